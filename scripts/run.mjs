@@ -1,0 +1,187 @@
+/** The commands behind package.json: set up what is missing, then run. Plain Node, because it runs before anything is installed. */
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
+/** Programs that some tests need and npm does not carry, with the Debian package that does. */
+const SERVICES = { 'redis-server': 'redis-server', promtool: 'prometheus' };
+
+const commands = {
+  demo: (args) => (install(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
+  cli: (args) => (install(), typescript('src/apps/cli/main.ts', args)),
+  bench: ([name, ...args]) => {
+    install();
+    const file = `bench/${name}.ts`;
+    if (!name || !existsSync(join(ROOT, file))) fail(`There is no bench "${name ?? ''}". Benches are the files in bench/, such as: npm run bench -- quotes`);
+    return typescript(file, args);
+  },
+  kill: (args) => (install(), typescript('test/kill/main.ts', args)),
+  build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
+  test: (args) => test(args),
+  ci: () => ci(),
+};
+
+const [command, ...args] = process.argv.slice(2);
+if (!Object.hasOwn(commands, command ?? '')) fail(`Unknown command "${command}". One of: ${Object.keys(commands).join(', ')}.`);
+process.exitCode = await commands[command](args);
+
+/** Installs the locked dependencies unless exactly these are installed already. No install script of any package runs. */
+function install() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) fail(`firmquote needs Node >= 20.19; this is ${process.versions.node}.`);
+  const lock = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json'))).update(`${process.platform}-${process.arch}`).digest('hex');
+  const stamp = join(ROOT, 'node_modules', '.firmquote-lock');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
+  console.error('Installing dependencies (npm ci --ignore-scripts) …');
+  const done = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+  if (done.status !== 0) fail('npm ci failed, so nothing can run. Its own message is above.');
+  writeFileSync(stamp, lock);
+}
+
+/** Installs the programs that tests need where it may (root on Debian); elsewhere names them in one line. In CI their absence is a failure. */
+function services() {
+  const missing = Object.keys(SERVICES).filter((program) => !onPath(program));
+  if (missing.length === 0) return;
+  const packages = missing.map((program) => SERVICES[program]);
+  if (process.getuid?.() === 0 && onPath('apt-get')) {
+    console.error(`Installing ${packages.join(', ')} for the tests (apt-get) …`);
+    const apt = (...words) => spawnSync('apt-get', words, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' } });
+    apt('-qq', 'update');
+    apt('-qq', 'install', '-y', '--no-install-recommends', ...packages);
+  }
+  const still = missing.filter((program) => !onPath(program));
+  if (still.length > 0) fail(`Tests need ${still.join(' and ')}: install the Debian package${still.length > 1 ? 's' : ''} ${still.map((program) => SERVICES[program]).join(' ')} and run again.`);
+}
+
+function onPath(program) {
+  return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
+}
+
+/** With arguments: only vitest, on those files. Without: everything that must be true, each step even if one before it failed. */
+async function test(patterns) {
+  install();
+  services();
+  if (patterns.length > 0) return run(bin('vitest'), ['run', ...patterns]);
+  const folder = mkdtempSync(join(tmpdir(), 'firmquote-test-'));
+  const report = join(folder, 'vitest.json');
+  const steps = [
+    ['types', () => run(bin('tsc'), ['--noEmit'])],
+    ['lint', () => run(bin('oxlint'), ['--deny-warnings'])],
+    ['no dead files, no unused or unlisted packages', () => run(bin('knip'), ['--no-progress'])],
+    ['contracts: generated ABI and bytecode are fresh', () => run(process.execPath, ['scripts/contracts.mjs', 'check'])],
+    ['contracts: forge tests, fuzz and invariants', () => run(process.execPath, ['scripts/contracts.mjs', 'test'], countForge)],
+    ['contracts: gas snapshot', () => run(process.execPath, ['scripts/contracts.mjs', 'snapshot', '--check'])],
+    ['vitest', () => run(bin('vitest'), ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`])],
+  ];
+  const count = { passed: 0, failed: 0 };
+  let forge;
+  function countForge(line) {
+    const match = /(\d+) tests? passed, (\d+) failed/.exec(line);
+    if (match && /test suites? in/.test(line)) forge = { passed: Number(match[1]), failed: Number(match[2]) };
+  }
+  const failures = [];
+  for (const [name, step] of steps) {
+    const startedMs = Date.now();
+    console.log(`\n== ${name}`);
+    const status = await step();
+    count[status === 0 ? 'passed' : 'failed'] += 1;
+    if (status !== 0) failures.push(name);
+    console.log(`== ${name}: ${status === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedMs) / 1000).toFixed(1)} s)`);
+  }
+  const vitest = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
+  rmSync(folder, { recursive: true });
+  for (const [part, result] of [['forge', forge], ['vitest', vitest && { passed: vitest.numPassedTests, failed: vitest.numFailedTests }]]) {
+    if (result && result.passed > 0) {
+      count.passed += result.passed;
+      count.failed += result.failed;
+    } else {
+      count.failed += 1;
+      failures.push(`${part} ran no test`);
+    }
+  }
+  if (failures.length > 0) console.log(`\nFailed: ${failures.join('; ')}`);
+  console.log(`\n${count.passed} passed, ${count.failed} failed`);
+  return count.failed === 0 ? 0 : 1;
+}
+
+/** What `.ci/run` runs: the README's two commands, as a user would type them. */
+async function ci() {
+  const count = { passed: 0, failed: 0 };
+  const tests = await captured('npm', ['test']);
+  const closing = /^(\d+) passed, (\d+) failed$/m.exec(tests.output);
+  if (closing) {
+    count.passed += Number(closing[1]);
+    count.failed += Number(closing[2]);
+  }
+  if (tests.status !== 0 && count.failed === 0) count.failed += 1;
+  if (!closing) console.log('npm test printed no closing line: counted as a failure.');
+
+  const demo = await captured('npm', ['run', 'demo', '--', '--once']);
+  const checks = lastJson(demo.output)?.checks ?? [];
+  count.passed += checks.filter((check) => check.ok).length;
+  count.failed += checks.filter((check) => !check.ok).length;
+  if (checks.length === 0 || (demo.status !== 0 && checks.every((check) => check.ok))) {
+    console.log(`npm run demo -- --once ended with status ${demo.status} and ${checks.length} checks: counted as a failure.`);
+    count.failed += 1;
+  }
+  console.log(`${count.passed} passed, ${count.failed} failed`);
+  return count.failed === 0 ? 0 : 1;
+}
+
+function lastJson(output) {
+  try {
+    return JSON.parse(output.trim().split('\n').at(-1) ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+function captured(program, words) {
+  console.log(`\n$ ${program} ${words.join(' ')}`);
+  const child = spawn(program, words, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    process.stdout.write(chunk);
+    output += chunk;
+  });
+  return new Promise((done) => child.on('close', (status) => done({ status, output })));
+}
+
+function typescript(file, words) {
+  // The loader by its place in this checkout, so that the command may be called from any folder.
+  const loader = pathToFileURL(join(ROOT, 'node_modules/tsx/dist/loader.mjs')).href;
+  return run(process.execPath, ['--import', loader, file, ...words]);
+}
+
+/** Runs to the end, passing signals on, and answers the exit status. */
+function run(program, words, onLine) {
+  const child = spawn(program, words, { cwd: ROOT, stdio: ['inherit', onLine ? 'pipe' : 'inherit', 'inherit'] });
+  if (onLine) {
+    let rest = '';
+    child.stdout.on('data', (chunk) => {
+      process.stdout.write(chunk);
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) onLine(line);
+    });
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  return new Promise((done) => {
+    child.on('error', (error) => {
+      console.error(`${program} did not start: ${error.message}`);
+      done(1);
+    });
+    child.on('close', (status, signal) => done(status ?? (signal === 'SIGINT' ? 130 : 1)));
+  });
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
