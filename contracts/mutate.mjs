@@ -1,0 +1,98 @@
+// node contracts/mutate.mjs [every [pattern]]: breaks one guard or comparison of contracts/src at a time and expects the tests of
+// the entry points to notice. Works on a copy. With a number, every so manieth mutant only; with a pattern, those whose name holds it. Prints each survivor and, last, one JSON object; fails when there are survivors not listed below.
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const os = { linux: 'linux', darwin: 'darwin', win32: 'win32' }[process.platform]
+const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch]
+const forge = createRequire(import.meta.url).resolve(`@foundry-rs/forge-${os}-${arch}/bin/forge`)
+
+const files = ['Escrow.sol', 'AttestationOracle.sol', 'libraries/OrderLib.sol', 'libraries/SignatureLib.sol', 'libraries/TokenLib.sol']
+
+/** Mutants that no test can tell from the original, and why. */
+const equivalent = [
+]
+
+/** Every way to break one line. */
+function* mutate(line) {
+  const code = line.replace(/\/\/.*$/, '')
+  const guard = code.match(/^(\s*(?:} else )?if \()(.*)(\) (?:revert|return|continue|\{).*)$/)
+  if (guard && /revert|\{$/.test(guard[3])) yield `${guard[1]}false && (${guard[2]})${guard[3]}`
+  if (guard) {
+    for (const [from, to] of [[' > ', ' >= '], [' < ', ' <= '], [' >= ', ' > '], [' <= ', ' < '], [' || ', ' && '], [' && ', ' || ']]) {
+      const [, open, condition, rest] = guard
+      for (let at = condition.indexOf(from); at !== -1; at = condition.indexOf(from, at + from.length)) {
+        yield `${open}${condition.slice(0, at)}${to}${condition.slice(at + from.length)}${rest}`
+      }
+    }
+  }
+  if (/^\s*(_require|_check|_advance|_useNonce|_debit|_credit|_authorize)\w*\(/.test(code) && code.trimEnd().endsWith(';')) {
+    yield code.replace(/\S.*$/, '{}')
+  }
+  if (/^\s*\w+\.toAddress\(\);|^\s*\S+\.requireReceived\(/.test(code)) yield code.replace(/\S.*$/, '{}')
+  for (const [from, to] of [[' + 1', ''], [' - fee', ''], [' += fee', ' -= 0 * fee'], ['? left :', '? 0 :'], [' locked ', ' ']]) {
+    if (code.includes(from) && !guard) yield code.replace(from, to)
+  }
+}
+
+const home = mkdtempSync(join(tmpdir(), 'firmquote-mutants-'))
+const [every = '1', pattern = ''] = process.argv.slice(2)
+const survivors = []
+let candidates = 0
+let mutants = 0
+let invalid = 0
+try {
+  for (const path of [
+    ...['contracts/src', 'contracts/foundry.toml', 'test/vectors'],
+    ...['contracts/test/support', 'contracts/test/entry', 'contracts/test/Golden.t.sol'],
+    ...['node_modules/@openzeppelin/contracts', 'node_modules/hardhat-predeploy/bin'],
+  ]) {
+    cpSync(join(root, path), join(home, path), { recursive: true })
+  }
+  const run = () => {
+    const { status, stdout, stderr } = spawnSync(forge, ['test', '--fail-fast'], {
+      cwd: home,
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+      env: {
+        ...process.env,
+        HOME: home,
+        FOUNDRY_CONFIG: join(home, 'contracts/foundry.toml'),
+        FOUNDRY_SOLC: join(root, 'contracts/solcw'),
+        FOUNDRY_FUZZ_RUNS: '32',
+      },
+    })
+    return { passed: status === 0, output: `${stdout}${stderr}`, compiled: /Suite result|No tests/.test(stdout) }
+  }
+  const untouched = run()
+  if (!untouched.passed) throw new Error(`The tests have to pass before they can be broken.\n${untouched.output.slice(-2000)}`)
+  for (const file of files) {
+    const path = join(home, 'contracts/src', file)
+    const original = readFileSync(path, 'utf8')
+    const lines = original.split('\n')
+    for (const [index, line] of lines.entries()) {
+      for (const mutant of mutate(line)) {
+        const name = `${file}:${index + 1} ${mutant.trim()}`
+        if (!name.includes(pattern) || candidates++ % Number(every) !== 0) continue
+        writeFileSync(path, lines.with?.(index, mutant).join('\n') ?? '')
+        const { passed, compiled } = run()
+        mutants += 1
+        if (!compiled) invalid += 1
+        else if (passed && !equivalent.some((text) => name.includes(text))) {
+          survivors.push(name)
+          process.stdout.write(`survived: ${line.trim()}\n       as: ${name}\n`)
+        }
+      }
+    }
+    writeFileSync(path, original)
+  }
+} finally {
+  rmSync(home, { recursive: true, force: true })
+}
+process.stdout.write(`${JSON.stringify({ mutants, invalid, killed: mutants - invalid - survivors.length, survivors: survivors.length })}\n`)
+process.exitCode = survivors.length === 0 ? 0 : 1

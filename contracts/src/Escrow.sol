@@ -1,0 +1,897 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC5267} from "@openzeppelin/contracts/interfaces/IERC5267.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
+import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
+
+import {IFiller, IInputCallback, IOutputCallback} from "./interfaces/ICallbacks.sol";
+import {IERC3009} from "./interfaces/IERC3009.sol";
+import {
+    Approval,
+    Commitment,
+    IEscrow,
+    MandateOutput,
+    OrderStatus,
+    SolveParams,
+    StandardOrder
+} from "./interfaces/IEscrow.sol";
+import {IInputOracle} from "./interfaces/IInputOracle.sol";
+import {IPermit2} from "./interfaces/IPermit2.sol";
+import {OrderLib, Terms} from "./libraries/OrderLib.sol";
+import {SignatureLib} from "./libraries/SignatureLib.sol";
+import {TokenLib} from "./libraries/TokenLib.sol";
+
+/// @title Escrow
+/// @notice See {IEscrow}, which is the manual. Unaudited.
+/// @dev Every function that moves balances sets its status first and holds one transient lock for its whole run. Status
+/// alone would do for orders, but amounts received are measured as a difference of balances, and a token that calls back
+/// into a second deposit while the first is being measured would be credited twice.
+contract Escrow is IEscrow, IERC5267 {
+    using OrderLib for StandardOrder;
+    using OrderLib for MandateOutput;
+    using OrderLib for Terms;
+    using OrderLib for address;
+    using OrderLib for bytes32;
+    using SafeERC20 for IERC20;
+    using TokenLib for address;
+
+    uint256 private constant BPS = 10_000;
+
+    bytes1 private constant FUND_PERMIT2_WITNESS = 0x00;
+    bytes1 private constant FUND_ERC3009_ORDER = 0x01;
+    bytes1 private constant FUND_PERMIT2_GRANT = 0x10;
+    bytes1 private constant FUND_PERMIT2_INLINE = 0x11;
+    bytes1 private constant FUND_ERC3009_INLINE = 0x12;
+    bytes1 private constant FUND_LEDGER = 0x13;
+    bytes1 private constant FUND_SELF = 0xff;
+
+    struct Withdrawal {
+        uint256 amount;
+        uint256 availableAt;
+    }
+
+    /* PARAMETERS */
+
+    address public immutable PERMIT2;
+    address public immutable feeRecipient;
+    uint256 public immutable MAX_FEE_BPS;
+    uint256 public immutable WITHDRAWAL_DELAY;
+    uint256 public immutable WITHDRAWAL_WINDOW;
+    uint256 public immutable MIN_PROOF_WINDOW;
+
+    uint256 private immutable _deploymentChainId;
+    bytes32 private immutable _deploymentDomain;
+
+    /* STORAGE */
+
+    mapping(address account => mapping(address token => uint256)) public balanceOf;
+    mapping(address account => mapping(address token => Withdrawal)) private _withdrawals;
+    mapping(address account => mapping(address operator => bool)) public isOperator;
+    mapping(address user => mapping(uint256 word => uint256)) private _nonces;
+    /// @dev OrderStatus, in a whole word because that is cheaper to write.
+    mapping(bytes32 orderId => uint256) private _status;
+    mapping(bytes32 orderId => mapping(bytes32 outputHash => bytes32)) public fillRecord;
+
+    /// @dev 0: free. 1: locked. Any other value: the filler of the running settleThrough, who may fill.
+    uint256 private transient _lock;
+
+    constructor(
+        address permit2,
+        address feeRecipient_,
+        uint256 maxFeeBps,
+        uint256 withdrawalDelay,
+        uint256 withdrawalWindow,
+        uint256 minProofWindow
+    ) {
+        if (feeRecipient_ == address(0) || maxFeeBps > BPS) revert InvalidParameter();
+        if (withdrawalDelay == 0 || withdrawalWindow == 0 || minProofWindow == 0) revert InvalidParameter();
+        // Sums with a timestamp must not overflow.
+        if ((withdrawalDelay | withdrawalWindow | minProofWindow) >> 32 != 0) revert InvalidParameter();
+        PERMIT2 = permit2;
+        feeRecipient = feeRecipient_;
+        MAX_FEE_BPS = maxFeeBps;
+        WITHDRAWAL_DELAY = withdrawalDelay;
+        WITHDRAWAL_WINDOW = withdrawalWindow;
+        MIN_PROOF_WINDOW = minProofWindow;
+        _deploymentChainId = block.chainid;
+        _deploymentDomain = OrderLib.domainSeparator();
+    }
+
+    modifier locked() {
+        if (_lock != 0) revert Reentered();
+        _lock = 1;
+        _;
+        _lock = 0;
+    }
+
+    /// @dev As `locked`, but open to the filler that settleThrough is waiting for.
+    modifier lockedForFill() {
+        uint256 lock = _lock;
+        if (lock != 0 && lock != uint160(msg.sender)) revert Reentered();
+        _lock = 1;
+        _;
+        _lock = lock;
+    }
+
+    /* LEDGER */
+
+    function deposit(address token, uint256 amount) external returns (uint256) {
+        return depositFor(msg.sender, token, amount);
+    }
+
+    function depositFor(address account, address token, uint256 amount) public locked returns (uint256 received) {
+        if (account == address(0)) revert ZeroValue();
+        uint256 before = token.holding(address(this));
+        IERC20(token).safeTransferFrom(msg.sender, address(this), amount);
+        received = token.holding(address(this)) - before;
+        if (received == 0) revert ZeroValue();
+        _credit(account, token, received);
+        emit Deposited(account, token, msg.sender, received);
+    }
+
+    function requestWithdrawal(address token, uint256 amount) external locked {
+        uint256 balance = balanceOf[msg.sender][token];
+        if (amount > balance) revert InsufficientBalance(msg.sender, token, balance, amount);
+        uint256 availableAt = amount == 0 ? 0 : block.timestamp + WITHDRAWAL_DELAY;
+        _withdrawals[msg.sender][token] = Withdrawal(amount, availableAt);
+        emit WithdrawalRequested(
+            msg.sender, token, amount, availableAt, amount == 0 ? 0 : availableAt + WITHDRAWAL_WINDOW
+        );
+    }
+
+    function withdraw(address token, address to) external locked returns (uint256 amount) {
+        if (to == address(0) || to == address(this)) revert InvalidRecipient(to);
+        Withdrawal memory request = _withdrawals[msg.sender][token];
+        uint256 balance = balanceOf[msg.sender][token];
+        amount = request.amount < balance ? request.amount : balance;
+        if (amount == 0 || block.timestamp > request.availableAt + WITHDRAWAL_WINDOW) {
+            revert NoWithdrawal(msg.sender, token);
+        }
+        if (block.timestamp < request.availableAt) revert TooEarly(request.availableAt, block.timestamp);
+        delete _withdrawals[msg.sender][token];
+        balanceOf[msg.sender][token] = balance - amount;
+        emit Withdrawn(msg.sender, token, to, amount);
+        IERC20(token).safeTransfer(to, amount);
+    }
+
+    function pendingWithdrawal(address account, address token)
+        external
+        view
+        returns (uint256 amount, uint256 availableAt, uint256 lapsesAt)
+    {
+        Withdrawal memory request = _withdrawals[account][token];
+        if (request.amount == 0) return (0, 0, 0);
+        return (request.amount, request.availableAt, request.availableAt + WITHDRAWAL_WINDOW);
+    }
+
+    function setOperator(address operator, bool allowed) external {
+        isOperator[msg.sender][operator] = allowed;
+        emit OperatorSet(msg.sender, operator, allowed);
+    }
+
+    /* NONCES */
+
+    function isNonceUsed(address user, uint256 nonce) external view returns (bool) {
+        return _nonces[user][nonce >> 8] & (1 << (nonce & 0xff)) != 0;
+    }
+
+    function invalidateNonce(uint256 nonce) external {
+        _useNonce(msg.sender, nonce);
+        emit NonceInvalidated(msg.sender, nonce);
+    }
+
+    /* SAME CHAIN */
+
+    function settle(StandardOrder calldata order, bytes calldata funding, Commitment[] calldata commitments)
+        external
+        locked
+    {
+        (, Terms[] memory terms) = _checkOrder(order, block.timestamp, 0);
+        if (terms.length == 0) revert NotAQuote();
+        _requireLength(terms.length, commitments.length);
+        (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
+        _advance(orderId, OrderStatus.None, OrderStatus.Claimed);
+
+        uint256[2][] calldata inputs = _collect(order, orderId, order.user, funding);
+        _logOpen(orderId, encoded);
+        MandateOutput[] calldata outputs = order.outputs;
+        for (uint256 i; i < terms.length; ++i) {
+            Commitment calldata commitment = commitments[i];
+            MandateOutput calldata output = outputs[i];
+            (address lp, uint32 deadline) = (commitment.lp, commitment.deadline);
+            Terms memory t = terms[i];
+            // startTime is the order's fillDeadline + 1.
+            if (lp.toWord() != t.exclusiveFor || uint256(deadline) + 1 != t.startTime()) {
+                revert WrongCommitment(lp, deadline);
+            }
+            bytes32 structHash = OrderLib.commitmentHash(orderId, commitment.quoteId, lp, deadline);
+            _requireLp(lp, structHash, commitment.signature);
+            _requireOwn(output, i);
+            _payFromLedger(orderId, output, lp);
+        }
+        _creditLps(inputs, terms);
+        emit Finalised(orderId, terms[0].exclusiveFor, terms[0].exclusiveFor);
+    }
+
+    function settleThrough(StandardOrder calldata order, bytes calldata funding, address filler, bytes calldata data)
+        external
+        locked
+    {
+        (bytes32[] memory hashes, Terms[] memory terms) = _checkOrder(order, block.timestamp, 0);
+        if (filler == address(this)) revert InvalidRecipient(filler);
+        (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
+        _advance(orderId, OrderStatus.None, OrderStatus.Deposited);
+        for (uint256 i; i < hashes.length; ++i) {
+            _requireOwn(order.outputs[i], i);
+        }
+        _collect(order, orderId, order.user, funding);
+        _logOpen(orderId, encoded);
+        uint256[] memory amounts = _handOver(order.inputs, terms, filler);
+        _lock = uint160(filler);
+        IFiller(filler).fillThrough(orderId, encoded, amounts, data);
+        _lock = 1;
+
+        bytes32 record = OrderLib.record(filler.toWord(), uint32(block.timestamp));
+        for (uint256 i; i < hashes.length; ++i) {
+            if (fillRecord[orderId][hashes[i]] != record) revert NotFilled(orderId, hashes[i]);
+        }
+        _status[orderId] = uint256(OrderStatus.Claimed);
+        emit Finalised(orderId, filler.toWord(), filler.toWord());
+    }
+
+    /* OPEN */
+
+    function open(StandardOrder calldata order) external locked {
+        _open(order, msg.sender, msg.data[:0]);
+    }
+
+    function openFor(StandardOrder calldata order, address sponsor, bytes calldata signature) external locked {
+        _open(order, sponsor, signature);
+    }
+
+    function _open(StandardOrder calldata order, address sponsor, bytes calldata funding) private {
+        // An order opened in its last second could not be filled any more.
+        (bytes32[] memory hashes, Terms[] memory terms) =
+            _checkOrder(order, block.timestamp + 1, MIN_PROOF_WINDOW);
+        if (order.inputOracle == address(this)) {
+            for (uint256 i; i < hashes.length; ++i) {
+                _requireOwn(order.outputs[i], i);
+            }
+        } else if (order.inputOracle.code.length == 0) {
+            revert NoCode(order.inputOracle);
+        }
+        if (terms.length != 0) {
+            // What could not be divided could not be finalised either.
+            for (uint256 j; j < order.inputs.length; ++j) {
+                _divide(order.inputs[j], j == 0, terms, false);
+            }
+        }
+        (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
+        _advance(orderId, OrderStatus.None, OrderStatus.Deposited);
+        _collect(order, orderId, sponsor, funding);
+        _logOpen(orderId, encoded);
+    }
+
+    /* FILL */
+
+    function fill(bytes32 orderId, MandateOutput calldata output, uint48 fillDeadline, bytes calldata fillerData)
+        external
+        lockedForFill
+        returns (bytes32 record)
+    {
+        (record,) = _fill(orderId, output, fillDeadline, _solver(fillerData));
+    }
+
+    function fillOrderOutputs(
+        bytes32 orderId,
+        MandateOutput[] calldata outputs,
+        uint48 fillDeadline,
+        bytes calldata fillerData
+    ) external lockedForFill {
+        if (outputs.length == 0) revert ZeroValue();
+        bytes32 solver = _solver(fillerData);
+        for (uint256 i; i < outputs.length; ++i) {
+            (, bool fresh) = _fill(orderId, outputs[i], fillDeadline, solver);
+            if (i == 0 && !fresh) revert AlreadyFilled(orderId, outputs[0].outputHash());
+        }
+    }
+
+    function fillWithApprovals(
+        bytes32 orderId,
+        MandateOutput[] calldata outputs,
+        uint48 fillDeadline,
+        Approval[] calldata approvals
+    ) external locked {
+        if (outputs.length == 0) revert ZeroValue();
+        _requireLength(outputs.length, approvals.length);
+        for (uint256 i; i < outputs.length; ++i) {
+            MandateOutput calldata output = outputs[i];
+            Approval calldata approval = approvals[i];
+            if (!OrderLib.isQuote(output.context)) revert NotAQuote();
+            bytes32 solver = OrderLib.terms(output.context).exclusiveFor;
+            bytes32 hash = output.outputHash();
+            address lp = solver.toAddress();
+            _checkFillable(output, fillDeadline, solver);
+            _checkTime(approval.deadline, block.timestamp);
+            bytes32 structHash =
+                keccak256(abi.encode(OrderLib.FILL_APPROVAL_TYPEHASH, orderId, hash, approval.deadline));
+            _requireLp(lp, structHash, approval.signature);
+            if (fillRecord[orderId][hash] != 0) revert AlreadyFilled(orderId, hash);
+            _requireOpen(orderId, output);
+            fillRecord[orderId][hash] = OrderLib.record(solver, uint32(block.timestamp));
+            _payFromLedger(orderId, output, lp);
+        }
+    }
+
+    function _fill(bytes32 orderId, MandateOutput calldata output, uint256 fillDeadline, bytes32 solver)
+        private
+        returns (bytes32 record, bool fresh)
+    {
+        _checkFillable(output, fillDeadline, solver);
+        bytes32 hash = output.outputHash();
+        record = fillRecord[orderId][hash];
+        if (record != 0) return (record, false);
+        _requireOpen(orderId, output);
+        record = OrderLib.record(solver, uint32(block.timestamp));
+        fillRecord[orderId][hash] = record;
+
+        address account = address(uint160(uint256(solver)));
+        address token = output.token.toAddress();
+        if (
+            account.toWord() == solver && (msg.sender == account || isOperator[account][msg.sender])
+                && balanceOf[account][token] >= output.amount
+        ) {
+            _payFromLedger(orderId, output, account);
+        } else {
+            _pay(orderId, output, token, solver, msg.sender);
+        }
+        return (record, true);
+    }
+
+    /// @dev Everything about a fill that this chain can see.
+    function _checkFillable(MandateOutput calldata output, uint256 fillDeadline, bytes32 solver) private view {
+        if (output.chainId != block.chainid) revert WrongChain(output.chainId, block.chainid);
+        if (!_isLocal(output)) revert WrongSettler(output.settler);
+        _checkTime(fillDeadline, block.timestamp);
+        bytes calldata context = output.context;
+        bool quote = OrderLib.isQuote(context);
+        if (context.length < 37) return;
+        bytes32 exclusiveFor = bytes32(context[1:33]);
+        uint256 startTime = uint32(bytes4(context[33:37]));
+        if (quote && startTime != fillDeadline + 1) revert WrongStartTime(startTime, fillDeadline);
+        if (solver != exclusiveFor && block.timestamp < startTime) revert ExclusiveTo(exclusiveFor);
+    }
+
+    function _solver(bytes calldata fillerData) private pure returns (bytes32 solver) {
+        if (fillerData.length < 32) revert ZeroValue();
+        solver = bytes32(fillerData[:32]);
+        if (solver == 0) revert ZeroValue();
+    }
+
+    /// @dev An output that names this escrow as its oracle is of an order of this chain, and takes fills while that order is
+    /// open: neither before it is funded (settle relies on that: nothing it delivers can have been filled) nor after. Of other
+    /// outputs' orders nothing is known, unless they ended here.
+    function _requireOpen(bytes32 orderId, MandateOutput calldata output) private view {
+        OrderStatus status = orderStatus(orderId);
+        bool own = output.oracle == address(this).toWord();
+        if (status > OrderStatus.Deposited || (own && status == OrderStatus.None)) {
+            revert InvalidOrderStatus(orderId, status);
+        }
+    }
+
+    /// @dev An output that is proven by being filled here, while its order is open here.
+    function _requireOwn(MandateOutput calldata output, uint256 i) private view {
+        if (!_isLocal(output) || output.oracle != address(this).toWord()) revert Unprovable(i);
+    }
+
+    /* FINALISE */
+
+    function finalise(
+        StandardOrder calldata order,
+        SolveParams[] calldata solveParams,
+        bytes32 destination,
+        bytes calldata call
+    ) external locked {
+        (bytes32 orderId, Terms[] memory terms) = _claim(order, solveParams);
+        bytes32 owner = solveParams[0].solver;
+        if (terms.length != 0) {
+            if (call.length != 0) revert NotForQuotes();
+            _creditLps(order.inputs, terms);
+            emit Finalised(orderId, owner, owner);
+        } else {
+            if (msg.sender.toWord() != owner) revert NotTheOwner(owner);
+            _release(order, orderId, owner, destination, call);
+        }
+    }
+
+    function finaliseWithSignature(
+        StandardOrder calldata order,
+        SolveParams[] calldata solveParams,
+        bytes32 destination,
+        bytes calldata call,
+        bytes calldata orderOwnerSignature
+    ) external locked {
+        (bytes32 orderId, Terms[] memory terms) = _claim(order, solveParams);
+        if (terms.length != 0) revert NotForQuotes();
+        bytes32 owner = solveParams[0].solver;
+        bytes32 structHash =
+            keccak256(abi.encode(OrderLib.ALLOW_OPEN_TYPEHASH, orderId, destination, keccak256(call)));
+        _requireSigner(owner.toAddress(), structHash, orderOwnerSignature);
+        _release(order, orderId, owner, destination, call);
+    }
+
+    /// @dev Moves the order to Claimed if all of its outputs are proven.
+    function _claim(StandardOrder calldata order, SolveParams[] calldata solveParams)
+        private
+        returns (bytes32 orderId, Terms[] memory terms)
+    {
+        _checkOrigin(order);
+        orderId = order.id();
+        _advance(orderId, OrderStatus.Deposited, OrderStatus.Claimed);
+        // Stored orders passed _checkOrder, so the first context speaks for all.
+        bool quote = OrderLib.isQuote(order.outputs[0].context);
+        uint256 n = order.outputs.length;
+        _requireLength(n, solveParams.length);
+        if (quote) terms = new Terms[](n);
+        bytes32[] memory series = new bytes32[](4 * n);
+        uint256 words;
+        for (uint256 i; i < n; ++i) {
+            MandateOutput calldata output = order.outputs[i];
+            (uint32 timestamp, bytes32 solver) = (solveParams[i].timestamp, solveParams[i].solver);
+            if (timestamp > order.fillDeadline) revert FilledTooLate(order.fillDeadline, timestamp);
+            if (quote) {
+                terms[i] = OrderLib.terms(output.context);
+                if (solver != terms[i].exclusiveFor) revert ExclusiveTo(terms[i].exclusiveFor);
+            }
+            if (_isLocal(output)) {
+                bytes32 hash = output.outputHash();
+                if (fillRecord[orderId][hash] != OrderLib.record(solver, timestamp)) revert NotFilled(orderId, hash);
+            } else {
+                series[words++] = bytes32(output.chainId);
+                series[words++] = output.oracle;
+                series[words++] = output.settler;
+                series[words++] = OrderLib.payloadHash(solver, orderId, timestamp, output);
+            }
+        }
+        if (words != 0) {
+            assembly ("memory-safe") {
+                mstore(series, words)
+            }
+            IInputOracle(order.inputOracle).efficientRequireProven(abi.encodePacked(series));
+        }
+    }
+
+    /// @dev Pays a plain order's inputs.
+    function _release(
+        StandardOrder calldata order,
+        bytes32 orderId,
+        bytes32 owner,
+        bytes32 destination,
+        bytes calldata call
+    ) private {
+        address to = destination.toAddress();
+        if (to == address(this)) revert InvalidRecipient(to);
+        emit Finalised(orderId, owner, destination);
+        for (uint256 j; j < order.inputs.length; ++j) {
+            IERC20(_token(order.inputs[j])).safeTransfer(to, order.inputs[j][1]);
+        }
+        if (call.length != 0) IInputCallback(to).orderFinalised(order.inputs, call);
+    }
+
+    /* REFUND */
+
+    function refund(StandardOrder calldata order) external locked {
+        if (block.timestamp <= order.expires) revert TooEarly(uint256(order.expires) + 1, block.timestamp);
+        _refund(order);
+    }
+
+    function release(StandardOrder calldata order, bytes[] calldata signatures) external locked {
+        bytes32 structHash = keccak256(abi.encode(OrderLib.RELEASE_TYPEHASH, order.id()));
+        _requireLength(order.outputs.length, signatures.length);
+        for (uint256 i; i < signatures.length; ++i) {
+            bytes calldata context = order.outputs[i].context;
+            if (!OrderLib.isQuote(context)) revert NotAQuote();
+            _requireLp(OrderLib.terms(context).exclusiveFor.toAddress(), structHash, signatures[i]);
+        }
+        _refund(order);
+    }
+
+    /// @dev A push that fails becomes a credit. A caller who starves the push of gas cannot bring that about: what would be
+    /// left of the gas after that is too little to write the credit.
+    function _refund(StandardOrder calldata order) private {
+        _checkOrigin(order);
+        bytes32 orderId = order.id();
+        _advance(orderId, OrderStatus.Deposited, OrderStatus.Refunded);
+        emit Refunded(orderId);
+        for (uint256 j; j < order.inputs.length; ++j) {
+            address token = _token(order.inputs[j]);
+            uint256 amount = order.inputs[j][1];
+            if (!IERC20(token).trySafeTransfer(order.user, amount)) {
+                _credit(order.user, token, amount);
+                emit Credited(order.user, token, amount);
+            }
+        }
+    }
+
+    /* ATTESTER */
+
+    function hasAttested(bytes[] calldata payloads) external view returns (bool) {
+        for (uint256 i; i < payloads.length; ++i) {
+            (bytes32 solver, bytes32 orderId, uint32 timestamp, bytes32 hash) =
+                OrderLib.readPayload(payloads[i], msg.sender.toWord());
+            if (fillRecord[orderId][hash] != OrderLib.record(solver, timestamp)) return false;
+        }
+        return payloads.length != 0;
+    }
+
+    /* ORDER CHECKS */
+
+    function orderIdentifier(StandardOrder calldata order) external view returns (bytes32) {
+        return order.id();
+    }
+
+    function orderStatus(bytes32 orderId) public view returns (OrderStatus) {
+        return OrderStatus(_status[orderId]);
+    }
+
+    function _checkOrigin(StandardOrder calldata order) private view {
+        if (order.originChainId != block.chainid) revert WrongChain(order.originChainId, block.chainid);
+    }
+
+    /// @dev Whatever must hold of an order before its inputs are taken.
+    /// @param latest The moment that must not be after fillDeadline.
+    /// @param window Least seconds between fillDeadline and expires.
+    /// @return hashes Of the outputs, all different.
+    /// @return terms Of the outputs when they are 0xe2, else empty.
+    function _checkOrder(StandardOrder calldata order, uint256 latest, uint256 window)
+        private
+        view
+        returns (bytes32[] memory hashes, Terms[] memory terms)
+    {
+        _checkOrigin(order);
+        uint256 fillDeadline = order.fillDeadline;
+        _checkTime(fillDeadline, latest);
+        if (fillDeadline + window > order.expires) {
+            revert ProofWindowTooShort(order.expires < fillDeadline ? 0 : order.expires - fillDeadline, window);
+        }
+        // Refunds go to the user.
+        if (order.user == address(0) || order.user == address(this)) revert InvalidRecipient(order.user);
+        _checkInputs(order.inputs);
+
+        MandateOutput[] calldata outputs = order.outputs;
+        uint256 n = outputs.length;
+        if (n == 0) revert ZeroValue();
+        hashes = new bytes32[](n);
+        uint256 portions;
+        for (uint256 i; i < n; ++i) {
+            MandateOutput calldata output = outputs[i];
+            bytes32 hash = output.outputHash();
+            for (uint256 k; k < i; ++k) {
+                if (hashes[k] == hash) revert DuplicateOutput(hash);
+            }
+            hashes[i] = hash;
+            bool quote = OrderLib.isQuote(output.context);
+            if (quote && i == 0) terms = new Terms[](n);
+            if (quote != (terms.length != 0)) revert MixedContexts();
+            if (!quote) continue;
+            Terms memory t = terms[i] = OrderLib.terms(output.context);
+            t.exclusiveFor.toAddress();
+            (uint256 startTime, uint256 portionBps, uint256 feeBps) = (t.startTime(), t.portionBps(), t.feeBps());
+            if (startTime != fillDeadline + 1) revert WrongStartTime(startTime, fillDeadline);
+            if (feeBps > MAX_FEE_BPS || (i != 0 && feeBps != terms[0].feeBps())) revert InvalidFee(feeBps);
+            if (portionBps == 0) revert InvalidPortions(0);
+            portions += portionBps;
+        }
+        if (terms.length != 0 && portions != BPS) revert InvalidPortions(portions);
+    }
+
+    function _checkInputs(uint256[2][] calldata inputs) private pure {
+        uint256 n = inputs.length;
+        if (n == 0) revert ZeroValue();
+        for (uint256 j; j < n; ++j) {
+            address token = bytes32(inputs[j][0]).toAddress();
+            if (inputs[j][1] == 0) revert ZeroValue();
+            for (uint256 k; k < j; ++k) {
+                if (inputs[k][0] == inputs[j][0]) revert DuplicateInput(token);
+            }
+        }
+    }
+
+    function _checkTime(uint256 deadline, uint256 timestamp) private pure {
+        if (timestamp > deadline) revert DeadlinePassed(deadline, timestamp);
+    }
+
+    function _requireLength(uint256 expected, uint256 actual) private pure {
+        if (expected != actual) revert LengthMismatch(expected, actual);
+    }
+
+    function _isLocal(MandateOutput calldata output) private view returns (bool) {
+        return output.chainId == block.chainid && output.settler == address(this).toWord();
+    }
+
+    /// @dev Checked to have no other bits when the order came in.
+    function _token(uint256[2] calldata input) private pure returns (address) {
+        return address(uint160(input[0]));
+    }
+
+    /// @dev The one place where an order changes status, but for the end of settleThrough.
+    function _advance(bytes32 orderId, OrderStatus from, OrderStatus to) private {
+        uint256 status = _status[orderId];
+        if (status != uint256(from)) revert InvalidOrderStatus(orderId, OrderStatus(status));
+        _status[orderId] = uint256(to);
+    }
+
+    function _useNonce(address user, uint256 nonce) private {
+        uint256 word = _nonces[user][nonce >> 8];
+        uint256 bit = 1 << (nonce & 0xff);
+        if (word & bit != 0) revert NonceUsed(user, nonce);
+        _nonces[user][nonce >> 8] = word | bit;
+    }
+
+    /* SIGNATURES */
+
+    function eip712Domain()
+        external
+        view
+        returns (bytes1, string memory, string memory, uint256, address, bytes32, uint256[] memory)
+    {
+        return (hex"0f", "EscrowV0", "1", block.chainid, address(this), 0, new uint256[](0));
+    }
+
+    /// @dev After a fork of the chain the separator of the deployment is that of the other branch.
+    function _digest(bytes32 structHash) private view returns (bytes32) {
+        bytes32 domain = block.chainid == _deploymentChainId ? _deploymentDomain : OrderLib.domainSeparator();
+        return MessageHashUtils.toTypedDataHash(domain, structHash);
+    }
+
+    function _requireSigner(address signer, bytes32 structHash, bytes calldata signature) private view {
+        if (!SignatureLib.signed(signer, _digest(structHash), signature)) revert InvalidSignature(signer);
+    }
+
+    /// @dev By the LP or one of its operators.
+    function _requireLp(address lp, bytes32 structHash, bytes calldata signature) private view {
+        bytes32 digest = _digest(structHash);
+        address signer = SignatureLib.recover(digest, signature);
+        if (signer != address(0) && (signer == lp || isOperator[lp][signer])) return;
+        if (!SignatureLib.accepts(lp, digest, signature)) revert InvalidSignature(lp);
+    }
+
+    /* EVENTS, from the encodings above */
+
+    /// @dev emit Open(orderId, order)
+    function _logOpen(bytes32 orderId, bytes memory encoded) private {
+        bytes32 topic = Open.selector;
+        assembly ("memory-safe") {
+            log2(add(encoded, 0x20), mload(encoded), topic, orderId)
+        }
+    }
+
+    /// @dev emit OutputFilled(orderId, solver, uint32(block.timestamp), output, output.amount)
+    /// @return data The output's callbackData.
+    function _logFilled(bytes32 orderId, bytes32 solver, MandateOutput calldata output)
+        private
+        returns (bytes calldata data)
+    {
+        bytes32 topic = OutputFilled.selector;
+        uint256 amount = output.amount;
+        uint256 p;
+        assembly ("memory-safe") {
+            p := mload(0x40)
+            mstore(p, solver)
+            mstore(add(p, 0x20), and(timestamp(), 0xffffffff))
+            mstore(add(p, 0x40), 0x80)
+            mstore(add(p, 0x60), amount)
+            mstore(0x40, add(p, 0x80))
+        }
+        data = OrderLib.append(output);
+        assembly ("memory-safe") {
+            log2(p, sub(mload(0x40), p), topic, orderId)
+        }
+    }
+
+    /* MONEY IN */
+
+    /// @dev Takes every input from `sponsor`, and the nonce with it when that is the user.
+    function _collect(StandardOrder calldata order, bytes32 orderId, address sponsor, bytes calldata funding)
+        private
+        returns (uint256[2][] calldata inputs)
+    {
+        bytes1 mode = FUND_SELF;
+        if (funding.length != 0) {
+            mode = funding[0];
+            funding = funding[1:];
+        }
+        address user = order.user;
+        if (sponsor == user) {
+            _useNonce(user, order.nonce);
+        } else if (mode != FUND_PERMIT2_WITNESS && mode != FUND_ERC3009_ORDER) {
+            revert NotTheUser(sponsor);
+        }
+
+        inputs = order.inputs;
+        uint256 n = inputs.length;
+        if (mode >= FUND_PERMIT2_GRANT && mode <= FUND_LEDGER) {
+            _requireSigner(user, order.structHash(), SignatureLib.item(funding, 0));
+        }
+        if (mode == FUND_LEDGER) {
+            for (uint256 j; j < n; ++j) {
+                _debit(user, _token(inputs[j]), inputs[j][1]);
+            }
+            return inputs;
+        }
+
+        uint256[] memory held = new uint256[](n);
+        for (uint256 j; j < n; ++j) {
+            held[j] = _token(inputs[j]).holding(address(this));
+        }
+        if (mode == FUND_SELF) {
+            if (msg.sender != user) revert NotTheUser(msg.sender);
+            for (uint256 j; j < n; ++j) {
+                IERC20(_token(inputs[j])).safeTransferFrom(user, address(this), inputs[j][1]);
+            }
+        } else if (mode == FUND_ERC3009_INLINE) {
+            if (n != 1) revert NotOneInput(n);
+            (, uint256 validAfter, uint256 validBefore, bytes32 nonce) =
+                abi.decode(funding, (uint256, uint256, uint256, bytes32));
+            _authorize(inputs[0], user, validAfter, validBefore, nonce, SignatureLib.item(funding, 4));
+        } else if (mode == FUND_PERMIT2_GRANT) {
+            for (uint256 j; j < n; ++j) {
+                _collectGranted(inputs[j], user);
+            }
+        } else if (mode == FUND_PERMIT2_INLINE) {
+            (, uint256 deadline) = abi.decode(funding, (uint256, uint256));
+            _collectPermitted(order, user, deadline, SignatureLib.item(funding, 2));
+        } else if (mode == FUND_PERMIT2_WITNESS) {
+            _collectPermitted(order, sponsor, order.fillDeadline, funding);
+        } else if (mode == FUND_ERC3009_ORDER) {
+            // Several: abi.encode(bytes[]) is an offset, the count, then words that point to the items from here on.
+            if (n != 1) _requireLength(n, uint256(bytes32(funding[32:64])));
+            for (uint256 j; j < n; ++j) {
+                bytes calldata signature = n == 1 ? funding : SignatureLib.item(funding[64:], j);
+                _authorize(inputs[j], sponsor, 0, order.fillDeadline, orderId, signature);
+            }
+        } else {
+            revert UnknownFundingMode(mode);
+        }
+        for (uint256 j; j < n; ++j) {
+            _token(inputs[j]).requireReceived(address(this), held[j], inputs[j][1]);
+        }
+    }
+
+    function _collectGranted(uint256[2] calldata input, address user) private {
+        if (input[1] > type(uint160).max) revert ShortTransfer(_token(input), input[1], 0);
+        IPermit2(PERMIT2).transferFrom(user, address(this), uint160(input[1]), _token(input));
+    }
+
+    /// @dev The token checks that this contract is both payee and caller, so nobody can use the authorization elsewhere.
+    function _authorize(
+        uint256[2] calldata input,
+        address from,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes calldata signature
+    ) private {
+        IERC3009 token = IERC3009(_token(input));
+        if (signature.length == 65 || signature.length == 64) {
+            (uint8 v, bytes32 r, bytes32 s) = ECDSA.parseCalldata(signature);
+            token.receiveWithAuthorization(from, address(this), input[1], validAfter, validBefore, nonce, v, r, s);
+        } else {
+            token.receiveWithAuthorization(from, address(this), input[1], validAfter, validBefore, nonce, signature);
+        }
+    }
+
+    function _collectPermitted(
+        StandardOrder calldata order,
+        address owner,
+        uint256 deadline,
+        bytes calldata permitSignature
+    ) private {
+        uint256 n = order.inputs.length;
+        IPermit2.PermitBatchTransferFrom memory permit;
+        permit.permitted = new IPermit2.TokenPermissions[](n);
+        permit.nonce = order.nonce;
+        permit.deadline = deadline;
+        IPermit2.SignatureTransferDetails[] memory transfers = new IPermit2.SignatureTransferDetails[](n);
+        for (uint256 j; j < n; ++j) {
+            uint256 amount = order.inputs[j][1];
+            permit.permitted[j] = IPermit2.TokenPermissions(_token(order.inputs[j]), amount);
+            transfers[j] = IPermit2.SignatureTransferDetails(address(this), amount);
+        }
+        IPermit2(PERMIT2).permitWitnessTransferFrom(
+            permit, transfers, owner, order.witnessHash(), OrderLib.PERMIT2_WITNESS_TYPESTRING, permitSignature
+        );
+    }
+
+    /* MONEY OUT */
+
+    function _credit(address account, address token, uint256 amount) private {
+        balanceOf[account][token] += amount;
+    }
+
+    function _debit(address account, address token, uint256 amount) private {
+        uint256 balance = balanceOf[account][token];
+        if (balance < amount) revert InsufficientBalance(account, token, balance, amount);
+        unchecked {
+            balanceOf[account][token] = balance - amount;
+        }
+    }
+
+    function _payFromLedger(bytes32 orderId, MandateOutput calldata output, address lp) private {
+        address token = output.token.toAddress();
+        _debit(lp, token, output.amount);
+        _pay(orderId, output, token, lp.toWord(), address(this));
+    }
+
+    /// @dev Delivers an output of this contract from `payer`: this contract, or the caller who approved it.
+    function _pay(bytes32 orderId, MandateOutput calldata output, address token, bytes32 solver, address payer)
+        private
+    {
+        address recipient = output.recipient.toAddress();
+        uint256 amount = output.amount;
+        if (recipient == address(this)) revert InvalidRecipient(recipient);
+        bytes calldata data = _logFilled(orderId, solver, output);
+
+        uint256 before = token.holding(recipient);
+        if (payer == address(this)) IERC20(token).safeTransfer(recipient, amount);
+        else IERC20(token).safeTransferFrom(payer, recipient, amount);
+        token.requireReceived(recipient, before, amount);
+
+        if (data.length != 0) IOutputCallback(recipient).outputFilled(output.token, amount, data);
+    }
+
+    /// @dev Divides an input of a 0xe2 order as {IEscrow} says; with `credit`, into the LPs' ledger balances.
+    /// @param first Whether it is the first input, which pays the relay fees.
+    /// @return fees What all fees come to.
+    function _divide(uint256[2] calldata input, bool first, Terms[] memory terms, bool credit)
+        private
+        returns (uint256 fees)
+    {
+        (address token, uint256 amount) = (_token(input), input[1]);
+        // Then no product below overflows, and the slices sum to the amount because the portions sum to BPS.
+        if (amount >> 240 != 0) revert AmountTooLarge(amount);
+        unchecked {
+            uint256 left = amount;
+            uint256 last = terms.length - 1;
+            for (uint256 i; i <= last; ++i) {
+                Terms memory t = terms[i];
+                uint256 slice = i == last ? left : amount * t.portionBps() / BPS;
+                left -= slice;
+                uint256 fee = slice * t.feeBps() / BPS;
+                if (first) fee += t.relayFee();
+                if (fee > slice) revert FeesExceedSlice(fee, slice);
+                fees += fee;
+                if (credit) _credit(address(uint160(uint256(t.exclusiveFor))), token, slice - fee);
+            }
+        }
+    }
+
+    function _creditLps(uint256[2][] calldata inputs, Terms[] memory terms) private {
+        for (uint256 j; j < inputs.length; ++j) {
+            _creditFees(_token(inputs[j]), _divide(inputs[j], j == 0, terms, true));
+        }
+    }
+
+    function _creditFees(address token, uint256 fees) private {
+        if (fees != 0) _credit(feeRecipient, token, fees);
+    }
+
+    /// @dev Gives the inputs of an order, less fees, to the filler of settleThrough.
+    function _handOver(uint256[2][] calldata inputs, Terms[] memory terms, address filler)
+        private
+        returns (uint256[] memory amounts)
+    {
+        amounts = new uint256[](inputs.length);
+        for (uint256 j; j < inputs.length; ++j) {
+            uint256 fees = terms.length == 0 ? 0 : _divide(inputs[j], j == 0, terms, false);
+            _creditFees(_token(inputs[j]), fees);
+            amounts[j] = inputs[j][1] - fees;
+        }
+        for (uint256 j; j < inputs.length; ++j) {
+            IERC20(_token(inputs[j])).safeTransfer(filler, amounts[j]);
+        }
+    }
+}
