@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { AmountError, divDown, divUp, formatUnits, isAmount, MAX_UINT256, mulDivDown, mulDivUp, parseAmount, parseUnits } from './amount.ts';
+
+const nat = fc.bigInt(0n, MAX_UINT256);
+const positive = fc.bigInt(1n, 1n << 128n);
+
+test('law: parse and print round-trip over uint256', () => {
+  fc.assert(fc.property(nat, (n) => parseAmount(n.toString()) === n));
+});
+
+test('law: units round-trip for any decimals', () => {
+  fc.assert(fc.property(nat, fc.integer({ min: 0, max: 36 }), (n, decimals) => parseUnits(formatUnits(n, decimals), decimals) === n));
+});
+
+test.each(['-1', '0x10', '1e18', '1.0', '', ' 5 ', '+1', '01', '9'.repeat(78), (MAX_UINT256 + 1n).toString(), 'NaN', '１２'])('error: %j is not an amount', (text) => {
+  expect(isAmount(text)).toBe(false);
+  expect(() => parseAmount(text)).toThrow(AmountError);
+});
+
+test('law: down <= exact <= up, at most one apart, equal when it divides', () => {
+  fc.assert(
+    fc.property(nat, positive, positive, (a, b, d) => {
+      const [down, up] = [mulDivDown(a, b, d), mulDivUp(a, b, d)];
+      expect(down * d <= a * b && a * b <= up * d).toBe(true);
+      expect(up - down).toBe((a * b) % d === 0n ? 0n : 1n);
+    }),
+  );
+});
+
+test('law: signed division rounds the way its name says', () => {
+  fc.assert(
+    fc.property(fc.bigInt(-(1n << 80n), 1n << 80n), positive, (a, b) => {
+      expect(divDown(a, b) * b <= a && a < (divDown(a, b) + 1n) * b).toBe(true);
+      expect(divUp(a, b) * b >= a && a > (divUp(a, b) - 1n) * b).toBe(true);
+    }),
+  );
+});
+
+test('behavior: more decimals than the token has are refused, trailing zeros are not decimals', () => {
+  expect(parseUnits('1.500000', 6)).toBe(1_500_000n);
+  expect(parseUnits('1.50', 1)).toBe(15n);
+  expect(() => parseUnits('1.0000001', 6)).toThrow(AmountError);
+  expect(formatUnits(24_973_895_500n, 6)).toBe('24973.8955');
+});

@@ -1,0 +1,14 @@
+/** Why a solver does not quote: an answer, not an error. */
+
+export const DECLINE_REASONS = ['pair', 'size_above_max', 'size_below_min', 'no_inventory', 'stale_price', 'limit', 'validity', 'standby', 'internal'] as const;
+export type DeclineReason = (typeof DECLINE_REASONS)[number];
+
+export interface Decline {
+  declined: DeclineReason;
+  /** For people and logs: which limit, which price. */
+  detail?: string;
+  /** The largest amount (of the side the request fixed, base units) that would pass, when size is the reason. */
+  maxAmount?: bigint;
+}
+
+export const isDecline = (answer: object): answer is Decline => 'declined' in answer;

@@ -1,0 +1,38 @@
+/** The EIP-712 domain of an escrow: what ties a signature to one contract on one chain. */
+
+import type { Address } from './hex.ts';
+import { keccakBytes, keccakText } from './keccak.ts';
+import { hexToBytes } from './hex.ts';
+import { writeHexWord, writeNumber } from './word.ts';
+
+export interface EscrowDomain {
+  chainId: number;
+  escrow: Address;
+}
+
+export const ESCROW_DOMAIN_NAME = 'EscrowV0';
+export const ESCROW_DOMAIN_VERSION = '1';
+
+const TYPE_HASH = hexToBytes(keccakText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'));
+const cache = new Map<string, Uint8Array>();
+
+/** Separator of `{name: "EscrowV0", version: "1", chainId, verifyingContract: escrow}`. Cached: there is one per chain. */
+export function domainSeparator(domain: EscrowDomain): Uint8Array {
+  const key = `${domain.chainId}:${domain.escrow}`;
+  const known = cache.get(key);
+  if (known) return known;
+  const separator = separatorOf({ name: ESCROW_DOMAIN_NAME, version: ESCROW_DOMAIN_VERSION, chainId: domain.chainId, verifyingContract: domain.escrow });
+  if (cache.size < 1_000) cache.set(key, separator);
+  return separator;
+}
+
+/** Any EIP-712 domain with these four fields (the oracle's and EIP-3009 tokens' too). */
+export function separatorOf(domain: { name: string; version: string; chainId: number; verifyingContract: Address }): Uint8Array {
+  const words = Buffer.alloc(5 * 32);
+  TYPE_HASH.copy(words, 0);
+  hexToBytes(keccakText(domain.name)).copy(words, 32);
+  hexToBytes(keccakText(domain.version)).copy(words, 64);
+  writeNumber(words, 96, domain.chainId);
+  writeHexWord(words, 128, domain.verifyingContract);
+  return keccakBytes(words);
+}

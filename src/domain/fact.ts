@@ -1,0 +1,47 @@
+/** What has happened to an order: an append-only list of facts, each a past participle, from which every view is folded. */
+
+import type { Address, Bytes32, Hex } from './hex.ts';
+import type { UnixSeconds } from './time.ts';
+
+/** Where on a chain the proof of a fact stands. */
+export interface Evidence {
+  chainId: number;
+  txHash: Hex;
+  blockNumber: bigint;
+  blockHash: Hex;
+  /** Block time. */
+  at: UnixSeconds;
+}
+
+export interface Failure {
+  code: FailureCode;
+  message: string;
+}
+
+export const FAILURE_CODES = ['not_opened', 'not_broadcast', 'expired_unfilled', 'solver_released', 'funding_failed', 'settlement_reverted'] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+/**
+ * From `opened` on, facts come from what the chain says at the configured depth, never from having sent something.
+ * `sent` is the one exception in kind, not in truth: it records that bytes left for a chain, and decides nothing.
+ */
+export type Fact =
+  | { kind: 'accepted' }
+  | { kind: 'sent'; step: 'settle' | 'open' | 'refund'; chainId: number; txHash: Hex }
+  | { kind: 'opened'; evidence: Evidence }
+  | { kind: 'filled'; outputIndex: number; solver: Address; timestamp: UnixSeconds; amount: bigint; evidence: Evidence }
+  | { kind: 'attested'; outputIndex: number; payloadHash: Bytes32; evidence: Evidence }
+  | { kind: 'finalised'; evidence: Evidence }
+  | { kind: 'refunded'; evidence: Evidence }
+  | { kind: 'failed'; failure: Failure };
+
+export type FactKind = Fact['kind'];
+export type FactOf<K extends FactKind> = Extract<Fact, { kind: K }>;
+
+/** A fact as it is stored: numbered per order, with the wall time at which it was appended. */
+export interface RecordedFact {
+  /** 1, 2, 3 … per order, without gaps. */
+  seq: number;
+  recordedAtMs: number;
+  fact: Fact;
+}

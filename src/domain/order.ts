@@ -1,0 +1,223 @@
+/** StandardOrder of escrow-v0: what the taker signs, its identity (orderId) and its EIP-712 digest, by our own encoder. */
+
+import { type Address, type Bytes32, type Hex, hexToBytes } from './hex.ts';
+import { keccak, keccakBytes, keccakText, typedDataDigest } from './keccak.ts';
+import { domainSeparator, ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION, type EscrowDomain } from './escrow-domain.ts';
+import type { UnixSeconds } from './time.ts';
+import { writeHexWord, writeNumber, writeUint } from './word.ts';
+
+export interface MandateOutput {
+  oracle: Bytes32;
+  settler: Bytes32;
+  chainId: bigint;
+  token: Bytes32;
+  amount: bigint;
+  recipient: Bytes32;
+  callbackData: Hex;
+  context: Hex;
+}
+
+export interface StandardOrder {
+  user: Address;
+  nonce: bigint;
+  originChainId: bigint;
+  expires: UnixSeconds;
+  fillDeadline: UnixSeconds;
+  inputOracle: Address;
+  /** Rows of (token as a number, amount). */
+  inputs: readonly (readonly [bigint, bigint])[];
+  outputs: readonly MandateOutput[];
+}
+
+export const MANDATE_OUTPUT_TYPE = 'MandateOutput(bytes32 oracle,bytes32 settler,uint256 chainId,bytes32 token,uint256 amount,bytes32 recipient,bytes callbackData,bytes context)';
+export const STANDARD_ORDER_TYPE = `StandardOrder(address user,uint256 nonce,uint256 originChainId,uint32 expires,uint32 fillDeadline,address inputOracle,uint256[2][] inputs,MandateOutput[] outputs)${MANDATE_OUTPUT_TYPE}`;
+
+export const MANDATE_OUTPUT_TYPEHASH = keccakText(MANDATE_OUTPUT_TYPE);
+export const STANDARD_ORDER_TYPEHASH = keccakText(STANDARD_ORDER_TYPE);
+
+/**
+ * keccak256(abi.encodePacked(chainId, escrow, user, nonce, expires, fillDeadline, inputOracle,
+ * keccak256(abi.encodePacked(inputs)), abi.encode(outputs))), the identity of an order on its origin escrow.
+ */
+export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder): Bytes32 {
+  const outputs = encodeOutputs(order.outputs);
+  const head = Buffer.allocUnsafe(32 + 20 + 20 + 32 + 4 + 4 + 20 + 32);
+  writeNumber(head, 0, chainId);
+  head.write(escrow.slice(2), 32, 'hex');
+  head.write(order.user.slice(2), 52, 'hex');
+  writeUint(head, 72, order.nonce);
+  head.writeUInt32BE(order.expires, 104);
+  head.writeUInt32BE(order.fillDeadline, 108);
+  head.write(order.inputOracle.slice(2), 112, 'hex');
+  head.set(keccakBytes(packInputs(order.inputs)), 132);
+  return keccak(Buffer.concat([head, outputs]));
+}
+
+/** EIP-712 struct hash of the order. */
+export function orderStructHash(order: StandardOrder): Uint8Array {
+  const words = Buffer.allocUnsafe(9 * 32);
+  writeHexWord(words, 0, STANDARD_ORDER_TYPEHASH);
+  writeHexWord(words, 32, order.user);
+  writeUint(words, 64, order.nonce);
+  writeUint(words, 96, order.originChainId);
+  writeNumber(words, 128, order.expires);
+  writeNumber(words, 160, order.fillDeadline);
+  writeHexWord(words, 192, order.inputOracle);
+  words.set(inputsHash(order.inputs), 224);
+  words.set(outputsHash(order.outputs), 256);
+  return keccakBytes(words);
+}
+
+/** What the taker signs: the EIP-712 digest on the escrow's own domain. */
+export function orderDigest(domain: EscrowDomain, order: StandardOrder): Bytes32 {
+  return typedDataDigest(domainSeparator(domain), orderStructHash(order));
+}
+
+/** keccak256 of the concatenated struct hashes of the outputs, as EIP-712 hashes an array. */
+export function outputsHash(outputs: readonly MandateOutput[]): Uint8Array {
+  const hashes = Buffer.allocUnsafe(outputs.length * 32);
+  outputs.forEach((output, index) => hashes.set(outputStructHash(output), index * 32));
+  return keccakBytes(hashes);
+}
+
+/** keccak256(abi.encode(output)): what the escrow keeps fill records under and what a `FillApproval` names. */
+export function outputHash(output: MandateOutput): Bytes32 {
+  const offset = Buffer.allocUnsafe(32);
+  writeNumber(offset, 0, 32);
+  return keccak(Buffer.concat([offset, encodeOutput(output)]));
+}
+
+/** The EIP-712 envelope as JSON, integers as decimal strings: `order.payload` of a candidate, and what a wallet signs. */
+export function orderEnvelope({ chainId, escrow }: EscrowDomain, order: StandardOrder): OrderEnvelope {
+  return {
+    domain: { name: ESCROW_DOMAIN_NAME, version: ESCROW_DOMAIN_VERSION, chainId, verifyingContract: escrow },
+    types: ORDER_TYPES,
+    primaryType: 'StandardOrder',
+    message: {
+      user: order.user,
+      nonce: order.nonce.toString(),
+      originChainId: order.originChainId.toString(),
+      expires: order.expires,
+      fillDeadline: order.fillDeadline,
+      inputOracle: order.inputOracle,
+      inputs: order.inputs.map(([token, amount]) => [token.toString(), amount.toString()] as const),
+      outputs: order.outputs.map((output) => ({ ...output, chainId: output.chainId.toString(), amount: output.amount.toString() })),
+    },
+  };
+}
+
+export interface OrderMessage {
+  user: Address;
+  nonce: string;
+  originChainId: string;
+  expires: UnixSeconds;
+  fillDeadline: UnixSeconds;
+  inputOracle: Address;
+  inputs: readonly (readonly [string, string])[];
+  outputs: readonly (Omit<MandateOutput, 'chainId' | 'amount'> & { chainId: string; amount: string })[];
+}
+
+export interface OrderEnvelope {
+  domain: { name: string; version: string; chainId: number; verifyingContract: Address };
+  types: typeof ORDER_TYPES;
+  primaryType: 'StandardOrder';
+  message: OrderMessage;
+}
+
+const field = (name: string, type: string) => ({ name, type });
+
+export const ORDER_TYPES = {
+  EIP712Domain: [field('name', 'string'), field('version', 'string'), field('chainId', 'uint256'), field('verifyingContract', 'address')],
+  StandardOrder: [
+    field('user', 'address'),
+    field('nonce', 'uint256'),
+    field('originChainId', 'uint256'),
+    field('expires', 'uint32'),
+    field('fillDeadline', 'uint32'),
+    field('inputOracle', 'address'),
+    field('inputs', 'uint256[2][]'),
+    field('outputs', 'MandateOutput[]'),
+  ],
+  MandateOutput: [
+    field('oracle', 'bytes32'),
+    field('settler', 'bytes32'),
+    field('chainId', 'uint256'),
+    field('token', 'bytes32'),
+    field('amount', 'uint256'),
+    field('recipient', 'bytes32'),
+    field('callbackData', 'bytes'),
+    field('context', 'bytes'),
+  ],
+};
+
+function inputsHash(inputs: StandardOrder['inputs']): Uint8Array {
+  const hashes = Buffer.allocUnsafe(inputs.length * 32);
+  const packed = packInputs(inputs);
+  inputs.forEach((_, index) => hashes.set(keccakBytes(packed.subarray(index * 64, index * 64 + 64)), index * 32));
+  return keccakBytes(hashes);
+}
+
+function packInputs(inputs: StandardOrder['inputs']): Buffer {
+  const packed = Buffer.allocUnsafe(inputs.length * 64);
+  inputs.forEach(([token, amount], index) => {
+    writeUint(packed, index * 64, token);
+    writeUint(packed, index * 64 + 32, amount);
+  });
+  return packed;
+}
+
+function outputStructHash(output: MandateOutput): Uint8Array {
+  const words = Buffer.allocUnsafe(9 * 32);
+  writeHexWord(words, 0, MANDATE_OUTPUT_TYPEHASH);
+  writeOutputHead(words, 32, output);
+  words.set(bytesHash(output.callbackData), 224);
+  words.set(bytesHash(output.context), 256);
+  return keccakBytes(words);
+}
+
+/** The six fixed words that every encoding of an output begins with. */
+function writeOutputHead(target: Buffer, offset: number, output: MandateOutput): void {
+  writeHexWord(target, offset, output.oracle);
+  writeHexWord(target, offset + 32, output.settler);
+  writeUint(target, offset + 64, output.chainId);
+  writeHexWord(target, offset + 96, output.token);
+  writeUint(target, offset + 128, output.amount);
+  writeHexWord(target, offset + 160, output.recipient);
+}
+
+const EMPTY_HASH = keccakBytes(new Uint8Array());
+
+function bytesHash(hex: Hex): Uint8Array {
+  return hex === '0x' ? EMPTY_HASH : keccakBytes(hexToBytes(hex));
+}
+
+/** abi.encode(MandateOutput[]). */
+function encodeOutputs(outputs: readonly MandateOutput[]): Buffer {
+  const tails = outputs.map(encodeOutput);
+  const head = Buffer.allocUnsafe((2 + tails.length) * 32);
+  writeNumber(head, 0, 32);
+  writeNumber(head, 32, tails.length);
+  let at = tails.length * 32;
+  tails.forEach((tail, index) => {
+    writeNumber(head, (2 + index) * 32, at);
+    at += tail.length;
+  });
+  return Buffer.concat([head, ...tails]);
+}
+
+function encodeOutput(output: MandateOutput): Buffer {
+  const call = hexToBytes(output.callbackData);
+  const context = hexToBytes(output.context);
+  const contextAt = 9 * 32 + padded(call.length);
+  const encoded = Buffer.alloc(contextAt + 32 + padded(context.length));
+  writeOutputHead(encoded, 0, output);
+  writeNumber(encoded, 192, 8 * 32);
+  writeNumber(encoded, 224, contextAt);
+  writeNumber(encoded, 256, call.length);
+  call.copy(encoded, 288);
+  writeNumber(encoded, contextAt, context.length);
+  context.copy(encoded, contextAt + 32);
+  return encoded;
+}
+
+const padded = (length: number): number => Math.ceil(length / 32) * 32;

@@ -1,0 +1,55 @@
+/** Chain time in unix seconds, wall time in milliseconds: the units are in the names because mixing them loses money. */
+
+import { RequestError } from './errors.ts';
+
+/** Unix seconds. The contracts hold times in uint32. */
+export type UnixSeconds = number;
+
+export const MAX_UINT32 = 0xffff_ffff;
+
+export function isUnixSeconds(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= MAX_UINT32;
+}
+
+export const toSeconds = (ms: number): UnixSeconds => Math.floor(ms / 1000);
+
+/** RFC 3339 with milliseconds, in UTC. */
+export const toIso = (ms: number): string => new Date(ms).toISOString();
+
+/** The three times of an order, in the order that the clock law demands. */
+export interface OrderTimes {
+  /** Last second at which the quote may be submitted. */
+  validUntil: UnixSeconds;
+  /** Last second at which an output may be filled; the LP's commitment ends here. */
+  fillDeadline: UnixSeconds;
+  /** After this second anybody may refund. */
+  expires: UnixSeconds;
+}
+
+/** How long each of the two gaps has to be. */
+export interface ClockMargins {
+  /** validUntil -> fillDeadline: time to mine what was submitted in the last valid second. */
+  landingMarginSeconds: number;
+  /** fillDeadline -> expires: time to prove a fill and claim the input. */
+  proofWindowSeconds: number;
+}
+
+/** `validUntil < fillDeadline < expires`, with both margins. The one place where order times are made. */
+export function orderTimes(validUntil: UnixSeconds, margins: ClockMargins): OrderTimes {
+  const fillDeadline = validUntil + margins.landingMarginSeconds;
+  const times = { validUntil, fillDeadline, expires: fillDeadline + margins.proofWindowSeconds };
+  assertClockLaw(times);
+  return times;
+}
+
+/** Throws `ClockLawError` unless `validUntil < fillDeadline < expires` and all fit uint32. */
+export function assertClockLaw({ validUntil, fillDeadline, expires }: OrderTimes): void {
+  const lawful = [validUntil, fillDeadline, expires].every(isUnixSeconds) && validUntil < fillDeadline && fillDeadline < expires;
+  if (!lawful) throw new ClockLawError({ validUntil, fillDeadline, expires });
+}
+
+export class ClockLawError extends RequestError {
+  constructor(times: OrderTimes) {
+    super('An order needs validUntil < fillDeadline < expires, each in unix seconds below 2^32.', { code: 'clock_law', facts: { ...times } });
+  }
+}
