@@ -1,0 +1,68 @@
+/**
+ * Markup and firmness premium, which need each other: the premium is priced at a strike that contains the markup, and the
+ * markup is what the win-rate curve leaves on a cost that contains the premium.
+ *
+ * Iterating from x = 0 contracts for omega <= 1 (slope below omega * Phi(-D/S) / (1 + W)). For anything else there is
+ * bisection: x rises, omega * C(D(x)) falls, so there is exactly one root.
+ */
+
+import { optionCost, type MidMotion } from './option.ts';
+import { lambertWExp } from './special.ts';
+
+export interface WinCurve {
+  alpha: number;
+  beta: number;
+  minEdgeBps: number;
+}
+
+export interface Firmness {
+  /** Premium and markup, bps. */
+  x: number;
+  m: number;
+  /** All-in. */
+  D: number;
+}
+
+const ROUNDS = 50;
+const ENOUGH = 1e-12;
+
+/** The markup on an all-in cost that maximises (delta - cost) * f(delta), never below the least edge. */
+export function markup(cost: number, { alpha, beta, minEdgeBps }: WinCurve): number {
+  return Math.max((1 + lambertWExp(-1 - alpha - beta * cost)) / beta, minEdgeBps);
+}
+
+/** Chance that the taker takes a quote this far from mid, all-in. */
+export function winProbability(delta: number, { alpha, beta }: Pick<WinCurve, 'alpha' | 'beta'>): number {
+  return 1 / (1 + Math.exp(alpha + beta * delta));
+}
+
+/**
+ * Solves x = omega * C(D), D = cost + x + m + after, for a `cost` that passes through the markup (c0 and fee) and an
+ * `after` that is added behind it (inventory skew, when it must pass through one to one; else 0).
+ */
+export function firmness(cost: number, after: number, omega: number, curve: WinCurve, motion: MidMotion): Firmness {
+  let x = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const m = markup(cost + x, curve);
+    const D = cost + x + m + after;
+    const next = omega * optionCost(D, motion);
+    if (Math.abs(next - x) < ENOUGH) return { x, m, D };
+    x = next;
+  }
+  return bisect(cost, after, omega, curve, motion);
+}
+
+/** The same root by halving; also what the tests hold the iteration to. */
+export function bisect(cost: number, after: number, omega: number, curve: WinCurve, motion: MidMotion): Firmness {
+  const allIn = (x: number) => cost + x + markup(cost + x, curve) + after;
+  let low = 0;
+  let high = omega * optionCost(allIn(0), motion);
+  for (let round = 0; round < 200 && high - low > ENOUGH; round++) {
+    const x = (low + high) / 2;
+    if (omega * optionCost(allIn(x), motion) > x) low = x;
+    else high = x;
+  }
+  // The upper end: what rounding leaves is worse for the taker, not for us.
+  const m = markup(cost + high, curve);
+  return { x: high, m, D: cost + high + m + after };
+}

@@ -1,0 +1,140 @@
+/**
+ * The mid: several sources, none of them trusted alone.
+ *
+ * Old ones are dropped, then those far from the median of the rest, and the median of what is left is the mid, exact.
+ * How far the survivors lie apart is the confidence that pricing charges for. Too few survivors is no price at all.
+ */
+
+import type { Decline } from '../domain/decline.ts';
+import { divide, parseDecimal, ten, toNumber, type Rational } from './rational.ts';
+
+/** One source's latest top of book. Prices are in 1e-18 of a quote token. */
+export interface Observation {
+  source: string;
+  bid: bigint;
+  ask: bigint;
+  /** When we received it (a push oracle: when it was updated). */
+  atMs: number;
+  /** The source does not say when it happened, so it counts half. */
+  untimed: boolean;
+  /** What the source itself says of its uncertainty (Pyth), in bps. */
+  confidenceBps: number;
+}
+
+const SCALE = 18;
+
+/** Reads a feed's decimal texts. undefined when they are no prices, crossed, or finer than 1e-18. */
+export function observe(quote: { source: string; bid: string; ask: string; receivedMs: number; exchangeTimeMs?: number | null; confidenceBps?: number }): Observation | undefined {
+  const bid = toScale(quote.bid);
+  const ask = toScale(quote.ask);
+  if (bid === undefined || ask === undefined || bid <= 0n || ask < bid) return undefined;
+  return { source: quote.source, bid, ask, atMs: quote.receivedMs, untimed: (quote.exchangeTimeMs ?? null) === null, confidenceBps: quote.confidenceBps ?? 0 };
+}
+
+function toScale(text: string): bigint | undefined {
+  const parsed = parseDecimal(text);
+  if (parsed === undefined) return undefined;
+  const scaled = parsed.num * ten(SCALE);
+  return scaled % parsed.den === 0n ? scaled / parsed.den : undefined;
+}
+
+export interface MidOptions {
+  maxAgeMs: number;
+  /** Sources further than this from the median are dropped. */
+  devGuardBps: number;
+  minSources: number;
+}
+
+export const DEFAULT_MID_OPTIONS: MidOptions = { maxAgeMs: 2_000, devGuardBps: 50, minSources: 2 };
+
+export interface Mid {
+  /** Exact, whole quote tokens for one whole base token. */
+  price: Rational;
+  /** The same as a float, for terms and people. */
+  value: number;
+  /** sigma_P in bps: the largest of scaled MAD, half-spread, and what a source says of itself. */
+  confidenceBps: number;
+  /** Time of the oldest source used: the quote's option runs from here. */
+  atMs: number;
+  used: readonly string[];
+  dropped: readonly { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[];
+}
+
+/** MAD to standard deviation, for normal noise. */
+const MAD_SCALE = 1.4826;
+/** Sums of two books (bid + ask, twice) keep every median exact: a price is num / (4 * 1e18). */
+const QUARTERS = 4n * ten(SCALE);
+
+/** The mid of the sources that are fresh and agree, or `stale_price` with what is wrong with them. */
+export function aggregate(observations: Iterable<Observation>, nowMs: number, { maxAgeMs, devGuardBps, minSources }: MidOptions = DEFAULT_MID_OPTIONS): Mid | Decline {
+  const dropped: { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[] = [];
+  const fresh: Weighed[] = [];
+  for (const seen of observations) {
+    const age = nowMs - seen.atMs;
+    const why = age > maxAgeMs ? 'stale' : age < -maxAgeMs ? 'future' : seen.bid <= 0n || seen.ask < seen.bid ? 'crossed' : undefined;
+    if (why === undefined) fresh.push({ value: 2n * (seen.bid + seen.ask), weight: seen.untimed ? 1 : 2, seen });
+    else dropped.push({ source: seen.source, why });
+  }
+  if (fresh.length < Math.max(minSources, 1)) return { declined: 'stale_price', detail: `${fresh.length} of ${minSources} sources fresh` };
+
+  const first = median(fresh);
+  const guard = BigInt(Math.round(devGuardBps * 100));
+  const kept: Weighed[] = [];
+  for (const each of fresh) {
+    if (distance(each.value, first) * 1_000_000n > guard * first) dropped.push({ source: each.seen.source, why: 'deviant' });
+    else kept.push(each);
+  }
+  if (kept.length < Math.max(minSources, 1)) return { declined: 'stale_price', detail: `${kept.length} of ${minSources} sources agree` };
+
+  const price = median(kept);
+  const mad = median(kept.map(({ value, weight, seen }) => ({ value: distance(value, price), weight, seen })));
+  const halfSpread = median(kept.map(({ weight, seen }) => ({ value: 2n * (seen.ask - seen.bid), weight, seen })));
+  const inBps = (width: bigint) => (Number(width) / Number(price)) * 1e4;
+  return {
+    price: { num: price, den: QUARTERS },
+    value: toNumber({ num: price, den: QUARTERS }),
+    confidenceBps: Math.max(MAD_SCALE * inBps(mad), inBps(halfSpread), ...kept.map(({ seen }) => seen.confidenceBps)),
+    atMs: Math.min(...kept.map(({ seen }) => seen.atMs)),
+    used: kept.map(({ seen }) => seen.source),
+    dropped,
+  };
+}
+
+/** A/USD over B/USD: quote tokens B for one A. Uncertainties add, and the older leg dates it. */
+export function cross(a: Mid, b: Mid): Mid {
+  const price = divide(a.price, b.price);
+  return {
+    price,
+    value: toNumber(price),
+    confidenceBps: a.confidenceBps + b.confidenceBps,
+    atMs: Math.min(a.atMs, b.atMs),
+    used: [...a.used, ...b.used],
+    dropped: [...a.dropped, ...b.dropped],
+  };
+}
+
+/** Distance of a reference (an oracle, a TWAP) from the mid, in bps of the mid; for the deviation guard. */
+export function deviationBps(mid: Rational, reference: Rational): number {
+  return Math.abs(toNumber(divide(reference, mid)) - 1) * 1e4;
+}
+
+interface Weighed {
+  value: bigint;
+  weight: number;
+  seen: Observation;
+}
+
+/** Weighted median; the mean of the two in the middle where the weight splits evenly. Values are even, so it is exact. */
+function median(items: readonly Weighed[]): bigint {
+  const sorted = [...items].sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
+  const total = sorted.reduce((sum, { weight }) => sum + weight, 0);
+  let below = 0;
+  for (const [at, { value, weight }] of sorted.entries()) {
+    below += weight;
+    if (2 * below > total) return value;
+    if (2 * below === total) return (value + (sorted[at + 1]?.value ?? value)) / 2n;
+  }
+  return 0n;
+}
+
+const distance = (a: bigint, b: bigint): bigint => (a < b ? b - a : a - b);

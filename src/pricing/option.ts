@@ -1,0 +1,44 @@
+/**
+ * What a firm quote gives away: the right, until it lapses, to trade at our spread from today's mid. The diffusion part is
+ * a Bachelier call struck at that spread, the jump part the same for Laplace jumps of the mid (half of them go our way).
+ */
+
+import { normalCdf, normalPdf } from './special.ts';
+
+export const YEAR_SECONDS = 31_536_000;
+
+export interface MidMotion {
+  /** One standard deviation of the mid over the life of the quote, in bps: sigma_s * sqrt(T). */
+  deviation: number;
+  /** Expected number of jumps over that life. */
+  jumps: number;
+  /** Mean size of a jump in bps. */
+  jumpBps: number;
+}
+
+/** sigma_s: bps per square root of a second, from an annualised volatility (0.9 is 90 %). */
+export function perRootSecond(sigma: number): number {
+  return (sigma * 1e4) / Math.sqrt(YEAR_SECONDS);
+}
+
+/** The inverse of `perRootSecond`. */
+export function annualised(sigmaPerRootSecond: number): number {
+  return (sigmaPerRootSecond * Math.sqrt(YEAR_SECONDS)) / 1e4;
+}
+
+/** E[(M - strike)+] for M normal with mean 0. */
+export function bachelierCall(strike: number, deviation: number): number {
+  if (deviation <= 0) return Math.max(-strike, 0);
+  const d = strike / deviation;
+  return Math.max(deviation * (normalPdf(d) - d * normalCdf(-d)), 0);
+}
+
+/** Value of the jumps to whoever holds the quote. */
+export function jumpCost(strike: number, { jumps, jumpBps }: MidMotion): number {
+  return jumps === 0 ? 0 : 0.5 * jumps * jumpBps * Math.exp(-Math.max(strike, 0) / jumpBps);
+}
+
+/** C(D) of the model, in bps. */
+export function optionCost(strike: number, motion: MidMotion): number {
+  return bachelierCall(strike, motion.deviation) + jumpCost(strike, motion);
+}

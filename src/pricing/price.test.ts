@@ -1,0 +1,285 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isDecline } from '../domain/decline.ts';
+import { check } from './check.ts';
+import { ladder } from './ladder.ts';
+import { aggregate, observe } from './mid.ts';
+import { DEFAULT_PARAMS } from './params.ts';
+import { price, type PriceInputs, type Priced } from './price.ts';
+
+const source = (name: string, text: string, atMs = 10_000) => {
+  const seen = observe({ source: name, bid: text, ask: text, receivedMs: atMs });
+  if (seen === undefined) throw new Error(`bad text ${text}`);
+  return seen;
+};
+
+const mid = aggregate([source('a', '2500.00'), source('b', '2499.80'), source('c', '2500.20'), source('far', '2620'), source('old', '2400', 1_000)], 10_000);
+if (isDecline(mid)) throw new Error('no mid');
+
+/** Taker sells 10 WETH for USDC, as in the model's worked example. */
+const example: PriceInputs = {
+  side: 'exactInput', amount: 10n ** 19n, platformFeeBps: 2, relayFee: 0n,
+  lp: 'buy', baseDecimals: 18, quoteDecimals: 6, mid: mid.price, quoteValue: 1, confidenceBps: mid.confidenceBps,
+  sigma: 0.9, firmSeconds: 61, q: -0.25, ownGas: 300_000n, lockSeconds: 900, params: DEFAULT_PARAMS,
+};
+
+const priced = (change: Partial<PriceInputs> = {}): Priced => {
+  const answer = price({ ...example, ...change });
+  if (isDecline(answer)) throw new Error(`declined: ${answer.declined} ${answer.detail ?? ''}`);
+  return answer;
+};
+const D = (change: Partial<PriceInputs> = {}) => priced(change).terms.D;
+const params = (change: Partial<typeof DEFAULT_PARAMS>) => ({ params: { ...DEFAULT_PARAMS, ...change } });
+
+describe('worked example', () => {
+  test('terms, to the digits printed', () => {
+    const { terms } = priced();
+    const digits = (value: number) => value.toFixed(9);
+    expect(Object.fromEntries(Object.entries(terms).map(([name, value]) => [name, digits(value)]))).toEqual({
+      conf: '1.003779504', adv: '1.500000000', inv: '-2.477180903', impact: '1.665524723', capital: '0.034246575', rebal: '0.000000000', gas: '0.144000000',
+      c0: '1.870369899', fee: '2.000000000', x: '0.398880980', optionCost: '1.595523918', jumpCost: '0.179456509', deviation: '12.517111575',
+      m: '6.172469116', D: '10.441719995', winProbability: '0.351961116',
+    });
+  });
+
+  test('amounts, to the last base unit', () => {
+    const { terms: _terms, ...amounts } = priced();
+    expect(amounts).toMatchInlineSnapshot(`
+      {
+        "amountBeforeFees": 24999640000n,
+        "feeAmount": 5000000n,
+        "gasAmount": 360000n,
+        "gross": 25000000000n,
+        "input": 10000000000000000000n,
+        "lpSpreadBps": 8,
+        "notional": 25000000000n,
+        "output": 24973895500n,
+        "platformFeeBps": 2,
+        "received": 9998000000000000000n,
+        "relayAmount": 0n,
+        "spread": 82978n,
+        "spreadAmount": 20744500n,
+      }
+    `);
+  });
+
+  test('exact output: the same trade from its other end, and one wei less is one unit less', () => {
+    const answer = priced({ side: 'exactOutput', amount: 24_973_895_500n });
+    expect(answer.input).toBe(10n ** 19n);
+    expect(answer.spread).toBe(82978n);
+    expect(priced({ amount: 10n ** 19n - 1n }).output).toBe(24_973_895_499n);
+  });
+
+  test('sweeps', () => {
+    const sixth = (values: number[]) => values.map((value) => value.toFixed(6));
+    expect(sixth([6, 61, 121].map((firmSeconds) => D({ firmSeconds })))).toEqual(['10.189906', '10.441720', '10.719161']);
+    expect(sixth([-1, -0.25, 0, 0.5].map((q) => D({ q })))).toEqual(['5.730094', '10.441720', '12.702749', '18.225358']);
+    expect(sixth([0, 0.25, 1].map((omega) => D(params({ omega }))))).toEqual(['10.186165', '10.441720', '11.146390']);
+  });
+});
+
+describe('properties of the spread', () => {
+  const rises = (...values: number[]) => values.every((value, at) => at === 0 || value > (values[at - 1] as number));
+  test('rises in T, q on the side we add to, omega, confidence, adverse selection, rebalancing', () => {
+    expect(rises(D({ firmSeconds: 5 }), D({ firmSeconds: 60 }), D({ firmSeconds: 600 }))).toBe(true);
+    expect(rises(D({ q: -0.5 }), D({ q: 0 }), D({ q: 0.5 }))).toBe(true);
+    expect(rises(...[0.5, 0, -0.5].map((q) => D({ q, ...sold })))).toBe(true);
+    expect(rises(...[0, 0.5, 1, 3].map((omega) => D(params({ omega }))))).toBe(true);
+    expect(rises(D({ confidenceBps: 0 }), D({ confidenceBps: 5 }), D({ confidenceBps: 15 }))).toBe(true);
+    expect(rises(D({ adverseBps: 0 }), D({ adverseBps: 5 }))).toBe(true);
+    expect(rises(D({ rebalanceBps: -2 }), D({ rebalanceBps: 0 }), D({ rebalanceBps: 5 }))).toBe(true);
+  });
+  test('rises in sigma when the skew is no rebate, and in size when gas is held', () => {
+    expect(rises(...[0.3, 0.9, 2].map((sigma) => D({ sigma, q: 0 })))).toBe(true);
+    expect(rises(...[1n, 4n, 10n, 60n].map((weth) => D({ amount: weth * 10n ** 18n, ownGas: 0n })))).toBe(true);
+  });
+  test('without omega the validity costs nothing', () => expect(D({ firmSeconds: 5, ...params({ omega: 0 }) })).toBe(D({ firmSeconds: 900, ...params({ omega: 0 }) })));
+  test('skew passes through the markup only in part, or one to one where configured', () => {
+    const moves = (change: Partial<PriceInputs>) => D({ ...change, q: 0.25 }) - D({ ...change, q: 0.24 });
+    const full = moves(params({ omega: 0, invPassThrough: true }));
+    expect(full).toBeCloseTo(0.13211631, 6);
+    expect(moves(params({ omega: 0 }))).toBeLessThan(full);
+  });
+  test('never below the least spread, whatever the rebate', () => {
+    const answer = priced({ q: -50, ...params({ minSpreadBps: 3, halfBand: 1_000_000 }) });
+    expect(answer.terms.D).toBeGreaterThanOrEqual(3);
+    expect(priced({ q: -1, adverseBps: 0, confidenceBps: 0, platformFeeBps: 0, ...params({ minEdgeBps: 0, beta: 2, minSpreadBps: 3 }) }).terms.D).toBe(3);
+  });
+});
+
+/** The other way round: the taker brings USDC, the LP pays WETH. */
+const sold: Partial<PriceInputs> = { lp: 'sell', amount: 25_000_000_000n, ownGas: 120_000_000_000_000n };
+
+describe('both directions, relay fee', () => {
+  test('sold: the mirror at mid, gas in WETH', () => {
+    const answer = priced({ ...sold, q: 0.25 });
+    expect(answer.terms.D).toBeCloseTo(D(), 9);
+    expect(answer.gross).toBe(10n ** 19n);
+    expect(answer.gasAmount).toBe(144_000_000_000_000n);
+    expect(answer.output).toBe(9_989_558_200_000_000_000n);
+  });
+  test('the relay fee is charged exactly, without buffer, and never reaches the LP', () => {
+    const relayFee = 10n ** 14n;
+    const answer = priced({ ownGas: 0n, relayFee });
+    expect(answer.relayAmount).toBe(250_000n);
+    expect(answer.gasAmount).toBe(0n);
+    expect(answer.received).toBe(10n ** 19n - 2n * 10n ** 15n - relayFee);
+    expect(answer.terms.gas).toBeCloseTo(0.1, 12);
+  });
+  test('a depegged quote token changes the size, not the price', () => {
+    const answer = priced({ quoteValue: 0.9 });
+    expect(answer.gross).toBe(25_000_000_000n);
+    expect(answer.notional).toBe(22_500_000_000n);
+  });
+});
+
+describe('declines', () => {
+  const declined = (change: Partial<PriceInputs>) => {
+    const answer = price({ ...example, ...change });
+    if (!isDecline(answer)) throw new Error('priced');
+    return answer;
+  };
+  test('size below gas: the smallest that passes is told, and passes', () => {
+    for (const side of ['exactInput', 'exactOutput'] as const) {
+      const answer = declined({ side, amount: 1n });
+      expect(answer.declined).toBe('size_below_min');
+      expect(isDecline(price({ ...example, side, amount: answer.minAmount ?? 0n }))).toBe(false);
+    }
+  });
+  test('size above max: the largest that passes is told, to the unit for an exact input', () => {
+    const answer = declined({ amount: 101n * 10n ** 18n });
+    expect(answer).toMatchObject({ declined: 'size_above_max' });
+    expect(answer.maxAmount).toBe(100n * 10n ** 18n + 399_999_999n);
+    expect(isDecline(price({ ...example, amount: answer.maxAmount ?? 0n }))).toBe(false);
+    expect(isDecline(price({ ...example, amount: (answer.maxAmount ?? 0n) + 1n }))).toBe(true);
+  });
+  test('size above max, exact output', () => {
+    const answer = declined({ side: 'exactOutput', amount: 260_000_000_000n });
+    expect(answer.declined).toBe('size_above_max');
+    expect(answer.maxAmount).toBeGreaterThan(249_000_000_000n);
+    expect(isDecline(price({ ...example, side: 'exactOutput', amount: answer.maxAmount ?? 0n }))).toBe(false);
+    expect(isDecline(price({ ...example, side: 'exactOutput', amount: ((answer.maxAmount ?? 0n) * 10_001n) / 10_000n }))).toBe(true);
+  });
+  test('no inventory: what there is can be served to the last unit', () => {
+    for (const side of ['exactInput', 'exactOutput'] as const) {
+      const freeOutput = 9_000_000_001n;
+      const answer = declined({ side, amount: side === 'exactInput' ? 10n ** 19n : 20_000_000_000n, freeOutput });
+      expect(answer.declined).toBe('no_inventory');
+      const served = price({ ...example, side, amount: answer.maxAmount ?? 0n, freeOutput });
+      expect(isDecline(served) ? 0n : served.output).toBe(freeOutput);
+    }
+  });
+  test.each([
+    ['no price', { mid: { num: 0n, den: 1n } }, 'stale_price'],
+    ['sources disagree', { confidenceBps: 21 }, 'stale_price'],
+    ['already over', { firmSeconds: 0 }, 'validity'],
+    ['not a number', { sigma: Number.NaN }, 'internal'],
+    ['fee of a half', { platformFeeBps: 5_001 }, 'internal'],
+    ['at the hard band', { q: 2 }, 'limit'],
+    ['no amount', { amount: 0n }, 'size_below_min'],
+    ['spread out of bounds for any size', params({ maxSpreadBps: 4 }), 'size_above_max'],
+  ] as const)('%s', (_name, change, reason) => expect(declined(change).declined).toBe(reason));
+  test('at the hard band the other side is still quoted', () => expect(isDecline(price({ ...example, ...sold, q: 2 }))).toBe(false));
+});
+
+const scenario: fc.Arbitrary<PriceInputs> = fc.record({
+  side: fc.constantFrom('exactInput', 'exactOutput'),
+  lp: fc.constantFrom('buy', 'sell'),
+  baseDecimals: fc.constantFrom(6, 8, 18),
+  quoteDecimals: fc.constantFrom(6, 18),
+  whole: fc.double({ min: 10, max: 240_000, noNaN: true }),
+  price: fc.bigInt(1n, 10n ** 11n),
+  platformFeeBps: fc.nat(100),
+  relay: fc.boolean(),
+  q: fc.double({ min: -1.9, max: 1.9, noNaN: true }),
+  sigma: fc.double({ min: 0.05, max: 3, noNaN: true }),
+  firmSeconds: fc.integer({ min: 1, max: 300 }),
+  omega: fc.double({ min: 0, max: 3, noNaN: true }),
+  confidenceBps: fc.double({ min: 0, max: 20, noNaN: true }),
+  rebalanceBps: fc.double({ min: -10, max: 10, noNaN: true }),
+}).map(({ whole, price: units, relay, omega, ...rest }) => {
+  const mid = { num: units, den: 10_000_000n };
+  const value = Number(mid.num) / Number(mid.den);
+  const inBase = (rest.lp === 'buy') === (rest.side === 'exactInput');
+  const decimals = inBase ? rest.baseDecimals : rest.quoteDecimals;
+  const amount = BigInt(Math.max(1, Math.round((inBase ? whole / value : whole) * 1e6))) * 10n ** BigInt(decimals) / 1_000_000n;
+  const cent = (base: boolean) => BigInt(Math.ceil((0.01 / (base ? value : 1)) * 1e6)) * 10n ** BigInt(base ? rest.baseDecimals : rest.quoteDecimals) / 1_000_000n;
+  return {
+    ...example, ...rest, mid, amount: amount > 0n ? amount : 1n,
+    relayFee: relay ? cent(rest.lp === 'buy') : 0n, ownGas: cent(rest.lp === 'sell'), params: { ...DEFAULT_PARAMS, omega },
+  };
+});
+
+describe('any request', () => {
+  test('what is priced passes the second opinion', () => {
+    let count = 0;
+    fc.assert(
+      fc.property(scenario, (inputs) => {
+        const answer = price(inputs);
+        if (isDecline(answer)) return;
+        count += 1;
+        expect(check(inputs, answer)).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(count).toBeGreaterThan(500);
+  });
+
+  test('never throws and never hangs, whatever the inputs', () => {
+    const wild = fc.oneof(fc.double(), fc.constantFrom(0, -1, 1e300, Number.NaN, Number.POSITIVE_INFINITY));
+    const whole = fc.oneof(fc.bigInt(-5n, 10n ** 30n), fc.bigInt(0n, 2n ** 256n));
+    fc.assert(
+      fc.property(scenario, whole, whole, whole, fc.option(whole, { nil: undefined }), fc.record({ sigma: wild, q: wild, firmSeconds: wild, confidenceBps: wild, adverseBps: wild, quoteValue: wild }, { requiredKeys: [] }), (inputs, amount, relayFee, ownGas, freeOutput, odd) => {
+        const answer = price({ ...inputs, ...odd, amount, relayFee, ownGas, ...(freeOutput !== undefined && { freeOutput }) } as PriceInputs);
+        if (!isDecline(answer)) expect(check({ ...inputs, ...odd, amount, relayFee, ownGas } as PriceInputs, answer)).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('the second opinion sees a finger on any of the numbers', () => {
+    const answer = priced();
+    for (const [field, by] of [['output', 1n], ['output', -1n], ['input', 1n], ['gross', 1n], ['feeAmount', -1n], ['gasAmount', 1n], ['relayAmount', 1n], ['received', 1n], ['spread', -1n], ['spread', 1n]] as const) {
+      expect(check(example, { ...answer, [field]: answer[field] + by }), field).not.toEqual([]);
+    }
+    for (const term of ['conf', 'inv', 'gas', 'x', 'm', 'D', 'c0'] as const) {
+      expect(check(example, { ...answer, terms: { ...answer.terms, [term]: answer.terms[term] + 0.001 } }), term).not.toEqual([]);
+    }
+    expect(check({ ...example, quoteDecimals: 18 }, answer)).not.toEqual([]);
+  });
+
+  test('exact output asks for no more than exact input would need', () => {
+    fc.assert(
+      fc.property(scenario, (inputs) => {
+        const out = price({ ...inputs, side: 'exactOutput' });
+        if (isDecline(out)) return;
+        const back = price({ ...inputs, side: 'exactInput', amount: out.input });
+        expect(isDecline(back) ? 0n : back.output).toBeGreaterThanOrEqual(out.output);
+      }),
+    );
+  });
+
+  test('advice for a declined size is good: it passes', () => {
+    fc.assert(
+      fc.property(scenario, fc.bigInt(1n, 10n ** 6n), fc.boolean(), (inputs, factor, up) => {
+        const amount = up ? inputs.amount * factor : inputs.amount / factor + 1n;
+        const answer = price({ ...inputs, amount });
+        if (!isDecline(answer)) return;
+        const advice = answer.declined === 'size_below_min' ? answer.minAmount : answer.maxAmount;
+        if (advice !== undefined && advice > 0n) expect(isDecline(price({ ...inputs, amount: advice }))).toBe(false);
+      }),
+    );
+  });
+
+  test('ladders are concave for the taker: no rung is better at the margin than the one before', () => {
+    fc.assert(
+      fc.property(scenario, (inputs) => {
+        const rungs = [{ input: 0n, output: 0n }, ...ladder(inputs)];
+        for (let at = 2; at < rungs.length; at++) {
+          const [a, b, c] = [rungs[at - 2], rungs[at - 1], rungs[at]] as [typeof rungs[0], typeof rungs[0], typeof rungs[0]];
+          expect((c.output - b.output) * (b.input - a.input)).toBeLessThanOrEqual((b.output - a.output) * (c.input - b.input));
+        }
+      }),
+    );
+  });
+});

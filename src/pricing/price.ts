@@ -1,0 +1,325 @@
+/** One request, one price: the exact amounts of a quote, or the reason for giving none. */
+
+import { divUp, mulDivUp } from '../domain/amount.ts';
+import { isDecline, type Decline } from '../domain/decline.ts';
+import { baseUnitRate, exactIn, exactOut, feeOf, grossOf, largestInput, MOST_FEE_BPS, MOST_SPREAD, receivedOf, type Charges } from './amounts.ts';
+import type { PricingParams } from './params.ts';
+import { ten, type Rational } from './rational.ts';
+import { spreadInteger, spreadTerms } from './spread.ts';
+
+export interface PriceInputs {
+  /** Which amount the taker fixed, and that amount in base units. On a split: this LP's slice. */
+  side: 'exactInput' | 'exactOutput';
+  amount: bigint;
+  platformFeeBps: number;
+  /** Base units of the input token that the relayer is paid out of the input. Exact; 0n on walletBroadcast. */
+  relayFee: bigint;
+
+  /** What the LP does with the base asset: 'buy' takes base and pays quote. */
+  lp: 'buy' | 'sell';
+  baseDecimals: number;
+  quoteDecimals: number;
+  /** Whole quote tokens for one whole base token, exact. */
+  mid: Rational;
+  /** Reference currency (USD) for one whole quote token. Measured, never assumed to be 1. */
+  quoteValue: number;
+  /** sigma_P: how uncertain the mid is. */
+  confidenceBps: number;
+  /** Annualised, 0.9 is 90 %. */
+  sigma: number;
+  /** T: from the mid's timestamp to validUntil, plus clock skew. Not just the validity. */
+  firmSeconds: number;
+  /** (V - V*) / B of the base asset, over all chains, in transit and quoted. */
+  q: number;
+  /** Our own gas for this trade in base units of the output token, without buffer. */
+  ownGas: bigint;
+  /** From fill to claim finalised. */
+  lockSeconds: number;
+
+  /** What this taker's accepted quotes cost us after acceptance. Default 1.5. */
+  adverseBps?: number;
+  /** Moving inventory between chains: `rebalanceBps` of terms.ts. Default 0. */
+  rebalanceBps?: number;
+  /** VWAP of walking the hedge book, when fresh. */
+  walkedImpactBps?: number;
+  /** What the ledger could pay at most; declines `no_inventory` beyond. The hold decides, this only answers sooner. */
+  freeOutput?: bigint;
+
+  params: PricingParams;
+}
+
+/** Why the price is what it is: bps of mid, positive is worse for the taker. */
+export interface Terms {
+  conf: number;
+  adv: number;
+  inv: number;
+  impact: number;
+  capital: number;
+  rebal: number;
+  gas: number;
+  /** Sum of the seven above. */
+  c0: number;
+  fee: number;
+  /** Firmness premium, and the option value it is a share of (with the jumps' part of that). */
+  x: number;
+  optionCost: number;
+  jumpCost: number;
+  /** One standard deviation of the mid over T. */
+  deviation: number;
+  /** Markup. */
+  m: number;
+  /** All-in: c0 + fee + x + m, after the guards. */
+  D: number;
+  /** f(D). */
+  winProbability: number;
+}
+
+export interface Priced {
+  /** What the taker pays, and what the recipient gets, in base units. */
+  input: bigint;
+  output: bigint;
+  /** Value of the input at mid in output units, rounded down. */
+  gross: bigint;
+  /** In output units: the LP's spread (with rounding), the platform fee, own gas with buffer, the relay fee at mid. */
+  spreadAmount: bigint;
+  feeAmount: bigint;
+  gasAmount: bigint;
+  relayAmount: bigint;
+  /** What would be delivered without platform fee and LP spread: gross less gas. */
+  amountBeforeFees: bigint;
+  /** What reaches the LP when the input is released: input less platform fee and relay fee. The hold's `input.amount`. */
+  received: bigint;
+  /** D - fee - gas in 1e-4 bps, rounded up: the integer that priced it. */
+  spread: bigint;
+  /** The same in whole bps, to the nearest, as the API reports it. */
+  lpSpreadBps: number;
+  platformFeeBps: number;
+  /** Millionths of the reference currency, rounded up. The hold's `notional`. */
+  notional: bigint;
+  terms: Terms;
+}
+
+/** `maxAmount` and `minAmount` are of the side that the request fixed. */
+export interface PriceDecline extends Decline {
+  /** The smallest amount that would pass, when the size is too small. */
+  minAmount?: bigint;
+}
+
+const MICRO = 1_000_000;
+const BPS = 10_000n;
+
+/**
+ * The worked example of the model: 10 WETH at a mid of 2500 are 25,000 USDC gross; 8.2978 bps of spread, 2 bps of fee and
+ * 0.36 USDC of gas leave 24,973.8955 USDC.
+ */
+export function price(inputs: PriceInputs): Priced | PriceDecline {
+  const frame = frameOf(inputs);
+  return isDecline(frame) ? frame : (tooLarge(inputs, frame) ?? guarded(inputs, frame));
+}
+
+/** What does not depend on the size. */
+interface Frame {
+  rate: Rational;
+  /** Own gas with buffer and the relay fee at mid, output units, rounded up. */
+  ownGas: bigint;
+  relay: bigint;
+  /** The largest input that the size gate lets through. */
+  largestInput: bigint;
+}
+
+function frameOf(inputs: PriceInputs): Frame | PriceDecline {
+  const { mid, params, platformFeeBps: fee, adverseBps = 0, rebalanceBps = 0, walkedImpactBps = 0 } = inputs;
+  const sane = [inputs.quoteValue, inputs.sigma, inputs.q, inputs.firmSeconds, inputs.confidenceBps, inputs.lockSeconds, adverseBps, rebalanceBps, walkedImpactBps].every((value) => Math.abs(value) < 1e12);
+  if (!sane || inputs.sigma < 0) return { declined: 'internal', detail: 'an input is no number' };
+  if (mid.num <= 0n || mid.den <= 0n || !(inputs.quoteValue > 0)) return { declined: 'stale_price', detail: 'no price' };
+  if (inputs.confidenceBps > params.maxConfidenceBps) return { declined: 'stale_price', detail: `sources disagree by ${inputs.confidenceBps.toFixed(2)} bps` };
+  if (!(inputs.firmSeconds > 0)) return { declined: 'validity', detail: 'already over' };
+  if (!Number.isInteger(fee) || fee < 0 || fee > MOST_FEE_BPS || inputs.relayFee < 0n || inputs.ownGas < 0n) return { declined: 'internal', detail: 'fee or gas out of range' };
+  if (inputs.amount <= 0n) return { declined: 'size_below_min', detail: 'not a positive amount', minAmount: 1n };
+  const side = inputs.lp === 'buy' ? 1 : -1;
+  if (inputs.q * side >= params.hardQ) return { declined: 'limit', detail: `position at ${inputs.q.toFixed(2)} of the half-band`, maxAmount: 0n };
+  const rate = baseUnitRate(mid, inputs.lp, inputs.baseDecimals, inputs.quoteDecimals);
+  return {
+    rate,
+    ownGas: mulDivUp(inputs.ownGas, BigInt(params.gasBufferBps), BPS),
+    relay: divUp(inputs.relayFee * rate.num, rate.den),
+    largestInput: sizeGate(inputs, rate, params.maxSize),
+  };
+}
+
+/** The largest input worth at most `size` of the reference currency, exactly: the gate and its answer must not disagree. */
+function sizeGate({ lp, quoteValue, quoteDecimals }: PriceInputs, { num, den }: Rational, size: number): bigint {
+  const quote = (BigInt(Math.floor(size * MICRO)) * ten(quoteDecimals)) / BigInt(Math.max(1, Math.round(quoteValue * MICRO)));
+  return lp === 'sell' ? quote : ((quote + 1n) * den - 1n) / num;
+}
+
+function tooLarge(inputs: PriceInputs, frame: Frame): PriceDecline | undefined {
+  const { amount, side } = inputs;
+  const ceiling = side === 'exactInput' ? frame.largestInput : grossOf(frame.largestInput, frame.rate);
+  if (amount <= ceiling) return undefined;
+  return { declined: 'size_above_max', detail: `above ${inputs.params.maxSize}`, maxAmount: largestPassing({ ...inputs, amount: ceiling }, frame) };
+}
+
+function guarded(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
+  const answer = evaluate(inputs, frame);
+  if (!isDecline(answer)) return answer;
+  switch (answer.declined) {
+    case 'size_below_min': {
+      const minAmount = smallestPassing(inputs, frame);
+      return minAmount === undefined ? answer : { ...answer, minAmount };
+    }
+    case 'size_above_max':
+    case 'no_inventory':
+      return { ...answer, maxAmount: largestPassing(inputs, frame) };
+    default:
+      return answer;
+  }
+}
+
+/** One size, all gates, no advice. */
+function evaluate(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
+  const { params } = inputs;
+  if (inputs.side === 'exactInput') return evaluateAt(inputs, frame, inputs.amount, undefined);
+  if (inputs.freeOutput !== undefined && inputs.amount > inputs.freeOutput) return { declined: 'no_inventory' };
+
+  // Exact output: the spread depends on the size and the size on the spread. It settles within two or three rounds; should
+  // two neighbours keep swapping, the wider one stands.
+  const gas = frame.ownGas + frame.relay;
+  let gross = inputs.amount + gas;
+  let widest: bigint | undefined;
+  for (let round = 0; round < 8; round++) {
+    const terms = spreadTerms(inputs, sizeOf(inputs, gross), gasBps(gas, gross));
+    if (!Number.isFinite(terms.D)) return { declined: 'internal', detail: 'no finite spread' };
+    if (terms.D > params.maxSpreadBps) return tooWide(terms);
+    const spread = spreadInteger(terms);
+    const charges: Charges = { rate: frame.rate, spread, feeBps: BigInt(inputs.platformFeeBps), gas };
+    if (spread > MOST_SPREAD) return tooWide(terms);
+    const input = exactOut(inputs.amount, charges);
+    gross = grossOf(input, frame.rate);
+    if (spread === widest) return evaluateAt(inputs, frame, input, { terms, spread });
+    if (round < 3 || widest === undefined || spread > widest) widest = spread;
+  }
+  return { declined: 'internal', detail: 'exact output did not settle' };
+}
+
+function evaluateAt(inputs: PriceInputs, frame: Frame, input: bigint, fixed: { terms: Terms; spread: bigint } | undefined): Priced | PriceDecline {
+  const { params } = inputs;
+  if (input > frame.largestInput) return { declined: 'size_above_max', detail: `above ${params.maxSize}` };
+  const gross = grossOf(input, frame.rate);
+  const gas = frame.ownGas + frame.relay;
+  if (gross <= gas) return { declined: 'size_below_min', detail: 'size below gas' };
+  const size = sizeOf(inputs, gross);
+  if (size < params.minSize) return { declined: 'size_below_min', detail: `below ${params.minSize}` };
+
+  const terms = fixed?.terms ?? spreadTerms(inputs, size, gasBps(gas, gross));
+  if (!Number.isFinite(terms.D)) return { declined: 'internal', detail: 'no finite spread' };
+  if (terms.D > params.maxSpreadBps) return tooWide(terms);
+  const spread = fixed?.spread ?? spreadInteger(terms);
+  if (spread > MOST_SPREAD) return tooWide(terms);
+
+  const feeBps = BigInt(inputs.platformFeeBps);
+  const bought = exactIn(input, { rate: frame.rate, spread, feeBps, gas });
+  const received = receivedOf(input, feeBps, inputs.relayFee);
+  if (bought <= 0n || received <= 0n) return { declined: 'size_below_min', detail: 'size below gas' };
+  const output = inputs.side === 'exactInput' ? bought : inputs.amount;
+  if (inputs.freeOutput !== undefined && output > inputs.freeOutput) return { declined: 'no_inventory' };
+
+  const feeAmount = feeOf(gross, feeBps);
+  return {
+    input, output, gross,
+    spreadAmount: gross - output - feeAmount - gas,
+    feeAmount, gasAmount: frame.ownGas, relayAmount: frame.relay,
+    amountBeforeFees: gross - gas,
+    received, spread,
+    lpSpreadBps: Math.round(Number(spread) / 1e4),
+    platformFeeBps: inputs.platformFeeBps,
+    notional: BigInt(Math.ceil(size * MICRO)),
+    terms,
+  };
+}
+
+/** Too wide because gas is a large part of it: too small. Otherwise because of what grows with size: too large. */
+function tooWide(terms: Terms): PriceDecline {
+  const detail = `spread of ${terms.D.toFixed(2)} bps is out of bounds`;
+  if (2 * terms.gas > terms.D) return { declined: 'size_below_min', detail };
+  return { declined: 'size_above_max', detail };
+}
+
+const gasBps = (gas: bigint, gross: bigint): number => (Number(gas) / Number(gross)) * 1e4;
+
+/** Value of a gross in the reference currency. A float: sizes steer the spread, they never become amounts. */
+function sizeOf({ lp, mid, quoteValue, baseDecimals, quoteDecimals }: PriceInputs, gross: bigint): number {
+  if (lp === 'buy') return (Number(gross) / 10 ** quoteDecimals) * quoteValue;
+  return (Number(gross) / 10 ** baseDecimals) * (Number(mid.num) / Number(mid.den)) * quoteValue;
+}
+
+/* Advice for a declined size: an amount that was itself evaluated and passes, and no more than 64 evaluations to find it. */
+
+const passes = (inputs: PriceInputs, frame: Frame, amount: bigint): boolean => amount > 0n && !isDecline(evaluate({ ...inputs, amount }, frame));
+
+/** Largest amount up to `inputs.amount` that passes; 0n when none was found. */
+function largestPassing(inputs: PriceInputs, frame: Frame): bigint {
+  let high = inputs.amount;
+  if (passes(inputs, frame, high)) return high;
+  if (inputs.side === 'exactOutput') {
+    const gate = evaluate({ ...inputs, side: 'exactInput', amount: frame.largestInput }, frame);
+    if (!isDecline(gate) && gate.output < high && passes(inputs, frame, gate.output)) return gate.output;
+  }
+  if (inputs.freeOutput !== undefined) {
+    const served = inputs.side === 'exactOutput' ? inputs.freeOutput : servedBy(inputs, frame, inputs.freeOutput);
+    if (passes(inputs, frame, served)) return served;
+    if (served < high) high = served;
+  }
+  let low = 0n;
+  for (let amount = high / 2n, round = 0; amount > 0n && round < 24; amount /= 2n, round++) {
+    if (passes(inputs, frame, amount)) {
+      low = amount;
+      break;
+    }
+    high = amount;
+  }
+  if (low === 0n) return 0n;
+  return halve(low, high, (amount) => passes(inputs, frame, amount));
+}
+
+/** The input that an inventory serves to the last unit, at the spread of about that size. */
+function servedBy(inputs: PriceInputs, frame: Frame, free: bigint): bigint {
+  const gas = frame.ownGas + frame.relay;
+  let input = inputs.amount;
+  let best = 0n;
+  for (let round = 0; round < 4; round++) {
+    const gross = grossOf(input, frame.rate);
+    if (gross <= 0n) return best;
+    const terms = spreadTerms(inputs, sizeOf(inputs, gross), gasBps(gas, gross));
+    if (!(terms.D <= inputs.params.maxSpreadBps)) return best;
+    const spread = spreadInteger(terms);
+    if (spread > MOST_SPREAD) return best;
+    input = largestInput(free, { rate: frame.rate, spread, feeBps: BigInt(inputs.platformFeeBps), gas });
+    if (input > best && passes(inputs, frame, input)) best = input;
+  }
+  return best;
+}
+
+/** Smallest amount above `inputs.amount` that passes. */
+function smallestPassing(inputs: PriceInputs, frame: Frame): bigint | undefined {
+  let low = inputs.amount;
+  const gas = frame.ownGas + frame.relay;
+  const start = inputs.side === 'exactOutput' ? gas : divUp(gas * frame.rate.den, frame.rate.num);
+  let high = (start > low ? start : low) * 2n;
+  for (let round = 0; round < 40; round++, high *= 2n) {
+    if (passes(inputs, frame, high)) return halve(high, low, (amount) => passes(inputs, frame, amount));
+    low = high;
+  }
+  return undefined;
+}
+
+/** The passing end, brought as near to the failing end as 16 halvings do. */
+function halve(passing: bigint, failing: bigint, passesAt: (amount: bigint) => boolean): bigint {
+  for (let round = 0; round < 16; round++) {
+    const amount = (passing + failing) / 2n;
+    if (amount === passing || amount === failing) break;
+    if (passesAt(amount)) passing = amount;
+    else failing = amount;
+  }
+  return passing;
+}

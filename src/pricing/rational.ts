@@ -1,0 +1,47 @@
+/** Exact fractions: a price is num/den of bigints from the feed's decimal text to the last base unit, never a float. */
+
+export interface Rational {
+  num: bigint;
+  /** Positive. */
+  den: bigint;
+}
+
+const DECIMAL = /^(0|[1-9][0-9]{0,29})(?:\.([0-9]{1,30}))?$/;
+const TENS = Array.from({ length: 79 }, (_, exponent) => 10n ** BigInt(exponent));
+
+/** 10^exponent, for 0 <= exponent <= 78. */
+export function ten(exponent: number): bigint {
+  return TENS[exponent] ?? 10n ** BigInt(exponent);
+}
+
+/** `parseDecimal("2500.10")` is {num: 250010n, den: 100n}. undefined for signs, exponents, empty parts and oversize. */
+export function parseDecimal(text: string): Rational | undefined {
+  const match = DECIMAL.exec(text);
+  if (!match) return undefined;
+  const fraction = match[2] ?? '';
+  return { num: BigInt(match[1] + fraction), den: ten(fraction.length) };
+}
+
+/** a / b, as in the cross rate A/USD ÷ B/USD. b is not zero. */
+export function divide(a: Rational, b: Rational): Rational {
+  return { num: a.num * b.den, den: a.den * b.num };
+}
+
+/** (a + b) / 2. */
+export function midpoint(a: Rational, b: Rational): Rational {
+  return a.den === b.den ? { num: a.num + b.num, den: 2n * a.den } : { num: a.num * b.den + b.num * a.den, den: 2n * a.den * b.den };
+}
+
+/** Negative, zero or positive, as a is below, equal to or above b. */
+export function compare(a: Rational, b: Rational): number {
+  const difference = a.num * b.den - b.num * a.den;
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+/** The nearest float, for terms in bps and for people. Never turned back into an amount. */
+export function toNumber({ num, den }: Rational): number {
+  const ratio = Number(num) / Number(den);
+  if (Number.isFinite(ratio)) return ratio;
+  const shift = BigInt(Math.max(0, den.toString(2).length - 1000));
+  return Number(num >> shift) / Number(den >> shift);
+}

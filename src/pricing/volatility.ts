@@ -1,0 +1,57 @@
+/**
+ * How fast the mid moves: exponentially weighted variance over three horizons, so that a burst widens quotes within
+ * seconds, a calm spell does not make us forget the day, and a quiet start is held up by a floor.
+ */
+
+import { annualised, perRootSecond } from './option.ts';
+
+/** Time constants in seconds. */
+export const HORIZONS = [60, 600, 86_400] as const;
+
+/** Variances in bps² per second, one for each horizon. */
+export type Variances = readonly [number, number, number];
+
+export interface Volatility {
+  variances: Variances;
+  /** The last mid that was counted; undefined before the first. */
+  last: { mid: number; atMs: number } | undefined;
+}
+
+export const UNSEEN: Volatility = { variances: [0, 0, 0], last: undefined };
+
+/** Moves closer together than this are noise of the book, not of the price. */
+const LEAST_STEP_MS = 1_000;
+
+/** One step of the recursion: a move of `bps` over `seconds`. */
+export function decay(variance: number, bps: number, seconds: number, horizon: number): number {
+  const kept = Math.exp(-seconds / horizon);
+  return variance * kept + ((1 - kept) * bps * bps) / seconds;
+}
+
+/** Takes a mid in. Answers the same state while less than a second has passed, or time ran backwards. */
+export function observeMid(state: Volatility, mid: number, atMs: number): Volatility {
+  if (!(mid > 0) || !Number.isFinite(mid)) return state;
+  if (state.last === undefined) return { variances: state.variances, last: { mid, atMs } };
+  const elapsedMs = atMs - state.last.atMs;
+  if (elapsedMs < LEAST_STEP_MS) return state;
+  const bps = Math.log(mid / state.last.mid) * 1e4;
+  const seconds = elapsedMs / 1000;
+  const [short, medium, long] = state.variances;
+  const variances = [decay(short, bps, seconds, HORIZONS[0]), decay(medium, bps, seconds, HORIZONS[1]), decay(long, bps, seconds, HORIZONS[2])] as const;
+  return { variances, last: { mid, atMs } };
+}
+
+/** Annualised volatility to price with: the larger of the two short horizons, never below the floor (annualised). */
+export function sigmaOf({ variances }: Volatility, floor: number): number {
+  return Math.max(annualised(Math.sqrt(Math.max(variances[0], variances[1]))), floor);
+}
+
+/** Is the last minute this many times as wild as the day? False until the day has a variance. */
+export function spiked({ variances }: Volatility, times = 3): boolean {
+  return variances[2] > 0 && Math.sqrt(variances[0]) > times * Math.sqrt(variances[2]);
+}
+
+/** One standard deviation of the mid over `seconds`, in bps. */
+export function deviationOver(sigma: number, seconds: number): number {
+  return perRootSecond(sigma) * Math.sqrt(seconds);
+}
