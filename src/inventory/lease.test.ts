@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { covers, renew, resume, stopped } from './lease.ts';
+
+const rule = { longestQuoteSeconds: 60, aheadSeconds: 30, graceSeconds: 15 };
+
+test('first start quotes at once; nothing is signed before the lease is written', () => {
+  expect(resume(null, 1_000, rule)).toEqual({ kind: 'resume' });
+  expect(covers(null, 1_001)).toBe(false);
+  expect(renew(null, 1_000, rule)).toEqual({ signedUpTo: 1_090, clean: false });
+});
+
+test('after a crash: wait until the last possible deadline and the grace have passed', () => {
+  const lease = { signedUpTo: 1_090, clean: false };
+  expect(resume(lease, 1_105, rule)).toEqual({ kind: 'wait', until: 1_105 });
+  expect(resume(lease, 1_106, rule)).toEqual({ kind: 'resume' });
+});
+
+test('after a clean stop: at once, under a new lease that never reaches less far', () => {
+  const lease = stopped({ signedUpTo: 1_090, clean: false }, false);
+  expect(resume(lease, 1_001, rule)).toEqual({ kind: 'resume' });
+  expect(covers(lease, 1_001)).toBe(false);
+  expect(renew(lease, 990, rule)).toEqual({ signedUpTo: 1_090, clean: false });
+});
+
+test('a stop in quarantine is not clean', () => {
+  expect(resume(stopped({ signedUpTo: 1_090, clean: false }, true), 1_001, rule)).toEqual({ kind: 'wait', until: 1_105 });
+});
+
+test('renewed ahead of need: half of the lead is left when it is written', () => {
+  const lease = { signedUpTo: 1_090, clean: false };
+  expect(renew(lease, 1_015, rule)).toBeNull();
+  expect(renew(lease, 1_016, rule)).toEqual({ signedUpTo: 1_106, clean: false });
+  expect(covers(lease, 1_090)).toBe(true);
+  expect(covers(lease, 1_091)).toBe(false);
+});

@@ -1,0 +1,255 @@
+import { describe, expect, test } from 'vitest';
+import type { HoldRequest, LedgerEvent } from './event.ts';
+import { createLedger, type LedgerOptions, replay, restoreLedger } from './ledger.ts';
+
+const USDC = `0x${'a'.repeat(40)}` as const;
+const WETH = `0x${'b'.repeat(40)}` as const;
+
+const options: LedgerOptions = {
+  buckets: [
+    { chainId: 1, token: USDC, asset: 'USDC', decimals: 6, buffer: 100n },
+    { chainId: 1, token: WETH, asset: 'WETH', decimals: 18 },
+    { chainId: 2, token: USDC, asset: 'USDC', decimals: 6 },
+  ],
+  graceSeconds: () => 15,
+  limits: {},
+};
+
+const request = (quoteId: string, amount: bigint, change: Partial<HoldRequest> = {}): HoldRequest => ({
+  quoteId, chainId: 1, token: USDC, amount, input: { chainId: 1, token: WETH, amount: 7n },
+  group: `nonce of ${quoteId}`, lapsesAt: 1_060, taker: 'alice', pair: 'WETH/USDC', side: 'buy', notional: amount, ...change,
+});
+
+function funded(change: Partial<LedgerOptions> = {}) {
+  const ledger = createLedger({ ...options, ...change });
+  ledger.apply({ type: 'deposited', id: 'd1', chainId: 1, token: USDC, amount: 1_100n });
+  return ledger;
+}
+const view = (ledger: ReturnType<typeof createLedger>, token: typeof USDC | typeof WETH = USDC) => {
+  const { onchain, pendingOut, committed, held, receivable, free } = ledger.bucket(1, token) ?? expect.fail();
+  return { onchain, pendingOut, committed, held, receivable, free };
+};
+
+describe('life of a quote', () => {
+  test('held, accepted, filled, final, finalised', () => {
+    const ledger = funded();
+    expect(ledger.hold(request('q', 400n), 1_000)).toEqual({ held: true });
+    expect(view(ledger)).toEqual({ onchain: 1_100n, pendingOut: 0n, committed: 0n, held: 400n, receivable: 0n, free: 600n });
+    expect(ledger.live).toBe(1);
+    ledger.apply({ type: 'accepted', quoteId: 'q' });
+    expect(view(ledger)).toEqual({ onchain: 1_100n, pendingOut: 0n, committed: 400n, held: 0n, receivable: 0n, free: 600n });
+    expect(ledger.live).toBe(0);
+    ledger.apply({ type: 'filled', quoteId: 'q', id: 'block1:tx' });
+    expect(view(ledger)).toEqual({ onchain: 1_100n, pendingOut: 400n, committed: 0n, held: 0n, receivable: 0n, free: 600n });
+    expect(view(ledger, WETH).receivable).toBe(7n);
+    ledger.apply({ type: 'fill_final', quoteId: 'q', id: 'block1:tx' });
+    expect(view(ledger)).toEqual({ onchain: 700n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, free: 600n });
+    ledger.apply({ type: 'finalised', quoteId: 'q', id: 'block1:tx', received: 6n });
+    expect(view(ledger, WETH)).toEqual({ onchain: 6n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, free: 6n });
+    expect(ledger.quote('q')?.stage).toBe('finalised');
+    // Forgotten later, the money stays where it went.
+    ledger.advance(1, 2_000);
+    ledger.advance(1, 3_000);
+    expect(ledger.quote('q')).toBeUndefined();
+    expect(view(ledger).onchain).toBe(700n);
+    expect(view(ledger, WETH).onchain).toBe(6n);
+  });
+
+  test('a reorganised fill is committed again, also when the reorg is heard of first', () => {
+    const ledger = funded();
+    ledger.hold(request('q', 400n), 1_000);
+    ledger.apply({ type: 'accepted', quoteId: 'q' });
+    ledger.apply({ type: 'reorged', quoteId: 'q', id: 'gone' });
+    ledger.apply({ type: 'filled', quoteId: 'q', id: 'gone' });
+    expect(ledger.quote('q')?.stage).toBe('accepted');
+    ledger.apply({ type: 'filled', quoteId: 'q', id: 'again' });
+    expect(ledger.quote('q')?.stage).toBe('filled');
+  });
+
+  test('lapses only when chain time is past the last second and the grace', () => {
+    const ledger = funded();
+    ledger.hold(request('q', 400n), 1_000);
+    expect(ledger.advance(1, 1_075)).toBe(0);
+    expect(ledger.free(1, USDC)).toBe(600n);
+    expect(ledger.advance(1, 1_076)).toBe(1);
+    expect(ledger.free(1, USDC)).toBe(1_000n);
+    expect(ledger.quote('q')?.stage).toBe('lapsed');
+    expect(ledger.apply({ type: 'accepted', quoteId: 'q' })).toEqual({ applied: false, why: 'late', critical: true });
+    expect(view(ledger).committed).toBe(0n);
+  });
+
+  test('a settlement nobody told us about is still a fact', () => {
+    const ledger = funded();
+    ledger.hold(request('q', 400n), 1_000);
+    ledger.advance(1, 1_076);
+    ledger.apply({ type: 'filled', quoteId: 'q', id: 'late' });
+    expect(view(ledger)).toMatchObject({ pendingOut: 400n, free: 600n });
+  });
+
+  test('a settlement nobody told us about, reorganised away, may come back: committed until it is proven dead', () => {
+    const ledger = funded();
+    ledger.hold(request('q', 400n), 1_000);
+    ledger.advance(1, 1_076);
+    ledger.apply({ type: 'filled', quoteId: 'q', id: 'late' });
+    ledger.apply({ type: 'reorged', quoteId: 'q', id: 'late' });
+    expect(view(ledger)).toMatchObject({ committed: 400n, free: 600n });
+    ledger.apply({ type: 'failed', quoteId: 'q' });
+    expect(ledger.free(1, USDC)).toBe(1_000n);
+  });
+
+  test('when a spent quote is forgotten, the quotes of its nonce stay dead', () => {
+    const ledger = funded();
+    const shared = { group: '1:alice:77' };
+    ledger.hold(request('short', 300n, shared), 1_000);
+    ledger.hold(request('long', 900n, { ...shared, lapsesAt: 5_000 }), 1_000);
+    for (const type of ['filled', 'fill_final'] as const) ledger.apply({ type, quoteId: 'short', id: 'x' });
+    ledger.apply({ type: 'finalised', quoteId: 'short', id: 'x', received: 7n });
+    ledger.advance(1, 2_000);
+    expect(ledger.quote('short')).toBeUndefined();
+    expect(ledger.quote('long')?.stage).toBe('released');
+    expect(view(ledger)).toMatchObject({ onchain: 800n, held: 0n, free: 700n });
+  });
+
+  test('accepted, then failed: the output is free again', () => {
+    const ledger = funded();
+    ledger.hold(request('q', 400n), 1_000);
+    ledger.apply({ type: 'accepted', quoteId: 'q' });
+    ledger.apply({ type: 'failed', quoteId: 'q' });
+    expect(ledger.free(1, USDC)).toBe(1_000n);
+  });
+
+  test('restored after a crash: committed whatever is free', () => {
+    const ledger = createLedger(options);
+    ledger.apply({ type: 'restored', request: request('q', 400n) });
+    expect(ledger.bucket(1, USDC)).toMatchObject({ committed: 400n, free: 0n, shortfall: 400n });
+    ledger.apply({ type: 'deposited', id: 'opening', chainId: 1, token: USDC, amount: 1_100n });
+    expect(ledger.bucket(1, USDC)).toMatchObject({ committed: 400n, free: 600n, shortfall: 0n });
+  });
+});
+
+describe('hold', () => {
+  test('no_inventory tells the largest output that would pass', () => {
+    const ledger = funded();
+    ledger.hold(request('q', 400n), 1_000);
+    expect(ledger.hold(request('r', 601n), 1_000)).toEqual({ declined: 'no_inventory', maxAmount: 600n });
+    expect(ledger.hold(request('r', 600n), 1_000)).toEqual({ held: true });
+    expect(ledger.hold(request('s', 1n), 1_000)).toEqual({ declined: 'no_inventory', maxAmount: 0n });
+  });
+
+  test('quotes that share a nonce hold their largest, and end together when the chain used it', () => {
+    const ledger = funded();
+    const shared = { group: '1:alice:77' };
+    ledger.hold(request('a', 900n, shared), 1_000);
+    expect(ledger.hold(request('b', 1_000n, shared), 1_000)).toEqual({ held: true });
+    expect(ledger.hold(request('c', 1_001n, shared), 1_000)).toEqual({ declined: 'no_inventory', maxAmount: 1_000n });
+    expect(view(ledger)).toMatchObject({ held: 1_000n, free: 0n });
+    ledger.apply({ type: 'accepted', quoteId: 'a' });
+    expect(view(ledger)).toMatchObject({ held: 100n, committed: 900n, free: 0n });
+    ledger.apply({ type: 'filled', quoteId: 'a', id: 'x' });
+    expect(view(ledger)).toMatchObject({ held: 100n, pendingOut: 900n, free: 0n });
+    ledger.apply({ type: 'fill_final', quoteId: 'a', id: 'x' });
+    expect(view(ledger)).toEqual({ onchain: 200n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, free: 100n });
+    expect(ledger.hold(request('d', 1n, shared), 1_000)).toMatchObject({ declined: 'validity' });
+  });
+
+  test('the same again is held once; another under the same id is refused', () => {
+    const ledger = funded();
+    ledger.hold(request('q', 400n), 1_000);
+    expect(ledger.hold(request('q', 400n), 1_001)).toEqual({ held: true });
+    expect(view(ledger).held).toBe(400n);
+    expect(ledger.hold(request('q', 401n), 1_001)).toMatchObject({ declined: 'internal' });
+  });
+
+  test.each([
+    ['perTaker count', { perTaker: { count: 1 } }, 0n],
+    ['perTakerPair count', { perTakerPair: { count: 1 } }, 0n],
+    ['total notional', { total: { notional: 450n } }, 50n],
+    ['perPairSide notional', { perPairSide: { notional: 450n } }, 50n],
+    ['the tightest speaks', { perPair: { notional: 500n }, total: { notional: 450n } }, 50n],
+  ])('limit: %s', (_name, limits, maxAmount) => {
+    const ledger = funded({ limits });
+    ledger.hold(request('q', 400n), 1_000);
+    expect(ledger.hold(request('r', 100n), 1_000)).toMatchObject({ declined: 'limit', maxAmount });
+    if (maxAmount > 0n) expect(ledger.hold(request('r', maxAmount), 1_000)).toEqual({ held: true });
+  });
+
+  test('one group counts once', () => {
+    const ledger = funded({ limits: { perTaker: { count: 1, notional: 500n } } });
+    const shared = { group: '1:alice:77' };
+    ledger.hold(request('a', 400n, shared), 1_000);
+    expect(ledger.hold(request('b', 500n, shared), 1_000)).toEqual({ held: true });
+    expect(ledger.hold(request('c', 1n), 1_000)).toMatchObject({ declined: 'limit' });
+    expect(ledger.hold(request('d', 1n, { taker: 'bob' }), 1_000)).toEqual({ held: true });
+  });
+
+  test('refuses what is over, unknown inventory, and a frozen bucket', () => {
+    const ledger = funded();
+    expect(ledger.hold(request('q', 1n, { lapsesAt: 1_000 }), 1_000)).toMatchObject({ declined: 'validity' });
+    expect(ledger.hold(request('q', 1n, { chainId: 9 }), 1_000)).toMatchObject({ declined: 'pair' });
+    ledger.apply({ type: 'reconciled', chainId: 1, token: USDC, amount: 1_101n });
+    expect(ledger.bucket(1, USDC)?.drift).toBe(1n);
+    expect(ledger.hold(request('q', 1n), 1_000)).toMatchObject({ declined: 'standby' });
+    ledger.apply({ type: 'reconciled', chainId: 1, token: USDC, amount: 1_100n });
+    expect(ledger.hold(request('q', 1n), 1_000)).toEqual({ held: true });
+  });
+});
+
+test('a crowd that lapses in one second ends in steps, a stop ends the rest', () => {
+  const log: LedgerEvent[] = [];
+  const ledger = createLedger({ ...options, onEvent: (event) => log.push(event) });
+  ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
+  for (let at = 0; at < 3_500; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
+  expect([1, 2].map(() => ledger.advance(1, 1_076))).toEqual([1_000, 1_000]);
+  ledger.hold(request('next', 1n, { lapsesAt: 2_000 }), 1_076);
+  expect(ledger.live).toBe(501);
+  const bytes = JSON.stringify(ledger.snapshot());
+  expect(ledger.live).toBe(1);
+  expect(JSON.stringify(replay(options, log).snapshot())).toBe(bytes);
+});
+
+describe('owner', () => {
+  test('a requested withdrawal is gone at once, what was signed stays payable', () => {
+    const ledger = funded();
+    ledger.hold(request('q', 400n), 1_000);
+    const money = { id: 'w', chainId: 1, token: USDC };
+    ledger.apply({ type: 'withdrawal_requested', ...money, amount: 900n });
+    expect(ledger.bucket(1, USDC)).toMatchObject({ withdrawing: 900n, free: 0n, shortfall: 0n });
+    expect(ledger.hold(request('r', 1n), 1_000)).toEqual({ declined: 'no_inventory', maxAmount: 0n });
+    ledger.apply({ type: 'withdrawal_ended', ...money, amount: 700n });
+    expect(ledger.bucket(1, USDC)).toMatchObject({ onchain: 400n, withdrawing: 0n, shortfall: 0n });
+  });
+
+  test('a deposit counts once', () => {
+    const ledger = funded();
+    expect(ledger.apply({ type: 'deposited', id: 'd1', chainId: 1, token: USDC, amount: 1_100n })).toMatchObject({ applied: false, why: 'duplicate' });
+    expect(view(ledger).onchain).toBe(1_100n);
+  });
+});
+
+test('exposure: all chains, receivables, accepted orders, and live quotes by their chance', () => {
+  const ledger = funded();
+  ledger.apply({ type: 'deposited', id: 'd2', chainId: 2, token: USDC, amount: 1_000_000n });
+  expect(ledger.exposure('USDC').owned).toBe(1_001_100n * 10n ** 12n);
+  ledger.hold(request('q', 400n, { fillProbabilityBps: 2_500 }), 1_000);
+  expect(ledger.exposure('USDC')).toEqual({ owned: 1_001_100n * 10n ** 12n, committed: 0n, quoted: -100n * 10n ** 12n, total: 1_001_000n * 10n ** 12n });
+  expect(ledger.exposure('WETH').quoted).toBe(1n);
+  ledger.apply({ type: 'accepted', quoteId: 'q' });
+  expect(ledger.exposure('WETH')).toEqual({ owned: 0n, committed: 7n, quoted: 0n, total: 7n });
+  ledger.apply({ type: 'filled', quoteId: 'q', id: 'x' });
+  expect(ledger.exposure('WETH')).toEqual({ owned: 7n, committed: 0n, quoted: 0n, total: 7n });
+  expect(ledger.exposure('USDC').total).toBe(1_000_700n * 10n ** 12n);
+});
+
+test('snapshot and restore: the same bytes, the same behaviour', () => {
+  const ledger = funded();
+  ledger.hold(request('q', 400n), 1_000);
+  ledger.hold(request('r', 100n), 1_000);
+  ledger.apply({ type: 'accepted', quoteId: 'r' });
+  const text = JSON.stringify(ledger.snapshot());
+  const again = restoreLedger(options, JSON.parse(text));
+  expect(JSON.stringify(again.snapshot())).toBe(text);
+  expect(view(again)).toEqual(view(ledger));
+  expect(again.live).toBe(1);
+  expect(again.advance(1, 1_076)).toBe(1);
+  expect(view(again)).toMatchObject({ held: 0n, committed: 100n, free: 900n });
+});

@@ -1,0 +1,643 @@
+/**
+ * The inventory ledger: what we own on each chain, what we have promised, and what we are owed.
+ *
+ * Hazard: two live quotes promise the same coin. Rule: the full output is held before its signature leaves the process,
+ * and the hold ends only when the chain's own clock is past the promise's last second plus a grace, or when the chain
+ * proves that it can never execute. So a taker who accepts everything at once is always paid.
+ */
+
+import type { Decline } from '../domain/decline.ts';
+import { InvariantError } from '../domain/errors.ts';
+import type { Address } from '../domain/hex.ts';
+import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
+import { amountsOf, type Bucket, createBucket, freeOf, type Promised, toAtto } from './bucket.ts';
+import type { HoldRequest, LedgerEvent, Money } from './event.ts';
+import { createLapses, type Lapses } from './lapses.ts';
+import { keysOf, type Limits, type Outstanding, overCap } from './limits.ts';
+import { type Facts, isDone, isLive, noFacts, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf } from './promise.ts';
+import { readSnapshot, type LedgerSnapshot, type Saved, writeSnapshot } from './snapshot.ts';
+
+/** One token on one chain that we may hold, pay or receive. */
+export interface BucketConfig {
+  chainId: number;
+  /** Lower case. */
+  token: Address;
+  /** The asset it is a location of, such as "WETH"; price risk is counted per asset over all chains. */
+  asset: string;
+  decimals: number;
+  /** Never quoted: a floor kept for gas and mishaps. Default 0n. */
+  buffer?: bigint;
+  /** How far ledger and chain may differ before the bucket freezes. Default 0n. */
+  dust?: bigint;
+}
+
+export interface LedgerOptions {
+  buckets: readonly BucketConfig[];
+  /** Seconds after a promise's last second before its hold ends, per chain clock: skew, two blocks, submit latency. */
+  graceSeconds: (chainId: number) => number;
+  limits: Limits;
+  /** How long an ended quote is remembered, to tell a late acceptance from an unknown one. Default 60. */
+  rememberSeconds?: number;
+  /** Every change of state, after it happened, in order. `replay` rebuilds the ledger from them. */
+  onEvent?: (event: LedgerEvent) => void;
+}
+
+/** What a bucket holds, in base units. `free` is what a new quote may promise; `shortfall` what promises exceed the money by. */
+export interface BucketView {
+  chainId: number;
+  token: Address;
+  asset: string;
+  decimals: number;
+  onchain: bigint;
+  pendingOut: bigint;
+  committed: bigint;
+  held: bigint;
+  receivable: bigint;
+  buffer: bigint;
+  withdrawing: bigint;
+  free: bigint;
+  shortfall: bigint;
+  /** Chain balance less ledger balance at the last comparison, when that froze the bucket; else null. */
+  drift: bigint | null;
+}
+
+export interface QuoteView {
+  request: HoldRequest;
+  stage: Stage;
+}
+
+/** `critical`: it cannot happen when everybody is honest and up to date; log it as critical and page. */
+export type Applied =
+  | { applied: true; stage: Stage | null }
+  | { applied: false; why: 'duplicate' | 'late' | 'unknown_quote' | 'unknown_bucket'; critical: boolean };
+
+/** Position of an asset over all its chains, in 1e-18 of a whole token, whatever the token's decimals. */
+export interface Exposure {
+  /** Balances less what has left, plus what is owed to us. */
+  owned: bigint;
+  /** Accepted orders not yet filled: what they will bring less what they will take. */
+  committed: bigint;
+  /** Live quotes, weighted by their chance to be taken. */
+  quoted: bigint;
+  /** V of the model: the sum of the three. */
+  total: bigint;
+}
+
+export interface Ledger {
+  /**
+   * Reserves the output of a quote about to be signed, or says why not (`no_inventory`, `limit`, `validity`, `standby`,
+   * `pair`), with the largest output amount that would pass. The same request again is held once. `now` is chain time of
+   * the request's clock chain.
+   */
+  hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline;
+  /** Takes one event in. Never throws for what the outside world does. */
+  apply(event: LedgerEvent): Applied;
+  /** Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, up to a thousand at once; returns how many holds that ended. */
+  advance(chainId: number, now: UnixSeconds): number;
+  free(chainId: number, token: Address): bigint;
+  bucket(chainId: number, token: Address): BucketView | undefined;
+  buckets(): BucketView[];
+  quote(quoteId: string): QuoteView | undefined;
+  exposure(asset: string): Exposure;
+  /** Live quotes: held, not yet accepted or ended. */
+  readonly live: number;
+  setLimits(limits: Limits): void;
+  snapshot(): LedgerSnapshot;
+}
+
+interface Entry {
+  request: HoldRequest;
+  facts: Facts;
+  keys: string[];
+  out: Bucket;
+  in: Bucket;
+  clock: Clock;
+  group: Group;
+  /** 0: still needed. */
+  forgetAt: UnixSeconds;
+}
+
+interface Clock {
+  chainId: number;
+  now: UnixSeconds;
+  grace: number;
+  lapses: Lapses<Entry>;
+  /** More is due than one step ends. */
+  backlog: boolean;
+}
+
+/** Quotes of one nonce, and what they put on the books together. */
+interface Group {
+  id: string;
+  members: Entry[];
+  shares: Share[];
+  caps: Counted[];
+  weights: Weight[];
+  live: number;
+}
+
+/** What a group adds to a bucket. */
+interface Share {
+  bucket: Bucket;
+  moved: bigint;
+  pendingOut: bigint;
+  committed: bigint;
+  held: bigint;
+  receivable: bigint;
+}
+
+/** What a group adds to a counter of the limits. */
+interface Counted {
+  key: string;
+  counter: Outstanding | undefined;
+  notional: bigint;
+}
+
+/** What a group adds to the exposure of an asset, in atto. */
+interface Weight extends Promised {
+  promised: Promised;
+}
+
+const DEFAULT_GROUP_SIZE = 16;
+/** Ends per step of a clock, so that a crowd that lapses in one second never holds up a quote. Ending late is always safe. */
+const MOST_AT_ONCE = 1_000;
+const NOTHING: never[] = [];
+
+const done = (stage: Stage | null): Applied => ({ applied: true, stage });
+const DUPLICATE: Applied = { applied: false, why: 'duplicate', critical: false };
+
+export function createLedger(options: LedgerOptions): Ledger {
+  const { graceSeconds, rememberSeconds = 60, onEvent } = options;
+  let limits = options.limits;
+  const chains = new Map<number, Map<string, Bucket>>();
+  const clocks = new Map<number, Clock>();
+  const entries = new Map<string, Entry>();
+  const groups = new Map<string, Group>();
+  const outstanding = new Map<string, Outstanding>();
+  const exposures = new Map<string, Promised>();
+  const deposits = new Set<string>();
+  const withdrawals = new Map<string, { bucket: Bucket; requested: bigint | null; ended: bigint | null }>();
+  let live = 0;
+
+  for (const config of options.buckets) {
+    const tokens = chains.get(config.chainId) ?? new Map<string, Bucket>();
+    const promised = exposures.get(config.asset) ?? { committed: 0n, quoted: 0n };
+    exposures.set(config.asset, promised);
+    tokens.set(config.token, createBucket(config, promised));
+    chains.set(config.chainId, tokens);
+  }
+
+  const bucketOf = (chainId: number, token: Address): Bucket | undefined => chains.get(chainId)?.get(token);
+  const everyBucket = () => [...chains.values()].flatMap((tokens) => [...tokens.values()]);
+
+  function clockOf(chainId: number): Clock {
+    const known = clocks.get(chainId);
+    if (known !== undefined) return known;
+    const clock = { chainId, now: 0, grace: graceSeconds(chainId), lapses: createLapses<Entry>(), backlog: false };
+    clocks.set(chainId, clock);
+    return clock;
+  }
+
+  /* Sums: a group's contribution is taken off the books and put on again whenever one of its members changes. */
+
+  function add({ shares, weights, caps, live: more }: Group): void {
+    for (const { bucket, moved, pendingOut, committed, held, receivable } of shares) {
+      bucket.moved += moved;
+      bucket.pendingOut += pendingOut;
+      bucket.committed += committed;
+      bucket.held += held;
+      bucket.receivable += receivable;
+    }
+    for (const { promised, committed, quoted } of weights) {
+      promised.committed += committed;
+      promised.quoted += quoted;
+    }
+    for (const counted of caps) {
+      const counter = outstanding.get(counted.key) ?? { key: counted.key, count: 0, notional: 0n };
+      if (counter.count === 0) outstanding.set(counted.key, counter);
+      counter.count += 1;
+      counter.notional += counted.notional;
+      counted.counter = counter;
+    }
+    live += more;
+  }
+
+  function takeOff({ shares, weights, caps, live: less }: Group): void {
+    for (const { bucket, moved, pendingOut, committed, held, receivable } of shares) {
+      bucket.moved -= moved;
+      bucket.pendingOut -= pendingOut;
+      bucket.committed -= committed;
+      bucket.held -= held;
+      bucket.receivable -= receivable;
+    }
+    for (const { promised, committed, quoted } of weights) {
+      promised.committed -= committed;
+      promised.quoted -= quoted;
+    }
+    for (const { counter, notional } of caps) {
+      if (counter === undefined) continue;
+      counter.count -= 1;
+      counter.notional -= notional;
+      if (counter.count === 0) outstanding.delete(counter.key);
+    }
+    live -= less;
+  }
+
+  function rebook(group: Group): void {
+    takeOff(group);
+    weigh(group);
+    add(group);
+    if (group.members.length === 0) groups.delete(group.id);
+  }
+
+  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, keys = keysOf(request)): Entry {
+    const group = groups.get(request.group) ?? { id: request.group, members: [], shares: NOTHING, caps: NOTHING, weights: NOTHING, live: 0 };
+    groups.set(group.id, group);
+    const clock = clockOf(request.clockChainId ?? request.input.chainId);
+    const entry: Entry = { request, facts, keys, out, in: into, clock, group, forgetAt: 0 };
+    entries.set(request.quoteId, entry);
+    group.members.push(entry);
+    clock.lapses.schedule(endOf(entry), entry);
+    rebook(group);
+    return entry;
+  }
+
+  /** First second at which a hold may end: its last second and the grace are both over. */
+  const endOf = ({ request, clock }: Entry): UnixSeconds => request.lapsesAt + clock.grace + 1;
+
+  /** After any change of facts: the books, and when the entry can be forgotten. */
+  function settle(entry: Entry): void {
+    rebook(entry.group);
+    if (!isDone(entry.facts)) {
+      entry.forgetAt = 0;
+    } else if (entry.forgetAt === 0) {
+      entry.forgetAt = Math.max(entry.clock.now, endOf(entry)) + rememberSeconds;
+      entry.clock.lapses.schedule(entry.forgetAt, entry);
+    }
+  }
+
+  /** What it moved stays moved; its siblings can no longer execute, and without it nobody would know. */
+  function forget(entry: Entry): void {
+    const { group, facts, request } = entry;
+    entries.delete(request.quoteId);
+    group.members = group.members.filter((member) => member !== entry);
+    const received = receivedBy(facts);
+    if (standingOf(facts) === Standing.spent) {
+      for (const sibling of group.members) {
+        if (!isLive(standingOf(sibling.facts))) continue;
+        sibling.facts = { ...sibling.facts, released: true };
+        settle(sibling);
+      }
+      entry.out.base -= request.amount;
+      if (received !== undefined) entry.in.base += received;
+    }
+    rebook(group);
+  }
+
+  function advance(chainId: number, now: UnixSeconds): number {
+    const clock = clockOf(chainId);
+    if (now < clock.now || (now === clock.now && !clock.backlog)) return 0;
+    if (!isUnixSeconds(now)) throw new InvariantError('A chain clock counts whole seconds.', { facts: { chainId, now } });
+    clock.now = now;
+    let lapsed = 0;
+    const over: Entry[] = [];
+    // First what lapses, then what is forgotten: whatever the order within a second, the outcome is one.
+    const due = clock.lapses.due(now, MOST_AT_ONCE);
+    clock.backlog = due.length === MOST_AT_ONCE;
+    for (const entry of due) {
+      if (entries.get(entry.request.quoteId) !== entry) continue;
+      if (entry.forgetAt !== 0) {
+        if (entry.forgetAt <= now) over.push(entry);
+      } else if (standingOf(entry.facts) === Standing.held) {
+        if (entry.group.live > 0) lapsed += 1;
+        entry.facts = { ...entry.facts, lapsed: true };
+        settle(entry);
+      }
+    }
+    for (const entry of over) if (entries.has(entry.request.quoteId)) forget(entry);
+    onEvent?.({ type: 'time', chainId, now });
+    return lapsed;
+  }
+
+  function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
+    const clockChainId = request.clockChainId ?? request.input.chainId;
+    advance(clockChainId, now);
+    const clock = clockOf(clockChainId);
+
+    const known = entries.get(request.quoteId);
+    if (known !== undefined) {
+      const again = sameRequest(known.request, request) && standingOf(known.facts) === Standing.held;
+      return again ? { held: true } : { declined: 'internal', detail: 'quoteId was used before' };
+    }
+    if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n) return { declined: 'internal', detail: 'not an amount' };
+    if (!isUnixSeconds(request.lapsesAt) || request.lapsesAt <= clock.now) return { declined: 'validity', detail: 'over before it begins' };
+    const out = bucketOf(request.chainId, request.token);
+    const into = bucketOf(request.input.chainId, request.input.token);
+    if (out === undefined || into === undefined) return { declined: 'pair', detail: 'no such inventory' };
+    if (out.drift !== null) return { declined: 'standby', detail: 'ledger and chain disagree' };
+
+    const group = groups.get(request.group);
+    let shared = 0n;
+    if (group !== undefined) {
+      if (group.members.length >= (limits.groupSize ?? DEFAULT_GROUP_SIZE)) return { declined: 'limit', detail: 'too many quotes for one nonce', maxAmount: 0n };
+      for (const { facts, request: other, out: bucket } of group.members) {
+        const standing = standingOf(facts);
+        if (standing === Standing.spent) return { declined: 'validity', detail: 'nonce is used' };
+        if (standing !== Standing.ended && bucket === out && other.amount > shared) shared = other.amount;
+      }
+    }
+    const free = freeOf(out);
+    if (free < 0n || request.amount - shared > free) return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
+
+    const keys = keysOf(request);
+    const over = overCap(request, keys, limits, (key) => outstanding.get(key), (key) => group?.caps.find((counted) => counted.key === key)?.notional);
+    if (over !== undefined) return over;
+
+    insert(request, noFacts(), out, into, keys);
+    onEvent?.({ type: 'held', request });
+    return { held: true };
+  }
+
+  /** A promise that is a fact already: from the log, or found on venue or chain after a crash. No limit can refuse it. */
+  function take(event: Extract<LedgerEvent, { type: 'held' | 'restored' }>): Applied {
+    const { request, type } = event;
+    const known = entries.get(request.quoteId);
+    if (known !== undefined) {
+      if (type === 'held' || known.facts.restored) return DUPLICATE;
+      return change(known, { restored: true });
+    }
+    const out = bucketOf(request.chainId, request.token);
+    const into = bucketOf(request.input.chainId, request.input.token);
+    if (out === undefined || into === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
+    return done(stageOf(insert(request, { ...noFacts(), restored: type === 'restored' }, out, into).facts));
+  }
+
+  function change(entry: Entry, news: Partial<Facts>): Applied {
+    entry.facts = { ...entry.facts, ...news };
+    settle(entry);
+    return done(stageOf(entry.facts));
+  }
+
+  function learn(entry: Entry, event: Exclude<QuoteEvent, { type: 'held' | 'restored' }>): Applied {
+    const { facts } = entry;
+    switch (event.type) {
+      case 'accepted': {
+        if (facts.accepted) return DUPLICATE;
+        const late = standingOf(facts) === Standing.ended;
+        const applied = change(entry, { accepted: true });
+        return late ? { applied: false, why: 'late', critical: true } : applied;
+      }
+      case 'released':
+        return facts.released ? DUPLICATE : change(entry, { released: true });
+      case 'failed':
+        return facts.failed ? DUPLICATE : change(entry, { failed: true });
+      case 'filled':
+        return facts.fills.includes(event.id) ? DUPLICATE : change(entry, { fills: [...facts.fills, event.id] });
+      case 'fill_final':
+        return facts.finals.includes(event.id) ? DUPLICATE : change(entry, { finals: [...facts.finals, event.id] });
+      case 'finalised':
+        return facts.finalised.some(({ id }) => id === event.id) ? DUPLICATE : change(entry, { finalised: [...facts.finalised, { id: event.id, received: event.received }] });
+      case 'reorged':
+        return facts.undone.includes(event.id) ? DUPLICATE : change(entry, { undone: [...facts.undone, event.id] });
+    }
+  }
+
+  function deposit(bucket: Bucket, id: string, amount: bigint): Applied {
+    if (deposits.has(id)) return DUPLICATE;
+    deposits.add(id);
+    bucket.base += amount;
+    return done(null);
+  }
+
+  function withdraw(bucket: Bucket, event: { type: 'withdrawal_requested' | 'withdrawal_ended'; id: string; amount: bigint }): Applied {
+    const part = event.type === 'withdrawal_requested' ? 'requested' : 'ended';
+    const known = withdrawals.get(event.id) ?? { bucket, requested: null, ended: null };
+    if (known[part] !== null) return DUPLICATE;
+    const open = known.ended === null ? (known.requested ?? 0n) : 0n;
+    known[part] = event.amount;
+    withdrawals.set(event.id, known);
+    bucket.withdrawing += (known.ended === null ? (known.requested ?? 0n) : 0n) - open;
+    if (part === 'ended') bucket.base -= event.amount;
+    return done(null);
+  }
+
+  function reconcile(bucket: Bucket, balance: bigint): Applied {
+    const drift = balance - bucket.base - bucket.moved;
+    const next = (drift < 0n ? -drift : drift) > bucket.dust ? drift : null;
+    if (next === bucket.drift) return DUPLICATE;
+    bucket.drift = next;
+    return done(null);
+  }
+
+  function money(event: Extract<LedgerEvent, { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }>): Applied {
+    if (event.amount < 0n) throw new InvariantError('An amount is never negative.', { facts: { type: event.type, amount: event.amount } });
+    const bucket = bucketOf(event.chainId, event.token);
+    if (bucket === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
+    if (event.type === 'deposited') return deposit(bucket, event.id, event.amount);
+    if (event.type === 'reconciled') return reconcile(bucket, event.amount);
+    return withdraw(bucket, event);
+  }
+
+  function apply(event: LedgerEvent): Applied {
+    if (event.type === 'time') {
+      const { now, backlog } = clockOf(event.chainId);
+      advance(event.chainId, event.now);
+      return event.now > now || (event.now === now && backlog) ? done(null) : DUPLICATE;
+    }
+    const answer = step(event);
+    // A late acceptance changes nothing that counts, but it is a fact, and the log keeps facts.
+    if (answer.applied || answer.why === 'late') onEvent?.(event);
+    return answer;
+  }
+
+  function step(event: Exclude<LedgerEvent, { type: 'time' }>): Applied {
+    switch (event.type) {
+      case 'deposited':
+      case 'withdrawal_requested':
+      case 'withdrawal_ended':
+      case 'reconciled':
+        return money(event);
+      case 'held':
+      case 'restored':
+        return take(event);
+      default: {
+        const entry = entries.get(event.quoteId);
+        if (entry === undefined) return { applied: false, why: 'unknown_quote', critical: event.type !== 'released' && event.type !== 'failed' };
+        return learn(entry, event);
+      }
+    }
+  }
+
+  function exposure(asset: string): Exposure {
+    const { committed, quoted } = exposures.get(asset) ?? { committed: 0n, quoted: 0n };
+    let owned = 0n;
+    for (const bucket of everyBucket()) {
+      if (bucket.asset === asset) owned += toAtto(bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable, bucket.decimals);
+    }
+    return { owned, committed, quoted, total: owned + committed + quoted };
+  }
+
+  function load(saved: Saved): void {
+    for (const [chainId, now] of saved.clocks) clockOf(chainId).now = now;
+    for (const { chainId, token, base, drift } of saved.buckets) {
+      const bucket = bucketOf(chainId, token) ?? missing({ chainId, token });
+      bucket.base = base;
+      bucket.drift = drift;
+    }
+    for (const id of saved.deposits) deposits.add(id);
+    for (const [id, { chainId, token, requested, ended }] of saved.withdrawals) {
+      const bucket = bucketOf(chainId, token) ?? missing({ chainId, token });
+      withdrawals.set(id, { bucket, requested, ended });
+      if (ended === null) bucket.withdrawing += requested ?? 0n;
+    }
+    for (const { request, facts, forgetAt } of saved.promises) {
+      const out = bucketOf(request.chainId, request.token) ?? missing(request);
+      const entry = insert(request, facts, out, bucketOf(request.input.chainId, request.input.token) ?? missing(request.input));
+      entry.forgetAt = forgetAt;
+      if (forgetAt !== 0) entry.clock.lapses.schedule(forgetAt, entry);
+    }
+  }
+
+  const ledger: Ledger & { [LOAD]: (saved: Saved) => void } = {
+    hold,
+    apply,
+    advance,
+    free: (chainId, token) => amountsOf(bucketOf(chainId, token) ?? missing({ chainId, token })).free,
+    bucket(chainId, token) {
+      const bucket = bucketOf(chainId, token);
+      return bucket === undefined ? undefined : amountsOf(bucket);
+    },
+    buckets: () => everyBucket().map(amountsOf),
+    quote(quoteId) {
+      const entry = entries.get(quoteId);
+      return entry === undefined ? undefined : { request: entry.request, stage: stageOf(entry.facts) };
+    },
+    exposure,
+    get live() {
+      return live;
+    },
+    setLimits(next) {
+      limits = next;
+    },
+    snapshot() {
+      for (const { chainId, now, backlog } of clocks.values()) for (let more = backlog; more; more = clockOf(chainId).backlog) advance(chainId, now);
+      return writeSnapshot({
+        clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]),
+        buckets: everyBucket(),
+        deposits: [...deposits],
+        withdrawals: [...withdrawals].map(([id, { bucket, requested, ended }]) => [id, { chainId: bucket.chainId, token: bucket.token, requested, ended }]),
+        promises: [...entries.values()],
+      });
+    },
+    [LOAD]: load,
+  };
+  return ledger;
+}
+
+/** How `restoreLedger` reaches in; not part of the ledger that others see. */
+const LOAD = Symbol('load');
+
+type QuoteEvent = Extract<LedgerEvent, { quoteId: string } | { request: HoldRequest }>;
+
+/** A ledger as it was when the snapshot was taken. Throws `InvariantError` when the configuration lost a bucket it needs. */
+export function restoreLedger(options: LedgerOptions, snapshot: LedgerSnapshot): Ledger {
+  const ledger = createLedger(options) as Ledger & { [LOAD]: (saved: Saved) => void };
+  ledger[LOAD](readSnapshot(snapshot));
+  return ledger;
+}
+
+/** A ledger rebuilt from everything that ever happened to it. */
+export function replay(options: LedgerOptions, events: Iterable<LedgerEvent>): Ledger {
+  const ledger = createLedger(options);
+  for (const event of events) ledger.apply(event);
+  return ledger;
+}
+
+function missing({ chainId, token }: Pick<Money, 'chainId' | 'token'>): never {
+  throw new InvariantError('The ledger has no such bucket; every token it ever held must stay configured.', { facts: { chainId, token } });
+}
+
+/**
+ * What a group adds to the books. At most one member can execute, so its bucket owes the largest of them: first what has
+ * left, then what acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead.
+ */
+function weigh(group: Group): void {
+  const { members } = group;
+  group.live = 0;
+  const [only] = members;
+  if (only === undefined || (members.length === 1 && standingOf(only.facts) === Standing.ended)) {
+    // Nothing, or one quote that lapsed: what most of them come to.
+    group.shares = group.caps = group.weights = NOTHING;
+    return;
+  }
+  const standings = members.map(({ facts }) => standingOf(facts));
+  const nonceUsed = standings.includes(Standing.spent);
+  const shares: Share[] = [];
+  const caps: Counted[] = [];
+  let filled: Entry | undefined;
+  let lead: Entry | undefined;
+  let leadStanding: Standing = Standing.ended;
+
+  for (const [at, member] of members.entries()) {
+    const standing = standings[at] as Standing;
+    if (standing === Standing.ended || (nonceUsed && standing !== Standing.spent)) continue;
+    const { request, out, in: into, facts } = member;
+    const share = shareOf(shares, out);
+    if (standing === Standing.spent) {
+      share.moved -= request.amount;
+      const received = receivedBy(facts);
+      if (received !== undefined) shareOf(shares, into).moved += received;
+      else shareOf(shares, into).receivable += request.input.amount;
+      continue;
+    }
+    // Maxima for now; differences below.
+    if (request.amount > share.held) share.held = request.amount;
+    if (standing >= Standing.committed && request.amount > share.committed) share.committed = request.amount;
+    if (standing === Standing.filled) {
+      // Two at once can only be one and the ghost of a reorg not yet heard of.
+      if (request.amount > share.pendingOut) share.pendingOut = request.amount;
+      if (filled === undefined || leads(request, filled.request)) filled = member;
+    }
+    if (standing === Standing.held) {
+      group.live += 1;
+      for (const key of member.keys) {
+        const counted = group.live === 1 ? undefined : caps.find((each) => each.key === key);
+        if (counted === undefined) caps.push({ key, counter: undefined, notional: request.notional });
+        else if (request.notional > counted.notional) counted.notional = request.notional;
+      }
+    }
+    if (standing > leadStanding || (standing === leadStanding && leads(request, lead?.request))) {
+      lead = member;
+      leadStanding = standing;
+    }
+  }
+  if (filled !== undefined && !nonceUsed) shareOf(shares, filled.in).receivable += filled.request.input.amount;
+  for (const share of shares) {
+    share.held -= share.committed;
+    share.committed -= share.pendingOut;
+  }
+  group.shares = shares;
+  group.caps = caps;
+  group.weights = lead === undefined || nonceUsed || !isLive(leadStanding) ? [] : weightsOf(lead, leadStanding);
+}
+
+function shareOf(shares: Share[], bucket: Bucket): Share {
+  for (const share of shares) if (share.bucket === bucket) return share;
+  const share = { bucket, moved: 0n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n };
+  shares.push(share);
+  return share;
+}
+
+/** Of equals in a group, the largest speaks for it; ids break ties, so that the order of arrival never shows. */
+function leads(a: HoldRequest, b: HoldRequest | undefined): boolean {
+  if (b === undefined) return true;
+  return a.notional !== b.notional ? a.notional > b.notional : a.quoteId < b.quoteId;
+}
+
+function weightsOf({ request, out, in: into }: Entry, standing: Standing): Weight[] {
+  const leaves = -toAtto(request.amount, out.decimals);
+  const comes = toAtto(request.input.amount, into.decimals);
+  if (standing === Standing.committed) return [{ promised: out.promised, committed: leaves, quoted: 0n }, { promised: into.promised, committed: comes, quoted: 0n }];
+  const chance = BigInt(request.fillProbabilityBps ?? 10_000);
+  return [{ promised: out.promised, committed: 0n, quoted: (leaves * chance) / 10_000n }, { promised: into.promised, committed: 0n, quoted: (comes * chance) / 10_000n }];
+}

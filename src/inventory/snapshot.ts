@@ -1,0 +1,99 @@
+/**
+ * The ledger at rest: plain JSON for a clean stop, sorted so that equal ledgers are equal bytes. Holds only what cannot be
+ * derived: money that moved, facts, clocks. Sums are rebuilt, so a file can never contradict itself.
+ */
+
+import { InvariantError } from '../domain/errors.ts';
+import type { Address } from '../domain/hex.ts';
+import type { HoldRequest, Side } from './event.ts';
+import type { Facts } from './promise.ts';
+
+export interface Withdrawal {
+  chainId: number;
+  token: Address;
+  /** null: only its end is known so far. */
+  requested: bigint | null;
+  ended: bigint | null;
+}
+
+export interface SavedPromise {
+  request: HoldRequest;
+  facts: Facts;
+  /** 0: not scheduled. */
+  forgetAt: number;
+}
+
+export interface Saved {
+  clocks: [chainId: number, now: number][];
+  buckets: { chainId: number; token: Address; base: bigint; drift: bigint | null }[];
+  deposits: string[];
+  withdrawals: [id: string, withdrawal: Withdrawal][];
+  promises: SavedPromise[];
+}
+
+export interface LedgerSnapshot {
+  version: 1;
+  clocks: { chainId: number; now: number }[];
+  buckets: { chainId: number; token: string; base: string; drift: string | null }[];
+  deposits: string[];
+  withdrawals: { id: string; chainId: number; token: string; requested: string | null; ended: string | null }[];
+  promises: {
+    quoteId: string; chainId: number; token: string; amount: string; inputChainId: number; inputToken: string; inputAmount: string;
+    group: string; lapsesAt: number; clockChainId: number; taker: string; pair: string; side: Side; notional: string; fillProbabilityBps: number;
+    is: string[]; fills: string[]; finals: string[]; finalised: { id: string; received: string }[]; undone: string[]; forgetAt: number;
+  }[];
+}
+
+const FLAGS = ['accepted', 'restored', 'lapsed', 'released', 'failed'] as const;
+const order = <T>(key: (item: T) => string | number) => (a: T, b: T) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0);
+const text = (amount: bigint | null): string | null => (amount === null ? null : amount.toString());
+const amount = (value: string | null): bigint | null => (value === null ? null : BigInt(value));
+
+export function writeSnapshot({ clocks, buckets, deposits, withdrawals, promises }: Saved): LedgerSnapshot {
+  return {
+    version: 1,
+    clocks: clocks.map(([chainId, now]) => ({ chainId, now })).sort(order(({ chainId }) => chainId)),
+    buckets: buckets
+      .map(({ chainId, token, base, drift }) => ({ chainId, token: token as string, base: base.toString(), drift: text(drift) }))
+      .sort((a, b) => a.chainId - b.chainId || (a.token < b.token ? -1 : 1)),
+    deposits: [...deposits].sort(),
+    withdrawals: withdrawals.map(([id, { chainId, token, requested, ended }]) => ({ id, chainId, token: token as string, requested: text(requested), ended: text(ended) })).sort(order(({ id }) => id)),
+    promises: promises
+      .map(({ request, facts, forgetAt }) => ({
+        quoteId: request.quoteId, chainId: request.chainId, token: request.token as string, amount: request.amount.toString(),
+        inputChainId: request.input.chainId, inputToken: request.input.token as string, inputAmount: request.input.amount.toString(),
+        group: request.group, lapsesAt: request.lapsesAt, clockChainId: request.clockChainId ?? request.input.chainId,
+        taker: request.taker, pair: request.pair, side: request.side, notional: request.notional.toString(), fillProbabilityBps: request.fillProbabilityBps ?? 10_000,
+        is: FLAGS.filter((flag) => facts[flag]),
+        fills: [...facts.fills].sort(), finals: [...facts.finals].sort(), undone: [...facts.undone].sort(),
+        finalised: facts.finalised.map(({ id, received }) => ({ id, received: received.toString() })).sort(order(({ id }) => id)),
+        forgetAt,
+      }))
+      .sort(order(({ quoteId }) => quoteId)),
+  };
+}
+
+/** Throws `InvariantError` on another version; whoever reads the file decides what a broken file means. */
+export function readSnapshot(snapshot: LedgerSnapshot): Saved {
+  if (snapshot.version !== 1) throw new InvariantError('This ledger snapshot was written by another version.', { facts: { version: snapshot.version } });
+  return {
+    clocks: snapshot.clocks.map(({ chainId, now }) => [chainId, now]),
+    buckets: snapshot.buckets.map(({ chainId, token, base, drift }) => ({ chainId, token: token as Address, base: BigInt(base), drift: amount(drift) })),
+    deposits: snapshot.deposits,
+    withdrawals: snapshot.withdrawals.map(({ id, chainId, token, requested, ended }) => [id, { chainId, token: token as Address, requested: amount(requested), ended: amount(ended) }]),
+    promises: snapshot.promises.map((saved) => ({
+      request: {
+        quoteId: saved.quoteId, chainId: saved.chainId, token: saved.token as Address, amount: BigInt(saved.amount),
+        input: { chainId: saved.inputChainId, token: saved.inputToken as Address, amount: BigInt(saved.inputAmount) },
+        group: saved.group, lapsesAt: saved.lapsesAt, clockChainId: saved.clockChainId, taker: saved.taker, pair: saved.pair, side: saved.side,
+        notional: BigInt(saved.notional), fillProbabilityBps: saved.fillProbabilityBps,
+      },
+      facts: {
+        accepted: saved.is.includes('accepted'), restored: saved.is.includes('restored'), lapsed: saved.is.includes('lapsed'), released: saved.is.includes('released'), failed: saved.is.includes('failed'),
+        fills: saved.fills, finals: saved.finals, undone: saved.undone,
+        finalised: saved.finalised.map(({ id, received }) => ({ id, received: BigInt(received) })),
+      },
+      forgetAt: saved.forgetAt,
+    })),
+  };
+}
