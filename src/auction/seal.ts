@@ -1,0 +1,64 @@
+/**
+ * The seal that ties shown terms to submitted terms: HMAC-SHA256 over the whole candidate and everything it must not be moved across
+ * (account, namespace, mode). With it the venue stores nothing when it quotes. A rotated key keeps verifying until its last quote has lapsed.
+ */
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { InvariantError } from '../domain/errors.ts';
+import type { UnixSeconds } from '../domain/time.ts';
+
+export interface SealKey {
+  kid: string;
+  /** At least 32 bytes. */
+  secret: Uint8Array;
+  /** A key that has been rotated out verifies until here: the longest validUntil it can have sealed. null: no end. */
+  acceptUntil: UnixSeconds | null;
+}
+
+export interface SealScope {
+  /** The workspace that asked. */
+  account: string;
+  namespace: 'rfq' | 'router';
+  mode: 'test' | 'live';
+  /** As they stand in the checksum. */
+  commitments: string;
+  /** RFC 8785 text of the candidate without its checksum. */
+  candidate: string;
+}
+
+export interface Sealer {
+  /** The key that seals now. */
+  readonly kid: string;
+  /** 64 lower-case hex digits under the current key. */
+  mac(scope: SealScope): string;
+  /** Does this mac belong to this scope? false for unknown and lapsed keys and for anything malformed; never throws. */
+  verify(kid: string, mac: string, scope: SealScope, now: UnixSeconds): boolean;
+}
+
+/** The first key seals; all of them verify. Throws `InvariantError` on a missing, short or repeated key: no venue runs without one. */
+export function createSealer(keys: readonly SealKey[]): Sealer {
+  const [current] = keys;
+  const byId = new Map(keys.map((key) => [key.kid, key]));
+  if (!current) throw new InvariantError('The venue needs a key to seal quotes with; none is configured.');
+  for (const { kid, secret } of keys) {
+    if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid)) throw new InvariantError('A seal key id is 1 to 32 letters, digits, "-" or "_".');
+    if (secret.length < 32) throw new InvariantError(`Seal key "${kid}" is shorter than 32 bytes.`);
+  }
+  if (byId.size !== keys.length) throw new InvariantError('Two seal keys have the same id.');
+  return {
+    kid: current.kid,
+    mac: (scope) => digest(current, scope).toString('hex'),
+    verify(kid, mac, scope, now) {
+      const key = byId.get(kid);
+      // An unknown key costs the same work as a known one.
+      const expected = digest(key ?? current, scope);
+      const given = Buffer.from(mac, 'hex');
+      const equal = given.length === expected.length && timingSafeEqual(given, expected);
+      return equal && key !== undefined && (key.acceptUntil === null || now <= key.acceptUntil);
+    },
+  };
+}
+
+function digest({ kid, secret }: SealKey, { account, namespace, mode, commitments, candidate }: SealScope): Buffer {
+  return createHmac('sha256', secret).update(['candidate-v1', kid, account, namespace, mode, commitments, candidate].join('\0')).digest();
+}

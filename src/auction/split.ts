@@ -1,0 +1,195 @@
+/**
+ * Planning a split fill: several LPs' price ladders become slices of one order, each unit going where it earns the taker most.
+ *
+ * @example Two LPs, 100 in. A pays 50 for its first 50 and nothing beyond; B pays 49 for 50 and 97 for 100. Plan: A 5,000 bps -> 50, B 5,000 bps -> 49.
+ */
+
+import { divUp, min, mulDivDown } from '../domain/amount.ts';
+import { FULL_PORTION_BPS } from '../domain/context.ts';
+
+/** Total output for a total input, sizes and outputs rising: [input, output]. It starts at (0, 0). */
+export type Ladder = readonly (readonly [bigint, bigint])[];
+
+export interface Slice {
+  solverId: string;
+  portionBps: number;
+  /** This slice's share of the input: what the contract will credit, before fees. */
+  inputAmount: bigint;
+  outputAmount: bigint;
+}
+
+export interface SplitPlan {
+  slices: Slice[];
+  inputAmount: bigint;
+  outputAmount: bigint;
+}
+
+export interface SplitRequest {
+  side: 'exactInput' | 'exactOutput';
+  /** Base units of the side that is fixed. */
+  amount: bigint;
+  maxParts: number;
+}
+
+interface Segment {
+  solverId: string;
+  input: bigint;
+  output: bigint;
+}
+
+/** undefined when the ladders together cannot carry the amount in 2 to `maxParts` slices. */
+export function planSplit(ladders: ReadonlyMap<string, Ladder>, { side, amount, maxParts }: SplitRequest): SplitPlan | undefined {
+  // The hull decides who gets how much; what a slice pays is read from the ladder as it was offered.
+  const offered = new Map([...ladders].map(([id, ladder]) => [id, rising(ladder)] as const).filter(([, ladder]) => ladder.length > 0));
+  const usable = new Map([...offered].map(([id, ladder]) => [id, concave(ladder)] as const));
+  const finish = (used: Used) => (side === 'exactInput' ? exactInput(offered, used, amount) : exactOutput(offered, used, amount));
+  let fallback: SplitPlan | undefined;
+  // Fewer, larger parts are cheaper to settle: while there are too many, or one is smaller than its LP offered to take, the smallest drops out.
+  for (;;) {
+    const taken = fillGreedily(usable, side, amount);
+    const used = [...(taken ?? [])].filter(([, input]) => input > 0n);
+    if (used.length < 2) return fallback;
+    const smallest = used.reduce((a, b) => (b[1] < a[1] ? b : a));
+    if (used.length <= maxParts) {
+      const plan = finish(used);
+      if (smallest[1] >= (offered.get(smallest[0])?.[0]?.[0] ?? 0n)) return plan ?? fallback;
+      fallback ??= plan;
+    }
+    usable.delete(smallest[0]);
+  }
+}
+
+type Used = readonly (readonly [string, bigint])[];
+
+/** Inputs per solver after taking the best marginal segments first; undefined when they run out. */
+function fillGreedily(ladders: ReadonlyMap<string, Ladder>, side: SplitRequest['side'], amount: bigint): Map<string, bigint> | undefined {
+  const segments: Segment[] = [];
+  for (const [solverId, ladder] of ladders) {
+    let [lastIn, lastOut] = [0n, 0n];
+    for (const [input, output] of ladder) {
+      segments.push({ solverId, input: input - lastIn, output: output - lastOut });
+      [lastIn, lastOut] = [input, output];
+    }
+  }
+  // Within a concave ladder the marginal price only falls, so this sort never takes a later segment before an earlier one of the same LP.
+  segments.sort((a, b) => {
+    const [left, right] = [a.output * b.input, b.output * a.input];
+    return left === right ? (a.solverId < b.solverId ? -1 : a.solverId > b.solverId ? 1 : 0) : left > right ? -1 : 1;
+  });
+  const taken = new Map<string, bigint>();
+  let left = amount;
+  for (const { solverId, input, output } of segments) {
+    if (left === 0n) break;
+    const whole = side === 'exactInput' ? input : output;
+    const part = min(left, whole);
+    const partInput = side === 'exactInput' ? part : divUp(part * input, output);
+    taken.set(solverId, (taken.get(solverId) ?? 0n) + partInput);
+    left -= part;
+  }
+  return left === 0n ? taken : undefined;
+}
+
+/** What the contract gives each slice: floor(total * bps / 10,000), and to the last slice whatever is left. */
+export function sliceInputs(total: bigint, portions: readonly number[]): bigint[] {
+  let left = total;
+  return portions.map((bps, index) => {
+    const share = index === portions.length - 1 ? left : mulDivDown(total, BigInt(bps), BigInt(FULL_PORTION_BPS));
+    left -= share;
+    return share;
+  });
+}
+
+/** Shares in basis points that sum to 10,000, none of them zero. What rounding leaves goes where there is most room (`slack`), else to the largest. */
+export function portionsOf(inputs: readonly bigint[], slack: readonly bigint[] = inputs): number[] {
+  const total = inputs.reduce((sum, input) => sum + input, 0n);
+  const portions = inputs.map((input) => Math.max(1, Number((input * BigInt(FULL_PORTION_BPS)) / total)));
+  const rest = FULL_PORTION_BPS - portions.reduce((sum, bps) => sum + bps, 0);
+  const roomiest = rest < 0 ? portions.indexOf(Math.max(...portions)) : slack.reduce((best, room, index) => (room > (slack[best] as bigint) ? index : best), 0);
+  portions[roomiest] = (portions[roomiest] as number) + rest;
+  return portions;
+}
+
+function exactInput(ladders: ReadonlyMap<string, Ladder>, used: Used, amount: bigint): SplitPlan | undefined {
+  const slices = cut(ladders, used, amount);
+  if (!slices) return undefined;
+  return { slices, inputAmount: amount, outputAmount: slices.reduce((sum, { outputAmount }) => sum + outputAmount, 0n) };
+}
+
+function exactOutput(ladders: ReadonlyMap<string, Ladder>, used: Used, amount: bigint): SplitPlan | undefined {
+  let total = used.reduce((sum, [, input]) => sum + input, 0n);
+  // Rounding shares to basis points moves dust between ladders: raise the input a little until the sum is there.
+  for (let attempt = 0; attempt < 12; attempt++, total += divUp(total, 50_000n)) {
+    const slices = cut(ladders, used, total);
+    if (!slices) return undefined;
+    let surplus = slices.reduce((sum, { outputAmount }) => sum + outputAmount, 0n) - amount;
+    if (surplus < 0n) continue;
+    for (const slice of [...slices].sort((a, b) => b.portionBps - a.portionBps)) {
+      const less = min(surplus, slice.outputAmount - 1n);
+      slice.outputAmount -= less;
+      surplus -= less;
+    }
+    return surplus === 0n ? { slices, inputAmount: total, outputAmount: amount } : undefined;
+  }
+  return undefined;
+}
+
+function cut(ladders: ReadonlyMap<string, Ladder>, used: Used, total: bigint): Slice[] | undefined {
+  const portions = portionsOf(
+    used.map(([, input]) => input),
+    used.map(([solverId, input]) => (ladders.get(solverId)?.at(-1)?.[0] ?? 0n) - input),
+  );
+  const inputs = sliceInputs(total, portions);
+  const slices: Slice[] = [];
+  for (const [index, [solverId]] of used.entries()) {
+    const inputAmount = inputs[index] as bigint;
+    const outputAmount = outputAt(ladders.get(solverId) as Ladder, inputAmount);
+    if (outputAmount === undefined || outputAmount <= 0n) return undefined;
+    slices.push({ solverId, portionBps: portions[index] as number, inputAmount, outputAmount });
+  }
+  return slices;
+}
+
+/**
+ * The ladder read between its steps, rounded down. Below the first step fixed costs weigh more, so there the line through the
+ * first two steps counts when it is lower. A basis point beyond the end is allowed (shares are whole basis points): it pays what the end pays.
+ */
+export function outputAt(ladder: Ladder, input: bigint): bigint | undefined {
+  const [first, second] = ladder;
+  if (first && second && input < first[0]) {
+    const fromZero = mulDivDown(first[1], input, first[0]);
+    const fromSteps = first[1] - divUp((second[1] - first[1]) * (first[0] - input), second[0] - first[0]);
+    return min(fromZero, fromSteps);
+  }
+  let [lastIn, lastOut] = [0n, 0n];
+  for (const [stepIn, stepOut] of ladder) {
+    if (input <= stepIn) return lastOut + mulDivDown(stepOut - lastOut, input - lastIn, stepIn - lastIn);
+    [lastIn, lastOut] = [stepIn, stepOut];
+  }
+  return input * 1_000n <= lastIn * 1_001n ? lastOut : undefined;
+}
+
+/** The steps that make sense: more in, more out than the step before. */
+function rising(ladder: Ladder): Ladder {
+  const steps: (readonly [bigint, bigint])[] = [];
+  for (const [input, output] of ladder) {
+    const [lastIn, lastOut] = steps.at(-1) ?? [0n, 0n];
+    if (input > lastIn && output > lastOut) steps.push([input, output]);
+  }
+  return steps;
+}
+
+/** The ladder's upper concave hull from (0, 0): marginal prices only fall, which is what lets a greedy choice be the best one. */
+function concave(ladder: Ladder): Ladder {
+  const hull: (readonly [bigint, bigint])[] = [];
+  for (const [input, output] of ladder) {
+    while (hull.length > 0) {
+      const [b, bOut] = hull.at(-1) as readonly [bigint, bigint];
+      const [a, aOut] = hull.at(-2) ?? [0n, 0n];
+      // Keep the middle point only when the slope into it is above the slope out of it.
+      if ((bOut - aOut) * (input - b) > (output - bOut) * (b - a)) break;
+      hull.pop();
+    }
+    hull.push([input, output]);
+  }
+  return hull;
+}
