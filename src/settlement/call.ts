@@ -1,0 +1,75 @@
+/** Calldata of every step, and of what a taker may have to send before its first trade. */
+
+import { encodeFunctionData, erc20Abi } from 'viem';
+import type { SignedCommitment } from '../domain/commitment.ts';
+import { type Address, addressToBytes32, type Bytes32, type Hex, ZERO_BYTES32 } from '../domain/hex.ts';
+import type { MandateOutput, StandardOrder } from '../domain/order.ts';
+import type { UnixSeconds } from '../domain/time.ts';
+import { attestationOracleAbi } from './abi/attestation-oracle.ts';
+import { escrowAbi } from './abi/escrow.ts';
+import { permit2Abi } from './abi/permit2.ts';
+
+const escrowCall = encodeFunctionData<typeof escrowAbi>;
+
+/** One commitment per output, all over the candidate's quoteId. */
+export function settleCall(order: StandardOrder, funding: Hex, quoteId: Bytes32, commitments: readonly SignedCommitment[]): Hex {
+  return encodeFunctionData({
+    abi: escrowAbi,
+    functionName: 'settle',
+    args: [toTuple(order), funding, commitments.map(({ lp, deadline, signature }) => ({ quoteId, lp, deadline, signature }))],
+  });
+}
+
+/** In our own funding modes the sponsor is the user. */
+export function openForCall(order: StandardOrder, funding: Hex): Hex {
+  return encodeFunctionData({ abi: escrowAbi, functionName: 'openFor', args: [toTuple(order), order.user, funding] });
+}
+
+/** Sent by the taker itself (walletBroadcast). */
+export function openCall(order: StandardOrder): Hex {
+  return encodeFunctionData({ abi: escrowAbi, functionName: 'open', args: [toTuple(order)] });
+}
+
+/** On the destination: `solver` is the LP account; the sender is it or one of its operators. */
+export function fillCall(orderId: Bytes32, output: MandateOutput, fillDeadline: UnixSeconds, solver: Address): Hex {
+  return encodeFunctionData({ abi: escrowAbi, functionName: 'fill', args: [orderId, output, fillDeadline, addressToBytes32(solver)] });
+}
+
+/** Several slices at once, each by its LP's approval: all or none. */
+export function fillWithApprovalsCall(orderId: Bytes32, outputs: readonly MandateOutput[], fillDeadline: UnixSeconds, approvals: readonly { deadline: UnixSeconds; signature: Hex }[]): Hex {
+  return encodeFunctionData({ abi: escrowAbi, functionName: 'fillWithApprovals', args: [orderId, outputs, fillDeadline, approvals] });
+}
+
+/** One fill per output, in their order. */
+export function finaliseCall(order: StandardOrder, fills: readonly { timestamp: UnixSeconds; solver: Address }[]): Hex {
+  const params = fills.map(({ timestamp, solver }) => ({ timestamp, solver: addressToBytes32(solver) }));
+  return encodeFunctionData({ abi: escrowAbi, functionName: 'finalise', args: [toTuple(order), params, ZERO_BYTES32, '0x'] });
+}
+
+export function refundCall(order: StandardOrder): Hex {
+  return encodeFunctionData({ abi: escrowAbi, functionName: 'refund', args: [toTuple(order)] });
+}
+
+/** To the origin's oracle. Signatures of each payload together, ascending by signer, the same number for each payload. */
+export function submitAttestationsCall(remoteChainId: bigint, application: Bytes32, payloads: readonly { payloadHash: Bytes32; signatures: readonly Hex[] }[]): Hex {
+  return encodeFunctionData({
+    abi: attestationOracleAbi,
+    functionName: 'submit',
+    args: [remoteChainId, application, payloads.map(({ payloadHash }) => payloadHash), payloads.flatMap(({ signatures }) => signatures)],
+  });
+}
+
+export const approveCall = (spender: Address, amount: bigint): Hex => encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] });
+/** To Permit2: a bounded standing grant to the escrow. */
+export const permit2GrantCall = (token: Address, escrow: Address, amount: bigint, expiration: UnixSeconds): Hex => encodeFunctionData({ abi: permit2Abi, functionName: 'approve', args: [token, escrow, amount, expiration] });
+export const depositCall = (token: Address, amount: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] });
+export const depositForCall = (account: Address, token: Address, amount: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'depositFor', args: [account, token, amount] });
+export const requestWithdrawalCall = (token: Address, amount: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'requestWithdrawal', args: [token, amount] });
+export const withdrawCall = (token: Address, to: Address): Hex => escrowCall({ abi: escrowAbi, functionName: 'withdraw', args: [token, to] });
+export const setOperatorCall = (operator: Address, allowed: boolean): Hex => escrowCall({ abi: escrowAbi, functionName: 'setOperator', args: [operator, allowed] });
+export const invalidateNonceCall = (nonce: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'invalidateNonce', args: [nonce] });
+
+/** viem's types want mutable rows. */
+function toTuple(order: StandardOrder) {
+  return { ...order, inputs: order.inputs.map(([token, amount]) => [token, amount] as const), outputs: [...order.outputs] };
+}

@@ -1,0 +1,88 @@
+/** The escrow's event logs as values. A log wakes us; what is decided is decided on the contract's views. */
+
+import { decodeAbiParameters, getAbiItem } from 'viem';
+import type { Address, Bytes32, Hex } from '../domain/hex.ts';
+import { keccakText } from '../domain/keccak.ts';
+import { MANDATE_OUTPUT_TYPE, type MandateOutput, type StandardOrder } from '../domain/order.ts';
+import type { UnixSeconds } from '../domain/time.ts';
+import { escrowAbi } from './abi/escrow.ts';
+
+export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; logIndex: number } & (
+  | { kind: 'open'; orderId: Bytes32; order: StandardOrder }
+  | { kind: 'filled'; orderId: Bytes32; solver: Bytes32; timestamp: UnixSeconds; output: MandateOutput; amount: bigint }
+  | { kind: 'finalised'; orderId: Bytes32 }
+  | { kind: 'refunded'; orderId: Bytes32 }
+  | { kind: 'operator'; account: Address; operator: Address; allowed: boolean }
+  /** Anything that may have changed a ledger balance outside an order: deposits, withdrawals and requests for them. */
+  | { kind: 'ledger'; account: Address; token: Address }
+  | { kind: 'nonce'; user: Address; nonce: bigint }
+  /** The oracle took a payload for proven. */
+  | { kind: 'proven'; remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 }
+);
+
+/** A log as nodes give it, numbers parsed. */
+export interface RawLog {
+  blockNumber: bigint;
+  blockHash: Hex;
+  txHash: Hex;
+  logIndex: number;
+  topics: readonly Hex[];
+  data: Hex;
+}
+
+const OUTPUT_TUPLE = MANDATE_OUTPUT_TYPE.slice('MandateOutput'.length).replace(/ \w+/g, '');
+const ORDER_TUPLE = `(address,uint256,uint256,uint32,uint32,address,uint256[2][],${OUTPUT_TUPLE}[])`;
+export const TOPICS = {
+  Open: keccakText(`Open(bytes32,${ORDER_TUPLE})`),
+  Finalised: keccakText('Finalised(bytes32,bytes32,bytes32)'),
+  Refunded: keccakText('Refunded(bytes32)'),
+  OutputFilled: keccakText(`OutputFilled(bytes32,bytes32,uint32,${OUTPUT_TUPLE},uint256)`),
+  OperatorSet: keccakText('OperatorSet(address,address,bool)'),
+  NonceInvalidated: keccakText('NonceInvalidated(address,uint256)'),
+  Deposited: keccakText('Deposited(address,address,address,uint256)'),
+  Credited: keccakText('Credited(address,address,uint256)'),
+  Withdrawn: keccakText('Withdrawn(address,address,address,uint256)'),
+  OutputProven: keccakText('OutputProven(uint256,bytes32,bytes32,bytes32)'),
+  WithdrawalRequested: keccakText('WithdrawalRequested(address,address,uint256,uint256,uint256)'),
+} as const;
+
+// What follows the indexed orderId. Decoded directly: viem's event decoder hashes the signature anew for every log.
+const [, ...OPEN_DATA] = getAbiItem({ abi: escrowAbi, name: 'Open' }).inputs;
+const [, ...FILLED_DATA] = getAbiItem({ abi: escrowAbi, name: 'OutputFilled' }).inputs;
+
+/** undefined for events that are not ours. */
+export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | undefined {
+  const [topic, first, second] = topics;
+  switch (topic) {
+    case TOPICS.Finalised:
+      return { ...place, kind: 'finalised', orderId: first as Bytes32 };
+    case TOPICS.Refunded:
+      return { ...place, kind: 'refunded', orderId: first as Bytes32 };
+    case TOPICS.Open: {
+      const [opened] = decodeAbiParameters(OPEN_DATA, data);
+      const { outputs, user, inputOracle, ...rest } = opened;
+      return { ...place, kind: 'open', orderId: first as Bytes32, order: { ...rest, user: lower(user), inputOracle: lower(inputOracle), outputs: outputs.map(toOutput) } };
+    }
+    case TOPICS.OutputFilled: {
+      const [solver, timestamp, output, amount] = decodeAbiParameters(FILLED_DATA, data);
+      return { ...place, kind: 'filled', orderId: first as Bytes32, solver, timestamp, output: toOutput(output), amount };
+    }
+    case TOPICS.OperatorSet:
+      return { ...place, kind: 'operator', account: wordAddress(first), operator: wordAddress(second), allowed: BigInt(data) !== 0n };
+    case TOPICS.NonceInvalidated:
+      return { ...place, kind: 'nonce', user: wordAddress(first), nonce: BigInt(data) };
+    case TOPICS.OutputProven:
+      return { ...place, kind: 'proven', remoteChainId: BigInt(data.slice(0, 66)), application: `0x${data.slice(130, 194)}`, payloadHash: `0x${data.slice(194, 258)}` };
+    case TOPICS.Deposited:
+    case TOPICS.Credited:
+    case TOPICS.Withdrawn:
+    case TOPICS.WithdrawalRequested:
+      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second) };
+    default:
+      return undefined;
+  }
+}
+
+const lower = (address: string): Address => address.toLowerCase() as Address;
+const wordAddress = (word: Hex | undefined): Address => `0x${(word ?? '').slice(26)}`;
+const toOutput = (output: MandateOutput): MandateOutput => ({ ...output });
