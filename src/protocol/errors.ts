@@ -1,0 +1,131 @@
+/** The one table from error code to HTTP status, and the two bodies an error can have: `{detail: [...]}` for 422, `{error: {...}}` for the rest. */
+
+import { z } from 'zod';
+import { BaseError, RequestError, UpstreamError } from '../domain/errors.ts';
+
+/** Codes of `{error: {code, message}}` and the status each travels with. */
+export const ERROR_STATUS = {
+  bad_request: 400,
+  unauthorized: 401,
+  wrong_key_kind: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  idempotency_in_progress: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  header_too_large: 431,
+  internal: 500,
+  unavailable: 503,
+} as const;
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** 422 `type`s beyond what plain validation says (`missing`, `extra_forbidden`, `string_type` ...). */
+export const REFUSALS = [
+  'integrity_mismatch',
+  'namespace_mismatch',
+  'quote_expired',
+  'quote_already_used',
+  'invalid_signature',
+  'wallet_not_deployed',
+  'nonce_used',
+  'lock_required',
+  'lock_invalid',
+  'chain_not_in_roster',
+  'idempotency_key_reuse',
+  'too_deep',
+  'too_large',
+  'json_invalid',
+  'value_error',
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+export type Location = readonly (string | number)[];
+export interface Detail {
+  loc: Location;
+  msg: string;
+  type: string;
+}
+
+export const zErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+export const zDetailBody = z.object({ detail: z.array(z.object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string(), type: z.string() })) });
+
+/** 422: what the caller sent does not hold, and where. */
+export class InvalidError extends RequestError {
+  readonly details: readonly Detail[];
+
+  constructor(details: readonly Detail[]) {
+    super(details[0]?.msg ?? 'The request is not valid.', { code: details[0]?.type ?? 'value_error' });
+    this.details = details;
+  }
+}
+
+export const invalid = (type: Refusal, loc: Location, msg: string): InvalidError => new InvalidError([{ loc, msg, type }]);
+
+/** Any other refusal that the table knows. */
+export class ApiError extends RequestError {
+  readonly retryAfterSeconds: number | null;
+
+  constructor(code: ErrorCode, message: string, { retryAfterSeconds = null }: { retryAfterSeconds?: number | null } = {}) {
+    super(message, { code, retry: retryAfterSeconds === null ? 'never' : 'later' });
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export interface ErrorAnswer {
+  status: number;
+  body: z.infer<typeof zErrorBody> | { detail: readonly Detail[] };
+  retryAfterSeconds: number | null;
+  /** Whose fault: only ours belong in the log as errors. */
+  ours: boolean;
+}
+
+/** What the caller may see of any error. Messages of errors that were not written for callers stay inside. */
+export function answerFor(error: unknown): ErrorAnswer {
+  if (error instanceof InvalidError) return { status: 422, body: { detail: error.details }, retryAfterSeconds: null, ours: false };
+  if (error instanceof ApiError) return plain(error.code as ErrorCode, error.message, error.retryAfterSeconds);
+  if (error instanceof UpstreamError || (error instanceof BaseError && error.retry === 'later')) {
+    return plain('unavailable', 'A part of the venue does not answer at the moment, so nothing was done. Try again in a second.', 1);
+  }
+  if (error instanceof RequestError) return plain('bad_request', error.message, null);
+  return plain('internal', 'The venue made a mistake and has logged it. Nothing is known to have been done; ask again or check the order.', null);
+}
+
+function plain(code: ErrorCode, message: string, retryAfterSeconds: number | null): ErrorAnswer {
+  return { status: ERROR_STATUS[code], body: { error: { code, message } }, retryAfterSeconds, ours: code === 'internal' };
+}
+
+/** zod's issues as `{loc, msg, type}`. `sent` is what was parsed: it tells a missing field from one of the wrong type. */
+export function detailsOf(error: z.ZodError, part: string, sent: unknown): Detail[] {
+  return error.issues.flatMap((issue) => issueDetails(issue, [part], sent)).slice(0, 50);
+}
+
+function issueDetails(issue: z.core.$ZodIssue, prefix: Location, sent: unknown): Detail[] {
+  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
+  const loc = [...prefix, ...path];
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => ({ loc: [...loc, key.slice(0, 100)], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }));
+    case 'invalid_type':
+      if (valueAt(sent, path) === undefined) return [{ loc, msg: 'Field required', type: 'missing' }];
+      return [{ loc, msg: issue.message, type: `${issue.expected}_type` }];
+    case 'invalid_value':
+      if (valueAt(sent, path) === undefined) return [{ loc, msg: 'Field required', type: 'missing' }];
+      return [{ loc, msg: issue.message, type: 'enum' }];
+    case 'too_big':
+      return [{ loc, msg: issue.message, type: 'too_big' }];
+    case 'too_small':
+      return [{ loc, msg: issue.message, type: 'too_small' }];
+    default:
+      return [{ loc, msg: issue.message, type: 'value_error' }];
+  }
+}
+
+function valueAt(root: unknown, path: readonly (string | number)[]): unknown {
+  let value: unknown = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}

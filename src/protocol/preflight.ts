@@ -1,0 +1,41 @@
+/** POST …/orders/preflight: the ordered plan of what still stands between a candidate and its submission. */
+
+import { z } from 'zod';
+import { zQuoteCandidate } from './candidate.ts';
+
+/** `fundingLock` asks for a particular lock, such as a deposit into the ledger; without it preflight chooses. */
+export const FUNDING_LOCKS = ['Permit2', 'EIP-3009', 'ResourceLock'] as const;
+export type FundingLock = (typeof FUNDING_LOCKS)[number];
+
+export const zPreflightRequest = z.strictObject({ quoteResponse: zQuoteCandidate, fundingLock: z.enum(FUNDING_LOCKS).optional() });
+export type PreflightRequest = z.infer<typeof zPreflightRequest>;
+
+export const zAction = z.object({
+  type: z.enum(['evmTransaction', 'signature']),
+  purpose: z.enum(['tokenApproval', 'permit2Grant', 'resourceLockDeposit', 'permit2Lock', 'eip3009Authorization', 'orderSignature', 'settlementBroadcast']),
+  actor: z.enum(['userWallet']),
+  frequency: z.enum(['perTrade', 'reusableSetup']),
+  chainId: z.int(),
+  tx: z.object({ to: z.string(), value: z.string(), data: z.string(), chainId: z.int(), from: z.string(), gas: z.int(), gasPrice: z.int() }).nullable(),
+  typedData: z.object({ type: z.string(), payload: z.record(z.string(), z.unknown()) }).nullable(),
+  submitTo: z.string().nullable(),
+  after: z.array(z.enum(['rerunPreflight', 'submitOrder'])),
+  details: z.record(z.string(), z.unknown()).nullable(),
+});
+export type Action = z.infer<typeof zAction>;
+
+export const zLockDetails = z.union([
+  z.object({ signature: z.string().nullable(), deadline: z.int() }),
+  z.object({ signature: z.string().nullable(), validAfter: z.int(), validBefore: z.int(), nonce: z.string() }),
+  z.object({ token: z.string(), account: z.string(), available: z.string(), withdrawableAt: z.int().nullable() }),
+]);
+
+export const zPreflightResponse = z.object({
+  quoteId: z.string(),
+  ready: z.boolean(),
+  nextActions: z.array(zAction),
+  /** null only on walletBroadcast paid by plain allowance: there is no lock then. */
+  fundingLock: z.enum(FUNDING_LOCKS).nullable(),
+  lockDetails: zLockDetails.nullable(),
+});
+export type PreflightResponse = z.infer<typeof zPreflightResponse>;

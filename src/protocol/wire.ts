@@ -1,0 +1,71 @@
+/** The spellings that every message shares: amounts, addresses, assets and orders as JSON, strict in, canonical out. */
+
+import { z } from 'zod';
+import { isAmount } from '../domain/amount.ts';
+import { type AssetId, assetId, parseAssetId } from '../domain/asset.ts';
+import type { Address, Bytes32, Hex } from '../domain/hex.ts';
+import type { OrderMessage, StandardOrder } from '../domain/order.ts';
+import { MAX_UINT32 } from '../domain/time.ts';
+
+export const zAmount = z.string().max(78).refine(isAmount, 'must be a decimal amount in base units: digits only, no leading zero, below 2^256');
+export const zAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits').transform((text) => text.toLowerCase() as Address);
+export const zBytes32 = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes: 0x and 64 hex digits').transform((text) => text.toLowerCase() as Bytes32);
+export const zHex = z.string().regex(/^0x(?:[0-9a-fA-F]{2})*$/, 'must be hex bytes after 0x').transform((text) => text.toLowerCase() as Hex);
+export const zSeconds = z.int().min(0).max(MAX_UINT32);
+export const zAssetId = z
+  .string()
+  .max(100)
+  .refine((text) => parseAssetId(text) !== undefined, 'must be an asset: eip155:<chainId>/erc20:<token address>')
+  .transform((text) => assetId(parseAssetId(text) as NonNullable<ReturnType<typeof parseAssetId>>) as AssetId);
+
+/** StandardOrder as the EIP-712 message: integers beyond 2^53 as decimal strings. */
+export const zOrderMessage = z.strictObject({
+  user: zAddress,
+  nonce: zAmount,
+  originChainId: zAmount,
+  expires: zSeconds,
+  fillDeadline: zSeconds,
+  inputOracle: zAddress,
+  inputs: z.array(z.tuple([zAmount, zAmount])).min(1).max(8),
+  outputs: z
+    .array(
+      z.strictObject({
+        oracle: zBytes32,
+        settler: zBytes32,
+        chainId: zAmount,
+        token: zBytes32,
+        amount: zAmount,
+        recipient: zBytes32,
+        callbackData: zHex,
+        context: zHex,
+      }),
+    )
+    .min(1)
+    .max(32),
+});
+
+export function orderFromMessage(message: OrderMessage): StandardOrder {
+  return {
+    user: message.user,
+    nonce: BigInt(message.nonce),
+    originChainId: BigInt(message.originChainId),
+    expires: message.expires,
+    fillDeadline: message.fillDeadline,
+    inputOracle: message.inputOracle,
+    inputs: message.inputs.map(([token, amount]) => [BigInt(token), BigInt(amount)] as const),
+    outputs: message.outputs.map((output) => ({ ...output, chainId: BigInt(output.chainId), amount: BigInt(output.amount) })),
+  };
+}
+
+export function orderToMessage(order: StandardOrder): OrderMessage {
+  return {
+    user: order.user,
+    nonce: order.nonce.toString(),
+    originChainId: order.originChainId.toString(),
+    expires: order.expires,
+    fillDeadline: order.fillDeadline,
+    inputOracle: order.inputOracle,
+    inputs: order.inputs.map(([token, amount]) => [token.toString(), amount.toString()] as const),
+    outputs: order.outputs.map((output) => ({ ...output, chainId: output.chainId.toString(), amount: output.amount.toString() })),
+  };
+}
