@@ -1,0 +1,70 @@
+/**
+ * What an LP must not forget: the orders it was awarded, the time up to which it may have signed, and on a clean stop the
+ * whole ledger. One process owns it at a time; a later one takes it over and the earlier can write no more.
+ */
+
+import type { SignedCommitment } from '../domain/commitment.ts';
+import type { Bytes32, Hex } from '../domain/hex.ts';
+import type { StandardOrder } from '../domain/order.ts';
+import type { UnixSeconds } from '../domain/time.ts';
+import type { Lease } from '../inventory/lease.ts';
+import type { LedgerSnapshot } from '../inventory/snapshot.ts';
+
+/** `committed` and `filled` are open; the others are final. */
+export type AwardStage = 'committed' | 'filled' | 'finalised' | 'failed';
+
+export interface LpAward {
+  orderId: Bytes32;
+  quoteId: Bytes32;
+  order: StandardOrder;
+  /** Which output is ours. */
+  outputIndex: number;
+  /** Our own promise, as evidence; null when only the chain told us of the order. */
+  commitment: SignedCommitment | null;
+  stage: AwardStage;
+  /** Our fill on another chain: its block time is part of what attesters sign and the claim repeats. */
+  fill: { timestamp: UnixSeconds; txHash: Hex; blockNumber: bigint } | null;
+  /** Why it failed, or what is being waited for. */
+  note: string | null;
+  acceptedAtMs: number;
+  updatedAtMs: number;
+}
+
+/** How far a chain's events have been taken into the ledger. */
+export interface ChainCursor {
+  chainId: number;
+  block: bigint;
+  hash: Hex;
+}
+
+/** Written last by a process that has stopped signing. */
+export interface CleanStop {
+  ledger: LedgerSnapshot;
+  cursors: readonly ChainCursor[];
+}
+
+/** What the last owner left. */
+export interface Opening {
+  /** By chain id. */
+  leases: ReadonlyMap<number, Lease>;
+  /** null after anything but a clean stop. It is handed out once. */
+  clean: CleanStop | null;
+  /** Awards that are not final, oldest first. */
+  awards: readonly LpAward[];
+}
+
+/** All throw `UpstreamError` when the database does not answer. Writes answer false, and write nothing, once another process has taken over. */
+export interface LpStore {
+  /** Takes the store over from whoever had it. From here on every lease counts as unclean until `stop`. */
+  open(): Promise<Opening>;
+  writeLease(chainId: number, lease: Lease): Promise<boolean>;
+  /** Inserts or updates by orderId. */
+  putAward(award: LpAward): Promise<boolean>;
+  award(orderId: Bytes32): Promise<LpAward | undefined>;
+  /** Newest first. */
+  listAwards(limit: number): Promise<LpAward[]>;
+  /** Everything of a clean stop in one transaction: the ledger, the cursors, every lease marked clean. */
+  stop(clean: CleanStop): Promise<boolean>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

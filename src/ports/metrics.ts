@@ -1,0 +1,20 @@
+/** Numbers that every process shows; names are `firmquote_<room>_<thing>_<unit>`, labels come from small fixed sets. */
+
+export type Labels = Record<string, string>;
+
+export interface Counter {
+  add(labels?: Labels, by?: number): void;
+}
+export interface Gauge {
+  set(value: number, labels?: Labels): void;
+}
+export interface Histogram {
+  observe(value: number, labels?: Labels): void;
+}
+
+export interface Metrics {
+  counter(name: string, help: string, labels?: readonly string[]): Counter;
+  /** With `collect`, the value is read when somebody scrapes. */
+  gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void): Gauge;
+  histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
+}

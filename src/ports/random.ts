@@ -1,0 +1,8 @@
+/** Randomness as an argument: order nonces, quote ids, EIP-3009 nonces. */
+
+import type { Bytes32 } from '../domain/hex.ts';
+
+export interface Random {
+  /** 32 bytes from a cryptographic source. */
+  bytes32(): Bytes32;
+}
