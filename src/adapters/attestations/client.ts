@@ -1,0 +1,110 @@
+/**
+ * Collects m-of-n signatures from attesters. Each is checked before it counts: made over this very attestation by a member of the
+ * oracle's committee, each member once. A slow or lying attester costs nothing but its own voice.
+ */
+
+import { attestationDigest } from '../../domain/attestation.ts';
+import type { Address, Hex } from '../../domain/hex.ts';
+import { UpstreamError } from '../../domain/errors.ts';
+import type { Attestations, AttestRequest, OracleRef } from '../../ports/attestations.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Recovery } from '../../ports/signer.ts';
+import { ATTESTATIONS_PATH, toQuery, zAttestAnswer } from './wire.ts';
+
+export interface AttestationClientDeps {
+  /** Where the oracles are, to ask them whom they believe. */
+  chains: ReadonlyMap<number, ChainPort>;
+  recovery: Recovery;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface AttestationClientOptions {
+  urls: readonly string[];
+  timeoutMs?: number;
+}
+
+/** Committees change after a long delay; asking every minute is plenty. */
+const COMMITTEE_MS = 60_000;
+const MAX_ANSWER_BYTES = 4_096;
+
+interface Committee {
+  threshold: number;
+  signers: ReadonlySet<Address>;
+  readMs: number;
+}
+
+export function createAttestationClient({ chains, recovery, clock, log, metrics }: AttestationClientDeps, { urls, timeoutMs = 2_000 }: AttestationClientOptions): Attestations {
+  const committees = new Map<string, Committee>();
+  const answers = metrics.counter('firmquote_attestations_answers_total', 'Answers of attesters, by attester (its place in the configuration) and kind', ['attester', 'kind']);
+
+  async function committeeOf({ chainId, oracle }: OracleRef): Promise<Committee | undefined> {
+    const key = `${chainId}:${oracle}`;
+    const known = committees.get(key);
+    if (known && clock.monotonicMs() - known.readMs < COMMITTEE_MS) return known;
+    const read = await chains.get(chainId)?.committee(oracle);
+    if (!read) return undefined;
+    const committee = { threshold: read.threshold, signers: new Set(read.signers), readMs: clock.monotonicMs() };
+    committees.set(key, committee);
+    return committee;
+  }
+
+  async function ask(url: string, index: number, request: AttestRequest, digest: Hex): Promise<{ signer: Address; signature: Hex } | undefined> {
+    const count = (kind: string) => answers.add({ attester: String(index), kind });
+    try {
+      const response = await fetch(`${url.replace(/\/$/, '')}${ATTESTATIONS_PATH}?${toQuery(request).toString()}`, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
+      const answer = zAttestAnswer.parse(JSON.parse(await readLimited(response)));
+      if (answer.kind !== 'signed') return void count(answer.kind);
+      // Who signed is what the signature says, not what the answer says.
+      const signer = recovery.recover(digest, answer.signature);
+      if (!signer) return void count('invalid');
+      count('signed');
+      return { signer, signature: answer.signature };
+    } catch (error) {
+      count('unreachable');
+      log.debug({ attester: index, reason: (error as Error).name }, 'an attester did not answer');
+      return undefined;
+    }
+  }
+
+  return {
+    async signatures(attestation, oracle, orderId) {
+      const committee = await committeeOf(oracle);
+      if (!committee) return undefined;
+      const request: AttestRequest = { ...attestation, ...oracle, ...(orderId && { orderId }) };
+      const digest = attestationDigest(oracle, attestation);
+      const bySigner = new Map<Address, Hex>();
+      const enough = () => bySigner.size >= committee.threshold;
+      // As soon as there are enough, the rest is not waited for.
+      await new Promise<void>((resolve) => {
+        let open = urls.length;
+        if (open === 0) resolve();
+        urls.forEach((url, index) => {
+          void ask(url, index, request, digest).then((answer) => {
+            if (answer && committee.signers.has(answer.signer)) bySigner.set(answer.signer, answer.signature);
+            open -= 1;
+            if (enough() || open === 0) resolve();
+          });
+        });
+      });
+      if (!enough()) return undefined;
+      return [...bySigner].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, committee.threshold).map(([, signature]) => signature);
+    },
+  };
+}
+
+async function readLimited(response: Response): Promise<string> {
+  if (!response.ok || !response.body) throw new UpstreamError('The attester refused the question.', { code: 'attester_refused', facts: { status: response.status } });
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) throw new UpstreamError('The attester answered at unreasonable length.', { code: 'attester_refused' });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

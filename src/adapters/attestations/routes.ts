@@ -1,0 +1,24 @@
+/** An attester's door. */
+
+import { RequestError } from '../../domain/errors.ts';
+import type { Attester } from '../../ports/attestations.ts';
+import type { OpsRoute } from '../http/ops.ts';
+import { ATTESTATIONS_PATH, zAttestQuery } from './wire.ts';
+
+/** For `startOps`. 200 with an answer of any kind; 400 for a question that makes no sense. */
+export function attestationRoutes(attester: Attester): OpsRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: ATTESTATIONS_PATH,
+      async handle({ query }) {
+        const parsed = zAttestQuery.safeParse(Object.fromEntries(query));
+        if (!parsed.success) {
+          const issue = parsed.error.issues[0];
+          throw new RequestError(`The query is not complete: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`, { code: 'bad_request' });
+        }
+        return { status: 200, body: await attester.attest(parsed.data) };
+      },
+    },
+  ];
+}

@@ -1,0 +1,82 @@
+/** Wake-ups on BullMQ: in PostgreSQL by default, in Redis when there is one. A job is an id and nothing else; losing all of them costs a sweep. */
+
+import { createPostgresBackend, Queue as BullQueue, type QueueOptions, Worker, type WorkerOptions } from 'bullmq';
+import { UpstreamError } from '../../domain/errors.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Queue } from '../../ports/queue.ts';
+
+export type QueueConnection =
+  /** A schema of its own: BullMQ's tables are not ours. */
+  | { kind: 'postgres'; url: string; schema: string }
+  /** `prefix` separates installations that share a Redis. Its policy has to be noeviction. */
+  | { kind: 'redis'; url: string; prefix: string };
+
+export interface BullOptions {
+  connection: QueueConnection;
+  log: Log;
+  /** How long a worker may be silent before its jobs go to another one. */
+  lockMs?: number;
+}
+
+const FIRST_RETRY_MS = 200;
+const LONGEST_RETRY_MS = 30_000;
+const MOST_TRIES = 1_000;
+
+interface Job {
+  id: string;
+}
+
+export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOptions): Queue {
+  const producers = new Map<string, BullQueue<Job>>();
+  const workers: Worker<Job>[] = [];
+  const warn = (topic: string) => (error: Error) => log.warn({ topic, reason: codeOf(error) }, 'the queue is in trouble; the sweep covers for it');
+
+  function producer(topic: string): BullQueue<Job> {
+    const known = producers.get(topic);
+    if (known) return known;
+    const options = { defaultJobOptions: { removeOnComplete: true, removeOnFail: 1_000, attempts: MOST_TRIES, backoff: { type: 'custom' } } };
+    const queue = open<BullQueue<Job>>(
+      (settings) => new BullQueue<Job>(topic, { ...options, connection: settings } as QueueOptions<never>, createPostgresBackend as never),
+      // Producers answer at once, with an error if need be; they do not collect commands for a Redis that is away.
+      (settings, prefix) => new BullQueue<Job>(topic, { ...options, prefix, connection: { ...settings, enableOfflineQueue: false, maxRetriesPerRequest: 1 } }),
+    );
+    queue.on('error', warn(topic));
+    producers.set(topic, queue);
+    return queue;
+  }
+
+  function open<T>(onPostgres: (settings: object) => T, onRedis: (settings: { url: string }, prefix: string) => T): T {
+    if (connection.kind === 'redis') return onRedis({ url: connection.url }, connection.prefix);
+    return onPostgres({ connectionString: connection.url, schema: connection.schema, migrate: true, max: 4 });
+  }
+
+  return {
+    async wake(topic, id, delayMs = 0) {
+      try {
+        const queue = producer(topic);
+        await queue.waitUntilReady();
+        await queue.add('wake', { id }, delayMs > 0 ? { delay: delayMs } : {});
+      } catch (error) {
+        throw new UpstreamError('The queue did not take a wake-up; the next sweep does without it.', { code: 'queue_unavailable', facts: { topic, reason: codeOf(error as Error) } });
+      }
+    },
+    async process(topic, concurrency, handler) {
+      const options = { concurrency, lockDuration: lockMs, settings: { backoffStrategy: (attempt: number) => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10)) } };
+      const run = ({ data }: { data: Job }) => handler(data.id);
+      const worker = open<Worker<Job>>(
+        (settings) => new Worker<Job>(topic, run, { ...options, connection: settings } as WorkerOptions<never>, createPostgresBackend as never),
+        (settings, prefix) => new Worker<Job>(topic, run, { ...options, prefix, connection: { ...settings, maxRetriesPerRequest: null } }),
+      );
+      worker.on('error', warn(topic));
+      worker.on('failed', (job, error) => log.warn({ topic, id: job?.data.id, tries: job?.attemptsMade, error }, 'a wake-up failed and will be repeated'));
+      workers.push(worker);
+      await worker.waitUntilReady();
+    },
+    async close() {
+      await Promise.allSettled(workers.map((worker) => worker.close()));
+      await Promise.allSettled([...producers.values()].map((queue) => queue.close()));
+    },
+  };
+}
+
+const codeOf = (error: Error & { code?: string }): string => error.code ?? error.name;

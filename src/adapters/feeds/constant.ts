@@ -1,0 +1,40 @@
+/** A price that does not move, for pegged pairs and tests: said again and again, so that it never looks old while the process lives. */
+
+import { RequestError } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Feed } from '../../ports/feed.ts';
+import { parseDecimal } from '../../pricing/rational.ts';
+
+export interface ConstantFeedOptions {
+  /** Symbol to price, as decimal text. */
+  prices: Readonly<Record<string, string>>;
+  /** Default "constant". */
+  source?: string;
+  /** Default 500 ms. */
+  everyMs?: number;
+}
+
+export function createConstantFeed({ clock }: { clock: Clock }, { prices, source = 'constant', everyMs = 500 }: ConstantFeedOptions): Feed {
+  for (const [symbol, price] of Object.entries(prices)) {
+    if (!parseDecimal(price)?.num) throw new RequestError(`The constant price of ${symbol} is "${price.slice(0, 40)}"; write a positive decimal.`, { code: 'bad_config' });
+  }
+  let cancel: (() => void) | undefined;
+  let stopped = false;
+  return {
+    source,
+    start(listener) {
+      let sequence = 0;
+      const say = () => {
+        if (stopped) return;
+        sequence += 1;
+        for (const [symbol, price] of Object.entries(prices)) listener.quote({ source, symbol, bid: price, ask: price, exchangeTimeMs: clock.nowMs(), receivedMs: clock.nowMs(), sequence });
+        cancel = clock.after(everyMs, say);
+      };
+      say();
+    },
+    stop() {
+      stopped = true;
+      cancel?.();
+    },
+  };
+}

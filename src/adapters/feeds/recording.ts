@@ -1,0 +1,41 @@
+/** Recordings of a stream: lines of `<receive time in ns> <message as it was sent>`, plain or gzipped. */
+
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { createGunzip } from 'node:zlib';
+import { UpstreamError } from '../../domain/errors.ts';
+
+export interface RecordedLine {
+  /** When it was received, in milliseconds of the recorder's clock; undefined: the line is none of a recording. */
+  atMs: number | undefined;
+  text: string;
+}
+
+const LINE = /^([0-9]{13,19}) (.+)$/;
+
+/** Reads line by line, however long the file is. Throws `UpstreamError` when it cannot be read to its end. */
+export async function* readRecording(path: string): AsyncGenerator<RecordedLine> {
+  const file = createReadStream(path);
+  const plain = path.endsWith('.gz') ? file.pipe(createGunzip()) : file;
+  let broken: { cause: unknown } | undefined;
+  const fail = (cause: unknown) => {
+    broken ??= { cause };
+    plain.destroy();
+  };
+  file.on('error', fail);
+  plain.on('error', fail);
+  const lines = createInterface({ input: plain, crlfDelay: Number.POSITIVE_INFINITY });
+  try {
+    for await (const line of lines) {
+      if (line === '') continue;
+      const match = LINE.exec(line);
+      yield match === null ? { atMs: undefined, text: line } : { atMs: Number(BigInt(match[1] as string) / 1_000n) / 1_000, text: match[2] as string };
+    }
+  } catch (cause) {
+    broken ??= { cause };
+  } finally {
+    lines.close();
+    file.destroy();
+  }
+  if (broken !== undefined) throw new UpstreamError('The recording could not be read to its end.', { code: 'recording', retry: 'never', facts: { path }, cause: broken.cause });
+}

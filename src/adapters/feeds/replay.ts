@@ -1,0 +1,208 @@
+/**
+ * `firmquote feed replay FILE`: what our feed would have made of a recorded stream. Prints the mids it would have had, where
+ * the stream has holes, and when the price would have been too old to quote from; last, one line of JSON.
+ *
+ * Holes are proven by the streams that number every event: diff depth (U must follow the last u) and trades (t). The top
+ * of book alone cannot prove one, for its ids jump whenever something moves deeper in the book; its silences are reported,
+ * first as a gap, then, once the price would be too old to quote from, as a stale spell.
+ */
+
+import { formatUnits } from '../../domain/amount.ts';
+import { midpoint, parseDecimal, toNumber, type Rational } from '../../pricing/rational.ts';
+import { observeMid, sigmaOf, UNSEEN, type Volatility } from '../../pricing/volatility.ts';
+import { createSequence, readMessage, type Refusal, type Ticker } from './book-ticker.ts';
+import { readRecording } from './recording.ts';
+
+export interface ReplayOptions {
+  /** Recorded time between two printed mids of a symbol; 0 prints every one. Default 1 s. */
+  everyMs?: number;
+  /** A price older than this is stale. Default 2 s, as the mid's. */
+  maxAgeMs?: number;
+  /** No new top of book for this long is a gap, proven or not. Default 1 s. */
+  gapMs?: number;
+  /** Only this symbol. */
+  symbol?: string;
+}
+
+export interface SymbolSummary {
+  symbol: string;
+  quotes: number;
+  firstMid: string | null;
+  lastMid: string | null;
+  lowMid: string | null;
+  highMid: string | null;
+  /** Annualised, by the short horizons of the model at the end of the recording. */
+  sigma: number;
+  /** Numbered events that are missing, and how many. */
+  sequenceGaps: number;
+  missing: number;
+  /** Silences of the top of book. */
+  silentGaps: number;
+  staleSpells: number;
+  staleMs: number;
+  longestSilenceMs: number;
+  /** Largest step of the top of book's update id; large steps are normal. */
+  largestStep: number;
+}
+
+export interface ReplaySummary {
+  lines: number;
+  seconds: number;
+  quotes: number;
+  other: number;
+  refused: Record<Refusal, number>;
+  /** Of both kinds. */
+  gaps: number;
+  missing: number;
+  staleSpells: number;
+  staleMs: number;
+  /** Least of receive time less the exchange's event time: clock offset and fastest delivery together; null without event times. */
+  offsetMs: number | null;
+  symbols: SymbolSummary[];
+}
+
+interface Track {
+  summary: SymbolSummary;
+  low: number;
+  high: number;
+  volatility: Volatility;
+  quotedMs: number | undefined;
+  update: number | undefined;
+  printedMs: number;
+  /** Last number of each numbered stream. */
+  numbered: Map<string, number>;
+}
+
+/** Reads the whole recording and prints the report line by line. Throws `UpstreamError` when the file cannot be read. */
+export async function replayFeed(path: string, options: ReplayOptions, print: (line: string) => void): Promise<ReplaySummary> {
+  const { everyMs = 1_000, maxAgeMs = 2_000, gapMs = 1_000 } = options;
+  const only = options.symbol?.toUpperCase();
+  const sequence = createSequence();
+  const tracks = new Map<string, Track>();
+  const refused: Record<Refusal, number> = { malformed: 0, crossed: 0, empty: 0, out_of_order: 0, duplicate: 0, unknown_symbol: 0 };
+  let [lines, other, offsetMs] = [0, 0, null as number | null];
+  let firstMs: number | undefined;
+  let nowMs = 0;
+
+  const trackOf = (symbol: string): Track => {
+    const known = tracks.get(symbol);
+    if (known !== undefined) return known;
+    const summary: SymbolSummary = { symbol, quotes: 0, firstMid: null, lastMid: null, lowMid: null, highMid: null, sigma: 0, sequenceGaps: 0, missing: 0, silentGaps: 0, staleSpells: 0, staleMs: 0, longestSilenceMs: 0, largestStep: 0 };
+    const track: Track = { summary, low: Number.POSITIVE_INFINITY, high: 0, volatility: UNSEEN, quotedMs: undefined, update: undefined, printedMs: Number.NEGATIVE_INFINITY, numbered: new Map() };
+    tracks.set(symbol, track);
+    return track;
+  };
+
+  function silence(track: Track, untilMs: number): void {
+    if (track.quotedMs === undefined) return;
+    const silentMs = untilMs - track.quotedMs;
+    const { summary } = track;
+    if (silentMs > summary.longestSilenceMs) summary.longestSilenceMs = silentMs;
+    if (silentMs > gapMs) {
+      summary.silentGaps += 1;
+      print(`gap     ${iso(track.quotedMs)} to ${iso(untilMs)} ${summary.symbol} top of book silent for ${(silentMs / 1000).toFixed(3)} s`);
+    }
+    if (silentMs <= maxAgeMs) return;
+    summary.staleSpells += 1;
+    summary.staleMs += silentMs - maxAgeMs;
+    print(`stale   ${iso(track.quotedMs + maxAgeMs)} to ${iso(untilMs)} ${summary.symbol} ${((silentMs - maxAgeMs) / 1000).toFixed(3)} s too old`);
+  }
+
+  function quote({ symbol, bid, ask, update }: Ticker): void {
+    const track = trackOf(symbol);
+    silence(track, nowMs);
+    track.quotedMs = nowMs;
+    const { summary } = track;
+    if (track.update !== undefined) summary.largestStep = Math.max(summary.largestStep, update - track.update);
+    track.update = update;
+    const mid = midpoint(parseDecimal(bid) as Rational, parseDecimal(ask) as Rational);
+    const [text, value] = [decimal(mid), toNumber(mid)];
+    summary.quotes += 1;
+    summary.firstMid ??= text;
+    summary.lastMid = text;
+    if (value < track.low) [track.low, summary.lowMid] = [value, text];
+    if (value > track.high) [track.high, summary.highMid] = [value, text];
+    track.volatility = observeMid(track.volatility, value, nowMs);
+    if (nowMs - track.printedMs < everyMs) return;
+    track.printedMs = nowMs;
+    print(`mid     ${iso(nowMs)} ${symbol} ${text} (${bid} / ${ask})`);
+  }
+
+  /** Streams that number every event prove what is missing. */
+  function numbered(data: Record<string, unknown>): void {
+    const { e: event, s: symbol, E: eventMs } = data;
+    if (typeof symbol !== 'string' || typeof event !== 'string' || (only !== undefined && symbol !== only)) return;
+    if (typeof eventMs === 'number') offsetMs = offsetMs === null ? nowMs - eventMs : Math.min(offsetMs, nowMs - eventMs);
+    const [from, to] = event === 'depthUpdate' ? [data['U'], data['u']] : event === 'trade' ? [data['t'], data['t']] : [undefined, undefined];
+    if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to)) return;
+    const track = trackOf(symbol);
+    const last = track.numbered.get(event);
+    if (last === undefined || (to as number) > last) track.numbered.set(event, to as number);
+    if (last === undefined || (from as number) <= last + 1) return;
+    const missing = (from as number) - last - 1;
+    track.summary.sequenceGaps += 1;
+    track.summary.missing += missing;
+    print(`gap     ${iso(nowMs)} ${symbol} ${event}: ${missing} missing after ${last}`);
+  }
+
+  function refuse(why: Refusal, symbol: string | null): void {
+    refused[why] += 1;
+    print(`refused ${iso(nowMs)} ${symbol ?? '-'} ${why}`);
+  }
+
+  for await (const { atMs, text } of readRecording(path)) {
+    lines += 1;
+    if (atMs === undefined) {
+      refuse('malformed', null);
+      continue;
+    }
+    // A recorder's clock that jumps back must not make silences negative.
+    nowMs = Math.max(nowMs, atMs);
+    firstMs ??= nowMs;
+    const message = readMessage(text);
+    if (message.kind === 'other') {
+      other += 1;
+      numbered(message.data);
+    } else if (message.kind === 'refused') {
+      if (only === undefined || message.symbol === null || message.symbol === only) refuse(message.why, message.symbol);
+    } else {
+      const { symbol, update } = message.ticker;
+      if (only !== undefined && symbol !== only) continue;
+      const late = sequence.take(symbol, update);
+      if (late === undefined) quote(message.ticker);
+      else refuse(late, symbol);
+    }
+  }
+  for (const track of tracks.values()) {
+    silence(track, nowMs);
+    track.summary.sigma = Number(sigmaOf(track.volatility, 0).toFixed(4));
+    track.summary.staleMs = Math.round(track.summary.staleMs);
+    track.summary.longestSilenceMs = Math.round(track.summary.longestSilenceMs);
+  }
+
+  const symbols = [...tracks.values()].map(({ summary }) => summary);
+  const sum = (of: (summary: SymbolSummary) => number) => symbols.reduce((total, each) => total + of(each), 0);
+  const summary: ReplaySummary = {
+    lines,
+    seconds: Math.round(nowMs - (firstMs ?? nowMs)) / 1000,
+    quotes: sum(({ quotes }) => quotes),
+    other,
+    refused,
+    gaps: sum(({ sequenceGaps, silentGaps }) => sequenceGaps + silentGaps),
+    missing: sum(({ missing }) => missing),
+    staleSpells: sum(({ staleSpells }) => staleSpells),
+    staleMs: sum(({ staleMs }) => staleMs),
+    offsetMs: offsetMs === null ? null : Math.round(offsetMs),
+    symbols,
+  };
+  print(JSON.stringify(summary));
+  return summary;
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** A fraction over 2 * 10^k as the decimal it is. */
+function decimal({ num, den }: Rational): string {
+  const places = den.toString().length;
+  return formatUnits((num * 10n ** BigInt(places)) / den, places);
+}

@@ -1,0 +1,59 @@
+import { request } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import { RequestError } from '../../domain/errors.ts';
+import type { Log } from '../../ports/log.ts';
+import { healthRoutes, type OpsRoute, type OpsServer, startOps } from './ops.ts';
+
+const lines: object[] = [];
+const log: Log = { debug() {}, info() {}, warn() {}, error: (facts) => void lines.push(facts), fatal() {}, child: () => log };
+let server: OpsServer | undefined;
+afterEach(() => server?.close());
+
+async function serve(routes: readonly OpsRoute[], localOnly = false): Promise<string> {
+  server = await startOps({ host: '127.0.0.1', port: 0, routes, log, localOnly });
+  return server.url;
+}
+
+describe('ops', () => {
+  test('alive, ready with reasons, metrics', async () => {
+    let reasons = ['chain base: no head for 20 s'];
+    const url = await serve(healthRoutes({ ready: () => reasons, metrics: { contentType: 'text/plain; version=0.0.4', text: () => Promise.resolve('x 1\n') } }));
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const waiting = await fetch(`${url}/readyz`);
+    expect([waiting.status, await waiting.json()]).toEqual([503, { ready: false, reasons }]);
+    reasons = [];
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const metrics = await fetch(`${url}/metrics`);
+    expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual(['text/plain; version=0.0.4', 'x 1\n']);
+  });
+
+  test('error: unknown path, wrong method, handler that throws', async () => {
+    const url = await serve([
+      { method: 'POST', path: '/pause', handle: ({ query }) => ({ status: 200, body: { note: query.get('note'), big: 1n } }) },
+      { method: 'GET', path: '/bad', handle: () => Promise.reject(new RequestError('No such thing.', { code: 'bad_request' })) },
+      { method: 'GET', path: '/bug', handle: () => Promise.reject(new Error('secret detail')) },
+    ]);
+    expect(await (await fetch(`${url}/pause?note=x`, { method: 'POST' })).json()).toEqual({ note: 'x', big: '1' });
+    expect((await fetch(`${url}/none`)).status).toBe(404);
+    expect((await fetch(`${url}/pause`)).status).toBe(405);
+    expect((await fetch(`${url}/bad`)).status).toBe(400);
+    const bug = await fetch(`${url}/bug`);
+    expect(bug.status).toBe(503);
+    expect(await bug.text()).not.toContain('secret detail');
+    expect(lines.length).toBe(1);
+  });
+
+  test('the local door refuses web pages and foreign names', async () => {
+    const url = await serve([{ method: 'POST', path: '/pause', handle: () => ({ status: 200, body: {} }) }], true);
+    expect((await fetch(`${url}/pause`, { method: 'POST' })).status).toBe(200);
+    expect((await fetch(`${url}/pause`, { method: 'POST', headers: { origin: 'https://evil.example' } })).status).toBe(403);
+    // fetch will not let us lie about the host; a rebound name would.
+    const status = await new Promise((resolve) => request(`${url}/pause`, { method: 'POST', headers: { host: 'rebound.example' } }, (response) => resolve(response.statusCode)).end());
+    expect(status).toBe(403);
+  });
+
+  test('error: port in use', async () => {
+    const url = await serve([]);
+    await expect(startOps({ host: '127.0.0.1', port: Number(new URL(url).port), routes: [], log })).rejects.toThrow(/cannot be opened \(EADDRINUSE\)/);
+  });
+});

@@ -1,0 +1,122 @@
+/** The operator's door of every process: alive, ready and metrics, on a port of its own that takers never reach. */
+
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { BaseError, UpstreamError } from '../../domain/errors.ts';
+import type { Log } from '../../ports/log.ts';
+
+export interface Answer {
+  status: number;
+  /** JSON unless it is text already. */
+  body: unknown;
+  contentType?: string;
+}
+
+export interface OpsRoute {
+  method: 'GET' | 'POST';
+  path: string;
+  handle(request: { query: URLSearchParams; body: string }): Answer | Promise<Answer>;
+}
+
+export interface OpsServer {
+  readonly url: string;
+  readonly port: number;
+  /** Stops listening and ends open connections. */
+  close(): Promise<void>;
+}
+
+export interface OpsOptions {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  routes: readonly OpsRoute[];
+  log: Log;
+  /** Refuse requests that a web page could have made: for doors that change something. */
+  localOnly?: boolean;
+}
+
+/** Which reasons keep a process from serving; none: it may. */
+export type Readiness = () => readonly string[] | Promise<readonly string[]>;
+
+const MAX_BODY_BYTES = 64 * 1024;
+const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
+
+export function healthRoutes({ ready, metrics }: { ready: Readiness; metrics: { contentType: string; text(): Promise<string> } }): OpsRoute[] {
+  return [
+    { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: { status: 'ok', uptimeSeconds: Math.floor(process.uptime()) } }) },
+    {
+      method: 'GET',
+      path: '/readyz',
+      async handle() {
+        const reasons = await ready();
+        return { status: reasons.length === 0 ? 200 : 503, body: { ready: reasons.length === 0, reasons } };
+      },
+    },
+    { method: 'GET', path: '/metrics', handle: async () => ({ status: 200, body: await metrics.text(), contentType: metrics.contentType }) },
+  ];
+}
+
+export async function startOps({ host, port, routes, log, localOnly = false }: OpsOptions): Promise<OpsServer> {
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 }, (request, response) => {
+    void answer(request).then(({ status, body, contentType }) => {
+      const text = typeof body === 'string' ? body : `${JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
+      response.writeHead(status, {
+        'content-type': contentType ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
+        'content-length': Buffer.byteLength(text),
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      });
+      response.end(request.method === 'HEAD' ? undefined : text);
+    });
+  });
+
+  async function answer(request: IncomingMessage): Promise<Answer> {
+    const refuse = (status: number, code: string, message: string): Answer => ({ status, body: { error: { code, message } } });
+    try {
+      if (localOnly && (request.headers.origin !== undefined || !LOOPBACK_HOST.test(request.headers.host ?? ''))) {
+        return refuse(403, 'forbidden', 'This door answers local programs only, not web pages. Ask from this machine, without an Origin header.');
+      }
+      if (!URL.canParse(request.url ?? '', 'http://ops')) return refuse(400, 'bad_request', 'The request line holds no path.');
+      const url = new URL(request.url ?? '', 'http://ops');
+      const here = routes.filter((route) => route.path === url.pathname);
+      if (here.length === 0) return refuse(404, 'not_found', `Nothing is here. This door knows: ${routes.map((route) => `${route.method} ${route.path}`).join(', ')}.`);
+      const route = here.find(({ method }) => method === (request.method === 'HEAD' ? 'GET' : request.method));
+      if (!route) return refuse(405, 'method_not_allowed', `Use ${here.map(({ method }) => method).join(' or ')} here.`);
+      return await route.handle({ query: url.searchParams, body: await readBody(request) });
+    } catch (error) {
+      if (error instanceof BaseError && error.retry === 'never' && error.code !== 'invariant') return refuse(400, error.code, error.message);
+      log.error({ err: error, path: request.url }, 'the operator door could not answer');
+      return refuse(503, 'unavailable', 'The answer could not be made; the log says why.');
+    }
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    const refused = (cause: NodeJS.ErrnoException) =>
+      reject(new UpstreamError(`The operator port ${port} on ${host} cannot be opened (${cause.code ?? 'unknown error'}). Choose another one or stop what uses it.`, { code: 'port_unavailable', cause }));
+    server.once('error', refused);
+    server.listen(port, host, () => {
+      server.off('error', refused);
+      resolve();
+    });
+  });
+  const address = server.address() as AddressInfo;
+  return { port: address.port, url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, close: () => closeServer(server) };
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // Read on, so that the answer reaches a client that is still writing, but keep nothing.
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks).toString('utf8') : '';
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,257 @@
+/** The venue's front door: fastify with explicit timeouts and limits, strict bodies, and errors in the API's own two shapes. */
+
+import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import helmet from '@fastify/helmet';
+import swagger from '@fastify/swagger';
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema } from 'fastify';
+import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import type { Clock } from '../../ports/clock.ts';
+import type { Admission, Gate, Route, SocketDoor } from '../../ports/http.ts';
+import type { Log } from '../../ports/log.ts';
+import { answerFor, ApiError, detailsOf, InvalidError, zDetailBody, zErrorBody } from '../../protocol/errors.ts';
+import type { Schema } from '../../protocol/schema.ts';
+import { readStrictJson } from '../../protocol/strict-json.ts';
+import { openDoors } from '../ws/doors.ts';
+import { docsPage } from './docs-page.ts';
+
+export interface HttpServer {
+  readonly url: string;
+  readonly port: number;
+  /** The OpenAPI document as it is served. */
+  openapi(): object;
+  /** Stops listening, lets requests in work finish, ends idle connections and sockets. */
+  close(): Promise<void>;
+}
+
+export interface HttpOptions {
+  host?: string;
+  /** 0 takes a free one. */
+  port: number;
+  bodyLimitBytes?: number;
+  maxConnections?: number;
+  /** Addresses of proxies whose X-Forwarded-For counts; nobody's by default. */
+  trustProxy?: string[];
+  /** Shown in the OpenAPI document. */
+  title?: string;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 20_000;
+const KEEP_ALIVE_MS = 30_000;
+const CLOSE_GRACE_MS = 5_000;
+
+interface Sent {
+  admission?: Admission;
+  startedMs: number;
+}
+
+/** A schema said no; what a handler says is final, but this a route may put in its own words. */
+class ShapeError extends InvalidError {}
+
+export async function startHttp(
+  { routes, doors, gate, clock, log }: { routes: readonly Route[]; doors: readonly SocketDoor[]; gate: Gate; clock: Clock; log: Log },
+  { host = '127.0.0.1', port, bodyLimitBytes = 256 * 1024, maxConnections = 10_000, trustProxy, title = 'firmquote venue' }: HttpOptions,
+): Promise<HttpServer> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    trustProxy: trustProxy ?? false,
+    return503OnClosing: true,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, maxParamLength: 200 },
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: 16 * 1024, connectionsCheckingInterval: 1_000, requireHostHeader: true },
+    frameworkErrors: (_error, _request, reply: FastifyReply) => void fail(reply, new ApiError('not_found', 'There is nothing here. GET /openapi.json lists what there is.')),
+    clientErrorHandler(error, socket) {
+      if (!socket.writable) return;
+      const overflow = (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW';
+      const late = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_REQUEST_TIMEOUT';
+      const { status, body } = answerFor(overflow ? new ApiError('header_too_large', 'The headers exceed 16 KB.') : new ApiError('bad_request', late ? 'The request took too long to arrive.' : 'That is not an HTTP request.'));
+      const text = JSON.stringify(body);
+      socket.end(`HTTP/1.1 ${late ? 408 : status} ${late ? 'Request Timeout' : 'Bad Request'}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`);
+    },
+  });
+  app.server.maxHeadersCount = 100;
+  app.server.maxConnections = maxConnections;
+
+  function fail(reply: FastifyReply, error: unknown): FastifyReply {
+    const answer = answerFor(error);
+    if (answer.ours) log.error({ error }, 'a request failed through our own fault');
+    if (answer.retryAfterSeconds !== null) reply.header('Retry-After', String(answer.retryAfterSeconds));
+    // Whoever sends too much may still be sending.
+    if (answer.status === 413) reply.header('Connection', 'close');
+    return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
+  }
+
+  await app.register(helmet, { global: true });
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title, version: '1', description: 'Firm, escrow-backed quotes: ask, sign, submit, settle.' },
+      components: { securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
+      security: [{ apiKey: [] }],
+    },
+    transform: jsonSchemaTransform as never,
+  });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: bodyLimitBytes }, (_request, body, done) => {
+    const read = readStrictJson(body as Buffer);
+    if (read.ok) done(null, read.value);
+    else done(read.error);
+  });
+  app.setValidatorCompiler(({ schema, httpPart }) => {
+    const part = httpPart === 'querystring' ? 'query' : httpPart === 'params' ? 'path' : (httpPart ?? 'body');
+    return (data: unknown) => {
+      const parsed = (schema as unknown as Schema).safeParse(data);
+      return parsed.success ? { value: parsed.data } : { error: new ShapeError(detailsOf(parsed.error, part, data)) };
+    };
+  });
+  // What we say about our answers in the OpenAPI document is held by tests, not paid for on every answer.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const route = (request.routeOptions.config as { route?: Route }).route;
+    if (error instanceof ShapeError && route?.explain) return fail(reply, new InvalidError(route.explain([...error.details], request.body)));
+    return fail(reply, translated(error));
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const methods = routes.filter((route) => pattern(route.path).test(path)).map(({ method }) => method);
+    if (methods.length === 0 || methods.includes(request.method as Route['method'])) return fail(reply, new ApiError('not_found', 'There is nothing here. GET /openapi.json lists what there is.'));
+    return fail(reply.header('Allow', methods.join(', ')), new ApiError('method_not_allowed', `This path takes ${methods.join(' or ')}.`));
+  });
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    try {
+      gate.knock(request.ip);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+
+  for (const route of routes) register(app, route, { gate, clock, log, bodyLimitBytes });
+  app.get('/openapi.json', { schema: { hide: true } as FastifySchema }, () => app.swagger());
+  app.get('/docs', { schema: { hide: true } as FastifySchema }, (_request, reply) => reply.type('text/html; charset=utf-8').send(docsPage(app.swagger() as never)));
+
+  const sockets = openDoors(app.server, { doors, gate, log, addressOf: (request) => addressOf(request, trustProxy) });
+  await app.ready();
+  await app.listen({ host, port });
+  const bound = app.server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    port: bound.port,
+    openapi: () => app.swagger(),
+    async close() {
+      sockets.close();
+      const cancel = clock.after(CLOSE_GRACE_MS, () => app.server.closeAllConnections());
+      await app.close();
+      cancel();
+    },
+  };
+}
+
+function register(app: FastifyInstance, route: Route, { gate, clock, log, bodyLimitBytes }: { gate: Gate; clock: Clock; log: Log; bodyLimitBytes: number }): void {
+  const schema = {
+    summary: route.summary,
+    tags: [route.tag],
+    ...(route.body && { body: route.body }),
+    ...(route.query && { querystring: route.query }),
+    ...(route.params && { params: route.params }),
+    response: { 200: route.response, 401: zErrorBody, 403: zErrorBody, 404: zErrorBody, 422: zDetailBody, 429: zErrorBody, 503: zErrorBody },
+  } as unknown as FastifySchema;
+  const sent = new WeakMap<FastifyRequest, Sent>();
+
+  /** Size, key and rate, then the media type: everything that needs no body. */
+  function onRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+    const state: Sent = { startedMs: clock.monotonicMs() };
+    sent.set(request, state);
+    const length = Number(request.headers['content-length'] ?? 0);
+    if (length > bodyLimitBytes) return done(tooLarge(bodyLimitBytes));
+    const admit = (admission: Admission) => {
+      state.admission = admission;
+      reply.headers(admission.headers);
+      done(mediaError(request, route.method, length));
+    };
+    const admission = gate.admit(header(request, 'x-api-key'), route);
+    if (admission instanceof Promise) admission.then(admit, done);
+    else admit(admission);
+  }
+
+  app.route({
+    method: route.method,
+    url: route.path,
+    schema,
+    config: { route } as never,
+    onRequest: (request, reply, done) => {
+      try {
+        onRequest(request, reply, done as (error?: Error) => void);
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    handler: async (request, reply) => {
+      const { admission } = sent.get(request) as Sent;
+      const { key } = admission as Admission;
+      const answer = await route.handle({ key, body: request.body, query: request.query, params: request.params, id: request.id, header: (name) => header(request, name) });
+      reply.type('application/json; charset=utf-8');
+      return typeof answer === 'string' ? reply.send(answer) : reply.send(JSON.stringify(answer));
+    },
+    onResponse: (request, reply, done) => {
+      const state = sent.get(request);
+      log.debug({ requestId: request.id, method: route.method, path: route.path, status: reply.statusCode, ms: state ? Math.round((clock.monotonicMs() - state.startedMs) * 10) / 10 : null }, 'request');
+      done();
+    },
+  });
+}
+
+function mediaError(request: FastifyRequest, method: Route['method'], length: number): Error | undefined {
+  const { 'content-encoding': encoding, 'content-type': type, 'transfer-encoding': transfer } = request.headers;
+  if (encoding !== undefined && encoding !== 'identity') return new ApiError('unsupported_media_type', 'Bodies are taken as they are: no Content-Encoding.');
+  if (method === 'GET') return length > 0 || transfer !== undefined ? new ApiError('unsupported_media_type', 'A GET has no body.') : undefined;
+  const json = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(type ?? '');
+  return json ? undefined : new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
+}
+
+const tooLarge = (limit: number) => new ApiError('body_too_large', `The body exceeds ${limit / 1024} KB.`);
+
+function translated(error: FastifyError): unknown {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return tooLarge(256 * 1024);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('bad_request', 'The body is not as long as Content-Length says.');
+    case 'FST_ERR_REOPENED_CLOSE_SERVER':
+      return new ApiError('unavailable', 'The venue is stopping.', { retryAfterSeconds: 2 });
+    default:
+      return error;
+  }
+}
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+const patterns = new Map<string, RegExp>();
+
+function pattern(path: string): RegExp {
+  let found = patterns.get(path);
+  if (!found) patterns.set(path, (found = new RegExp(`^${path.replace(/:[a-zA-Z]+/g, '[^/]+')}$`)));
+  return found;
+}
+
+/** Fastify knows proxies only within its own requests; an upgrade asks the same question by hand. */
+function addressOf(request: IncomingMessage, trusted: readonly string[] | undefined): string {
+  const peer = request.socket.remoteAddress ?? '';
+  if (!trusted?.includes(peer)) return peer;
+  const forwarded = request.headers['x-forwarded-for'];
+  const last = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',').at(-1)?.trim();
+  return last || peer;
+}

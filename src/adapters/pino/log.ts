@@ -1,0 +1,39 @@
+/** The Log port on pino: one JSON object a line, everything redacted before it is written. */
+
+import { pino, type DestinationStream } from 'pino';
+import type { Log } from '../../ports/log.ts';
+import { createRedactor, type Redactor } from './redact.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogOptions {
+  /** Which process speaks, such as "venue" or "lp". */
+  app: string;
+  level?: LogLevel;
+  /** Share one to hide secrets that become known later. */
+  redactor?: Redactor;
+  destination?: DestinationStream;
+}
+
+export function createLog({ app, level = 'info', redactor = createRedactor(), destination = pino.destination({ fd: 1, sync: true }) }: LogOptions): Log {
+  const root = pino(
+    { level, base: { app, pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    destination,
+  );
+  return wrap(root, redactor);
+}
+
+function wrap(logger: pino.Logger, redactor: Redactor): Log {
+  const at = (level: 'debug' | 'info' | 'warn' | 'error' | 'fatal') => (facts: object, message: string) => {
+    if (logger.isLevelEnabled(level)) logger[level](redactor.facts(facts), redactor.text(message));
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    fatal: at('fatal'),
+    child: (facts) => wrap(logger.child(redactor.facts(facts)), redactor),
+  };
+}

@@ -1,0 +1,122 @@
+/** Orders and facts as rows: the one place that knows both spellings. */
+
+import { bytesToHex, type Bytes32, type Hex, hexToBytes } from '../../domain/hex.ts';
+import type { Evidence, Fact, RecordedFact } from '../../domain/fact.ts';
+import type { OrderMessage } from '../../domain/order.ts';
+import type { NewOrder, OrderRecord } from '../../ports/store.ts';
+import { orderFromMessage, orderToMessage } from '../../protocol/wire.ts';
+import { writeUint } from '../../domain/word.ts';
+
+/** A fact as JSON: what is a bigint in memory is a decimal string here. */
+export function factToJson(fact: Fact): string {
+  return JSON.stringify(fact, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+type Stored<F> = F extends bigint ? string : F extends object ? { [K in keyof F]: Stored<F[K]> } : F;
+
+export function factFromJson(stored: Stored<Fact>): Fact {
+  if (!('evidence' in stored)) return stored;
+  const evidence: Evidence = { ...stored.evidence, blockNumber: BigInt(stored.evidence.blockNumber) };
+  if (stored.kind === 'filled') return { ...stored, amount: BigInt(stored.amount), evidence };
+  return { ...stored, evidence };
+}
+
+export interface OrderRow {
+  order_id: Buffer;
+  quote_id: Buffer;
+  workspace_id: string;
+  key_id: string;
+  namespace: NewOrder['namespace'];
+  mode: NewOrder['mode'];
+  execution_mode: NewOrder['executionMode'];
+  origin_chain_id: number;
+  dest_chain_ids: (number | string)[];
+  message: OrderMessage;
+  valid_until: number;
+  commitments: NewOrder['commitments'];
+  solver_ids: string[];
+  signature: Buffer;
+  sign_scheme: NewOrder['signScheme'];
+  funding: Buffer;
+  candidate: string;
+  reference_id: string | null;
+  amount_usd: number | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  facts: { seq: number; at: number; fact: Stored<Fact> }[];
+  [column: string]: unknown;
+}
+
+/** Columns that `orderFromRow` needs, of `trade_order o`, with the facts as one JSON array. */
+export const ORDER_COLUMNS = `o.order_id, o.quote_id, o.workspace_id, o.key_id, o.namespace, o.mode, o.execution_mode, o.origin_chain_id, o.dest_chain_ids, o.message,
+  o.valid_until, o.commitments, o.solver_ids, o.signature, o.sign_scheme, o.funding, o.candidate, o.reference_id, o.amount_usd, o.created_at_ms, o.updated_at_ms,
+  (select jsonb_agg(jsonb_build_object('seq', f.seq, 'at', f.recorded_at_ms, 'fact', f.fact) order by f.seq) from order_fact f where f.order_id = o.order_id) as facts`;
+
+export function orderFromRow(row: OrderRow): OrderRecord {
+  return {
+    orderId: toHex(row.order_id),
+    quoteId: toHex(row.quote_id),
+    workspaceId: row.workspace_id,
+    keyId: row.key_id,
+    namespace: row.namespace,
+    mode: row.mode,
+    executionMode: row.execution_mode,
+    originChainId: row.origin_chain_id,
+    destChainIds: row.dest_chain_ids.map(Number),
+    order: orderFromMessage(row.message),
+    validUntil: row.valid_until,
+    commitments: row.commitments,
+    solverIds: row.solver_ids,
+    signature: toHex(row.signature),
+    signScheme: row.sign_scheme,
+    funding: toHex(row.funding),
+    candidate: row.candidate,
+    referenceId: row.reference_id,
+    amountUsd: row.amount_usd,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    facts: (row.facts ?? []).map(({ seq, at, fact }): RecordedFact => ({ seq, recordedAtMs: at, fact: factFromJson(fact) })),
+  };
+}
+
+/** Values of a new order, in the order of `NEW_ORDER_COLUMNS`. */
+export function orderToValues(order: NewOrder): unknown[] {
+  return [
+    bytes(order.orderId),
+    bytes(order.quoteId),
+    order.workspaceId,
+    order.keyId,
+    order.namespace,
+    order.mode,
+    order.executionMode,
+    order.originChainId,
+    order.destChainIds,
+    bytes(order.order.user),
+    uintBytes(order.order.nonce),
+    JSON.stringify(orderToMessage(order.order)),
+    order.validUntil,
+    JSON.stringify(order.commitments),
+    order.solverIds,
+    bytes(order.signature),
+    order.signScheme,
+    bytes(order.funding),
+    order.candidate,
+    order.referenceId,
+    order.amountUsd,
+    order.createdAtMs,
+  ];
+}
+
+export const NEW_ORDER_COLUMNS = [
+  'order_id', 'quote_id', 'workspace_id', 'key_id', 'namespace', 'mode', 'execution_mode', 'origin_chain_id', 'dest_chain_ids', 'taker', 'nonce',
+  'message', 'valid_until', 'commitments', 'solver_ids', 'signature', 'sign_scheme', 'funding', 'candidate', 'reference_id', 'amount_usd', 'created_at_ms',
+] as const;
+
+export const bytes = (hex: Hex): Buffer => hexToBytes(hex);
+export const toHex = (buffer: Buffer): Bytes32 => bytesToHex(buffer);
+
+export function uintBytes(value: bigint): Buffer {
+  const word = Buffer.alloc(32);
+  writeUint(word, 0, value);
+  return word;
+}

@@ -1,0 +1,179 @@
+/** Orders in PostgreSQL: one statement accepts, one claims, one appends, so that no crash can fall between their parts. */
+
+import type { Bytes32 } from '../../domain/hex.ts';
+import type { Acceptance, Claim, IdempotencyScope, IdempotencyState, NewOrder, OrderEvent, OrderNews, OrderRecord, OrderStore } from '../../ports/store.ts';
+import { channelOf } from './bus.ts';
+import { bytes, factToJson, NEW_ORDER_COLUMNS, ORDER_COLUMNS, orderFromRow, type OrderRow, orderToValues, toHex, uintBytes } from './order-rows.ts';
+import { type Database, UniqueViolation } from './pool.ts';
+
+/** An Idempotency-Key means the same order for this long. */
+const IDEMPOTENCY_MS = 24 * 3_600_000;
+const N = NEW_ORDER_COLUMNS.length;
+
+const ACCEPT = {
+  name: 'order-accept',
+  // The gate makes a submission that races another one with the same key wait outside rather than do the work twice.
+  text: `with gate as (select $${N + 3}::bigint is null or pg_try_advisory_xact_lock($${N + 3}::bigint) as open),
+    placed as (
+      insert into trade_order (${NEW_ORDER_COLUMNS.join(', ')}, response, updated_at_ms)
+      select ${NEW_ORDER_COLUMNS.map((_, i) => `$${i + 1}${CAST(i)}`).join(', ')}, $${N + 1}, $${N} from gate where gate.open
+      on conflict do nothing returning order_id),
+    fact as (insert into order_fact (order_id, seq, recorded_at_ms, fact) select order_id, 1, $${N}, '{"kind":"accepted"}' from placed),
+    event as (insert into order_event (order_id, seq, type, occurred_at_ms) select order_id, 1, 'order.created', $${N} from placed),
+    key as (
+      insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms)
+      select $3, $5, $6, $${N + 2}, $${N + 4}, order_id, $${N + 1}, $${N} from placed where $${N + 2}::text is not null
+      returning key)
+    select gate.open, (select count(*)::int from placed) as placed,
+      case when exists (select from placed) then pg_notify($${N + 5}, $${N + 6}) end
+    from gate`,
+};
+
+function CAST(index: number): string {
+  const column = NEW_ORDER_COLUMNS[index] as string;
+  const cast: Record<string, string> = { order_id: 'bytea', quote_id: 'bytea', taker: 'bytea', nonce: 'bytea', signature: 'bytea', funding: 'bytea', message: 'jsonb', commitments: 'jsonb', origin_chain_id: 'bigint', dest_chain_ids: 'bigint[]', solver_ids: 'text[]', valid_until: 'bigint', created_at_ms: 'bigint', amount_usd: 'double precision' };
+  return `::${cast[column] ?? 'text'}`;
+}
+
+const APPEND = {
+  name: 'order-append',
+  text: `with moved as (
+      update trade_order set last_seq = last_seq + cardinality($4::text[]), status = $5, final = $6, updated_at_ms = $7
+      where order_id = $1 and fence = $2 and last_seq = $3 returning workspace_id, mode),
+    facts as (
+      insert into order_fact (order_id, seq, recorded_at_ms, fact)
+      select $1, $3 + f.i, $7, f.fact::jsonb from moved, unnest($4::text[]) with ordinality as f (fact, i)),
+    event as (
+      insert into order_event (order_id, seq, type, occurred_at_ms)
+      select $1, coalesce((select max(seq) from order_event where order_id = $1), 0) + 1, $8, $7 from moved where $8::text is not null)
+    select pg_notify($9, json_build_object('orderId', '0x' || encode($1, 'hex'), 'workspaceId', workspace_id, 'mode', mode, 'event', $8::text)::text) from moved`,
+};
+
+export function createOrderStore(db: Database): OrderStore {
+  const channel = channelOf(db.schema, 'orders');
+
+  async function idempotency({ workspaceId, namespace, mode, key, bodySha256 }: IdempotencyScope): Promise<IdempotencyState> {
+    const [row] = await db.query<{ body_sha256: string; order_id: Buffer; response: string }>(
+      { name: 'idempotency', text: 'select body_sha256, order_id, response from idempotency where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms >= $5' },
+      [workspaceId, namespace, mode, key, Date.now() - IDEMPOTENCY_MS],
+    );
+    if (!row) return { kind: 'unknown' };
+    return row.body_sha256 === bodySha256 ? { kind: 'done', orderId: toHex(row.order_id), response: row.response } : { kind: 'reused' };
+  }
+
+  async function accept(order: NewOrder, response: string, scope: IdempotencyScope | null): Promise<Acceptance> {
+    const news: OrderNews = { orderId: order.orderId, workspaceId: order.workspaceId, mode: order.mode, event: 'order.created' };
+    const values = [...orderToValues(order), response, scope?.key ?? null, scope ? lockKey(scope) : null, scope?.bodySha256 ?? null, channel, JSON.stringify(news)];
+    try {
+      const [row] = await db.query<{ open: boolean; placed: number }>(ACCEPT, values);
+      if (row && !row.open) return { kind: 'in_progress' };
+      return row?.placed ? { kind: 'accepted', response } : await explain(order, scope);
+    } catch (error) {
+      if (!(error instanceof UniqueViolation)) throw error;
+      if (scope && (await forgetKey(scope))) return accept(order, response, scope);
+      return explain(order, scope);
+    }
+  }
+
+  /** Deletes the key if its 24 hours are over. */
+  async function forgetKey({ workspaceId, namespace, mode, key }: IdempotencyScope): Promise<boolean> {
+    const rows = await db.query('delete from idempotency where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 returning 1', [workspaceId, namespace, mode, key, Date.now() - IDEMPOTENCY_MS]);
+    return rows.length > 0;
+  }
+
+  /** Why nothing was placed: one of the unique constraints stood in the way. */
+  async function explain(order: NewOrder, scope: IdempotencyScope | null): Promise<Acceptance> {
+    if (scope) {
+      const state = await idempotency(scope);
+      if (state.kind === 'done') return { kind: 'replayed', response: state.response };
+      if (state.kind === 'reused') return { kind: 'idempotency_key_reuse' };
+    }
+    const [same] = await db.query<{ order_id: Buffer; quote_id: Buffer; workspace_id: string; mode: string; namespace: string; signature: Buffer; response: string }>(
+      'select order_id, quote_id, workspace_id, mode, namespace, signature, response from trade_order where order_id = $1 or quote_id = $2 or (origin_chain_id = $3 and taker = $4 and nonce = $5) order by order_id = $1 desc, quote_id = $2 desc limit 1',
+      [bytes(order.orderId), bytes(order.quoteId), order.originChainId, bytes(order.order.user), uintBytes(order.order.nonce)],
+    );
+    if (!same) return { kind: 'in_progress' };
+    const sameOrder = toHex(same.order_id) === order.orderId && toHex(same.quote_id) === order.quoteId;
+    const sameAccount = same.workspace_id === order.workspaceId && same.mode === order.mode && same.namespace === order.namespace && same.signature.equals(bytes(order.signature));
+    if (sameOrder && sameAccount) {
+      if (scope) await rememberKey(scope, order.orderId, same.response, order.createdAtMs);
+      return { kind: 'replayed', response: same.response };
+    }
+    return { kind: sameOrder || toHex(same.quote_id) === order.quoteId ? 'quote_already_used' : 'nonce_used' };
+  }
+
+  async function rememberKey(scope: IdempotencyScope, orderId: Bytes32, response: string, atMs: number): Promise<void> {
+    await db.query('insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing', [
+      scope.workspaceId, scope.namespace, scope.mode, scope.key, scope.bodySha256, bytes(orderId), response, atMs,
+    ]);
+  }
+
+  return {
+    idempotency,
+    accept,
+    async order(orderId) {
+      const [row] = await db.query<OrderRow>({ name: 'order-one', text: `select ${ORDER_COLUMNS} from trade_order o where order_id = $1` }, [bytes(orderId)]);
+      return row && orderFromRow(row);
+    },
+    async openOrders(limit, after) {
+      const rows = await db.query<OrderRow>(
+        { name: 'order-open', text: `select ${ORDER_COLUMNS} from trade_order o where not final and (created_at_ms, order_id) > ($1, $2) order by created_at_ms, order_id limit $3` },
+        [after?.createdAtMs ?? 0, bytes(after?.orderId ?? '0x'), limit],
+      );
+      return rows.map(orderFromRow);
+    },
+    async openOrdersOf(solverId): Promise<OrderRecord[]> {
+      const rows = await db.query<OrderRow>({ name: 'order-open-of', text: `select ${ORDER_COLUMNS} from trade_order o where not final and solver_ids @> array[$1] order by created_at_ms, order_id` }, [solverId]);
+      return rows.map(orderFromRow);
+    },
+    async claim(orderIds, owner, leaseMs) {
+      const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
+        {
+          name: 'order-claim',
+          text: `update trade_order o set owner = $2, fence = fence + 1, lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+            from (select order_id from trade_order where order_id = any($1::bytea[]) and not final and (lease_until < clock_timestamp() or owner = $2) for update skip locked) free
+            where o.order_id = free.order_id returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
+        },
+        [orderIds.map(bytes), owner, leaseMs],
+      );
+      return rows.map(toClaim);
+    },
+    async renew(claims, leaseMs) {
+      if (claims.length === 0) return [];
+      const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
+        {
+          name: 'order-renew',
+          text: `update trade_order o set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+            from (select order_id, fence from unnest($1::bytea[], $2::bigint[]) as held (order_id, fence)) held
+            where o.order_id = held.order_id and o.fence = held.fence and not o.final returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
+        },
+        [claims.map((claim) => bytes(claim.orderId)), claims.map((claim) => claim.fence.toString()), leaseMs],
+      );
+      return rows.map(toClaim);
+    },
+    async release(claims) {
+      if (claims.length === 0) return;
+      await db.query(
+        `update trade_order o set owner = null, lease_until = '-infinity' from unnest($1::bytea[], $2::bigint[]) as held (order_id, fence) where o.order_id = held.order_id and o.fence = held.fence`,
+        [claims.map((claim) => bytes(claim.orderId)), claims.map((claim) => claim.fence.toString())],
+      );
+    },
+    async append({ orderId, fence }, expectedSeq, facts, { status, final, event, atMs }) {
+      const rows = await db.query(APPEND, [bytes(orderId), fence.toString(), expectedSeq, facts.map(factToJson), status, final, atMs, event, channel]);
+      return rows.length === 1;
+    },
+    async events(orderId) {
+      const rows = await db.query<{ seq: number; type: OrderEvent['type']; occurred_at_ms: number }>({ name: 'order-events', text: 'select seq, type, occurred_at_ms from order_event where order_id = $1 order by seq' }, [bytes(orderId)]);
+      return rows.map((row) => ({ orderId, seq: row.seq, type: row.type, occurredAtMs: row.occurred_at_ms }));
+    },
+  };
+}
+
+const toClaim = (row: { order_id: Buffer; fence: number; until: number }): Claim => ({ orderId: toHex(row.order_id), fence: BigInt(row.fence), leaseUntilMs: Math.floor(Number(row.until)) });
+
+/** 63 bits of a hash that is there anyway; a collision only means that one of two submissions has to ask again. */
+function lockKey({ workspaceId, namespace, mode, key }: IdempotencyScope): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of Buffer.from(`${workspaceId}\0${namespace}\0${mode}\0${key}`)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return BigInt.asIntN(64, hash).toString();
+}

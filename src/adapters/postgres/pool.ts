@@ -1,0 +1,114 @@
+/** Connections to one schema of one database, with the two things that pg leaves to its callers: an error listener and plain errors. */
+
+import pg from 'pg';
+import { UpstreamError } from '../../domain/errors.ts';
+import type { Log } from '../../ports/log.ts';
+
+export interface DatabaseOptions {
+  url: string;
+  /** Tables are looked up here and nowhere else; each daemon has its own. */
+  schema: string;
+  maxConnections?: number;
+  log: Log;
+}
+
+export interface Row {
+  [column: string]: unknown;
+}
+
+/** A statement that PostgreSQL parses once per connection: busy paths name theirs. */
+export interface Statement {
+  name: string;
+  text: string;
+}
+
+export interface Queryable {
+  query<R extends Row = Row>(statement: Statement | string, values?: readonly unknown[]): Promise<R[]>;
+}
+
+export interface Database extends Queryable {
+  readonly url: string;
+  readonly schema: string;
+  readonly pool: pg.Pool;
+  transaction<T>(work: (session: Queryable) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+const INT8 = 20;
+/** bigint columns hold milliseconds, sequence numbers and chain ids, all below 2^53; what is larger is kept as text or bytes. */
+const types = { getTypeParser: ((oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'))) as typeof pg.types.getTypeParser };
+
+export function connectDatabase({ url, schema, maxConnections = 12, log }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    types,
+    options: `-c search_path=${schema}`,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+  });
+  // Without a listener a server that stops takes the process with it.
+  pool.on('error', (error) => log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost'));
+  const on = (session: pg.Pool | pg.PoolClient): Queryable => ({
+    async query<R extends Row>(statement: Statement | string, values: readonly unknown[] = []) {
+      try {
+        const config = typeof statement === 'string' ? { text: statement } : statement;
+        return (await session.query({ ...config, values: [...values] })).rows as R[];
+      } catch (error) {
+        throw toDatabaseError(error);
+      }
+    },
+  });
+  return {
+    url,
+    schema,
+    pool,
+    query: on(pool).query,
+    async transaction(work) {
+      const session = await pool.connect().catch((error: unknown) => {
+        throw toDatabaseError(error);
+      });
+      let broken: Error | undefined;
+      try {
+        const scope = on(session);
+        await scope.query('begin');
+        const result = await work(scope);
+        await scope.query('commit');
+        return result;
+      } catch (error) {
+        await session.query('rollback').catch((failure: Error) => {
+          broken = failure;
+        });
+        throw error;
+      } finally {
+        session.release(broken);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** A violated unique constraint: an expected answer to some statements, so it names which. */
+export class UniqueViolation extends UpstreamError {
+  readonly constraint: string;
+  constructor(constraint: string) {
+    super('The database holds such a row already.', { code: 'unique_violation', retry: 'never', facts: { constraint } });
+    this.constraint = constraint;
+  }
+}
+
+function toDatabaseError(error: unknown): Error {
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  if (code === '23505') return new UniqueViolation(constraint ?? '');
+  // No cause: its message may quote values or the connection string.
+  return new UpstreamError(`The database did not answer (${databaseReason(error)}). Try again; if it stays, look at the database's own log.`, { code: 'database_unavailable', facts: { reason: databaseReason(error) } });
+}
+
+/** The SQLSTATE or the socket's error code, which say enough and hold nothing private. */
+function databaseReason(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  return code ?? (/timeout/i.test(message ?? '') ? 'timeout' : /terminated|ended/i.test(message ?? '') ? 'connection closed' : 'unknown');
+}

@@ -1,0 +1,162 @@
+/** Slots and attempts of a transactor in PostgreSQL. The signer's row is the lock: whoever cannot show its fence writes nothing. */
+
+import { randomUUID } from 'node:crypto';
+import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/store.ts';
+import { bytes, toHex } from './order-rows.ts';
+import type { Database, Queryable, Row } from './pool.ts';
+
+/** Takes a database that `migrate` brought up to date with `TRANSACTION_MIGRATIONS`. */
+export function createTxStore(db: Database): TxStore {
+  /** Runs a write only while the fence holds. The row lock keeps a takeover waiting until the write is in. */
+  async function fenced(holder: TxSigner, write: (session: Queryable) => Promise<void>): Promise<boolean> {
+    return db.transaction(async (session) => {
+      const held = await session.query({ name: 'tx-fence', text: 'select 1 from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for share' }, [holder.chainId, bytes(holder.signer), holder.fence.toString()]);
+      if (held.length === 0) return false;
+      await write(session);
+      return true;
+    });
+  }
+
+  async function loadSlots(session: Queryable, where: string, values: readonly unknown[], name: string): Promise<TxSlot[]> {
+    const rows = await session.query<SlotRow>(
+      {
+        name,
+        text: `select s.*, (select jsonb_agg(jsonb_build_object('hash', encode(a.hash, 'hex'), 'raw', encode(a.raw, 'hex'), 'fee', a.max_fee_per_gas::text, 'tip', a.max_priority_fee_per_gas::text,
+          'gas', a.gas, 'noop', a.noop, 'at', a.created_at_ms) order by a.n) from tx_attempt a where a.slot_id = s.id) as attempts from tx_slot s where ${where}`,
+      },
+      values,
+    );
+    return rows.map(toSlot);
+  }
+
+  return {
+    async leaseSigner(chainId, signer, owner, leaseMs) {
+      const rows = await db.query<{ fence: number }>(
+        `insert into tx_signer as s (chain_id, signer, owner, fence, lease_until) values ($1, $2, $3, 1, clock_timestamp() + $4 * interval '1 millisecond')
+         on conflict (chain_id, signer) do update set owner = excluded.owner, fence = s.fence + 1, lease_until = excluded.lease_until
+           where s.lease_until < clock_timestamp() or s.owner = excluded.owner
+         returning fence`,
+        [chainId, bytes(signer), owner, leaseMs],
+      );
+      return rows[0] && BigInt(rows[0].fence);
+    },
+    async renewSigner({ chainId, signer, fence }, leaseMs) {
+      const rows = await db.query(
+        { name: 'tx-renew', text: `update tx_signer set lease_until = clock_timestamp() + $4 * interval '1 millisecond' where chain_id = $1 and signer = $2 and fence = $3 returning 1` },
+        [chainId, bytes(signer), fence.toString(), leaseMs],
+      );
+      return rows.length === 1;
+    },
+    async releaseSigner({ chainId, signer, fence }) {
+      await db.query(`update tx_signer set owner = $4, lease_until = '-infinity' where chain_id = $1 and signer = $2 and fence = $3`, [chainId, bytes(signer), fence.toString(), `released-${randomUUID()}`]);
+    },
+    async reserve(holder, chainNonce, intents) {
+      const owned = [holder.chainId, bytes(holder.signer)];
+      return db.transaction(async (session) => {
+        const [row] = await session.query<{ next_nonce: number }>({ name: 'tx-next', text: 'select next_nonce from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for update' }, [...owned, holder.fence.toString()]);
+        if (!row) return undefined;
+        const keys = intents.map(({ key }) => key);
+        const live = await loadSlots(session, `s.chain_id = $1 and s.signer = $2 and s.key = any($3::text[]) and s.state <> 'void'`, [...owned, keys], 'tx-live-keys');
+        const taken = new Set(live.map(({ key }) => key));
+        const fresh = intents.filter(({ key }) => !taken.has(key));
+        if (fresh.length > 0) {
+          const first = Math.max(chainNonce, row.next_nonce);
+          await session.query(
+            {
+              name: 'tx-reserve',
+              text: `insert into tx_slot (chain_id, signer, nonce, key, destination, data, gas, not_after, created_at_ms)
+                select $1, $2, $3::bigint + i - 1, key, destination, data, gas, not_after, $9
+                from unnest($4::text[], $5::bytea[], $6::bytea[], $7::bigint[], $8::bigint[]) with ordinality as n (key, destination, data, gas, not_after, i)`,
+            },
+            [...owned, first, fresh.map(({ key }) => key), fresh.map(({ to }) => bytes(to)), fresh.map(({ data }) => bytes(data)), fresh.map(({ gas }) => gas?.toString() ?? null), fresh.map(({ notAfter }) => notAfter), Date.now()],
+          );
+          await session.query({ name: 'tx-advance', text: 'update tx_signer set next_nonce = $3 where chain_id = $1 and signer = $2' }, [...owned, first + fresh.length]);
+        }
+        const made = fresh.length > 0 ? await loadSlots(session, `s.chain_id = $1 and s.signer = $2 and s.key = any($3::text[]) and s.state <> 'void'`, [...owned, fresh.map(({ key }) => key)], 'tx-live-keys') : [];
+        return orderBy(intents, [...live, ...made]);
+      });
+    },
+    addAttempts: (holder, attempts) =>
+      fenced(holder, async (session) => {
+        await session.query(
+          {
+            name: 'tx-attempts',
+            text: `insert into tx_attempt (slot_id, n, hash, raw, max_fee_per_gas, max_priority_fee_per_gas, gas, noop, created_at_ms)
+              select slot_id, (select coalesce(max(n), 0) + 1 from tx_attempt t where t.slot_id = a.slot_id), hash, raw, fee, tip, gas, noop, $8
+              from unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::numeric[], $5::numeric[], $6::bigint[], $7::boolean[]) as a (slot_id, hash, raw, fee, tip, gas, noop)`,
+          },
+          [attempts.map(({ slotId }) => slotId), attempts.map(({ hash }) => bytes(hash)), attempts.map(({ raw }) => bytes(raw)), attempts.map((a) => a.maxFeePerGas.toString()), attempts.map((a) => a.maxPriorityFeePerGas.toString()), attempts.map(({ gas }) => gas.toString()), attempts.map(({ noop }) => noop), Date.now()],
+        );
+      }),
+    finish: (holder, ends) =>
+      fenced(holder, async (session) => {
+        await session.query(
+          {
+            name: 'tx-finish',
+            text: `update tx_slot s set state = e.state, reason = e.reason, mined_hash = e.hash, mined_block = e.block, mined_block_hash = e.block_hash
+              from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::bigint[], $6::bytea[]) as e (id, state, reason, hash, block, block_hash) where s.id = e.id`,
+          },
+          [ends.map(({ slotId }) => slotId), ends.map(({ state }) => state), ends.map(({ reason }) => reason), ends.map(({ mined }) => mined && bytes(mined.txHash)), ends.map(({ mined }) => mined?.blockNumber.toString() ?? null), ends.map(({ mined }) => mined && bytes(mined.blockHash))],
+        );
+      }),
+    reopen: (holder, slotIds) =>
+      fenced(holder, async (session) => {
+        await session.query(`update tx_slot set state = 'open', reason = null, mined_hash = null, mined_block = null, mined_block_hash = null where id = any($1::bigint[])`, [slotIds]);
+      }),
+    slotsOf: (chainId, signer, keys) =>
+      loadSlots(db, `s.id in (select max(id) from tx_slot where chain_id = $1 and signer = $2 and key = any($3::text[]) group by key)`, [chainId, bytes(signer), keys], 'tx-keys'),
+    liveSlots: (chainId, signer, { nonce, block }) =>
+      loadSlots(db, `s.chain_id = $1 and s.signer = $2 and (s.state = 'open' or s.nonce >= $3 or s.mined_block >= $4) order by s.nonce`, [chainId, bytes(signer), nonce, block.toString()], 'tx-live'),
+  };
+}
+
+function orderBy(intents: readonly NewSlot[], slots: readonly TxSlot[]): TxSlot[] {
+  const byKey = new Map(slots.map((slot) => [slot.key, slot]));
+  return intents.flatMap(({ key }) => byKey.get(key) ?? []);
+}
+
+interface SlotRow extends Row {
+  id: number;
+  chain_id: number;
+  signer: Buffer;
+  nonce: number;
+  key: string;
+  destination: Buffer;
+  data: Buffer;
+  gas: number | null;
+  not_after: number | null;
+  state: TxSlot['state'];
+  reason: string | null;
+  mined_hash: Buffer | null;
+  mined_block: number | null;
+  mined_block_hash: Buffer | null;
+  created_at_ms: number;
+  attempts: { hash: string; raw: string; fee: string; tip: string; gas: number; noop: boolean; at: number }[] | null;
+}
+
+function toSlot(row: SlotRow): TxSlot {
+  return {
+    id: String(row.id),
+    chainId: row.chain_id,
+    signer: toHex(row.signer),
+    nonce: row.nonce,
+    key: row.key,
+    to: toHex(row.destination),
+    data: toHex(row.data),
+    gas: row.gas === null ? null : BigInt(row.gas),
+    notAfter: row.not_after,
+    state: row.state,
+    reason: row.reason,
+    mined: row.mined_hash && row.mined_block_hash && row.mined_block !== null ? { txHash: toHex(row.mined_hash), blockNumber: BigInt(row.mined_block), blockHash: toHex(row.mined_block_hash) } : null,
+    attempts: (row.attempts ?? []).map((attempt): TxAttempt => ({
+      hash: `0x${attempt.hash}`,
+      raw: `0x${attempt.raw}`,
+      maxFeePerGas: BigInt(attempt.fee),
+      maxPriorityFeePerGas: BigInt(attempt.tip),
+      gas: BigInt(attempt.gas),
+      noop: attempt.noop,
+      createdAtMs: attempt.at,
+    })),
+    createdAtMs: row.created_at_ms,
+  };
+}

@@ -1,0 +1,40 @@
+/** Who signed a digest, under one rule for every signature that enters: low s, v 0/1/27/28 or the 64-byte compact form. */
+
+import { type Bytes32, type Hex, hexToBytes } from '../../domain/hex.ts';
+import type { Recovery } from '../../ports/signer.ts';
+import { type Ecdsa, ecdsa as fastest } from './ecdsa.ts';
+import { publicKeyAddress } from './signer.ts';
+
+/** n / 2 of secp256k1: an s above it has a twin below it, and a signature must have one spelling. */
+const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
+
+export function createRecovery(ecdsa: Ecdsa = fastest): Recovery {
+  return {
+    name: ecdsa.name,
+    recover(digest: Bytes32, signature: Hex) {
+      const parts = split(signature);
+      if (!parts) return undefined;
+      const publicKey = ecdsa.recover(hexToBytes(digest), parts.rs, parts.recovery);
+      return publicKey && publicKeyAddress(publicKey);
+    },
+  };
+}
+
+function split(signature: Hex): { rs: Buffer; recovery: number } | undefined {
+  const bytes = hexToBytes(signature);
+  if (signature.length === 2 + 128 && bytes.length === 64) {
+    // ERC-2098: the recovery bit is the top bit of s.
+    const recovery = (bytes[32] as number) >> 7;
+    bytes[32] = (bytes[32] as number) & 0x7f;
+    return lowS(bytes) ? { rs: bytes, recovery } : undefined;
+  }
+  if (signature.length !== 2 + 130 || bytes.length !== 65) return undefined;
+  const v = bytes[64] as number;
+  const recovery = v >= 27 ? v - 27 : v;
+  const rs = bytes.subarray(0, 64);
+  return (recovery === 0 || recovery === 1) && lowS(rs) ? { rs, recovery } : undefined;
+}
+
+function lowS(rs: Buffer): boolean {
+  return rs.subarray(32).compare(HALF_ORDER) <= 0;
+}

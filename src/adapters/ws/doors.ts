@@ -1,0 +1,120 @@
+/** WebSocket doors on the venue's HTTP server: key, rate and caps before the upgrade, small frames after it, no compression. */
+
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import type { Gate, Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
+import type { Log } from '../../ports/log.ts';
+import type { ApiKey } from '../../ports/store.ts';
+import { answerFor, ApiError } from '../../protocol/errors.ts';
+
+export interface Doors {
+  /** Says goodbye to everybody. */
+  close(): void;
+}
+
+/** A message of ours is a few kilobytes: whoever sends it in crumbs is up to something. */
+const MAX_FRAGMENTS = 64;
+const MAX_BUFFERED_CHUNKS = 1_024;
+/** How long a closing handshake may take. */
+const CLOSE_TIMEOUT_MS = 2_000;
+const MAX_PER_ADDRESS = 2_500;
+
+export function openDoors(server: Server, { doors, gate, log, addressOf }: { doors: readonly SocketDoor[]; gate: Gate; log: Log; addressOf(request: IncomingMessage): string }): Doors {
+  const servers = new Map(doors.map((door) => [door.path, { door, wss: new WebSocketServer({ noServer: true, maxPayload: door.maxPayloadBytes, perMessageDeflate: false, maxFragments: MAX_FRAGMENTS, maxBufferedChunks: MAX_BUFFERED_CHUNKS } as ServerOptions) }]));
+  const perKey = new Map<string, number>();
+  const perAddress = new Map<string, number>();
+
+  const onUpgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
+    stream.on('error', () => stream.destroy());
+    admit(request, stream, head).catch((error: unknown) => reject(stream, error));
+  };
+  server.on('upgrade', onUpgrade);
+
+  async function admit(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
+    const address = addressOf(request);
+    gate.knock(address);
+    const [path, query] = (request.url ?? '').split('?');
+    const found = servers.get(path ?? '');
+    if (!found) throw new ApiError('not_found', 'There is no socket here.');
+    // A browser would send its user's key to us from any page; keys belong to servers.
+    if (request.headers.origin !== undefined) throw new ApiError('unauthorized', 'Sockets are not open to browsers: connect from a server, without an Origin header.');
+    if (query !== undefined) throw new ApiError('bad_request', 'A socket takes no parameters. Send the key in the X-API-Key header.');
+    const key = request.headers['x-api-key'];
+    const admission = await gate.admit(Array.isArray(key) ? key[0] : key, { keyKinds: found.door.keyKinds, rate: 'socket' });
+    const slot = `${found.door.path} ${admission.key.id}`;
+    if ((perKey.get(slot) ?? 0) >= found.door.maxPerKey) throw new ApiError('rate_limited', `This key has ${found.door.maxPerKey} open sockets, which is the most. Close one first.`, { retryAfterSeconds: 5 });
+    if ((perAddress.get(address) ?? 0) >= MAX_PER_ADDRESS) throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
+    found.wss.handleUpgrade(request, stream, head, (socket) => {
+      count(perKey, slot, 1);
+      count(perAddress, address, 1);
+      serve(found.door, socket, admission.key, () => {
+        count(perKey, slot, -1);
+        count(perAddress, address, -1);
+      });
+    });
+  }
+
+  function serve(door: SocketDoor, socket: WebSocket, key: ApiKey, left: () => void): void {
+    let listener: SocketListener | undefined;
+    const wrapped: Socket = {
+      send(data) {
+        // Text frames, whatever form the text is in.
+        if (socket.readyState === socket.OPEN) socket.send(data, { binary: false });
+      },
+      close(code, reason) {
+        socket.close(code, reason.slice(0, 120));
+        const timer = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
+        timer.unref();
+      },
+      terminate: () => socket.terminate(),
+      ping() {
+        if (socket.readyState === socket.OPEN) socket.ping();
+      },
+      bufferedBytes: () => socket.bufferedAmount,
+    };
+    socket.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) return wrapped.close(1003, 'text frames only');
+      try {
+        listener?.message(data.toString());
+      } catch (error) {
+        log.error({ path: door.path, error }, 'a frame could not be handled');
+        wrapped.close(1011, 'internal error');
+      }
+    });
+    socket.on('pong', () => listener?.pong());
+    // Too large, not UTF-8, too many fragments: ws closes with the right code by itself.
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      left();
+      listener?.closed();
+    });
+    listener = door.open(wrapped, key);
+  }
+
+  return {
+    close() {
+      server.off('upgrade', onUpgrade);
+      for (const { wss } of servers.values()) {
+        for (const client of wss.clients) {
+          client.close(1001, 'the venue is stopping');
+          setTimeout(() => client.terminate(), CLOSE_TIMEOUT_MS / 2).unref();
+        }
+        wss.close();
+      }
+    },
+  };
+}
+
+function count(map: Map<string, number>, id: string, by: number): void {
+  const next = (map.get(id) ?? 0) + by;
+  if (next > 0) map.set(id, next);
+  else map.delete(id);
+}
+
+function reject(stream: Duplex, error: unknown): void {
+  const { status, body, retryAfterSeconds } = answerFor(error);
+  const text = JSON.stringify(body);
+  const retry = retryAfterSeconds === null ? '' : `Retry-After: ${retryAfterSeconds}\r\n`;
+  stream.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n${retry}Connection: close\r\n\r\n${text}`);
+}

@@ -1,0 +1,136 @@
+/** The LP's WebSocket to a venue: dials with its key, comes back by itself after a jittered and growing pause, never compresses. */
+
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
+import type { Clock } from '../../ports/clock.ts';
+import type { Link, LinkListener } from '../../ports/link.ts';
+import type { Log } from '../../ports/log.ts';
+import { LINK_MAX_PAYLOAD_BYTES, LINK_PATH } from '../../protocol/link.ts';
+
+export interface LinkClientOptions {
+  /** Short name of the venue, for logs and metrics. */
+  name: string;
+  /** The venue's address, such as `ws://127.0.0.1:8080`; http and https are read as ws and wss. */
+  url: string;
+  /** A solver key. Travels in a header only, never in the address. */
+  apiKey: string;
+  handshakeTimeoutMs?: number;
+  firstPauseMs?: number;
+  longestPauseMs?: number;
+  /** A connection that lived this long starts the pauses anew. */
+  goodAfterMs?: number;
+  /** More than this waiting to be sent and the peer counts as dead. */
+  maxBufferedBytes?: number;
+  /** 0 to 1; spreads the reconnects of many LPs. Default Math.random. */
+  jitter?: () => number;
+}
+
+export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, options: LinkClientOptions): Link {
+  const { name, apiKey, handshakeTimeoutMs = 5_000, firstPauseMs = 100, longestPauseMs = 5_000, goodAfterMs = 10_000, maxBufferedBytes = 8 * 1024 * 1024, jitter = Math.random } = options;
+  const address = linkAddress(options.url);
+  let listener: LinkListener | undefined;
+  let socket: WebSocket | undefined;
+  let stopped = false;
+  let pauseMs = firstPauseMs;
+  let cancelPause = () => {};
+  let wire: Socket | undefined;
+  let corked = false;
+
+  /** Answers to requests that arrived in one packet leave in one packet: a system call less for each. */
+  function cork(): void {
+    if (corked || wire === undefined) return;
+    corked = true;
+    const held = wire;
+    held.cork();
+    process.nextTick(() => {
+      corked = false;
+      held.uncork();
+    });
+  }
+
+  function dial(): void {
+    const current = new WebSocket(address, { headers: { 'X-API-Key': apiKey }, maxPayload: LINK_MAX_PAYLOAD_BYTES, perMessageDeflate: false, handshakeTimeout: handshakeTimeoutMs, followRedirects: false, skipUTF8Validation: true });
+    socket = current;
+    let openedAtMs: number | undefined;
+    let why = '';
+    current.on('upgrade', (response) => (wire = response.socket));
+    current.on('open', () => {
+      openedAtMs = clock.monotonicMs();
+      listener?.opened();
+    });
+    current.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) return current.close(1003, 'text frames only');
+      if (socket === current) listener?.frame(data.toString());
+    });
+    current.on('unexpected-response', (_, response) => {
+      why = `the venue answered ${response.statusCode}`;
+      response.destroy();
+      current.terminate();
+    });
+    current.on('error', (error) => (why ||= error.message));
+    current.on('close', (code, reason) => {
+      if (socket !== current) return;
+      socket = undefined;
+      why ||= `closed ${code}${reason.length > 0 ? ` ${reason.toString().slice(0, 120)}` : ''}`;
+      if (openedAtMs !== undefined) {
+        if (clock.monotonicMs() - openedAtMs >= goodAfterMs) pauseMs = firstPauseMs;
+        listener?.closed(why);
+      }
+      again(why);
+    });
+  }
+
+  function again(reason: string): void {
+    if (stopped) return;
+    // Full jitter over the upper half: a venue that restarts is not hit by everybody at once, and nobody waits for nothing.
+    const waitMs = Math.round(pauseMs * (0.5 + jitter() / 2));
+    log.info({ venue: name, reason, waitMs }, 'link down, dialling again');
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    cancelPause = clock.after(waitMs, dial);
+  }
+
+  return {
+    name,
+    start(given) {
+      listener = given;
+      dial();
+    },
+    send(frame) {
+      if (socket?.readyState !== WebSocket.OPEN) return false;
+      if (socket.bufferedAmount > maxBufferedBytes) {
+        socket.terminate();
+        return false;
+      }
+      cork();
+      socket.send(frame);
+      return true;
+    },
+    reconnect(reason) {
+      log.warn({ venue: name, reason }, 'link dropped');
+      socket?.terminate();
+    },
+    async stop() {
+      stopped = true;
+      cancelPause();
+      const last = socket;
+      if (last === undefined || last.readyState === WebSocket.CLOSED) return;
+      await new Promise<void>((resolve) => {
+        const giveUp = clock.after(1_000, () => last.terminate());
+        last.once('close', () => {
+          giveUp();
+          resolve();
+        });
+        if (last.readyState === WebSocket.CONNECTING) last.terminate();
+        else last.close(1001, 'stopping');
+      });
+    },
+  };
+}
+
+function linkAddress(url: string): string {
+  const address = new URL(url);
+  if (address.protocol === 'http:') address.protocol = 'ws:';
+  if (address.protocol === 'https:') address.protocol = 'wss:';
+  if (address.pathname === '/' || address.pathname === '') address.pathname = LINK_PATH;
+  return address.href;
+}
