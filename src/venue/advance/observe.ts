@@ -1,0 +1,126 @@
+/** What the chains say about an order at their final blocks, as the facts that are not recorded yet. */
+
+import { fillPayloadHash } from '../../domain/attestation.ts';
+import type { Evidence, Fact, FactKind } from '../../domain/fact.ts';
+import { addressToBytes32, bytes32ToAddress } from '../../domain/hex.ts';
+import { outputHash } from '../../domain/order.ts';
+import type { EscrowEvent } from '../../ports/chain.ts';
+import type { OrderRecord } from '../../ports/store.ts';
+import type { Progress } from '../../settlement/lifecycle.ts';
+import type { ChainTime } from '../../settlement/plan.ts';
+import type { ChainWatch, Pinned } from './watch.ts';
+
+export interface Observation {
+  facts: Fact[];
+  /** The order's nonce is used up on the origin while the order is not open: it can never open. */
+  nonceGone: boolean;
+  /** The clocks of exactly the blocks that were read. */
+  timeOf: (chainId: number) => ChainTime | undefined;
+}
+
+/** undefined while one of the chains has not been seen. Facts come in the order in which they have to be recorded. */
+export async function observe({ orderId, order, createdAtMs }: OrderRecord, progress: Progress, watches: ReadonlyMap<number, ChainWatch>): Promise<Observation | undefined> {
+  const origin = watches.get(Number(order.originChainId));
+  const pins = new Map<number, Pinned>();
+  for (const id of [Number(order.originChainId), ...order.outputs.map(({ chainId }) => Number(chainId))]) {
+    const pin = watches.get(id)?.pinned();
+    if (pin) pins.set(id, pin);
+  }
+  const pin = origin && pins.get(origin.chain.chain.id);
+  if (!origin || !pin || order.outputs.some(({ chainId }) => !pins.has(Number(chainId)))) return undefined;
+  // Wall and chain clocks differ; what is missing is looked for a little before the order was accepted.
+  const since = Math.floor(createdAtMs / 1_000) - 120;
+  const at = pin.deep.number;
+  const facts: Fact[] = [];
+  const mayBeFilled = progress.stage === 'escrowed' || progress.stage === 'awaiting_escrow';
+
+  const [status, nonceUsed, ...records] = await Promise.all([
+    origin.chain.orderStatus(orderId, at),
+    progress.opened ? false : origin.chain.isNonceUsed(order.user, order.nonce, at),
+    ...order.outputs.map((output, index) => {
+      const chainId = Number(output.chainId);
+      const unknown = mayBeFilled && !progress.fills[index] && (chainId !== origin.chain.chain.id || progress.opened);
+      return unknown ? watches.get(chainId)?.chain.fillRecord(orderId, outputHash(output), pins.get(chainId)?.deep.number) : undefined;
+    }),
+  ]);
+
+  if (status !== 'none') {
+    const wanted = status === 'claimed' ? 'finalised' : status === 'refunded' ? 'refunded' : 'open';
+    const events = await origin.orderEvents(orderId, since, (found) => found.some(({ kind }) => kind === wanted));
+    for (const event of events) facts.push(...(await originFacts(event, origin)));
+  }
+  for (const [index, record] of records.entries()) {
+    const output = order.outputs[index];
+    const watch = output && watches.get(Number(output.chainId));
+    if (!record || !output || !watch) continue;
+    const key = outputHash(output);
+    const isOurs = (event: EscrowEvent) => event.kind === 'filled' && outputHash(event.output) === key;
+    const event = (await watch.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
+    if (event) facts.push(...(await filledFact(event, index, watch)));
+  }
+  const fills = progress.fills.map((fill, index) => fill ?? facts.find((fact) => fact.kind === 'filled' && fact.outputIndex === index));
+  if (status !== 'none') facts.push(...(await proofFacts()));
+  return { facts: facts.filter((fact) => isNews(fact, progress)).sort((x, y) => RANK[x.kind] - RANK[y.kind]), nonceGone: status === 'none' && nonceUsed === true, timeOf: timeIn(pins) };
+
+  async function originFacts(event: EscrowEvent, watch: ChainWatch): Promise<Fact[]> {
+    if (event.kind === 'open') return [{ kind: 'opened', evidence: await evidenceOf(event, watch) }];
+    if (event.kind === 'finalised') return [{ kind: 'finalised', evidence: await evidenceOf(event, watch) }];
+    if (event.kind === 'refunded') return [{ kind: 'refunded', evidence: await evidenceOf(event, watch) }];
+    if (event.kind !== 'filled') return [];
+    const key = outputHash(event.output);
+    const index = order.outputs.findIndex((output) => outputHash(output) === key);
+    return index === -1 ? [] : filledFact(event, index, watch);
+  }
+
+  async function filledFact(event: EscrowEvent, outputIndex: number, watch: ChainWatch): Promise<Fact[]> {
+    if (event.kind !== 'filled') return [];
+    return [{ kind: 'filled', outputIndex, solver: bytes32ToAddress(event.solver), timestamp: event.timestamp, amount: event.amount, evidence: await evidenceOf(event, watch) }];
+  }
+
+  /** Proofs of fills that other chains reported, once the origin's oracle has them at depth. */
+  async function proofFacts(): Promise<Fact[]> {
+    const found: Fact[] = [];
+    await Promise.all(
+      order.outputs.map(async (output, index) => {
+        const fill = fills[index];
+        if (!origin || !pin || output.chainId === order.originChainId || progress.attested[index] || fill?.kind !== 'filled') return;
+        const payloadHash = fillPayloadHash({ solver: addressToBytes32(fill.solver), orderId, timestamp: fill.timestamp, output });
+        if (!(await origin.chain.isProven(order.inputOracle, output.chainId, output.oracle, output.settler, payloadHash, at))) return;
+        const opened = progress.opened ?? facts.flatMap((fact) => (fact.kind === 'opened' ? [fact.evidence] : []))[0];
+        const event = await origin.proof(payloadHash, opened?.blockNumber ?? at);
+        // A node without the log leaves the fact for later; finalising does not wait for it.
+        if (event) found.push({ kind: 'attested', outputIndex: index, payloadHash, evidence: await evidenceOf(event, origin) });
+      }),
+    );
+    return found;
+  }
+}
+
+/** Whoever looks late sees everything at once; a final fact closes the order, so it is recorded last. */
+const RANK: Record<FactKind, number> = { accepted: 0, sent: 1, opened: 2, filled: 3, attested: 4, failed: 5, finalised: 6, refunded: 6 };
+
+async function evidenceOf({ txHash, blockNumber, blockHash }: EscrowEvent, watch: ChainWatch): Promise<Evidence> {
+  return { chainId: watch.chain.chain.id, txHash, blockNumber, blockHash, at: (await watch.blockAt(blockNumber, blockHash)).timestamp };
+}
+
+function isNews(fact: Fact, progress: Progress): boolean {
+  switch (fact.kind) {
+    case 'opened':
+      return !progress.opened;
+    case 'filled':
+      return !progress.fills[fact.outputIndex];
+    case 'attested':
+      return !progress.attested[fact.outputIndex];
+    case 'finalised':
+      return !progress.finalised;
+    case 'refunded':
+      return !progress.refunded;
+    default:
+      return true;
+  }
+}
+
+const timeIn = (pins: ReadonlyMap<number, Pinned>): Observation['timeOf'] => (chainId) => {
+  const pin = pins.get(chainId);
+  return pin && { head: pin.head.timestamp, deep: pin.deep.timestamp };
+};

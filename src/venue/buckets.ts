@@ -1,0 +1,41 @@
+/** Token buckets: so many a second, with room for a burst; memory for those who ask only. */
+
+import type { Clock } from '../ports/clock.ts';
+
+export interface Take {
+  ok: boolean;
+  limit: number;
+  remaining: number;
+  /** Seconds until another one is there, rounded up. */
+  resetSeconds: number;
+}
+
+export interface Buckets {
+  take(id: string): Take;
+}
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+export function createBuckets(clock: Clock, { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number }): Buckets {
+  const capacity = Math.max(1, perSecond * burst);
+  const buckets = new Map<string, Bucket>();
+  return {
+    take(id) {
+      const nowMs = clock.monotonicMs();
+      let bucket = buckets.get(id);
+      if (!bucket) {
+        // The oldest entry goes first; whoever is forgotten starts with a full bucket, which only a flood of ids could want.
+        if (buckets.size >= maxIds) for (const oldest of buckets.keys()) if (buckets.delete(oldest)) break;
+        buckets.set(id, (bucket = { tokens: capacity, atMs: nowMs }));
+      }
+      bucket.tokens = Math.min(capacity, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
+      bucket.atMs = nowMs;
+      const ok = bucket.tokens >= 1;
+      if (ok) bucket.tokens -= 1;
+      return { ok, limit: perSecond, remaining: Math.floor(bucket.tokens), resetSeconds: bucket.tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)) };
+    },
+  };
+}

@@ -1,0 +1,199 @@
+/** One request to many solvers at once, with one deadline for all; it ends early when everybody has answered, and no answer can make it throw or wait. */
+
+import type { DeclineReason } from '../domain/decline.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Commit, LinkDecline, LinkQuote, Partial, Rfq, Slice } from '../protocol/link.ts';
+import type { FanOutOptions } from './options.ts';
+import type { Session } from './roster.ts';
+import type { Objection } from './verify.ts';
+
+export type SolverAnswer = LinkQuote | Partial | LinkDecline | Commit;
+
+export interface Declined {
+  solverId: string;
+  reason: DeclineReason;
+  maxAmount: bigint | null;
+}
+
+export interface Gathered<Q> {
+  quotes: Q[];
+  partials: { session: Session; partial: Partial }[];
+  declines: Declined[];
+  asked: number;
+}
+
+export interface FanOut {
+  /** First round. `verify` runs as each quote arrives, so that the work spreads over the wait. */
+  gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Q | Objection): Promise<Gathered<Q>>;
+  /** Second round: everybody's commitment to one planned order, by solver; or whose fault it is that some are missing. */
+  commit<C extends object>(slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[], verify: (session: Session, commit: Commit) => C | Objection): Promise<{ committed: Map<string, C>; missing: Session[] }>;
+  /** A frame of a solver that answers a request. */
+  answer(session: Session, message: SolverAnswer): void;
+  /** Its connection is gone: nobody waits for it any longer. */
+  forget(session: Session): void;
+  onInvalid(listener: (session: Session, why: Objection) => void): void;
+}
+
+interface Round {
+  waiting: Set<Session>;
+  /** Everybody who was asked; others may not answer. */
+  asked: Set<Session>;
+  take(session: Session, message: SolverAnswer): void;
+  lose(session: Session): void;
+  end(): void;
+}
+
+/** What an answer means for the round: its sender is done, may send more, said nothing to the point, or made the round pointless. */
+type Taken = 'done' | 'more' | 'ignored' | 'broken';
+
+/** Several validity windows are welcome; a flood is not. */
+const MAX_QUOTES_PER_SOLVER = 8;
+const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
+
+export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metrics }, { timeoutMs, sliceTimeoutMs, lingerMs }: Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>): FanOut {
+  const rounds = new Map<string, Round>();
+  const invalidListeners: ((session: Session, why: Objection) => void)[] = [];
+  const answers = metrics.counter('firmquote_venue_answers_total', 'Answers of solvers to requests', ['solver', 'answer']);
+  const declined = metrics.counter('firmquote_venue_declines_total', 'Declines of solvers by reason', ['solver', 'reason']);
+  const invalid = metrics.counter('firmquote_venue_invalid_answers_total', 'Answers that did not hold', ['solver', 'why']);
+  const answerSeconds = metrics.histogram('firmquote_venue_answer_seconds', 'Time from request to a solver answer', BUCKETS_SECONDS, ['solver']);
+  const wasted = metrics.counter('firmquote_venue_wasted_wait_seconds_total', 'Time the venue waited for this solver alone, in vain', ['solver']);
+
+  function run(rfqId: string, waitMs: number, sessions: readonly Session[], send: (session: Session) => void, take: (session: Session, message: SolverAnswer) => Taken): Promise<void> {
+    if (sessions.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const startedMs = clock.monotonicMs();
+      let lastAnswerMs = startedMs;
+      let ended = false;
+      /** Somebody may have more to say. */
+      let more = false;
+      let cancel = () => {};
+      const round: Round = {
+        waiting: new Set(sessions),
+        asked: new Set(sessions),
+        take(session, message) {
+          const taken = take(session, message);
+          if (taken === 'ignored' || ended) return;
+          lastAnswerMs = clock.monotonicMs();
+          if (round.waiting.delete(session)) {
+            session.inFlight--;
+            answerSeconds.observe((lastAnswerMs - startedMs) / 1000, { solver: session.solverId });
+          }
+          if (taken === 'broken') return round.end();
+          more ||= taken === 'more';
+          if (round.waiting.size > 0) return;
+          cancel();
+          if (more && lingerMs > 0) cancel = clock.after(lingerMs, round.end);
+          else round.end();
+        },
+        lose(session) {
+          if (!round.waiting.delete(session)) return;
+          answers.add({ solver: session.solverId, answer: 'gone' });
+          if (round.waiting.size === 0) round.end();
+        },
+        end() {
+          if (ended) return;
+          ended = true;
+          cancel();
+          rounds.delete(rfqId);
+          for (const session of round.waiting) {
+            session.inFlight--;
+            answers.add({ solver: session.solverId, answer: 'silent' });
+            if (round.waiting.size < round.asked.size || round.asked.size === 1) wasted.add({ solver: session.solverId }, (clock.monotonicMs() - lastAnswerMs) / 1000);
+          }
+          resolve();
+        },
+      };
+      rounds.set(rfqId, round);
+      cancel = clock.after(waitMs, round.end);
+      for (const session of sessions) {
+        session.inFlight++;
+        send(session);
+      }
+    });
+  }
+
+  function object(session: Session, why: Objection): void {
+    answers.add({ solver: session.solverId, answer: 'invalid' });
+    invalid.add({ solver: session.solverId, why });
+    for (const listener of invalidListeners) listener(session, why);
+  }
+
+  return {
+    async gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Q | Objection): Promise<Gathered<Q>> {
+      const result: Gathered<Q> = { quotes: [], partials: [], declines: [], asked: sessions.length };
+      const perSolver = new Map<Session, number>();
+      // Serialised once; every socket gets the same bytes.
+      const frame = Buffer.from(JSON.stringify({ ...rfq, deadlineMs: timeoutMs }));
+      await run(rfq.rfqId, timeoutMs, sessions, (session) => session.send(frame), (session, message) => {
+        const { solverId } = session;
+        switch (message.type) {
+          case 'quote': {
+            const count = (perSolver.get(session) ?? 0) + 1;
+            perSolver.set(session, count);
+            if (count > MAX_QUOTES_PER_SOLVER) return 'done';
+            const verified = verify(session, message);
+            if (typeof verified === 'string') object(session, verified);
+            else {
+              answers.add({ solver: solverId, answer: 'quote' });
+              result.quotes.push(verified);
+            }
+            return 'more';
+          }
+          case 'partial':
+            answers.add({ solver: solverId, answer: 'partial' });
+            if (!result.partials.some((other) => other.session === session)) result.partials.push({ session, partial: message });
+            return 'more';
+          case 'decline':
+            answers.add({ solver: solverId, answer: 'decline' });
+            declined.add({ solver: solverId, reason: message.reason });
+            result.declines.push({ solverId, reason: message.reason, maxAmount: message.maxAmount === null ? null : BigInt(message.maxAmount) });
+            return 'done';
+          default:
+            return 'ignored';
+        }
+      });
+      return result;
+    },
+    async commit<C extends object>(slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[], verify: (session: Session, commit: Commit) => C | Objection): Promise<{ committed: Map<string, C>; missing: Session[] }> {
+      const committed = new Map<string, C>();
+      const broke: Session[] = [];
+      const bySession = new Map(slices.map(({ session, slice }) => [session, slice]));
+      const send = (session: Session) => session.send(JSON.stringify({ ...bySession.get(session), deadlineMs: sliceTimeoutMs }));
+      await run(slices[0]?.slice.rfqId ?? '', sliceTimeoutMs, [...bySession.keys()], send, (session, message) => {
+        const { solverId } = session;
+        const quoteId = bySession.get(session)?.quoteId;
+        if (message.type === 'decline') {
+          // An answer to an earlier plan of this request, which somebody else broke.
+          if (message.quoteId !== undefined && message.quoteId !== quoteId) return 'ignored';
+          declined.add({ solver: solverId, reason: message.reason });
+          // One slice missing is the whole order missing: there is nothing left to wait for.
+          broke.push(session);
+          return 'broken';
+        }
+        // A late answer to the first round carries the same rfqId.
+        if (message.type !== 'commit' || message.quoteId !== quoteId || committed.has(solverId)) return 'ignored';
+        const verified = verify(session, message);
+        if (typeof verified === 'string') {
+          object(session, verified);
+          broke.push(session);
+          return 'broken';
+        }
+        answers.add({ solver: solverId, answer: 'commit' });
+        committed.set(solverId, verified);
+        return 'done';
+      });
+      return { committed, missing: broke.length > 0 ? broke : [...bySession.keys()].filter(({ solverId }) => !committed.has(solverId)) };
+    },
+    answer(session, message) {
+      const round = rounds.get(message.rfqId);
+      if (round?.asked.has(session)) round.take(session, message);
+      else answers.add({ solver: session.solverId, answer: 'late' });
+    },
+    forget(session) {
+      for (const round of [...rounds.values()]) round.lose(session);
+    },
+    onInvalid: (listener) => void invalidListeners.push(listener),
+  };
+}

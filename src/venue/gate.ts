@@ -1,0 +1,56 @@
+/** Who may come in, and how often: address before key, key before body. */
+
+import { ApiError } from '../protocol/errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Admission, Gate, RateClass } from '../ports/http.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { ApiKey, KeyKind } from '../ports/store.ts';
+import { createBuckets, type Take } from './buckets.ts';
+import type { Keyring } from './keys.ts';
+import type { RateOptions } from './options.ts';
+
+const KIND_NAMES: Record<KeyKind, string> = { service: 'a service key', workspace: 'a workspace key', solver: 'a solver key' };
+
+export function createGate({ keyring, clock, metrics }: { keyring: Keyring; clock: Clock; metrics: Metrics }, rates: RateOptions): Gate {
+  const burst = rates.burst;
+  const addresses = createBuckets(clock, { perSecond: rates.perIpPerSecond, burst });
+  const trusted = new Set(rates.trustedIps);
+  const perKey: Record<RateClass, ReturnType<typeof createBuckets>> = {
+    quote: createBuckets(clock, { perSecond: rates.quotesPerSecond, burst }),
+    submit: createBuckets(clock, { perSecond: rates.submitsPerSecond, burst }),
+    read: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
+    socket: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
+  };
+  const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', ['why']);
+
+  function limited(take: Take, why: string): never {
+    refused.add({ why });
+    throw new ApiError('rate_limited', `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`, { retryAfterSeconds: Math.max(1, take.resetSeconds) });
+  }
+
+  function judge(key: ApiKey | undefined, { keyKinds, rate }: { keyKinds: readonly KeyKind[]; rate: RateClass }): Admission {
+    if (!key) {
+      refused.add({ why: 'unauthorized' });
+      throw new ApiError('unauthorized', 'This needs a valid API key in the X-API-Key header.');
+    }
+    if (!keyKinds.includes(key.kind)) {
+      refused.add({ why: 'wrong_key_kind' });
+      throw new ApiError('wrong_key_kind', `This needs ${keyKinds.map((kind) => KIND_NAMES[kind]).join(' or ')}; the one sent is ${KIND_NAMES[key.kind]}.`);
+    }
+    const take = perKey[rate].take(key.id);
+    if (!take.ok) limited(take, 'rate_key');
+    return { key, headers: { 'RateLimit-Limit': String(take.limit), 'RateLimit-Remaining': String(take.remaining), 'RateLimit-Reset': String(take.resetSeconds) } };
+  }
+
+  return {
+    knock(ip) {
+      if (trusted.has(ip)) return;
+      const take = addresses.take(ip);
+      if (!take.ok) limited(take, 'rate_address');
+    },
+    admit(apiKey, door) {
+      const found = keyring.find(apiKey);
+      return found instanceof Promise ? found.then((key) => judge(key, door)) : judge(found, door);
+    },
+  };
+}

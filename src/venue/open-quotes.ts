@@ -1,0 +1,75 @@
+/**
+ * How many live quotes one key holds open, and for how much: asking is free, but every answer ties up an LP's inventory until it lapses.
+ * An entry ends with its quotes' validity or with the submission of one of them.
+ */
+
+import { ApiError } from '../protocol/errors.ts';
+import type { UnixSeconds } from '../domain/time.ts';
+
+export interface OpenQuotes {
+  /** Throws 429 when this key already holds as much as it may. */
+  check(keyId: string, limits: { count: number; notionalUsd: number }, now: UnixSeconds): void;
+  add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
+  /** A quote of this group was submitted: nothing of it is an option any more. */
+  close(keyId: string, group: string): void;
+}
+
+interface Held {
+  count: number;
+  notionalUsd: number;
+  groups: Map<string, { notionalUsd: number; until: UnixSeconds }>;
+  /** Groups by the second they lapse in. */
+  lapses: Map<UnixSeconds, string[]>;
+  prunedTo: UnixSeconds;
+}
+
+export function createOpenQuotes(): OpenQuotes {
+  const keys = new Map<string, Held>();
+
+  function remove(held: Held, group: string, until?: UnixSeconds): void {
+    const entry = held.groups.get(group);
+    if (!entry || (until !== undefined && entry.until !== until)) return;
+    held.groups.delete(group);
+    held.count--;
+    held.notionalUsd -= entry.notionalUsd;
+  }
+
+  function prune(held: Held, now: UnixSeconds): void {
+    if (now <= held.prunedTo) return;
+    held.prunedTo = now;
+    for (const [second, groups] of held.lapses) {
+      if (second > now) continue;
+      held.lapses.delete(second);
+      for (const group of groups) remove(held, group, second);
+    }
+    // Sums of floats drift; an empty book is exactly nothing.
+    if (held.count === 0) held.notionalUsd = 0;
+  }
+
+  return {
+    check(keyId, { count, notionalUsd }, now) {
+      const held = keys.get(keyId);
+      if (!held) return;
+      prune(held, now);
+      if (held.count < count && held.notionalUsd < notionalUsd) return;
+      const soonest = Math.min(...held.lapses.keys());
+      throw new ApiError('rate_limited', 'This key holds as many live quotes as it may. Submit some or let them lapse before asking for more.', {
+        retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1),
+      });
+    },
+    add(keyId, group, notionalUsd, until) {
+      let held = keys.get(keyId);
+      if (!held) keys.set(keyId, (held = { count: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0 }));
+      held.groups.set(group, { notionalUsd, until });
+      held.count++;
+      held.notionalUsd += notionalUsd;
+      const due = held.lapses.get(until);
+      if (due) due.push(group);
+      else held.lapses.set(until, [group]);
+    },
+    close(keyId, group) {
+      const held = keys.get(keyId);
+      if (held) remove(held, group);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/** What a venue can be told, with defaults that work. Wall times in milliseconds, chain times in seconds. */
+
+import type { SealKey } from '../auction/seal.ts';
+
+export interface ChainSettings {
+  /** Who lands transactions here. `apiSubmit` turns into `walletBroadcast` while the relayer cannot pay. */
+  executionMode: 'apiSubmit' | 'walletBroadcast';
+  /** Reference price symbol of the native currency. */
+  nativeSymbol: string;
+  /** Gas of one settlement, of each output beyond the first, and of an `open`. */
+  settleGas: bigint;
+  outputGas: bigint;
+  openGas: bigint;
+  /** Added to the relayer's cost for fees that rise before it lands. */
+  relayBufferBps: number;
+}
+
+export const CHAIN_DEFAULTS: ChainSettings = { executionMode: 'apiSubmit', nativeSymbol: 'ETH', settleGas: 230_000n, outputGas: 60_000n, openGas: 180_000n, relayBufferBps: 2_000 };
+
+export interface VenueOptions {
+  /** Named in every link challenge. */
+  venueId: string;
+  /** The first seals; the others still verify. */
+  sealKeys: readonly SealKey[];
+  /** By chain id; missing chains take the defaults. */
+  chainSettings?: ReadonlyMap<number, Partial<ChainSettings>>;
+  /** Chains that the pairs endpoint lists although no escrow of ours is there. */
+  listedChains?: readonly { slug: string; id: number; sandbox: boolean }[];
+  fanOut?: Partial<FanOutOptions>;
+  rates?: Partial<RateOptions>;
+  breaker?: Partial<BreakerOptions>;
+  sockets?: Partial<SocketOptions>;
+}
+
+export interface FanOutOptions {
+  /** Shared deadline of the first round. */
+  timeoutMs: number;
+  /** Of the second, in which a planned split is committed. */
+  sliceTimeoutMs: number;
+  /** After everybody has answered: further quotes of the same answer are often in flight. */
+  lingerMs: number;
+  maxSplitParts: number;
+  /** Longest validity that a quote may have: the escrow's withdrawal delay must outlive it. */
+  maxValiditySeconds: number;
+  /** Shorter ones carry warning 1004. */
+  shortValiditySeconds: number;
+  /** Further from the reference than this carries warning 1001. */
+  farFromMidBps: number;
+  /** Requests at work at once in this process; more are shed with 503 before they cost anything. */
+  maxRequests: number;
+}
+
+export interface RateOptions {
+  quotesPerSecond: number;
+  submitsPerSecond: number;
+  readsPerSecond: number;
+  /** Before authentication. */
+  perIpPerSecond: number;
+  /** A bucket holds this many seconds of its rate. */
+  burst: number;
+  /** Live, unsubmitted quote requests of one key. */
+  openQuotes: number;
+  openNotionalUsd: number;
+  /** Addresses of our own proxies or benches that the per-address limit does not count. */
+  trustedIps: readonly string[];
+}
+
+export interface BreakerOptions {
+  /** A fault weighs 1, a fade 3; the sum halves every half-life. At the limit the breaker opens. */
+  limit: number;
+  halfLifeMs: number;
+  firstCoolDownMs: number;
+  longestCoolDownMs: number;
+  /** A quiet spell this long forgives one step of the exponential cool-down. */
+  forgiveAfterMs: number;
+}
+
+export interface SocketOptions {
+  pingEveryMs: number;
+  maxBufferedBytes: number;
+  maxPerKey: number;
+  /** Frames that one client may send per second. */
+  maxFramesPerSecond: number;
+}
+
+export const FAN_OUT: FanOutOptions = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 1, maxSplitParts: 4, maxValiditySeconds: 600, shortValiditySeconds: 4, farFromMidBps: 200, maxRequests: 512 };
+export const RATES: RateOptions = { quotesPerSecond: 50, submitsPerSecond: 20, readsPerSecond: 100, perIpPerSecond: 300, burst: 2, openQuotes: 2_000, openNotionalUsd: 50_000_000, trustedIps: [] };
+export const BREAKER: BreakerOptions = { limit: 5, halfLifeMs: 60_000, firstCoolDownMs: 10_000, longestCoolDownMs: 900_000, forgiveAfterMs: 600_000 };
+export const SOCKETS: SocketOptions = { pingEveryMs: 30_000, maxBufferedBytes: 1024 * 1024, maxPerKey: 100, maxFramesPerSecond: 100 };

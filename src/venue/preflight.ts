@@ -1,0 +1,194 @@
+/** POST …/orders/preflight: what still stands between this candidate and its submission, in the order to do it, from the chain as it is now. */
+
+import { mulDivUp } from '../domain/amount.ts';
+import type { Hex } from '../domain/hex.ts';
+import type { ChainPort } from '../ports/chain.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Random } from '../ports/random.ts';
+import type { ApiKey, Workspace } from '../ports/store.ts';
+import { ApiError, invalid } from '../protocol/errors.ts';
+import type { Action, FundingLock, PreflightRequest, PreflightResponse } from '../protocol/preflight.ts';
+import { approveCall, depositCall, openCall, permit2GrantCall, settleCall } from '../settlement/call.ts';
+import { eip3009TypedData, encodeFunding, type LockChoice, permit2LockTypedData } from '../settlement/funding.ts';
+import type { GasDesk } from './gas.ts';
+import { chainNow } from './quote.ts';
+import type { Opened, SealOwner, Sealing } from './sealing.ts';
+import { readTaker, type TakerState } from './taker.ts';
+
+export interface PreflightDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  sealing: Sealing;
+  gas: GasDesk;
+  clock: Clock;
+  random: Random;
+}
+
+export interface Preflighter {
+  /** Throws a 422 like the submission would. */
+  plan(request: PreflightRequest, from: { key: ApiKey; workspace: Workspace; namespace: SealOwner['namespace'] }): Promise<PreflightResponse>;
+}
+
+/** Locks outlive the last second of settlement by this much, for clocks that differ. */
+const LOCK_MARGIN_SECONDS = 60;
+/** A standing grant covers some trades of this size, for a month: bounded in both. */
+const GRANT_TRADES = 10n;
+const GRANT_SECONDS = 30 * 24 * 3600;
+const MAX_UINT160 = (1n << 160n) - 1n;
+/** Where a call cannot be simulated yet, because an earlier action has to come first. */
+const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
+
+export function createPreflighter({ chains, sealing, gas, clock, random }: PreflightDeps): Preflighter {
+  async function plan({ quoteResponse, fundingLock }: PreflightRequest, { key, workspace, namespace }: Parameters<Preflighter['plan']>[1]): Promise<PreflightResponse> {
+    const opened = sealing.open({ account: workspace.id, namespace, mode: key.mode }, quoteResponse, chainNow(clock, undefined));
+    const port = chains.get(opened.origin.id);
+    if (!port) throw new ApiError('unavailable', 'The chain of this order is not connected at the moment. Try again shortly.', { retryAfterSeconds: 2 });
+    if (chainNow(clock, port) >= opened.validUntil) throw invalid('quote_expired', ['body', 'quoteResponse', 'validUntil'], 'The quote is no longer valid. Ask for a new one.');
+    const taker = await readTaker(port, opened);
+    if (taker.nonceUsed) throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'The order nonce has been used or cancelled on chain. Ask for a new quote.');
+    const submitTo = `/api/v1/${namespace}/orders`;
+    return opened.executionMode === 'walletBroadcast' ? broadcastPlan(port, opened, taker, submitTo) : submitPlan(port, opened, taker, fundingLock, submitTo);
+  }
+
+  async function submitPlan(port: ChainPort, opened: Opened, taker: TakerState, asked: FundingLock | undefined, submitTo: string): Promise<PreflightResponse> {
+    const choice = choiceOf(taker, asked);
+    const { lock, lockDetails, actions } = await lockPlan(port, opened, taker, choice, submitTo);
+    const waiting = actions.some(({ type, details }) => type === 'evmTransaction' && details?.['alternativeTo'] === undefined);
+    return {
+      quoteId: opened.quoteId,
+      ready: choice.sufficient && !waiting,
+      nextActions: [...actions, orderSignature(opened, submitTo, choice.sufficient ? null : shortfall(opened, taker))],
+      fundingLock: lock,
+      lockDetails,
+    };
+  }
+
+  async function lockPlan(port: ChainPort, opened: Opened, taker: TakerState, choice: LockChoice, submitTo: string): Promise<{ lock: FundingLock; lockDetails: PreflightResponse['lockDetails']; actions: Action[] }> {
+    const { order, origin, inputToken, inputAmount } = opened;
+    const until = order.fillDeadline + LOCK_MARGIN_SECONDS;
+    const escrow = { chainId: origin.id, escrow: origin.escrow };
+    const approvePermit2 = async () => (choice.needsTokenApproval ? [await transaction(port, opened, { purpose: 'tokenApproval', to: inputToken.address, data: approveCall(origin.permit2, MAX_UINT160), gas: GAS.approve, details: { spender: 'Permit2', token: inputToken.address } })] : []);
+    switch (choice.mode) {
+      case 'resourceLock': {
+        const missing = inputAmount - taker.funding.ledgerAvailable;
+        const actions: Action[] = [];
+        if (missing > 0n) {
+          if (taker.escrowAllowance < missing) actions.push(await transaction(port, opened, { purpose: 'tokenApproval', to: inputToken.address, data: approveCall(origin.escrow, missing), gas: GAS.approve, details: { spender: 'escrow', token: inputToken.address } }));
+          actions.push(await transaction(port, opened, { purpose: 'resourceLockDeposit', to: origin.escrow, data: depositCall(inputToken.address, missing), gas: GAS.deposit, after: ['rerunPreflight'], details: { token: inputToken.address, amount: missing.toString() } }));
+        }
+        return { lock: 'ResourceLock', lockDetails: { token: inputToken.address, account: order.user, available: taker.funding.ledgerAvailable.toString(), withdrawableAt: taker.withdrawableAt }, actions };
+      }
+      case 'eip3009': {
+        const nonce = random.bytes32();
+        const token = { chainId: origin.id, address: inputToken.address, ...(inputToken.eip3009 as { name: string; version: string }) };
+        const { typedData } = eip3009TypedData(token, { from: order.user, to: origin.escrow, value: inputAmount, validAfter: 0n, validBefore: BigInt(until), nonce });
+        const details = { signature: null, validAfter: 0, validBefore: until, nonce };
+        return { lock: 'EIP-3009', lockDetails: details, actions: [signature(opened, 'eip3009Authorization', typedData, submitTo, { resultIn: 'eip3009Authorization', validAfter: 0, validBefore: until, nonce })] };
+      }
+      case 'permit2Grant':
+        return { lock: 'Permit2', lockDetails: { signature: null, deadline: taker.funding.permit2Grant.expiration }, actions: await approvePermit2() };
+      case 'permit2Lock': {
+        const { typedData } = permit2LockTypedData(escrow, origin.permit2, order, BigInt(until));
+        const amount = inputAmount * GRANT_TRADES < MAX_UINT160 ? inputAmount * GRANT_TRADES : MAX_UINT160;
+        const expiration = chainNow(clock, port) + GRANT_SECONDS;
+        const grant = await transaction(port, opened, {
+          purpose: 'permit2Grant',
+          to: origin.permit2,
+          data: permit2GrantCall(inputToken.address, origin.escrow, amount, expiration),
+          gas: GAS.permit2Grant,
+          after: ['rerunPreflight'],
+          // Instead of the signature below, not besides it.
+          details: { alternativeTo: 'permit2Lock', amount: amount.toString(), expiration },
+        });
+        const lockSignature = signature(opened, 'permit2Lock', typedData, submitTo, { resultIn: 'permit2Lock', deadline: until });
+        return { lock: 'Permit2', lockDetails: { signature: null, deadline: until }, actions: [...(await approvePermit2()), grant, lockSignature] };
+      }
+    }
+  }
+
+  /** The taker's own wallet pays by plain allowance and sends the one transaction itself, after submission. */
+  async function broadcastPlan(port: ChainPort, opened: Opened, taker: TakerState, submitTo: string): Promise<PreflightResponse> {
+    const { order, origin, dest, inputToken, inputAmount, commitments, quoteId } = opened;
+    const actions: Action[] = [];
+    const approved = taker.escrowAllowance >= inputAmount;
+    if (!approved) actions.push(await transaction(port, opened, { purpose: 'tokenApproval', to: inputToken.address, data: approveCall(origin.escrow, inputAmount), gas: GAS.approve, details: { spender: 'escrow', token: inputToken.address } }));
+    const sufficient = taker.funding.tokenBalance >= inputAmount;
+    actions.push(orderSignature(opened, submitTo, sufficient ? null : shortfall(opened, taker)));
+    const crossChain = origin.id !== dest.id;
+    const { settleGas, outputGas, openGas } = gas.settings(origin.id);
+    actions.push(
+      await transaction(port, opened, {
+        purpose: 'settlementBroadcast',
+        frequency: 'perTrade',
+        to: origin.escrow,
+        data: crossChain ? openCall(order) : settleCall(order, encodeFunding({ mode: 'self' }), quoteId, commitments),
+        gas: crossChain ? openGas : settleGas + outputGas * BigInt(order.outputs.length - 1),
+        details: { sendAfter: 'submission', notAfter: order.fillDeadline },
+      }),
+    );
+    return { quoteId, ready: approved && sufficient, nextActions: actions, fundingLock: null, lockDetails: null };
+  }
+
+  async function transaction(
+    port: ChainPort,
+    { order, origin }: Opened,
+    call: { purpose: Action['purpose']; frequency?: Action['frequency']; to: Hex; data: Hex; gas: bigint; after?: Action['after']; details: Record<string, unknown> },
+  ): Promise<Action> {
+    const simulated = await port.simulate({ from: order.user, to: call.to, data: call.data });
+    const units = simulated.ok ? mulDivUp(simulated.gasUsed, 13n, 10n) : call.gas;
+    const price = mulDivUp(gas.gasPrice(origin.id) ?? 0n, 12n, 10n);
+    return {
+      type: 'evmTransaction',
+      purpose: call.purpose,
+      actor: 'userWallet',
+      frequency: call.frequency ?? 'reusableSetup',
+      chainId: origin.id,
+      tx: { to: call.to, value: '0', data: call.data, chainId: origin.id, from: order.user, gas: Number(units), gasPrice: Number(price) },
+      typedData: null,
+      submitTo: null,
+      after: call.after ?? [],
+      details: call.details,
+    };
+  }
+
+  return { plan };
+}
+
+function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefined): LockChoice {
+  if (asked === undefined || asked === choice.lock) return choice;
+  const sufficient = funding.tokenBalance >= funding.amount;
+  switch (asked) {
+    case 'ResourceLock':
+      return { lock: asked, mode: 'resourceLock', needsTokenApproval: false, sufficient: funding.tokenBalance + funding.ledgerAvailable >= funding.amount };
+    case 'EIP-3009':
+      if (!funding.hasEip3009 || funding.takerHasCode) throw invalid('lock_invalid', ['body', 'fundingLock'], 'EIP-3009 needs a token that has it and a taker without contract code. Leave fundingLock out to let preflight choose.');
+      return { lock: asked, mode: 'eip3009', needsTokenApproval: false, sufficient };
+    case 'Permit2': {
+      const granted = funding.permit2Grant.amount >= funding.amount && funding.permit2Grant.expiration >= funding.fillDeadline;
+      return { lock: asked, mode: granted ? 'permit2Grant' : 'permit2Lock', needsTokenApproval: funding.permit2TokenAllowance < funding.amount, sufficient };
+    }
+  }
+}
+
+function signature(opened: Opened, purpose: Action['purpose'], payload: object, submitTo: string, details: Record<string, unknown> | null): Action {
+  return {
+    type: 'signature',
+    purpose,
+    actor: 'userWallet',
+    frequency: 'perTrade',
+    chainId: opened.origin.id,
+    tx: null,
+    typedData: { type: 'eip712', payload: payload as Record<string, unknown> },
+    submitTo,
+    after: [],
+    details,
+  };
+}
+
+function orderSignature(opened: Opened, submitTo: string, details: Record<string, unknown> | null): Action {
+  const { order } = JSON.parse(opened.text) as { order: Action['typedData'] };
+  return { ...signature(opened, 'orderSignature', {}, submitTo, details), typedData: order };
+}
+
+function shortfall({ inputToken, inputAmount }: Opened, { funding }: TakerState): Record<string, unknown> {
+  return { insufficientBalance: { token: inputToken.address, symbol: inputToken.symbol, balance: funding.tokenBalance.toString(), needed: inputAmount.toString() } };
+}

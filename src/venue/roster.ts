@@ -1,0 +1,221 @@
+/** Who can be asked right now, and why the others cannot: every change has a time and a reason, is kept, counted and told. */
+
+import type { Entrant } from '../auction/eligible.ts';
+import type { Address } from '../domain/hex.ts';
+import { toIso } from '../domain/time.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { RosterStatus, RosterTransition, SolverRecord, SolverStore } from '../ports/store.ts';
+import type { Solver } from '../protocol/roster.ts';
+import { type Breaker, createBreaker, type Fault } from './breaker.ts';
+import type { BreakerOptions } from './options.ts';
+
+/** Bus topic: a solver was added, changed or disabled. */
+export const SOLVERS_TOPIC = 'solvers';
+
+/** A solver's live connection, as the rest of the venue sees it. */
+export interface Session {
+  readonly solverId: string;
+  /** LP account and its operator, by chain. */
+  readonly accounts: ReadonlyMap<number, { account: Address; operator: Address }>;
+  /** What it says it serves. */
+  readonly corridors: readonly string[];
+  readonly maxInFlight: number;
+  /** What it says of itself. */
+  status: 'active' | 'standby';
+  note: string | null;
+  inFlight: number;
+  send(text: string | Buffer): void;
+  end(code: number, reason: string): void;
+}
+
+export interface Entry extends Entrant {
+  readonly id: string;
+  name: string;
+  kind: 'lp' | 'solver';
+  status: RosterStatus;
+  corridors: ReadonlySet<string>;
+  note: string | null;
+  disabled: boolean;
+  firstSeenAtMs: number | null;
+  lastQuoteAtMs: number | null;
+  session: Session | undefined;
+  breaker: Breaker;
+  settled: number;
+  faded: number;
+}
+
+export interface Roster {
+  entries(): Iterable<Entry>;
+  entry(solverId: string): Entry | undefined;
+  /** A solver has proven who it is. An older connection of the same solver is closed. false: it may not join. */
+  join(session: Session): boolean;
+  /** Its connection is gone; ignored when a newer one has taken its place. */
+  leave(session: Session, reason: string): void;
+  say(session: Session, status: 'active' | 'standby', note: string | null): void;
+  fault(solverId: string, kind: Fault): void;
+  settled(solverId: string): void;
+  quoted(solverId: string): void;
+  view(entry: Entry): Solver;
+  onChange(listener: (entry: Entry, transition: RosterTransition) => void): () => void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const QUOTED_WRITE_MS = 10_000;
+const TICK_MS = 1_000;
+const RELOAD_TICKS = 30;
+
+export function createRoster({ store, bus, clock, log, metrics, allCorridors }: { store: SolverStore; bus: Bus; clock: Clock; log: Log; metrics: Metrics; allCorridors: readonly string[] }, breakerOptions: BreakerOptions): Roster {
+  const entries = new Map<string, Entry>();
+  const listeners = new Set<(entry: Entry, transition: RosterTransition) => void>();
+  const quotedWrittenAt = new Map<string, number>();
+  let unsubscribe: (() => Promise<void>) | undefined;
+  let cancelTick = () => {};
+  let ticks = 0;
+
+  const STATUS_VALUE: Record<RosterStatus, number> = { offline: 0, standby: 1, active: 2 };
+  metrics.gauge('firmquote_venue_roster_status', 'Solver status: 0 offline, 1 standby, 2 active', ['solver'], (gauge) => {
+    for (const entry of entries.values()) gauge.set(STATUS_VALUE[entry.status], { solver: entry.id });
+  });
+  const transitions = metrics.counter('firmquote_venue_roster_transitions_total', 'Roster transitions', ['solver', 'to']);
+
+  function assess({ disabled, session, breaker }: Entry): { status: RosterStatus; reason: string; note: string | null } {
+    if (disabled) return { status: 'offline', reason: 'disabled by the venue', note: 'Disabled by the venue.' };
+    if (!session) return { status: 'offline', reason: 'not connected', note: null };
+    const until = breaker.openUntil(clock.nowMs());
+    if (until !== undefined) {
+      const why = breaker.reason() === 'fade' ? 'failed orders it had committed to' : 'gave answers that do not hold';
+      return { status: 'standby', reason: `breaker open: ${why}`, note: `Resting until ${toIso(until)}: ${why}.` };
+    }
+    return session.status === 'active' ? { status: 'active', reason: 'pricing', note: session.note } : { status: 'standby', reason: session.note ?? 'says standby', note: session.note };
+  }
+
+  function update(entry: Entry, why?: string): void {
+    const { status, reason, note } = assess(entry);
+    entry.note = note ?? (status === 'offline' && why ? why : null);
+    if (status === entry.status) return;
+    const transition: RosterTransition = { solverId: entry.id, from: entry.status, to: status, reason: why ?? reason, atMs: clock.nowMs() };
+    entry.status = status;
+    transitions.add({ solver: entry.id, to: status });
+    log.info({ solver: entry.id, from: transition.from, to: status, reason: transition.reason }, 'roster');
+    store.addTransition(transition).catch((error: unknown) => log.warn({ solver: entry.id, error }, 'a roster transition could not be kept'));
+    for (const listener of listeners) listener(entry, transition);
+  }
+
+  function corridorsOf(record: readonly string[] | null, session: Session | undefined): ReadonlySet<string> {
+    const onboarded = new Set(record ?? allCorridors);
+    return session ? new Set(session.corridors.filter((corridor) => onboarded.has(corridor))) : onboarded;
+  }
+
+  const onboarded = new Map<string, readonly string[] | null>();
+
+  async function reload(): Promise<void> {
+    const records = await store.listSolvers();
+    const seen = new Set<string>();
+    for (const record of records) {
+      seen.add(record.id);
+      take(record);
+    }
+    for (const entry of entries.values()) {
+      if (seen.has(entry.id)) continue;
+      entries.delete(entry.id);
+      entry.session?.end(1008, 'no longer on the roster');
+    }
+  }
+
+  function take(record: SolverRecord): void {
+    onboarded.set(record.id, record.corridors);
+    const entry = entries.get(record.id);
+    if (!entry) {
+      const { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs } = record;
+      entries.set(id, { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs, corridors: corridorsOf(record.corridors, undefined), status: 'offline', note: null, session: undefined, breaker: createBreaker(breakerOptions), settled: 0, faded: 0 });
+      return;
+    }
+    Object.assign(entry, { name: record.name, kind: record.kind, disabled: record.disabled });
+    entry.corridors = corridorsOf(record.corridors, entry.session);
+    if (entry.disabled) entry.session?.end(1008, 'disabled by the venue');
+    update(entry);
+  }
+
+  function tick(): void {
+    for (const entry of entries.values()) update(entry);
+    if (++ticks % RELOAD_TICKS === 0) reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded'));
+    cancelTick = clock.after(TICK_MS, tick);
+  }
+
+  return {
+    entries: () => entries.values(),
+    entry: (solverId) => entries.get(solverId),
+    join(session) {
+      const entry = entries.get(session.solverId);
+      if (!entry || entry.disabled) return false;
+      const older = entry.session;
+      entry.session = session;
+      older?.end(1008, 'another connection of this solver took over');
+      entry.corridors = corridorsOf(onboarded.get(entry.id) ?? null, session);
+      const nowMs = clock.nowMs();
+      entry.firstSeenAtMs ??= nowMs;
+      store.solverSeen(entry.id, nowMs).catch((error: unknown) => log.warn({ solver: entry.id, error }, 'first sight of a solver could not be kept'));
+      update(entry);
+      return true;
+    },
+    leave(session, reason) {
+      const entry = entries.get(session.solverId);
+      if (!entry || entry.session !== session) return;
+      entry.session = undefined;
+      entry.corridors = corridorsOf(onboarded.get(entry.id) ?? null, undefined);
+      update(entry, reason);
+    },
+    say(session, status, note) {
+      session.status = status;
+      session.note = note;
+      const entry = entries.get(session.solverId);
+      if (entry?.session === session) update(entry);
+    },
+    fault(solverId, kind) {
+      const entry = entries.get(solverId);
+      if (!entry) return;
+      if (kind === 'fade') entry.faded++;
+      if (entry.breaker.fault(kind, clock.nowMs())) update(entry);
+    },
+    settled(solverId) {
+      const entry = entries.get(solverId);
+      if (entry) entry.settled++;
+    },
+    quoted(solverId) {
+      const entry = entries.get(solverId);
+      if (!entry) return;
+      const nowMs = clock.nowMs();
+      entry.lastQuoteAtMs = nowMs;
+      if (nowMs - (quotedWrittenAt.get(solverId) ?? 0) < QUOTED_WRITE_MS) return;
+      quotedWrittenAt.set(solverId, nowMs);
+      store.solverQuoted(solverId, nowMs).catch((error: unknown) => log.warn({ solver: solverId, error }, 'the time of a last quote could not be kept'));
+    },
+    view: (entry) => ({
+      id: entry.id,
+      status: entry.status,
+      kind: entry.kind,
+      corridors: [...entry.corridors].sort(),
+      firstSeenAt: entry.firstSeenAtMs === null ? null : toIso(entry.firstSeenAtMs),
+      lastQuoteAt: entry.lastQuoteAtMs === null ? null : toIso(entry.lastQuoteAtMs),
+      eligibilityNote: entry.note,
+    }),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async start() {
+      unsubscribe = await bus.subscribe(SOLVERS_TOPIC, () => void reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded')));
+      await reload();
+      cancelTick = clock.after(TICK_MS, tick);
+    },
+    async stop() {
+      cancelTick();
+      for (const entry of entries.values()) entry.session?.end(1001, 'the venue is stopping');
+      await unsubscribe?.();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+/** What every trading route needs to know of its caller. */
+
+import type { ApiKey, Workspace } from '../../ports/store.ts';
+import type { Workspaces } from '../workspaces.ts';
+
+export type Namespace = 'rfq' | 'router';
+
+export interface Caller {
+  key: ApiKey;
+  workspace: Workspace;
+  namespace: Namespace;
+}
+
+export const callerOf = async (workspaces: Workspaces, key: ApiKey, namespace: Namespace): Promise<Caller> => ({ key, workspace: await workspaces.of(key), namespace });

@@ -1,0 +1,23 @@
+/** POST /orders/preflight */
+
+import type { Route } from '../../ports/http.ts';
+import { type PreflightRequest, zPreflightRequest, zPreflightResponse } from '../../protocol/preflight.ts';
+import type { Preflighter } from '../preflight.ts';
+import type { Workspaces } from '../workspaces.ts';
+import { explainCandidate } from './candidate-shape.ts';
+import { callerOf, type Namespace } from './caller.ts';
+
+export function preflightRoute({ preflighter, workspaces }: { preflighter: Preflighter; workspaces: Workspaces }, namespace: Namespace): Route<PreflightRequest> {
+  return {
+    method: 'POST',
+    path: `/api/v1/${namespace}/orders/preflight`,
+    keyKinds: ['service'],
+    rate: 'submit',
+    tag: namespace,
+    summary: 'Plan what must be sent and signed before a candidate can be submitted',
+    body: zPreflightRequest,
+    response: zPreflightResponse,
+    explain: (details, sent) => explainCandidate(namespace, details, sent),
+    handle: async ({ body, key }) => preflighter.plan(body, await callerOf(workspaces, key, namespace)),
+  };
+}

@@ -1,0 +1,21 @@
+/** POST /quotes */
+
+import type { Route } from '../../ports/http.ts';
+import { type QuoteRequest, zQuoteRequest, zQuoteResponse } from '../../protocol/quote.ts';
+import type { Quoter } from '../quote.ts';
+import type { Workspaces } from '../workspaces.ts';
+import type { Namespace } from './caller.ts';
+
+export function quotesRoute({ quoter, workspaces }: { quoter: Quoter; workspaces: Workspaces }, namespace: Namespace): Route<QuoteRequest> {
+  return {
+    method: 'POST',
+    path: `/api/v1/${namespace}/quotes`,
+    keyKinds: ['service'],
+    rate: 'quote',
+    tag: namespace,
+    summary: 'Ask for firm quotes; the answer is ranked, best first',
+    body: zQuoteRequest,
+    response: zQuoteResponse,
+    handle: async ({ body, key }) => quoter.quote(body, key, await workspaces.of(key), namespace),
+  };
+}

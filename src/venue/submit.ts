@@ -1,0 +1,190 @@
+/** POST …/orders: seal, time, signer, state, in this order; then one commit makes it an order, and nothing is answered before that. */
+
+import { createHash } from 'node:crypto';
+import type { Hex } from '../domain/hex.ts';
+import { toIso } from '../domain/time.ts';
+import type { ChainPort } from '../ports/chain.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Queue } from '../ports/queue.ts';
+import type { Recovery } from '../ports/signer.ts';
+import type { ApiKey, IdempotencyScope, NewOrder, OrderStore, Workspace } from '../ports/store.ts';
+import { canonicalJson } from '../protocol/canonical-json.ts';
+import { ApiError, invalid, InvalidError } from '../protocol/errors.ts';
+import { type OrderSubmitRequest, zIdempotencyKey } from '../protocol/submit.ts';
+import { encodeFunding } from '../settlement/funding.ts';
+import { groupOf } from './exposure.ts';
+import { fundingFor } from './lock.ts';
+import type { Liquidity } from './liquidity.ts';
+import type { OpenQuotes } from './open-quotes.ts';
+import type { Prices } from './prices.ts';
+import { chainNow } from './quote.ts';
+import type { Opened, SealOwner, Sealing } from './sealing.ts';
+import { bindTaker, readTaker } from './taker.ts';
+import { commitmentSigner } from './verify.ts';
+
+/** Queue topic: look at this order again. */
+export const ORDERS_TOPIC = 'orders';
+
+export interface SubmitDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  store: OrderStore;
+  queue: Queue;
+  sealing: Sealing;
+  recovery: Recovery;
+  liquidity: Liquidity;
+  openQuotes: OpenQuotes;
+  prices: Prices;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface Submitter {
+  /** The Order as JSON text. Throws 422, 409 or 503. */
+  submit(request: OrderSubmitRequest, from: { key: ApiKey; workspace: Workspace; namespace: SealOwner['namespace']; idempotencyKey: string | undefined }): Promise<string>;
+}
+
+const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+
+export function createSubmitter(deps: SubmitDeps): Submitter {
+  const { chains, store, queue, sealing, recovery, liquidity, openQuotes, prices, clock, log, metrics } = deps;
+  /** Submissions at work in this process, by idempotency scope. */
+  const running = new Set<string>();
+  const submissions = metrics.counter('firmquote_venue_submissions_total', 'Order submissions by result', ['result']);
+  const seconds = metrics.histogram('firmquote_venue_submit_seconds', 'Time to answer a submission', SECONDS);
+
+  async function submit(request: OrderSubmitRequest, from: Parameters<Submitter['submit']>[1]): Promise<string> {
+    const startedMs = clock.monotonicMs();
+    try {
+      const scope = scopeOf(request, from);
+      const { response, result } = scope ? await once(scope, () => place(request, from, scope)) : await place(request, from, null);
+      submissions.add({ result });
+      return response;
+    } catch (error) {
+      submissions.add({ result: error instanceof InvalidError || error instanceof ApiError ? error.code : 'error' });
+      throw error;
+    } finally {
+      seconds.observe((clock.monotonicMs() - startedMs) / 1000);
+    }
+  }
+
+  /** The same key and body get the original answer; while the first is at work, 409. */
+  async function once(scope: IdempotencyScope, work: () => Promise<Placed>): Promise<Placed> {
+    const id = `${scope.workspaceId} ${scope.namespace} ${scope.mode} ${scope.key}`;
+    if (running.has(id)) throw inProgress();
+    running.add(id);
+    try {
+      const state = await store.idempotency(scope);
+      if (state.kind === 'done') return { response: state.response, result: 'replayed' };
+      if (state.kind === 'reused') throw keyReused();
+      if (state.kind === 'in_progress') throw inProgress();
+      return await work();
+    } finally {
+      running.delete(id);
+    }
+  }
+
+  async function place(request: OrderSubmitRequest, { key, workspace, namespace }: Parameters<Submitter['submit']>[1], scope: IdempotencyScope | null): Promise<Placed> {
+    const now = chainNow(clock, undefined);
+    const opened = sealing.open({ account: workspace.id, namespace, mode: key.mode }, request.quoteResponse, now);
+    const port = chains.get(opened.origin.id);
+    if (!port) throw new ApiError('unavailable', 'The chain of this order is not connected at the moment. Try again shortly.', { retryAfterSeconds: 2 });
+    if (chainNow(clock, port) >= opened.validUntil) throw invalid('quote_expired', ['body', 'quoteResponse', 'validUntil'], 'The quote is no longer valid. Ask for a new one; nothing was submitted.');
+
+    const { order, digest, orderId } = opened;
+    const signature = await bindTaker({ port, recovery }, order.user, digest, { signature: request.signature, scheme: request.signScheme, loc: ['body', 'signature'] });
+    const [existing, taker] = await Promise.all([store.order(orderId), readTaker(port, opened)]);
+    if (existing) {
+      const same = existing.workspaceId === workspace.id && existing.mode === key.mode && existing.namespace === namespace && existing.quoteId === opened.quoteId && existing.signature === signature;
+      if (!same) throw alreadyUsed();
+    } else {
+      if (taker.nonceUsed) throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'The order nonce has been used or cancelled on chain, so no candidate of that quote request can execute any more. Ask for a new quote.');
+      await requireCommitments(opened);
+    }
+    // A repeated submission finds its own lock spent; it needs none.
+    const funding = existing ? existing.funding : await fundingOf(request, opened, port, taker, signature);
+
+    const createdAtMs = clock.nowMs();
+    const placed: NewOrder = {
+      orderId,
+      quoteId: opened.quoteId,
+      workspaceId: workspace.id,
+      keyId: key.id,
+      namespace,
+      mode: key.mode,
+      executionMode: opened.executionMode,
+      originChainId: opened.origin.id,
+      destChainIds: [opened.dest.id],
+      order,
+      validUntil: opened.validUntil,
+      commitments: opened.commitments,
+      solverIds: opened.solverIds,
+      signature,
+      signScheme: request.signScheme,
+      funding,
+      candidate: opened.text,
+      referenceId: null,
+      amountUsd: prices.amountUsd(opened.inputToken, opened.inputAmount),
+      createdAtMs,
+    };
+    return accept(placed, scope, key);
+  }
+
+  async function fundingOf(request: OrderSubmitRequest, opened: Opened, port: ChainPort, taker: Awaited<ReturnType<typeof readTaker>>, signature: Hex): Promise<Hex> {
+    return encodeFunding(await fundingFor({ port, recovery, now: chainNow(clock, port) }, opened, taker, request, signature));
+  }
+
+  async function accept(order: NewOrder, scope: IdempotencyScope | null, key: ApiKey): Promise<Placed> {
+    const response = JSON.stringify({ id: order.orderId, status: 'pending', quoteId: order.quoteId, createdAt: toIso(order.createdAtMs) });
+    const acceptance = await store.accept(order, response, scope);
+    switch (acceptance.kind) {
+      case 'accepted':
+        openQuotes.close(key.id, groupOf(order.originChainId, order.order.user, order.order.nonce));
+        // The row is committed: losing this wake-up costs a sweep's delay, not the order.
+        queue.wake(ORDERS_TOPIC, order.orderId).catch((error: unknown) => log.warn({ orderId: order.orderId, error }, 'an accepted order could not be announced to the workers; the sweep will find it'));
+        log.info({ orderId: order.orderId, workspace: order.workspaceId, chain: order.originChainId, solvers: order.solverIds }, 'order accepted');
+        return { response: acceptance.response, result: 'accepted' };
+      case 'replayed':
+        return { response: acceptance.response, result: 'replayed' };
+      case 'in_progress':
+        throw inProgress();
+      case 'idempotency_key_reuse':
+        throw keyReused();
+      case 'quote_already_used':
+        throw alreadyUsed();
+      case 'nonce_used':
+        throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'Another candidate of the same quote request was submitted already; only one of them can execute.');
+    }
+  }
+
+  /** The seal proves what was signed; the chain may have changed its mind about who may sign. */
+  async function requireCommitments({ orderId, quoteId, commitments, origin, dest }: Opened): Promise<void> {
+    const held = await Promise.all(
+      commitments.map((commitment) => {
+        const signer = commitmentSigner(recovery, { origin, orderId, quoteId, commitment });
+        return signer !== undefined && liquidity.mayBindNow(dest.id, commitment.lp, signer);
+      }),
+    );
+    if (!held.every(Boolean)) throw invalid('quote_expired', ['body', 'quoteResponse', 'integrityChecksum'], 'The LP has withdrawn the authority behind this quote on chain, so it cannot execute. Ask for a new one; nothing was submitted.');
+  }
+
+  return { submit };
+}
+
+interface Placed {
+  response: string;
+  result: 'accepted' | 'replayed';
+}
+
+function scopeOf(request: OrderSubmitRequest, { key, workspace, namespace, idempotencyKey }: Parameters<Submitter['submit']>[1]): IdempotencyScope | null {
+  if (idempotencyKey === undefined) return null;
+  const parsed = zIdempotencyKey.safeParse(idempotencyKey);
+  if (!parsed.success) throw invalid('value_error', ['header', 'Idempotency-Key'], 'An Idempotency-Key is 1 to 255 printable ASCII characters.');
+  return { workspaceId: workspace.id, namespace, mode: key.mode, key: parsed.data, bodySha256: createHash('sha256').update(canonicalJson(request)).digest('hex') };
+}
+
+const inProgress = () => new ApiError('idempotency_in_progress', 'A submission with this Idempotency-Key is still at work. Ask again in a moment for its result.', { retryAfterSeconds: 1 });
+const keyReused = () => invalid('idempotency_key_reuse', ['header', 'Idempotency-Key'], 'This Idempotency-Key was used with another body. Use a new key for a new submission.');
+const alreadyUsed = () => invalid('quote_already_used', ['body', 'quoteResponse', 'quoteId'], 'This quote was submitted already with another signature or by another account. Ask for a new one.');

@@ -1,0 +1,154 @@
+/** The venue's api, whole: give it the world as ports and it gives back routes and socket doors for a server to open. */
+
+import { createSealer } from '../auction/seal.ts';
+import { corridorOf } from '../domain/corridor.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { ChainPort } from '../ports/chain.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Gate, Route, SocketDoor } from '../ports/http.ts';
+import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Queue } from '../ports/queue.ts';
+import type { Random } from '../ports/random.ts';
+import type { Reference } from '../ports/reference.ts';
+import type { Recovery } from '../ports/signer.ts';
+import type { VenueStore } from '../ports/store.ts';
+import { createExposure } from './exposure.ts';
+import { createFanOut } from './fan-out.ts';
+import { createGasDesk, type Relayer } from './gas.ts';
+import { createGate } from './gate.ts';
+import { createKeyring } from './keys.ts';
+import { createLinkDoor } from './link.ts';
+import { createLiquidity } from './liquidity.ts';
+import { createMarkets } from './markets.ts';
+import { createNews } from './news.ts';
+import { createOpenQuotes } from './open-quotes.ts';
+import { BREAKER, FAN_OUT, RATES, SOCKETS, type VenueOptions } from './options.ts';
+import { createPreflighter } from './preflight.ts';
+import { createPrices } from './prices.ts';
+import { chainNow, createQuoter } from './quote.ts';
+import { createRoster, type Roster } from './roster.ts';
+import { orderRoute } from './routes/order.ts';
+import { pairsRoute } from './routes/pairs.ts';
+import { preflightRoute } from './routes/preflight.ts';
+import { quotesRoute } from './routes/quotes.ts';
+import { solversRoute } from './routes/solvers.ts';
+import { submitRoute } from './routes/submit.ts';
+import { createSealing } from './sealing.ts';
+import { createSiblings } from './siblings.ts';
+import { createStreamDoor } from './stream.ts';
+import { createSubmitter } from './submit.ts';
+import { createWorkspaces } from './workspaces.ts';
+
+export interface VenueDeps {
+  store: VenueStore;
+  bus: Bus;
+  queue: Queue;
+  /** Every chain with an escrow of ours, by id. */
+  chains: ReadonlyMap<number, ChainPort>;
+  /** Whoever lands transactions, by chain id (a `Transactor` is one); a chain without one trades by walletBroadcast. */
+  relayers: ReadonlyMap<number, Relayer>;
+  reference: Reference;
+  recovery: Recovery;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface Venue {
+  readonly routes: readonly Route[];
+  readonly doors: readonly SocketDoor[];
+  readonly gate: Gate;
+  /** For the operator's views. */
+  readonly roster: Roster;
+  /** Why this process should not be sent traffic; empty when it may. */
+  ready(): Promise<string[]>;
+  start(): Promise<void>;
+  /** Says goodbye to solvers and stops following chains; the server closes the rest. */
+  stop(): Promise<void>;
+}
+
+const SWEEP_MS = 1_000;
+/** A head older than this many blocks makes a chain unfit to quote on; never less than this. */
+const STALE_BLOCKS = 10;
+const STALE_FLOOR_MS = 15_000;
+
+export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
+  const { store, bus, queue, chains, relayers, reference, recovery, clock, random, log, metrics } = deps;
+  const fanOutOptions = { ...FAN_OUT, ...options.fanOut };
+  const rates = { ...RATES, ...options.rates };
+  const described = new Map([...chains].map(([id, { chain }]) => [id, chain]));
+  const list = [...described.values()];
+  const allCorridors = list.flatMap((source) => list.map((dest) => corridorOf(source, dest)));
+
+  const markets = createMarkets(list, options.listedChains);
+  const prices = createPrices(reference);
+  const keyring = createKeyring({ store, bus, clock });
+  const workspaces = createWorkspaces({ store, bus, clock });
+  const gate = createGate({ keyring, clock, metrics }, rates);
+  const exposure = createExposure();
+  const siblings = createSiblings();
+  const openQuotes = createOpenQuotes();
+  const liquidity = createLiquidity({ chains, exposure, log });
+  const gas = createGasDesk({ chains, relayers, prices, log }, options.chainSettings);
+  const roster = createRoster({ store, bus, clock, log, metrics, allCorridors }, { ...BREAKER, ...options.breaker });
+  const fanOut = createFanOut({ clock, metrics }, fanOutOptions);
+  fanOut.onInvalid(({ solverId }) => roster.fault(solverId, 'invalid'));
+  const sealing = createSealing(createSealer(options.sealKeys), described);
+  const quoter = createQuoter({ chains, markets, roster, fanOut, sealing, gas, prices, liquidity, exposure, openQuotes, siblings, recovery, clock, random, metrics }, fanOutOptions, rates);
+  const preflighter = createPreflighter({ chains, sealing, gas, clock, random });
+  const submitter = createSubmitter({ chains, store, queue, sealing, recovery, liquidity, openQuotes, prices, clock, log, metrics });
+  const news = createNews({ bus, store, roster, siblings, log });
+
+  const routes = [
+    quotesRoute({ quoter, workspaces }, 'rfq'),
+    submitRoute({ submitter, workspaces }, 'rfq'),
+    preflightRoute({ preflighter, workspaces }, 'rfq'),
+    orderRoute({ store, chains: described }, 'rfq'),
+    pairsRoute({ markets }, 'rfq'),
+    solversRoute({ roster, workspaces, chains: described }, '/api/v1/rfq/solvers', 'rfq'),
+    solversRoute({ roster, workspaces, chains: described }, '/api/v1/solvers', 'roster'),
+  ] as unknown as Route[];
+  const doors = [
+    createStreamDoor({ store, chains: described, news, roster, clock, log, metrics }, { ...SOCKETS, ...options.sockets }),
+    createLinkDoor({ chains, store, queue, roster, fanOut, liquidity, recovery, clock, random, log, metrics }, options),
+  ];
+
+  let cancelSweep = () => {};
+  function sweep(): void {
+    // A promise is forgotten only when every chain is past it; theirs is the clock that counts.
+    const now = Math.min(...[...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port)));
+    if (Number.isFinite(now)) exposure.lapse(now);
+    siblings.lapse(chainNow(clock, undefined));
+    cancelSweep = clock.after(SWEEP_MS, sweep);
+  }
+
+  return {
+    routes,
+    doors,
+    gate,
+    roster,
+    async ready() {
+      const reasons: string[] = [];
+      await store.ping().catch(() => reasons.push('the database does not answer'));
+      for (const port of chains.values()) {
+        const staleMs = Math.max(STALE_FLOOR_MS, port.chain.blockTimeMs * STALE_BLOCKS);
+        if (!port.head()) reasons.push(`no block of ${port.chain.slug} has been seen`);
+        else if (clock.nowMs() - port.headSeenAtMs() > staleMs) reasons.push(`the newest block of ${port.chain.slug} is old`);
+      }
+      return reasons;
+    },
+    async start() {
+      await Promise.all([keyring.start(), workspaces.start(), roster.start(), news.start(), gas.start()]);
+      liquidity.start();
+      sweep();
+    },
+    async stop() {
+      cancelSweep();
+      liquidity.stop();
+      gas.stop();
+      await Promise.all([keyring.stop(), workspaces.stop(), roster.stop(), news.stop()]);
+    },
+  };
+}

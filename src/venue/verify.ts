@@ -1,0 +1,164 @@
+/** A solver's answer held against the request, field by field, before it may compete: what passes here can be executed as it stands. */
+
+import type { Chain, TokenInfo } from '../domain/chain.ts';
+import { commitmentDigest, type SignedCommitment } from '../domain/commitment.ts';
+import { decodeContext, FULL_PORTION_BPS } from '../domain/context.ts';
+import { type Address, addressToBytes32, type Bytes32 } from '../domain/hex.ts';
+import { orderId, type StandardOrder } from '../domain/order.ts';
+import type { UnixSeconds } from '../domain/time.ts';
+import type { Recovery } from '../ports/signer.ts';
+import type { LinkQuote, Rfq } from '../protocol/link.ts';
+import { orderFromMessage } from '../protocol/wire.ts';
+import { type Exposure, groupOf } from './exposure.ts';
+import type { Liquidity } from './liquidity.ts';
+import type { Session } from './roster.ts';
+
+/** A request as the venue understands it; the rfq message is its wire form. */
+export interface Ask {
+  rfq: Rfq;
+  origin: Chain;
+  dest: Chain;
+  inputToken: TokenInfo;
+  outputToken: TokenInfo;
+  side: 'exactInput' | 'exactOutput';
+  amount: bigint;
+  nonce: bigint;
+  relayFee: bigint;
+  /** See `exposure`. */
+  group: string;
+  /** Chain time at which the request was made. */
+  now: UnixSeconds;
+  latestValidUntil: UnixSeconds;
+}
+
+export interface Verified {
+  solverId: string;
+  quoteId: Bytes32;
+  orderId: Bytes32;
+  order: StandardOrder;
+  validUntil: UnixSeconds;
+  inputAmount: bigint;
+  outputAmount: bigint;
+  amountBeforeFees: bigint | null;
+  lpSpreadBps: number | null;
+  eta: number | null;
+  /** One per output. */
+  commitments: SignedCommitment[];
+  slices: { solverId: string; portionBps: number; outputAmount: bigint }[];
+}
+
+/** Why an answer does not count; a label of metrics, so the set is small. */
+export type Objection = 'times' | 'terms' | 'amount' | 'output' | 'context' | 'account' | 'signature' | 'balance' | 'duplicate';
+
+export interface VerifyDeps {
+  recovery: Recovery;
+  liquidity: Liquidity;
+  exposure: Exposure;
+}
+
+export function verifyQuote(deps: VerifyDeps, ask: Ask, session: Session, quote: LinkQuote): Verified | Objection {
+  const { rfq, origin } = ask;
+  const order = orderFromMessage(quote.order);
+  const [output, ...others] = order.outputs;
+  if (!output || others.length > 0) return 'output';
+  const wrong = timesObjection(ask, order, quote.validUntil) ?? termsObjection(ask, order) ?? outputObjection(ask, output);
+  if (wrong) return wrong;
+  const [, inputAmount] = order.inputs[0] as readonly [bigint, bigint];
+  const fixed = ask.side === 'exactInput' ? inputAmount : output.amount;
+  const amountBeforeFees = BigInt(quote.amountBeforeFees);
+  if (fixed !== ask.amount || output.amount === 0n || amountBeforeFees < output.amount) return 'amount';
+
+  const context = decodeContext(output.context);
+  const { commitment } = quote;
+  if (!context || context.exclusiveFor !== commitment.lp || context.startTime !== order.fillDeadline + 1 || context.portionBps !== FULL_PORTION_BPS) return 'context';
+  if (context.feeBps !== rfq.platformFeeBps || context.relayFee !== ask.relayFee) return 'context';
+  // A slice that cannot pay its own fees is an order the escrow refuses.
+  if ((inputAmount * BigInt(context.feeBps)) / BPS + context.relayFee > inputAmount) return 'amount';
+
+  const id = orderId({ chainId: origin.id, escrow: origin.escrow }, order);
+  const unbound = bindingObjection(deps, ask, session, { commitment, orderId: id, quoteId: quote.quoteId, fillDeadline: order.fillDeadline, amount: output.amount });
+  if (unbound) return unbound;
+  return {
+    solverId: session.solverId,
+    quoteId: quote.quoteId,
+    orderId: id,
+    order,
+    validUntil: quote.validUntil,
+    inputAmount,
+    outputAmount: output.amount,
+    amountBeforeFees,
+    lpSpreadBps: quote.lpSpreadBps,
+    eta: quote.eta,
+    commitments: [commitment],
+    slices: [{ solverId: session.solverId, portionBps: FULL_PORTION_BPS, outputAmount: output.amount }],
+  };
+}
+
+/** The clock law with this request's own margins, and the validity it asked for. */
+function timesObjection({ rfq, now, latestValidUntil }: Ask, order: StandardOrder, validUntil: UnixSeconds): Objection | undefined {
+  const { landingMarginSeconds, proofWindowSeconds } = rfq.skeleton;
+  const lawful = order.fillDeadline === validUntil + landingMarginSeconds && order.expires === order.fillDeadline + proofWindowSeconds;
+  const wanted = validUntil > now && validUntil <= latestValidUntil && (rfq.minValidUntil === null || validUntil >= rfq.minValidUntil);
+  return lawful && wanted ? undefined : 'times';
+}
+
+function termsObjection({ rfq, origin, inputToken, nonce }: Ask, order: StandardOrder): Objection | undefined {
+  const [input, ...more] = order.inputs;
+  const same =
+    order.user === rfq.taker &&
+    order.nonce === nonce &&
+    order.originChainId === BigInt(origin.id) &&
+    order.inputOracle === rfq.skeleton.inputOracle &&
+    more.length === 0 &&
+    input !== undefined &&
+    input[0] === BigInt(inputToken.address);
+  return same ? undefined : 'terms';
+}
+
+export function outputObjection({ rfq, dest, outputToken }: Ask, output: StandardOrder['outputs'][number]): Objection | undefined {
+  const same =
+    output.oracle === addressToBytes32(rfq.skeleton.outputOracle) &&
+    output.settler === addressToBytes32(dest.escrow) &&
+    output.chainId === BigInt(dest.id) &&
+    output.token === addressToBytes32(outputToken.address) &&
+    output.recipient === addressToBytes32(rfq.receiver) &&
+    output.callbackData === '0x';
+  return same ? undefined : 'output';
+}
+
+/** Who signed, may it, and is the money there besides everything else this LP has promised? */
+export function bindingObjection(
+  { recovery, liquidity, exposure }: VerifyDeps,
+  { origin, dest, outputToken, group }: Ask,
+  session: Session,
+  { commitment, orderId: id, quoteId, fillDeadline, amount }: { commitment: SignedCommitment; orderId: Bytes32; quoteId: Bytes32; fillDeadline: UnixSeconds; amount: bigint },
+): Objection | undefined {
+  const { lp, deadline, signature } = commitment;
+  if (deadline !== fillDeadline) return 'times';
+  // One account on both chains: it pays on one and is credited on the other.
+  if (session.accounts.get(dest.id)?.account !== lp || session.accounts.get(origin.id)?.account !== lp) return 'account';
+  if (!commitmentHolds({ recovery, liquidity }, { origin, destId: dest.id, orderId: id, quoteId, commitment: { lp, deadline, signature } })) return 'signature';
+  const available = liquidity.available(dest.id, lp, outputToken.address);
+  if (available === undefined || available < amount + exposure.promised(dest.id, lp, outputToken.address, group)) return 'balance';
+  return undefined;
+}
+
+/** Signed by the LP account or one of its operators, as we know them now. The digest is on the origin's escrow, where the order lives. */
+export function commitmentHolds(
+  { recovery, liquidity }: Pick<VerifyDeps, 'recovery' | 'liquidity'>,
+  { origin, destId, orderId: id, quoteId, commitment }: { origin: Pick<Chain, 'id' | 'escrow'>; destId: number; orderId: Bytes32; quoteId: Bytes32; commitment: SignedCommitment },
+): boolean {
+  const signer = commitmentSigner(recovery, { origin, orderId: id, quoteId, commitment });
+  return signer !== undefined && liquidity.mayBind(destId, commitment.lp, signer);
+}
+
+export function commitmentSigner(
+  recovery: Recovery,
+  { origin, orderId: id, quoteId, commitment: { lp, deadline, signature } }: { origin: Pick<Chain, 'id' | 'escrow'>; orderId: Bytes32; quoteId: Bytes32; commitment: SignedCommitment },
+): Address | undefined {
+  return recovery.recover(commitmentDigest({ chainId: origin.id, escrow: origin.escrow }, { orderId: id, quoteId, lp, deadline }), signature);
+}
+
+export const askGroup = (origin: Chain, taker: Address, nonce: bigint): string => groupOf(origin.id, taker, nonce);
+
+const BPS = 10_000n;
