@@ -1,0 +1,113 @@
+/**
+ * What an LP is told: who it is, where its money lies, what it makes markets in, and when it must stop. The schema is the
+ * type; secrets, databases, RPC endpoints and doors are the app's business and are not here.
+ */
+
+import { z } from 'zod';
+import type { Address } from '../domain/hex.ts';
+import { zPricingParams } from './params.ts';
+
+const zName = z.string().min(1).max(64);
+const zUnits = z.string().regex(/^(?:0|[1-9][0-9]{0,29})(?:\.[0-9]{1,30})?$/, 'must be whole tokens as decimal text, such as "12.5"');
+const zAccount = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits').transform((text) => text.toLowerCase() as Address);
+
+/** One chain it trades on; escrow, tokens and clocks come from the chain's own description. */
+export const zLpChain = z.strictObject({
+  chainId: z.int().min(1),
+  /** The ledger account whose balance pays. The operator's key signs for it. */
+  account: zAccount,
+  /** Whole tokens that are never quoted, by symbol. */
+  buffers: z.record(zName, zUnits).default({}),
+  /** Standby below this much native currency on the operator, where the operator sends transactions (whole units). */
+  minGas: zUnits.default('0.02'),
+  /** Price symbol of the native currency: prices our own gas on cross-chain trades. */
+  gasPrice: zName.default('ETH'),
+  /** Standby when the newest block reached us longer ago than this, or its time is further off from ours. */
+  maxHeadAgeMs: z.int().min(500).default(15_000),
+  /** After a promise's last second: clock skew, two blocks, submit latency. */
+  graceSeconds: z.int().min(1).default(15),
+});
+
+/** A price symbol such as "ETH": where its USD price comes from. */
+export const zLpPrice = z.union([
+  z.strictObject({ fixed: zUnits }),
+  z.strictObject({
+    sources: z.array(z.strictObject({ feed: zName, symbol: zName })).min(1).max(16),
+    maxAgeMs: z.int().min(100).default(2_000),
+    /** Sources further from the median than this are dropped. */
+    maxDeviationBps: z.number().positive().default(50),
+    /** null: two where there are at least three sources, else one. */
+    minSources: z.int().min(1).nullable().default(null),
+    /** Annualised volatility that is never underestimated (0.5 is 50 %). */
+    sigmaFloor: z.number().min(0).default(0.4),
+  }),
+]);
+
+/** An asset is a token symbol on every chain that has it. */
+export const zLpAsset = z.strictObject({
+  price: zName,
+  /** Whole tokens we want to own over all chains; null: what we own when the process starts. */
+  target: zUnits.nullable().default(null),
+  /** What moving it between chains costs us. */
+  transportBps: z.number().min(0).default(0),
+});
+
+export const zLpPair = z.strictObject({
+  /** Asset symbols. Base equal to quote is the same asset on two chains. */
+  base: zName,
+  quote: zName,
+  /** `<source>-<dest>` slugs; null: every pair of our chains. */
+  corridors: z.array(z.string().min(3).max(80)).nullable().default(null),
+  params: zPricingParams.default({}),
+});
+
+export const zLpQuoting = z.strictObject({
+  /** How long a quote is firm when the taker does not ask for more, and the longest that is given. */
+  validitySeconds: z.int().min(1).max(600).default(10),
+  maxValiditySeconds: z.int().min(1).max(840).default(60),
+  /** The longest landing margin accepted from a venue: a promise binds us until validUntil plus this. */
+  maxLandingMarginSeconds: z.int().min(1).default(180),
+  /** Added to the firm time in the price, for clocks that differ. */
+  clockSkewSeconds: z.number().min(0).default(1),
+  /** Seconds from submission to delivery that are shown. */
+  etaSeconds: z.strictObject({ sameChain: z.int().min(0).default(4), crossChain: z.int().min(0).default(30) }).prefault({}),
+  /** Cross-chain: least time left to prove and claim before `expires` when filling, and to land the fill before fillDeadline. */
+  claimSeconds: z.int().min(1).default(60),
+  fillMarginSeconds: z.int().min(0).default(4),
+  /** Cross-chain: how long the input is locked until claimed, for the cost of capital. */
+  lockSeconds: z.int().min(0).default(60),
+  gasUnits: z.strictObject({ fill: z.int().default(150_000), prove: z.int().default(150_000), claim: z.int().default(150_000) }).prefault({}),
+  maxInFlight: z.int().min(1).max(100_000).default(256),
+});
+
+const zCap = z.strictObject({ count: z.int().min(1).optional(), notionalUsd: z.int().min(1).optional() });
+/** Caps on live quotes; absent: no cap. A request counts once, however many answers it got. */
+export const zLpLimits = z.strictObject({
+  perTaker: zCap.optional(),
+  perTakerPair: zCap.optional(),
+  perPair: zCap.optional(),
+  perPairSide: zCap.optional(),
+  total: zCap.optional(),
+});
+
+export const zLpConfig = z.strictObject({
+  /** As the venue's roster knows it. */
+  solver: z.strictObject({ id: zName, name: z.string().min(1).max(80), kind: z.enum(['lp', 'solver']).default('lp') }),
+  chains: z.array(zLpChain).min(1),
+  prices: z.record(zName, zLpPrice),
+  assets: z.record(zName, zLpAsset),
+  pairs: z.array(zLpPair).min(1),
+  quoting: zLpQuoting.prefault({}),
+  limits: zLpLimits.default({}),
+  /** After a crash nothing is signed until the last promise that could exist has lapsed; this is how far ahead that time is kept. */
+  lease: z.strictObject({ aheadSeconds: z.int().min(4).default(10) }).prefault({}),
+  /** How often every balance is compared with the chain, beside whenever an event touched it. */
+  reconcileSeconds: z.int().min(1).default(30),
+  /** Blocks read with one request for events. */
+  maxBlocksPerScan: z.int().min(10).default(2_000),
+});
+
+export type LpConfig = z.infer<typeof zLpConfig>;
+export type LpChainConfig = z.infer<typeof zLpChain>;
+export type LpPriceConfig = z.infer<typeof zLpPrice>;
+export type LpPairConfig = z.infer<typeof zLpPair>;

@@ -1,0 +1,201 @@
+/**
+ * One chain's events, folded into the ledger. At every head the window above the last final block is read anew, so a fact
+ * that is no longer there was reorganised away; what sinks below the depth is said again as final and never read again.
+ * The chain's clock moves in the ledger only after the events of its blocks have.
+ */
+
+import type { Address, Bytes32, Hex } from '../domain/hex.ts';
+import { addressToBytes32 } from '../domain/hex.ts';
+import type { StandardOrder } from '../domain/order.ts';
+import { min } from '../domain/amount.ts';
+import type { UnixSeconds } from '../domain/time.ts';
+import type { Ledger } from '../inventory/ledger.ts';
+import type { Stage } from '../inventory/promise.ts';
+import type { Block, ChainPort, EscrowEvent } from '../ports/chain.ts';
+import type { Log } from '../ports/log.ts';
+import type { ChainCursor } from '../ports/lp-store.ts';
+import type { Nonces } from './nonces.ts';
+import { groupOf } from './order.ts';
+
+/** What others want to hear of a chain. Hints as far as the ledger goes: it has been told already. */
+export interface FollowListener {
+  /** An order of ours is open on its origin, perhaps not deeply. */
+  opened(orderId: Bytes32, order: StandardOrder): void;
+  /** Somebody's order names us, but we know of no promise. */
+  stranger(orderId: Bytes32, order: StandardOrder): void;
+  filled(orderId: Bytes32, fill: { timestamp: UnixSeconds; txHash: Hex; blockNumber: bigint }): void;
+  unfilled(orderId: Bytes32): void;
+  /** At depth. */
+  finalised(orderId: Bytes32): void;
+  refunded(orderId: Bytes32): void;
+  operator(allowed: boolean): void;
+  /** Everything up to this head has been taken in. */
+  followed(head: Block): void;
+}
+
+export interface Follower {
+  readonly port: ChainPort;
+  /** The last final block taken in. */
+  cursor(): ChainCursor;
+  /** Time of the newest block whose events are in the ledger. */
+  time(): UnixSeconds;
+  /** Tokens of ours that deposits, withdrawals or requests touched since asked last: at first sight, and at depth. */
+  takeTouched(): { heard: ReadonlySet<Address>; final: ReadonlySet<Address> };
+  /** Reads again from an earlier final block: the ledger knows what it has heard. */
+  rewind(to: ChainCursor): void;
+  /** Takes in one head. Calls do not overlap. */
+  scan(head: Block): Promise<void>;
+}
+
+export interface FollowDeps {
+  port: ChainPort;
+  ledger: Ledger;
+  nonces: Nonces;
+  log: Log;
+  listener: FollowListener;
+  /** Takes a promise into the ledger that only the chain told us of; false when it is none of ours. */
+  restore(orderId: Bytes32, order: StandardOrder): boolean;
+}
+
+const ENDED: ReadonlySet<Stage | undefined> = new Set<Stage>(['lapsed', 'released', 'failed']);
+
+export function createFollower({ port, ledger, nonces, log, listener, restore }: FollowDeps, { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number }, start: ChainCursor): Follower {
+  const { chain } = port;
+  const solver = addressToBytes32(account);
+  let cursor = start;
+  let time: UnixSeconds = 0;
+  let touched = { heard: new Set<Address>(), final: new Set<Address>() };
+  /** Events above the final block, by what names them; of our fills, what has to be unsaid if they vanish. */
+  let shallow = new Map<string, { blockNumber: bigint; fill: { orderId: Bytes32; id: string } | undefined }>();
+
+  /** Block and transaction: a transaction that a reorganisation drops and another block mines again is another fact. */
+  const idOf = ({ blockHash, txHash }: EscrowEvent): string => `${blockHash}:${txHash}`;
+
+  /** First news of an event, whatever its depth. */
+  function hear(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
+    switch (event.kind) {
+      case 'open': {
+        if (ledger.quote(event.orderId) === undefined) return listener.stranger(event.orderId, event.order);
+        ledger.apply({ type: 'accepted', quoteId: event.orderId });
+        if (ENDED.has(ledger.quote(event.orderId)?.stage)) {
+          log.fatal({ orderId: event.orderId }, 'an order opened after the hold for it had ended: not honoured');
+          return;
+        }
+        return listener.opened(event.orderId, event.order);
+      }
+      case 'filled': {
+        if (event.solver !== solver) return;
+        const order = orders.get(event.orderId);
+        if (ledger.quote(event.orderId) === undefined && (order === undefined || !restore(event.orderId, order))) {
+          log.fatal({ orderId: event.orderId, txHash: event.txHash }, 'our balance paid for an order that we do not know: the next comparison will freeze that token');
+          return;
+        }
+        ledger.apply({ type: 'filled', quoteId: event.orderId, id });
+        listener.filled(event.orderId, { timestamp: event.timestamp, txHash: event.txHash, blockNumber: event.blockNumber });
+        return;
+      }
+      case 'operator':
+        if (event.account === account && event.operator === operator) listener.operator(event.allowed);
+        return;
+      case 'ledger':
+        if (event.account === account) touched.heard.add(event.token);
+        return;
+      default:
+    }
+  }
+
+  /** The same event at depth. */
+  function conclude(event: EscrowEvent, id: string): void {
+    switch (event.kind) {
+      case 'open':
+        return release(groupOf(chain.id, event.order.user, event.order.nonce), event.orderId);
+      case 'nonce':
+        return release(groupOf(chain.id, event.user, event.nonce), undefined);
+      case 'filled':
+        if (event.solver === solver) ledger.apply({ type: 'fill_final', quoteId: event.orderId, id });
+        return;
+      case 'finalised': {
+        const quote = ledger.quote(event.orderId);
+        if (quote === undefined) return;
+        ledger.apply({ type: 'finalised', quoteId: event.orderId, id, received: quote.request.input.amount });
+        return listener.finalised(event.orderId);
+      }
+      case 'refunded': {
+        const quote = ledger.quote(event.orderId);
+        if (quote === undefined) return;
+        if (quote.stage === 'filled' || quote.stage === 'final') log.fatal({ orderId: event.orderId }, 'an order that we filled was refunded: the input is lost');
+        ledger.apply({ type: 'failed', quoteId: event.orderId });
+        return listener.refunded(event.orderId);
+      }
+      case 'ledger':
+        if (event.account === account) touched.final.add(event.token);
+        return;
+      default:
+    }
+  }
+
+  /** The nonce is used at depth: whatever else was signed under it is dead. */
+  function release(group: string, winner: Bytes32 | undefined): void {
+    for (const quoteId of nonces.take(group)) if (quoteId !== winner) ledger.apply({ type: 'released', quoteId });
+  }
+
+  async function scan(head: Block): Promise<void> {
+    const depth = BigInt(chain.depth);
+    for (;;) {
+      const from = cursor.block + 1n;
+      const to = min(head.number, cursor.block + BigInt(maxBlocks));
+      if (to < from) return;
+      const events = await port.events(from, to);
+      const final = min(head.number - depth, to);
+      // Asked after the events: a block that is final cannot change between the two.
+      const [bottom, top] = await Promise.all([final > cursor.block ? port.block(final) : undefined, to === head.number ? head : port.block(to)]);
+      if (top === undefined || (final > cursor.block && bottom === undefined)) return;
+      take(events, final, to);
+      if (bottom !== undefined) cursor = { chainId: chain.id, block: bottom.number, hash: bottom.hash };
+      time = Math.max(time, top.timestamp);
+      ledger.advance(chain.id, time);
+      nonces.prune(time);
+      if (to === head.number) return listener.followed(head);
+    }
+  }
+
+  function take(events: readonly EscrowEvent[], final: bigint, to: bigint): void {
+    const orders = new Map(events.flatMap((event) => (event.kind === 'open' ? [[event.orderId, event.order] as const] : [])));
+    const now: typeof shallow = new Map();
+    const seen = new Set<string>();
+    for (const event of events) {
+      const id = idOf(event);
+      const name = `${id}:${event.logIndex}`;
+      seen.add(name);
+      if (!shallow.has(name)) hear(event, id, orders);
+      if (event.blockNumber <= final) conclude(event, id);
+      else now.set(name, { blockNumber: event.blockNumber, fill: event.kind === 'filled' && event.solver === solver ? { orderId: event.orderId, id } : undefined });
+    }
+    for (const [name, was] of shallow) {
+      if (seen.has(name)) continue;
+      if (was.blockNumber > to) now.set(name, was);
+      else if (was.fill !== undefined) unsay(was.fill);
+    }
+    shallow = now;
+  }
+
+  function unsay({ orderId, id }: { orderId: Bytes32; id: string }): void {
+    log.warn({ orderId, chain: chain.slug }, 'a fill was reorganised away');
+    if (ledger.apply({ type: 'reorged', quoteId: orderId, id }).applied) listener.unfilled(orderId);
+  }
+
+  return {
+    port,
+    cursor: () => cursor,
+    time: () => time,
+    takeTouched() {
+      const taken = touched;
+      touched = { heard: new Set(), final: new Set() };
+      return taken;
+    },
+    rewind(to) {
+      if (to.block < cursor.block) cursor = to;
+    },
+    scan,
+  };
+}

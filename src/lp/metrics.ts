@@ -1,0 +1,69 @@
+/** Every series an LP shows, in one list. */
+
+import { formatUnits } from '../domain/amount.ts';
+import type { Ledger } from '../inventory/ledger.ts';
+import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
+
+export interface LpMetrics {
+  answers: Counter;
+  declines: Counter;
+  quoteSeconds: Histogram;
+  slices: Counter;
+  awards: Counter;
+  fills: Counter;
+  frames: Counter;
+}
+
+/** What gauges read when somebody scrapes. */
+export interface LpGauges {
+  ledger: Ledger;
+  slug(chainId: number): string;
+  symbol(chainId: number, token: string): string;
+  reasons(): readonly { kind: string }[];
+  quoting(): boolean;
+  openAwards(): number;
+  leaseSeconds(): { chainId: number; seconds: number }[];
+}
+
+const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 1];
+
+export function createLpMetrics(metrics: Metrics): LpMetrics {
+  return {
+    answers: metrics.counter('firmquote_lp_answers_total', 'Requests answered, by kind of answer', ['kind']),
+    declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', ['reason']),
+    quoteSeconds: metrics.histogram('firmquote_lp_quote_seconds', 'From the request in to the answer out', LATENCY_SECONDS),
+    slices: metrics.counter('firmquote_lp_slices_total', 'Slices of splits, by answer', ['kind']),
+    awards: metrics.counter('firmquote_lp_awards_total', 'Awards that ended, by outcome', ['outcome', 'kind']),
+    fills: metrics.counter('firmquote_lp_fills_total', 'Cross-chain fills, by outcome', ['outcome']),
+    frames: metrics.counter('firmquote_lp_bad_frames_total', 'Frames from a venue that were not understood', ['kind']),
+  };
+}
+
+export function showGauges(metrics: Metrics, view: LpGauges): void {
+  const places = ['chain', 'token', 'part'];
+  metrics.gauge('firmquote_lp_inventory_units', 'Whole tokens, by what they are spoken for', places, (gauge) => {
+    for (const bucket of view.ledger.buckets()) {
+      const [chain, token] = [view.slug(bucket.chainId), view.symbol(bucket.chainId, bucket.token)];
+      const { onchain, pendingOut, committed, held, receivable, withdrawing, free, shortfall } = bucket;
+      const parts = { onchain, pendingOut, committed, held, receivable, withdrawing, free, shortfall };
+      for (const [part, amount] of Object.entries(parts)) gauge.set(Number.parseFloat(formatUnits(amount, bucket.decimals)), { chain, token, part });
+    }
+  });
+  metrics.gauge('firmquote_lp_reserved_share', 'Promised (held, committed, in flight) over balance', ['chain', 'token'], (gauge) => {
+    for (const { chainId, token, onchain, held, committed, pendingOut } of view.ledger.buckets()) {
+      const promised = held + committed + pendingOut;
+      gauge.set(onchain === 0n ? 0 : Number((promised * 1_000_000n) / onchain) / 1e6, { chain: view.slug(chainId), token: view.symbol(chainId, token) });
+    }
+  });
+  metrics.gauge('firmquote_lp_live_quotes', 'Promises that could still be taken', [], (gauge) => gauge.set(view.ledger.live));
+  metrics.gauge('firmquote_lp_open_awards', 'Awards not yet final', [], (gauge) => gauge.set(view.openAwards()));
+  metrics.gauge('firmquote_lp_quoting', '1 while quoting, 0 in standby', [], (gauge) => gauge.set(view.quoting() ? 1 : 0));
+  const kinds = ['paused', 'stopping', 'starting', 'lost', 'quarantine', 'lag', 'gas', 'sender', 'operator', 'drift', 'price', 'store'] as const;
+  metrics.gauge('firmquote_lp_standby_reason', '1 for each reason that keeps something from being quoted', ['reason'], (gauge) => {
+    const now = new Set(view.reasons().map(({ kind }) => kind));
+    for (const reason of kinds) gauge.set(now.has(reason) ? 1 : 0, { reason });
+  });
+  metrics.gauge('firmquote_lp_lease_seconds', 'How far the signing lease reaches beyond now', ['chain'], (gauge) => {
+    for (const { chainId, seconds } of view.leaseSeconds()) gauge.set(seconds, { chain: view.slug(chainId) });
+  });
+}

@@ -1,0 +1,349 @@
+/** The maker as a whole: opens its store, builds its ledger, follows its chains, and quotes for as long as it is safe. */
+
+import { max, parseUnits } from '../domain/amount.ts';
+import { RequestError, UpstreamError } from '../domain/errors.ts';
+import type { Bytes32 } from '../domain/hex.ts';
+import type { BucketView, LedgerOptions } from '../inventory/ledger.ts';
+import type { LeaseRule } from '../inventory/lease.ts';
+import type { Cap, Limits } from '../inventory/limits.ts';
+import type { Attestations } from '../ports/attestations.ts';
+import type { ChainPort } from '../ports/chain.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Feed } from '../ports/feed.ts';
+import type { Link } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
+import type { LpAward, LpStore } from '../ports/lp-store.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Random } from '../ports/random.ts';
+import type { Recovery, Signer } from '../ports/signer.ts';
+import type { Transactor } from '../ports/transactor.ts';
+import { createAdvancer } from './advance.ts';
+import { createAwards } from './award.ts';
+import { type ChainState, createBook } from './book.ts';
+import type { LpConfig } from './config.ts';
+import { createFollower, type Follower, type FollowListener } from './follow.ts';
+import { createLadders } from './ladder.ts';
+import { createLeases } from './lease.ts';
+import { createMarket } from './market.ts';
+import { createLpMetrics, showGauges } from './metrics.ts';
+import { createNonces } from './nonces.ts';
+import { createPump } from './pump.ts';
+import { type CommitmentSigner, commitmentSigner, createQuoter } from './quote.ts';
+import { createReconciler } from './reconcile.ts';
+import { restore } from './restore.ts';
+import { createRoutes, type LpChain } from './route.ts';
+import { createSession, type Session } from './session.ts';
+import { createSlicer } from './slice.ts';
+import { createStandby, type Reason, type Standby } from './standby.ts';
+
+export interface LpNodeDeps {
+  /** One per configured chain, started (its first head known or about to be). */
+  chains: readonly ChainPort[];
+  /** Senders for cross-chain fills by chain id, with the operator's key. Started and stopped by the node. */
+  transactors: ReadonlyMap<number, Transactor>;
+  /** One per venue. Started and stopped by the node. */
+  links: readonly Link[];
+  /** Started and stopped by the node. */
+  feeds: readonly Feed[];
+  /** Closed by whoever made it. */
+  store: LpStore;
+  /** The operator's key: signs commitments and proves the account to venues. */
+  signer: Signer;
+  recovery: Recovery;
+  /** Signs commitments in another way than the signer does over our own digest. */
+  commit?: CommitmentSigner;
+  random: Random;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  /** Where attesters' signatures come from; without it somebody else has to prove our fills. */
+  proofs?: Attestations;
+}
+
+export interface LpStatus {
+  status: 'active' | 'standby';
+  note: string | null;
+  reasons: readonly Reason[];
+  liveQuotes: number;
+  venues: { name: string; welcome: boolean }[];
+  chains: { chainId: number; slug: string; head: bigint | null; final: bigint; gasWei: bigint | null }[];
+  prices: { symbol: string; usd: number | null; detail: string | null }[];
+}
+
+export interface LpNode {
+  /** Resolves when the ledger stands and quoting may begin; throws when the configuration or the chains do not allow it. */
+  start(): Promise<void>;
+  /** Stops quoting at once, finishes steps, writes the ledger, closes links. */
+  stop(): Promise<void>;
+  status(): LpStatus;
+  inventory(): BucketView[];
+  awards(limit?: number): Promise<LpAward[]>;
+  /** The kill switch: nothing is signed from this moment on. What was signed stays honoured. */
+  pause(note: string): void;
+  resume(): void;
+}
+
+const TICK_MS = 250;
+const READY_MS = 30_000;
+const GAS_EVERY = 20;
+/** Writing holds takes time that a stop does not have; beyond this many the lease does the remembering, as after a crash. */
+const MOST_HOLDS_WRITTEN = 20_000;
+
+export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
+  const { clock, log, store, transactors } = deps;
+  const lpChains = config.chains.map((chain): LpChain & { port: ChainPort } => {
+    const port = deps.chains.find((each) => each.chain.id === chain.chainId);
+    if (port === undefined) throw new RequestError(`Chain ${chain.chainId} is configured for this LP but not described. Add it, or take it out.`, { code: 'bad_config' });
+    return { config: chain, chain: port.chain, port };
+  });
+  const [account, ...others] = new Set(lpChains.map((chain) => chain.config.account));
+  if (account === undefined || others.length > 0) throw new RequestError('An LP has one account address, the same on every chain: the escrow credits the address that paid.', { code: 'bad_config' });
+  const routes = createRoutes(lpChains, config.pairs);
+  const market = createMarket({ clock }, config);
+  const ports = new Map(lpChains.map(({ port }) => [port.chain.id, port]));
+  const buckets = bucketsOf(lpChains, config);
+  const lpMetrics = createLpMetrics(deps.metrics);
+
+  let live: Live | undefined;
+
+  interface Live {
+    standby: Standby;
+    sessions: Session[];
+    followers: Map<number, Follower>;
+    book: ReturnType<typeof createBook>;
+    awards: ReturnType<typeof createAwards>;
+    stop(): Promise<void>;
+  }
+
+  async function start(): Promise<void> {
+    await Promise.all(lpChains.map(({ port }) => ready(port, clock)));
+    const opening = await store.open();
+    const options: LedgerOptions = { buckets, graceSeconds: (chainId) => lpChains.find(({ chain }) => chain.id === chainId)?.config.graceSeconds ?? 15, limits: limitsOf(config) };
+    const restored = await restore({ ports, store, log, nowMs: clock.nowMs() }, { opening, options, account: account as `0x${string}` });
+    live = await run(restored, opening);
+  }
+
+  async function run(restored: Awaited<ReturnType<typeof restore>>, opening: Awaited<ReturnType<LpStore['open']>>): Promise<Live> {
+    const me = account as `0x${string}`;
+    const operator = deps.signer.address;
+    const { ledger } = restored;
+    const states = new Map(lpChains.map(({ port, config: chain }): [number, ChainState] => [port.chain.id, { port, config: chain, gasPrice: undefined, native: undefined }]));
+    const chains = new Map(lpChains.map((each) => [each.chain.id, each.chain]));
+    const followers = new Map<number, Follower>();
+    const time = (chainId: number) => followers.get(chainId)?.time() ?? 0;
+    const book = createBook({ clock, market, ledger, chains: states, settled: time }, config);
+    const nonces = createNonces();
+    const rules = new Map(lpChains.map(({ chain, config: { graceSeconds } }): [number, LeaseRule] => [
+      chain.id,
+      { longestQuoteSeconds: config.quoting.validitySeconds + chain.landingMarginSeconds, aheadSeconds: config.lease.aheadSeconds, graceSeconds },
+    ]));
+    const leases = createLeases({ store, log, now: book.now, settled: time }, { found: opening.leases, clean: restored.clean, rules });
+    const awards = createAwards({ ledger, store, recovery: deps.recovery, clock, log, chains, time, changed: () => {} }, { account: me, operator });
+    for (const award of restored.awards) awards.load(award);
+    const standby = createStandby({ book, routes, leases, followers, transactors, clock });
+    standby.set('starting', 'starting');
+    const sessions: Session[] = [];
+    const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
+      for (const session of sessions) session.tell(orderId, stage, txHash);
+    };
+    const advancer = createAdvancer({ awards, ledger, chains: ports, transactors, proofs: deps.proofs, metrics: lpMetrics, log, tell }, { quoting: config.quoting, account: me });
+    /** Awards are the business of whoever owns the store. */
+    const advance = async () => {
+      if (!leases.lost) await advancer.run();
+    };
+
+    const ladders = createLadders({ clock });
+    const quoterDeps = { book, routes, leases, ladders, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add };
+    const quoter = createQuoter(quoterDeps, config);
+    const slicer = createSlicer(quoterDeps);
+    const byId = new Map(lpChains.map((each) => [each.chain.id, each]));
+    for (const link of deps.links) {
+      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, quoter, slicer, awards, routes, chains: byId, state: standby.status, awarded: () => void advance() }, config));
+    }
+
+    function listener(chainId: number): FollowListener {
+      return {
+        opened: awards.opened,
+        stranger: (orderId) => log.debug({ orderId }, 'an order is open that no promise of ours belongs to'),
+        filled(orderId, fill) {
+          awards.update(orderId, { fill, stage: 'filled', note: 'filled' });
+          if (awards.get(orderId)?.slice.originChainId !== chainId) lpMetrics.fills.add({ outcome: 'filled' });
+          tell(orderId, 'filled', fill.txHash);
+        },
+        unfilled(orderId) {
+          awards.update(orderId, { fill: null, stage: 'committed', note: 'the fill was reorganised away' });
+          lpMetrics.fills.add({ outcome: 'reorged' });
+        },
+        finalised(orderId) {
+          const kind = awards.get(orderId)?.slice.destChainId === chainId ? 'same_chain' : 'cross_chain';
+          lpMetrics.awards.add({ outcome: 'settled', kind });
+          awards.update(orderId, { stage: 'finalised', note: null });
+        },
+        refunded: (orderId) => awards.update(orderId, { stage: 'failed', note: 'refunded to the taker' }),
+        operator(allowed) {
+          if (!allowed) log.fatal({ chainId }, 'the account revoked our operator key on the chain: nothing more is signed');
+          standby.set('operator', allowed ? undefined : 'the operator key was revoked');
+        },
+        followed: () => void advance(),
+      };
+    }
+
+    const pumps = lpChains.map(({ port, chain }) => {
+      const cursor = restored.cursors.get(chain.id);
+      if (cursor === undefined) throw new UpstreamError('A chain has no block to start from.', { code: 'block_missing' });
+      const follower = createFollower({ port, ledger, nonces, log, listener: listener(chain.id), restore: awards.restore }, { account: me, operator, maxBlocks: config.maxBlocksPerScan }, cursor);
+      followers.set(chain.id, follower);
+      const tokens = buckets.filter(({ chainId }) => chainId === chain.id).map(({ token }) => token);
+      const requests = restored.requests.filter(({ chainId }) => chainId === chain.id);
+      const reconciler = createReconciler({ follower, ledger, clock, log }, { account: me, tokens, everyMs: config.reconcileSeconds * 1000, open: requests });
+      return createPump({ port, follower, reconciler, log });
+    });
+
+    await Promise.all(lpChains.map(async ({ port, chain }) => {
+      if (!(await port.isOperator(me, operator)) && operator !== me) {
+        log.fatal({ chainId: chain.id, operator }, 'the account has not named this operator on the chain: nothing is signed');
+        standby.set('operator', 'the operator key is not allowed on the chain');
+      }
+    }));
+    for (const feed of deps.feeds) {
+      feed.start({
+        quote: market.observe,
+        trouble: (trouble) => trouble.kind !== 'refused' && log[trouble.kind === 'connected' ? 'info' : 'warn']({ feed: feed.source, ...trouble }, 'price feed'),
+      });
+    }
+    await Promise.all([book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')), ...pumps.map((pump) => pump.first())]);
+    await leases.tick();
+    await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
+
+    let ticks = 0;
+    let handedOver = false;
+    let cancel = () => {};
+    async function tick(): Promise<void> {
+      ticks += 1;
+      await leases.tick().then(() => standby.set('store', undefined), (error: unknown) => {
+        log.error({ error }, 'the lease could not be renewed');
+        standby.set('store', 'the database does not answer');
+      });
+      if (leases.lost && !handedOver) {
+        handedOver = true;
+        // The one that took over has to send the fills, and two cannot hold the operator's nonces: give them back now.
+        log.fatal({}, 'another process has taken this LP over: this one sends nothing any more and should be stopped');
+        await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
+      }
+      if (ticks % 4 === 0) market.tick();
+      if (ticks % GAS_EVERY === 0) await book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read'));
+      if (standby.look()) {
+        log.info({ ...standby.status() }, 'status');
+        for (const session of sessions) session.status();
+      }
+    }
+    const loop = () => (cancel = clock.after(TICK_MS, () => void tick().catch((error: unknown) => log.error({ error }, 'a tick failed')).finally(() => stopping || loop())));
+    let stopping = false;
+
+    standby.set('starting', undefined);
+    standby.look();
+    loop();
+    for (const session of sessions) session.start();
+    void advance();
+    showGauges(deps.metrics, {
+      ledger,
+      slug: (chainId) => chains.get(chainId)?.slug ?? String(chainId),
+      symbol: (chainId, token) => chains.get(chainId)?.tokens.find(({ address }) => address === token)?.symbol ?? 'unknown',
+      reasons: standby.reasons,
+      quoting: () => standby.status().status === 'active',
+      openAwards: () => awards.open().length,
+      leaseSeconds: leases.reach,
+    });
+    log.info({ status: standby.status(), clean: restored.clean, routes: routes.all.length, operator }, 'LP is up');
+
+    return {
+      standby,
+      sessions,
+      followers,
+      book,
+      awards,
+      async stop() {
+        stopping = true;
+        standby.set('stopping', 'stopping');
+        cancel();
+        for (const session of sessions) session.status();
+        await Promise.all(sessions.map((session) => session.stop()));
+        for (const feed of deps.feeds) feed.stop();
+        await Promise.all(pumps.map((pump) => pump.stop()));
+        await advance();
+        await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
+        await awards.flush();
+        if (ledger.live > MOST_HOLDS_WRITTEN) return log.warn({ live: ledger.live }, 'LP is down with more live quotes than are worth writing: the next start waits them out');
+        const ours = await store.stop({ ledger: ledger.snapshot(), cursors: [...followers.values()].map((follower) => follower.cursor()) });
+        log.info({ clean: ours }, 'LP is down');
+      },
+    };
+  }
+
+  return {
+    start,
+    async stop() {
+      const stopping = live;
+      live = undefined;
+      await stopping?.stop();
+    },
+    status() {
+      const state = live?.standby.status() ?? { status: 'standby', note: 'not running' };
+      return {
+        ...state,
+        reasons: live?.standby.reasons() ?? [],
+        liveQuotes: live?.book.ledger.live ?? 0,
+        venues: live?.sessions.map(({ name, welcome }) => ({ name, welcome })) ?? [],
+        chains: lpChains.map(({ port, chain }) => ({ chainId: chain.id, slug: chain.slug, head: port.head()?.number ?? null, final: live?.followers.get(chain.id)?.cursor().block ?? 0n, gasWei: live?.book.chains.get(chain.id)?.native ?? null })),
+        prices: Object.keys(config.prices).map((symbol) => {
+          const mid = market.mid(symbol);
+          return 'declined' in mid ? { symbol, usd: null, detail: mid.detail ?? null } : { symbol, usd: mid.value, detail: null };
+        }),
+      };
+    },
+    inventory: () => live?.book.ledger.buckets() ?? [],
+    awards: (limit = 50) => store.listAwards(limit),
+    pause(note) {
+      live?.standby.set('paused', note);
+      live?.standby.look();
+      for (const session of live?.sessions ?? []) session.status();
+      log.warn({ note }, 'paused: nothing is signed');
+    },
+    resume() {
+      live?.standby.set('paused', undefined);
+      live?.standby.look();
+      for (const session of live?.sessions ?? []) session.status();
+      log.warn({}, 'resumed');
+    },
+  };
+}
+
+function bucketsOf(chains: readonly LpChain[], config: LpConfig) {
+  return chains.flatMap(({ chain, config: { buffers } }) =>
+    chain.tokens
+      .filter(({ symbol }) => symbol in config.assets)
+      .map(({ address, symbol, decimals }) => ({ chainId: chain.id, token: address, asset: symbol, decimals, ...(buffers[symbol] !== undefined && { buffer: parseUnits(buffers[symbol], decimals) }) })),
+  );
+}
+
+function limitsOf({ limits }: LpConfig): Limits {
+  const cap = (given: { count?: number | undefined; notionalUsd?: number | undefined } | undefined): Cap => ({
+    ...(given?.count !== undefined && { count: given.count }),
+    ...(given?.notionalUsd !== undefined && { notional: BigInt(given.notionalUsd) * 1_000_000n }),
+  });
+  return Object.fromEntries(Object.entries(limits).map(([name, given]) => [name, cap(given)]));
+}
+
+/** A chain is ready when its final block shows the escrow: a chain just deployed to is not, for a moment. */
+async function ready(port: ChainPort, clock: Clock): Promise<void> {
+  const untilMs = clock.monotonicMs() + READY_MS;
+  for (;;) {
+    const head = port.head();
+    if (head !== undefined && (await port.hasCode(port.chain.escrow, max(head.number - BigInt(port.chain.depth), 0n)))) return;
+    if (clock.monotonicMs() > untilMs) {
+      const what = head === undefined ? 'no block' : 'no escrow at its configured address';
+      throw new UpstreamError(`Chain ${port.chain.slug} shows ${what}. Check its RPC endpoints and addresses.`, { code: 'chain_unavailable' });
+    }
+    await new Promise<void>((resolve) => clock.after(100, resolve));
+  }
+}

@@ -1,0 +1,42 @@
+/** The pricing model's knobs as configuration: any of them may be named for a pair, the rest keep the model's defaults. */
+
+import { z } from 'zod';
+import { DEFAULT_PARAMS, type PricingParams } from '../pricing/params.ts';
+
+const share = z.number().min(0).max(1);
+const positive = z.number().positive();
+const natural = z.number().min(0);
+
+const knobs = {
+  alpha: z.number().min(-20).max(20),
+  beta: z.number().min(0.05).max(2),
+  minEdgeBps: natural,
+  omega: share,
+  jumpsPerSecond: natural,
+  jumpBps: positive,
+  rivals: z.int().min(1).max(100),
+  gamma: natural,
+  arrival: positive,
+  decay: positive,
+  unit: positive,
+  halfBand: positive,
+  hardQ: positive,
+  invPassThrough: z.boolean(),
+  impactFactor: natural,
+  dailyVolume: positive,
+  capitalRate: natural,
+  gasBufferBps: z.number().min(10_000).max(100_000),
+  minSpreadBps: z.number().min(0).max(1_000),
+  maxSpreadBps: z.number().min(0).max(5_000),
+  maxConfidenceBps: positive,
+  minSize: natural,
+  maxSize: positive,
+} satisfies Record<keyof PricingParams, z.ZodType>;
+
+export const zPricingParams = z.strictObject(knobs).partial();
+
+/** The model's defaults with what the configuration names. */
+export function pricingParams(named: z.infer<typeof zPricingParams>): PricingParams {
+  const given = Object.entries(named).filter(([, value]) => value !== undefined);
+  return { ...DEFAULT_PARAMS, ...Object.fromEntries(given) };
+}

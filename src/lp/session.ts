@@ -1,0 +1,211 @@
+/** One venue's conversation: proves who we are, answers what it asks, believes nothing it says that a chain could say better. */
+
+import type { Address, Bytes32, Hex } from '../domain/hex.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Link } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
+import type { Signer } from '../ports/signer.ts';
+import { LINK_HEARTBEAT_SECONDS, LINK_MISSED_HEARTBEATS, LINK_PROTOCOL_VERSION, type FromSolver, type FromVenue, type Message, readFromVenue, type Rfq, type Slice } from '../protocol/link.ts';
+import { linkProofDigest } from '../protocol/link-proof.ts';
+import type { Awards } from './award.ts';
+import type { LpConfig } from './config.ts';
+import type { LpMetrics } from './metrics.ts';
+import type { Answer, Quoter } from './quote.ts';
+import { decline } from './quote.ts';
+import type { LpChain, Routes } from './route.ts';
+import type { Slicer } from './slice.ts';
+
+export interface Session {
+  start(): void;
+  /** Tells the venue how we are; also right after `welcome`. */
+  status(): void;
+  tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
+  readonly welcome: boolean;
+  readonly name: string;
+  stop(): Promise<void>;
+}
+
+export interface SessionDeps {
+  link: Link;
+  clock: Clock;
+  log: Log;
+  metrics: LpMetrics;
+  signer: Signer;
+  quoter: Quoter;
+  slicer: Slicer;
+  awards: Awards;
+  routes: Routes;
+  chains: ReadonlyMap<number, LpChain>;
+  state(): { status: 'active' | 'standby'; note: string | null };
+  /** Something was awarded: look at it now. */
+  awarded(): void;
+}
+
+export function createSession(deps: SessionDeps, { solver, quoting }: Pick<LpConfig, 'solver' | 'quoting'>): Session {
+  const { link, clock, metrics } = deps;
+  const log = deps.log.child({ venue: link.name });
+  const warned = new Set<string>();
+  let welcome = false;
+  let heardMs = 0;
+  let stopped = false;
+  let cancelBeat = () => {};
+  let inFlight = 0;
+
+  const send = (message: FromSolver): boolean => link.send(JSON.stringify(message));
+
+  async function challenged({ nonce, venueId, protocolVersion, chains }: Message<'challenge', FromVenue>): Promise<void> {
+    if (protocolVersion !== LINK_PROTOCOL_VERSION) return link.reconnect(`the venue speaks protocol ${protocolVersion}, we speak ${LINK_PROTOCOL_VERSION}`);
+    const accounts: Message<'hello', FromSolver>['accounts'] = [];
+    for (const { chainId, escrow, oracle } of chains) {
+      const ours = deps.chains.get(chainId);
+      if (ours === undefined) continue;
+      // A venue on another escrow would have us sign promises that our money does not stand behind.
+      if (ours.chain.escrow !== escrow || ours.chain.oracle !== oracle) {
+        log.error({ chainId, escrow, oracle }, 'the venue names another escrow or oracle than our configuration: this chain is left out');
+        continue;
+      }
+      const account: Address = ours.config.account;
+      accounts.push({ chainId, account, operator: deps.signer.address, signature: await deps.signer.sign(linkProofDigest({ chainId, escrow }, { nonce, venueId, solverId: solver.id, account })) });
+    }
+    if (accounts.length === 0) return link.reconnect('the venue and this LP have no chain in common');
+    send({ type: 'hello', solverId: solver.id, kind: solver.kind, name: solver.name, accounts, corridors: [...deps.routes.corridors], maxInFlight: quoting.maxInFlight, protocolVersion: LINK_PROTOCOL_VERSION });
+  }
+
+  function beat(heartbeatSeconds: number): void {
+    cancelBeat = clock.after(heartbeatSeconds * 1000, () => {
+      if (clock.monotonicMs() - heardMs > LINK_MISSED_HEARTBEATS * heartbeatSeconds * 1000) return link.reconnect('the venue fell silent');
+      send({ type: 'ping' });
+      beat(heartbeatSeconds);
+    });
+  }
+
+  function asked(rfq: Rfq): void {
+    const startedMs = clock.monotonicMs();
+    const answered = (answer: Answer) => {
+      // Too late is worth nothing to the venue; the hold stays, for a signature that nobody has would be worse assumed dead.
+      if (clock.monotonicMs() - startedMs <= rfq.deadlineMs) send(answer);
+      metrics.quoteSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
+      metrics.answers.add(answer.type === 'quote' ? QUOTE : answer.type === 'partial' ? PARTIAL : DECLINE);
+      if (answer.type === 'decline') metrics.declines.add({ reason: answer.reason });
+    };
+    attempt(() => deps.quoter.answer(rfq), answered, () => answered(decline(rfq, { declined: 'internal' })));
+  }
+
+  function sliced(slice: Slice): void {
+    attempt(
+      () => deps.slicer.answer(slice),
+      (answer) => {
+        send(answer);
+        metrics.slices.add({ kind: answer.type });
+      },
+      () => send(decline(slice, { declined: 'internal' }, slice.quoteId)),
+    );
+  }
+
+  /** Whatever goes wrong inside, the venue gets an answer and the link lives. */
+  function attempt<A>(work: () => A | Promise<A>, done: (answer: A) => void, failed: () => void): void {
+    const broke = (error: unknown) => {
+      log.fatal({ error }, 'answering failed');
+      failed();
+    };
+    try {
+      const answer = work();
+      if (!(answer instanceof Promise)) return done(answer);
+      inFlight += 1;
+      void later(answer, done, broke);
+    } catch (error) {
+      broke(error);
+    }
+  }
+
+  async function later<A>(answer: Promise<A>, done: (answer: A) => void, broke: (error: unknown) => void): Promise<void> {
+    try {
+      done(await answer);
+    } catch (error) {
+      broke(error);
+    } finally {
+      inFlight -= 1;
+    }
+  }
+
+  function frame(text: string): void {
+    heardMs = clock.monotonicMs();
+    const read = readFromVenue(text);
+    if (!read.ok) {
+      metrics.frames.add({ kind: read.kind });
+      if (warned.size < 100 && !warned.has(read.detail)) log.warn({ detail: read.detail }, read.kind === 'invalid' ? 'a frame that breaks the protocol was ignored' : 'frames of an unknown type are ignored');
+      warned.add(read.detail);
+      return;
+    }
+    const { message } = read;
+    switch (message.type) {
+      case 'rfq':
+        return asked(message);
+      case 'slice':
+        return sliced(message);
+      case 'ping':
+        return void send({ type: 'pong' });
+      case 'challenge':
+        return void challenged(message).catch((error: unknown) => link.reconnect(error instanceof Error ? error.message : 'the proof could not be signed'));
+      case 'welcome':
+        welcome = true;
+        log.info({ session: message.sessionId }, 'welcome at the venue');
+        cancelBeat();
+        beat(message.heartbeatSeconds || LINK_HEARTBEAT_SECONDS);
+        send({ type: 'status', ...deps.state() });
+        send({ type: 'resync' });
+        return;
+      case 'refused':
+        log.error({ code: message.code, reason: message.message }, 'the venue refused us');
+        return link.reconnect(`refused: ${message.code}`);
+      case 'award':
+        deps.awards.take(message);
+        return deps.awarded();
+      case 'resync':
+        for (const award of message.awards) deps.awards.take(award);
+        return deps.awarded();
+      // The chain says it too, and is believed; so does the end of a hold. As hints these two make us look sooner, no more.
+      case 'order':
+        return deps.awarded();
+      case 'released':
+      case 'pong':
+        return;
+    }
+  }
+
+  return {
+    name: link.name,
+    get welcome() {
+      return welcome;
+    },
+    start() {
+      link.start({
+        opened: () => (heardMs = clock.monotonicMs()),
+        frame,
+        closed() {
+          welcome = false;
+          cancelBeat();
+        },
+      });
+    },
+    status() {
+      if (welcome) send({ type: 'status', ...deps.state() });
+    },
+    tell(orderId, stage, txHash) {
+      if (welcome) send({ type: 'fill', orderId, stage, txHash });
+    },
+    async stop() {
+      if (stopped) return;
+      stopped = true;
+      // Signatures under way leave before the door closes; a second is plenty for any signer.
+      for (let waited = 0; inFlight > 0 && waited < 1_000; waited += 20) await new Promise<void>((resolve) => clock.after(20, resolve));
+      cancelBeat();
+      await link.stop();
+      cancelBeat();
+    },
+  };
+}
+
+const QUOTE = { kind: 'quote' };
+const PARTIAL = { kind: 'partial' };
+const DECLINE = { kind: 'decline' };

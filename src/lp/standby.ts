@@ -1,0 +1,122 @@
+/** When not to quote: every reason the LP has to protect itself, looked at a few times a second, read by the hot path as a flag. */
+
+import { formatUnits, parseUnits } from '../domain/amount.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Transactor } from '../ports/transactor.ts';
+import type { Book } from './book.ts';
+import type { Follower } from './follow.ts';
+import type { Leases } from './lease.ts';
+import type { Route, Routes } from './route.ts';
+
+export type ReasonKind = 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store';
+
+export interface Reason {
+  kind: ReasonKind;
+  note: string;
+}
+
+export interface Standby {
+  /** Looks at everything anew; true when the answer of `status` changed. */
+  look(): boolean;
+  /** Why this route is not quoted at the moment. Cheap. */
+  refusal(route: Route): string | undefined;
+  status(): { status: 'active' | 'standby'; note: string | null };
+  reasons(): readonly Reason[];
+  /** Reasons that come from outside the looking: operator's word, life of the process, the store. */
+  set(kind: ReasonKind, note: string | undefined): void;
+}
+
+export interface StandbyDeps {
+  book: Book;
+  routes: Routes;
+  leases: Leases;
+  followers: ReadonlyMap<number, Follower>;
+  transactors: ReadonlyMap<number, Transactor>;
+  clock: Clock;
+}
+
+export function createStandby({ book, routes, leases, followers, transactors, clock }: StandbyDeps): Standby {
+  const said = new Map<ReasonKind, string>();
+  /** Chains on which nothing is quoted, and chains on which we cannot send: those only matter across chains. */
+  let stopped = new Map<number, Reason>();
+  let mute = new Map<number, Reason>();
+  let all: Reason | undefined = { kind: 'starting', note: 'starting' };
+  let reasons: Reason[] = [all];
+  let last = '';
+
+  /** Chains on which this LP sends transactions of its own. */
+  const crossing = new Set(routes.all.flatMap(({ sameChain, origin, dest }) => (sameChain ? [] : [origin.id, dest.id])));
+
+  function wholly(): Reason | undefined {
+    for (const kind of ['stopping', 'starting', 'paused', 'operator', 'store'] as const) {
+      const note = said.get(kind);
+      if (note !== undefined) return { kind, note };
+    }
+    if (leases.lost) return { kind: 'lost', note: 'another process has taken this LP over' };
+    const [wait] = leases.quarantine();
+    return wait && { kind: 'quarantine', note: `restarted after a crash: quotes signed before may be live until ${wait.until}` };
+  }
+
+  function chainTrouble(chainId: number): Reason | undefined {
+    const state = book.chains.get(chainId);
+    const head = state?.port.head();
+    if (state === undefined || head === undefined) return { kind: 'lag', note: `chain ${chainId} has not been seen yet` };
+    const nowMs = clock.nowMs();
+    const slug = state.port.chain.slug;
+    const { maxHeadAgeMs } = state.config;
+    const age = Math.max(nowMs - state.port.headSeenAtMs(), nowMs - head.timestamp * 1000);
+    if (age > maxHeadAgeMs) return { kind: 'lag', note: `${slug}: newest block is ${Math.round(age / 1000)} s old` };
+    const behind = head.timestamp - (followers.get(chainId)?.time() ?? 0);
+    if (behind * 1000 > maxHeadAgeMs) return { kind: 'lag', note: `${slug}: its events are not read up to date` };
+    return undefined;
+  }
+
+  function senderTrouble(chainId: number): Reason | undefined {
+    const state = book.chains.get(chainId);
+    if (state === undefined) return undefined;
+    const { slug } = state.port.chain;
+    if (state.native !== undefined && state.native < parseUnits(state.config.minGas, 18)) return { kind: 'gas', note: `${slug}: the operator has ${formatUnits(state.native, 18)} for gas` };
+    const transactor = transactors.get(chainId);
+    return transactor?.healthy() === true ? undefined : { kind: 'sender', note: `${slug}: no healthy sender` };
+  }
+
+  const refusal = (route: Route): string | undefined => {
+    const trouble = all ?? stopped.get(route.origin.id) ?? stopped.get(route.dest.id) ?? (route.sameChain ? undefined : (mute.get(route.origin.id) ?? mute.get(route.dest.id)));
+    return trouble?.note;
+  };
+
+  return {
+    look() {
+      stopped = new Map();
+      mute = new Map();
+      for (const chainId of book.chains.keys()) {
+        const [trouble, sender] = [chainTrouble(chainId), senderTrouble(chainId)];
+        if (trouble !== undefined) stopped.set(chainId, trouble);
+        if (sender !== undefined && crossing.has(chainId)) mute.set(chainId, sender);
+      }
+      const drifted = book.ledger.buckets().filter(({ drift }) => drift !== null).map(({ chainId, asset }): Reason => ({ kind: 'drift', note: `${asset} on ${book.chains.get(chainId)?.port.chain.slug ?? chainId}: ledger and chain disagree` }));
+      const stale = book.market.stale().map(({ symbol, detail }): Reason => ({ kind: 'price', note: `${symbol}: ${detail}` }));
+      all = wholly();
+      const frozen = (route: Route) => (book.ledger.bucket(route.dest.id, route.outputToken.address)?.drift ?? null) !== null;
+      const some = [...stopped.values(), ...drifted, ...stale, ...mute.values()];
+      if (all === undefined && !routes.all.some((route) => refusal(route) === undefined && !frozen(route) && !('declined' in book.market.pair(route.pair.base, route.pair.quote)))) {
+        all = some[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
+      }
+      reasons = [...new Map([...(all ? [all] : []), ...some].map((reason) => [reason.note, reason])).values()];
+      // Notes hold numbers that move; what is worth telling is a change of kind.
+      const now = `${all?.kind ?? 'active'} ${reasons.map(({ kind }) => kind).sort().join(' ')}`;
+      const changed = now !== last;
+      last = now;
+      return changed;
+    },
+    refusal,
+    status: () => ({ status: all === undefined ? 'active' : 'standby', note: reasons.length === 0 ? null : reasons.map(({ note }) => note).join('; ').slice(0, 200) }),
+    reasons: () => reasons,
+    set(kind, note) {
+      if (note === undefined) said.delete(kind);
+      else said.set(kind, note);
+      // A stop holds from this instant; that it is over is for the next look to find.
+      all = wholly() ?? all;
+    },
+  };
+}
