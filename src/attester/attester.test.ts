@@ -1,0 +1,209 @@
+/** What an attester signs, and above all what it does not: too early, taken back, elsewhere, tampered with. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { account, ATTESTERS, type Devnet, startDevnet, type TestAccount, type TestChain } from '../../test/support/devnet.ts';
+import { silentLog, silentMetrics } from '../../test/support/silent.ts';
+import { makeTrade, type TradeTerms } from '../../test/support/trade.ts';
+import { createAttestationClient } from '../adapters/attestations/client.ts';
+import { attestationRoutes } from '../adapters/attestations/routes.ts';
+import { type OpsServer, startOps } from '../adapters/http/ops.ts';
+import { createRecovery } from '../adapters/secp256k1/recovery.ts';
+import { systemClock } from '../adapters/system/clock.ts';
+import { attestationDigest, fillAttestation } from '../domain/attestation.ts';
+import { addressToBytes32, type Bytes32, type Hex } from '../domain/hex.ts';
+import type { MandateOutput } from '../domain/order.ts';
+import type { AttestRequest } from '../ports/attestations.ts';
+import type { ChainPort } from '../ports/chain.ts';
+import type { NewOrder } from '../ports/store.ts';
+import { fillCall, submitAttestationsCall } from '../settlement/call.ts';
+import { createAttester, type RunningAttester } from './attester.ts';
+
+let devnet: Devnet;
+let a: TestChain;
+let b: TestChain;
+const lp = account(701);
+const taker = account(702);
+const running: RunningAttester[] = [];
+const doors: OpsServer[] = [];
+const recovery = createRecovery();
+
+beforeAll(async () => {
+  devnet = await startDevnet([31337, 31338], { depth: 2 });
+  [a, b] = devnet.chains as [TestChain, TestChain];
+  await b.fund(lp.address);
+  await b.deposit(lp.address, b.weth.address, 10n ** 22n);
+});
+afterAll(async () => {
+  await Promise.all(doors.map((door) => door.close()));
+  await Promise.all(running.map((attester) => attester.stop()));
+  await devnet.stop();
+});
+
+const ports = () => new Map<number, ChainPort>(devnet.chains.map(({ chain, port }) => [chain.id, port]));
+
+async function startAttester(who: TestAccount = ATTESTERS[0], chains = ports()): Promise<RunningAttester> {
+  const attester = createAttester({ chains, signer: who.signer, clock: systemClock, log: silentLog, metrics: silentMetrics });
+  await attester.start();
+  running.push(attester);
+  return attester;
+}
+
+/** An order that chain a never saw: an attester proves fills, not orders. */
+function trade(terms: Partial<TradeTerms> = {}): NewOrder {
+  return makeTrade({ origin: a, dest: b, taker, lps: [{ account: lp }], lock: 'self', now: b.port.head()?.timestamp ?? 0, ...terms });
+}
+
+async function fill(order: NewOrder): Promise<{ request: AttestRequest; timestamp: number }> {
+  const output = order.order.outputs[0] as MandateOutput;
+  const hash = await b.send(lp.address, b.chain.escrow, fillCall(order.orderId, output, order.order.fillDeadline, lp.address));
+  const { blockNumber } = await b.anvil.rpc<{ blockNumber: Hex }>('eth_getTransactionReceipt', [hash]);
+  const timestamp = (await b.port.block(BigInt(blockNumber)))?.timestamp ?? 0;
+  return { timestamp, request: requestFor(order, timestamp) };
+}
+
+function requestFor({ order, orderId }: NewOrder, timestamp: number, solver: Bytes32 = addressToBytes32(lp.address)): AttestRequest {
+  return { ...fillAttestation({ solver, orderId, timestamp, output: order.outputs[0] as MandateOutput }), chainId: a.chain.id, oracle: a.chain.oracle, orderId };
+}
+
+/** Until every port has seen it. */
+async function mine(blocks: number): Promise<void> {
+  await b.anvil.mine(blocks);
+  const height = BigInt(await b.anvil.rpc<Hex>('eth_blockNumber'));
+  await expect.poll(() => (b.port.head()?.number ?? 0n) >= height).toBe(true);
+}
+
+test('a fill at depth is signed, over the digest of that oracle', async () => {
+  const attester = await startAttester();
+  const { request } = await fill(trade());
+  await mine(2);
+  const answer = await attester.attest(request);
+  if (answer.kind !== 'signed') throw new Error(answer.kind);
+  expect(recovery.recover(attestationDigest({ chainId: a.chain.id, oracle: a.chain.oracle }, request), answer.signature)).toBe(ATTESTERS[0].address);
+});
+
+test('not before the depth is reached, block by block', async () => {
+  const attester = await startAttester();
+  const { request } = await fill(trade());
+  await mine(0);
+  expect(await attester.attest(request)).toEqual({ kind: 'not_final', blocksToGo: 2 });
+  await mine(1);
+  expect(await attester.attest(request)).toEqual({ kind: 'not_final', blocksToGo: 1 });
+  await mine(1);
+  expect(await attester.attest(request)).toMatchObject({ kind: 'signed' });
+});
+
+test('a fill that a reorganisation took back is not signed, however deep its block would be', async () => {
+  const attester = await startAttester();
+  const { request } = await fill(trade());
+  await mine(0);
+  expect(await attester.attest(request)).toMatchObject({ kind: 'not_final' });
+  await b.anvil.rpc('anvil_reorg', [1, []]);
+  await mine(4);
+  expect(await attester.attest(request)).toEqual({ kind: 'unknown' });
+});
+
+test('a fill that came back in another block is signed as it is now, and not as it was', async () => {
+  const attester = await startAttester();
+  const order = trade();
+  const before = await fill(order);
+  await b.anvil.rpc('anvil_reorg', [1, []]);
+  await b.anvil.advance(3);
+  const after = await fill(order);
+  await mine(3);
+  expect(after.timestamp).not.toBe(before.timestamp);
+  expect(await attester.attest(before.request)).toEqual({ kind: 'unknown' });
+  expect(await attester.attest(after.request)).toMatchObject({ kind: 'signed' });
+});
+
+describe('tampered with', () => {
+  test('every word of the payload counts', async () => {
+    const attester = await startAttester();
+    const order = trade();
+    const { timestamp } = await fill(order);
+    await mine(2);
+    const output = order.order.outputs[0] as MandateOutput;
+    const changed = (change: Partial<MandateOutput>): NewOrder => ({ ...order, order: { ...order.order, outputs: [{ ...output, ...change }] } });
+    const lies = [
+      requestFor(order, timestamp + 1),
+      requestFor(order, timestamp, addressToBytes32(taker.address)),
+      requestFor(changed({ amount: output.amount + 1n }), timestamp),
+      requestFor(changed({ recipient: addressToBytes32(lp.address) }), timestamp),
+      requestFor(changed({ token: addressToBytes32(b.usdc.address) }), timestamp),
+      requestFor({ ...order, orderId: `0x${'12'.repeat(32)}` }, timestamp),
+    ];
+    for (const lie of lies) expect(await attester.attest({ ...lie, orderId: order.orderId })).toEqual({ kind: 'unknown' });
+  });
+
+  test('another escrow, another oracle, another chain', async () => {
+    const attester = await startAttester();
+    const { request } = await fill(trade());
+    await mine(2);
+    expect(await attester.attest({ ...request, application: addressToBytes32(b.chain.oracle) })).toMatchObject({ kind: 'refused' });
+    expect(await attester.attest({ ...request, oracle: a.chain.escrow })).toMatchObject({ kind: 'refused' });
+    expect(await attester.attest({ ...request, chainId: 5 })).toMatchObject({ kind: 'refused' });
+    expect(await attester.attest({ ...request, remoteChainId: 5n })).toMatchObject({ kind: 'refused' });
+    // The chain on which nothing of the kind happened.
+    expect((await attester.attest({ ...request, remoteChainId: BigInt(a.chain.id), application: addressToBytes32(a.chain.escrow) })).kind).not.toBe('signed');
+  });
+
+  test('an output that names another oracle is not for us to prove', async () => {
+    const attester = await startAttester();
+    const order = trade();
+    const foreign: NewOrder = { ...order, order: { ...order.order, outputs: [{ ...(order.order.outputs[0] as MandateOutput), oracle: addressToBytes32(taker.address) }] } };
+    const { request } = await fill(foreign);
+    await mine(2);
+    expect(await attester.attest(request)).toEqual({ kind: 'refused', reason: 'the output names another oracle' });
+  });
+
+  test('a node that shows a log of a fill that the contract does not know', async () => {
+    const order = trade();
+    const { request, timestamp } = await fill(order);
+    await mine(2);
+    const forged = { ...order, orderId: `0x${'ab'.repeat(32)}` as Hex };
+    const lying: ChainPort = { ...b.port, events: async (from, to) => (await b.port.events(from, to)).map((event) => (event.kind === 'filled' && event.orderId === order.orderId ? { ...event, orderId: forged.orderId } : event)), orderEvents: async () => [] };
+    const attester = await startAttester(ATTESTERS[0], new Map([[a.chain.id, a.port], [b.chain.id, lying]]));
+    await mine(1);
+    expect((await attester.attest(requestFor(forged, timestamp))).kind).toBe('unknown');
+    expect((await attester.attest({ ...request })).kind).toBe('unknown');
+  });
+});
+
+test('one that starts afterwards finds older fills', async () => {
+  const order = trade();
+  const { request } = await fill(order);
+  await mine(30);
+  const attester = await startAttester();
+  expect(await attester.attest(request)).toMatchObject({ kind: 'signed' });
+});
+
+describe('over HTTP, two of three', () => {
+  async function door(attester: RunningAttester): Promise<string> {
+    const server = await startOps({ host: '127.0.0.1', port: 0, routes: attestationRoutes(attester), log: silentLog });
+    doors.push(server);
+    return server.url;
+  }
+  const client = (urls: readonly string[]) => createAttestationClient({ chains: ports(), recovery, clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls, timeoutMs: 1_000 });
+
+  test('enough signatures are what the oracle takes; strangers and the absent do not count', async () => {
+    const { request } = await fill(trade());
+    await mine(2);
+    const [one, two, stranger] = [await door(await startAttester(ATTESTERS[2])), await door(await startAttester(ATTESTERS[1])), await door(await startAttester(account(799)))];
+    const nobody = 'http://127.0.0.1:9';
+    expect(await client([one, stranger, nobody]).signatures(request, request)).toBeUndefined();
+    // One attester asked twice is still one.
+    expect(await client([one, one]).signatures(request, request)).toBeUndefined();
+    const signatures = await client([stranger, nobody, one, two]).signatures(request, request, request.orderId);
+    expect(signatures).toHaveLength(2);
+    expect(await a.port.isProven(a.chain.oracle, request.remoteChainId, addressToBytes32(b.chain.oracle), request.application, request.payloadHash)).toBe(false);
+    await a.fund(taker.address, 0n);
+    await a.send(taker.address, a.chain.oracle, submitAttestationsCall(request.remoteChainId, request.application, [{ payloadHash: request.payloadHash, signatures: signatures ?? [] }]));
+    expect(await a.port.isProven(a.chain.oracle, request.remoteChainId, addressToBytes32(b.chain.oracle), request.application, request.payloadHash)).toBe(true);
+  });
+
+  test('a question that makes no sense is a 400, not a signature', async () => {
+    const url = await door(await startAttester());
+    for (const query of ['', '?remoteChainId=1', '?remoteChainId=x&application=0x&payloadHash=0x&oracleChainId=1&oracle=0x']) {
+      expect((await fetch(`${url}/attestations${query}`)).status).toBe(400);
+    }
+  });
+});

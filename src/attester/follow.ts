@@ -1,0 +1,96 @@
+/** The fills of one chain by their payload hash, as its events tell. Only a place to look: what is signed is checked again. */
+
+import { fillPayloadHash } from '../domain/attestation.ts';
+import type { Bytes32 } from '../domain/hex.ts';
+import type { ChainPort, EscrowEvent } from '../ports/chain.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+
+export type Filled = Extract<EscrowEvent, { kind: 'filled' }>;
+
+export interface FillFollower {
+  /** Newest first: after a reorganisation one fill may stand in several blocks, one of them canonical. */
+  fills(payloadHash: Bytes32): readonly Filled[];
+  /** Asks the chain itself for the fills of an order. */
+  search(orderId: Bytes32): Promise<void>;
+  /** Wall milliseconds of the last complete look; undefined before the first. */
+  lookedAtMs(): number | undefined;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const OVERLAP = 8n;
+const REMEMBERED = 100_000;
+const BACKFILL_BLOCKS = 2_000n;
+
+export function createFillFollower(chain: ChainPort, { clock, log }: { clock: Clock; log: Log }, { lookBackSeconds }: { lookBackSeconds: number }): FillFollower {
+  const byPayload = new Map<Bytes32, Filled[]>();
+  let scannedTo: bigint | undefined;
+  let lookedAtMs: number | undefined;
+  let unfollow = () => {};
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+
+  function keep(events: readonly EscrowEvent[]): void {
+    for (const event of events) {
+      if (event.kind !== 'filled') continue;
+      const payloadHash = fillPayloadHash(event);
+      const known = byPayload.get(payloadHash) ?? [];
+      if (known.some(({ blockHash }) => blockHash === event.blockHash)) continue;
+      byPayload.set(payloadHash, [event, ...known].slice(0, 8));
+      if (byPayload.size > REMEMBERED) byPayload.delete(byPayload.keys().next().value as Bytes32);
+    }
+  }
+
+  async function look(): Promise<void> {
+    const head = chain.head();
+    if (!head) return;
+    const from = scannedTo === undefined ? head.number : scannedTo - BigInt(chain.chain.depth) - OVERLAP;
+    keep(await chain.events(from > 0n ? from : 0n, head.number));
+    scannedTo = head.number;
+    lookedAtMs = clock.nowMs();
+  }
+
+  /** Fills from before we started that may still want a proof. */
+  async function backfill(): Promise<void> {
+    const head = chain.head();
+    if (!head) return;
+    const oldest = head.timestamp - lookBackSeconds;
+    for (let to = head.number; to > 0n && !stopped; to -= BACKFILL_BLOCKS) {
+      const from = to > BACKFILL_BLOCKS ? to - BACKFILL_BLOCKS + 1n : 0n;
+      keep(await chain.events(from, to));
+      if (((await chain.block(from))?.timestamp ?? 0) < oldest) return;
+      if (from === 0n) return;
+    }
+  }
+
+  function onHead(): void {
+    again = true;
+    looking ??= (async () => {
+      while (again && !stopped) {
+        again = false;
+        await look().catch((error: unknown) => log.warn({ chain: chain.chain.slug, error }, 'events could not be read; the next block tries again'));
+      }
+      looking = undefined;
+    })();
+  }
+
+  return {
+    fills: (payloadHash) => byPayload.get(payloadHash) ?? [],
+    async search(orderId) {
+      keep(await chain.orderEvents(orderId, (chain.head()?.timestamp ?? 0) - lookBackSeconds));
+    },
+    lookedAtMs: () => lookedAtMs,
+    async start() {
+      unfollow = chain.onHead(onHead);
+      await look();
+      backfill().catch((error: unknown) => log.warn({ chain: chain.chain.slug, error }, 'older fills could not be read; they are looked for when somebody asks'));
+    },
+    async stop() {
+      stopped = true;
+      unfollow();
+      await looking;
+    },
+  };
+}
