@@ -1,0 +1,31 @@
+/** `firmquote config check FILE`: what the file means, option by option, or everything that is wrong with it. */
+
+import type { z } from 'zod';
+import { ConfigError, parseConfig, readJson } from '../config/load.ts';
+import { printConfig } from '../config/print.ts';
+
+export const APPS = ['venue', 'lp', 'attester', 'demo'] as const;
+export type App = (typeof APPS)[number];
+
+export async function schemaOf(app: App): Promise<z.ZodType> {
+  if (app === 'venue') return (await import('../venue/config.ts')).zVenueConfig;
+  if (app === 'lp') return (await import('../lp/config.ts')).zLpAppConfig;
+  if (app === 'attester') return (await import('../attester/config.ts')).zAttesterConfig;
+  return (await import('../demo/config.ts')).zDemoConfig;
+}
+
+export async function checkConfig(path: string, wanted: App | undefined): Promise<void> {
+  const file = await readJson(path);
+  const app = wanted ?? appOf(file, path);
+  const { config, fromEnv } = parseConfig(await schemaOf(app), file, process.env, path);
+  for (const line of printConfig(config, { file, fromEnv })) console.log(line);
+  console.log(`\n${path} is a valid configuration of ${app}.`);
+}
+
+/** Every file says in its first line what it configures. */
+export function appOf(file: unknown, path: string): App {
+  const app = typeof file === 'object' && file !== null && 'app' in file ? file.app : undefined;
+  const known = APPS.find((name) => name === app);
+  if (!known) throw new ConfigError(path, [`app: must say what this file configures, one of ${APPS.map((name) => `"${name}"`).join(', ')}`]);
+  return known;
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env node
+/** The front door: every process and every tool is a command of `firmquote`. Each command loads only what it needs. */
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { BaseError } from '../../domain/errors.ts';
+
+const program = new Command('firmquote')
+  .description('Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all of them.')
+  .version('0.1.0')
+  .showHelpAfterError('Run firmquote --help to see every command.');
+
+const configOption = () => new Option('-c, --config <file>', 'configuration file, see config/*.example.json').makeOptionMandatory();
+
+program
+  .command('venue')
+  .description('serve quotes, orders and history; settle what was accepted')
+  .addOption(configOption())
+  .addOption(new Option('--role <role>', 'which half to run').choices(['api', 'worker', 'all']).default('all'))
+  .action(async (options: { config: string; role: 'api' | 'worker' | 'all' }) => (await import('../venue/main.ts')).runVenue(options));
+
+program
+  .command('lp')
+  .description('make markets from your own inventory')
+  .addOption(configOption())
+  .action(async (options: { config: string }) => (await import('../lp/main.ts')).runLp(options));
+
+program
+  .command('attester')
+  .description('watch fills to their depth and sign what was seen')
+  .addOption(configOption())
+  .action(async (options: { config: string }) => (await import('../attester/main.ts')).runAttester(options));
+
+program
+  .command('demo')
+  .description('run everything on two local chains and trade')
+  .option('--once', 'run a fixed list of trades and refusals, check each, and exit')
+  .option('--data-dir <folder>', 'where demo.json and everything else goes', './data')
+  .option('--port <port>', 'first of the 60 ports that it uses', readPort, 8100)
+  .option('--config <file>', 'what the demo is made of', undefined)
+  .option('--quiet-market', 'no trades of its own')
+  .action(async (options: { once?: boolean; dataDir: string; port: number; config?: string; quietMarket?: boolean }) => (await import('../demo/main.ts')).runDemo(options));
+
+const config = program.command('config').description('look at configuration files');
+config
+  .command('check')
+  .description('print what a configuration file means, or everything that is wrong with it')
+  .argument('<file>')
+  .addOption(new Option('--app <app>', 'what the file configures; found out by itself when absent').choices(['venue', 'lp', 'attester', 'demo']))
+  .action(async (file: string, options: { app?: 'venue' | 'lp' | 'attester' | 'demo' }) => (await import('./config-check.ts')).checkConfig(file, options.app));
+
+const keys = program.command('keys').description('issue, list and revoke API keys of a venue');
+const venueDatabase = (command: Command) => command.addOption(new Option('-c, --config <file>', "the venue's configuration; DATABASE_URL wins over it").makeOptionMandatory());
+venueDatabase(keys.command('issue'))
+  .description('make a key and print it, once')
+  .addOption(new Option('--kind <kind>', 'who will use it').choices(['service', 'workspace', 'solver']).makeOptionMandatory())
+  .addOption(new Option('--mode <mode>', 'sandbox or production').choices(['test', 'live']).default('test'))
+  .option('--workspace <id>', 'the workspace it belongs to (service and workspace keys)')
+  .addOption(new Option('--role <role>', 'workspace keys only').choices(['owner', 'admin', 'member', 'viewer']))
+  .option('--member <id>', 'workspace keys only')
+  .option('--solver <id>', 'the roster entry it belongs to (solver keys)')
+  .option('--label <text>', 'a note for the list', '')
+  .action(async (options: object) => (await import('./keys.ts')).issueKey(options));
+venueDatabase(keys.command('list'))
+  .description('list keys; their text is not kept')
+  .action(async (options: { config: string }) => (await import('./keys.ts')).listKeys(options));
+venueDatabase(keys.command('revoke'))
+  .description('end a key at once')
+  .argument('<id>')
+  .action(async (id: string, options: { config: string }) => (await import('./keys.ts')).revokeKey(id, options));
+
+program
+  .command('feed')
+  .description('tools for price feeds')
+  .command('replay')
+  .description('run the price feed over a recording and print mids, gaps and stale spells')
+  .argument('<file>', 'JSON lines, gzip or not: receive time in nanoseconds, then the message as the exchange sent it')
+  .option('--every <ms>', 'recorded time between two printed mids; 0 prints every one', readWhole, 1_000)
+  .option('--max-age <ms>', 'older than this is stale', readWhole, 2_000)
+  .option('--gap <ms>', 'no new top of book for this long is a gap', readWhole, 1_000)
+  .option('--symbol <symbol>', 'only this one')
+  .action(async (file: string, { every, maxAge, gap, symbol }: { every: number; maxAge: number; gap: number; symbol?: string }) =>
+    (await import('./feed-replay.ts')).replayFile(file, { everyMs: every, maxAgeMs: maxAge, gapMs: gap, ...(symbol === undefined ? {} : { symbol }) }),
+  );
+
+const keystore = program.command('keystore').description('encrypted private keys');
+keystore
+  .command('new')
+  .description('draw a key and write it encrypted; prints the address')
+  .argument('<file>')
+  .option('--password-file <file>', 'file (mode 0600) with the password; asked for otherwise')
+  .option('--password-env <name>', 'variable with the password')
+  .option('--import-env <name>', 'encrypt the private key in this variable instead of drawing one')
+  .action(async (file: string, options: object) => (await import('./keystore.ts')).newKeystore(file, options));
+keystore
+  .command('address')
+  .description('print the address that a keystore file holds the key of')
+  .argument('<file>')
+  .action(async (file: string) => (await import('./keystore.ts')).printAddress(file));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // What we expect to go wrong explains itself; the rest is a bug and shows where it happened.
+  console.error(error instanceof BaseError ? error.message : error);
+  process.exitCode = 1;
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1024 || port > 65_000) throw new InvalidArgumentError('It must be a number from 1024 to 65000.');
+  return port;
+}
+
+function readWhole(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 0) throw new InvalidArgumentError('It must be a whole number.');
+  return count;
+}

@@ -1,0 +1,101 @@
+/** PostgreSQL for a process: the operator's by URL, or an embedded one whose life is ours. */
+
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UpstreamError } from '../domain/errors.ts';
+import type { Log } from '../ports/log.ts';
+import { startEmbeddedPostgres } from '../adapters/postgres/embedded.ts';
+import { type Migration, migrate } from '../adapters/postgres/migrate.ts';
+import { connectDatabase, type Database } from '../adapters/postgres/pool.ts';
+import type { Life } from './process.ts';
+import { lockDirectory } from './directory-lock.ts';
+import { expand, type SecretContext } from './keys.ts';
+
+export interface DatabaseSection {
+  url: string | null;
+  embeddedDir: string;
+  name: string;
+  maxConnections: number;
+}
+
+export interface DatabaseTools {
+  life: Life;
+  log: Log;
+  secrets: SecretContext;
+}
+
+/** Connects and brings the schema up to date. A server that is away at the moment is waited for, not died of. */
+export async function openDatabase(section: DatabaseSection, { schema, migrations }: { schema: string; migrations: readonly Migration[] }, tools: DatabaseTools): Promise<Database> {
+  const { life, log } = tools;
+  const url = await databaseUrl(section, tools);
+  const db = connectDatabase({ url, schema, maxConnections: section.maxConnections, log });
+  life.onStop('database connections', () => db.close());
+  for (let pauseMs = 100; !life.stopping; pauseMs = Math.min(pauseMs * 2, 5_000)) {
+    try {
+      const applied = await migrate(db, migrations);
+      if (applied.length > 0) log.info({ applied }, 'the database schema was brought up to date');
+      break;
+    } catch (error) {
+      if (!(error instanceof UpstreamError && error.retry === 'later')) throw error;
+      log.warn({ err: error, pauseMs }, 'the database does not answer yet');
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+  return db;
+}
+
+/** Registers the embedded server's end when it starts one. */
+async function databaseUrl(section: DatabaseSection, { life, log, secrets }: DatabaseTools): Promise<string> {
+  const given = secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
+  if (given !== undefined && given !== '') {
+    secrets.redactor.hide(given);
+    return given;
+  }
+  const dir = join(section.embeddedDir, section.name);
+  await mkdir(dir, { recursive: true });
+  life.onStop('data directory lock', await lockDirectory(dir));
+  const server = await startEmbeddedPostgres({ dataDir: dir, log: log.child({ part: 'postgres' }) });
+  life.onStop('embedded PostgreSQL', () => server.stop());
+  void server.exited.then((code) => {
+    // Nothing works without it, and it works again after a restart of both.
+    if (!life.stopping) life.stop(`the embedded PostgreSQL ended with code ${code}`, 1);
+  });
+  const url = await server.database(section.name);
+  secrets.redactor.hide(new URL(url).password);
+  log.info({ dataDir: dir, port: server.port }, 'embedded PostgreSQL is running; set DATABASE_URL to use a server of your own');
+  return url;
+}
+
+/**
+ * For tools that look into the database of a process: the configured server, the embedded one that is running, or, when nobody
+ * uses it, the embedded one started for this moment.
+ */
+export async function borrowDatabaseUrl(section: DatabaseSection, { log, secrets }: Omit<DatabaseTools, 'life'>): Promise<{ url: string; giveBack(): Promise<void> }> {
+  const given = secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
+  if (given !== undefined && given !== '') return { url: given, giveBack: async () => {} };
+  const dir = join(section.embeddedDir, section.name);
+  await mkdir(dir, { recursive: true });
+  const unlock = await lockDirectory(dir).catch(() => undefined);
+  if (!unlock) return { url: await runningUrl(dir, section.name), giveBack: async () => {} };
+  const server = await startEmbeddedPostgres({ dataDir: dir, log }).catch(async (error: unknown) => {
+    await unlock();
+    throw error;
+  });
+  return {
+    url: await server.database(section.name),
+    async giveBack() {
+      await server.stop();
+      await unlock();
+    },
+  };
+}
+
+/** PostgreSQL writes its port into the fourth line of postmaster.pid. */
+async function runningUrl(dir: string, name: string): Promise<string> {
+  const elsewhere = await readFile(join(dir, 'LOCATION'), 'utf8').catch(() => '');
+  const pidFile = await readFile(join(elsewhere.trim() || join(dir, 'pg'), 'postmaster.pid'), 'utf8').catch(() => '');
+  const password = await readFile(join(dir, 'postgres.password'), 'utf8').catch(() => '');
+  const port = Number(pidFile.split('\n')[3]);
+  if (!Number.isInteger(port) || port <= 0 || password === '') throw new UpstreamError(`The embedded database in ${dir} is just starting or stopping. Try again in a moment.`, { code: 'database_unavailable' });
+  return `postgres://firmquote:${password.trim()}@127.0.0.1:${port}/${name}`;
+}

@@ -1,0 +1,45 @@
+/** Keys of every kind for the demo's venue, made the way `firmquote keys issue` makes them, before the venue starts. */
+
+import { connectDatabase } from '../../adapters/postgres/pool.ts';
+import { migrate } from '../../adapters/postgres/migrate.ts';
+import { VENUE_MIGRATIONS } from '../../adapters/postgres/migrations/venue.ts';
+import { createVenueStore } from '../../adapters/postgres/venue-store.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import { systemRandom } from '../../adapters/system/random.ts';
+import type { Log } from '../../ports/log.ts';
+import { mintKey, type NewKey } from '../../venue/keys.ts';
+import { VENUE_SCHEMA } from '../venue/schema.ts';
+import type { DemoState } from './state.ts';
+
+export const WORKSPACE = 'demo';
+export const OTHER_WORKSPACE = 'other';
+
+export async function issueDemoKeys(databaseUrl: string, state: DemoState, log: Log): Promise<DemoState['apiKeys']> {
+  const db = connectDatabase({ url: databaseUrl, schema: VENUE_SCHEMA, maxConnections: 2, log });
+  try {
+    await migrate(db, VENUE_MIGRATIONS);
+    const store = createVenueStore(db);
+    for (const [id, name] of [[WORKSPACE, 'Demo workspace'], [OTHER_WORKSPACE, 'Another workspace']] as const) {
+      await store.putWorkspace({ id, name, platformFeeBps: state.config.venue.platformFeeBps, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null } });
+    }
+    const issue = async (key: Partial<NewKey> & Pick<NewKey, 'kind' | 'label'>): Promise<string> => {
+      const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { mode: 'test', workspaceId: null, role: null, memberId: null, solverId: null, ...key });
+      await store.addKey(record);
+      return text;
+    };
+    const solvers: Record<string, string> = {};
+    for (const { id, name } of [...state.config.lps, state.config.spareLp]) {
+      await store.putSolver({ id, name, kind: 'lp', corridors: null, disabled: false });
+      solvers[id] = await issue({ kind: 'solver', solverId: id, label: `demo ${id}` });
+    }
+    return {
+      service: await issue({ kind: 'service', workspaceId: WORKSPACE, label: 'demo service' }),
+      workspaceAdmin: await issue({ kind: 'workspace', workspaceId: WORKSPACE, role: 'admin', memberId: 'demo-admin', label: 'demo admin' }),
+      workspaceMember: await issue({ kind: 'workspace', workspaceId: WORKSPACE, role: 'member', memberId: 'demo-member', label: 'demo member' }),
+      otherService: await issue({ kind: 'service', workspaceId: OTHER_WORKSPACE, label: 'other service' }),
+      solvers,
+    };
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,28 @@
+/** Nothing is created or lost: over all accounts every token sums to what was minted, and the escrow holds exactly what its ledger owes. */
+
+import { viewChain, type World } from '../world.ts';
+import { type Check, expectEqual } from './check.ts';
+
+export async function conserved(world: World): Promise<string> {
+  const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
+  const accounts = world.accounts();
+  let tokens = 0;
+  for (const { slug, escrow, tokens: listed } of world.manifest.chains) {
+    const view = viewChain(world.manifest, slug);
+    for (const { symbol } of listed) {
+      const [supply, held, escrowed, ledger] = await Promise.all([
+        view.supply(symbol),
+        Promise.all(accounts.map((account) => view.balance(account, symbol))).then(sum),
+        view.balance(escrow, symbol),
+        Promise.all(accounts.map((account) => view.ledger(account, symbol))).then(sum),
+      ]);
+      expectEqual(held + escrowed, supply, `${symbol} on ${slug} over all accounts`);
+      expectEqual(supply, world.minted(slug, symbol), `${symbol} minted on ${slug}`);
+      expectEqual(ledger, escrowed, `${symbol} in the escrow on ${slug} against its ledger`);
+      tokens += 1;
+    }
+  }
+  return `${tokens} tokens over ${accounts.length} accounts: sums unchanged, the escrows hold what their ledgers owe`;
+}
+
+export const conservationCheck: Check = { name: 'conservation', run: (world) => conserved(world) };

@@ -1,0 +1,98 @@
+/** Every way to pay for a trade on one chain. */
+
+import { erc20Abi, encodeFunctionData } from 'viem';
+import { escrowAbi } from '../../../settlement/abi/escrow.ts';
+import { takerFor, viewChain } from '../world.ts';
+import { type Check, expect, expectEqual } from './check.ts';
+import { askOf, settleAndCompare, tradeOf } from './trade.ts';
+
+export const fundingChecks: readonly Check[] = [
+  {
+    name: 'same chain, EIP-3009',
+    async run(world, tally) {
+      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+      const { lock, setUp, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '1000' }), tally);
+      expectEqual(lock, 'EIP-3009', 'funding lock');
+      expectEqual(setUp.length, 0, 'transactions of the taker');
+      return `${sentence}; the taker sent no transaction`;
+    },
+  },
+  {
+    name: 'same chain, Permit2 inline lock',
+    async run(world, tally) {
+      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'WETH', 'USDC');
+      const { lock, setUp, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '0.5' }), tally);
+      expectEqual(lock, 'Permit2', 'funding lock');
+      expectEqual(setUp.join(), 'tokenApproval', 'set-up');
+      return `${sentence}; one approval of Permit2, then a lock inside the submission`;
+    },
+  },
+  {
+    name: 'same chain, standing Permit2 grant',
+    async run(world, tally) {
+      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'DAI', 'WETH');
+      const first = await settleAndCompare(trade, askOf(trade, { sell: '500' }), tally, { standingGrant: true });
+      expect(first.setUp.includes('permit2Grant'), 'the plan offered no standing grant');
+      // A new taker of the same key: the grant alone carries the second trade, without any lock or transaction.
+      const { submission, setUp } = await trade.taker.take(askOf(trade, { sell: '250' }), { standingGrant: true }).then(async (taken) => {
+        const status = await trade.taker.finish(taken.orderId, 60_000);
+        expectEqual(status.status, 'settled', 'second order under the grant');
+        tally.settled += 1;
+        return taken;
+      });
+      expectEqual(setUp.length, 0, 'transactions for the second trade');
+      expect(submission.permit2Lock === undefined && submission.eip3009Authorization === undefined, 'the second trade needed an inline lock');
+      return `${first.sentence}; a second trade needed nothing but the order's signature`;
+    },
+  },
+  {
+    name: 'same chain, resource lock',
+    async run(world, tally) {
+      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+      const { taker, source } = trade;
+      const amount = source.units('USDC', '800');
+      const token = source.token('USDC').address;
+      const transaction = (to: string, data: string) => taker.send({ to, data, value: '0', chainId: source.chain.id });
+      await transaction(token, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [source.chain.escrow, amount] }));
+      await transaction(source.chain.escrow, encodeFunctionData({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] }));
+      const before = await source.ledger(taker.address, 'USDC');
+      expectEqual(before, amount, 'deposit in the ledger');
+      const { lock, candidate, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '800' }), tally);
+      expectEqual(lock, 'ResourceLock', 'funding lock');
+      expectEqual(before - (await source.ledger(taker.address, 'USDC')), BigInt(candidate.preview.inputs[0]?.amount ?? 0), 'taken from the ledger balance');
+      return `${sentence}; paid from the taker's balance in the escrow`;
+    },
+  },
+  {
+    name: 'ERC-1271 wallet',
+    async run(world, tally) {
+      const wallet = world.contractWallet('base');
+      const taker = takerFor(world.manifest, { privateKey: wallet.owner.privateKey, contractWallet: wallet.address });
+      const trade = tradeOf(world, taker, ['base', 'base'], 'USDC', 'WETH');
+      const { lock, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '700' }), tally);
+      expect(lock === 'Permit2', `a contract wallet cannot use ${lock ?? 'no lock'}`);
+      return `${sentence}; the wallet contract itself approved the signature`;
+    },
+  },
+  {
+    name: 'walletBroadcast',
+    async run(world, tally) {
+      const trade = tradeOf(world, world.freshTaker(), ['arc', 'arc'], 'USDC', 'WETH');
+      const { candidate, status, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '600' }), tally);
+      expectEqual(candidate.executionMode, 'walletBroadcast', 'execution mode');
+      const view = viewChain(world.manifest, 'arc');
+      const transaction = await view.client.getTransaction({ hash: status.txHash as `0x${string}` });
+      expectEqual(transaction.from.toLowerCase(), trade.taker.address, 'sender of the settlement');
+      return `${sentence}; the taker's own wallet landed it`;
+    },
+  },
+  {
+    name: 'exact output',
+    async run(world, tally) {
+      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+      const { candidate, sentence } = await settleAndCompare(trade, askOf(trade, { buy: '0.25' }), tally);
+      expectEqual(candidate.preview.outputs[0]?.amount, trade.dest.units('WETH', '0.25').toString(), 'output amount');
+      return sentence;
+    },
+  },
+];

@@ -1,0 +1,36 @@
+/** One order, three LPs, one transaction. */
+
+import { parseEventLogs } from 'viem';
+import type { QuoteCandidate } from '../../../protocol/candidate.ts';
+import { escrowAbi } from '../../../settlement/abi/escrow.ts';
+import { type Check, eventually, expect, expectEqual } from './check.ts';
+import { askOf, settleAndCompare, tradeOf } from './trade.ts';
+
+export const splitCheck: Check = {
+  name: 'split over three LPs in one transaction',
+  async run(world, tally) {
+    const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+    const ask = askOf(trade, { sell: SPLIT_USDC });
+    let chosen: QuoteCandidate | undefined;
+    // LPs that have only just started know little of the market's volatility and offer small parts for a moment.
+    await eventually('three LPs together take the whole', 30_000, async () => {
+      const { quotes, productUnavailable } = await trade.taker.quote(ask);
+      chosen = quotes.find(({ splitFill }) => splitFill?.fills.length === 3);
+      expect(chosen !== undefined, productUnavailable?.message ?? 'a whole quote came instead');
+      return true;
+    });
+    expect(chosen !== undefined, 'no split was offered');
+    const { candidate, status, sentence } = await settleAndCompare(trade, ask, tally, { candidate: chosen });
+    const fills = candidate.splitFill?.fills ?? [];
+    expectEqual(new Set(fills.map(({ solverId }) => solverId)).size, 3, 'LPs in the split');
+    expectEqual(fills.reduce((sum, { portionBps }) => sum + portionBps, 0), 10_000, 'sum of the portions in basis points');
+    const receipt = await trade.source.client.getTransactionReceipt({ hash: status.txHash as `0x${string}` });
+    const filled = parseEventLogs({ abi: escrowAbi, logs: receipt.logs, eventName: 'OutputFilled' });
+    expectEqual(filled.length, fills.length, 'deliveries in the one transaction');
+    expect(filled.every(({ args }) => args.orderId === status.id), 'a delivery belongs to another order');
+    return sentence;
+  },
+};
+
+/** More than any two LPs take at once (60,000 + 50,000), less than all three do. */
+const SPLIT_USDC = '125000';

@@ -1,0 +1,81 @@
+/** A trade told from outside: what the taker paid, what arrived, and what the API says about it. */
+
+import { formatUnits } from '../../../domain/amount.ts';
+import type { QuoteCandidate } from '../../../protocol/candidate.ts';
+import type { FundingLock } from '../../../protocol/preflight.ts';
+import type { OrderStatusResponse } from '../../../protocol/status.ts';
+import type { Ask, How, Taker } from '../taker.ts';
+import { type ChainView, viewChain, type World } from '../world.ts';
+import { expect, expectEqual, type Tally } from './check.ts';
+
+export interface Trade {
+  taker: Taker;
+  source: ChainView;
+  dest: ChainView;
+  sell: string;
+  buy: string;
+}
+
+export const SETTLE_TIMEOUT_MS = 60_000;
+
+export function tradeOf(world: Pick<World, 'manifest'>, taker: Taker, corridor: readonly [string, string], sell: string, buy: string): Trade {
+  return { taker, source: viewChain(world.manifest, corridor[0]), dest: viewChain(world.manifest, corridor[1]), sell, buy };
+}
+
+export function askOf(trade: Trade, amount: { sell: string } | { buy: string }, more: Partial<Ask> = {}): Ask {
+  return {
+    input: { asset: trade.source.asset(trade.sell), ...('sell' in amount ? { amount: trade.source.units(trade.sell, amount.sell).toString() } : {}) },
+    output: { asset: trade.dest.asset(trade.buy), ...('buy' in amount ? { amount: trade.dest.units(trade.buy, amount.buy).toString() } : {}) },
+    ...more,
+  };
+}
+
+export interface Settled {
+  candidate: QuoteCandidate;
+  status: OrderStatusResponse;
+  lock: FundingLock | null;
+  setUp: string[];
+  sentence: string;
+  orderId: string;
+}
+
+/** Trades and holds every balance that the trade touches against the terms that were shown. */
+export async function settleAndCompare(trade: Trade, ask: Ask, tally: Tally, how: How = {}): Promise<Settled> {
+  const before = await snapshot(trade, trade.taker.address);
+  const { candidate, plan, orderId, setUp } = await trade.taker.take(ask, how);
+  const status = await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS);
+  if (status.status === 'failed') tally.failed += 1;
+  expectEqual(status.status, 'settled', `order status (${status.failure?.code ?? 'no failure'}: ${status.failure?.message ?? ''})`);
+  tally.settled += 1;
+  const [input, output] = [candidate.preview.inputs[0], candidate.preview.outputs[0]];
+  expect(input !== undefined && output !== undefined, 'the candidate shows no input or no output');
+  const delivered = candidate.preview.outputs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  const after = await snapshot(trade, trade.taker.address);
+  if (plan.fundingLock === 'ResourceLock') {
+    // The input left the taker's balance in the escrow's ledger, which the caller compares.
+    expectEqual(before.paid - after.paid, 0n, 'taker wallet with a resource lock');
+  } else {
+    expectEqual(before.paid - after.paid, BigInt(input.amount), `${trade.sell} paid by the taker`);
+  }
+  expectEqual(after.received - before.received, delivered, `${trade.buy} received by the taker`);
+  const settled = status.settledAmounts?.[output.asset];
+  expectEqual(settled?.amount, delivered.toString(), 'settledAmounts of the API');
+  expect(status.txHash !== null, 'the API names no settlement transaction');
+  const receipt = await trade.dest.client.getTransactionReceipt({ hash: settled?.txHash as `0x${string}` });
+  expectEqual(receipt.status, 'success', 'transaction of the delivery');
+  const show = (view: ChainView, symbol: string, amount: bigint) => `${formatUnits(amount, view.token(symbol).decimals)} ${symbol}`;
+  return {
+    candidate,
+    status,
+    lock: plan.fundingLock,
+    setUp,
+    orderId,
+    sentence: `${show(trade.source, trade.sell, BigInt(input.amount))} -> ${show(trade.dest, trade.buy, delivered)} by ${candidate.splitFill ? candidate.splitFill.fills.map(({ solverId }) => solverId).join(' + ') : candidate.solverId}`,
+  };
+}
+
+/** Only what this taker holds: other checks trade with the same LPs at the same time. */
+async function snapshot({ source, dest, sell, buy }: Trade, taker: string): Promise<{ paid: bigint; received: bigint }> {
+  const [paid, received] = await Promise.all([source.balance(taker, sell), dest.balance(taker, buy)]);
+  return { paid, received };
+}

@@ -1,0 +1,52 @@
+/** What the demo is made of: chains, tokens, the played exchange, three LPs with books of their own, takers. */
+
+import { z } from 'zod';
+import { zLpLimits, zLpPair, zLpQuoting } from '../../lp/config.ts';
+
+const zUnits = z.string().regex(/^(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,18})?$/, 'must be whole tokens as decimal text, such as "12.5"');
+const zHoldings = z.record(z.string(), zUnits);
+
+export const zDemoLp = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  /** Its ledger balance at the start, by chain slug and token symbol. */
+  inventory: z.record(z.string(), zHoldings),
+  pairs: z.array(zLpPair),
+  quoting: zLpQuoting.prefault({}),
+  limits: zLpLimits.default({}),
+});
+
+export const zDemoConfig = z.strictObject({
+  app: z.literal('demo'),
+  chains: z
+    .array(
+      z.strictObject({
+        slug: z.string(),
+        id: z.int().min(1),
+        executionMode: z.enum(['apiSubmit', 'walletBroadcast']).default('apiSubmit'),
+        blockSeconds: z.int().min(1).default(1),
+        depth: z.int().min(1).default(2),
+        landingMarginSeconds: z.int().min(1).default(8),
+        proofWindowSeconds: z.int().min(1).default(24),
+      }),
+    )
+    .length(2),
+  listedChains: z.array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean() })),
+  tokens: z.array(z.strictObject({ symbol: z.string(), name: z.string(), decimals: z.int().min(0).max(36), eip3009: z.boolean().default(false), price: z.string() })).min(2),
+  exchange: z.strictObject({
+    /** Names of the played sources; every LP reads all of them. */
+    sources: z.array(z.string()).min(1),
+    symbols: z.array(z.strictObject({ symbol: z.string(), price: z.string(), startMid: z.number().positive(), walkBps: z.number().min(0), spreadBps: z.number().positive() })),
+  }),
+  lps: z.array(zDemoLp).min(1),
+  /** An onboarded LP with money that no process runs: `keys.solver` of demo.json is its key. */
+  spareLp: z.strictObject({ id: z.string(), name: z.string(), inventory: z.record(z.string(), zHoldings) }),
+  attesters: z.strictObject({ count: z.int().min(1).max(9), quorum: z.int().min(1) }),
+  takers: z.strictObject({ count: z.int().min(1).max(50), holdings: zHoldings, gas: zUnits }),
+  venue: z.strictObject({ platformFeeBps: z.int().min(0).max(100), quoteTimeoutMs: z.int().min(50), sliceTimeoutMs: z.int().min(50) }),
+  /** The demo's own trading, so that there is something to see. */
+  market: z.strictObject({ everyMs: z.int().min(200), minUsd: z.number().positive(), maxUsd: z.number().positive() }),
+});
+
+export type DemoConfig = z.infer<typeof zDemoConfig>;
+export type DemoLp = z.infer<typeof zDemoLp>;

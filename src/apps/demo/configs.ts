@@ -1,0 +1,141 @@
+/** The configuration files of the demo's processes, written from what the demo is made of. They are what an operator would write. */
+
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { encryptKey } from '../../adapters/keystore/keystore.ts';
+import { writeSecretFile } from '../../adapters/keystore/file.ts';
+import type { Layout } from './layout.ts';
+import type { DemoState } from './state.ts';
+import type { Wallet } from './wallets.ts';
+
+/** Light, because seven processes start at once and the password is as random as the key. */
+const SCRYPT_N = 1 << 12;
+
+export const lpProcess = (id: string): string => `lp-${id}`;
+export const attesterProcess = (index: number): string => `attester-${index + 1}`;
+export const chainProcess = (slug: string): string => `chain-${slug}`;
+
+export async function writeConfigs(state: DemoState, layout: Layout): Promise<void> {
+  await writeKeys(state, layout);
+  const files: [string, object][] = [
+    ['venue', venueConfig(state, layout)],
+    ...state.lps.map(({ id }, index): [string, object] => [lpProcess(id), lpConfig(state, layout, index)]),
+    ...state.attesters.map((_, index): [string, object] => [attesterProcess(index), attesterConfig(state, layout, index)]),
+  ];
+  for (const [name, config] of files) {
+    await mkdir(dirname(layout.config(name)), { recursive: true });
+    await writeFile(layout.config(name), `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+  }
+}
+
+async function writeKeys(state: DemoState, layout: Layout): Promise<void> {
+  await rm(dirname(layout.passwordFile), { recursive: true, force: true });
+  await writeSecretFile(layout.passwordFile, state.keystorePassword);
+  const save = async (name: string, wallet: Wallet) => writeSecretFile(layout.keystore(name), await encryptKey(wallet, state.keystorePassword, { n: SCRYPT_N }));
+  await save('relayer', state.relayer);
+  for (const { id, operator } of state.lps) {
+    await save(lpProcess(id), operator);
+    await writeSecretFile(layout.secret(lpProcess(id)), state.apiKeys.solvers[id] ?? '');
+  }
+  for (const [index, wallet] of state.attesters.entries()) await save(attesterProcess(index), wallet);
+  await writeSecretFile(layout.secret('seal'), state.sealSecret);
+}
+
+const keyOf = (layout: Layout, name: string) => ({ keystore: layout.keystore(name), passwordFile: layout.passwordFile });
+const door = (port: number) => ({ host: '127.0.0.1', port });
+const database = (name: string) => ({ url: `\${FIRMQUOTE_DEMO_POSTGRES}/${name}`, maxConnections: 8 });
+
+function chainsOf(state: DemoState) {
+  return state.chains.map(({ id, slug, escrow, oracle, permit2, tokens, rpcUrl, startBlock }) => {
+    const chain = state.config.chains.find((one) => one.id === id);
+    return {
+      id,
+      slug,
+      escrow,
+      oracle,
+      permit2,
+      depth: chain?.depth,
+      blockTimeMs: (chain?.blockSeconds ?? 1) * 1000,
+      landingMarginSeconds: chain?.landingMarginSeconds,
+      proofWindowSeconds: chain?.proofWindowSeconds,
+      tokens: tokens.map((token) => {
+        const described = state.config.tokens.find(({ symbol }) => symbol === token.symbol);
+        return { ...token, name: described?.name, priceSymbol: described?.price };
+      }),
+      rpcUrls: [rpcUrl],
+      startBlock,
+      timeoutMs: 3_000,
+    };
+  });
+}
+
+/** Every LP reads every played source; the venue's reference prices read the first. */
+const feedsOf = (state: DemoState, layout: Layout) =>
+  Object.fromEntries(state.config.exchange.sources.map((source) => [source, { kind: 'binance', url: `ws://127.0.0.1:${layout.ports.exchange}/${source}` }]));
+const attesterUrls = (state: DemoState, layout: Layout) => state.attesters.map((_, index) => `http://127.0.0.1:${layout.ports.attester(index)}`);
+
+function venueConfig(state: DemoState, layout: Layout): object {
+  const { config } = state;
+  const [source = ''] = config.exchange.sources;
+  return {
+    app: 'venue',
+    venueId: 'firmquote-demo',
+    http: door(layout.ports.venue),
+    ops: door(layout.ports.venueOps),
+    database: database('venue'),
+    keys: { relayer: keyOf(layout, 'relayer'), seals: [{ id: 'demo', secret: { file: layout.secret('seal') } }] },
+    chains: chainsOf(state).map((chain) => ({ ...chain, executionMode: config.chains.find(({ id }) => id === chain.id)?.executionMode })),
+    listedChains: config.listedChains,
+    attesters: { urls: attesterUrls(state, layout) },
+    feeds: feedsOf(state, layout),
+    prices: { USD: { fixed: '1' }, ...Object.fromEntries(config.exchange.symbols.map(({ price, symbol }) => [price, { feed: source, symbol }])) },
+    workspaces: [
+      { id: 'demo', name: 'Demo workspace', platformFeeBps: config.venue.platformFeeBps },
+      { id: 'other', name: 'Another workspace', platformFeeBps: config.venue.platformFeeBps },
+    ],
+    solvers: [...config.lps, config.spareLp].map(({ id, name }) => ({ id, name })),
+    fanOut: { timeoutMs: config.venue.quoteTimeoutMs, sliceTimeoutMs: config.venue.sliceTimeoutMs },
+  };
+}
+
+function lpConfig(state: DemoState, layout: Layout, index: number): object {
+  const { config } = state;
+  const [lp, keys] = [config.lps[index], state.lps[index]];
+  if (!lp || !keys) throw new Error(`The demo has no LP number ${index + 1}.`);
+  const symbols = new Set(lp.pairs.flatMap(({ base, quote }) => [base, quote]));
+  return {
+    app: 'lp',
+    ops: door(layout.ports.lpOps(index)),
+    admin: { port: layout.ports.lpAdmin(index) },
+    database: database(`lp_${lp.id}`),
+    keys: { operator: keyOf(layout, lpProcess(lp.id)) },
+    venues: [{ name: 'demo', url: `ws://127.0.0.1:${layout.ports.venue}`, apiKey: { file: layout.secret(lpProcess(lp.id)) } }],
+    networks: chainsOf(state),
+    attesters: { urls: attesterUrls(state, layout) },
+    feeds: feedsOf(state, layout),
+    lp: {
+      solver: { id: lp.id, name: lp.name },
+      chains: state.chains.map(({ id }) => ({ chainId: id, account: keys.owner.address, maxHeadAgeMs: 8_000, graceSeconds: 4 })),
+      prices: {
+        USD: { fixed: '1' },
+        ...Object.fromEntries(config.exchange.symbols.map(({ price, symbol }) => [price, { sources: config.exchange.sources.map((feed) => ({ feed, symbol })), maxAgeMs: 2_000 }])),
+      },
+      assets: Object.fromEntries(config.tokens.filter(({ symbol }) => symbols.has(symbol)).map(({ symbol, price }) => [symbol, { price }])),
+      pairs: lp.pairs,
+      quoting: lp.quoting,
+      limits: lp.limits,
+      lease: { aheadSeconds: 8 },
+      reconcileSeconds: 5,
+    },
+  };
+}
+
+function attesterConfig(state: DemoState, layout: Layout, index: number): object {
+  return {
+    app: 'attester',
+    http: door(layout.ports.attester(index)),
+    ops: door(layout.ports.attesterOps(index)),
+    keys: { attester: keyOf(layout, attesterProcess(index)) },
+    chains: chainsOf(state),
+  };
+}

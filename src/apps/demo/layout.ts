@@ -1,0 +1,85 @@
+/** Where the demo's parts listen and live: one block of ports and one folder, so that several demos run side by side. */
+
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { UpstreamError } from '../../domain/errors.ts';
+
+export const DEFAULT_PORT = 8100;
+/** The demo uses this many ports from `--port` on. */
+export const PORTS = 60;
+
+export interface Layout {
+  /** What others read while the demo runs. */
+  manifest: string;
+  /** Everything else; removed at the end. */
+  home: string;
+  state: string;
+  config(name: string): string;
+  keystore(name: string): string;
+  passwordFile: string;
+  /** A text secret that a process reads from a file. */
+  secret(name: string): string;
+  log(name: string): string;
+  chainDir(slug: string): string;
+  /** Sockets and small files that a process keeps for itself. */
+  workDir(name: string): string;
+  ports: { venue: number; venueOps: number; exchange: number; postgres: number; chain(index: number): number; lpOps(index: number): number; lpAdmin(index: number): number; attester(index: number): number; attesterOps(index: number): number };
+}
+
+export function layout(dataDir: string, port: number): Layout {
+  const home = join(dataDir, 'demo');
+  return {
+    manifest: join(dataDir, 'demo.json'),
+    home,
+    state: join(home, 'state.json'),
+    config: (name) => join(home, 'config', `${name}.json`),
+    keystore: (name) => join(home, 'keys', `${name}.json`),
+    passwordFile: join(home, 'keys', 'password'),
+    secret: (name) => join(home, 'keys', `${name}.secret`),
+    log: (name) => join(home, 'logs', `${name}.log`),
+    chainDir: (slug) => join(home, 'chains', slug),
+    workDir: (name) => join(home, 'work', name),
+    ports: {
+      venue: port,
+      venueOps: port + 1,
+      exchange: port + 2,
+      postgres: port + 3,
+      chain: (index) => port + 10 + index,
+      lpOps: (index) => port + 20 + index,
+      lpAdmin: (index) => port + 30 + index,
+      attester: (index) => port + 40 + index,
+      attesterOps: (index) => port + 50 + index,
+    },
+  };
+}
+
+/** Every port that a demo with so many parts opens. */
+export function portsOf({ ports }: Layout, counts: { chains: number; lps: number; attesters: number }): number[] {
+  const each = (count: number, ...of: ((index: number) => number)[]) => Array.from({ length: count }, (_, index) => of.map((port) => port(index))).flat();
+  return [
+    ...[ports.venue, ports.venueOps, ports.exchange, ports.postgres],
+    ...each(counts.chains, ports.chain),
+    ...each(counts.lps, ports.lpOps, ports.lpAdmin),
+    ...each(counts.attesters, ports.attester, ports.attesterOps),
+  ];
+}
+
+/** Throws with a sentence that helps when somebody else holds a port that we need and does not give it back in time. */
+export async function assertPortsFree(ports: readonly number[], patienceMs: number): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (const port of ports) {
+    while (!(await isFree(port))) {
+      if (performance.now() > deadline) {
+        throw new UpstreamError(`Port ${port} is in use, and the demo needs the ${PORTS} ports from --port on. Stop the other demo or choose another block: npm run demo -- --port ${port + 100 - (port % 100)}`, { code: 'port_unavailable' });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}

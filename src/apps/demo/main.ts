@@ -1,0 +1,244 @@
+/** `firmquote demo`: the whole system on one machine, each part a process of its own, on two chains that start empty. */
+
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createLog } from '../../adapters/pino/log.ts';
+import type { Log } from '../../ports/log.ts';
+import { loadConfig } from '../config/load.ts';
+import { lockDirectory } from '../directory-lock.ts';
+import { liveAs, type Life } from '../process.ts';
+import { keepState } from './anvil.ts';
+import { issueDemoKeys, WORKSPACE } from './api-keys.ts';
+import { type DemoConfig, zDemoConfig } from './config.ts';
+import { lpProcess, writeConfigs } from './configs.ts';
+import { followEvents } from './events.ts';
+import { playExchange } from './exchange.ts';
+import { assertPortsFree, type Layout, layout as layoutOf, portsOf } from './layout.ts';
+import { type Manifest, writeManifest } from './manifest.ts';
+import { startMarket } from './market.ts';
+import { type OnceReport, runOnce } from './once.ts';
+import { appSpecs, chainSpec, lineLog, postgresSpec } from './processes.ts';
+import { setUpChain } from './set-up.ts';
+import { type DemoState, drawState, readState, writeState } from './state.ts';
+import { createSupervisor, type Supervisor } from './supervisor.ts';
+import { header, plainView, terminalView } from './view.ts';
+import { takerFor, type World } from './world.ts';
+
+export interface DemoOptions {
+  once?: boolean;
+  dataDir: string;
+  port: number;
+  config?: string;
+  /** No trades of its own. */
+  quietMarket?: boolean;
+}
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const say = (line: string): void => console.log(line);
+
+export async function runDemo(options: DemoOptions): Promise<void> {
+  const startedAtMs = Date.now();
+  const layout = layoutOf(resolve(options.dataDir), options.port);
+  const { config } = await loadConfig(zDemoConfig, options.config ?? join(ROOT, 'config', 'demo.json'), process.env);
+  await mkdir(dirname(layout.manifest), { recursive: true });
+  const logFile = lineLog(layout.log('demo'));
+  const log = createLog({ app: 'demo', destination: { write: (line) => logFile(line.trimEnd()) } });
+  await liveAs('demo', log, (life) => startDemo(life, { options, layout, config, log, startedAtMs }));
+}
+
+interface Start {
+  options: DemoOptions;
+  layout: Layout;
+  config: DemoConfig;
+  log: Log;
+  startedAtMs: number;
+}
+
+async function startDemo(life: Life, start: Start): Promise<void> {
+  try {
+    await open(life, start);
+  } catch (error) {
+    if (life.stopping) return;
+    console.error(error instanceof Error ? error.message : error);
+    throw error;
+  }
+}
+
+async function open(life: Life, { options, layout, config, log, startedAtMs }: Start): Promise<void> {
+  const { ports } = layout;
+  const unlock = await lockDirectory(dirname(layout.manifest));
+  life.onStop('data directory', async () => {
+    await unlock();
+    // Only if nobody keeps anything in it.
+    await rmdir(dirname(layout.manifest)).catch(() => {});
+  });
+  const remains = await readState(layout.state);
+  // Children of a demo that was killed take a moment to end; of somebody else's we would wait in vain.
+  await assertPortsFree(portsOf(layout, { chains: config.chains.length, lps: config.lps.length, attesters: config.attesters.count }), remains ? 25_000 : 0);
+  await rm(layout.manifest, { force: true });
+  // The fixed list of --once starts from known balances, so it never goes on with what somebody else began.
+  const left = options.once ? undefined : remains;
+  if (left) say('The last demo in this folder was killed: going on where it stopped.');
+  else await rm(layout.home, { recursive: true, force: true });
+  await mkdir(layout.home, { recursive: true, mode: 0o755 });
+  let keepLogs = false;
+  let clusterDir: () => string | undefined = () => undefined;
+  life.onStop('files', async () => {
+    await rm(layout.manifest, { force: true });
+    const cluster = clusterDir();
+    const kept = keepLogs ? [basename(dirname(layout.log('demo')))] : [];
+    for (const name of await readdir(layout.home)) if (!kept.includes(name)) await rm(join(layout.home, name), { recursive: true, force: true });
+    await rmdir(layout.home).catch(() => {});
+    if (cluster && !cluster.startsWith(layout.home)) await rm(dirname(cluster), { recursive: true, force: true });
+  });
+
+  let manifestReady = false;
+  const supervisor = createSupervisor({ log, changed: () => void (manifestReady && refresh()) });
+  life.onStop('processes', () => supervisor.stop());
+
+  const state = left ?? drawState(config);
+  const exchange = await playExchange({ port: ports.exchange, symbols: state.config.exchange.symbols });
+  life.onStop('played exchange', () => exchange.close());
+
+  say('Starting PostgreSQL and two chains …');
+  const postgres = postgresSpec(layout, log);
+  clusterDir = postgres.clusterDir;
+  await Promise.all([supervisor.run(postgres.spec), ...state.config.chains.map((_, index) => supervisor.run(chainSpec(state, layout, index)))]);
+  const keepers = state.config.chains.map(({ slug }, index) => keepState(() => `http://127.0.0.1:${ports.chain(index)}`, layout.chainDir(slug)));
+  life.onStop('chain files', () => keepers.forEach((keeper) => keeper.stop()));
+
+  if (state.phase === 'drawn') {
+    say('Deploying contracts, handing out tokens, filling the LPs’ books …');
+    state.chains = await Promise.all(state.config.chains.map(({ id }, index) => setUpChain(state, id, `http://127.0.0.1:${ports.chain(index)}`)));
+    await Promise.all(keepers.map((keeper) => keeper.saveNow()));
+    for (const name of ['venue', ...state.lps.map(({ id }) => `lp_${id}`)]) await postgres.database.create(name);
+    state.apiKeys = await issueDemoKeys(postgres.database.url('venue'), state, log);
+    await writeConfigs(state, layout);
+    state.phase = 'ready';
+    await writeState(layout.state, state);
+  }
+
+  say('Starting venue, LPs and attesters …');
+  await Promise.all(appSpecs(state, layout, postgres.database.base()).map((spec) => supervisor.run(spec)));
+  const manifest = manifestOf(state, layout, supervisor);
+  const world = worldOf(state, manifest, supervisor);
+  await untilServing(world, life);
+  if (life.stopping) return;
+
+  // One write at a time, always of the newest pids.
+  let writing: Promise<void> = Promise.resolve();
+  function refresh(): Promise<void> {
+    writing = writing.then(async () => {
+      manifest.processes = supervisor.pids();
+      for (const solver of manifest.solvers) solver.pid = supervisor.pid(lpProcess(solver.id)) ?? null;
+      if (!life.stopping) await writeManifest(layout.manifest, manifest);
+    });
+    return writing.catch((error: unknown) => log.error({ err: error }, 'demo.json could not be written'));
+  }
+  manifestReady = true;
+  await refresh();
+  life.onStop('demo.json', () => writing);
+
+  const head = header(manifest, layout.manifest);
+  if (options.once) {
+    for (const line of head) say(line);
+    say('');
+    const report = await runOnce(world, say, startedAtMs);
+    const good = report.checks.every(({ ok }) => ok);
+    if (!good) {
+      keepLogs = true;
+      say(`\nLogs of every process: ${dirname(layout.log('venue'))}`);
+    }
+    finishOnce(life, report);
+    return;
+  }
+
+  const view = process.stdout.isTTY ? terminalView(world, head) : plainView();
+  life.onStop('view', () => view.stop());
+  if (!process.stdout.isTTY) for (const line of head) say(line);
+  view.line(`ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`);
+  const events = followEvents(manifest, (line) => view.line(line));
+  life.onStop('events', () => events.stop());
+  if (!options.quietMarket) {
+    const mid = (price: string) => exchange.mid(state.config.exchange.symbols.find((one) => one.price === price)?.symbol ?? '');
+    const market = startMarket(world, state.config.market, mid, (line) => view.line(line));
+    life.onStop('market', () => market.stop());
+  }
+}
+
+/** The report is the last line, so it is printed when everything has been stopped. */
+function finishOnce(life: Life, report: OnceReport): void {
+  const good = report.checks.every(({ ok }) => ok);
+  process.once('exit', () => console.log(`${report.checks.filter(({ ok }) => ok).length} of ${report.checks.length} checks held\n${JSON.stringify(report)}`));
+  life.stop('every check was run', good ? 0 : 1);
+}
+
+/** Ready is when the venue says so and every LP of ours may be asked. */
+async function untilServing(world: World, life: Life): Promise<void> {
+  const reader = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` });
+  const deadline = performance.now() + 90_000;
+  for (let seen = 'nothing'; !life.stopping; ) {
+    const answer = await reader.call('GET', '/api/v1/solvers?status=active').catch((error: unknown) => void (seen = String(error)));
+    const active = (answer?.json as { solvers?: { id: string }[] } | undefined)?.solvers?.map(({ id }) => id) ?? [];
+    if (world.lps.every(({ id }) => active.includes(id))) return;
+    if (answer) seen = `status ${answer.status}, active LPs: ${active.join(', ') || 'none'}`;
+    if (performance.now() > deadline) throw new Error(`The venue and its LPs did not get ready (${seen}). Their logs say why.`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): Manifest {
+  const local = (port: number) => `http://127.0.0.1:${port}`;
+  const lp = { solverId: state.spareLp.id, account: state.spareLp.owner.address, operatorPrivateKey: state.spareLp.operator.privateKey };
+  const { service, workspaceAdmin, workspaceMember, otherService, solvers } = state.apiKeys;
+  return {
+    venue: {
+      url: local(layout.ports.venue),
+      wsUrl: `ws://127.0.0.1:${layout.ports.venue}/api/v1/ws`,
+      metricsUrl: `${local(layout.ports.venueOps)}/metrics`,
+      workspaceId: WORKSPACE,
+      keys: { service, workspaceAdmin, workspaceMember, solver: solvers[state.spareLp.id] ?? '', otherService, lp },
+    },
+    chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, tokens }) => ({ id, slug, rpcUrl, escrow, oracle, permit2, tokens })),
+    takers: state.takers,
+    contractWallets: state.chains.map(({ id, contractWallets }) => ({ chainId: id, address: contractWallets[0] ?? '0x', ownerPrivateKey: state.walletOwners[0]?.privateKey ?? '0x' })),
+    solvers: state.lps.map(({ id }, index) => ({ id, metricsUrl: `${local(layout.ports.lpOps(index))}/metrics`, adminUrl: local(layout.ports.lpAdmin(index)), pid: supervisor.pid(lpProcess(id)) ?? null })),
+    lp,
+    processes: supervisor.pids(),
+  };
+}
+
+function worldOf(state: DemoState, manifest: Manifest, supervisor: Supervisor): World {
+  let next = 0;
+  const lpKeys = [...state.lps, state.spareLp];
+  return {
+    manifest,
+    supervisor,
+    holdings: state.config.takers.holdings,
+    lps: state.lps.map(({ id, owner }, index) => ({ id, account: owner.address, adminUrl: manifest.solvers[index]?.adminUrl ?? '', metricsUrl: manifest.solvers[index]?.metricsUrl ?? '' })),
+    freshTaker(apiKey) {
+      const wallet = state.houseTakers[next++ % state.houseTakers.length];
+      if (!wallet) throw new Error('The demo drew no takers.');
+      return takerFor(manifest, { privateKey: wallet.privateKey }, apiKey);
+    },
+    contractWallet(slug) {
+      const chain = state.chains.find((one) => one.slug === slug);
+      const [address, owner] = [chain?.contractWallets[1], state.walletOwners[1]];
+      if (!chain || !address || !owner) throw new Error(`The demo has no contract wallet on "${slug}".`);
+      return { chainId: chain.id, address, owner };
+    },
+    accounts: () => [
+      state.deployer.address,
+      state.relayer.address,
+      state.feeRecipient,
+      ...lpKeys.flatMap(({ owner, operator }) => [owner.address, operator.address]),
+      ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(({ address }) => address),
+      ...new Set(state.chains.flatMap(({ contractWallets }) => contractWallets)),
+    ],
+    minted(slug, symbol) {
+      const chain = state.chains.find((one) => one.slug === slug);
+      return BigInt(chain?.minted[symbol] ?? '0');
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/** How each process of the demo is started, and when it may be relied on. */
+
+import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
+import { dirname } from 'node:path';
+import { UpstreamError } from '../../domain/errors.ts';
+import { startEmbeddedPostgres } from '../../adapters/postgres/embedded.ts';
+import { type Leashed, spawnLeashed } from '../../adapters/process/leash.ts';
+import type { Log } from '../../ports/log.ts';
+import { startAnvil } from './anvil.ts';
+import { attesterProcess, chainProcess, lpProcess } from './configs.ts';
+import type { Layout } from './layout.ts';
+import type { DemoState } from './state.ts';
+import type { ChildSpec } from './supervisor.ts';
+
+const READY_TIMEOUT_MS = 60_000;
+
+export interface Database {
+  url(name: string): string;
+  /** Of the server, without a database. */
+  base(): string;
+  create(name: string): Promise<void>;
+}
+
+/** The one PostgreSQL of the demo; every process has a database of its own on it. */
+export function postgresSpec(layout: Layout, log: Log): { spec: ChildSpec; database: Database; clusterDir(): string | undefined } {
+  let server: Awaited<ReturnType<typeof startEmbeddedPostgres>> | undefined;
+  const running = () => {
+    if (!server) throw new UpstreamError('The database is not running.', { code: 'database_unavailable' });
+    return server;
+  };
+  const base = () => running().url.slice(0, running().url.lastIndexOf('/'));
+  return {
+    clusterDir: () => server?.clusterDir,
+    database: { base, url: (name) => `${base()}/${name}`, create: async (name) => void (await running().database(name)) },
+    spec: {
+      name: 'postgres',
+      async start(): Promise<Leashed> {
+        const started = await startEmbeddedPostgres({ dataDir: layout.workDir('postgres'), port: layout.ports.postgres, log });
+        server = started;
+        let gone = false;
+        void started.exited.then(() => {
+          gone = true;
+        });
+        return { pid: started.pid, exited: started.exited, hasExited: () => gone, stop: () => started.stop(), kill: () => started.kill() };
+      },
+    },
+  };
+}
+
+export function chainSpec(state: DemoState, layout: Layout, index: number): ChildSpec {
+  const chain = state.config.chains[index];
+  if (!chain) throw new Error(`The demo has no chain number ${index + 1}.`);
+  const log = lineLog(layout.log(chainProcess(chain.slug)));
+  return {
+    name: chainProcess(chain.slug),
+    start: () => startAnvil({ chainId: chain.id, port: layout.ports.chain(index), blockSeconds: chain.blockSeconds, dir: layout.chainDir(chain.slug), onLine: log }),
+  };
+}
+
+/** Venue, LPs and attesters: the same command line that an operator would type. */
+export function appSpecs(state: DemoState, layout: Layout, databaseBase: string): ChildSpec[] {
+  const apps: [name: string, command: string, opsPort: number][] = [
+    ...state.attesters.map((_, index): [string, string, number] => [attesterProcess(index), 'attester', layout.ports.attesterOps(index)]),
+    ['venue', 'venue', layout.ports.venueOps],
+    ...state.lps.map(({ id }, index): [string, string, number] => [lpProcess(id), 'lp', layout.ports.lpOps(index)]),
+  ];
+  return apps.map(([name, command, opsPort]) => {
+    const log = lineLog(layout.log(name));
+    return {
+      name,
+      async start() {
+        const child = await spawnLeashed(process.execPath, [...process.execArgv, ...commandLine(), command, '--config', layout.config(name)], {
+          // Nothing of our own environment but what a program needs to run: options of ours are not options of theirs.
+          env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], NODE_ENV: process.env['NODE_ENV'], FIRMQUOTE_DEMO_POSTGRES: databaseBase },
+          graceMs: 10_000,
+          onLine: log,
+        });
+        await untilAlive(name, child, `http://127.0.0.1:${opsPort}/healthz`, layout.log(name));
+        return child;
+      },
+    };
+  });
+}
+
+/** The script that we were started with ourselves, so that the demo runs from sources and from a build alike. */
+function commandLine(): string[] {
+  const script = process.argv[1];
+  if (script === undefined) throw new Error('The demo does not know how it was started.');
+  return [script];
+}
+
+async function untilAlive(name: string, child: Leashed, url: string, logFile: string): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (!child.hasExited()) {
+    const alive = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then(({ ok }) => ok, () => false);
+    if (alive && !child.hasExited()) return;
+    if (performance.now() > deadline) {
+      await child.kill();
+      break;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new UpstreamError(`The process ${name} did not come up. Its log says why: ${logFile}`, { code: 'child_failed' });
+}
+
+/** Appends to a file that lives as long as the demo. */
+export function lineLog(path: string): (line: string) => void {
+  let stream: WriteStream | undefined;
+  return (line) => {
+    if (!stream) {
+      mkdirSync(dirname(path), { recursive: true });
+      stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+      // A log that cannot be written (its folder was just removed) must not end the demo.
+      stream.on('error', () => {});
+    }
+    stream.write(`${line}\n`);
+  };
+}

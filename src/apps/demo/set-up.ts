@@ -1,0 +1,86 @@
+/** A fresh chain becomes a market: contracts, tokens, money for everybody, the LPs' inventory in the escrow. */
+
+import { encodeFunctionData, type Hex } from 'viem';
+import { parseUnits } from '../../domain/amount.ts';
+import { UpstreamError } from '../../domain/errors.ts';
+import type { Address } from '../../domain/hex.ts';
+import { deployContractWallets, deployDevnet } from '../../adapters/evm/deploy.ts';
+import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
+import { escrowAbi } from '../../settlement/abi/escrow.ts';
+import { rpc } from './anvil.ts';
+import type { DemoState } from './state.ts';
+
+const CALL_GAS = 200_000;
+
+interface Call {
+  from: Address;
+  to: Address;
+  data: Hex;
+}
+
+export async function setUpChain(state: DemoState, chainId: number, rpcUrl: string): Promise<DemoState['chains'][number]> {
+  const { config, deployer } = state;
+  const chain = config.chains.find(({ id }) => id === chainId);
+  if (!chain) throw new Error(`The demo has no chain ${chainId}.`);
+  const owners = [...state.lps, state.spareLp].map(({ owner }) => owner.address);
+  const everybody = [deployer.address, state.relayer.address, ...owners, ...[...state.lps, state.spareLp].map(({ operator }) => operator.address), ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(({ address }) => address)];
+  const gas = `0x${parseUnits(config.takers.gas, 18).toString(16)}`;
+  await Promise.all(everybody.map((address) => rpc(rpcUrl, 'anvil_setBalance', [address, gas])));
+  const run = (calls: readonly Call[]) => execute(rpcUrl, calls);
+  const from = deployer.address;
+  const { escrow, oracle, permit2, tokens } = await deployDevnet({
+    rpcUrl,
+    chainId,
+    deployerPrivateKey: deployer.privateKey,
+    attesters: state.attesters.map(({ address }) => address),
+    threshold: config.attesters.quorum,
+    feeRecipient: state.feeRecipient,
+    tokens: config.tokens.map(({ price, ...token }) => ({ ...token, priceSymbol: price })),
+    minProofWindowSeconds: chain.proofWindowSeconds,
+  });
+  const contractWallets = await deployContractWallets({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, owners: state.walletOwners.map(({ address }) => address) });
+  await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [true]);
+
+  const minted: Record<string, string> = {};
+  const mints: Call[] = [];
+  const deposits: Call[] = [];
+  for (const { symbol, address: token, decimals } of tokens) {
+    let total = 0n;
+    const mint = (to: Address, whole: string) => {
+      const amount = parseUnits(whole, decimals);
+      total += amount;
+      mints.push({ from, to: token, data: encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }) });
+      return amount;
+    };
+    for (const { address } of [...state.takers, ...state.houseTakers]) mint(address, config.takers.holdings[symbol] ?? '0');
+    for (const wallet of contractWallets) mint(wallet, config.takers.holdings[symbol] ?? '0');
+    for (const [index, lp] of [...config.lps, config.spareLp].entries()) {
+      const owner = owners[index] as Address;
+      const amount = mint(owner, lp.inventory[chain.slug]?.[symbol] ?? '0');
+      mints.push({ from: owner, to: token, data: encodeFunctionData({ abi: devTokenAbi, functionName: 'approve', args: [escrow, amount] }) });
+      if (amount > 0n) deposits.push({ from: owner, to: escrow, data: encodeFunctionData({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] }) });
+    }
+    minted[symbol] = total.toString();
+  }
+  for (const { owner, operator } of [...state.lps, state.spareLp]) deposits.push({ from: owner.address, to: escrow, data: encodeFunctionData({ abi: escrowAbi, functionName: 'setOperator', args: [operator.address, true] }) });
+  await run(mints);
+  await run(deposits);
+  await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [false]);
+  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, minted };
+}
+
+/** Sends all, mines until all are in, and holds every one to have succeeded. */
+async function execute(rpcUrl: string, calls: readonly Call[]): Promise<void> {
+  const hashes: unknown[] = [];
+  for (const call of calls) hashes.push(await rpc(rpcUrl, 'eth_sendTransaction', [{ ...call, gas: `0x${CALL_GAS.toString(16)}` }]));
+  for (let attempt = 0; attempt < 100; attempt++) {
+    await rpc(rpcUrl, 'evm_mine');
+    const receipts = (await Promise.all(hashes.map((hash) => rpc(rpcUrl, 'eth_getTransactionReceipt', [hash])))) as ({ status: Hex } | null)[];
+    if (receipts.every((receipt) => receipt !== null)) {
+      const failed = receipts.findIndex(({ status }) => status !== '0x1');
+      if (failed >= 0) throw new UpstreamError(`Setting up the chain failed at transaction ${failed + 1} of ${calls.length} (${calls[failed]?.data.slice(0, 10)}).`, { code: 'deploy' });
+      return;
+    }
+  }
+  throw new UpstreamError('The chain did not mine what sets it up.', { code: 'deploy' });
+}

@@ -1,0 +1,84 @@
+/**
+ * What the demo has to remember to go on after a SIGKILL of the supervisor itself: every key it drew and what it deployed.
+ * A clean end removes it together with everything else.
+ */
+
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import type { Address } from '../../domain/hex.ts';
+import type { DemoConfig } from './config.ts';
+import type { ManifestChain } from './manifest.ts';
+import { drawWallet, type Wallet } from './wallets.ts';
+
+export interface LpKeys {
+  id: string;
+  /** Owns the money; no process of the demo ever sees this key. */
+  owner: Wallet;
+  operator: Wallet;
+}
+
+export interface DemoState {
+  /** 'drawn' while the chains are being set up; only a 'ready' demo can be resumed. */
+  phase: 'drawn' | 'ready';
+  config: DemoConfig;
+  deployer: Wallet;
+  relayer: Wallet;
+  feeRecipient: Address;
+  attesters: Wallet[];
+  lps: LpKeys[];
+  spareLp: LpKeys;
+  takers: Wallet[];
+  /** For the checks of --once and for the demo's own trading: nobody else knows these keys. */
+  houseTakers: Wallet[];
+  walletOwners: Wallet[];
+  sealSecret: string;
+  keystorePassword: string;
+  apiKeys: { service: string; workspaceAdmin: string; workspaceMember: string; otherService: string; solvers: Record<string, string> };
+  chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; minted: Record<string, string> })[];
+}
+
+const HOUSE_TAKERS = 24;
+
+export function drawState(config: DemoConfig): DemoState {
+  const wallets = (count: number) => Array.from({ length: count }, drawWallet);
+  const lp = (id: string): LpKeys => ({ id, owner: drawWallet(), operator: drawWallet() });
+  return {
+    phase: 'drawn',
+    config,
+    deployer: drawWallet(),
+    relayer: drawWallet(),
+    feeRecipient: drawWallet().address,
+    attesters: wallets(config.attesters.count),
+    lps: config.lps.map(({ id }) => lp(id)),
+    spareLp: lp(config.spareLp.id),
+    takers: wallets(config.takers.count),
+    houseTakers: wallets(HOUSE_TAKERS),
+    walletOwners: wallets(2),
+    sealSecret: randomBytes(32).toString('hex'),
+    keystorePassword: randomBytes(24).toString('base64url'),
+    apiKeys: { service: '', workspaceAdmin: '', workspaceMember: '', otherService: '', solvers: {} },
+    chains: [],
+  };
+}
+
+/** What an interrupted demo left behind, if it got far enough to go on. */
+export async function readState(path: string): Promise<DemoState | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    const state = JSON.parse(text) as DemoState;
+    return state.phase === 'ready' ? state : undefined;
+  } catch {
+    // Written whole or not at all; anything else is not ours.
+    return undefined;
+  }
+}
+
+export async function writeState(path: string, state: DemoState): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const draft = `${path}.draft`;
+  await rm(draft, { force: true });
+  await writeFile(draft, JSON.stringify(state), { mode: 0o600 });
+  await rename(draft, path);
+}

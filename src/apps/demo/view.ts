@@ -1,0 +1,87 @@
+/** What a person sees: on a terminal a page that refreshes in place, elsewhere plain lines. Always the URLs first. */
+
+import { zSolversResponse } from '../../protocol/roster.ts';
+import { formatUnits } from '../../domain/amount.ts';
+import type { Manifest } from './manifest.ts';
+import { takerFor, viewChain, type World } from './world.ts';
+
+export interface View {
+  line(text: string): void;
+  stop(): void;
+}
+
+const REFRESH_MS = 1_000;
+const RECENT = 14;
+
+export function header(manifest: Manifest, manifestPath: string): string[] {
+  const { venue, chains, solvers } = manifest;
+  return [
+    `venue     ${venue.url}   API ${venue.url}/docs   events ${venue.wsUrl}`,
+    `metrics   ${venue.metricsUrl}   ${solvers.map(({ metricsUrl }) => metricsUrl).join('   ')}`,
+    ...chains.map(({ slug, id, rpcUrl, escrow }) => `chain     ${slug} (${id})  ${rpcUrl}  escrow ${escrow}`),
+    `take part ${manifestPath} holds keys, takers, tokens and addresses`,
+  ];
+}
+
+export function plainView(): View {
+  return { line: (text) => console.log(`${new Date().toISOString().slice(11, 19)}  ${text}`), stop: () => {} };
+}
+
+export function terminalView(world: World, head: readonly string[]): View {
+  const recent: string[] = [];
+  const reader = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` });
+  let tables: string[] = ['(first look around …)'];
+  let stopped = false;
+
+  async function look(): Promise<void> {
+    const roster = await reader.call('GET', '/api/v1/solvers').then(({ json }) => zSolversResponse.parse(json).solvers, () => undefined);
+    const rows: string[] = [];
+    for (const { id, account } of world.lps) {
+      const entry = roster?.find((solver) => solver.id === id);
+      const books = await Promise.all(world.manifest.chains.map((chain) => book(chain.slug, account)));
+      rows.push(`${id.padEnd(8)}${(entry?.status ?? 'unknown').padEnd(9)}${books.map((text) => text.padEnd(48)).join('')}${entry?.eligibilityNote ?? ''}`);
+    }
+    tables = [`${'LP'.padEnd(8)}${'status'.padEnd(9)}${world.manifest.chains.map(({ slug }) => `inventory on ${slug}`.padEnd(48)).join('')}note`, ...rows];
+  }
+
+  async function book(slug: string, account: string): Promise<string> {
+    const view = viewChain(world.manifest, slug);
+    const parts = await Promise.all(view.chain.tokens.map(async ({ symbol, decimals }) => `${short(formatUnits(await view.ledger(account, symbol), decimals))} ${symbol}`));
+    return parts.join('  ');
+  }
+
+  function paint(): void {
+    const width = process.stdout.columns || 160;
+    const height = process.stdout.rows || 40;
+    const top = ['firmquote demo — Ctrl-C ends it and leaves nothing behind', '', ...head, '', ...tables, '', 'latest'];
+    const lines = [...top, ...recent.slice(-Math.max(3, Math.min(RECENT, height - top.length - 1)))];
+    process.stdout.write(`\x1b[H${lines.map((line) => `${line.slice(0, width)}\x1b[K`).join('\n')}\n\x1b[J`);
+  }
+
+  const loop = async () => {
+    while (!stopped) {
+      await look().catch(() => {});
+      if (!stopped) paint();
+      await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+    }
+  };
+  process.stdout.write('\x1b[2J');
+  void loop();
+  return {
+    line(text) {
+      recent.push(`${new Date().toISOString().slice(11, 19)}  ${text}`);
+      if (recent.length > 100) recent.shift();
+      paint();
+    },
+    stop() {
+      stopped = true;
+      process.stdout.write('\n');
+    },
+  };
+}
+
+/** Two decimals are enough to watch by. */
+function short(amount: string): string {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  return fraction === '' ? whole : `${whole}.${fraction.slice(0, 2)}`;
+}

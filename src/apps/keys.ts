@@ -1,0 +1,73 @@
+/** From what a configuration says about a key to a signer; passwords and keys are told to the redactor on the way. */
+
+import { RequestError } from '../domain/errors.ts';
+import { type Address, isBytes32, type Hex } from '../domain/hex.ts';
+import type { Signer } from '../ports/signer.ts';
+import { readSecretFile } from '../adapters/keystore/file.ts';
+import { decryptKey, keystoreAddress } from '../adapters/keystore/keystore.ts';
+import type { Redactor } from '../adapters/pino/redact.ts';
+import { createSigner } from '../adapters/secp256k1/signer.ts';
+import type { KeySource, SecretSource } from './config/parts.ts';
+
+export interface SecretContext {
+  env: NodeJS.ProcessEnv;
+  redactor: Redactor;
+}
+
+export type LocalSigner = ReturnType<typeof createSigner> & Signer;
+
+export async function openSigner(source: KeySource, context: SecretContext): Promise<LocalSigner> {
+  const privateKey = await readPrivateKey(source, context);
+  context.redactor.hide(privateKey.slice(2));
+  return createSigner(privateKey);
+}
+
+/** Whose key it is, without opening it where the keystore file says so. */
+export async function keystoreAddressOf(source: KeySource, context: SecretContext): Promise<Address> {
+  const address = 'keystore' in source ? keystoreAddress(await readSecretFile(source.keystore)) : undefined;
+  return address ?? (await openSigner(source, context)).address;
+}
+
+async function readPrivateKey(source: KeySource, context: SecretContext): Promise<Hex> {
+  if ('env' in source) {
+    const text = fromEnv(source.env, context.env);
+    if (!isBytes32(text)) throw new SecretError(`The variable ${source.env} does not hold a private key: 0x and 64 hex digits.`);
+    return text.toLowerCase() as Hex;
+  }
+  const keystore = await readSecretFile(source.keystore);
+  const password = 'passwordFile' in source ? trimEnd(await readSecretFile(source.passwordFile)) : fromEnv(source.passwordEnv, context.env);
+  context.redactor.hide(password);
+  return decryptKey(keystore, password);
+}
+
+/** Secret text of at least 32 characters. */
+export async function openSecret(source: SecretSource, context: SecretContext): Promise<string> {
+  const text = trimEnd('file' in source ? await readSecretFile(source.file) : fromEnv(source.env, context.env));
+  context.redactor.hide(text);
+  if (text.length < 32) throw new SecretError(`The secret in ${'file' in source ? source.file : source.env} is too short to be safe. Make one with: openssl rand -hex 32`);
+  return text;
+}
+
+/** Replaces `${NAME}` by the variable's value; other text stays. */
+export function expand(text: string, { env, redactor }: SecretContext): string {
+  return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+    const value = fromEnv(name, env);
+    redactor.hide(value);
+    return value;
+  });
+}
+
+function fromEnv(name: string, env: NodeJS.ProcessEnv): string {
+  const value = env[name];
+  if (value === undefined || value === '') throw new SecretError(`The configuration takes a value from the variable ${name}, which is not set. Set it for this process.`);
+  return value;
+}
+
+/** Editors end files with a newline that nobody typed as part of the password. */
+const trimEnd = (text: string): string => text.replace(/\r?\n$/, '');
+
+export class SecretError extends RequestError {
+  constructor(message: string) {
+    super(message, { code: 'secret' });
+  }
+}

@@ -1,0 +1,26 @@
+/** What the LP room takes, with what only a process needs around it: doors, keys, venues, databases, endpoints. */
+
+import { z } from 'zod';
+import { zLpConfig } from '../../lp/config.ts';
+import { zChain, zDatabase, zDoor, zFeed, zKeySource, zLogSection, zSecretSource } from '../config/parts.ts';
+
+export const zLpAppConfig = z.strictObject({
+  app: z.literal('lp'),
+  ops: zDoor(9200).prefault({}),
+  /** Pause, resume, kill switch: opened on loopback only. */
+  admin: z.strictObject({ port: z.int().min(0).max(65_535).default(9201) }).prefault({}),
+  log: zLogSection.prefault({}),
+  database: zDatabase('firmquote_lp').prefault({}),
+  keys: z.strictObject({
+    /** Signs quotes and fills; can never withdraw. The owner's key has no place here. */
+    operator: zKeySource,
+  }),
+  venues: z.array(z.strictObject({ name: z.string().min(1).max(40), url: z.string().min(1), apiKey: zSecretSource })).min(1),
+  /** The networks; what the LP does on them stands in `lp.chains`. */
+  networks: z.array(zChain.extend({ maxFeeGwei: z.number().positive().default(500) })).min(1),
+  attesters: z.strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }).prefault({}),
+  feeds: z.record(z.string(), zFeed).default({}),
+  lp: zLpConfig,
+});
+
+export type LpAppConfig = z.infer<typeof zLpAppConfig>;

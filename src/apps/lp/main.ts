@@ -1,0 +1,81 @@
+/** `firmquote lp`: wiring of the maker. Every capability is made here and handed over; nothing decides here. */
+
+import { startOps, healthRoutes } from '../../adapters/http/ops.ts';
+import { createLog } from '../../adapters/pino/log.ts';
+import { createRedactor } from '../../adapters/pino/redact.ts';
+import { createLpStore } from '../../adapters/postgres/lp-store.ts';
+import { LP_MIGRATIONS } from '../../adapters/postgres/migrations/lp.ts';
+import { TRANSACTION_MIGRATIONS } from '../../adapters/postgres/migrations/transactions.ts';
+import { createTxStore } from '../../adapters/postgres/tx-store.ts';
+import { createMetrics } from '../../adapters/prometheus/metrics.ts';
+import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import { systemRandom } from '../../adapters/system/random.ts';
+import { createLinkClient } from '../../adapters/ws/link-client.ts';
+import { createLpNode } from '../../lp/node.ts';
+import { loadConfig } from '../config/load.ts';
+import { openDatabase } from '../database.ts';
+import { createFeeds } from '../feeds.ts';
+import { openSecret, openSigner } from '../keys.ts';
+import { createTransactors, openChains } from '../networks.ts';
+import { liveAs } from '../process.ts';
+import { createProofs } from '../proofs.ts';
+import { adminRoutes } from './admin.ts';
+import { createBrake } from './brake.ts';
+import { type LpAppConfig, zLpAppConfig } from './config.ts';
+
+const SCHEMA = 'lp';
+
+export async function runLp({ config: file }: { config: string }): Promise<void> {
+  const { config } = await loadConfig(zLpAppConfig, file, process.env);
+  const redactor = createRedactor();
+  const log = createLog({ app: 'lp', level: config.log.level, redactor }).child({ solver: config.lp.solver.id });
+  const secrets = { env: process.env, redactor };
+
+  await liveAs(`lp ${config.lp.solver.id}`, log, async (life) => {
+    const metrics = createMetrics();
+    const startup = { ready: (): readonly string[] => ['starting'] };
+    const ops = await startOps({ ...config.ops, log, routes: healthRoutes({ ready: () => startup.ready(), metrics }) });
+    life.onStop('operator door', () => ops.close());
+
+    const signer = await openSigner(config.keys.operator, secrets);
+    const db = await openDatabase(config.database, { schema: SCHEMA, migrations: [...LP_MIGRATIONS, ...TRANSACTION_MIGRATIONS] }, { life, log, secrets });
+    const chains = await openChains(config.networks, { life, log, metrics, secrets });
+    const brake = createBrake();
+    const senders = createTransactors(config.networks, chains, { signer, store: createTxStore(db), log, metrics });
+    const links = await Promise.all(
+      config.venues.map(async ({ name, url, apiKey }) => createLinkClient({ clock: systemClock, log }, { name, url, apiKey: await openSecret(apiKey, secrets) })),
+    );
+    const store = createLpStore(db);
+    const node = createLpNode(
+      {
+        chains,
+        transactors: new Map([...senders].map(([chainId, sender]) => [chainId, brake.on(sender)])),
+        links,
+        feeds: createFeeds(config.feeds, wantedSymbols(config), secrets),
+        store,
+        signer,
+        recovery: createRecovery(),
+        random: systemRandom,
+        clock: systemClock,
+        log,
+        metrics,
+        proofs: createProofs(config.attesters, { chains, log, metrics }),
+      },
+      config.lp,
+    );
+    if (life.stopping) return;
+    // Registered before it starts: what was half started is stopped too.
+    life.onStop('LP', () => node.stop());
+    await node.start();
+    startup.ready = () => {
+      const { status, reasons } = node.status();
+      return status === 'active' ? [] : reasons.map(({ kind, note }) => `${kind}: ${note}`);
+    };
+    const admin = await startOps({ host: '127.0.0.1', port: config.admin.port, log, routes: adminRoutes(node, brake), localOnly: true });
+    life.onStop('admin door', () => admin.close());
+    log.info({ operator: signer.address, admin: admin.url, metrics: `${ops.url}/metrics` }, 'LP is open');
+  });
+}
+
+const wantedSymbols = ({ lp }: LpAppConfig) => Object.values(lp.prices).flatMap((price) => ('sources' in price ? price.sources : []));

@@ -1,0 +1,64 @@
+/** From a configuration's chains to open chain ports and senders. */
+
+import { randomUUID } from 'node:crypto';
+import type { Chain } from '../domain/chain.ts';
+import { createChain, type EvmChain } from '../adapters/evm/chain.ts';
+import { createTransactor } from '../adapters/evm/transactor.ts';
+import { systemClock } from '../adapters/system/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Signer } from '../ports/signer.ts';
+import type { TxStore } from '../ports/store.ts';
+import type { Transactor } from '../ports/transactor.ts';
+import type { ChainSection } from './config/parts.ts';
+import { expand, type SecretContext } from './keys.ts';
+import type { Life } from './process.ts';
+
+export interface NetworkTools {
+  life: Life;
+  log: Log;
+  metrics: Metrics;
+  secrets: SecretContext;
+}
+
+export function chainOf({ id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens }: ChainSection): Chain {
+  return { id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens };
+}
+
+/** Starts following every chain. A node that is away at the moment is waited for, not died of. */
+export async function openChains(sections: readonly ChainSection[], { life, log, metrics, secrets }: NetworkTools): Promise<EvmChain[]> {
+  const chains = sections.map((section) =>
+    createChain(chainOf(section), { rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)), clock: systemClock, log, metrics, timeoutMs: section.timeoutMs }),
+  );
+  life.onStop('chains', () => Promise.all(chains.map((chain) => chain.close())));
+  await Promise.all(chains.map((chain) => untilStarted(chain, life, log)));
+  return chains;
+}
+
+async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void> {
+  for (let pauseMs = 100; !life.stopping; pauseMs = Math.min(pauseMs * 2, 5_000)) {
+    try {
+      return await chain.start();
+    } catch (error) {
+      // A node on another chain never becomes ours; one that does not answer may.
+      if (!(error instanceof Error && 'retry' in error && error.retry === 'later')) throw error;
+      log.warn({ chain: chain.chain.slug, err: error, pauseMs }, 'the chain does not answer yet');
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+}
+
+export function createTransactors(
+  sections: readonly (ChainSection & { maxFeeGwei: number })[],
+  chains: readonly EvmChain[],
+  { signer, store, log, metrics }: { signer: Signer; store: TxStore; log: Log; metrics: Metrics },
+): Map<number, Transactor> {
+  const owner = randomUUID();
+  return new Map(
+    chains.map((chain) => {
+      const section = sections.find(({ id }) => id === chain.chain.id);
+      const maxFeePerGasCap = BigInt(Math.round((section?.maxFeeGwei ?? 500) * 1e9));
+      return [chain.chain.id, createTransactor({ chain, store, signer, clock: systemClock, log, metrics }, { owner, maxFeePerGasCap })];
+    }),
+  );
+}

@@ -1,0 +1,89 @@
+/** How every process lives and ends: closed in reverse order of opening on SIGTERM, at once on the second signal, and never limping on after a bug. */
+
+import type { Log } from '../ports/log.ts';
+
+/** Exit 0 within 10 s of the first signal; what is unfinished then is planned again at the next start. */
+const GRACE_MS = 9_000;
+/** Signals closer together than this are one. */
+const ECHO_MS = 500;
+
+export interface Life {
+  /** Closed in reverse order of registration. Each may take what is left of the grace period. */
+  onStop(name: string, close: () => unknown): void;
+  /** Asks the process to end, as SIGTERM would. */
+  stop(reason: string, exitCode?: number): void;
+  readonly stopping: boolean;
+  /** Resolves when somebody asked to stop. */
+  readonly stopped: Promise<void>;
+}
+
+/** Runs `start` and stays until a signal. `start` registers each thing as soon as it is open, so that a failed start closes too. */
+export async function liveAs(name: string, log: Log, start: (life: Life) => Promise<void>): Promise<void> {
+  process.title = `firmquote ${name}`;
+  const closers: { name: string; close: () => unknown }[] = [];
+  let announce = () => {};
+  let exitCode = 0;
+  let stopping = false;
+  const stopped = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  const life: Life = {
+    onStop: (closer, close) => void closers.push({ name: closer, close }),
+    stop(reason, code = 0) {
+      if (stopping) return;
+      stopping = true;
+      exitCode = code;
+      log.info({ reason }, 'stopping');
+      announce();
+    },
+    get stopping() {
+      return stopping;
+    },
+    stopped,
+  };
+
+  let firstSignalAt = 0;
+  const onSignal = (signal: NodeJS.Signals) => {
+    // A Ctrl-C reaches us from the terminal and once more from npm: that is one wish, not two.
+    if (firstSignalAt > 0 && performance.now() - firstSignalAt < ECHO_MS) return;
+    firstSignalAt ||= performance.now();
+    if (stopping) {
+      log.warn({ signal }, 'second signal: leaving at once');
+      process.exit(1);
+    }
+    life.stop(signal);
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  // After a bug nothing in memory can be trusted, while the database and the chain can: leave, and be started again.
+  const onBug = (err: unknown, kind: string) => {
+    log.fatal({ err }, `${kind}: leaving, the next start plans everything again from the database and the chain`);
+    process.exit(70);
+  };
+  process.on('uncaughtException', (err) => onBug(err, 'uncaught exception'));
+  process.on('unhandledRejection', (err) => onBug(err, 'unhandled rejection'));
+
+  try {
+    const started = start(life);
+    // A signal during a slow start must not wait for it.
+    await Promise.race([started, stopped]);
+    started.catch(() => {});
+    await stopped;
+  } catch (error) {
+    log.fatal({ err: error }, 'could not start');
+    exitCode = 1;
+  }
+  const giveUp = setTimeout(() => {
+    log.error({ waitingFor: closers.at(-1)?.name ?? 'nothing' }, 'did not close in time: leaving');
+    process.exit(exitCode || 1);
+  }, GRACE_MS);
+  for (let closer = closers.at(-1); closer; closers.pop(), closer = closers.at(-1)) {
+    try {
+      await closer.close();
+    } catch (error) {
+      log.error({ err: error, closing: closer.name }, 'could not close');
+    }
+  }
+  clearTimeout(giveUp);
+  log.info({}, 'stopped');
+  process.exit(exitCode);
+}

@@ -1,0 +1,124 @@
+/** Everything a venue can be told. The numbers' defaults are the venue room's own. */
+
+import { z } from 'zod';
+import { BREAKER, CHAIN_DEFAULTS, FAN_OUT, RATES, SOCKETS } from '../../venue/options.ts';
+import { zChain, zDatabase, zDoor, zFeed, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
+
+const zGas = (standard: bigint) => z.int().min(21_000).max(30_000_000).default(Number(standard));
+const zCount = (standard: number) => z.int().min(1).default(standard);
+
+/** How the venue lands transactions on a chain. */
+const zVenueChain = zChain.extend({
+  executionMode: z.enum(['apiSubmit', 'walletBroadcast']).default(CHAIN_DEFAULTS.executionMode),
+  /** Reference price symbol of the native currency. */
+  nativeSymbol: z.string().default(CHAIN_DEFAULTS.nativeSymbol),
+  settleGas: zGas(CHAIN_DEFAULTS.settleGas),
+  outputGas: zGas(CHAIN_DEFAULTS.outputGas),
+  openGas: zGas(CHAIN_DEFAULTS.openGas),
+  relayBufferBps: z.int().min(0).max(100_000).default(CHAIN_DEFAULTS.relayBufferBps),
+  /** Highest fee per gas that the relayer pays. */
+  maxFeeGwei: z.number().positive().default(500),
+});
+
+/** Reference prices, for display, limits and the relayer's pay; nothing is traded on them. */
+const zReferencePrice = z.union([
+  z.strictObject({ fixed: z.string().regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,8})?$/, 'must be a USD price such as "2500.5"') }),
+  z.strictObject({ feed: z.string().min(1), symbol: z.string().min(1), maxAgeMs: z.int().min(100).default(60_000) }),
+]);
+
+export const zVenueConfig = z.strictObject({
+  app: z.literal('venue'),
+  venueId: z.string().min(1).max(64),
+  /** The public door: REST, events and the LP link. */
+  http: z
+    .strictObject({
+      host: z.string().default('127.0.0.1'),
+      port: z.int().min(0).max(65_535).default(8080),
+      /** Believe X-Forwarded-For from these addresses (our own load balancer). */
+      trustProxy: z.array(z.string()).default([]),
+    })
+    .prefault({}),
+  ops: zDoor(9100).prefault({}),
+  log: zLogSection.prefault({}),
+  database: zDatabase('firmquote_venue').prefault({}),
+  queue: z.strictObject({ /** REDIS_URL wins; null: on PostgreSQL. */ redisUrl: zSecretText.nullable().default(null) }).prefault({}),
+  keys: z.strictObject({
+    /** Pays gas; holds nothing else. */
+    relayer: zKeySource,
+    /** Seal candidates; the first seals, all verify. Keep an old one until the longest quote it sealed has lapsed. */
+    seals: z.array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,16}$/), secret: zSecretSource, /** Of a key that was rotated out: the longest validUntil it can have sealed. */ acceptUntil: z.int().min(0).nullable().default(null) })).min(1),
+  }),
+  chains: z.array(zVenueChain).min(1),
+  /** Chains that the pairs endpoint lists although no escrow of ours is there. */
+  listedChains: z.array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean().default(false) })).default([]),
+  attesters: z.strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }).prefault({}),
+  feeds: z.record(z.string(), zFeed).default({}),
+  prices: z.record(z.string(), zReferencePrice).default({}),
+  /** Written into the database at every start: the file is what counts. */
+  workspaces: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1).max(64),
+        name: z.string().min(1).max(120),
+        platformFeeBps: z.int().min(0).max(100).default(0),
+        eligibleSolvers: z.array(z.string()).nullable().default(null),
+        openQuotes: z.int().min(1).nullable().default(null),
+        openNotionalUsd: z.int().min(1).nullable().default(null),
+      }),
+    )
+    .default([]),
+  /** The onboarded: who may take part in the fan-out. */
+  solvers: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1).max(64),
+        name: z.string().min(1).max(80),
+        kind: z.enum(['lp', 'solver']).default('lp'),
+        corridors: z.array(z.string()).nullable().default(null),
+        disabled: z.boolean().default(false),
+      }),
+    )
+    .default([]),
+  fanOut: z
+    .strictObject({
+      timeoutMs: zCount(FAN_OUT.timeoutMs),
+      sliceTimeoutMs: zCount(FAN_OUT.sliceTimeoutMs),
+      lingerMs: z.int().min(0).default(FAN_OUT.lingerMs),
+      maxSplitParts: zCount(FAN_OUT.maxSplitParts),
+      maxValiditySeconds: zCount(FAN_OUT.maxValiditySeconds),
+      shortValiditySeconds: z.int().min(0).default(FAN_OUT.shortValiditySeconds),
+      farFromMidBps: zCount(FAN_OUT.farFromMidBps),
+    })
+    .prefault({}),
+  rates: z
+    .strictObject({
+      quotesPerSecond: z.number().positive().default(RATES.quotesPerSecond),
+      submitsPerSecond: z.number().positive().default(RATES.submitsPerSecond),
+      readsPerSecond: z.number().positive().default(RATES.readsPerSecond),
+      perIpPerSecond: z.number().positive().default(RATES.perIpPerSecond),
+      burst: z.number().min(1).default(RATES.burst),
+      openQuotes: zCount(RATES.openQuotes),
+      openNotionalUsd: z.number().positive().default(RATES.openNotionalUsd),
+      trustedIps: z.array(z.string()).default([...RATES.trustedIps]),
+    })
+    .prefault({}),
+  breaker: z
+    .strictObject({
+      limit: z.number().positive().default(BREAKER.limit),
+      halfLifeMs: zCount(BREAKER.halfLifeMs),
+      firstCoolDownMs: zCount(BREAKER.firstCoolDownMs),
+      longestCoolDownMs: zCount(BREAKER.longestCoolDownMs),
+      forgiveAfterMs: zCount(BREAKER.forgiveAfterMs),
+    })
+    .prefault({}),
+  sockets: z
+    .strictObject({
+      pingEveryMs: zCount(SOCKETS.pingEveryMs),
+      maxBufferedBytes: zCount(SOCKETS.maxBufferedBytes),
+      maxPerKey: zCount(SOCKETS.maxPerKey),
+      maxFramesPerSecond: zCount(SOCKETS.maxFramesPerSecond),
+    })
+    .prefault({}),
+});
+
+export type VenueConfig = z.infer<typeof zVenueConfig>;

@@ -1,0 +1,120 @@
+/** `firmquote venue`: wiring of the market. The api answers takers and solvers, the worker lands and watches; together or apart. */
+
+import { randomUUID } from 'node:crypto';
+import { healthRoutes, startOps } from '../../adapters/http/ops.ts';
+import { startHttp } from '../../adapters/http/server.ts';
+import { createLog } from '../../adapters/pino/log.ts';
+import { createRedactor } from '../../adapters/pino/redact.ts';
+import { createPostgresBus } from '../../adapters/postgres/bus.ts';
+import { TRANSACTION_MIGRATIONS } from '../../adapters/postgres/migrations/transactions.ts';
+import { VENUE_MIGRATIONS } from '../../adapters/postgres/migrations/venue.ts';
+import { createTxStore } from '../../adapters/postgres/tx-store.ts';
+import { createVenueStore } from '../../adapters/postgres/venue-store.ts';
+import { createMetrics } from '../../adapters/prometheus/metrics.ts';
+import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import { systemRandom } from '../../adapters/system/random.ts';
+import { keystoreAddressOf, openSecret, openSigner, type SecretContext } from '../keys.ts';
+import { createAdvancer } from '../../venue/advance/advancer.ts';
+import { ORDERS_TOPIC } from '../../venue/submit.ts';
+import { createVenue } from '../../venue/venue.ts';
+import type { ChainSettings, VenueOptions } from '../../venue/options.ts';
+import { loadConfig } from '../config/load.ts';
+import { openDatabase } from '../database.ts';
+import { createFeeds } from '../feeds.ts';
+import { createTransactors, openChains } from '../networks.ts';
+import { liveAs } from '../process.ts';
+import { createProofs } from '../proofs.ts';
+import { openQueue } from '../queue.ts';
+import { type VenueConfig, zVenueConfig } from './config.ts';
+import { createReference } from './reference.ts';
+import { watchRelayer } from './relayer.ts';
+import { VENUE_SCHEMA } from './schema.ts';
+import { seed } from './seed.ts';
+
+export type Role = 'api' | 'worker' | 'all';
+
+export async function runVenue({ config: file, role }: { config: string; role: Role }): Promise<void> {
+  const { config } = await loadConfig(zVenueConfig, file, process.env);
+  const redactor = createRedactor();
+  const log = createLog({ app: role === 'all' ? 'venue' : `venue-${role}`, level: config.log.level, redactor });
+  const secrets: SecretContext = { env: process.env, redactor };
+
+  await liveAs(`venue ${role}`, log, async (life) => {
+    const metrics = createMetrics();
+    const startup = { ready: async (): Promise<readonly string[]> => ['starting'] };
+    const ops = await startOps({ ...config.ops, log, routes: healthRoutes({ ready: () => startup.ready(), metrics }) });
+    life.onStop('operator door', () => ops.close());
+
+    const db = await openDatabase(config.database, { schema: VENUE_SCHEMA, migrations: [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS] }, { life, log, secrets });
+    const store = createVenueStore(db);
+    await seed(store, config);
+    const bus = createPostgresBus(db, log.child({ part: 'bus' }));
+    life.onStop('event bus', () => bus.close());
+    const queue = openQueue(config.queue, db, { log, secrets });
+    life.onStop('queue', () => queue.close());
+    const chains = await openChains(config.chains, { life, log, metrics, secrets });
+    const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
+
+    const signer = role === 'api' ? undefined : await openSigner(config.keys.relayer, secrets);
+    const senders = signer ? createTransactors(config.chains, chains, { signer, store: createTxStore(db), log, metrics }) : undefined;
+    const ready: (() => Promise<readonly string[]>)[] = [];
+
+    if (role !== 'worker') {
+      const relayerAddress = signer?.address ?? (await keystoreAddressOf(config.keys.relayer, secrets));
+      const relayers = senders ?? new Map(chains.map((chain) => [chain.chain.id, watchRelayer(chain, relayerAddress)]));
+      const reference = createReference(config.prices, createFeeds(config.feeds, wantedSymbols(config), secrets), log);
+      reference.start();
+      life.onStop('reference prices', () => reference.stop());
+      const venue = createVenue(
+        { store, bus, queue, chains: byId, relayers, reference, recovery: createRecovery(), clock: systemClock, random: systemRandom, log, metrics },
+        await optionsOf(config, secrets),
+      );
+      life.onStop('venue', () => venue.stop());
+      await venue.start();
+      const server = await startHttp(
+        { routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log },
+        { host: config.http.host, port: config.http.port, trustProxy: config.http.trustProxy },
+      );
+      // Last in, first out: no new request is taken while everything behind the door still works.
+      life.onStop('public door', () => server.close());
+      ready.push(() => venue.ready());
+      log.info({ url: server.url, metrics: `${ops.url}/metrics` }, 'venue is open');
+    }
+    if (senders) {
+      const worker = createAdvancer(
+        { store, chains: byId, transactors: senders, attestations: createProofs(config.attesters, { chains, log, metrics }), queue, clock: systemClock, log, metrics },
+        { owner: randomUUID(), topic: ORDERS_TOPIC },
+      );
+      life.onStop('senders', () => Promise.all([...senders.values()].map((sender) => sender.stop())));
+      await Promise.all([...senders.values()].map((sender) => sender.start()));
+      life.onStop('worker', () => worker.stop());
+      await worker.start();
+      log.info({ relayer: signer?.address }, 'worker is at work');
+    }
+    startup.ready = async () => (await Promise.all(ready.map((ask) => ask()))).flat();
+  });
+}
+
+async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<VenueOptions> {
+  const settingsOf = (chain: VenueConfig['chains'][number]): ChainSettings => ({
+    executionMode: chain.executionMode,
+    nativeSymbol: chain.nativeSymbol,
+    settleGas: BigInt(chain.settleGas),
+    outputGas: BigInt(chain.outputGas),
+    openGas: BigInt(chain.openGas),
+    relayBufferBps: chain.relayBufferBps,
+  });
+  return {
+    venueId: config.venueId,
+    sealKeys: await Promise.all(config.keys.seals.map(async ({ id, secret, acceptUntil }) => ({ kid: id, secret: Buffer.from(await openSecret(secret, secrets)), acceptUntil }))),
+    chainSettings: new Map(config.chains.map((chain) => [chain.id, settingsOf(chain)])),
+    listedChains: config.listedChains,
+    fanOut: config.fanOut,
+    rates: config.rates,
+    breaker: config.breaker,
+    sockets: config.sockets,
+  };
+}
+
+const wantedSymbols = ({ prices }: VenueConfig) => Object.values(prices).flatMap((price) => ('feed' in price ? [price] : []));

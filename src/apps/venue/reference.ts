@@ -1,0 +1,41 @@
+/** The venue's own reference prices, from fixed values and from feeds: the middle of the last top of book, as long as it is fresh. */
+
+import { systemClock } from '../../adapters/system/clock.ts';
+import { parseUnits } from '../../domain/amount.ts';
+import type { Feed } from '../../ports/feed.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Reference } from '../../ports/reference.ts';
+import type { VenueConfig } from './config.ts';
+
+export function createReference(prices: VenueConfig['prices'], feeds: readonly Feed[], log: Log): Reference & { start(): void; stop(): void } {
+  const last = new Map<string, { usdE8: bigint; receivedMs: number }>();
+  const key = (source: string, symbol: string) => `${source} ${symbol.toUpperCase()}`;
+  return {
+    usdE8(symbol) {
+      const price = prices[symbol];
+      if (!price) return undefined;
+      if ('fixed' in price) return toE8(price.fixed);
+      const seen = last.get(key(price.feed, price.symbol));
+      return seen && systemClock.nowMs() - seen.receivedMs <= price.maxAgeMs ? seen.usdE8 : undefined;
+    },
+    start() {
+      for (const feed of feeds) {
+        feed.start({
+          quote: ({ source, symbol, bid, ask, receivedMs }) => void last.set(key(source, symbol), { usdE8: (toE8(bid) + toE8(ask)) / 2n, receivedMs }),
+          trouble(trouble) {
+            if (trouble.kind === 'disconnected' || trouble.kind === 'silent') log.warn({ feed: feed.source, ...trouble }, 'reference feed');
+          },
+        });
+      }
+    },
+    stop() {
+      for (const feed of feeds) feed.stop();
+    },
+  };
+}
+
+/** Exchanges write at most eight decimals that matter; the rest is cut. */
+function toE8(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.split('.');
+  return parseUnits(`${whole}.${fraction.slice(0, 8) || '0'}`, 8);
+}
