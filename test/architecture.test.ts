@@ -1,0 +1,127 @@
+/** Holds the floors of the house: who may import whom, and what the two lowest floors must never do. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const SRC = resolve(import.meta.dirname, '../src');
+
+const FLOORS: readonly (readonly string[])[] = [
+  ['domain'],
+  ['pricing', 'inventory', 'auction', 'settlement', 'protocol'],
+  ['ports'],
+  ['venue', 'lp', 'attester', 'adapters'],
+  ['apps'],
+];
+const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));
+
+/** What each low room may import from outside the house. Everything else there is our own code. */
+const PACKAGES: Record<string, readonly string[]> = {
+  domain: ['hash-wasm'],
+  pricing: [],
+  inventory: [],
+  // HMAC and constant-time comparison are pure functions of their arguments.
+  auction: ['node:crypto'],
+  settlement: ['viem'],
+  protocol: ['zod', 'node:crypto'],
+  ports: [],
+};
+
+/** The one await below the shells: WebAssembly compiles asynchronously, once, when the module loads. */
+const AWAITS = ['domain/keccak.ts'];
+
+interface Source {
+  path: string;
+  room: string;
+  text: string;
+  imports: string[];
+}
+
+const sources: Source[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => {
+    const text = readFileSync(join(SRC, path), 'utf8');
+    return { path, room: path.split('/')[0] as string, text, imports: importsOf(text) };
+  });
+const code = sources.filter(({ path }) => !path.endsWith('.test.ts'));
+
+test('every room stands on a floor', () => {
+  expect(code.length).toBeGreaterThan(20);
+  expect(code.filter(({ room }) => !floorOf.has(room)).map(({ path }) => path)).toEqual([]);
+});
+
+test('imports run down: own room or a lower floor, never a neighbour, never up', () => {
+  const wrong = code.flatMap(({ path, room, imports }) =>
+    imports.filter((target) => target.startsWith('.')).flatMap((target) => {
+      const reached = relative(SRC, resolve(SRC, dirname(path), target)).split('/')[0] as string;
+      const down = reached === room || (floorOf.get(reached) ?? Number.POSITIVE_INFINITY) < (floorOf.get(room) as number);
+      return down ? [] : [`${path} imports ${target}`];
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('the low rooms import only the pure packages on their list', () => {
+  const wrong = code.flatMap(({ path, room, imports }) =>
+    imports.filter((target) => !target.startsWith('.') && room in PACKAGES && !PACKAGES[room]?.includes(target)).map((target) => `${path} imports ${target}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('viem in settlement encodes and decodes only', () => {
+  const named = code.filter(({ room }) => room === 'settlement').flatMap(({ path, text }) => [...text.matchAll(/import (?:type )?\{([^}]*)\} from 'viem'/g)].flatMap((match) => (match[1] as string).split(',').map((name) => [path, name.trim().replace(/^type /, '')] as const)));
+  const pure = /^(?:encode|decode|parse|get(?:Abi|Function|Event)|to|keccak256|concat|pad|slice|size|Abi|Hex|Address|ContractFunction|hashTypedData|erc20Abi$)/;
+  expect(named.filter(([, name]) => name !== '' && !pure.test(name))).toEqual([]);
+});
+
+describe('the two lowest floors', () => {
+  const low = code.filter(({ path, room }) => (floorOf.get(room) as number) <= 1 && !path.startsWith('settlement/abi/'));
+  const bans: readonly [string, RegExp, readonly string[]][] = [
+    ['await', /\bawait\b|\basync\b|\.then\(|\bPromise\b/, AWAITS],
+    ['roll dice', /Math\.random|randomBytes|randomUUID|getRandomValues/, []],
+    ['read a clock', /Date\.now|new Date\(\)|performance\.now|hrtime|set(?:Timeout|Interval|Immediate)\(/, []],
+    ['read the environment', /\bprocess\.|import\.meta\.env|readFile/, []],
+  ];
+  test.each(bans)('never %s', (_, pattern, exceptions) => {
+    const wrong = low.filter(({ path, text }) => !exceptions.includes(path) && pattern.test(withoutComments(text))).map(({ path }) => path);
+    expect(wrong).toEqual([]);
+  });
+});
+
+test('venue and lp meet only in protocol, and only apps wire', () => {
+  const wrong = code.filter(({ room, imports }) => (room === 'venue' && imports.some((target) => /\/(?:lp|adapters)\//.test(target))) || (room === 'lp' && imports.some((target) => /\/(?:venue|adapters)\//.test(target))));
+  expect(wrong.map(({ path }) => path)).toEqual([]);
+});
+
+test('no room or file is a drawer', () => {
+  expect(code.filter(({ path }) => /(?:^|\/)(?:utils?|helpers?|common|manager|misc|shared|types|index)(?:\.ts|\/)/.test(path)).map(({ path }) => path)).toEqual([]);
+});
+
+test('every file says in its first line why it exists', () => {
+  expect(code.filter(({ path, text }) => !path.startsWith('settlement/abi/') && !/^(?:#!.*\n)?\/\*\*? ?\S/.test(text)).map(({ path }) => path)).toEqual([]);
+});
+
+test('no `any`, and no number made of an amount', () => {
+  const anyType = /(?::|\bas|<)\s*any\b/;
+  const numbered = /\b(?:Number|parseFloat)\((?:\w+\.)*(?:amount|amountIn|amountOut|balance|relayFee|held|free|committed)\)/;
+  const wrong = code.filter(({ text }) => anyType.test(withoutComments(text, '')) || numbered.test(withoutComments(text)));
+  expect(wrong.map(({ path }) => path)).toEqual([]);
+});
+
+test('the rules themselves can fail', () => {
+  expect(importsOf(`import a from './x.ts';\nexport { b } from "../y.ts";\nconst c = await import('z');\nimport 'w';\nimport {\n d,\n} from './v.ts'`)).toEqual(['./x.ts', '../y.ts', './v.ts', 'w', 'z']);
+  expect(withoutComments('a /* await */ b // await\nc "// kept"')).toBe('a  b \nc "// kept"');
+});
+
+function importsOf(text: string): string[] {
+  const plain = withoutComments(text);
+  const from = [...plain.matchAll(/^(?:import|export)\s[^'"`;]*?\sfrom\s*['"]([^'"]+)['"]/gm)];
+  const bare = [...plain.matchAll(/^import\s*['"]([^'"]+)['"]/gm)];
+  const dynamic = [...plain.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g)];
+  return [...from, ...bare, ...dynamic].map((match) => match[1] as string);
+}
+
+/** With `literals`, every string is replaced by it: words in a sentence are no code. */
+function withoutComments(text: string, literals?: string): string {
+  return text.replace(/("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, (_, literal: string | undefined) => (literal === undefined ? '' : (literals ?? literal)));
+}

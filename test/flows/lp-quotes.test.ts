@@ -1,0 +1,178 @@
+/** An LP and its venue, at the link: promises that verify, money that is never promised twice, and reasons when there is no quote. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
+import { commitmentDigest } from '../../src/domain/commitment.ts';
+import { decodeContext } from '../../src/domain/context.ts';
+import { orderId } from '../../src/domain/order.ts';
+import type { LpNode } from '../../src/lp/node.ts';
+import type { LinkQuote } from '../../src/protocol/link.ts';
+import { linkProofDigest } from '../../src/protocol/link-proof.ts';
+import { orderFromMessage } from '../../src/protocol/wire.ts';
+import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { createTestLp, lpConfig } from '../support/lp.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { random32, request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+
+const owner = account(21);
+const operator = account(22);
+const taker = account(23);
+const USDC = 1_000_000n;
+const WETH = 10n ** 18n;
+const recovery = createRecovery();
+
+let devnet: Devnet;
+let chain: TestChain;
+let postgres: TestPostgres;
+let venue: ScriptedVenue;
+let lp: LpNode;
+
+beforeAll(async () => {
+  [devnet, postgres] = await Promise.all([startDevnet([41001], { blockTimeSeconds: 1 }), startTestPostgres()]);
+  chain = devnet.chains[0] as TestChain;
+  await chain.fund(owner.address);
+  await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
+  await chain.deposit(owner.address, chain.weth.address, 40n * WETH);
+  await chain.setOperator(owner.address, operator.address);
+  await chain.anvil.mine(2);
+  venue = await startScriptedVenue([chain.chain]);
+  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_quotes', config: lpConfig(devnet, owner.address) });
+  await lp.start();
+  await venue.until(({ status }) => status === 'active');
+}, 60_000);
+
+afterAll(async () => {
+  await lp?.stop();
+  await venue?.stop();
+  await Promise.all([devnet?.stop(), postgres?.stop()]);
+});
+
+const sell = (amount: bigint, rest: object = {}) => request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount, taker: taker.address, ...rest });
+const buy = (amount: bigint, rest: object = {}) => request({ from: chain.chain, to: chain.chain, give: chain.usdc, take: chain.weth, amount, taker: taker.address, ...rest });
+const bucket = (symbol: 'usdc' | 'weth') => lp.inventory().find(({ token }) => token === chain[symbol].address);
+
+function signerOf({ order, quoteId, commitment }: LinkQuote) {
+  const domain = { chainId: chain.chain.id, escrow: chain.chain.escrow };
+  return recovery.recover(commitmentDigest(domain, { orderId: orderId(domain, orderFromMessage(order)), quoteId, lp: commitment.lp, deadline: commitment.deadline }), commitment.signature);
+}
+
+test('it dials with its key and proves its operator for the account on every chain', async () => {
+  const hello = await venue.hello();
+  expect(venue.keys[0]).toBe('fq_test_solver');
+  expect(hello.corridors).toEqual(['chain1-chain1']);
+  expect(hello.accounts.map(({ account: of, operator: by }) => [of, by])).toEqual([[owner.address, operator.address]]);
+  // The proof was over a nonce that only the server knows; any other recovers somebody else.
+  const wrong = recovery.recover(linkProofDigest({ chainId: chain.chain.id, escrow: chain.chain.escrow }, { nonce: random32(), venueId: 'scripted', solverId: 'lp-a', account: owner.address }), hello.accounts[0]?.signature ?? '0x');
+  expect(wrong).not.toBe(operator.address);
+  expect(venue.broken).toEqual([]);
+});
+
+test('a quote is a signed order around its own output, below mid, and the money is held', async () => {
+  const before = bucket('usdc')?.free ?? 0n;
+  const rfq = sell(2n * WETH, { relayFee: '1000000000000' });
+  const quote = await venue.ask(rfq);
+  if (quote.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(quote)}`);
+  const order = orderFromMessage(quote.order);
+  const [output] = order.outputs;
+  expect(signerOf(quote)).toBe(operator.address);
+  expect(order.inputs).toEqual([[BigInt(chain.weth.address), 2n * WETH]]);
+  expect(decodeContext(output?.context ?? '0x')).toEqual({ exclusiveFor: owner.address, startTime: order.fillDeadline + 1, portionBps: 10_000, feeBps: 2, relayFee: 1_000_000_000_000n });
+  expect([order.fillDeadline - quote.validUntil, order.expires - order.fillDeadline]).toEqual([rfq.skeleton.landingMarginSeconds, rfq.skeleton.proofWindowSeconds]);
+  expect(order.nonce.toString()).toBe(rfq.skeleton.nonce);
+  const amount = output?.amount ?? 0n;
+  expect(amount).toBeLessThan(5_000n * USDC - (5_000n * USDC * 2n) / 10_000n);
+  expect(amount).toBeGreaterThan(4_900n * USDC);
+  expect(bucket('usdc')?.free).toBe(before - amount);
+  expect(quote.lpSpreadBps).toBeGreaterThan(0);
+});
+
+test('exact output: the taker gets precisely what it asked for', async () => {
+  const quote = await venue.ask(buy(1n * WETH, { side: 'exactOutput' }));
+  if (quote.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(quote)}`);
+  expect(quote.order.outputs[0]?.amount).toBe(WETH.toString());
+  expect(BigInt(quote.order.inputs[0]?.[1] ?? 0)).toBeGreaterThan(2_500n * USDC);
+});
+
+test('whoever takes every live quote at once is paid: promises never exceed the balance', async () => {
+  const answers = await Promise.all(Array.from({ length: 60 }, () => venue.ask(buy(5_000n * USDC))));
+  const quotes = answers.filter((answer) => answer.type === 'quote');
+  const promised = quotes.reduce((sum, { order }) => sum + BigInt(order.outputs[0]?.amount ?? 0), 0n);
+  const declines = answers.filter((answer) => answer.type === 'decline');
+  expect(quotes.length + declines.length).toBe(60);
+  expect(new Set(declines.map(({ reason }) => reason))).toEqual(new Set(['no_inventory']));
+  expect(promised).toBeLessThanOrEqual(await chain.port.ledgerBalance(owner.address, chain.weth.address));
+  expect(quotes.length).toBeGreaterThan(15);
+  expect(bucket('weth')?.held).toBeGreaterThanOrEqual(promised);
+  // The last declines say what would still have fitted, in the taker's unit.
+  const most = declines.at(-1)?.maxAmount;
+  expect(BigInt(most ?? -1)).toBeLessThan(5_000n * USDC);
+});
+
+test('what it cannot take whole it offers in part, and signs a slice of exactly that', async () => {
+  const rfq = sell(60n * WETH, { maxSplitParts: 4 });
+  const partial = await venue.ask(rfq);
+  if (partial.type !== 'partial') throw new Error(`no ladder: ${JSON.stringify(partial)}`);
+  const [input, output] = (partial.ladder[1] as [string, string]).map(BigInt) as [bigint, bigint];
+  const portionBps = Number((input * 10_000n) / (60n * WETH));
+  const portion = (60n * WETH * BigInt(portionBps)) / 10_000n;
+  const ours = (output * portion) / input;
+  const other = account(29).address;
+  const fillDeadline = partial.validUntil + rfq.skeleton.landingMarginSeconds;
+  const slice = (amount: bigint, share = portionBps) => {
+    const output1 = (exclusiveFor: string, bps: number, value: bigint) => ({
+      oracle: word(rfq.skeleton.outputOracle), settler: word(rfq.skeleton.settler), chainId: String(chain.chain.id), token: word(chain.usdc.address), amount: value.toString(), recipient: word(taker.address), callbackData: '0x' as const,
+      context: `0xe2${word(exclusiveFor).slice(2)}${(fillDeadline + 1).toString(16).padStart(8, '0')}${bps.toString(16).padStart(4, '0')}0002${'0'.repeat(32)}` as const,
+    });
+    return {
+      type: 'slice' as const, rfqId: rfq.rfqId, quoteId: random32(), outputIndex: 0, validUntil: partial.validUntil, deadlineMs: 500,
+      order: {
+        user: taker.address, nonce: rfq.skeleton.nonce, originChainId: String(chain.chain.id), expires: fillDeadline + rfq.skeleton.proofWindowSeconds, fillDeadline, inputOracle: rfq.skeleton.inputOracle,
+        inputs: [[BigInt(chain.weth.address).toString(), (60n * WETH).toString()] as [string, string]],
+        outputs: [output1(owner.address, share, amount), output1(other, 10_000 - share, 7n * USDC)],
+      },
+    };
+  };
+  const ask = (message: ReturnType<typeof slice>) => {
+    venue.send(message);
+    return venue.answerTo(rfq.rfqId);
+  };
+  const greedy = await ask(slice(ours + ours / 100n));
+  expect(greedy).toMatchObject({ type: 'decline', reason: 'internal' });
+  const good = slice(ours);
+  const commit = await ask(good);
+  if (commit.type !== 'commit') throw new Error(`no commitment: ${JSON.stringify(commit)}`);
+  const domain = { chainId: chain.chain.id, escrow: chain.chain.escrow };
+  const digest = commitmentDigest(domain, { orderId: orderId(domain, orderFromMessage(good.order)), quoteId: good.quoteId, lp: owner.address, deadline: fillDeadline });
+  expect(recovery.recover(digest, commit.commitment.signature)).toBe(operator.address);
+});
+
+test('reasons: unknown pair, foreign escrow, too long a validity, too small', async () => {
+  const reason = async (rfq: ReturnType<typeof sell>) => {
+    const answer = await venue.ask(rfq);
+    return answer.type === 'decline' ? answer.reason : answer.type;
+  };
+  const rfq = sell(WETH / 10n);
+  expect(await reason({ ...rfq, rfqId: 'a', input: rfq.output })).toBe('pair');
+  expect(await reason({ ...rfq, rfqId: 'b', skeleton: { ...rfq.skeleton, settler: taker.address } })).toBe('pair');
+  expect(await reason({ ...rfq, rfqId: 'c', minValidUntil: Math.floor(Date.now() / 1000) + 4_000 })).toBe('validity');
+  expect(await reason({ ...rfq, rfqId: 'd', amount: '1' })).toBe('size_below_min');
+  expect(await reason({ ...rfq, rfqId: 'e', minValidUntil: Math.floor(Date.now() / 1000) + 40 })).toBe('quote');
+});
+
+test('the kill switch: nothing is signed from then on, and the venue knows', async () => {
+  lp.pause('operator said so');
+  expect(await venue.ask(sell(WETH / 10n))).toMatchObject({ type: 'decline', reason: 'standby' });
+  await venue.until(({ status, note }) => status === 'standby' && note !== null && note.includes('operator said so'));
+  lp.resume();
+  await venue.until(({ status }) => status === 'active');
+  expect(await venue.ask(sell(WETH / 10n))).toMatchObject({ type: 'quote' });
+});
+
+test('the link comes back by itself, and asks what was awarded meanwhile', async () => {
+  const before = venue.resyncs;
+  venue.drop();
+  while (venue.resyncs === before) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await venue.ask(sell(WETH / 10n))).toMatchObject({ type: 'quote' });
+});
+
+const word = (address: string) => `0x${'0'.repeat(24)}${address.slice(2)}` as const;

@@ -1,0 +1,103 @@
+/** Chains that change their mind: an order is filled only when deep, and a fill that vanishes is made again, once. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { outputHash, type MandateOutput } from '../../src/domain/order.ts';
+import type { LpNode } from '../../src/lp/node.ts';
+import { openForCall } from '../../src/settlement/call.ts';
+import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
+import { awardOf, eventually, takeQuote, willingAttesters } from '../support/lp-trades.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+
+const owner = account(51);
+const operator = account(52);
+const taker = account(53);
+const keeper = account(54);
+const USDC = 1_000_000n;
+
+let devnet: Devnet;
+let here: TestChain;
+let there: TestChain;
+let postgres: TestPostgres;
+let venue: ScriptedVenue;
+let lp: LpNode;
+
+beforeAll(async () => {
+  // Blocks come only when the test asks: depth is counted by hand.
+  [devnet, postgres] = await Promise.all([startDevnet([41021, 41022], { depth: 4, landingMarginSeconds: 120, proofWindowSeconds: 300 }), startTestPostgres()]);
+  [here, there] = devnet.chains as [TestChain, TestChain];
+  for (const chain of devnet.chains) {
+    for (const { address } of [owner, taker, operator, keeper]) await chain.fund(address);
+    await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
+    await chain.deposit(owner.address, chain.weth.address, 10n ** 18n);
+    await chain.deposit(taker.address, chain.usdc.address, 50_000n * USDC);
+    await chain.setOperator(owner.address, operator.address);
+  }
+  venue = await startScriptedVenue(devnet.chains.map(({ chain }) => chain));
+  const transactors = await testTransactors({ devnet, postgres, operator, owner: 'lp' });
+  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_reorgs', config: lpConfig(devnet, owner.address, { reconcileSeconds: 1 }), transactors, proofs: willingAttesters });
+  // Last of all: no other block comes by itself, and an LP does not quote on a chain that stands still.
+  for (const chain of devnet.chains) await chain.anvil.mine(5);
+  await lp.start();
+  await venue.until(({ status }) => status === 'active');
+  await eventually(() => lp.inventory().every(({ onchain }) => onchain > 0n));
+}, 120_000);
+
+afterAll(async () => {
+  await lp?.stop();
+  await venue?.stop();
+  await Promise.all([devnet?.stop(), postgres?.stop()]);
+});
+
+const bridge = (amount: bigint) => takeQuote(devnet, venue, taker, request({ from: here.chain, to: there.chain, give: here.usdc, take: there.usdc, amount, taker: taker.address }));
+const awardNow = async (id: string) => (await lp.awards()).find(({ orderId }) => orderId === id);
+const balance = () => there.port.ledgerBalance(owner.address, there.usdc.address);
+const bucket = () => lp.inventory().find(({ chainId, token }) => chainId === there.chain.id && token === there.usdc.address);
+
+test('an order that vanishes before it is deep is not filled', async () => {
+  const trade = await bridge(500n * USDC);
+  const before = await balance();
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
+  await here.anvil.mine(2);
+  await there.anvil.mine(1);
+  await eventually(async () => (await awardNow(trade.id))?.note === 'not open at depth');
+  await here.anvil.rpc('anvil_reorg', [3, []]);
+  await here.anvil.mine(6);
+  await there.anvil.mine(6);
+  await eventually(() => lp.status().chains.every(({ head, final }) => head !== null && head - final === 4n));
+  expect(await here.port.orderStatus(trade.id)).toBe('none');
+  expect(await there.port.fillRecord(trade.id, outputHash(trade.order.outputs[0] as MandateOutput))).toBeUndefined();
+  expect(await balance()).toBe(before);
+  expect(bucket()?.committed).toBe(trade.output);
+});
+
+test('a fill that vanishes is made again, and delivers once', async () => {
+  const trade = await bridge(1_000n * USDC);
+  const before = await balance();
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
+  // A head on the destination is what wakes the LP; one fill, mined at once, four blocks from being final.
+  await here.anvil.mine(4);
+  await eventually(async () => (await balance()) === before - trade.output);
+  await eventually(async () => (await awardNow(trade.id))?.stage === 'filled');
+  expect(bucket()?.pendingOut).toBe(trade.output);
+  const first = (await awardNow(trade.id))?.fill;
+
+  await there.anvil.rpc('anvil_reorg', [1, []]);
+  await there.anvil.mine(1);
+  await eventually(async () => {
+    await there.anvil.mine(1);
+    const award = await awardNow(trade.id);
+    return award?.stage === 'filled' && award.fill?.blockNumber !== first?.blockNumber;
+  });
+  expect(await balance()).toBe(before - trade.output);
+
+  await eventually(async () => {
+    await Promise.all([there.anvil.mine(1), here.anvil.mine(1)]);
+    return (await awardNow(trade.id))?.stage === 'finalised';
+  });
+  expect(await balance()).toBe(before - trade.output);
+  expect(bucket()).toMatchObject({ pendingOut: 0n, drift: null, shortfall: 0n });
+});

@@ -1,0 +1,213 @@
+/** What follows a promise: trades that settle on one chain or across two, restarts of every kind, and books that agree with the chain throughout. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Hex } from '../../src/domain/hex.ts';
+import { orderId } from '../../src/domain/order.ts';
+import type { LpNode } from '../../src/lp/node.ts';
+import type { Rfq } from '../../src/protocol/link.ts';
+import { orderFromMessage } from '../../src/protocol/wire.ts';
+import { openForCall, requestWithdrawalCall, settleCall } from '../../src/settlement/call.ts';
+import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
+import { awardOf, eventually, takeQuote, type Trade, willingAttesters } from '../support/lp-trades.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+
+const owner = account(31);
+const operator = account(32);
+const taker = account(33);
+const keeper = account(34);
+const USDC = 1_000_000n;
+const WETH = 10n ** 18n;
+
+let devnet: Devnet;
+let here: TestChain;
+let there: TestChain;
+let postgres: TestPostgres;
+let venue: ScriptedVenue;
+let lp: LpNode;
+let generation = 0;
+
+async function startLp(): Promise<LpNode> {
+  generation += 1;
+  const transactors = await testTransactors({ devnet, postgres, operator, owner: `lp-${generation}` });
+  const config = lpConfig(devnet, owner.address, { quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 }, lease: { aheadSeconds: 4 }, reconcileSeconds: 1 });
+  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_settles', config, transactors, proofs: willingAttesters });
+  await node.start();
+  return node;
+}
+
+beforeAll(async () => {
+  [devnet, postgres] = await Promise.all([startDevnet([41011, 41012], { landingMarginSeconds: 10, proofWindowSeconds: 60 }), startTestPostgres()]);
+  [here, there] = devnet.chains as [TestChain, TestChain];
+  await Promise.all(
+    devnet.chains.map(async (chain) => {
+      for (const { address } of [owner, taker, operator, keeper]) await chain.fund(address);
+      await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
+      await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
+      await chain.deposit(taker.address, chain.usdc.address, 100_000n * USDC);
+      await chain.setOperator(owner.address, operator.address);
+      await chain.anvil.mine(2);
+      // Setting up needs no clock; from here on there is one.
+      await chain.anvil.rpc('evm_setIntervalMining', [1]);
+    }),
+  );
+  venue = await startScriptedVenue(devnet.chains.map(({ chain }) => chain));
+  lp = await startLp();
+  await venue.until(({ status }) => status === 'active');
+  // It starts from the block it knows to be final; the deposits reach it as they sink that deep.
+  await eventually(async () => devnet.chains.every((chain) => bucket(chain, 'usdc').free > 0n && bucket(chain, 'weth').free > 0n));
+}, 120_000);
+
+afterAll(async () => {
+  await lp?.stop();
+  await venue?.stop();
+  await Promise.all([devnet?.stop(), postgres?.stop()]);
+});
+
+const quote = (rfq: Rfq) => takeQuote(devnet, venue, taker, rfq);
+const buy = (from: TestChain, to: TestChain, amount: bigint) => request({ from: from.chain, to: to.chain, give: from.usdc, take: to.weth, amount, taker: taker.address });
+const bridge = (amount: bigint) => request({ from: here.chain, to: there.chain, give: here.usdc, take: there.usdc, amount, taker: taker.address });
+const settle = ({ message, order, funding }: Trade, chain: TestChain) => chain.send(keeper.address, chain.chain.escrow, settleCall(order, funding, message.quoteId, [message.commitment]));
+
+const bucket = (chain: TestChain, symbol: 'usdc' | 'weth') => {
+  const found = lp.inventory().find(({ chainId, token }) => chainId === chain.chain.id && token === chain[symbol].address);
+  if (found === undefined) throw new Error('no such bucket');
+  return found;
+};
+
+/** The books agree with the chain when nothing is under way. */
+async function booksAgree(): Promise<void> {
+  for (const chain of devnet.chains) {
+    for (const symbol of ['usdc', 'weth'] as const) {
+      await eventually(async () => {
+        const { onchain, pendingOut, committed, receivable } = bucket(chain, symbol);
+        return pendingOut + committed + receivable === 0n && onchain === (await chain.port.ledgerBalance(owner.address, chain[symbol].address));
+      });
+      expect(bucket(chain, symbol)).toMatchObject({ shortfall: 0n, drift: null });
+    }
+  }
+}
+
+const stageOf = async (id: Hex) => (await lp.awards()).find(({ orderId: one }) => one === id)?.stage;
+
+test('one chain: awarded, settled, and the books show it at depth', async () => {
+  const before = [bucket(here, 'usdc').onchain, bucket(here, 'weth').onchain] as const;
+  const trade = await quote(buy(here, here, 2_500n * USDC));
+  const output = trade.order.outputs[0]?.amount ?? 0n;
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await eventually(async () => (await stageOf(trade.id)) === 'committed');
+  expect(bucket(here, 'weth').committed).toBe(output);
+  await settle(trade, here);
+  await eventually(async () => (await stageOf(trade.id)) === 'finalised');
+  const fee = (2_500n * USDC * 2n) / 10_000n;
+  expect([bucket(here, 'usdc').onchain, bucket(here, 'weth').onchain]).toEqual([before[0] + 2_500n * USDC - fee, before[1] - output]);
+  await booksAgree();
+});
+
+test('one chain, and the venue says nothing: the chain alone is enough', async () => {
+  const before = bucket(here, 'weth').onchain;
+  const trade = await quote(buy(here, here, 1_000n * USDC));
+  await settle(trade, here);
+  await eventually(() => bucket(here, 'weth').onchain === before - (trade.order.outputs[0]?.amount ?? 0n));
+  await booksAgree();
+});
+
+test('a nonce used elsewhere ends the other promises under it at depth, before their time', async () => {
+  const [first, held] = [buy(here, here, 1_000n * USDC), bucket(here, 'weth').held];
+  const winner = await quote(first);
+  const loser = await quote({ ...buy(here, here, 3_000n * USDC), skeleton: first.skeleton });
+  // One nonce, one hold: the larger of the two.
+  expect(bucket(here, 'weth').held).toBe(held + (loser.order.outputs[0]?.amount ?? 0n));
+  await settle(winner, here);
+  await eventually(() => bucket(here, 'weth').held <= held);
+  await booksAgree();
+});
+
+test('whoever takes every live quote at once is paid, every one, on the chain', async () => {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => quote(buy(here, here, 3_500n * USDC)).catch(() => undefined)));
+  const trades = answers.filter((answer) => answer !== undefined);
+  // Enough was asked for that the last ones were refused: the rest is everything there is.
+  expect(trades.length).toBeGreaterThan(5);
+  expect(trades.length).toBeLessThan(20);
+  await Promise.all(trades.map((trade) => settle(trade, here)));
+  for (const { id } of trades) expect(await here.port.orderStatus(id)).toBe('claimed');
+  await booksAgree();
+  await here.deposit(owner.address, here.weth.address, 20n * WETH);
+  await booksAgree();
+});
+
+test('across chains: filled only when open at depth, proven, claimed, credited', async () => {
+  const [paid, earned] = [bucket(there, 'usdc').onchain, bucket(here, 'usdc').onchain];
+  const trade = await quote(bridge(4_000n * USDC));
+  const output = trade.order.outputs[0]?.amount ?? 0n;
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await eventually(async () => (await stageOf(trade.id)) === 'committed');
+  await here.anvil.mine(3);
+  expect(await there.port.ledgerBalance(owner.address, there.usdc.address)).toBe(paid);
+  await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
+  await eventually(() => bucket(there, 'usdc').onchain === paid - output);
+  await eventually(async () => (await stageOf(trade.id)) === 'finalised');
+  const fee = (4_000n * USDC * 2n) / 10_000n;
+  expect(bucket(here, 'usdc').onchain).toBe(earned + 4_000n * USDC - fee);
+  expect(4_000n * USDC - fee).toBeGreaterThan(output);
+  expect(venue.fills.some(({ orderId: id, stage }) => id === trade.id && stage === 'filled')).toBe(true);
+  await booksAgree();
+});
+
+test('an award that is no promise of ours binds nobody', async () => {
+  const trade = await quote(bridge(100n * USDC));
+  const forged = { ...awardOf(trade), order: { ...trade.message.order, nonce: '77' } };
+  const id = orderId({ chainId: here.chain.id, escrow: here.chain.escrow }, orderFromMessage(forged.order));
+  venue.send({ type: 'award', ...forged, orderId: id });
+  // Its answer comes first: had the forged one counted, it would be there by the time this one is.
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await eventually(async () => (await stageOf(trade.id)) === 'committed');
+  expect(await stageOf(id)).toBeUndefined();
+});
+
+test('the owner pays in and asks for money back: both count, the request at once', async () => {
+  const before = bucket(there, 'weth');
+  await there.deposit(owner.address, there.weth.address, 3n * WETH);
+  await eventually(() => bucket(there, 'weth').onchain === before.onchain + 3n * WETH);
+  await there.send(owner.address, there.chain.escrow, requestWithdrawalCall(there.weth.address, 5n * WETH));
+  await eventually(() => bucket(there, 'weth').withdrawing === 5n * WETH);
+  expect(bucket(there, 'weth')).toMatchObject({ free: before.free - 2n * WETH, drift: null });
+  await there.send(owner.address, there.chain.escrow, requestWithdrawalCall(there.weth.address, 0n));
+  await eventually(() => bucket(there, 'weth').withdrawing === 0n);
+});
+
+test('a clean stop keeps every hold and quotes again at once', async () => {
+  await quote(buy(here, here, 1_500n * USDC));
+  await lp.stop();
+  lp = await startLp();
+  expect(bucket(here, 'weth').held).toBeGreaterThan(0n);
+  expect(lp.status().reasons.map(({ kind }) => kind)).not.toContain('quarantine');
+  await venue.until(({ status }) => status === 'active');
+  expect(await venue.ask(buy(here, here, 100n * USDC))).toMatchObject({ type: 'quote' });
+});
+
+test('after a crash: nothing is signed until every forgotten promise has lapsed, and those taken meanwhile are honoured', async () => {
+  const crossed = await quote(bridge(2_000n * USDC));
+  const later = await quote(bridge(1_500n * USDC));
+  const local = await quote(buy(here, here, 700n * USDC));
+  // The first process is not stopped: it simply no longer owns the store, as after a kill -9 with a slow death.
+  const zombie = lp;
+  const [paid, weth] = [bucket(there, 'usdc').onchain, bucket(here, 'weth').onchain];
+  venue.awards = [awardOf(crossed), awardOf(later)];
+  await here.send(keeper.address, here.chain.escrow, openForCall(crossed.order, crossed.funding));
+  lp = await startLp();
+  expect(lp.status()).toMatchObject({ status: 'standby' });
+  expect(lp.status().reasons.map(({ kind }) => kind)).toContain('quarantine');
+  // Opened only now, so that the first process cannot have stored it: the second fills it, once the first has given back the sender.
+  await here.send(keeper.address, here.chain.escrow, openForCall(later.order, later.funding));
+  await settle(local, here);
+  await eventually(() => bucket(here, 'weth').onchain === weth - (local.order.outputs[0]?.amount ?? 0n));
+  for (const { id } of [crossed, later]) await eventually(async () => (await stageOf(id)) === 'finalised');
+  expect(bucket(there, 'usdc').onchain).toBe(paid - crossed.output - later.output);
+  for (const chain of devnet.chains) await chain.anvil.advance(60);
+  await eventually(() => lp.status().status === 'active');
+  expect(zombie.status().reasons.map(({ kind }) => kind)).toContain('lost');
+  await zombie.stop();
+  await booksAgree();
+});

@@ -1,0 +1,315 @@
+/** Solvers at the venue's other edge: who may join, whose answers count, how a split comes together, and what the roster says about it all. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { assetId } from '../../src/domain/asset.ts';
+import { encodeContext, decodeContext, type OutputContext } from '../../src/domain/context.ts';
+import type { Hex } from '../../src/domain/hex.ts';
+import type { StandardOrder } from '../../src/domain/order.ts';
+import type { FromSolver, Rfq } from '../../src/protocol/link.ts';
+import { requestWithdrawalCall, settleCall } from '../../src/settlement/call.ts';
+import { account, DEPLOYER, type TestAccount } from '../support/devnet.ts';
+import { type Maker, startSolver } from '../support/solver.ts';
+import { signPlan } from '../support/taker.ts';
+import { type Answer, type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
+
+let v: TestVenue;
+let key: string;
+let usdc: string;
+let weth: string;
+
+beforeAll(async () => {
+  v = await startTestVenue({ breaker: { limit: 4, firstCoolDownMs: 1_500 } });
+  key = await v.key('service');
+  usdc = assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address });
+  weth = assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
+});
+afterAll(() => v.stop());
+
+const ask = (body: object = {}, taker = account(1)): Promise<Answer> => v.call('POST', '/api/v1/rfq/quotes', { key, body: { taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth }, ...body } });
+const only = (...ids: string[]) => ({ solvers: { include: ids } });
+const fair = (rfq: Rfq) => (BigInt(rfq.amount) * 10n ** 12n) / 2_600n;
+/** What a split's candidate says of its slices. */
+const fillsOf = (quote: Json): { solverId: string; portionBps: number; outputAmount: string }[] => {
+  const fills = quote['splitFill']?.['fills'];
+  if (!fills) throw new Error('no split');
+  return fills as unknown as ReturnType<typeof fillsOf>;
+};
+const roster = async (id: string): Promise<Json> => ((await v.call('GET', '/api/v1/solvers', { key })).json['solvers'] as unknown as Json[]).find((entry) => entry['id'] === (id as never)) as Json;
+const withContext = (order: StandardOrder, change: Partial<OutputContext>): StandardOrder => ({ ...order, outputs: order.outputs.map((output) => ({ ...output, context: encodeContext({ ...(decodeContext(output.context) as OutputContext), ...change }) })) });
+const withOutput = (order: StandardOrder, change: object): StandardOrder => ({ ...order, outputs: order.outputs.map((output) => ({ ...output, ...change })) });
+let n = 100;
+
+describe('answers are verified before they are ranked', () => {
+  const lies: Record<string, (rfq: Rfq, make: Maker) => FromSolver> = {
+    'another taker': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => ({ ...order, user: account(2).address }) }),
+    'another nonce': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => ({ ...order, nonce: order.nonce + 1n }) }),
+    'another chain': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => ({ ...order, originChainId: 1n }) }),
+    'more input than asked': (rfq, make) => make.quote(rfq, { input: BigInt(rfq.amount) + 1n, output: fair(rfq) }),
+    'another token': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => withOutput(order, { token: order.outputs[0]?.settler }) }),
+    'another receiver': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => withOutput(order, { recipient: `0x${'0'.repeat(24)}${account(2).address.slice(2)}` }) }),
+    'a callback': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => withOutput(order, { callbackData: '0x01' }) }),
+    'a smaller fee': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => withContext(order, { feeBps: 0 }) }),
+    'no relay fee': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => withContext(order, { relayFee: 0n }) }),
+    'somebody else\'s exclusivity': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => withContext(order, { exclusiveFor: account(2).address }) }),
+    'a shorter fill deadline': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => withContext({ ...order, fillDeadline: order.fillDeadline - 1 }, { startTime: order.fillDeadline }) }),
+    'an early expiry': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => ({ ...order, expires: order.fillDeadline + 1 }) }),
+    'a validity beyond the limit': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { validSeconds: 100_000 }),
+    'a signature by somebody else': (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { signer: account(2) }),
+    'more than it has': (rfq, make) => make.quote(rfq, { output: 10n ** 30n }),
+    'nothing': (rfq, make) => make.quote(rfq, { output: 0n }),
+    'terms that differ from what was signed': (rfq, make) => {
+      const quote = make.quote(rfq, { output: fair(rfq) });
+      return { ...quote, order: { ...quote.order, outputs: quote.order.outputs.map((output) => ({ ...output, amount: (BigInt(output.amount) + 1n).toString() })) } };
+    },
+  };
+
+  test.each(Object.entries(lies))('%s never reaches a taker', async (_, lie) => {
+    const number = n++;
+    const solver = await v.solver(number, lie, { inventory: 1_000n });
+    const { json } = await ask(only(solver.id));
+    expect(json).toMatchObject({ quotes: [], productUnavailable: { code: 'no_quotes' } });
+    await solver.stop();
+  });
+
+  test('a liar, a sleeper, a late one and a rude one do not keep an honest solver from the taker', async () => {
+    const late: (() => void)[] = [];
+    const solvers = await Promise.all([
+      v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), { inventory: 1_000n }),
+      v.solver(n++, () => undefined, { inventory: 0n }),
+      v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) + 5n }, { signer: account(2) }), { inventory: 0n }),
+    ]);
+    const slow = await v.solver(n++, (rfq, make) => void late.push(() => slow.say(make.quote(rfq, { output: fair(rfq) * 2n }))), { inventory: 1_000n });
+    const rude = await v.solver(n++, () => undefined, { inventory: 0n });
+    rude.say('{"type":"quote"}');
+    rude.say('no json');
+    rude.say('{"type":"greeting"}');
+    const ids = [...solvers, slow, rude].map(({ id }) => id);
+    const { json } = await ask(only(...ids));
+    expect((json['quotes'] as unknown as Json[]).map((quote) => quote['solverId'])).toEqual([solvers[0]?.id]);
+    for (const send of late) send();
+    const again = await ask(only(ids[0] as string));
+    expect((again.json['quotes'] as unknown as Json[]).length).toBe(1);
+    for (const solver of [...solvers, slow, rude]) await solver.stop();
+  });
+
+  test('the fan-out closes as soon as everybody has answered', async () => {
+    const patient = await startTestVenue({ chainIds: [31_403], fanOut: { timeoutMs: 30_000 } });
+    try {
+      const patientKey = await patient.key('service');
+      const { chain, usdc: u, weth: w } = patient.chain;
+      const body = { taker: account(1).address, input: { asset: assetId({ chainId: chain.id, token: u.address }), amount: '1000000000' }, output: { asset: assetId({ chainId: chain.id, token: w.address }) } };
+      await patient.solver(1, (rfq, make) => make.quote(rfq, { output: fair(rfq) }));
+      await patient.solver(2, (rfq, make) => make.decline(rfq, 'no_inventory'));
+      await patient.solver(3, (rfq, make) => [make.quote(rfq, { output: fair(rfq) - 1n }, { validSeconds: 30 }), make.quote(rfq, { output: fair(rfq) - 2n }, { validSeconds: 90 })]);
+      // Were it to wait for its deadline, this test would time out.
+      const answers = await Promise.all(Array.from({ length: 4 }, () => patient.call('POST', '/api/v1/rfq/quotes', { key: patientKey, body })));
+      for (const { json } of answers) expect((json['quotes'] as unknown as Json[]).length).toBeGreaterThanOrEqual(2);
+      // Nor does it wait for one that died while thinking.
+      const dying = await patient.solver(4, () => void dying.stop());
+      const last = await patient.call('POST', '/api/v1/rfq/quotes', { key: patientKey, body });
+      expect((last.json['quotes'] as unknown as Json[]).length).toBeGreaterThanOrEqual(2);
+    } finally {
+      await patient.stop();
+    }
+  });
+
+  test('live promises count against the balance, and one request counts once', async () => {
+    const number = n++;
+    // 1,000 WETH in the ledger; each answer takes 400.
+    const solver = await v.solver(number, (rfq, make) => make.quote(rfq, { output: 400n * 10n ** 18n }), { inventory: 1_000n });
+    const taken = [];
+    for (let i = 0; i < 3; i++) taken.push(((await ask(only(solver.id))).json['quotes'] as unknown as Json[]).length);
+    expect(taken).toEqual([1, 1, 0]);
+    await solver.stop();
+  });
+
+  test('a promise that was kept no longer counts: the balance has fallen instead', async () => {
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: 400n * 10n ** 18n }), { inventory: 1_000n });
+    const taker = account(5_010);
+    await v.chain.fund(taker.address, 10_000n);
+    const quote = (await ask(only(solver.id), taker)).json['quotes']?.[0] as Json;
+    const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
+    const { json } = await v.call('POST', '/api/v1/rfq/orders', { key, body: await signPlan(taker, quote, plan) });
+    const record = await v.store.order(json['id'] as unknown as Hex);
+    if (!record) throw new Error('no order');
+    await v.chain.send(DEPLOYER.address, v.chain.chain.escrow, settleCall(record.order, record.funding, record.quoteId, record.commitments));
+    // 600 are left and nothing is promised: one more of 400, not two.
+    await until(async () => ((await ask(only(solver.id))).json['quotes'] as unknown as Json[]).length === 1);
+    expect((await ask(only(solver.id))).json['quotes']).toEqual([]);
+    await solver.stop();
+  });
+
+  test('an announced withdrawal counts as gone', async () => {
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), { inventory: 1_000n });
+    expect((await ask(only(solver.id))).json['quotes']).toHaveLength(1);
+    await v.chain.send(solver.lp.address, v.chain.chain.escrow, requestWithdrawalCall(v.chain.weth.address, 1_000n * 10n ** 18n));
+    await until(async () => ((await ask(only(solver.id))).json['quotes'] as unknown as Json[]).length === 0);
+    await solver.stop();
+  });
+});
+
+describe('splits', () => {
+  const ladder = (max: bigint, price: bigint) => (rfq: Rfq): FromSolver => ({ type: 'partial', rfqId: rfq.rfqId, validUntil: Math.max(Math.floor(Date.now() / 1000), v.chain.port.head()?.timestamp ?? 0) + 60, ladder: [25n, 50n, 100n].map((percent) => [((max * percent) / 100n).toString(), (((max * percent) / 100n) * 10n ** 12n / price).toString()]) });
+  const MAX = 500_000_000n;
+
+  test('three ladders become one order that three LPs sign, settled in one transaction', async () => {
+    const solvers = await Promise.all([2_500n, 2_510n, 2_520n].map((price) => v.solver(n++, ladder(MAX, price), { inventory: 1_000n })));
+    const taker = account(5_000);
+    await v.chain.fund(taker.address, 10_000n);
+    const { json } = await ask({ ...only(...solvers.map(({ id }) => id)), input: { asset: usdc, amount: '1200000000' } }, taker);
+    const [quote] = json['quotes'] as unknown as [Json];
+    const fills = fillsOf(quote);
+    expect(quote['splitFill']?.['executionModel']).toBe('atomic');
+    expect(fills.map(({ solverId }) => solverId).sort()).toEqual(solvers.map(({ id }) => id).sort());
+    expect(fills.reduce((sum, { portionBps }) => sum + portionBps, 0)).toBe(10_000);
+    const total = fills.reduce((sum, { outputAmount }) => sum + BigInt(outputAmount), 0n);
+    expect(quote['preview']?.['outputs']?.[0]?.['amount']).toBe(total.toString());
+    expect(quote['routingPath']).toBe('direct');
+    const largest = fills.reduce((best, fill) => (fill.portionBps > best.portionBps ? fill : best));
+    expect(quote['solverId']).toBe(largest.solverId);
+
+    const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
+    const submitted = await v.call('POST', '/api/v1/rfq/orders', { key, body: await signPlan(taker, quote, plan) });
+    expect(submitted.status, submitted.text).toBe(200);
+    const id = submitted.json['id'] as unknown as Hex;
+    for (const solver of solvers) {
+      const award = await solver.next('award', ({ orderId }) => orderId === id);
+      expect(award.commitment.lp).toBe(solver.lp.address);
+    }
+    const record = await v.store.order(id);
+    if (!record) throw new Error('no order');
+    const before = await v.chain.port.tokenBalance(taker.address, v.chain.weth.address);
+    await v.chain.send(DEPLOYER.address, v.chain.chain.escrow, settleCall(record.order, record.funding, record.quoteId, record.commitments));
+    expect((await v.chain.port.tokenBalance(taker.address, v.chain.weth.address)) - before).toBe(total);
+    for (const solver of solvers) await solver.stop();
+  });
+
+  test('an LP that will not sign its slice is left out of the second plan', async () => {
+    const solvers = await Promise.all([2_500n, 2_510n, 2_520n].map((price, index) => v.solver(n++, ladder(MAX, price), { inventory: 1_000n, ...(index === 0 ? { slice: (slice, make) => ({ ...make.decline(slice, 'no_inventory'), quoteId: slice.quoteId }) as FromSolver } : {}) })));
+    const { json } = await ask({ ...only(...solvers.map(({ id }) => id)), input: { asset: usdc, amount: '900000000' } });
+    const [quote] = json['quotes'] as unknown as [Json];
+    expect(fillsOf(quote).map(({ solverId }) => solverId).sort()).toEqual(solvers.slice(1).map(({ id }) => id).sort());
+    const never = await ask({ ...only(...solvers.map(({ id }) => id)), input: { asset: usdc, amount: '900000000' }, splitFill: 'never' });
+    // A part on offer is an amount that would pass.
+    expect(never.json).toMatchObject({ quotes: [], productUnavailable: { code: 'amount_too_large', message: expect.stringContaining('500000000') } });
+    for (const solver of solvers) await solver.stop();
+  });
+
+  test('a slice signed by a stranger makes no split', async () => {
+    const solvers = await Promise.all([2_500n, 2_510n].map((price, index) => v.solver(n++, ladder(MAX, price), { inventory: 1_000n, ...(index === 0 ? { slice: (slice, make) => make.commit(slice, account(2)) } : {}) })));
+    const { json } = await ask({ ...only(...solvers.map(({ id }) => id)), input: { asset: usdc, amount: '900000000' } });
+    expect(json['quotes']).toEqual([]);
+    for (const solver of solvers) await solver.stop();
+  });
+
+  test('exact output is split to the unit', async () => {
+    const outputs = (max: bigint, price: bigint) => (rfq: Rfq): FromSolver => ladder(max, price)(rfq);
+    const solvers = await Promise.all([2_500n, 2_510n].map((price) => v.solver(n++, outputs(MAX, price), { inventory: 1_000n })));
+    const wanted = 350_000_000_000_000_000n;
+    const { json } = await ask({ ...only(...solvers.map(({ id }) => id)), input: { asset: usdc }, output: { asset: weth, amount: wanted.toString() } });
+    const [quote] = json['quotes'] as unknown as [Json];
+    expect(quote['preview']?.['outputs']?.[0]?.['amount']).toBe(wanted.toString());
+    expect(fillsOf(quote).reduce((sum, { outputAmount }) => sum + BigInt(outputAmount), 0n)).toBe(wanted);
+    for (const solver of solvers) await solver.stop();
+  });
+});
+
+describe('joining and leaving', () => {
+  test('offline when killed, active when back; every transition is kept', async () => {
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), { inventory: 1_000n });
+    expect(await roster(solver.id)).toMatchObject({ status: 'active', eligibilityNote: null });
+    await solver.stop();
+    await until(async () => ((await roster(solver.id))['status'] as unknown) === 'offline');
+    expect((await ask(only(solver.id))).json).toMatchObject({ productUnavailable: { code: 'no_eligible_solver' } });
+    const spec = { id: solver.id, apiKey: solver.apiKey, lp: solver.lp.address, operator: solver.operator, chains: [v.chain.chain], corridors: ['chain1-chain1'], answer: () => undefined };
+    const back = await startSolver(v.url, spec);
+    await until(async () => ((await roster(solver.id))['status'] as unknown) === 'active');
+    back.say({ type: 'status', status: 'standby', note: 'rebalancing' });
+    await until(async () => ((await roster(solver.id))['status'] as unknown) === 'standby');
+    expect(await roster(solver.id)).toMatchObject({ eligibilityNote: 'rebalancing' });
+    // A second connection takes over; the first is told so.
+    const newer = await startSolver(v.url, spec);
+    expect((await back.closed).code).toBe(1008);
+    expect(v.venue.roster.entry(solver.id)?.session).toBeDefined();
+    await newer.stop();
+  });
+
+  test('refused: another solver\'s id, a proof by a stranger, an operator the chain does not know, a disabled solver', async () => {
+    const solver = await v.solver(n++, () => undefined, { inventory: 0n });
+    await solver.stop();
+    const spec = { id: solver.id, apiKey: solver.apiKey, lp: solver.lp.address, operator: solver.operator, chains: [v.chain.chain], corridors: [], answer: () => undefined };
+    await expect(startSolver(v.url, { ...spec, id: 'lp-else' })).rejects.toThrow('wrong_solver');
+    await expect(startSolver(v.url, { ...spec, operator: account(77) })).rejects.toThrow('not_operator');
+    await expect(startSolver(v.url, { ...spec, operator: { ...solver.operator, address: account(77).address } as TestAccount })).rejects.toThrow('bad_proof');
+    await expect(startSolver(v.url, { ...spec, apiKey: key })).rejects.toThrow('403');
+    await v.store.putSolver({ id: solver.id, name: 'x', kind: 'lp', corridors: null, disabled: true });
+    await v.bus.publish('solvers', solver.id);
+    await until(() => v.venue.roster.entry(solver.id)?.disabled);
+    await expect(startSolver(v.url, spec)).rejects.toThrow('not_on_roster');
+    expect(await roster(solver.id)).toMatchObject({ status: 'offline', eligibilityNote: 'Disabled by the venue.' });
+  });
+
+  test('F44: an operator revoked on chain is offline within a block, and its live quote is refused', async () => {
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), { inventory: 1_000n });
+    const taker = account(5_001);
+    await v.chain.fund(taker.address, 10_000n);
+    const quote = (await ask(only(solver.id), taker)).json['quotes']?.[0] as Json;
+    const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
+    const body = await signPlan(taker, quote, plan);
+    await v.chain.setOperator(solver.lp.address, solver.operator.address, false);
+    expect((await solver.closed).reason).toContain('revoked');
+    expect((await roster(solver.id))['status'] as unknown).toBe('offline');
+    const answer = await v.call('POST', '/api/v1/rfq/orders', { key, body });
+    expect([answer.status, answer.json['detail']?.[0]?.['type']]).toEqual([422, 'quote_expired']);
+  });
+
+  test('the breaker rests a solver that answers nonsense, says until when, and lets it back', async () => {
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { signer: account(2) }), { inventory: 1_000n });
+    for (let i = 0; i < 5; i++) await ask(only(solver.id));
+    const resting = await roster(solver.id);
+    expect(resting).toMatchObject({ status: 'standby', eligibilityNote: expect.stringMatching(/^Resting until \d{4}-/) });
+    expect((await ask(only(solver.id))).json).toMatchObject({ productUnavailable: { code: 'no_eligible_solver' } });
+    await until(async () => ((await roster(solver.id))['status'] as unknown) === 'active');
+    await solver.stop();
+  });
+
+  test('awards that are not final come back on request; siblings hear that they are free', async () => {
+    const winner = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) + 1n }), { inventory: 1_000n });
+    const loser = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), { inventory: 1_000n });
+    const taker = account(5_002);
+    await v.chain.fund(taker.address, 10_000n);
+    const quotes = (await ask(only(winner.id, loser.id), taker)).json['quotes'] as unknown as [Json, Json];
+    const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quotes[0] } })).json;
+    const { json } = await v.call('POST', '/api/v1/rfq/orders', { key, body: await signPlan(taker, quotes[0], plan) });
+    const id = json['id'] as unknown as Hex;
+    await winner.next('award', ({ orderId }) => orderId === id);
+    winner.say({ type: 'resync' });
+    const resync = await winner.next('resync');
+    expect(resync.awards.map(({ orderId }) => orderId)).toContain(id);
+
+    const record = await v.store.order(id);
+    const [claim] = await v.store.claim([id], 'test-worker', 10_000);
+    if (!record || !claim) throw new Error('not claimed');
+    const txHash = await v.chain.send(DEPLOYER.address, v.chain.chain.escrow, settleCall(record.order, record.funding, record.quoteId, record.commitments));
+    await v.store.append(claim, record.facts.length, [{ kind: 'opened', evidence: { chainId: v.chain.chain.id, txHash, blockNumber: 9n, blockHash: txHash, at: 1 } }], { status: 'pending', final: false, event: null, atMs: Date.now() });
+    const released = await loser.next('released');
+    expect(released).toEqual({ type: 'released', quoteIds: [quotes[1]['quoteId']], proof: 'nonce_used' });
+    const news = await winner.next('order', ({ orderId }) => orderId === id);
+    expect(news).toMatchObject({ stage: 'escrowed', evidence: { txHash } });
+    await Promise.all([winner.stop(), loser.stop()]);
+  });
+
+  test('whoever says hello late, twice or not at all is shown out', async () => {
+    const solver = await v.solver(n++, () => undefined, { inventory: 0n });
+    const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/solver/ws`, { headers: { 'X-API-Key': solver.apiKey } });
+    const frames: string[] = [];
+    socket.on('message', (data: Buffer) => frames.push(data.toString()));
+    const closed = new Promise<number>((resolve) => socket.on('close', resolve));
+    socket.on('open', () => socket.send('{"type":"resync"}'));
+    expect(await closed).toBe(1008);
+    expect(frames.at(-1)).toContain('hello_first');
+    expect(v.venue.roster.entry(solver.id)?.status).toBe('active');
+    await solver.stop();
+  });
+});

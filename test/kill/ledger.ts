@@ -1,0 +1,68 @@
+/** The test's own books: what every taker must hold after all orders ended, and what the escrows must owe. */
+
+import { getAddress, parseAbiItem, parseEventLogs } from 'viem';
+import type { OrderStatusResponse } from '../../src/protocol/status.ts';
+import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
+import type { Manifest } from '../../src/apps/demo/manifest.ts';
+import { viewChain } from '../../src/apps/demo/world.ts';
+import { escrowAbi } from '../../src/settlement/abi/escrow.ts';
+
+const TRANSFER = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)');
+
+/** Wallet balances by `<asset> <owner>`. */
+export type Holdings = Map<string, bigint>;
+
+export async function readHoldings(manifest: Manifest, owners: readonly string[]): Promise<Holdings> {
+  const holdings: Holdings = new Map();
+  for (const { slug, tokens } of manifest.chains) {
+    const view = viewChain(manifest, slug);
+    for (const { symbol } of tokens) {
+      for (const owner of owners) holdings.set(`${view.asset(symbol)} ${owner.toLowerCase()}`, await view.balance(owner, symbol));
+    }
+  }
+  return holdings;
+}
+
+/** A settled order moves exactly what was shown; any other moves nothing. */
+export function book(holdings: Holdings, taker: string, candidate: QuoteCandidate, status: OrderStatusResponse): void {
+  if (status.status !== 'settled') return;
+  const move = (asset: string, by: bigint) => {
+    const key = `${asset} ${taker.toLowerCase()}`;
+    holdings.set(key, (holdings.get(key) ?? 0n) + by);
+  };
+  for (const { asset, amount } of candidate.preview.inputs) move(asset, -BigInt(amount));
+  for (const { asset, amount } of candidate.preview.outputs) move(asset, BigInt(amount));
+}
+
+export function differences(expected: Holdings, found: Holdings): string[] {
+  return [...expected].filter(([key, amount]) => found.get(key) !== amount).map(([key, amount]) => `${key}: expected ${amount}, found ${found.get(key) ?? 'nothing'}`);
+}
+
+/**
+ * Every token: all that was ever touched holds the whole supply, and the escrow holds what its ledger owes over everybody who
+ * could have a balance in it. With no order open, that leaves no coin without an owner.
+ */
+export async function unaccounted(manifest: Manifest): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { slug, escrow, tokens } of manifest.chains) {
+    const view = viewChain(manifest, slug);
+    const inEscrow = parseEventLogs({ abi: escrowAbi, logs: await view.client.getLogs({ address: escrow, fromBlock: 0n }), eventName: ['Deposited', 'Credited', 'Finalised'] });
+    const feeRecipient = await view.client.readContract({ address: escrow, abi: escrowAbi, functionName: 'feeRecipient' });
+    const accounts = new Set<string>([feeRecipient]);
+    for (const { eventName, args } of inEscrow) accounts.add(eventName === 'Finalised' ? getAddress(`0x${args.destination.slice(26)}`) : args.account);
+    for (const { symbol, address } of tokens) {
+      const transfers = await view.client.getLogs({ address, event: TRANSFER, fromBlock: 0n });
+      const holders = new Set(transfers.flatMap(({ args }) => [args.from, args.to]).filter((one) => one !== undefined));
+      const sum = async (who: Iterable<string>, read: (owner: string) => Promise<bigint>) => (await Promise.all([...who].map(read))).reduce((total, amount) => total + amount, 0n);
+      const [held, supply, owed, kept] = await Promise.all([
+        sum(holders, (owner) => view.balance(owner, symbol)),
+        view.supply(symbol),
+        sum(accounts, (account) => view.ledger(account, symbol)),
+        view.balance(escrow, symbol),
+      ]);
+      if (held !== supply) problems.push(`${symbol} on ${slug}: ${held} held of ${supply}`);
+      if (owed !== kept) problems.push(`${symbol} on ${slug}: the escrow holds ${kept} and owes ${owed}`);
+    }
+  }
+  return problems;
+}

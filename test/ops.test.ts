@@ -1,0 +1,30 @@
+/** The alert rules load, and they watch metrics that exist. */
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const rules = readFileSync(join(ROOT, 'ops', 'rules.yml'), 'utf8');
+
+test('promtool accepts the rules', () => {
+  const checked = spawnSync('promtool', ['check', 'rules', join(ROOT, 'ops', 'rules.yml')], { encoding: 'utf8' });
+  expect(checked.stderr ?? checked.error?.message).toBe('');
+  expect(checked.status).toBe(0);
+});
+
+test('every metric in the rules is one that we export', () => {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
+    .join('\n');
+  const named = [...new Set(rules.match(/\bfirmquote_[a-z0-9_]+/g))];
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((name) => !sources.includes(`'${name}'`))).toEqual([]);
+});
+
+test('every alert says what it means and what to do', () => {
+  const alerts = rules.split(/\n\s+- alert: /).slice(1);
+  for (const alert of alerts) expect(alert).toMatch(/summary: ".+"\n\s+action: ".+"/);
+});

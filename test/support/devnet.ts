@@ -1,0 +1,137 @@
+/** One or two real chains with everything deployed, and accounts that can act on them: the ground that flow tests stand on. */
+
+import { encodeFunctionData, erc20Abi } from 'viem';
+import { createChain, type EvmChain } from '../../src/adapters/evm/chain.ts';
+import { deployDevnet, type Deployment, fundDevnet } from '../../src/adapters/evm/deploy.ts';
+import { createSigner } from '../../src/adapters/secp256k1/signer.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import type { Chain, TokenInfo } from '../../src/domain/chain.ts';
+import type { Address, Hex } from '../../src/domain/hex.ts';
+import { depositCall, setOperatorCall } from '../../src/settlement/call.ts';
+import { startAnvil, type TestAnvil } from './anvil.ts';
+import { silentLog, silentMetrics } from './silent.ts';
+
+export interface TestAccount {
+  privateKey: Hex;
+  address: Address;
+  signer: ReturnType<typeof createSigner>;
+}
+
+/** Distinct, deterministic, and nobody's on any public chain. */
+export function account(n: number): TestAccount {
+  const privateKey: Hex = `0x${(0xf17a0000n + BigInt(n)).toString(16).padStart(64, '0')}`;
+  const signer = createSigner(privateKey);
+  return { privateKey, address: signer.address, signer };
+}
+
+export const DEPLOYER = account(1);
+export const FEE_RECIPIENT = account(2);
+/** Three attesters, two of whom suffice. */
+export const ATTESTERS = [account(11), account(12), account(13)] as const;
+
+export interface TestChain {
+  anvil: TestAnvil;
+  chain: Chain;
+  port: EvmChain;
+  deployment: Deployment;
+  usdc: TokenInfo;
+  weth: TokenInfo;
+  /** Native currency and, of every token, this many whole ones. */
+  fund(address: Address, wholeTokens?: bigint): Promise<void>;
+  /** Sends from an impersonated account and waits until it is mined. Throws when it reverts. */
+  send(from: Address, to: Address, data: Hex): Promise<Hex>;
+  approve(owner: Address, token: Address, spender: Address, amount?: bigint): Promise<void>;
+  /** Into the owner's ledger balance. */
+  deposit(owner: Address, token: Address, amount: bigint): Promise<void>;
+  setOperator(lp: Address, operator: Address, allowed?: boolean): Promise<void>;
+}
+
+export interface DevnetOptions {
+  /** 0 mines each transaction at once. */
+  blockTimeSeconds?: number;
+  depth?: number;
+  landingMarginSeconds?: number;
+  proofWindowSeconds?: number;
+  anvilArgs?: readonly string[];
+  ws?: boolean;
+}
+
+export interface Devnet {
+  chains: TestChain[];
+  stop(): Promise<void>;
+}
+
+export async function startDevnet(ids: readonly number[], options: DevnetOptions = {}): Promise<Devnet> {
+  const chains = await Promise.all(ids.map((id, index) => startChain(id, `chain${index + 1}`, options)));
+  return {
+    chains,
+    async stop() {
+      await Promise.all(chains.map(({ port }) => port.close()));
+      await Promise.all(chains.map(({ anvil }) => anvil.stop()));
+    },
+  };
+}
+
+async function startChain(id: number, slug: string, { blockTimeSeconds = 0, depth = 1, landingMarginSeconds = 30, proofWindowSeconds = 60, anvilArgs = [], ws = false }: DevnetOptions): Promise<TestChain> {
+  const anvil = await startAnvil({ chainId: id, blockTimeSeconds, args: anvilArgs });
+  const deployment = await deployDevnet({
+    rpcUrl: anvil.url,
+    chainId: id,
+    deployerPrivateKey: DEPLOYER.privateKey,
+    attesters: ATTESTERS.map(({ address }) => address),
+    threshold: 2,
+    feeRecipient: FEE_RECIPIENT.address,
+    minProofWindowSeconds: Math.min(30, proofWindowSeconds),
+    tokens: [
+      { symbol: 'USDC', name: 'USD Coin', decimals: 6, eip3009: true, priceSymbol: 'USD' },
+      { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, eip3009: false, priceSymbol: 'ETH' },
+    ],
+  });
+  const [usdc, weth] = deployment.tokens as [TokenInfo, TokenInfo];
+  const chain: Chain = { id, slug, sandbox: true, escrow: deployment.escrow, oracle: deployment.oracle, permit2: deployment.permit2, depth, blockTimeMs: Math.max(1, blockTimeSeconds) * 1_000, tokens: deployment.tokens, landingMarginSeconds, proofWindowSeconds };
+  const port = createChain(chain, { rpcUrls: [ws ? anvil.wsUrl : anvil.url], clock: systemClock, log: silentLog, metrics: silentMetrics });
+  await port.start();
+  await anvil.rpc('anvil_autoImpersonateAccount', [true]);
+
+  /** anvil picks the nonce: two sends at once could get the same. */
+  let sending: Promise<unknown> = Promise.resolve();
+  async function send(from: Address, to: Address, data: Hex): Promise<Hex> {
+    const sent = sending.then(() => anvil.rpc<Hex>('eth_sendTransaction', [{ from, to, data, gas: '0x1e8480' }]));
+    sending = sent.catch(() => {});
+    const hash = await sent;
+    for (;;) {
+      const receipt = await anvil.rpc<{ status: Hex } | null>('eth_getTransactionReceipt', [hash]);
+      if (receipt?.status === '0x1') return hash;
+      if (receipt) throw new Error(`reverted: ${hash}`);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  }
+  async function approve(owner: Address, token: Address, spender: Address, amount = 2n ** 256n - 1n): Promise<void> {
+    await send(owner, token, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }));
+  }
+  return {
+    anvil,
+    chain,
+    port,
+    deployment,
+    usdc,
+    weth,
+    fund: (address, wholeTokens = 1_000_000n) =>
+      fundDevnet({
+        rpcUrl: anvil.url,
+        chainId: id,
+        deployerPrivateKey: DEPLOYER.privateKey,
+        native: [{ to: address, wei: 10n ** 20n }],
+        mint: wholeTokens === 0n ? [] : deployment.tokens.map(({ address: token, decimals }) => ({ token, to: address, amount: wholeTokens * 10n ** BigInt(decimals) })),
+      }),
+    send,
+    approve,
+    async deposit(owner, token, amount) {
+      await approve(owner, token, chain.escrow, amount);
+      await send(owner, chain.escrow, depositCall(token, amount));
+    },
+    async setOperator(lp, operator, allowed = true) {
+      await send(lp, chain.escrow, setOperatorCall(operator, allowed));
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** An LP as its process would run it, over a real database, real chains and a real WebSocket; only its venue and its prices are played. */
+
+import { createTransactor } from '../../src/adapters/evm/transactor.ts';
+import { createConstantFeed } from '../../src/adapters/feeds/constant.ts';
+import { createLpStore } from '../../src/adapters/postgres/lp-store.ts';
+import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
+import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
+import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
+import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { systemRandom } from '../../src/adapters/system/random.ts';
+import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
+import type { Attestations } from '../../src/ports/attestations.ts';
+import { type LpConfig, zLpConfig } from '../../src/lp/config.ts';
+import { createLpNode, type LpNode } from '../../src/lp/node.ts';
+import type { Transactor } from '../../src/ports/transactor.ts';
+import type { Devnet, TestAccount } from './devnet.ts';
+import type { TestPostgres } from './postgres.ts';
+import { silentLog, silentMetrics } from './silent.ts';
+
+export interface TestLp {
+  node: LpNode;
+  config: LpConfig;
+}
+
+/** WETH at 2,500 USDC, on every chain of the devnet. */
+export function lpConfig(devnet: Devnet, account: string, overrides: object = {}): LpConfig {
+  return zLpConfig.parse({
+    solver: { id: 'lp-a', name: 'Alpha' },
+    chains: devnet.chains.map(({ chain }) => ({ chainId: chain.id, account, minGas: '0.01', maxHeadAgeMs: 30_000, graceSeconds: 2 })),
+    prices: { USD: { fixed: '1' }, ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }] } },
+    assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
+    pairs: [{ base: 'WETH', quote: 'USDC' }, { base: 'USDC', quote: 'USDC' }],
+    quoting: { claimSeconds: 10 },
+    ...overrides,
+  });
+}
+
+/** The operator's senders; `owner` names the process that holds their leases. */
+export async function testTransactors({ devnet, postgres, operator, owner }: { devnet: Devnet; postgres: TestPostgres; operator: TestAccount; owner: string }): Promise<Map<number, Transactor>> {
+  const store = createTxStore(await postgres.database('lp_tx', TRANSACTION_MIGRATIONS));
+  return new Map(devnet.chains.map(({ port }) => [port.chain.id, createTransactor({ chain: port, store, signer: operator.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner, leaseMs: 1_000 })]));
+}
+
+export async function createTestLp({ devnet, postgres, venueUrl, operator, schema, config, transactors = new Map(), proofs, prices = { ETHUSD: '2500' } }: {
+  devnet: Devnet;
+  postgres: TestPostgres;
+  venueUrl: string;
+  operator: TestAccount;
+  /** One per LP; a second node over the same schema is the same LP restarted. */
+  schema: string;
+  config: LpConfig;
+  transactors?: ReadonlyMap<number, Transactor>;
+  proofs?: Attestations;
+  prices?: Record<string, string>;
+}): Promise<LpNode> {
+  return createLpNode(
+    {
+      chains: devnet.chains.map(({ port }) => port),
+      transactors,
+      links: [createLinkClient({ clock: systemClock, log: silentLog }, { name: 'scripted', url: venueUrl, apiKey: 'fq_test_solver' })],
+      feeds: [createConstantFeed({ clock: systemClock }, { prices, everyMs: 100 })],
+      store: createLpStore(await postgres.database(schema, LP_MIGRATIONS)),
+      signer: operator.signer,
+      recovery: createRecovery(),
+      random: systemRandom,
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+      ...(proofs && { proofs }),
+    },
+    config,
+  );
+}

@@ -1,0 +1,43 @@
+/** A real PostgreSQL for a test file: its own server, thrown away with its data. */
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chmod } from 'node:fs/promises';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/adapters/postgres/embedded.ts';
+import { type Migration, migrate } from '../../src/adapters/postgres/migrate.ts';
+import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
+import { silentLog } from './silent.ts';
+
+export interface TestPostgres {
+  server: EmbeddedPostgres;
+  url: string;
+  /** Connects to a schema of a database of its own and migrates it. */
+  database(schema: string, migrations: readonly Migration[], name?: string): Promise<Database>;
+  /** Closes every database and the server. */
+  stop(): Promise<void>;
+}
+
+/** `fsync` stays on unless the test is about something else and in a hurry. */
+export async function startTestPostgres(settings: Record<string, string> = { fsync: 'off' }): Promise<TestPostgres> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'firmquote-pg-'));
+  // The database user of a root run has to get in.
+  await chmod(dataDir, 0o755);
+  const server = await startEmbeddedPostgres({ dataDir, log: silentLog, settings });
+  const open: Database[] = [];
+  return {
+    server,
+    url: server.url,
+    async database(schema, migrations, name = 'test') {
+      const db = connectDatabase({ url: await server.database(name), schema, log: silentLog });
+      open.push(db);
+      await migrate(db, migrations);
+      return db;
+    },
+    async stop() {
+      await Promise.all(open.map((db) => db.close().catch(() => {})));
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

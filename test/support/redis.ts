@@ -1,0 +1,27 @@
+/** A real redis-server for a test file, without persistence. */
+
+import { execFileSync } from 'node:child_process';
+import { freePort } from '../../src/adapters/postgres/embedded.ts';
+import { spawnLeashed } from '../../src/adapters/process/leash.ts';
+
+export interface TestRedis {
+  url: string;
+  flush(): void;
+  stop(): Promise<void>;
+}
+
+export async function startRedis(): Promise<TestRedis> {
+  const port = await freePort();
+  const child = await spawnLeashed('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'], { cwd: '/tmp', graceMs: 2_000 });
+  const cli = (...words: string[]) => execFileSync('redis-cli', ['-p', String(port), ...words], { stdio: ['ignore', 'pipe', 'ignore'] }).toString();
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    try {
+      if (cli('ping').startsWith('PONG')) break;
+    } catch {
+      if (child.hasExited() || performance.now() > deadline) throw new Error('redis-server did not start; is it installed? (apt-get install redis-server)');
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  }
+  return { url: `redis://127.0.0.1:${port}`, flush: () => void cli('flushall'), stop: () => child.stop() };
+}

@@ -1,0 +1,148 @@
+/** A venue that does what a test tells it: a real WebSocket server with the link's handshake, and an ear for every answer. */
+
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Chain, TokenInfo } from '../../src/domain/chain.ts';
+import { assetId } from '../../src/domain/asset.ts';
+import type { Address, Bytes32 } from '../../src/domain/hex.ts';
+import { LINK_PATH, LINK_PROTOCOL_VERSION, type FromSolver, type FromVenue, type Hello, type Message, readFromSolver, type Rfq } from '../../src/protocol/link.ts';
+
+type Answer = Extract<FromSolver, { rfqId: string }>;
+
+export interface ScriptedVenue {
+  url: string;
+  /** The newest hello, once there is one. */
+  hello(): Promise<Hello>;
+  /** Every status message so far, newest last. */
+  statuses: Message<'status', FromSolver>[];
+  /** Frames that were no valid message of a solver. */
+  broken: string[];
+  /** Waits until the newest status satisfies. */
+  until(what: (status: Message<'status', FromSolver>) => boolean): Promise<void>;
+  fills: Message<'fill', FromSolver>[];
+  /** Sends a request and waits for its first answer. */
+  ask(rfq: Rfq): Promise<Answer>;
+  /** Sends anything; the answer, if one comes, is for whoever waits on its rfqId. */
+  send(message: FromVenue): void;
+  answerTo(rfqId: string): Promise<Answer>;
+  /** What a `resync` is answered with. */
+  awards: Message<'resync', FromVenue>['awards'];
+  resyncs: number;
+  keys: (string | undefined)[];
+  drop(): void;
+  stop(): Promise<void>;
+}
+
+export const random32 = (): Bytes32 => `0x${randomBytes(32).toString('hex')}`;
+
+export async function startScriptedVenue(chains: readonly Chain[]): Promise<ScriptedVenue> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', path: LINK_PATH, perMessageDeflate: false });
+  await new Promise<void>((resolve) => server.once('listening', resolve));
+  const waiting = new Map<string, (answer: Answer) => void>();
+  const early = new Map<string, Answer>();
+  let socket: WebSocket | undefined;
+  let hello: Hello | undefined;
+
+  const venue: ScriptedVenue = {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    statuses: [],
+    broken: [],
+    fills: [],
+    awards: [],
+    resyncs: 0,
+    keys: [],
+    async hello() {
+      while (hello === undefined) await pause(5);
+      return hello;
+    },
+    async until(what) {
+      for (;;) {
+        const last = venue.statuses.at(-1);
+        if (last !== undefined && what(last)) return;
+        await pause(10);
+      }
+    },
+    ask(rfq) {
+      venue.send(rfq);
+      return venue.answerTo(rfq.rfqId);
+    },
+    answerTo(rfqId) {
+      const answer = early.get(rfqId);
+      early.delete(rfqId);
+      if (answer !== undefined) return Promise.resolve(answer);
+      return new Promise((resolve) => waiting.set(rfqId, resolve));
+    },
+    send(message) {
+      if (socket === undefined) throw new Error('no LP is connected');
+      socket.send(JSON.stringify(message));
+    },
+    drop: () => socket?.terminate(),
+    async stop() {
+      for (const client of server.clients) client.terminate();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+
+  server.on('connection', (client, request) => {
+    socket = client;
+    hello = undefined;
+    venue.keys.push(request.headers['x-api-key'] as string | undefined);
+    const say = (message: FromVenue) => client.send(JSON.stringify(message));
+    say({ type: 'challenge', nonce: random32(), venueId: 'scripted', protocolVersion: LINK_PROTOCOL_VERSION, chains: chains.map(({ id, slug, escrow, oracle }) => ({ chainId: id, slug, escrow, oracle })) });
+    client.on('message', (data: Buffer) => {
+      const read = readFromSolver(data.toString());
+      if (!read.ok) return void venue.broken.push(read.detail);
+      const { message } = read;
+      if (message.type === 'hello') {
+        hello = message;
+        say({ type: 'welcome', sessionId: 's1', heartbeatSeconds: 5 });
+      } else if (message.type === 'ping') say({ type: 'pong' });
+      else if (message.type === 'status') venue.statuses.push(message);
+      else if (message.type === 'fill') venue.fills.push(message);
+      else if (message.type === 'resync') {
+        venue.resyncs += 1;
+        say({ type: 'resync', awards: venue.awards });
+      } else if ('rfqId' in message) {
+        const resolve = waiting.get(message.rfqId);
+        waiting.delete(message.rfqId);
+        if (resolve) resolve(message);
+        else early.set(message.rfqId, message);
+      }
+    });
+  });
+  return venue;
+}
+
+/** A request over one or two chains, such as `request({ from: chain, to: chain, give: usdc, take: weth, amount: 2500_000000n })`. */
+export function request({ from, to, give, take, amount, taker, ...rest }: { from: Chain; to: Chain; give: TokenInfo; take: TokenInfo; amount: bigint; taker: Address } & Partial<Omit<Rfq, 'amount' | 'taker'>>): Rfq {
+  const same = from.id === to.id;
+  return {
+    type: 'rfq',
+    rfqId: random32().slice(2, 34),
+    deadlineMs: 2_000,
+    input: assetId({ chainId: from.id, token: give.address }),
+    output: assetId({ chainId: to.id, token: take.address }),
+    side: 'exactInput',
+    amount: amount.toString(),
+    taker,
+    receiver: taker,
+    minValidUntil: null,
+    platformFeeBps: 2,
+    relayFee: '0',
+    executionMode: 'apiSubmit',
+    maxSplitParts: 1,
+    skeleton: {
+      nonce: BigInt(random32()).toString(),
+      originChainId: from.id,
+      inputOracle: same ? from.escrow : from.oracle,
+      outputOracle: same ? to.escrow : to.oracle,
+      settler: to.escrow,
+      landingMarginSeconds: from.landingMarginSeconds,
+      proofWindowSeconds: from.proofWindowSeconds,
+    },
+    ...rest,
+  };
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

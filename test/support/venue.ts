@@ -1,0 +1,170 @@
+/** A whole venue for a test file: real chain, real PostgreSQL, real HTTP and sockets; only the solvers and the relayer's wallet are the test's. */
+
+import { startHttp, type HttpServer } from '../../src/adapters/http/server.ts';
+import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
+import { VENUE_MIGRATIONS } from '../../src/adapters/postgres/migrations/venue.ts';
+import { createVenueStore } from '../../src/adapters/postgres/venue-store.ts';
+import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { systemRandom } from '../../src/adapters/system/random.ts';
+import type { Bus } from '../../src/ports/bus.ts';
+import type { KeyKind, KeyMode, VenueStore, Workspace } from '../../src/ports/store.ts';
+import { mintKey } from '../../src/venue/keys.ts';
+import type { VenueOptions } from '../../src/venue/options.ts';
+import { createVenue, type Venue } from '../../src/venue/venue.ts';
+import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
+import { startTestPostgres, type TestPostgres } from './postgres.ts';
+import { silentLog, silentMetrics } from './silent.ts';
+import { type ScriptedSolver, type SolverSpec, startSolver } from './solver.ts';
+
+export interface TestVenue {
+  url: string;
+  http: HttpServer;
+  venue: Venue;
+  store: VenueStore;
+  bus: Bus;
+  devnet: Devnet;
+  chain: TestChain;
+  /** Order ids that workers were woken for. */
+  woken: string[];
+  relayer: { healthy: boolean };
+  key(kind: KeyKind, options?: { mode?: KeyMode; workspaceId?: string; solverId?: string }): Promise<string>;
+  workspace(id: string, change?: Partial<Workspace>): Promise<void>;
+  /** Onboards, funds and connects an LP; waits until it is active. */
+  solver(n: number, answer: SolverSpec['answer'], more?: Partial<SolverSpec> & { inventory?: bigint }): Promise<ScriptedSolver & { id: string; lp: TestAccount; operator: TestAccount; apiKey: string }>;
+  call(method: string, path: string, options?: { key?: string | null; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // The tests look into answers freely; their shapes are held by the schemas.
+  json: Json;
+}
+
+export type Json = { [key: string]: Json } & Json[] & string & number & null;
+
+export const E8 = 100_000_000n;
+
+export async function startTestVenue(options: Partial<VenueOptions> & { chainIds?: number[]; landingMarginSeconds?: number; fsync?: boolean } = {}): Promise<TestVenue> {
+  const { chainIds = [31_401], landingMarginSeconds, fsync = false, ...venueOptions } = options;
+  const [devnet, postgres] = await Promise.all([startDevnet(chainIds, landingMarginSeconds === undefined ? {} : { landingMarginSeconds }), startTestPostgres(fsync ? {} : undefined)]);
+  return assemble(devnet, postgres, venueOptions);
+}
+
+async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>): Promise<TestVenue> {
+  const db = await postgres.database('venue', VENUE_MIGRATIONS);
+  const store = createVenueStore(db);
+  const bus = createPostgresBus(db, silentLog);
+  const relayer = { healthy: true };
+  const woken: string[] = [];
+  const venue = createVenue(
+    {
+      store,
+      bus,
+      queue: { wake: async (_topic, id) => void woken.push(id), process: async () => {}, close: async () => {} },
+      chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, port])),
+      relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
+      reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
+      recovery: createRecovery(),
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
+    {
+      venueId: 'test',
+      sealKeys: [{ kid: 'k1', secret: Buffer.alloc(32, 7), acceptUntil: null }],
+      listedChains: [{ slug: 'tron-shasta', id: 2_494_104_990, sandbox: true }],
+      ...options,
+      rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000, ...options.rates },
+    },
+  );
+  await store.putWorkspace({ id: 'w1', name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null } });
+  await venue.start();
+  const http = await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log: silentLog }, { port: 0 });
+  const solvers: ScriptedSolver[] = [];
+  let funding = Promise.resolve();
+  const [chain] = devnet.chains as [TestChain];
+
+  const harness: TestVenue = {
+    url: http.url,
+    http,
+    venue,
+    store,
+    bus,
+    devnet,
+    chain,
+    woken,
+    relayer,
+    async key(kind, { mode = 'test', workspaceId = 'w1', solverId } = {}) {
+      const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind, mode, workspaceId: kind === 'solver' ? null : workspaceId, role: kind === 'workspace' ? 'admin' : null, memberId: null, solverId: solverId ?? null, label: 'test' });
+      await store.addKey(record);
+      return text;
+    },
+    workspace: (id, change = {}) => store.putWorkspace({ id, name: id, platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, ...change }),
+    async solver(n, answer, { inventory = 1_000_000n, ...more } = {}) {
+      const id = more.id ?? `lp-${n}`;
+      const [lp, operator] = [account(1_000 + n), account(2_000 + n)];
+      // One deployer funds everybody: two at once would use one nonce twice.
+      const before = funding;
+      let funded = () => {};
+      funding = new Promise((resolve) => (funded = resolve));
+      await before;
+      for (const one of devnet.chains) {
+        await one.fund(lp.address, inventory);
+        if (inventory > 0n) for (const token of [one.usdc, one.weth]) await one.deposit(lp.address, token.address, inventory * 10n ** BigInt(token.decimals));
+        await one.setOperator(lp.address, operator.address);
+      }
+      funded();
+      await store.putSolver({ id, name: id, kind: 'lp', corridors: null, disabled: false });
+      await bus.publish('solvers', id);
+      await until(() => venue.roster.entry(id));
+      const apiKey = await harness.key('solver', { solverId: id });
+      const corridors = devnet.chains.flatMap((a) => devnet.chains.map((b) => `${a.chain.slug}-${b.chain.slug}`));
+      const spec: SolverSpec = { id, apiKey, lp: lp.address, operator, chains: devnet.chains.map((one) => one.chain), corridors, answer, now: () => Math.max(...devnet.chains.map(({ port }) => port.head()?.timestamp ?? 0)), ...more };
+      const solver = await startSolver(http.url, spec);
+      solvers.push(solver);
+      await until(() => venue.roster.entry(id)?.status === (spec.status ?? 'active'));
+      return Object.assign(solver, { id, lp, operator, apiKey });
+    },
+    async call(method, path, { key, body, raw, headers = {} } = {}) {
+      const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+      const response = await fetch(http.url + path, {
+        method,
+        headers: { ...(key ? { 'X-API-Key': key } : {}), ...(payload === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+        ...(payload === undefined ? {} : { body: payload }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, json: parse(text) };
+    },
+    async stop() {
+      await Promise.all(solvers.map((solver) => solver.stop()));
+      await http.close();
+      await venue.stop();
+      await bus.close();
+      await devnet.stop();
+      await postgres.stop();
+    },
+  };
+  return harness;
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null as never;
+  }
+}
+
+/** Looks again until it is so. The test's own timeout is the limit. */
+export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (;;) {
+    const found = await look();
+    if (found) return found as NonNullable<T>;
+    await new Promise((done) => setTimeout(done, 5));
+  }
+}
