@@ -1,0 +1,26 @@
+# firmquote: one image, every process; the command says which. The base is the current LTS; pin a digest through the argument.
+ARG NODE_IMAGE=node:lts-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npx tsc -p tsconfig.build.json \
+ && npm ci --ignore-scripts --omit=dev --no-audit --no-fund
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY config ./config
+# Keys are mounted read-only at /app/secrets (mode 0600, owned by this user); ./data is for an embedded database, where one is used.
+RUN install -d -o node -g node /app/data
+USER node
+VOLUME /app/data
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "--enable-source-maps", "dist/apps/cli/main.js"]
+CMD ["--help"]
