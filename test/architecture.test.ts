@@ -8,9 +8,9 @@ const SRC = resolve(import.meta.dirname, '../src');
 
 const FLOORS: readonly (readonly string[])[] = [
   ['domain'],
-  ['pricing', 'inventory', 'auction', 'settlement', 'protocol'],
+  ['pricing', 'inventory', 'risk', 'auction', 'settlement', 'protocol'],
   ['ports'],
-  ['venue', 'lp', 'attester', 'adapters'],
+  ['venue', 'lp', 'attester', 'adapters', 'sim'],
   ['apps'],
 ];
 const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));
@@ -20,6 +20,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   domain: ['hash-wasm'],
   pricing: [],
   inventory: [],
+  risk: [],
   // HMAC and constant-time comparison are pure functions of their arguments.
   auction: ['node:crypto'],
   settlement: ['viem'],

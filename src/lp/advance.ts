@@ -29,6 +29,7 @@ export interface AdvanceDeps {
   log: Log;
   /** A hint for the venue. */
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
+  failed(award: OpenAward, why: string): void;
 }
 
 export interface Advancer {
@@ -139,12 +140,14 @@ export function createAdvancer(deps: AdvanceDeps, { quoting, account }: Pick<LpC
     log.error({ key }, 'the chain keeps refusing a step');
   }
 
-  function end({ orderId, slice }: OpenAward, step: { why: string; lost?: true; faded?: true }): void {
+  function end(award: OpenAward, step: { why: string; lost?: true; faded?: true }): void {
+    const { orderId, slice } = award;
     if (step.lost) log.fatal({ orderId }, 'delivered, not proven in time, and refunded: the input is lost');
     if (step.faded) log.error({ orderId }, 'a promise was not kept: the order was not filled in time');
     ledger.apply({ type: 'failed', quoteId: orderId });
     metrics.awards.add({ outcome: step.lost ? 'lost' : step.faded ? 'faded' : 'failed', kind: slice.originChainId === slice.destChainId ? 'same_chain' : 'cross_chain' });
     awards.update(orderId, { stage: 'failed', note: step.why });
+    deps.failed(award, step.why);
   }
 
   async function pass(): Promise<void> {

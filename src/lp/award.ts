@@ -51,7 +51,8 @@ export interface AwardDeps {
   chains: ReadonlyMap<number, Chain>;
   /** Time of the newest block taken in. */
   time(chainId: number): UnixSeconds;
-  changed(award: OpenAward): void;
+  /** A new one. Those of an earlier life come through `load` and are not said again. */
+  taken(award: OpenAward): void;
 }
 
 const FINAL: ReadonlySet<AwardStage> = new Set<AwardStage>(['finalised', 'failed']);
@@ -65,13 +66,14 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
     const open: OpenAward = { ...award, slice, stored };
     awards.set(award.orderId, open);
     if (!stored) dirty.add(award.orderId);
-    deps.changed(open);
     return open;
   }
 
   function fresh(orderId: Bytes32, quoteId: Bytes32, order: StandardOrder, slice: OwnSlice, commitment: LpAward['commitment']): OpenAward {
     const nowMs = deps.clock.nowMs();
-    return add({ orderId, quoteId, order, outputIndex: slice.index, commitment, stage: 'committed', fill: null, note: null, acceptedAtMs: nowMs, updatedAtMs: nowMs }, slice, false);
+    const award = add({ orderId, quoteId, order, outputIndex: slice.index, commitment, stage: 'committed', fill: null, note: null, acceptedAtMs: nowMs, updatedAtMs: nowMs }, slice, false);
+    deps.taken(award);
+    return award;
   }
 
   function take(message: Omit<Award, 'type'>): Taken {

@@ -11,6 +11,7 @@ import type { PriceInputs } from '../pricing/price.ts';
 import { type Rational, ten } from '../pricing/rational.ts';
 import { rebalanceTerm } from '../pricing/terms.ts';
 import type { LpChainConfig, LpConfig } from './config.ts';
+import { CALM, type Caution } from './guard.ts';
 import type { Market } from './market.ts';
 import type { Route } from './route.ts';
 
@@ -43,7 +44,7 @@ export interface Book {
   /** USD for one whole token of an asset, from its own price alone; undefined while there is none. */
   usd(asset: string): Rational | undefined;
   /** All that pricing wants to know about this request, or why there can be no price. */
-  inputs(route: Route, ask: Ask): PriceInputs | Decline;
+  inputs(route: Route, ask: Ask, caution?: Caution): PriceInputs | Decline;
   /** Reads gas prices and the operator's native balance anew. */
   refreshGas(operator: `0x${string}`): Promise<void>;
 }
@@ -118,7 +119,7 @@ export function createBook({ clock, market, ledger, chains, settled }: BookDeps,
       const mid = market.mid(assets[asset]?.price ?? asset);
       return isDecline(mid) ? undefined : mid.price;
     },
-    inputs(route, ask) {
+    inputs(route, ask, caution = CALM) {
       const { pair, params } = route;
       const priced = market.pair(pair.base, pair.quote);
       if (isDecline(priced)) return priced;
@@ -138,7 +139,7 @@ export function createBook({ clock, market, ledger, chains, settled }: BookDeps,
         mid: mid.price,
         quoteValue,
         confidenceBps: mid.confidenceBps,
-        sigma: priced.spiked ? sigma * SPIKE_SIGMA : sigma,
+        sigma: sigma * caution.sigmaFactor,
         firmSeconds: ask.validUntil - since + quoting.clockSkewSeconds,
         // The same asset on two chains has a location but no price to be wrong about.
         q: pair.base === pair.quote ? 0 : position(pair.base, mid.value * quoteValue, params.halfBand),
@@ -146,7 +147,7 @@ export function createBook({ clock, market, ledger, chains, settled }: BookDeps,
         lockSeconds: route.sameChain ? 0 : quoting.lockSeconds,
         rebalanceBps: rebalance(route),
         freeOutput: ledger.free(route.dest.id, route.outputToken.address),
-        params: priced.spiked ? { ...params, maxSize: params.maxSize / SPIKE_SIZE } : params,
+        params: caution.sizeFactor === 1 && caution.omegaFactor === 1 ? params : { ...params, maxSize: params.maxSize * caution.sizeFactor, omega: params.omega * caution.omegaFactor },
       };
     },
     async refreshGas(operator) {
@@ -160,7 +161,3 @@ export function createBook({ clock, market, ledger, chains, settled }: BookDeps,
     },
   };
 }
-
-/** While the market runs wild: wider, and a quarter of the size. */
-const SPIKE_SIGMA = 1.5;
-const SPIKE_SIZE = 4;

@@ -4,7 +4,7 @@
  * The chain's clock moves in the ledger only after the events of its blocks have.
  */
 
-import type { Address, Bytes32, Hex } from '../domain/hex.ts';
+import type { Address, Bytes32 } from '../domain/hex.ts';
 import { addressToBytes32 } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import { min } from '../domain/amount.ts';
@@ -14,6 +14,7 @@ import type { Stage } from '../inventory/promise.ts';
 import type { Block, ChainPort, EscrowEvent } from '../ports/chain.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChainCursor } from '../ports/lp-store.ts';
+import type { Seen } from './moments.ts';
 import type { Nonces } from './nonces.ts';
 import { groupOf } from './order.ts';
 
@@ -23,10 +24,10 @@ export interface FollowListener {
   opened(orderId: Bytes32, order: StandardOrder): void;
   /** Somebody's order names us, but we know of no promise. */
   stranger(orderId: Bytes32, order: StandardOrder): void;
-  filled(orderId: Bytes32, fill: { timestamp: UnixSeconds; txHash: Hex; blockNumber: bigint }): void;
+  filled(orderId: Bytes32, seen: Seen & { timestamp: UnixSeconds }): void;
   unfilled(orderId: Bytes32): void;
   /** At depth. */
-  finalised(orderId: Bytes32): void;
+  finalised(orderId: Bytes32, seen: Seen): void;
   refunded(orderId: Bytes32): void;
   operator(allowed: boolean): void;
   /** Everything up to this head has been taken in. */
@@ -71,6 +72,8 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
   /** Block and transaction: a transaction that a reorganisation drops and another block mines again is another fact. */
   const idOf = ({ blockHash, txHash }: EscrowEvent): string => `${blockHash}:${txHash}`;
 
+  const seenAt = ({ blockNumber, txHash }: EscrowEvent): Seen => ({ chainId: chain.id, blockNumber, txHash });
+
   /** First news of an event, whatever its depth. */
   function hear(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
     switch (event.kind) {
@@ -91,7 +94,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
           return;
         }
         ledger.apply({ type: 'filled', quoteId: event.orderId, id });
-        listener.filled(event.orderId, { timestamp: event.timestamp, txHash: event.txHash, blockNumber: event.blockNumber });
+        listener.filled(event.orderId, { ...seenAt(event), timestamp: event.timestamp });
         return;
       }
       case 'operator':
@@ -118,7 +121,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
         const quote = ledger.quote(event.orderId);
         if (quote === undefined) return;
         ledger.apply({ type: 'finalised', quoteId: event.orderId, id, received: quote.request.input.amount });
-        return listener.finalised(event.orderId);
+        return listener.finalised(event.orderId, seenAt(event));
       }
       case 'refunded': {
         const quote = ledger.quote(event.orderId);

@@ -22,10 +22,12 @@ import { createAwards } from './award.ts';
 import { type ChainState, createBook } from './book.ts';
 import type { LpConfig } from './config.ts';
 import { createFollower, type Follower, type FollowListener } from './follow.ts';
+import { createGuard } from './guard.ts';
 import { createLadders } from './ladder.ts';
 import { createLeases } from './lease.ts';
 import { createMarket } from './market.ts';
 import { createLpMetrics, showGauges } from './metrics.ts';
+import { createMoments } from './moments.ts';
 import { createNonces } from './nonces.ts';
 import { createPump } from './pump.ts';
 import { type CommitmentSigner, commitmentSigner, createQuoter } from './quote.ts';
@@ -132,13 +134,14 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const followers = new Map<number, Follower>();
     const time = (chainId: number) => followers.get(chainId)?.time() ?? 0;
     const book = createBook({ clock, market, ledger, chains: states, settled: time }, config);
+    const moments = createMoments({ log });
     const nonces = createNonces();
     const rules = new Map(lpChains.map(({ chain, config: { graceSeconds } }): [number, LeaseRule] => [
       chain.id,
       { longestQuoteSeconds: config.quoting.validitySeconds + chain.landingMarginSeconds, aheadSeconds: config.lease.aheadSeconds, graceSeconds },
     ]));
     const leases = createLeases({ store, log, now: book.now, settled: time }, { found: opening.leases, clean: restored.clean, rules });
-    const awards = createAwards({ ledger, store, recovery: deps.recovery, clock, log, chains, time, changed: () => {} }, { account: me, operator });
+    const awards = createAwards({ ledger, store, recovery: deps.recovery, clock, log, chains, time, taken: moments.accepted }, { account: me, operator });
     for (const award of restored.awards) awards.load(award);
     const standby = createStandby({ book, routes, leases, followers, transactors, clock });
     standby.set('starting', 'starting');
@@ -146,14 +149,14 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
       for (const session of sessions) session.tell(orderId, stage, txHash);
     };
-    const advancer = createAdvancer({ awards, ledger, chains: ports, transactors, proofs: deps.proofs, metrics: lpMetrics, log, tell }, { quoting: config.quoting, account: me });
+    const advancer = createAdvancer({ awards, ledger, chains: ports, transactors, proofs: deps.proofs, metrics: lpMetrics, log, tell, failed: moments.failed }, { quoting: config.quoting, account: me });
     /** Awards are the business of whoever owns the store. */
     const advance = async () => {
       if (!leases.lost) await advancer.run();
     };
 
     const ladders = createLadders({ clock });
-    const quoterDeps = { book, routes, leases, ladders, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add };
+    const quoterDeps = { book, routes, leases, ladders, guard: createGuard({ market }), moments, clock, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add };
     const quoter = createQuoter(quoterDeps, config);
     const slicer = createSlicer(quoterDeps);
     const byId = new Map(lpChains.map((each) => [each.chain.id, each]));
@@ -165,21 +168,31 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       return {
         opened: awards.opened,
         stranger: (orderId) => log.debug({ orderId }, 'an order is open that no promise of ours belongs to'),
-        filled(orderId, fill) {
-          awards.update(orderId, { fill, stage: 'filled', note: 'filled' });
-          if (awards.get(orderId)?.slice.originChainId !== chainId) lpMetrics.fills.add({ outcome: 'filled' });
-          tell(orderId, 'filled', fill.txHash);
+        filled(orderId, seen) {
+          const { timestamp, txHash, blockNumber } = seen;
+          awards.update(orderId, { fill: { timestamp, txHash, blockNumber }, stage: 'filled', note: 'filled' });
+          const award = awards.get(orderId);
+          if (award?.slice.originChainId !== chainId) lpMetrics.fills.add({ outcome: 'filled' });
+          if (award !== undefined) moments.filled(award, seen);
+          tell(orderId, 'filled', txHash);
         },
         unfilled(orderId) {
           awards.update(orderId, { fill: null, stage: 'committed', note: 'the fill was reorganised away' });
+          const award = awards.get(orderId);
+          if (award !== undefined) moments.unfilled(award);
           lpMetrics.fills.add({ outcome: 'reorged' });
         },
-        finalised(orderId) {
-          const kind = awards.get(orderId)?.slice.destChainId === chainId ? 'same_chain' : 'cross_chain';
-          lpMetrics.awards.add({ outcome: 'settled', kind });
+        finalised(orderId, seen) {
+          const award = awards.get(orderId);
+          lpMetrics.awards.add({ outcome: 'settled', kind: award?.slice.destChainId === chainId ? 'same_chain' : 'cross_chain' });
           awards.update(orderId, { stage: 'finalised', note: null });
+          if (award !== undefined) moments.finalised(award, seen);
         },
-        refunded: (orderId) => awards.update(orderId, { stage: 'failed', note: 'refunded to the taker' }),
+        refunded(orderId) {
+          const award = awards.get(orderId);
+          awards.update(orderId, { stage: 'failed', note: 'refunded to the taker' });
+          if (award !== undefined) moments.failed(award, 'refunded to the taker');
+        },
         operator(allowed) {
           if (!allowed) log.fatal({ chainId }, 'the account revoked our operator key on the chain: nothing more is signed');
           standby.set('operator', allowed ? undefined : 'the operator key was revoked');
@@ -195,7 +208,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       followers.set(chain.id, follower);
       const tokens = buckets.filter(({ chainId }) => chainId === chain.id).map(({ token }) => token);
       const requests = restored.requests.filter(({ chainId }) => chainId === chain.id);
-      const reconciler = createReconciler({ follower, ledger, clock, log }, { account: me, tokens, everyMs: config.reconcileSeconds * 1000, open: requests });
+      const reconciler = createReconciler({ follower, ledger, clock, log, moments }, { account: me, tokens, everyMs: config.reconcileSeconds * 1000, open: requests });
       return createPump({ port, follower, reconciler, log });
     });
 

@@ -11,6 +11,7 @@ import { orderId, type StandardOrder } from '../domain/order.ts';
 import { orderTimes, type OrderTimes } from '../domain/time.ts';
 import type { HoldRequest } from '../inventory/event.ts';
 import type { Log } from '../ports/log.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Random } from '../ports/random.ts';
 import type { Signer } from '../ports/signer.ts';
 import { check } from '../pricing/check.ts';
@@ -20,8 +21,10 @@ import { orderToMessage } from '../protocol/wire.ts';
 import type { Ask, Book } from './book.ts';
 import type { LpConfig } from './config.ts';
 import { fatFinger } from './fat-finger.ts';
+import type { Caution, Guard } from './guard.ts';
 import type { Ladders } from './ladder.ts';
 import type { Leases } from './lease.ts';
+import type { Moments } from './moments.ts';
 import { groupOf, quoteOrder } from './order.ts';
 import type { Route, Routes } from './route.ts';
 
@@ -45,6 +48,9 @@ export interface QuoterDeps {
   routes: Routes;
   leases: Leases;
   ladders: Ladders;
+  guard: Guard;
+  moments: Pick<Moments, 'quoted' | 'declined'>;
+  clock: Clock;
   /** Turns a commitment into the operator's signature over it. */
   commit: CommitmentSigner;
   random: Random;
@@ -56,38 +62,46 @@ export interface QuoterDeps {
 }
 
 export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quoting'>): Quoter {
-  const { book, routes, leases, ladders, random, log } = deps;
+  const { book, routes, leases, ladders, guard, random, log } = deps;
 
   function answer(rfq: Rfq): Answer | Promise<Answer> {
     const route = routes.find(rfq.input, rfq.output);
-    if (route === undefined || !fits(rfq, route)) return decline(rfq, { declined: 'pair' });
+    if (route === undefined || !fits(rfq, route)) return no(rfq, route, { declined: 'pair' });
     const refusal = deps.refusal(route);
-    if (refusal !== undefined) return decline(rfq, { declined: 'standby', detail: refusal });
-    const times = timesOf(rfq, route);
-    if (isDecline(times)) return decline(rfq, times);
-    if (leases.covers(route.origin.id, times.fillDeadline)) return priced(rfq, route, times);
+    if (refusal !== undefined) return no(rfq, route, { declined: 'standby', detail: refusal });
+    const caution = guard.admit(rfq, route, deps.clock.nowMs());
+    if (isDecline(caution)) return no(rfq, route, caution);
+    const times = timesOf(rfq, route, caution);
+    if (isDecline(times)) return no(rfq, route, times);
+    if (leases.covers(route.origin.id, times.fillDeadline)) return priced(rfq, route, times, caution);
     // Only a taker that wants an unusually long validity waits for a write.
-    return leases.extend(route.origin.id, times.fillDeadline).then((ours) => (ours ? priced(rfq, route, times) : decline(rfq, { declined: 'standby', detail: 'the lease cannot be renewed' })));
+    return leases.extend(route.origin.id, times.fillDeadline).then((ours) => (ours ? priced(rfq, route, times, caution) : no(rfq, route, { declined: 'standby', detail: 'the lease cannot be renewed' })));
   }
 
-  function timesOf(rfq: Rfq, route: Route): OrderTimes | Decline {
+  /** A reason instead of a promise, counted. */
+  function no(rfq: Rfq, route: Route | undefined, reason: Decline): LinkDecline {
+    deps.moments.declined(rfq, route, reason, deps.clock.nowMs());
+    return decline(rfq, reason);
+  }
+
+  function timesOf(rfq: Rfq, route: Route, { mostSeconds }: Caution): OrderTimes | Decline {
     const now = book.now(route.origin.id);
-    const validUntil = Math.max(now + quoting.validitySeconds, rfq.minValidUntil ?? 0);
+    const validUntil = Math.max(now + Math.min(quoting.validitySeconds, mostSeconds ?? quoting.validitySeconds), rfq.minValidUntil ?? 0);
     if (validUntil - now > Math.max(quoting.maxValiditySeconds, quoting.validitySeconds)) return { declined: 'validity', detail: 'longer than we quote' };
     return orderTimes(validUntil, rfq.skeleton);
   }
 
-  function priced(rfq: Rfq, route: Route, times: OrderTimes): Answer | Promise<Answer> {
+  function priced(rfq: Rfq, route: Route, times: OrderTimes, caution: Caution): Answer | Promise<Answer> {
     const ask: Ask = { side: rfq.side, amount: BigInt(rfq.amount), platformFeeBps: rfq.platformFeeBps, relayFee: BigInt(rfq.relayFee), validUntil: times.validUntil };
-    const inputs = book.inputs(route, ask);
-    if (isDecline(inputs)) return decline(rfq, inputs);
+    const inputs = book.inputs(route, ask, caution);
+    if (isDecline(inputs)) return no(rfq, route, inputs);
     const quoted = price(inputs);
-    if (isDecline(quoted)) return ladders.offer(rfq, route, inputs, times, quoted) ?? decline(rfq, quoted);
+    if (isDecline(quoted)) return ladders.offer(rfq, route, inputs, times, quoted) ?? no(rfq, route, quoted);
 
     const doubt = check(inputs, quoted)[0] ?? doubtOf(book, route, quoted.input, quoted.output);
     if (doubt !== undefined) {
       log.error({ rfqId: rfq.rfqId, pair: route.pairName, doubt, terms: quoted.terms }, 'a price did not survive the second opinion: not signed');
-      return decline(rfq, { declined: 'internal' });
+      return no(rfq, route, { declined: 'internal', detail: doubt });
     }
     const order = quoteOrder(rfq, route, times, { input: quoted.input, output: quoted.output, relayFee: ask.relayFee });
     const id = orderId(route.domain, order);
@@ -95,7 +109,9 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     const hold = book.ledger.hold(request, book.settled(route.origin.id));
     if (isDecline(hold)) return refused(rfq, route, inputs, times, hold);
     deps.held(request);
-    return signed(rfq, route, order, id, times, quoted);
+    const quoteId = random.bytes32();
+    deps.moments.quoted({ orderId: id, quoteId, rfqId: rfq.rfqId, atMs: deps.clock.nowMs(), taker: rfq.taker, route, times, inputs, priced: quoted, hold: request, slice: false });
+    return signed(rfq, route, order, id, quoteId, times, quoted);
   }
 
   /** The ledger says no: offer a part, or say how much would have passed in the taker's own unit. */
@@ -103,11 +119,10 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     const most = hold.maxAmount === undefined || hold.maxAmount <= 0n ? undefined : rfq.side === 'exactOutput' ? hold.maxAmount : inputFor(inputs, hold.maxAmount);
     const { maxAmount: _, ...reason } = hold;
     const inTheirUnit: Decline = most === undefined ? reason : { ...reason, maxAmount: most };
-    return ladders.offer(rfq, route, inputs, times, inTheirUnit) ?? decline(rfq, inTheirUnit);
+    return ladders.offer(rfq, route, inputs, times, inTheirUnit) ?? no(rfq, route, inTheirUnit);
   }
 
-  function signed(rfq: Rfq, route: Route, order: StandardOrder, id: Bytes32, times: OrderTimes, quoted: Priced): Answer | Promise<Answer> {
-    const quoteId = random.bytes32();
+  function signed(rfq: Rfq, route: Route, order: StandardOrder, id: Bytes32, quoteId: Bytes32, times: OrderTimes, quoted: Priced): Answer | Promise<Answer> {
     const seal = (signature: Hex): LinkQuote => {
       const commitment: SignedCommitment = { lp: route.account, deadline: order.fillDeadline, signature };
       return {

@@ -10,6 +10,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChainCursor } from '../ports/lp-store.ts';
 import type { Follower } from './follow.ts';
+import type { Moments } from './moments.ts';
 
 export interface Reconciler {
   /** Compares what was touched, and everything when it is time. Call between scans. */
@@ -17,7 +18,7 @@ export interface Reconciler {
 }
 
 export function createReconciler(
-  { follower, ledger, clock, log }: { follower: Follower; ledger: Ledger; clock: Clock; log: Log },
+  { follower, ledger, clock, log, moments }: { follower: Follower; ledger: Ledger; clock: Clock; log: Log; moments: Pick<Moments, 'moved'> },
   { account, tokens, everyMs, open = [] }: { account: Address; tokens: readonly Address[]; everyMs: number; open?: readonly { id: string; token: Address; amount: bigint }[] },
 ): Reconciler {
   const { port } = follower;
@@ -54,6 +55,7 @@ export function createReconciler(
     if (difference !== 0n && external.has(token)) {
       const id = `external:${at.hash}:${token}`;
       ledger.apply(difference > 0n ? { type: 'deposited', id, chainId, token, amount: difference } : { type: 'withdrawal_ended', id, chainId, token, amount: -difference });
+      moments.moved({ chainId, token, amount: difference }, id);
       log.info({ chainId, token, difference }, 'the account was paid into or out of');
     } else if (difference !== 0n && !rewound) return false;
     const frozen = ledger.bucket(chainId, token)?.drift ?? null;

@@ -5,7 +5,7 @@ import { type Decline, isDecline } from '../domain/decline.ts';
 import { addressToBytes32, type Hex } from '../domain/hex.ts';
 import { orderId, type StandardOrder } from '../domain/order.ts';
 import { orderTimes } from '../domain/time.ts';
-import { price, type Priced } from '../pricing/price.ts';
+import { price, type Priced, type PriceInputs } from '../pricing/price.ts';
 import type { Commit, LinkDecline, Slice } from '../protocol/link.ts';
 import { orderFromMessage } from '../protocol/wire.ts';
 import type { Offer } from './ladder.ts';
@@ -15,6 +15,9 @@ import { decline, doubtOf, type QuoterDeps } from './quote.ts';
 export interface Slicer {
   answer(slice: Slice): Commit | LinkDecline | Promise<Commit | LinkDecline>;
 }
+
+/** Our part, with what priced it. */
+type PricedSlice = OwnSlice & { priced: Priced; inputs: PriceInputs };
 
 export function createSlicer(deps: QuoterDeps): Slicer {
   const { book, leases, ladders, log } = deps;
@@ -33,7 +36,7 @@ export function createSlicer(deps: QuoterDeps): Slicer {
     return committed(slice, order, offer, read);
   }
 
-  function readSlice(slice: Slice, order: StandardOrder, offer: Offer): (OwnSlice & { priced: Priced }) | Decline {
+  function readSlice(slice: Slice, order: StandardOrder, offer: Offer): PricedSlice | Decline {
     const { rfq, route, inputs, times } = offer;
     const wrong = (detail: string): Decline => ({ declined: 'internal', detail });
     const now = book.now(route.origin.id);
@@ -52,19 +55,23 @@ export function createSlicer(deps: QuoterDeps): Slicer {
     if (context.startTime !== order.fillDeadline + 1 || context.feeBps !== rfq.platformFeeBps || context.relayFee > BigInt(rfq.relayFee)) return wrong('our context');
     if (order.outputs.reduce((sum, each) => sum + (decodeContext(each.context)?.portionBps ?? 0), 0) !== 10_000) return wrong('portions');
     // The ladder's own mid, spread and gas, at exactly this size: never worse for us than what we promised there.
-    const priced = price({ ...inputs, side: 'exactInput', amount: mine.portion, relayFee: context.relayFee, freeOutput: book.ledger.free(route.dest.id, route.outputToken.address) });
+    const own: PriceInputs = { ...inputs, side: 'exactInput', amount: mine.portion, relayFee: context.relayFee, freeOutput: book.ledger.free(route.dest.id, route.outputToken.address) };
+    const priced = price(own);
     if (isDecline(priced)) return priced;
     if (output.amount > priced.output) return wrong(`output ${output.amount} where the ladder gives ${priced.output}`);
     const doubt = doubtOf(book, route, mine.portion, output.amount);
-    return doubt === undefined ? { ...mine, priced } : wrong(doubt);
+    return doubt === undefined ? { ...mine, priced, inputs: own } : wrong(doubt);
   }
 
-  function committed(slice: Slice, order: StandardOrder, { route }: Offer, mine: OwnSlice & { priced: Priced }): Commit | LinkDecline | Promise<Commit | LinkDecline> {
+  function committed(slice: Slice, order: StandardOrder, offer: Offer, mine: PricedSlice): Commit | LinkDecline | Promise<Commit | LinkDecline> {
+    const { route } = offer;
     const id = orderId(route.domain, order);
     const request = holdOf(mine, order, id, { pair: route.pairName, side: route.lp, notional: mine.priced.notional });
     const hold = book.ledger.hold(request, book.settled(route.origin.id));
     if (isDecline(hold)) return decline(slice, hold, slice.quoteId);
     deps.held(request);
+    const { rfq, times } = offer;
+    deps.moments.quoted({ orderId: id, quoteId: slice.quoteId, rfqId: slice.rfqId, atMs: deps.clock.nowMs(), taker: rfq.taker, route, times, inputs: mine.inputs, priced: mine.priced, hold: request, slice: true });
     const seal = (signature: Hex): Commit => ({
       type: 'commit',
       rfqId: slice.rfqId,

@@ -1,0 +1,88 @@
+/** What happens to our promises, said once to everybody inside the LP who keeps count: explanations, profit, takers, risk. */
+
+import type { Decline } from '../domain/decline.ts';
+import type { Address, Bytes32, Hex } from '../domain/hex.ts';
+import type { OrderTimes } from '../domain/time.ts';
+import type { HoldRequest, Money } from '../inventory/event.ts';
+import type { Log } from '../ports/log.ts';
+import type { PriceInputs, Priced } from '../pricing/price.ts';
+import type { Rfq } from '../protocol/link.ts';
+import type { OpenAward } from './award.ts';
+import type { Route } from './route.ts';
+
+/** A promise about to be signed, with everything that made its price. Kept by reference: making one costs nothing but the object. */
+export interface QuoteRecord {
+  orderId: Bytes32;
+  /** The venue's name for it. */
+  quoteId: Bytes32;
+  rfqId: string;
+  atMs: number;
+  taker: Address;
+  route: Route;
+  times: OrderTimes;
+  inputs: PriceInputs;
+  priced: Priced;
+  hold: HoldRequest;
+  /** A part of a split rather than a whole request. */
+  slice: boolean;
+}
+
+/** Where on a chain something was seen. */
+export interface Seen {
+  chainId: number;
+  blockNumber: bigint;
+  txHash: Hex;
+}
+
+/**
+ * Called in the middle of other work, `quoted` and `declined` on the hot path: a listener notes and returns; what takes
+ * longer it does later. Chain moments may repeat after a restart and may come without an earlier one.
+ */
+export interface MomentListener {
+  quoted?(record: QuoteRecord): void;
+  declined?(rfq: Rfq, route: Route | undefined, decline: Decline, atMs: number): void;
+  /** Awarded by a venue, or seen open on its origin. */
+  accepted?(award: OpenAward): void;
+  /** Our output left, in a block that may still be reorganised. */
+  filled?(award: OpenAward, seen: Seen): void;
+  unfilled?(award: OpenAward): void;
+  /** The input is ours, at depth. */
+  finalised?(award: OpenAward, seen: Seen): void;
+  failed?(award: OpenAward, why: string): void;
+  /** The owner paid in (positive) or took out (negative), at depth. */
+  moved?(money: Money, id: string): void;
+}
+
+export interface Moments extends Required<MomentListener> {
+  listen(listener: MomentListener): void;
+}
+
+/** A listener that throws is logged and does not keep the others, or a quote, from going on. */
+export function createMoments({ log }: { log: Log }): Moments {
+  const listeners: MomentListener[] = [];
+
+  function each<K extends keyof MomentListener>(moment: K): Required<MomentListener>[K] {
+    const say = (...given: unknown[]): void => {
+      for (const listener of listeners) {
+        try {
+          (listener[moment] as ((...given: unknown[]) => void) | undefined)?.(...given);
+        } catch (error) {
+          log.error({ moment, error }, 'somebody who keeps count failed');
+        }
+      }
+    };
+    return say as Required<MomentListener>[K];
+  }
+
+  return {
+    listen: (listener) => void listeners.push(listener),
+    quoted: each('quoted'),
+    declined: each('declined'),
+    accepted: each('accepted'),
+    filled: each('filled'),
+    unfilled: each('unfilled'),
+    finalised: each('finalised'),
+    failed: each('failed'),
+    moved: each('moved'),
+  };
+}
