@@ -3,6 +3,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BaseError } from '../../domain/errors.ts';
+import { lpCommand } from './lp.ts';
 
 const program = new Command('firmquote')
   .description('Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all of them.')
@@ -18,11 +19,7 @@ program
   .addOption(new Option('--role <role>', 'which half to run').choices(['api', 'worker', 'all']).default('all'))
   .action(async (options: { config: string; role: 'api' | 'worker' | 'all' }) => (await import('../venue/main.ts')).runVenue(options));
 
-program
-  .command('lp')
-  .description('make markets from your own inventory')
-  .addOption(configOption())
-  .action(async (options: { config: string }) => (await import('../lp/main.ts')).runLp(options));
+program.addCommand(lpCommand());
 
 program
   .command('attester')
