@@ -7,6 +7,8 @@ export interface Decline {
   declined: DeclineReason;
   /** For people and logs: which limit, which price. */
   detail?: string;
+  /** Which control refused, as a short code of the list in risk; for metrics and people. */
+  control?: string;
   /** The largest amount (of the side the request fixed, base units) that would pass, when size is the reason. */
   maxAmount?: bigint;
 }

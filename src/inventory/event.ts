@@ -45,6 +45,8 @@ export interface HoldRequest {
   side: Side;
   /** Millionths of the reference currency, rounded up. */
   notional: bigint;
+  /** What a jump of the mid beyond our spread would cost us on it, same unit, rounded up. Default 0n: it costs nothing. */
+  gapLoss?: bigint;
   /** How likely the taker is to accept, in bps; weighs the quote in the exposure. Default 10,000: as good as done. */
   fillProbabilityBps?: number;
 }

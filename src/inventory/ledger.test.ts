@@ -173,6 +173,61 @@ describe('hold', () => {
     if (maxAmount > 0n) expect(ledger.hold(request('r', maxAmount), 1_000)).toEqual({ held: true });
   });
 
+  describe('loss by a jump', () => {
+    const cap = (limits: LedgerOptions['limits']) => funded({ limits });
+    const risky = (id: string, gapLoss: bigint, change: Partial<HoldRequest> = {}) => request(id, 100n, { gapLoss, ...change });
+
+    test.each([
+      ['pair and side', { perPairSide: { gapLoss: 50n } }, 'perPairSide'],
+      ['asset and side, over all pairs', { perAssetSide: { gapLoss: 50n } }, 'perAssetSide'],
+      ['the whole book', { total: { gapLoss: 50n } }, 'total'],
+    ])('is counted per %s', (_name, limits, scope) => {
+      const ledger = cap(limits);
+      expect(ledger.hold(risky('a', 40n), 1_000)).toEqual({ held: true });
+      expect(ledger.hold(risky('b', 20n), 1_000)).toEqual({ declined: 'limit', control: 'gap_loss', detail: `${scope}: loss by a jump`, maxAmount: 50n });
+      expect(ledger.hold(risky('b', 10n, { amount: 50n }), 1_000)).toEqual({ held: true });
+      // Full to the brim: what costs nothing still passes.
+      expect(ledger.hold(risky('c', 0n), 1_000)).toEqual({ held: true });
+      expect(ledger.hold(risky('d', 1n), 1_000)).toMatchObject({ declined: 'limit', maxAmount: 0n });
+      ledger.advance(1, 1_076);
+      expect(ledger.hold(risky('e', 50n, { lapsesAt: 2_000 }), 1_076)).toEqual({ held: true });
+    });
+
+    test('the other side, and another asset, have budgets of their own', () => {
+      const ledger = cap({ perAssetSide: { gapLoss: 50n } });
+      for (const [chainId, token] of [[1, WETH], [2, USDC]] as const) ledger.apply({ type: 'deposited', id: `${chainId}`, chainId, token, amount: 1_000n });
+      expect(ledger.hold(risky('buy', 50n), 1_000)).toEqual({ held: true });
+      expect(ledger.hold(risky('buy by another pair', 1n, { pair: 'WETH/DAI' }), 1_000)).toMatchObject({ control: 'gap_loss' });
+      const back = { token: WETH, input: { chainId: 1, token: USDC, amount: 7n } };
+      expect(ledger.hold(risky('sell', 50n, { side: 'sell', ...back }), 1_000)).toEqual({ held: true });
+      expect(ledger.hold(risky('buy another asset', 50n, { pair: 'USDC/USDC', input: { chainId: 2, token: USDC, amount: 7n } }), 1_000)).toEqual({ held: true });
+    });
+
+    test('a group counts its worst member, once', () => {
+      const ledger = cap({ perPairSide: { gapLoss: 50n } });
+      const shared = { group: '1:alice:77' };
+      ledger.hold(risky('a', 30n, shared), 1_000);
+      expect(ledger.hold(risky('b', 50n, shared), 1_000)).toEqual({ held: true });
+      expect(ledger.hold(risky('c', 51n, shared), 1_000)).toMatchObject({ control: 'gap_loss' });
+      expect(ledger.hold(risky('d', 1n), 1_000)).toMatchObject({ control: 'gap_loss' });
+      ledger.apply({ type: 'released', quoteId: 'b' });
+      expect(ledger.hold(risky('d', 20n), 1_000)).toEqual({ held: true });
+    });
+  });
+
+  test.each([
+    ['limit_total', { total: { count: 1 } }],
+    ['limit_taker', { perTaker: { notional: 400n } }],
+    ['limit_taker', { perTakerPair: { count: 1 } }],
+    ['limit_pair', { perPair: { count: 1 } }],
+    ['limit_side', { perPairSide: { notional: 450n } }],
+    ['limit_side', { perAssetSide: { count: 1 } }],
+  ])('a refusal names the control: %s', (control, limits) => {
+    const ledger = funded({ limits });
+    ledger.hold(request('q', 400n), 1_000);
+    expect(ledger.hold(request('r', 100n), 1_000)).toMatchObject({ declined: 'limit', control });
+  });
+
   test('one group counts once', () => {
     const ledger = funded({ limits: { perTaker: { count: 1, notional: 500n } } });
     const shared = { group: '1:alice:77' };

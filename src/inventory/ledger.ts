@@ -151,6 +151,7 @@ interface Counted {
   key: string;
   counter: Outstanding | undefined;
   notional: bigint;
+  gapLoss: bigint;
 }
 
 /** What a group adds to the exposure of an asset, in atto. */
@@ -213,10 +214,11 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.quoted += quoted;
     }
     for (const counted of caps) {
-      const counter = outstanding.get(counted.key) ?? { key: counted.key, count: 0, notional: 0n };
+      const counter = outstanding.get(counted.key) ?? { key: counted.key, count: 0, notional: 0n, gapLoss: 0n };
       if (counter.count === 0) outstanding.set(counted.key, counter);
       counter.count += 1;
       counter.notional += counted.notional;
+      counter.gapLoss += counted.gapLoss;
       counted.counter = counter;
     }
     live += more;
@@ -234,10 +236,11 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.committed -= committed;
       promised.quoted -= quoted;
     }
-    for (const { counter, notional } of caps) {
+    for (const { counter, notional, gapLoss } of caps) {
       if (counter === undefined) continue;
       counter.count -= 1;
       counter.notional -= notional;
+      counter.gapLoss -= gapLoss;
       if (counter.count === 0) outstanding.delete(counter.key);
     }
     live -= less;
@@ -250,7 +253,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (group.members.length === 0) groups.delete(group.id);
   }
 
-  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, keys = keysOf(request)): Entry {
+  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, keys = keysFor(request, out, into)): Entry {
     const group = groups.get(request.group) ?? { id: request.group, members: [], shares: NOTHING, caps: NOTHING, weights: NOTHING, live: 0 };
     groups.set(group.id, group);
     const clock = clockOf(request.clockChainId ?? request.input.chainId);
@@ -349,8 +352,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free) return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
 
-    const keys = keysOf(request);
-    const over = overCap(request, keys, limits, (key) => outstanding.get(key), (key) => group?.caps.find((counted) => counted.key === key)?.notional);
+    const keys = keysFor(request, out, into);
+    const over = overCap(request, keys, limits, (key) => outstanding.get(key), (key) => group?.caps.find((counted) => counted.key === key));
     if (over !== undefined) return over;
 
     insert(request, noFacts(), out, into, keys);
@@ -602,8 +605,12 @@ function weigh(group: Group): void {
       group.live += 1;
       for (const key of member.keys) {
         const counted = group.live === 1 ? undefined : caps.find((each) => each.key === key);
-        if (counted === undefined) caps.push({ key, counter: undefined, notional: request.notional });
-        else if (request.notional > counted.notional) counted.notional = request.notional;
+        const gapLoss = request.gapLoss ?? 0n;
+        if (counted === undefined) caps.push({ key, counter: undefined, notional: request.notional, gapLoss });
+        else {
+          if (request.notional > counted.notional) counted.notional = request.notional;
+          if (gapLoss > counted.gapLoss) counted.gapLoss = gapLoss;
+        }
       }
     }
     if (standing > leadStanding || (standing === leadStanding && leads(request, lead?.request))) {
@@ -620,6 +627,9 @@ function weigh(group: Group): void {
   group.caps = caps;
   group.weights = lead === undefined || nonceUsed || !isLive(leadStanding) ? [] : weightsOf(lead, leadStanding);
 }
+
+/** What comes in is what we buy, what goes out is what we sell. */
+const keysFor = (request: HoldRequest, out: Bucket, into: Bucket): string[] => keysOf(request, (request.side === 'buy' ? into : out).asset);
 
 function shareOf(shares: Share[], bucket: Bucket): Share {
   for (const share of shares) if (share.bucket === bucket) return share;

@@ -1,4 +1,4 @@
-/** Caps on live quotes: how many, and for how much, one taker, pair, side and the whole book may have outstanding. */
+/** Caps on live quotes: how many, for how much, and how much a jump may cost, for one taker, pair, side and the whole book. */
 
 import type { Decline } from '../domain/decline.ts';
 import type { HoldRequest } from './event.ts';
@@ -8,6 +8,8 @@ export interface Cap {
   count?: number;
   /** Millionths of the reference currency. */
   notional?: bigint;
+  /** What one jump of the mid could cost on all of them together, same unit. */
+  gapLoss?: bigint;
 }
 
 export interface Limits {
@@ -15,47 +17,65 @@ export interface Limits {
   perTakerPair?: Cap;
   perPair?: Cap;
   perPairSide?: Cap;
+  /** Quotes of all pairs by which we would buy the asset, or sell it. */
+  perAssetSide?: Cap;
   total?: Cap;
   /** Quotes that may share one nonce. Default 16; keeps every step short however a taker asks. */
   groupSize?: number;
 }
 
-/** What counts against one key: the whole book, a taker, a pair ... */
+/** What quotes add up to against one key: the whole book, a taker, a pair ... */
 export interface Outstanding {
   readonly key: string;
   count: number;
   notional: bigint;
+  gapLoss: bigint;
 }
 
-const SCOPES = ['total', 'perTaker', 'perTakerPair', 'perPair', 'perPairSide'] as const;
+const SCOPES = ['total', 'perTaker', 'perTakerPair', 'perPair', 'perPairSide', 'perAssetSide'] as const;
 
-/** The counters a quote counts against, in the order of `SCOPES`. */
-export function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>): string[] {
-  return ['', `t ${taker}`, `t ${taker} ${pair}`, `p ${pair}`, `p ${pair} ${side}`];
+/** What refused, in the words of the risk controls. */
+const CONTROLS = { total: 'limit_total', perTaker: 'limit_taker', perTakerPair: 'limit_taker', perPair: 'limit_pair', perPairSide: 'limit_side', perAssetSide: 'limit_side' } as const;
+
+/** The counters a quote counts against, in the order of `SCOPES`. `asset` is the one we would buy or sell. */
+export function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): string[] {
+  return ['', `t ${taker}`, `t ${taker} ${pair}`, `p ${pair}`, `p ${pair} ${side}`, `a ${asset} ${side}`];
 }
 
 /**
  * Would this quote break a cap? `shared` tells what its group already counts against a key: a group counts once, with its
- * largest member, so only what it adds is asked for.
+ * largest member, so only what it adds is asked for. Of several caps the one that leaves least room speaks.
  */
-export function overCap(request: HoldRequest, keys: readonly string[], limits: Limits, counted: (key: string) => Outstanding | undefined, shared: (key: string) => bigint | undefined): Decline | undefined {
-  let room: bigint | undefined;
-  let which = '';
+export function overCap(
+  request: HoldRequest,
+  keys: readonly string[],
+  limits: Limits,
+  counted: (key: string) => Outstanding | undefined,
+  shared: (key: string) => Pick<Outstanding, 'notional' | 'gapLoss'> | undefined,
+): Decline | undefined {
+  let least: Decline | undefined;
+  const gapLoss = request.gapLoss ?? 0n;
+  const tighter = (maxAmount: bigint, control: string, detail: string) => {
+    if (least?.maxAmount === undefined || maxAmount < least.maxAmount) least = { declined: 'limit', control, detail, maxAmount };
+  };
   for (const [at, scope] of SCOPES.entries()) {
     const cap = limits[scope];
     if (cap === undefined) continue;
     const key = keys[at] as string;
     const now = counted(key);
     const own = shared(key);
-    const count = (now?.count ?? 0) + (own === undefined ? 1 : 0);
-    if (cap.count !== undefined && count > cap.count) return { declined: 'limit', detail: `${scope}: ${cap.count} live quotes`, maxAmount: 0n };
-    if (cap.notional === undefined) continue;
-    const left = cap.notional - (now?.notional ?? 0n) + (own ?? 0n);
-    if (request.notional > left && (room === undefined || left < room)) {
-      room = left;
-      which = scope;
+    if (cap.count !== undefined && (now?.count ?? 0) + (own === undefined ? 1 : 0) > cap.count) tighter(0n, CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
+    if (cap.notional !== undefined) {
+      const room = cap.notional - (now?.notional ?? 0n) + (own?.notional ?? 0n);
+      if (request.notional > room) tighter(within(request.amount, room, request.notional), CONTROLS[scope], `${scope}: notional`);
+    }
+    if (cap.gapLoss !== undefined) {
+      const room = cap.gapLoss - (now?.gapLoss ?? 0n) + (own?.gapLoss ?? 0n);
+      if (gapLoss > room) tighter(within(request.amount, room, gapLoss), 'gap_loss', `${scope}: loss by a jump`);
     }
   }
-  if (room === undefined) return undefined;
-  return { declined: 'limit', detail: `${which}: notional`, maxAmount: room <= 0n ? 0n : (request.amount * room) / request.notional };
+  return least;
 }
+
+/** The part of an amount that fits into a room which the whole of it would overfill. */
+const within = (amount: bigint, room: bigint, whole: bigint): bigint => (room <= 0n || whole <= 0n ? 0n : (amount * room) / whole);

@@ -81,6 +81,6 @@ export function sameRequest(a: HoldRequest, b: HoldRequest): boolean {
     a.chainId === b.chainId && a.token === b.token && a.amount === b.amount && a.group === b.group && a.lapsesAt === b.lapsesAt &&
     a.input.chainId === b.input.chainId && a.input.token === b.input.token && a.input.amount === b.input.amount &&
     (a.clockChainId ?? a.input.chainId) === (b.clockChainId ?? b.input.chainId) && a.taker === b.taker && a.pair === b.pair &&
-    a.side === b.side && a.notional === b.notional && (a.fillProbabilityBps ?? 10_000) === (b.fillProbabilityBps ?? 10_000)
+    a.side === b.side && a.notional === b.notional && (a.gapLoss ?? 0n) === (b.gapLoss ?? 0n) && (a.fillProbabilityBps ?? 10_000) === (b.fillProbabilityBps ?? 10_000)
   );
 }

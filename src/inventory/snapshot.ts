@@ -39,7 +39,7 @@ export interface LedgerSnapshot {
   withdrawals: { id: string; chainId: number; token: string; requested: string | null; ended: string | null }[];
   promises: {
     quoteId: string; chainId: number; token: string; amount: string; inputChainId: number; inputToken: string; inputAmount: string;
-    group: string; lapsesAt: number; clockChainId: number; taker: string; pair: string; side: Side; notional: string; fillProbabilityBps: number;
+    group: string; lapsesAt: number; clockChainId: number; taker: string; pair: string; side: Side; notional: string; gapLoss: string; fillProbabilityBps: number;
     is: string[]; fills: string[]; finals: string[]; finalised: { id: string; received: string }[]; undone: string[]; forgetAt: number;
   }[];
 }
@@ -63,7 +63,7 @@ export function writeSnapshot({ clocks, buckets, deposits, withdrawals, promises
         quoteId: request.quoteId, chainId: request.chainId, token: request.token as string, amount: request.amount.toString(),
         inputChainId: request.input.chainId, inputToken: request.input.token as string, inputAmount: request.input.amount.toString(),
         group: request.group, lapsesAt: request.lapsesAt, clockChainId: request.clockChainId ?? request.input.chainId,
-        taker: request.taker, pair: request.pair, side: request.side, notional: request.notional.toString(), fillProbabilityBps: request.fillProbabilityBps ?? 10_000,
+        taker: request.taker, pair: request.pair, side: request.side, notional: request.notional.toString(), gapLoss: (request.gapLoss ?? 0n).toString(), fillProbabilityBps: request.fillProbabilityBps ?? 10_000,
         is: FLAGS.filter((flag) => facts[flag]),
         fills: [...facts.fills].sort(), finals: [...facts.finals].sort(), undone: [...facts.undone].sort(),
         finalised: facts.finalised.map(({ id, received }) => ({ id, received: received.toString() })).sort(order(({ id }) => id)),
@@ -86,7 +86,7 @@ export function readSnapshot(snapshot: LedgerSnapshot): Saved {
         quoteId: saved.quoteId, chainId: saved.chainId, token: saved.token as Address, amount: BigInt(saved.amount),
         input: { chainId: saved.inputChainId, token: saved.inputToken as Address, amount: BigInt(saved.inputAmount) },
         group: saved.group, lapsesAt: saved.lapsesAt, clockChainId: saved.clockChainId, taker: saved.taker, pair: saved.pair, side: saved.side,
-        notional: BigInt(saved.notional), fillProbabilityBps: saved.fillProbabilityBps,
+        notional: BigInt(saved.notional), gapLoss: BigInt(saved.gapLoss), fillProbabilityBps: saved.fillProbabilityBps,
       },
       facts: {
         accepted: saved.is.includes('accepted'), restored: saved.is.includes('restored'), lapsed: saved.is.includes('lapsed'), released: saved.is.includes('released'), failed: saved.is.includes('failed'),
