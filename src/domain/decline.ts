@@ -1,5 +1,7 @@
 /** Why a solver does not quote: an answer, not an error. */
 
+import type { Control } from './control.ts';
+
 export const DECLINE_REASONS = ['pair', 'size_above_max', 'size_below_min', 'no_inventory', 'stale_price', 'limit', 'validity', 'standby', 'internal'] as const;
 export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
@@ -7,8 +9,8 @@ export interface Decline {
   declined: DeclineReason;
   /** For people and logs: which limit, which price. */
   detail?: string;
-  /** Which control refused, as a short code of the list in risk; for metrics and people. */
-  control?: string;
+  /** Which risk control refused; for metrics and people. */
+  control?: Control;
   /** The largest amount (of the side the request fixed, base units) that would pass, when size is the reason. */
   maxAmount?: bigint;
 }

@@ -218,7 +218,7 @@ describe('hold', () => {
   test.each([
     ['limit_total', { total: { count: 1 } }],
     ['limit_taker', { perTaker: { notional: 400n } }],
-    ['limit_taker', { perTakerPair: { count: 1 } }],
+    ['limit_taker_pair', { perTakerPair: { count: 1 } }],
     ['limit_pair', { perPair: { count: 1 } }],
     ['limit_side', { perPairSide: { notional: 450n } }],
     ['limit_side', { perAssetSide: { count: 1 } }],

@@ -1,5 +1,6 @@
 /** Caps on live quotes: how many, for how much, and how much a jump may cost, for one taker, pair, side and the whole book. */
 
+import type { Control } from '../domain/control.ts';
 import type { Decline } from '../domain/decline.ts';
 import type { HoldRequest } from './event.ts';
 
@@ -35,7 +36,7 @@ export interface Outstanding {
 const SCOPES = ['total', 'perTaker', 'perTakerPair', 'perPair', 'perPairSide', 'perAssetSide'] as const;
 
 /** What refused, in the words of the risk controls. */
-const CONTROLS = { total: 'limit_total', perTaker: 'limit_taker', perTakerPair: 'limit_taker', perPair: 'limit_pair', perPairSide: 'limit_side', perAssetSide: 'limit_side' } as const;
+const CONTROLS = { total: 'limit_total', perTaker: 'limit_taker', perTakerPair: 'limit_taker_pair', perPair: 'limit_pair', perPairSide: 'limit_side', perAssetSide: 'limit_side' } as const satisfies Record<(typeof SCOPES)[number], Control>;
 
 /** The counters a quote counts against, in the order of `SCOPES`. `asset` is the one we would buy or sell. */
 export function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): string[] {
@@ -55,7 +56,7 @@ export function overCap(
 ): Decline | undefined {
   let least: Decline | undefined;
   const gapLoss = request.gapLoss ?? 0n;
-  const tighter = (maxAmount: bigint, control: string, detail: string) => {
+  const tighter = (maxAmount: bigint, control: Control, detail: string) => {
     if (least?.maxAmount === undefined || maxAmount < least.maxAmount) least = { declined: 'limit', control, detail, maxAmount };
   };
   for (const [at, scope] of SCOPES.entries()) {

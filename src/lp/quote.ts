@@ -160,8 +160,8 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   return { answer };
 }
 
-export function decline(rfq: Pick<Rfq, 'rfqId'>, { declined, maxAmount }: Decline, quoteId?: Bytes32): LinkDecline {
-  return { type: 'decline', rfqId: rfq.rfqId, ...(quoteId !== undefined && { quoteId }), reason: declined, maxAmount: maxAmount === undefined ? null : maxAmount.toString() };
+export function decline(rfq: Pick<Rfq, 'rfqId'>, { declined, control, maxAmount }: Decline, quoteId?: Bytes32): LinkDecline {
+  return { type: 'decline', rfqId: rfq.rfqId, ...(quoteId !== undefined && { quoteId }), reason: declined, ...(control !== undefined && { code: control }), maxAmount: maxAmount === undefined ? null : maxAmount.toString() };
 }
 
 function requestOf(rfq: Rfq, route: Route, order: StandardOrder, id: Bytes32, quoted: Priced): HoldRequest {

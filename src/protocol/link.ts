@@ -152,6 +152,8 @@ export const zDecline = z.strictObject({
   /** Present when a slice is declined rather than the request. */
   quoteId: zBytes32.optional(),
   reason: z.enum(DECLINE_REASONS),
+  /** Which control of the solver refused, such as "vol_spike": for people and counters, never to decide by. */
+  code: z.string().regex(/^[a-z][a-z_]{0,31}$/).optional(),
   maxAmount: zAmount.nullable(),
 });
 
