@@ -26,7 +26,8 @@ export interface Ask {
 
 export interface ChainState {
   readonly port: ChainPort;
-  readonly config: LpChainConfig;
+  /** Replaced when the configuration is. */
+  config: LpChainConfig;
   /** Wei for one unit of gas, soon mined; undefined until read. */
   gasPrice: bigint | undefined;
   /** Of the operator; undefined until read. */
@@ -55,12 +56,14 @@ export interface BookDeps {
   ledger: Ledger;
   chains: ReadonlyMap<number, ChainState>;
   settled(chainId: number): UnixSeconds;
+  /** What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is configured. */
+  startedWith: ReadonlyMap<string, bigint>;
 }
 
 type Options = Pick<LpConfig, 'assets' | 'quoting'>;
 
-export function createBook({ clock, market, ledger, chains, settled }: BookDeps, { assets, quoting }: Options): Book {
-  const targets = new Map<string, bigint>(Object.entries(assets).map(([asset, { target }]) => [asset, target === null ? ledger.exposure(asset).owned : parseUnits(target, 18)]));
+export function createBook({ clock, market, ledger, chains, settled, startedWith }: BookDeps, { assets, quoting }: Options): Book {
+  const targets = new Map<string, bigint>(Object.entries(assets).map(([asset, { target }]) => [asset, target === null ? (startedWith.get(asset) ?? 0n) : parseUnits(target, 18)]));
 
   const now = (chainId: number): UnixSeconds => Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
 

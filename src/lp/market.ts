@@ -25,6 +25,8 @@ export interface Market {
   /** USD mid of a price symbol now. */
   mid(symbol: string): Mid | Decline;
   pair(base: string, quote: string): PairPrice | Decline;
+  /** Makes prices for these pairs from now on; what is known of those that stay, stays. */
+  serve(pairs: LpConfig['pairs']): void;
   /** Lets volatilities see the current mids; call about once a second. */
   tick(): void;
   /** Price symbols with no usable mid now, with the reason. */
@@ -39,6 +41,7 @@ const ALWAYS = Number.MAX_SAFE_INTEGER;
 const LEAST_SIGMA = 0.002;
 
 export function createMarket({ clock }: { clock: Clock }, { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>): Market {
+  let served = pairs;
   const books = new Map(Object.entries(prices).map(([symbol, config]) => [symbol, createPrice(config)]));
   const bySource = new Map<string, { take(observation: Observation): void }[]>();
   const wanted = new Map<string, string[]>();
@@ -100,8 +103,12 @@ export function createMarket({ clock }: { clock: Clock }, { prices, assets, pair
       const { view, mid, quoteMid, floor } = found;
       return { mid, quoteValue: quoteMid.value, sigma: view.sigma(floor), spiked: view.spiked() };
     },
+    serve(next) {
+      served = next;
+      for (const { base, quote } of next) if (!views.has(`${base}|${quote}`)) views.set(`${base}|${quote}`, createPair(base === quote));
+    },
     tick() {
-      for (const { base, quote } of pairs) {
+      for (const { base, quote } of served) {
         const found = pairMid(base, quote);
         if (found !== undefined && !isDecline(found)) found.view.see(found.mid, found.nowMs);
       }

@@ -19,8 +19,9 @@ import type { Recovery, Signer } from '../ports/signer.ts';
 import type { Transactor } from '../ports/transactor.ts';
 import { createAdvancer } from './advance.ts';
 import { createAwards } from './award.ts';
-import { type ChainState, createBook } from './book.ts';
+import type { ChainState } from './book.ts';
 import type { LpConfig } from './config.ts';
+import { createDesk, type Desk, type DeskDeps } from './desk.ts';
 import { createFollower, type Follower, type FollowListener } from './follow.ts';
 import { createGuard } from './guard.ts';
 import { createLadders } from './ladder.ts';
@@ -30,12 +31,12 @@ import { createLpMetrics, showGauges } from './metrics.ts';
 import { createMoments } from './moments.ts';
 import { createNonces } from './nonces.ts';
 import { createPump } from './pump.ts';
-import { type CommitmentSigner, commitmentSigner, createQuoter } from './quote.ts';
+import { type CommitmentSigner, commitmentSigner } from './quote.ts';
 import { createReconciler } from './reconcile.ts';
+import { changesBetween, isLive, type Reloaded } from './reload.ts';
 import { restore } from './restore.ts';
-import { createRoutes, type LpChain } from './route.ts';
+import type { LpChain } from './route.ts';
 import { createSession, type Session } from './session.ts';
-import { createSlicer } from './slice.ts';
 import { createStandby, type Reason, type Standby } from './standby.ts';
 
 export interface LpNodeDeps {
@@ -83,6 +84,8 @@ export interface LpNode {
   /** The kill switch: nothing is signed from this moment on. What was signed stays honoured. */
   pause(note: string): void;
   resume(): void;
+  /** Puts another configuration in force from the next request on, all or nothing. What was signed keeps the terms it was signed with. */
+  reload(next: LpConfig): Reloaded;
 }
 
 const TICK_MS = 250;
@@ -100,7 +103,6 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   });
   const [account, ...others] = new Set(lpChains.map((chain) => chain.config.account));
   if (account === undefined || others.length > 0) throw new RequestError('An LP has one account address, the same on every chain: the escrow credits the address that paid.', { code: 'bad_config' });
-  const routes = createRoutes(lpChains, config.pairs);
   const market = createMarket({ clock }, config);
   const ports = new Map(lpChains.map(({ port }) => [port.chain.id, port]));
   const buckets = bucketsOf(lpChains, config);
@@ -112,7 +114,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     standby: Standby;
     sessions: Session[];
     followers: Map<number, Follower>;
-    book: ReturnType<typeof createBook>;
+    desk(): Desk;
+    reload(next: LpConfig): void;
     awards: ReturnType<typeof createAwards>;
     stop(): Promise<void>;
   }
@@ -133,18 +136,14 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const chains = new Map(lpChains.map((each) => [each.chain.id, each.chain]));
     const followers = new Map<number, Follower>();
     const time = (chainId: number) => followers.get(chainId)?.time() ?? 0;
-    const book = createBook({ clock, market, ledger, chains: states, settled: time }, config);
+    const startedWith = new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned]));
     const moments = createMoments({ log });
     const nonces = createNonces();
-    const rules = new Map(lpChains.map(({ chain, config: { graceSeconds } }): [number, LeaseRule] => [
-      chain.id,
-      { longestQuoteSeconds: config.quoting.validitySeconds + chain.landingMarginSeconds, aheadSeconds: config.lease.aheadSeconds, graceSeconds },
-    ]));
-    const leases = createLeases({ store, log, now: book.now, settled: time }, { found: opening.leases, clean: restored.clean, rules });
+    const rules = leaseRules(lpChains, config);
+    const leases = createLeases({ store, log, now: (chainId) => desk.book.now(chainId), settled: time }, { found: opening.leases, clean: restored.clean, rules });
     const awards = createAwards({ ledger, store, recovery: deps.recovery, clock, log, chains, time, taken: moments.accepted }, { account: me, operator });
     for (const award of restored.awards) awards.load(award);
-    const standby = createStandby({ book, routes, leases, followers, transactors, clock });
-    standby.set('starting', 'starting');
+    const standby = createStandby({ desk: () => desk, leases, followers, transactors, clock });
     const sessions: Session[] = [];
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
       for (const session of sessions) session.tell(orderId, stage, txHash);
@@ -155,13 +154,15 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       if (!leases.lost) await advancer.run();
     };
 
-    const ladders = createLadders({ clock });
-    const quoterDeps = { book, routes, leases, ladders, guard: createGuard({ market }), moments, clock, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add };
-    const quoter = createQuoter(quoterDeps, config);
-    const slicer = createSlicer(quoterDeps);
+    const deskDeps: DeskDeps = {
+      ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains },
+      ...{ leases, ladders: createLadders({ clock }), guard: createGuard({ market }), moments, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add },
+    };
+    let desk = createDesk(deskDeps, config);
+    standby.set('starting', 'starting');
     const byId = new Map(lpChains.map((each) => [each.chain.id, each]));
     for (const link of deps.links) {
-      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, quoter, slicer, awards, routes, chains: byId, state: standby.status, awarded: () => void advance() }, config));
+      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, desk: () => desk, awards, chains: byId, state: standby.status, awarded: () => void advance() }, config));
     }
 
     function listener(chainId: number): FollowListener {
@@ -224,7 +225,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         trouble: (trouble) => trouble.kind !== 'refused' && log[trouble.kind === 'connected' ? 'info' : 'warn']({ feed: feed.source, ...trouble }, 'price feed'),
       });
     }
-    await Promise.all([book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')), ...pumps.map((pump) => pump.first())]);
+    await Promise.all([desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')), ...pumps.map((pump) => pump.first())]);
     await leases.tick();
     await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
 
@@ -244,7 +245,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
       }
       if (ticks % 4 === 0) market.tick();
-      if (ticks % GAS_EVERY === 0) await book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read'));
+      if (ticks % GAS_EVERY === 0) await desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read'));
       if (standby.look()) {
         log.info({ ...standby.status() }, 'status');
         for (const session of sessions) session.status();
@@ -267,14 +268,28 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       openAwards: () => awards.open().length,
       leaseSeconds: leases.reach,
     });
-    log.info({ status: standby.status(), clean: restored.clean, routes: routes.all.length, operator }, 'LP is up');
+    log.info({ status: standby.status(), clean: restored.clean, routes: desk.routes.all.length, operator }, 'LP is up');
 
     return {
       standby,
       sessions,
       followers,
-      book,
+      desk: () => desk,
       awards,
+      reload(next) {
+        // Nothing is touched before everything that can say no has said yes; from there on nothing waits, so no request comes in between.
+        const fresh = createDesk(deskDeps, next);
+        const before = desk;
+        for (const chain of next.chains) Object.assign(states.get(chain.chainId) ?? {}, { config: chain });
+        for (const [chainId, rule] of leaseRules(lpChains, next)) rules.set(chainId, rule);
+        ledger.setLimits(limitsOf(next));
+        market.serve(next.pairs);
+        desk = fresh;
+        standby.look();
+        for (const session of sessions) session.status();
+        const said = ({ routes, config: { quoting } }: Desk) => `${[...routes.corridors].sort().join(' ')} ${quoting.maxInFlight}`;
+        if (said(before) !== said(fresh)) for (const session of sessions) session.renew('the configuration changed what we offer');
+      },
       async stop() {
         stopping = true;
         standby.set('stopping', 'stopping');
@@ -305,16 +320,16 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       return {
         ...state,
         reasons: live?.standby.reasons() ?? [],
-        liveQuotes: live?.book.ledger.live ?? 0,
+        liveQuotes: live?.desk().book.ledger.live ?? 0,
         venues: live?.sessions.map(({ name, welcome }) => ({ name, welcome })) ?? [],
-        chains: lpChains.map(({ port, chain }) => ({ chainId: chain.id, slug: chain.slug, head: port.head()?.number ?? null, final: live?.followers.get(chain.id)?.cursor().block ?? 0n, gasWei: live?.book.chains.get(chain.id)?.native ?? null })),
+        chains: lpChains.map(({ port, chain }) => ({ chainId: chain.id, slug: chain.slug, head: port.head()?.number ?? null, final: live?.followers.get(chain.id)?.cursor().block ?? 0n, gasWei: live?.desk().book.chains.get(chain.id)?.native ?? null })),
         prices: Object.keys(config.prices).map((symbol) => {
           const mid = market.mid(symbol);
           return 'declined' in mid ? { symbol, usd: null, detail: mid.detail ?? null } : { symbol, usd: mid.value, detail: null };
         }),
       };
     },
-    inventory: () => live?.book.ledger.buckets() ?? [],
+    inventory: () => live?.desk().book.ledger.buckets() ?? [],
     awards: (limit = 50) => store.listAwards(limit),
     pause(note) {
       live?.standby.set('paused', note);
@@ -328,7 +343,25 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       for (const session of live?.sessions ?? []) session.status();
       log.warn({}, 'resumed');
     },
+    reload(next) {
+      if (live === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
+      const changes = changesBetween(live.desk().config, next);
+      const refused = changes.filter(({ path }) => !isLive(path)).map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
+      if (refused.length > 0) return { refused };
+      try {
+        live.reload(next);
+      } catch (error) {
+        if (error instanceof RequestError) return { refused: [error.message] };
+        throw error;
+      }
+      return { applied: changes };
+    },
   };
+}
+
+/** How far ahead of now a promise may have to reach, by chain. */
+function leaseRules(chains: readonly LpChain[], { quoting, lease }: LpConfig): Map<number, LeaseRule> {
+  return new Map(chains.map(({ chain, config: { graceSeconds } }) => [chain.id, { longestQuoteSeconds: quoting.validitySeconds + chain.landingMarginSeconds, aheadSeconds: lease.aheadSeconds, graceSeconds }]));
 }
 
 function bucketsOf(chains: readonly LpChain[], config: LpConfig) {

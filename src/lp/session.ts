@@ -9,17 +9,19 @@ import { LINK_HEARTBEAT_SECONDS, LINK_MISSED_HEARTBEATS, LINK_PROTOCOL_VERSION, 
 import { linkProofDigest } from '../protocol/link-proof.ts';
 import type { Awards } from './award.ts';
 import type { LpConfig } from './config.ts';
+import type { Desk } from './desk.ts';
 import type { LpMetrics } from './metrics.ts';
-import type { Answer, Quoter } from './quote.ts';
+import type { Answer } from './quote.ts';
 import { decline } from './quote.ts';
-import type { LpChain, Routes } from './route.ts';
-import type { Slicer } from './slice.ts';
+import type { LpChain } from './route.ts';
 
 export interface Session {
   start(): void;
   /** Tells the venue how we are; also right after `welcome`. */
   status(): void;
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
+  /** Says hello anew: what it said of our corridors is not true any more. */
+  renew(reason: string): void;
   readonly welcome: boolean;
   readonly name: string;
   stop(): Promise<void>;
@@ -31,17 +33,16 @@ export interface SessionDeps {
   log: Log;
   metrics: LpMetrics;
   signer: Signer;
-  quoter: Quoter;
-  slicer: Slicer;
+  /** The one in force; another from one request to the next. */
+  desk(): Desk;
   awards: Awards;
-  routes: Routes;
   chains: ReadonlyMap<number, LpChain>;
   state(): { status: 'active' | 'standby'; note: string | null };
   /** Something was awarded: look at it now. */
   awarded(): void;
 }
 
-export function createSession(deps: SessionDeps, { solver, quoting }: Pick<LpConfig, 'solver' | 'quoting'>): Session {
+export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'solver'>): Session {
   const { link, clock, metrics } = deps;
   const log = deps.log.child({ venue: link.name });
   const warned = new Set<string>();
@@ -68,7 +69,8 @@ export function createSession(deps: SessionDeps, { solver, quoting }: Pick<LpCon
       accounts.push({ chainId, account, operator: deps.signer.address, signature: await deps.signer.sign(linkProofDigest({ chainId, escrow }, { nonce, venueId, solverId: solver.id, account })) });
     }
     if (accounts.length === 0) return link.reconnect('the venue and this LP have no chain in common');
-    send({ type: 'hello', solverId: solver.id, kind: solver.kind, name: solver.name, accounts, corridors: [...deps.routes.corridors], maxInFlight: quoting.maxInFlight, protocolVersion: LINK_PROTOCOL_VERSION });
+    const { routes, config } = deps.desk();
+    send({ type: 'hello', solverId: solver.id, kind: solver.kind, name: solver.name, accounts, corridors: [...routes.corridors], maxInFlight: config.quoting.maxInFlight, protocolVersion: LINK_PROTOCOL_VERSION });
   }
 
   function beat(heartbeatSeconds: number): void {
@@ -88,12 +90,12 @@ export function createSession(deps: SessionDeps, { solver, quoting }: Pick<LpCon
       metrics.answers.add(answer.type === 'quote' ? QUOTE : answer.type === 'partial' ? PARTIAL : DECLINE);
       if (answer.type === 'decline') metrics.declines.add({ reason: answer.reason });
     };
-    attempt(() => deps.quoter.answer(rfq), answered, () => answered(decline(rfq, { declined: 'internal' })));
+    attempt(() => deps.desk().quoter.answer(rfq), answered, () => answered(decline(rfq, { declined: 'internal' })));
   }
 
   function sliced(slice: Slice): void {
     attempt(
-      () => deps.slicer.answer(slice),
+      () => deps.desk().slicer.answer(slice),
       (answer) => {
         send(answer);
         metrics.slices.add({ kind: answer.type });
@@ -193,6 +195,9 @@ export function createSession(deps: SessionDeps, { solver, quoting }: Pick<LpCon
     },
     tell(orderId, stage, txHash) {
       if (welcome) send({ type: 'fill', orderId, stage, txHash });
+    },
+    renew(reason) {
+      if (welcome) link.reconnect(reason);
     },
     async stop() {
       if (stopped) return;

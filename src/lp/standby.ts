@@ -3,10 +3,10 @@
 import { formatUnits, parseUnits } from '../domain/amount.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Transactor } from '../ports/transactor.ts';
-import type { Book } from './book.ts';
+import type { Desk } from './desk.ts';
 import type { Follower } from './follow.ts';
 import type { Leases } from './lease.ts';
-import type { Route, Routes } from './route.ts';
+import type { Route } from './route.ts';
 
 export type ReasonKind = 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store';
 
@@ -27,15 +27,15 @@ export interface Standby {
 }
 
 export interface StandbyDeps {
-  book: Book;
-  routes: Routes;
+  /** The one in force. */
+  desk(): Pick<Desk, 'book' | 'routes'>;
   leases: Leases;
   followers: ReadonlyMap<number, Follower>;
   transactors: ReadonlyMap<number, Transactor>;
   clock: Clock;
 }
 
-export function createStandby({ book, routes, leases, followers, transactors, clock }: StandbyDeps): Standby {
+export function createStandby({ desk, leases, followers, transactors, clock }: StandbyDeps): Standby {
   const said = new Map<ReasonKind, string>();
   /** Chains on which nothing is quoted, and chains on which we cannot send: those only matter across chains. */
   let stopped = new Map<number, Reason>();
@@ -43,9 +43,6 @@ export function createStandby({ book, routes, leases, followers, transactors, cl
   let all: Reason | undefined = { kind: 'starting', note: 'starting' };
   let reasons: Reason[] = [all];
   let last = '';
-
-  /** Chains on which this LP sends transactions of its own. */
-  const crossing = new Set(routes.all.flatMap(({ sameChain, origin, dest }) => (sameChain ? [] : [origin.id, dest.id])));
 
   function wholly(): Reason | undefined {
     for (const kind of ['stopping', 'starting', 'paused', 'operator', 'store'] as const) {
@@ -58,7 +55,7 @@ export function createStandby({ book, routes, leases, followers, transactors, cl
   }
 
   function chainTrouble(chainId: number): Reason | undefined {
-    const state = book.chains.get(chainId);
+    const state = desk().book.chains.get(chainId);
     const head = state?.port.head();
     if (state === undefined || head === undefined) return { kind: 'lag', note: `chain ${chainId} has not been seen yet` };
     const nowMs = clock.nowMs();
@@ -72,7 +69,7 @@ export function createStandby({ book, routes, leases, followers, transactors, cl
   }
 
   function senderTrouble(chainId: number): Reason | undefined {
-    const state = book.chains.get(chainId);
+    const state = desk().book.chains.get(chainId);
     if (state === undefined) return undefined;
     const { slug } = state.port.chain;
     if (state.native !== undefined && state.native < parseUnits(state.config.minGas, 18)) return { kind: 'gas', note: `${slug}: the operator has ${formatUnits(state.native, 18)} for gas` };
@@ -87,6 +84,9 @@ export function createStandby({ book, routes, leases, followers, transactors, cl
 
   return {
     look() {
+      const { book, routes } = desk();
+      // Chains on which this LP sends transactions of its own.
+      const crossing = new Set(routes.all.flatMap(({ sameChain, origin, dest }) => (sameChain ? [] : [origin.id, dest.id])));
       stopped = new Map();
       mute = new Map();
       for (const chainId of book.chains.keys()) {

@@ -1,0 +1,33 @@
+/**
+ * What quotes and remembers nothing: made of one configuration and replaced as a whole when that changes, so that every
+ * request meets one configuration from end to end. What remembers (ledger, market, leases, awards) is handed in.
+ */
+
+import type { Chain } from '../domain/chain.ts';
+import { type BookDeps, type Book, createBook } from './book.ts';
+import type { LpConfig } from './config.ts';
+import { createQuoter, type Quoter, type QuoterDeps } from './quote.ts';
+import { createRoutes, type Routes } from './route.ts';
+import { createSlicer, type Slicer } from './slice.ts';
+
+export interface Desk {
+  readonly config: LpConfig;
+  readonly routes: Routes;
+  readonly book: Book;
+  readonly quoter: Quoter;
+  readonly slicer: Slicer;
+}
+
+export type DeskDeps = BookDeps & Omit<QuoterDeps, 'book' | 'routes'> & { networks: ReadonlyMap<number, Chain> };
+
+/** Throws `RequestError` for a configuration that does not hang together. */
+export function createDesk(deps: DeskDeps, config: LpConfig): Desk {
+  const places = config.chains.flatMap((chain) => {
+    const network = deps.networks.get(chain.chainId);
+    return network === undefined ? [] : [{ config: chain, chain: network }];
+  });
+  const routes = createRoutes(places, config.pairs);
+  const book = createBook(deps, config);
+  const quoterDeps: QuoterDeps = { ...deps, book, routes };
+  return { config, routes, book, quoter: createQuoter(quoterDeps, config), slicer: createSlicer(quoterDeps) };
+}
