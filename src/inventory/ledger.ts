@@ -90,6 +90,8 @@ export interface Ledger {
    * the request's clock chain.
    */
   hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline;
+  /** What `hold` would say against a promise that it has not seen, at the time it knows; holds nothing. */
+  wouldRefuse(request: HoldRequest): Decline | undefined;
   /** Takes one event in. Never throws for what the outside world does. */
   apply(event: LedgerEvent): Applied;
   /** Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, up to a thousand at once; returns how many holds that ended. */
@@ -102,6 +104,8 @@ export interface Ledger {
   /** Live quotes: held, not yet accepted or ended. */
   readonly live: number;
   setLimits(limits: Limits): void;
+  /** What of a token is never quoted; live promises stay as they are. */
+  setBuffer(chainId: number, token: Address, buffer: bigint): void;
   snapshot(): LedgerSnapshot;
 }
 
@@ -322,20 +326,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     return lapsed;
   }
 
-  function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
-    const clockChainId = request.clockChainId ?? request.input.chainId;
-    advance(clockChainId, now);
-    const clock = clockOf(clockChainId);
-
-    const known = entries.get(request.quoteId);
-    if (known !== undefined) {
-      const again = sameRequest(known.request, request) && standingOf(known.facts) === Standing.held;
-      return again ? { held: true } : { declined: 'internal', detail: 'quoteId was used before' };
-    }
+  /** Why this promise may not be made as things stand; undefined when nothing is in its way. */
+  function objection(request: HoldRequest, clock: Clock, keys: readonly string[], out: Bucket | undefined, into: Bucket | undefined): Decline | undefined {
     if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n) return { declined: 'internal', detail: 'not an amount' };
     if (!isUnixSeconds(request.lapsesAt) || request.lapsesAt <= clock.now) return { declined: 'validity', detail: 'over before it begins' };
-    const out = bucketOf(request.chainId, request.token);
-    const into = bucketOf(request.input.chainId, request.input.token);
     if (out === undefined || into === undefined) return { declined: 'pair', detail: 'no such inventory' };
     if (out.drift !== null) return { declined: 'standby', detail: 'ledger and chain disagree' };
 
@@ -351,14 +345,32 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free) return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
+    return overCap(request, keys, limits, (key) => outstanding.get(key), (key) => group?.caps.find((counted) => counted.key === key));
+  }
 
-    const keys = keysFor(request, out, into);
-    const over = overCap(request, keys, limits, (key) => outstanding.get(key), (key) => group?.caps.find((counted) => counted.key === key));
-    if (over !== undefined) return over;
-
-    insert(request, noFacts(), out, into, keys);
+  function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
+    const clockChainId = request.clockChainId ?? request.input.chainId;
+    advance(clockChainId, now);
+    const known = entries.get(request.quoteId);
+    if (known !== undefined) {
+      const again = sameRequest(known.request, request) && standingOf(known.facts) === Standing.held;
+      return again ? { held: true } : { declined: 'internal', detail: 'quoteId was used before' };
+    }
+    const out = bucketOf(request.chainId, request.token);
+    const into = bucketOf(request.input.chainId, request.input.token);
+    const keys = out === undefined || into === undefined ? NOTHING : keysFor(request, out, into);
+    const no = objection(request, clockOf(clockChainId), keys, out, into);
+    if (no !== undefined) return no;
+    insert(request, noFacts(), out as Bucket, into as Bucket, keys);
     onEvent?.({ type: 'held', request });
     return { held: true };
+  }
+
+  function wouldRefuse(request: HoldRequest): Decline | undefined {
+    const out = bucketOf(request.chainId, request.token);
+    const into = bucketOf(request.input.chainId, request.input.token);
+    const keys = out === undefined || into === undefined ? NOTHING : keysFor(request, out, into);
+    return objection(request, clockOf(request.clockChainId ?? request.input.chainId), keys, out, into);
   }
 
   /** A promise that is a fact already: from the log, or found on venue or chain after a crash. No limit can refuse it. */
@@ -503,6 +515,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   const ledger: Ledger & { [LOAD]: (saved: Saved) => void } = {
     hold,
+    wouldRefuse,
     apply,
     advance,
     free: (chainId, token) => amountsOf(bucketOf(chainId, token) ?? missing({ chainId, token })).free,
@@ -522,6 +535,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     setLimits(next) {
       limits = next;
     },
+    setBuffer: (chainId, token, buffer) => void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
     snapshot() {
       for (const { chainId, now, backlog } of clocks.values()) for (let more = backlog; more; more = clockOf(chainId).backlog) advance(chainId, now);
       return writeSnapshot({
