@@ -81,6 +81,9 @@ export type LedgerEvent =
   /** The block of `id` is no longer canonical: everything said under that id is unsaid. */
   | { type: 'reorged'; quoteId: string; id: string }
 
+  /** The input is owed to us for far longer than its corridor takes: it counts for nothing until it arrives. */
+  | { type: 'overdue'; quoteId: string }
+
   /* Owner and outside world */
   | ({ type: 'deposited'; id: string } & Money)
   /** From here on the money counts as gone, though what was signed before may still use it. */

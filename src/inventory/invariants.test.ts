@@ -301,6 +301,7 @@ describe('invariants', () => {
       (quoteId) => ({ type: 'fill_final', quoteId, id: `y ${quoteId}` }),
       (quoteId) => ({ type: 'finalised', quoteId, id: `z ${quoteId}`, received: 5n }),
       (quoteId) => ({ type: 'failed', quoteId }),
+      (quoteId) => ({ type: 'overdue', quoteId }),
       (quoteId) => ({ type: 'released', quoteId }),
     ]);
     const quotes = fc.array(fc.record({ amount: fc.bigInt(1n, 90n), group: fc.nat(2), facts }), { minLength: 1, maxLength: 5 });

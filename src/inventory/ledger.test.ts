@@ -295,6 +295,45 @@ test('exposure: all chains, receivables, accepted orders, and live quotes by the
   expect(ledger.exposure('USDC').total).toBe(1_000_700n * 10n ** 12n);
 });
 
+test('exposure: what one request is answered with weighs once, by its largest and then its likeliest member', () => {
+  const ledger = funded();
+  const point = (quoteId: string, chance: number, change: Partial<HoldRequest> = {}) => request(quoteId, 400n, { group: '1:alice:77', notional: 400n, fillProbabilityBps: chance, ...change });
+  for (const [quoteId, chance] of [['a', 2_000], ['b', 5_000], ['c', 1_000]] as const) ledger.hold(point(quoteId, chance), 1_000);
+  expect(ledger.bucket(1, USDC)?.held).toBe(400n);
+  expect(ledger.exposure('USDC').quoted).toBe(-200n * 10n ** 12n);
+  ledger.hold(point('larger', 1_000, { amount: 500n, notional: 500n }), 1_000);
+  expect(ledger.bucket(1, USDC)?.held).toBe(500n);
+  expect(ledger.exposure('USDC').quoted).toBe(-50n * 10n ** 12n);
+  // Taken: what was taken counts in full, the others not at all.
+  ledger.apply({ type: 'accepted', quoteId: 'a' });
+  expect(ledger.exposure('USDC')).toMatchObject({ committed: -400n * 10n ** 12n, quoted: 0n });
+});
+
+test('exposure: buying and selling one asset cancel, on whatever chains', () => {
+  const ledger = funded();
+  ledger.apply({ type: 'deposited', id: 'w', chainId: 1, token: WETH, amount: 1_000n });
+  ledger.hold(request('we buy', 400n), 1_000);
+  expect(ledger.exposure('WETH').quoted).toBe(7n);
+  ledger.hold(request('we sell', 7n, { token: WETH, input: { chainId: 2, token: USDC, amount: 400n }, side: 'sell' }), 1_000);
+  expect([ledger.exposure('WETH').quoted, ledger.exposure('USDC').quoted]).toEqual([0n, 0n]);
+});
+
+test('what is owed for too long counts for nothing until it arrives, and then in full', () => {
+  const ledger = funded();
+  ledger.hold(request('q', 400n), 1_000);
+  for (const type of ['accepted', 'overdue'] as const) ledger.apply({ type, quoteId: 'q' });
+  expect(ledger.exposure('WETH').total).toBe(7n);
+  ledger.apply({ type: 'filled', quoteId: 'q', id: 'x' });
+  expect(ledger.bucket(1, WETH)).toMatchObject({ receivable: 7n, overdue: 7n, free: 0n });
+  expect(ledger.exposure('WETH').total).toBe(0n);
+  expect(ledger.apply({ type: 'overdue', quoteId: 'q' })).toMatchObject({ why: 'duplicate' });
+  const again = restoreLedger(options, JSON.parse(JSON.stringify(ledger.snapshot())));
+  expect(again.bucket(1, WETH)).toMatchObject({ overdue: 7n });
+  for (const type of ['fill_final', 'finalised'] as const) ledger.apply({ type, quoteId: 'q', id: 'x', received: 7n });
+  expect(ledger.bucket(1, WETH)).toMatchObject({ onchain: 7n, receivable: 0n, overdue: 0n, free: 7n });
+  expect(ledger.exposure('WETH').total).toBe(7n);
+});
+
 test('snapshot and restore: the same bytes, the same behaviour', () => {
   const ledger = funded();
   ledger.hold(request('q', 400n), 1_000);

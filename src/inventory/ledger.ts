@@ -10,7 +10,7 @@ import type { Decline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
 import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
-import { amountsOf, type Bucket, createBucket, freeOf, type Promised, toAtto } from './bucket.ts';
+import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
 import { createLapses, type Lapses } from './lapses.ts';
 import { keysOf, type Limits, type Outstanding, overCap } from './limits.ts';
@@ -53,6 +53,8 @@ export interface BucketView {
   committed: bigint;
   held: bigint;
   receivable: bigint;
+  /** Of `receivable`: owed for so long that it counts for nothing in the exposure. */
+  overdue: bigint;
   buffer: bigint;
   withdrawing: bigint;
   free: bigint;
@@ -73,7 +75,7 @@ export type Applied =
 
 /** Position of an asset over all its chains, in 1e-18 of a whole token, whatever the token's decimals. */
 export interface Exposure {
-  /** Balances less what has left, plus what is owed to us. */
+  /** Balances less what has left, plus what is owed to us and not overdue. */
   owned: bigint;
   /** Accepted orders not yet filled: what they will bring less what they will take. */
   committed: bigint;
@@ -98,7 +100,8 @@ export interface Ledger {
   advance(chainId: number, now: UnixSeconds): number;
   free(chainId: number, token: Address): bigint;
   bucket(chainId: number, token: Address): BucketView | undefined;
-  buckets(): BucketView[];
+  /** All of them, or those of one asset. */
+  buckets(asset?: string): BucketView[];
   quote(quoteId: string): QuoteView | undefined;
   exposure(asset: string): Exposure;
   /** Live quotes: held, not yet accepted or ended. */
@@ -148,6 +151,7 @@ interface Share {
   committed: bigint;
   held: bigint;
   receivable: bigint;
+  overdue: bigint;
 }
 
 /** What a group adds to a counter of the limits. */
@@ -179,16 +183,18 @@ export function createLedger(options: LedgerOptions): Ledger {
   const entries = new Map<string, Entry>();
   const groups = new Map<string, Group>();
   const outstanding = new Map<string, Outstanding>();
-  const exposures = new Map<string, Promised>();
+  const assets = new Map<string, { promised: Promised; places: Bucket[] }>();
   const deposits = new Set<string>();
   const withdrawals = new Map<string, { bucket: Bucket; requested: bigint | null; ended: bigint | null }>();
   let live = 0;
 
   for (const config of options.buckets) {
     const tokens = chains.get(config.chainId) ?? new Map<string, Bucket>();
-    const promised = exposures.get(config.asset) ?? { committed: 0n, quoted: 0n };
-    exposures.set(config.asset, promised);
-    tokens.set(config.token, createBucket(config, promised));
+    const asset = assets.get(config.asset) ?? { promised: { committed: 0n, quoted: 0n }, places: [] };
+    assets.set(config.asset, asset);
+    const bucket = createBucket(config, asset.promised);
+    asset.places.push(bucket);
+    tokens.set(config.token, bucket);
     chains.set(config.chainId, tokens);
   }
 
@@ -206,12 +212,13 @@ export function createLedger(options: LedgerOptions): Ledger {
   /* Sums: a group's contribution is taken off the books and put on again whenever one of its members changes. */
 
   function add({ shares, weights, caps, live: more }: Group): void {
-    for (const { bucket, moved, pendingOut, committed, held, receivable } of shares) {
+    for (const { bucket, moved, pendingOut, committed, held, receivable, overdue } of shares) {
       bucket.moved += moved;
       bucket.pendingOut += pendingOut;
       bucket.committed += committed;
       bucket.held += held;
       bucket.receivable += receivable;
+      bucket.overdue += overdue;
     }
     for (const { promised, committed, quoted } of weights) {
       promised.committed += committed;
@@ -229,12 +236,13 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function takeOff({ shares, weights, caps, live: less }: Group): void {
-    for (const { bucket, moved, pendingOut, committed, held, receivable } of shares) {
+    for (const { bucket, moved, pendingOut, committed, held, receivable, overdue } of shares) {
       bucket.moved -= moved;
       bucket.pendingOut -= pendingOut;
       bucket.committed -= committed;
       bucket.held -= held;
       bucket.receivable -= receivable;
+      bucket.overdue -= overdue;
     }
     for (const { promised, committed, quoted } of weights) {
       promised.committed -= committed;
@@ -406,6 +414,8 @@ export function createLedger(options: LedgerOptions): Ledger {
         return facts.released ? DUPLICATE : change(entry, { released: true });
       case 'failed':
         return facts.failed ? DUPLICATE : change(entry, { failed: true });
+      case 'overdue':
+        return facts.overdue ? DUPLICATE : change(entry, { overdue: true });
       case 'filled':
         return facts.fills.includes(event.id) ? DUPLICATE : change(entry, { fills: [...facts.fills, event.id] });
       case 'fill_final':
@@ -484,11 +494,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function exposure(asset: string): Exposure {
-    const { committed, quoted } = exposures.get(asset) ?? { committed: 0n, quoted: 0n };
+    const known = assets.get(asset);
+    if (known === undefined) return { owned: 0n, committed: 0n, quoted: 0n, total: 0n };
+    const { committed, quoted } = known.promised;
     let owned = 0n;
-    for (const bucket of everyBucket()) {
-      if (bucket.asset === asset) owned += toAtto(bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable, bucket.decimals);
-    }
+    for (const bucket of known.places) owned += toAtto(ownedOf(bucket), bucket.decimals);
     return { owned, committed, quoted, total: owned + committed + quoted };
   }
 
@@ -523,7 +533,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       const bucket = bucketOf(chainId, token);
       return bucket === undefined ? undefined : amountsOf(bucket);
     },
-    buckets: () => everyBucket().map(amountsOf),
+    buckets: (asset) => (asset === undefined ? everyBucket() : (assets.get(asset)?.places ?? [])).map(amountsOf),
     quote(quoteId) {
       const entry = entries.get(quoteId);
       return entry === undefined ? undefined : { request: entry.request, stage: stageOf(entry.facts) };
@@ -604,7 +614,7 @@ function weigh(group: Group): void {
       share.moved -= request.amount;
       const received = receivedBy(facts);
       if (received !== undefined) shareOf(shares, into).moved += received;
-      else shareOf(shares, into).receivable += request.input.amount;
+      else owe(shares, member);
       continue;
     }
     // Maxima for now; differences below.
@@ -632,7 +642,7 @@ function weigh(group: Group): void {
       leadStanding = standing;
     }
   }
-  if (filled !== undefined && !nonceUsed) shareOf(shares, filled.in).receivable += filled.request.input.amount;
+  if (filled !== undefined && !nonceUsed) owe(shares, filled);
   for (const share of shares) {
     share.held -= share.committed;
     share.committed -= share.pendingOut;
@@ -642,20 +652,28 @@ function weigh(group: Group): void {
   group.weights = lead === undefined || nonceUsed || !isLive(leadStanding) ? [] : weightsOf(lead, leadStanding);
 }
 
+function owe(shares: Share[], { in: into, request, facts }: Entry): void {
+  const share = shareOf(shares, into);
+  share.receivable += request.input.amount;
+  if (facts.overdue) share.overdue += request.input.amount;
+}
+
 /** What comes in is what we buy, what goes out is what we sell. */
 const keysFor = (request: HoldRequest, out: Bucket, into: Bucket): string[] => keysOf(request, (request.side === 'buy' ? into : out).asset);
 
 function shareOf(shares: Share[], bucket: Bucket): Share {
   for (const share of shares) if (share.bucket === bucket) return share;
-  const share = { bucket, moved: 0n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n };
+  const share = { bucket, moved: 0n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, overdue: 0n };
   shares.push(share);
   return share;
 }
 
-/** Of equals in a group, the largest speaks for it; ids break ties, so that the order of arrival never shows. */
+/** Of equals in a group, the largest speaks for it, then the likeliest; ids break ties, so that the order of arrival never shows. */
 function leads(a: HoldRequest, b: HoldRequest | undefined): boolean {
   if (b === undefined) return true;
-  return a.notional !== b.notional ? a.notional > b.notional : a.quoteId < b.quoteId;
+  if (a.notional !== b.notional) return a.notional > b.notional;
+  const [chance, other] = [a.fillProbabilityBps ?? 10_000, b.fillProbabilityBps ?? 10_000];
+  return chance !== other ? chance > other : a.quoteId < b.quoteId;
 }
 
 function weightsOf({ request, out, in: into }: Entry, standing: Standing): Weight[] {

@@ -13,6 +13,8 @@ export interface Facts {
   lapsed: boolean;
   released: boolean;
   failed: boolean;
+  /** Owed for too long: nobody should count on the input any more. */
+  overdue: boolean;
   /** Chain facts by id; `undone` holds the ids that a reorg took back. */
   fills: readonly string[];
   finals: readonly string[];
@@ -22,7 +24,7 @@ export interface Facts {
 
 const NONE: readonly never[] = [];
 
-export const noFacts = (): Facts => ({ accepted: false, restored: false, lapsed: false, released: false, failed: false, fills: NONE, finals: NONE, finalised: NONE, undone: NONE });
+export const noFacts = (): Facts => ({ accepted: false, restored: false, lapsed: false, released: false, failed: false, overdue: false, fills: NONE, finals: NONE, finalised: NONE, undone: NONE });
 
 /** How firmly a promise binds the output, rising. */
 export const Standing = { ended: 0, held: 1, committed: 2, filled: 3, spent: 4 } as const;

@@ -44,7 +44,7 @@ export interface LedgerSnapshot {
   }[];
 }
 
-const FLAGS = ['accepted', 'restored', 'lapsed', 'released', 'failed'] as const;
+const FLAGS = ['accepted', 'restored', 'lapsed', 'released', 'failed', 'overdue'] as const;
 const order = <T>(key: (item: T) => string | number) => (a: T, b: T) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0);
 const text = (amount: bigint | null): string | null => (amount === null ? null : amount.toString());
 const amount = (value: string | null): bigint | null => (value === null ? null : BigInt(value));
@@ -89,7 +89,7 @@ export function readSnapshot(snapshot: LedgerSnapshot): Saved {
         notional: BigInt(saved.notional), gapLoss: BigInt(saved.gapLoss), fillProbabilityBps: saved.fillProbabilityBps,
       },
       facts: {
-        accepted: saved.is.includes('accepted'), restored: saved.is.includes('restored'), lapsed: saved.is.includes('lapsed'), released: saved.is.includes('released'), failed: saved.is.includes('failed'),
+        accepted: saved.is.includes('accepted'), restored: saved.is.includes('restored'), lapsed: saved.is.includes('lapsed'), released: saved.is.includes('released'), failed: saved.is.includes('failed'), overdue: saved.is.includes('overdue'),
         fills: saved.fills, finals: saved.finals, undone: saved.undone,
         finalised: saved.finalised.map(({ id, received }) => ({ id, received: BigInt(received) })),
       },
