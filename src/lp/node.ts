@@ -279,10 +279,12 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       reload(next) {
         // Nothing is touched before everything that can say no has said yes; from there on nothing waits, so no request comes in between.
         const fresh = createDesk(deskDeps, next);
+        const freshBuckets = bucketsOf(lpChains, next);
         const before = desk;
         for (const chain of next.chains) Object.assign(states.get(chain.chainId) ?? {}, { config: chain });
         for (const [chainId, rule] of leaseRules(lpChains, next)) rules.set(chainId, rule);
         ledger.setLimits(limitsOf(next));
+        for (const { chainId, token, buffer } of freshBuckets) ledger.setBuffer(chainId, token, buffer);
         market.serve(next.pairs);
         desk = fresh;
         standby.look();
@@ -365,10 +367,11 @@ function leaseRules(chains: readonly LpChain[], { quoting, lease }: LpConfig): M
 }
 
 function bucketsOf(chains: readonly LpChain[], config: LpConfig) {
-  return chains.flatMap(({ chain, config: { buffers } }) =>
+  const buffers = new Map(config.chains.map((chain) => [chain.chainId, chain.buffers]));
+  return chains.flatMap(({ chain }) =>
     chain.tokens
       .filter(({ symbol }) => symbol in config.assets)
-      .map(({ address, symbol, decimals }) => ({ chainId: chain.id, token: address, asset: symbol, decimals, ...(buffers[symbol] !== undefined && { buffer: parseUnits(buffers[symbol], decimals) }) })),
+      .map(({ address, symbol, decimals }) => ({ chainId: chain.id, token: address, asset: symbol, decimals, buffer: parseUnits(buffers.get(chain.id)?.[symbol] ?? '0', decimals) })),
   );
 }
 

@@ -20,6 +20,7 @@ const LIVE: readonly (readonly string[])[] = [
   ['pairs'],
   ['assets', '*', 'target'],
   ['assets', '*', 'transportBps'],
+  ['chains', '*', 'buffers'],
   ['chains', '*', 'minGas'],
   ['chains', '*', 'maxHeadAgeMs'],
   ['quoting', 'validitySeconds'],
