@@ -25,7 +25,7 @@ export interface FollowListener {
   /** Somebody's order names us, but we know of no promise. */
   stranger(orderId: Bytes32, order: StandardOrder): void;
   filled(orderId: Bytes32, seen: Seen & { timestamp: UnixSeconds }): void;
-  unfilled(orderId: Bytes32): void;
+  unfilled(orderId: Bytes32, was: Pick<Seen, 'blockHash' | 'txHash'>): void;
   /** At depth. */
   finalised(orderId: Bytes32, seen: Seen): void;
   refunded(orderId: Bytes32): void;
@@ -58,6 +58,9 @@ export interface FollowDeps {
   restore(orderId: Bytes32, order: StandardOrder): boolean;
 }
 
+/** What is kept of a fill of ours that may still vanish. */
+type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId: Bytes32 };
+
 const ENDED: ReadonlySet<Stage | undefined> = new Set<Stage>(['lapsed', 'released', 'failed']);
 
 export function createFollower({ port, ledger, nonces, log, listener, restore }: FollowDeps, { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number }, start: ChainCursor): Follower {
@@ -67,12 +70,12 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
   let time: UnixSeconds = 0;
   let touched = { heard: new Set<Address>(), final: new Set<Address>() };
   /** Events above the final block, by what names them; of our fills, what has to be unsaid if they vanish. */
-  let shallow = new Map<string, { blockNumber: bigint; fill: { orderId: Bytes32; id: string } | undefined }>();
+  let shallow = new Map<string, { blockNumber: bigint; fill: ShallowFill | undefined }>();
 
   /** Block and transaction: a transaction that a reorganisation drops and another block mines again is another fact. */
-  const idOf = ({ blockHash, txHash }: EscrowEvent): string => `${blockHash}:${txHash}`;
+  const idOf = ({ blockHash, txHash }: Pick<EscrowEvent, 'blockHash' | 'txHash'>): string => `${blockHash}:${txHash}`;
 
-  const seenAt = ({ blockNumber, txHash }: EscrowEvent): Seen => ({ chainId: chain.id, blockNumber, txHash });
+  const seenAt = ({ blockNumber, blockHash, txHash }: EscrowEvent): Seen => ({ chainId: chain.id, blockNumber, blockHash, txHash });
 
   /** First news of an event, whatever its depth. */
   function hear(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
@@ -165,26 +168,28 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
   function take(events: readonly EscrowEvent[], final: bigint, to: bigint): void {
     const orders = new Map(events.flatMap((event) => (event.kind === 'open' ? [[event.orderId, event.order] as const] : [])));
     const now: typeof shallow = new Map();
-    const seen = new Set<string>();
-    for (const event of events) {
-      const id = idOf(event);
-      const name = `${id}:${event.logIndex}`;
-      seen.add(name);
-      if (!shallow.has(name)) hear(event, id, orders);
-      if (event.blockNumber <= final) conclude(event, id);
-      else now.set(name, { blockNumber: event.blockNumber, fill: event.kind === 'filled' && event.solver === solver ? { orderId: event.orderId, id } : undefined });
-    }
+    const nameOf = (event: EscrowEvent) => `${idOf(event)}:${event.logIndex}`;
+    const seen = new Set(events.map(nameOf));
+    // What vanished is unsaid before what came in its place is heard: a fill that another block mined again stands.
     for (const [name, was] of shallow) {
       if (seen.has(name)) continue;
       if (was.blockNumber > to) now.set(name, was);
       else if (was.fill !== undefined) unsay(was.fill);
     }
+    for (const event of events) {
+      const id = idOf(event);
+      const name = nameOf(event);
+      if (!shallow.has(name)) hear(event, id, orders);
+      if (event.blockNumber <= final) conclude(event, id);
+      else now.set(name, { blockNumber: event.blockNumber, fill: event.kind === 'filled' && event.solver === solver ? event : undefined });
+    }
     shallow = now;
   }
 
-  function unsay({ orderId, id }: { orderId: Bytes32; id: string }): void {
+  function unsay(event: ShallowFill): void {
+    const { orderId } = event;
     log.warn({ orderId, chain: chain.slug }, 'a fill was reorganised away');
-    if (ledger.apply({ type: 'reorged', quoteId: orderId, id }).applied) listener.unfilled(orderId);
+    if (ledger.apply({ type: 'reorged', quoteId: orderId, id: idOf(event) }).applied) listener.unfilled(orderId, event);
   }
 
   return {

@@ -31,6 +31,7 @@ export interface QuoteRecord {
 export interface Seen {
   chainId: number;
   blockNumber: bigint;
+  blockHash: Hex;
   txHash: Hex;
 }
 
@@ -45,7 +46,8 @@ export interface MomentListener {
   accepted?(award: OpenAward): void;
   /** Our output left, in a block that may still be reorganised. */
   filled?(award: OpenAward, seen: Seen): void;
-  unfilled?(award: OpenAward): void;
+  /** The fill that was seen in this block and transaction is not there any more. */
+  unfilled?(award: OpenAward, was: Pick<Seen, 'blockHash' | 'txHash'>): void;
   /** The input is ours, at depth. */
   finalised?(award: OpenAward, seen: Seen): void;
   failed?(award: OpenAward, why: string): void;

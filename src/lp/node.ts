@@ -177,10 +177,10 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
           if (award !== undefined) moments.filled(award, seen);
           tell(orderId, 'filled', txHash);
         },
-        unfilled(orderId) {
+        unfilled(orderId, was) {
           awards.update(orderId, { fill: null, stage: 'committed', note: 'the fill was reorganised away' });
           const award = awards.get(orderId);
-          if (award !== undefined) moments.unfilled(award);
+          if (award !== undefined) moments.unfilled(award, was);
           lpMetrics.fills.add({ outcome: 'reorged' });
         },
         finalised(orderId, seen) {

@@ -65,6 +65,8 @@ export interface Receipt {
   status: 'success' | 'reverted';
   gasUsed: bigint;
   effectiveGasPrice: bigint;
+  /** What a rollup charges on top for its data; 0n on chains that say nothing of it. Wei. */
+  l1Fee: bigint;
 }
 
 export interface ChainPort extends ChainViews {

@@ -13,8 +13,8 @@ export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; lo
   | { kind: 'finalised'; orderId: Bytes32 }
   | { kind: 'refunded'; orderId: Bytes32 }
   | { kind: 'operator'; account: Address; operator: Address; allowed: boolean }
-  /** Anything that may have changed a ledger balance outside an order: deposits, withdrawals and requests for them. */
-  | { kind: 'ledger'; account: Address; token: Address }
+  /** Anything that may have changed a ledger balance outside an order, by `amount`: deposits, withdrawals (negative) and requests for them (0). */
+  | { kind: 'ledger'; account: Address; token: Address; amount: bigint }
   | { kind: 'nonce'; user: Address; nonce: bigint }
   /** The oracle took a payload for proven. */
   | { kind: 'proven'; remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 }
@@ -74,10 +74,13 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
     case TOPICS.OutputProven:
       return { ...place, kind: 'proven', remoteChainId: BigInt(data.slice(0, 66)), application: `0x${data.slice(130, 194)}`, payloadHash: `0x${data.slice(194, 258)}` };
     case TOPICS.Deposited:
+      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second), amount: wordAt(data, 1) };
     case TOPICS.Credited:
+      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second), amount: wordAt(data, 0) };
     case TOPICS.Withdrawn:
+      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second), amount: -wordAt(data, 1) };
     case TOPICS.WithdrawalRequested:
-      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second) };
+      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second), amount: 0n };
     default:
       return undefined;
   }
@@ -85,4 +88,5 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
 
 const lower = (address: string): Address => address.toLowerCase() as Address;
 const wordAddress = (word: Hex | undefined): Address => `0x${(word ?? '').slice(26)}`;
+const wordAt = (data: Hex, at: number): bigint => BigInt(`0x${data.slice(2 + 64 * at, 66 + 64 * at)}`);
 const toOutput = (output: MandateOutput): MandateOutput => ({ ...output });

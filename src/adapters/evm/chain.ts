@@ -49,6 +49,7 @@ interface RpcReceipt {
   status: Hex;
   gasUsed: Hex;
   effectiveGasPrice: Hex;
+  l1Fee?: Hex;
 }
 
 export function createChain(chain: Chain, { rpcUrls, clock, log, metrics, timeoutMs }: ChainOptions): EvmChain {
@@ -145,6 +146,7 @@ export function createChain(chain: Chain, { rpcUrls, clock, log, metrics, timeou
         status: found.status === '0x1' ? 'success' : 'reverted',
         gasUsed: BigInt(found.gasUsed),
         effectiveGasPrice: BigInt(found.effectiveGasPrice),
+        l1Fee: BigInt(found.l1Fee ?? 0),
       };
     },
     async start() {
