@@ -25,8 +25,10 @@ const knobs = {
   impactFactor: natural,
   dailyVolume: positive,
   capitalRate: natural,
-  gasBufferBps: z.number().min(10_000).max(100_000),
-  minSpreadBps: z.number().min(0).max(1_000),
+  coFailureRate: share,
+  gasBufferBps: z.int().min(10_000).max(100_000),
+  /** Negative values allow rebates beyond the mid. */
+  minSpreadBps: z.number().min(-100).max(1_000),
   maxSpreadBps: z.number().min(0).max(5_000),
   maxConfidenceBps: positive,
   minSize: natural,

@@ -2,6 +2,7 @@
  * The second opinion before a signature: everything that `price` claims, proven by other arithmetic. Integers are checked
  * by cross-multiplied inequalities instead of divisions; the spread is checked by putting it into the equations it must
  * solve instead of solving them; the normal distribution is summed from its series. Shares no code with what it checks.
+ * Of a plug-in it only knows that its numbers are in the sum: what they should have been is the market maker's affair.
  */
 
 import type { PriceInputs, Priced } from './price.ts';
@@ -19,7 +20,11 @@ export function check(inputs: PriceInputs, priced: Priced): string[] {
   };
   integers(inputs, priced, must);
   value(inputs, priced, must);
-  spread(inputs, priced, must);
+  sums(inputs, priced, must);
+  if (inputs.plugin?.pricer === undefined) {
+    costs(inputs, priced, must);
+    solution(inputs, priced, must);
+  }
   return wrong;
 }
 
@@ -64,24 +69,49 @@ function integers(inputs: PriceInputs, { input, output, gross, feeAmount, gasAmo
 
 function value(inputs: PriceInputs, { input, output, received, gasAmount, terms, spread: s }: Priced, must: Must): void {
   const [p, q] = fraction(inputs);
-  must(output * q <= input * p, 'output is not above the mid');
+  must(output * q <= input * p || terms.D < 0, 'output is not above the mid');
   // A negative spread is what we pay to be rid of a position; then only the line above holds.
   if (s >= 0n) must((output + gasAmount) * q <= received * p, 'what arrives is worth what leaves and the gas');
   must(terms.D >= inputs.params.minSpreadBps && terms.D <= inputs.params.maxSpreadBps, 'spread is within its bounds');
 }
 
-/** D and its parts, put back into the equations of the model. */
-function spread(inputs: PriceInputs, { terms, spread: s, gross }: Priced, must: Must): void {
-  const { params } = inputs;
-  const near = (a: number, b: number) => Math.abs(a - b) <= AGREE * Math.max(1, Math.abs(a), Math.abs(b));
+const near = (a: number, b: number) => Math.abs(a - b) <= AGREE * Math.max(1, Math.abs(a), Math.abs(b));
+
+/** What D is made of, and the integer that is made of D. */
+function sums(inputs: PriceInputs, { terms, spread: s, gross }: Priced, must: Must): void {
   const exact = Number(s) / 1e4;
   must(near(terms.gas, (Number(gross - netOfGas(inputs, gross)) / Number(gross)) * 1e4), 'gas term is the gas');
   must(exact >= terms.D - terms.fee - terms.gas - 1e-9 && exact < terms.D - terms.fee - terms.gas + 1e-4 + 1e-9, 'spread is D less fee and gas, rounded up');
-  must(near(terms.c0, terms.conf + terms.adv + terms.inv + terms.impact + terms.capital + terms.rebal + terms.gas), 'c0 is its sum');
+  let c0 = terms.conf + terms.adv + terms.inv + terms.impact + terms.capital + terms.rebal + terms.gas;
+  for (const name in terms.extra) c0 += terms.extra[name] as number;
+  must(near(terms.c0, c0), 'c0 is its sum');
+  must(terms.fee === inputs.platformFeeBps && (terms.explore ?? 0) === (inputs.exploreBps ?? 0), 'fee and noise are what was given');
+  must((terms.extra === undefined) === (inputs.plugin === undefined), 'extra terms come from a plug-in');
+  must(near(terms.D, Math.max(solvedOf(terms), inputs.params.minSpreadBps)), 'D is cost, fee, premium and markup');
+}
 
+const solvedOf = ({ c0, fee, x, m, explore }: Priced['terms']) => c0 + fee + x + m + (explore ?? 0);
+
+/** The cost terms from their formulas, written down again. */
+function costs(inputs: PriceInputs, { terms, gross }: Priced, must: Must): void {
+  const { params, lp, mid, quoteValue } = inputs;
+  must(terms.conf >= 0 && terms.conf <= inputs.confidenceBps * Math.sqrt(2 * Math.log(params.rivals)) + AGREE, 'confidence is within what the best of many noises can be');
+  must(terms.adv === (inputs.adverseBps ?? 1.5) && terms.rebal === (inputs.rebalanceBps ?? 0), 'adverse selection and rebalancing are what was given');
+  const size = (Number(gross) / 10 ** (lp === 'buy' ? inputs.quoteDecimals : inputs.baseDecimals)) * quoteValue * (lp === 'buy' ? 1 : Number(mid.num) / Number(mid.den));
+  const variance = (inputs.sigma * inputs.sigma * 1e8) / 31_536_000;
+  const slope = Math.sqrt((params.gamma * variance * Math.E) / (2 * params.arrival * params.decay)) / params.unit;
+  const held = (inputs.q < -1 ? -1 : inputs.q > 1 ? 1 : inputs.q) * params.halfBand;
+  must(near(terms.inv, slope * (lp === 'buy' ? held + size / 2 : size / 2 - held)), 'skew is its slope at the mean position');
+  const rooted = inputs.sigma * params.impactFactor * 1e4 * Math.sqrt(size / (365 * params.dailyVolume));
+  must(terms.impact >= Math.max(rooted, inputs.walkedImpactBps ?? 0) * (1 - AGREE) && (inputs.hedgeBook !== undefined || near(terms.impact, Math.max(rooted, inputs.walkedImpactBps ?? 0))), 'impact is not below the square-root law');
+  must(near(terms.capital, (params.capitalRate * 1e4 * (inputs.lockSeconds + params.coFailureRate * (inputs.splitHoldSeconds ?? 0))) / 31_536_000), 'capital is interest on what is locked');
+}
+
+/** Premium and markup, put back into the equations of the model. */
+function solution(inputs: PriceInputs, { terms }: Priced, must: Must): void {
+  const { params } = inputs;
   const S = inputs.sigma * 1e4 * Math.sqrt(inputs.firmSeconds / 31_536_000);
-  const solved = terms.c0 + terms.fee + terms.x + terms.m;
-  must(near(terms.D, Math.max(solved, params.minSpreadBps)), 'D is cost, fee, premium and markup');
+  const solved = solvedOf(terms);
   const d = S > 0 ? solved / S : 0;
   const diffusion = S > 0 ? S * (Math.exp((-d * d) / 2) / Math.sqrt(2 * Math.PI)) - solved * upperTail(d) : Math.max(-solved, 0);
   const jumps = (params.jumpsPerSecond * inputs.firmSeconds * params.jumpBps * Math.exp(-Math.max(solved, 0) / params.jumpBps)) / 2;
@@ -118,11 +148,11 @@ function upperTail(d: number): number {
     }
     return 0.5 - density * sum;
   }
-  let [before, at] = [[1, 0], [d, 1]] as [[number, number], [number, number]];
+  let [topBefore, bottomBefore, top, bottom] = [0, 1, 1, d];
   for (let n = 1; n < 80; n++) {
-    const next: [number, number] = [d * at[0] + n * before[0], d * at[1] + n * before[1]];
-    const scale = 1 / next[0];
-    [before, at] = [[at[0] * scale, at[1] * scale], [1, next[1] * scale]];
+    const scale = 1 / (d * bottom + n * bottomBefore);
+    [topBefore, top] = [top * scale, (d * top + n * topBefore) * scale];
+    [bottomBefore, bottom] = [bottom * scale, 1];
   }
-  return (density * at[1]) / at[0];
+  return (density * top) / bottom;
 }

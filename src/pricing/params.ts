@@ -29,8 +29,11 @@ export interface PricingParams {
   dailyVolume: number;
   /** Cost of locked capital, a year. */
   capitalRate: number;
+  /** Chance that another LP of a split fails, which refunds the whole order and locked our part for nothing. */
+  coFailureRate: number;
   /** Own gas is charged times this over 10,000; the venue's relay fee is exact and is not. */
   gasBufferBps: number;
+  /** Least all-in spread. Below 0: a rebate for bringing a position home may pay more than the mid, by this at most. */
   minSpreadBps: number;
   maxSpreadBps: number;
   /** Halt when the sources' disagreement is larger. */
@@ -58,6 +61,7 @@ export const DEFAULT_PARAMS: PricingParams = {
   impactFactor: 1,
   dailyVolume: 2e9,
   capitalRate: 0.12,
+  coFailureRate: 0.02,
   gasBufferBps: 12_000,
   minSpreadBps: 0.5,
   maxSpreadBps: 300,

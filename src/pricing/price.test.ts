@@ -100,6 +100,50 @@ describe('properties of the spread', () => {
     expect(full).toBeCloseTo(0.13211631, 6);
     expect(moves(params({ omega: 0 }))).toBeLessThan(full);
   });
+  test('D(c) rises with slope 1 / (1 + W), between 0 and 1', () => {
+    for (const adverseBps of [0, 1.5, 8, 20]) {
+      const [low, high] = [priced({ adverseBps, ...params({ omega: 0 }) }), priced({ adverseBps: adverseBps + 1e-4, ...params({ omega: 0 }) })] as const;
+      const w = low.terms.m * DEFAULT_PARAMS.beta - 1;
+      expect((high.terms.D - low.terms.D) / 1e-4).toBeCloseTo(1 / (1 + w), 4);
+      expect(1 / (1 + w)).toBeGreaterThan(0);
+      expect(1 / (1 + w)).toBeLessThan(1);
+    }
+  });
+  test('impact is the larger of the square-root law and the hedge book, walked at the size that is priced', () => {
+    const hedgeBook = [{ price: 2499.5, size: 5 }, { price: 2497.5, size: 5 }];
+    expect(priced({ hedgeBook }).terms.impact).toBeCloseTo(6, 9);
+    expect(priced({ hedgeBook, amount: 10n ** 18n }).terms.impact).toBeCloseTo(2, 9);
+    expect(priced({ walkedImpactBps: 7 }).terms.impact).toBe(7);
+    expect(priced({ walkedImpactBps: 0.1 }).terms.impact).toBe(priced().terms.impact);
+  });
+  test('a slice of a split pays for the chance that another LP fails and leaves our part locked', () => {
+    const { capital } = priced({ splitHoldSeconds: 9_000, ...params({ coFailureRate: 0.1 }) }).terms;
+    expect(capital).toBeCloseTo(2 * priced().terms.capital, 12);
+  });
+  test('noise for learning goes to the price in full, but for what it takes off the premium, and is told', () => {
+    const { terms } = priced({ exploreBps: 1 });
+    expect(terms.explore).toBe(1);
+    expect(priced({ exploreBps: 1, ...params({ omega: 0 }) }).terms.D).toBeCloseTo(D(params({ omega: 0 })) + 1, 12);
+    expect(terms.D - D()).toBeGreaterThan(0.9);
+    expect(check({ ...example, exploreBps: 1 }, priced({ exploreBps: 1 }))).toEqual([]);
+    expect(check(example, priced({ exploreBps: 1 }))).not.toEqual([]);
+  });
+  test('no rebate beyond the mid, unless the configuration says so', () => {
+    const home = { q: -1, adverseBps: 0, confidenceBps: 0, platformFeeBps: 0, ownGas: 0n, amount: 10n ** 18n, lockSeconds: 0 };
+    const eager = { minEdgeBps: 0, beta: 2, alpha: -1, omega: 0, impactFactor: 0 };
+    const kept = priced({ ...home, ...params(eager) });
+    expect(kept.terms.D).toBe(DEFAULT_PARAMS.minSpreadBps);
+    expect(kept.output).toBeLessThan(kept.gross);
+    const paid = { ...example, ...home, ...params({ ...eager, minSpreadBps: -50 }) };
+    const rebate = price(paid);
+    if (isDecline(rebate)) throw new Error('declined');
+    expect(rebate.terms.D).toBeLessThan(0);
+    expect(rebate.output).toBeGreaterThan(rebate.gross);
+    expect(check(paid, rebate)).toEqual([]);
+    expect(check({ ...paid, params: { ...paid.params, minSpreadBps: 0 } }, rebate)).not.toEqual([]);
+    const out = price({ ...paid, side: 'exactOutput', amount: rebate.output });
+    expect(isDecline(out) ? undefined : out.input).toBe(10n ** 18n);
+  });
   test('never below the least spread, whatever the rebate', () => {
     const answer = priced({ q: -50, ...params({ minSpreadBps: 3, halfBand: 1_000_000 }) });
     expect(answer.terms.D).toBeGreaterThanOrEqual(3);
@@ -242,8 +286,13 @@ describe('any request', () => {
     for (const [field, by] of [['output', 1n], ['output', -1n], ['input', 1n], ['gross', 1n], ['feeAmount', -1n], ['gasAmount', 1n], ['relayAmount', 1n], ['received', 1n], ['spread', -1n], ['spread', 1n]] as const) {
       expect(check(example, { ...answer, [field]: answer[field] + by }), field).not.toEqual([]);
     }
-    for (const term of ['conf', 'inv', 'gas', 'x', 'm', 'D', 'c0'] as const) {
+    for (const term of ['conf', 'adv', 'inv', 'impact', 'capital', 'rebal', 'gas', 'fee', 'x', 'm', 'D', 'c0'] as const) {
       expect(check(example, { ...answer, terms: { ...answer.terms, [term]: answer.terms[term] + 0.001 } }), term).not.toEqual([]);
+    }
+    // The same, where the sums have been made to fit.
+    for (const term of ['adv', 'inv', 'impact', 'capital', 'rebal'] as const) {
+      const { c0, D } = answer.terms;
+      expect(check(example, { ...answer, spread: answer.spread + 10n, terms: { ...answer.terms, c0: c0 + 0.001, D: D + 0.001, [term]: answer.terms[term] + 0.001 } }).join(), term).toMatch(/skew|impact|capital|adverse/);
     }
     expect(check({ ...example, quoteDecimals: 18 }, answer)).not.toEqual([]);
   });

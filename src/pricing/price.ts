@@ -3,7 +3,9 @@
 import { divUp, mulDivUp } from '../domain/amount.ts';
 import { isDecline, type Decline } from '../domain/decline.ts';
 import { baseUnitRate, exactIn, exactOut, feeOf, grossOf, largestInput, MOST_FEE_BPS, MOST_SPREAD, receivedOf, type Charges } from './amounts.ts';
+import type { HedgeLevel } from './hedge-book.ts';
 import type { PricingParams } from './params.ts';
+import { PluginFault, type PricingPlugin } from './plugin.ts';
 import { ten, type Rational } from './rational.ts';
 import { spreadInteger, spreadTerms } from './spread.ts';
 
@@ -40,12 +42,21 @@ export interface PriceInputs {
   adverseBps?: number;
   /** Moving inventory between chains: `rebalanceBps` of terms.ts. Default 0. */
   rebalanceBps?: number;
-  /** VWAP of walking the hedge book, when fresh. */
+  /** What passing the position on at once would cost: as a number, or as the book to walk when it is fresh. The larger counts. */
   walkedImpactBps?: number;
+  hedgeBook?: readonly HedgeLevel[];
+  /** A slice of a split: how long our output stays locked should another LP fail. Default 0: nobody else can. */
+  splitHoldSeconds?: number;
+  /** Noise in bps, to learn what the market makes of a price; drawn by the caller. Default 0. */
+  exploreBps?: number;
   /** What the ledger could pay at most; declines `no_inventory` beyond. The hold decides, this only answers sooner. */
   freeOutput?: bigint;
 
   params: PricingParams;
+
+  /** What a plug-in may want to know of where it is. */
+  market?: { readonly pair: string; readonly corridor: string };
+  plugin?: PricingPlugin;
 }
 
 /** Why the price is what it is: bps of mid, positive is worse for the taker. */
@@ -57,7 +68,9 @@ export interface Terms {
   capital: number;
   rebal: number;
   gas: number;
-  /** Sum of the seven above. */
+  /** Terms of a plug-in, or the parts of its pricer (then the seven above but gas are 0). Only where there is a plug-in. */
+  extra?: Readonly<Record<string, number>>;
+  /** Sum of the seven above and the extra ones. */
   c0: number;
   fee: number;
   /** Firmness premium, and the option value it is a share of (with the jumps' part of that). */
@@ -68,7 +81,9 @@ export interface Terms {
   deviation: number;
   /** Markup. */
   m: number;
-  /** All-in: c0 + fee + x + m, after the guards. */
+  /** Noise for learning. Only where there was any. */
+  explore?: number;
+  /** All-in: c0 + fee + x + m + explore, after the guards. */
   D: number;
   /** f(D). */
   winProbability: number;
@@ -114,7 +129,13 @@ const BPS = 10_000n;
  */
 export function price(inputs: PriceInputs): Priced | PriceDecline {
   const frame = frameOf(inputs);
-  return isDecline(frame) ? frame : (tooLarge(inputs, frame) ?? guarded(inputs, frame));
+  if (isDecline(frame)) return frame;
+  try {
+    return tooLarge(inputs, frame) ?? guarded(inputs, frame);
+  } catch (fault) {
+    if (fault instanceof PluginFault) return { declined: 'internal', detail: fault.message };
+    throw fault;
+  }
 }
 
 /** What does not depend on the size. */
@@ -128,9 +149,8 @@ interface Frame {
 }
 
 function frameOf(inputs: PriceInputs): Frame | PriceDecline {
-  const { mid, params, platformFeeBps: fee, adverseBps = 0, rebalanceBps = 0, walkedImpactBps = 0 } = inputs;
-  const sane = [inputs.quoteValue, inputs.sigma, inputs.q, inputs.firmSeconds, inputs.confidenceBps, inputs.lockSeconds, adverseBps, rebalanceBps, walkedImpactBps].every((value) => Math.abs(value) < 1e12);
-  if (!sane || inputs.sigma < 0) return { declined: 'internal', detail: 'an input is no number' };
+  const { mid, params, platformFeeBps: fee } = inputs;
+  if (!sane(inputs)) return { declined: 'internal', detail: 'an input is no number' };
   if (mid.num <= 0n || mid.den <= 0n || !(inputs.quoteValue > 0)) return { declined: 'stale_price', detail: 'no price' };
   if (inputs.confidenceBps > params.maxConfidenceBps) return { declined: 'stale_price', detail: `sources disagree by ${inputs.confidenceBps.toFixed(2)} bps` };
   if (!(inputs.firmSeconds > 0)) return { declined: 'validity', detail: 'already over' };
@@ -145,6 +165,13 @@ function frameOf(inputs: PriceInputs): Frame | PriceDecline {
     relay: divUp(inputs.relayFee * rate.num, rate.den),
     largestInput: sizeGate(inputs, rate, params.maxSize),
   };
+}
+
+/** Numbers, and none so large that a square of it would not be one. */
+function sane({ quoteValue, sigma, q, firmSeconds, confidenceBps, lockSeconds, adverseBps = 0, rebalanceBps = 0, walkedImpactBps = 0, splitHoldSeconds = 0, exploreBps = 0 }: PriceInputs): boolean {
+  const most = Math.max(Math.abs(quoteValue), sigma, Math.abs(q), Math.abs(firmSeconds), Math.abs(confidenceBps), Math.abs(lockSeconds), Math.abs(adverseBps), Math.abs(rebalanceBps), Math.abs(walkedImpactBps), Math.abs(splitHoldSeconds), Math.abs(exploreBps));
+  // Math.max answers NaN when any of them is.
+  return most < 1e12 && sigma >= 0;
 }
 
 /** The largest input worth at most `size` of the reference currency, exactly: the gate and its answer must not disagree. */

@@ -1,35 +1,70 @@
 /** From inputs and size to the all-in spread D with all its terms: the part of pricing where floats are allowed, and it ends here. */
 
 import { firmness, winProbability } from './firmness.ts';
+import { walkedImpact } from './hedge-book.ts';
 import { jumpCost, optionCost, perRootSecond, type MidMotion } from './option.ts';
+import { consult, DEFAULT_ADVERSE_BPS, viewOf } from './plugin.ts';
 import type { PriceInputs, Terms } from './price.ts';
 import { capitalTerm, confidenceTerm, impactTerm, inventoryTerm, skewSlope } from './terms.ts';
 
-/** `size` in the reference currency; `gas` in bps of it, own and relayed. */
+/** `size` in the reference currency; `gas` in bps of it, own and relayed. Throws `PluginFault` when a plug-in does. */
 export function spreadTerms(inputs: PriceInputs, size: number, gas: number): Terms {
-  const { params } = inputs;
+  const { plugin, params, exploreBps: explore = 0 } = inputs;
   const sigma = perRootSecond(inputs.sigma);
+  const motion: MidMotion = { deviation: sigma * Math.sqrt(inputs.firmSeconds), jumps: params.jumpsPerSecond * inputs.firmSeconds, jumpBps: params.jumpBps };
+  const extra = plugin && consult(plugin, viewOf(inputs, size, gas));
+  const terms = plugin?.pricer === undefined ? modelled(inputs, size, gas, sigma, motion, extra) : replaced(inputs, gas, motion, extra);
+  if (extra !== undefined) terms.extra = extra;
+  if (explore !== 0) terms.explore = explore;
+  return terms;
+}
+
+function modelled(inputs: PriceInputs, size: number, gas: number, sigma: number, motion: MidMotion, extra: Record<string, number> | undefined): Terms {
+  const { params, exploreBps: explore = 0 } = inputs;
   const side = inputs.lp === 'buy' ? 1 : -1;
   const slopeAtBand = (params.halfBand / params.unit) * skewSlope({ gamma: params.gamma, sigma, arrival: params.arrival, decay: params.decay });
 
   const conf = confidenceTerm(inputs.confidenceBps, params.rivals);
-  const adv = inputs.adverseBps ?? 1.5;
+  const adv = inputs.adverseBps ?? DEFAULT_ADVERSE_BPS;
   const inv = inventoryTerm({ slopeAtBand, side, q: inputs.q, sizeInBands: size / params.halfBand });
-  const impact = Math.max(impactTerm({ factor: params.impactFactor, sigma: inputs.sigma, size, dailyVolume: params.dailyVolume }), inputs.walkedImpactBps ?? 0);
-  const capital = capitalTerm(params.capitalRate, inputs.lockSeconds);
+  const impact = Math.max(impactTerm({ factor: params.impactFactor, sigma: inputs.sigma, size, dailyVolume: params.dailyVolume }), inputs.walkedImpactBps ?? 0, walked(inputs, side, size));
+  const capital = capitalTerm(params.capitalRate, inputs.lockSeconds + params.coFailureRate * (inputs.splitHoldSeconds ?? 0));
   const rebal = inputs.rebalanceBps ?? 0;
-  const c0 = conf + adv + inv + impact + capital + rebal + gas;
+  const c0 = conf + adv + inv + impact + capital + rebal + gas + sum(extra);
   const fee = inputs.platformFeeBps;
 
-  const motion: MidMotion = { deviation: sigma * Math.sqrt(inputs.firmSeconds), jumps: params.jumpsPerSecond * inputs.firmSeconds, jumpBps: params.jumpBps };
-  const after = params.invPassThrough ? inv : 0;
-  const solved = firmness(c0 - after + fee, after, params.omega, params, motion);
+  const through = params.invPassThrough ? inv : 0;
+  const solved = firmness(c0 - through + fee, through + explore, params.omega, params, motion);
   const D = Math.max(solved.D, params.minSpreadBps);
   return {
     conf, adv, inv, impact, capital, rebal, gas, c0, fee,
     x: solved.x, optionCost: optionCost(solved.D, motion), jumpCost: jumpCost(solved.D, motion), deviation: motion.deviation,
     m: solved.m, D, winProbability: winProbability(D, params),
   };
+}
+
+/** A pricer's parts in the place of ours. What the option would cost at its spread is still told. */
+function replaced({ platformFeeBps: fee, params, exploreBps: explore = 0 }: PriceInputs, gas: number, motion: MidMotion, parts: Record<string, number> | undefined): Terms {
+  const c0 = gas + sum(parts);
+  const asked = c0 + fee + explore;
+  const D = Math.max(asked, params.minSpreadBps);
+  return {
+    conf: 0, adv: 0, inv: 0, impact: 0, capital: 0, rebal: 0, gas, c0, fee,
+    x: 0, optionCost: optionCost(asked, motion), jumpCost: jumpCost(asked, motion), deviation: motion.deviation,
+    m: 0, D, winProbability: winProbability(D, params),
+  };
+}
+
+function sum(extra: Record<string, number> | undefined): number {
+  let total = 0;
+  for (const name in extra) total += extra[name] ?? 0;
+  return total;
+}
+
+function walked({ hedgeBook, mid, quoteValue }: PriceInputs, side: 1 | -1, size: number): number {
+  if (hedgeBook === undefined) return 0;
+  const value = Number(mid.num) / Number(mid.den);
+  return walkedImpact(hedgeBook, side, size / (value * quoteValue), value);
 }
 
 /** What is left for the LP, D - fee - gas, as the integer of 1e-4 bps that prices; rounded up. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { adverseTerm, capitalTerm, confidenceTerm, rebalanceTerm, skewSlope } from './terms.ts';
+import { walkedImpact } from './hedge-book.ts';
+import { normalCdf, normalPdf } from './special.ts';
+import { adverseTerm, capitalTerm, confidenceTerm, impactTerm, inventoryTerm, rebalanceTerm, skewSlope } from './terms.ts';
 
 describe('GLFT 2013', () => {
   const c1 = (gamma: number, k: number) => Math.log(1 + gamma / k) / gamma;
@@ -36,6 +38,36 @@ test("winner's curse grows with rivals; alone there is none", () => {
   expect([0, 1, 2, 3, 4, 5, 99].map((rivals) => confidenceTerm(1, rivals))).toEqual([0, 0, 0.5642, 0.8463, 1.0294, 1.163, 1.5388]);
 });
 
+test('its factors are the means of the largest of n normals: the integral of n z phi(z) Phi(z)^(n-1)', () => {
+  for (const n of [2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+    let mean = 0;
+    for (let z = -9; z < 9; z += 0.001) mean += n * z * normalPdf(z) * normalCdf(z) ** (n - 1) * 0.001;
+    expect(confidenceTerm(1, n).toFixed(4)).toBe(mean.toFixed(4));
+  }
+});
+
+test('skew: at the mean position, clipped to the band before the size counts', () => {
+  const skew = (side: 1 | -1, q: number, sizeInBands = 0.125) => inventoryTerm({ slopeAtBand: 13.211631483, side, q, sizeInBands });
+  expect(skew(1, -0.25).toFixed(9)).toBe('-2.477180903');
+  expect(skew(-1, 0.25)).toBe(skew(1, -0.25));
+  expect(skew(1, 7)).toBe(skew(1, 1));
+  expect(skew(1, 0)).toBeGreaterThan(0);
+});
+
+test('impact: the square-root law, and the walked book where that is dearer', () => {
+  expect(impactTerm({ factor: 1, sigma: 0.9, size: 25_000, dailyVolume: 2e9 }).toFixed(9)).toBe('1.665524723');
+  const bids = [{ price: 2499, size: 4 }, { price: 2498, size: 4 }, { price: 2490, size: 100 }];
+  // 4 at 2499, 4 at 2498, 2 at 2490: 2496.8 on average, 12.8 bps below 2500.
+  expect(walkedImpact(bids, 1, 10, 2500)).toBeCloseTo(12.8, 9);
+  expect(walkedImpact(bids, 1, 2, 2500)).toBeCloseTo(4, 9);
+  expect(walkedImpact([{ price: 2501, size: 8 }], -1, 8, 2500)).toBeCloseTo(4, 9);
+  // The last level stands for what is not shown; a book better than the mid is no gift; nothing costs nothing.
+  expect(walkedImpact([{ price: 2499, size: 1 }], 1, 50, 2500)).toBeCloseTo(4, 9);
+  expect(walkedImpact([{ price: 2501, size: 1 }], 1, 1, 2500)).toBe(0);
+  expect(walkedImpact([], 1, 10, 2500)).toBe(0);
+  expect(walkedImpact(bids, 1, 0, 2500)).toBe(0);
+});
+
 test('rebalancing: draining a short chain costs up to its transport, refilling one earns at most half', () => {
   expect(rebalanceTerm({ drained: { q: -1, costBps: 8 } })).toBe(8);
   expect(rebalanceTerm({ drained: { q: -0.6, costBps: 8 } })).toBeCloseTo(4, 12);
@@ -43,6 +75,8 @@ test('rebalancing: draining a short chain costs up to its transport, refilling o
   expect(rebalanceTerm({ drained: { q: 0.9, costBps: 8 } })).toBe(0);
   expect(rebalanceTerm({ filled: { q: -2, costBps: 8 } })).toBe(-4);
   expect(rebalanceTerm({})).toBe(0);
+  // From both sides at once: drains a chain that is short, fills another that is shorter.
+  expect(rebalanceTerm({ drained: { q: -0.6, costBps: 8 }, filled: { q: -1, costBps: 6 } })).toBeCloseTo(4 - 3, 12);
 });
 
 test('toxicity: floor after averaging, shrunk to the tier, capped', () => {

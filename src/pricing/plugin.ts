@@ -1,0 +1,122 @@
+/**
+ * Where a market maker's own ideas go: extra cost terms, or a pricer in the place of the whole model. Both answer in bps and
+ * both end before the integers do: amounts, gas, fee, the bounds on the spread, the second opinion and the hold stay ours,
+ * so the worst that a plug-in can do is to price badly within [minSpreadBps, maxSpreadBps] or to have us decline.
+ */
+
+import { UpstreamError } from '../domain/errors.ts';
+import type { PriceInputs } from './price.ts';
+
+/** What a plug-in is shown of one request: plain numbers, frozen, made anew for every call. */
+export interface PricingView {
+  /** Asset symbols such as "WETH-USDC", and `<source>-<dest>`; empty where a price is asked for outside a market. */
+  readonly pair: string;
+  readonly corridor: string;
+  readonly lp: 'buy' | 'sell';
+  /** Value at mid in the reference currency (USD). */
+  readonly size: number;
+  /** Whole quote tokens for one whole base token, and the reference currency for one quote token. */
+  readonly mid: number;
+  readonly quoteValue: number;
+  /** bps of mid. */
+  readonly confidenceBps: number;
+  /** Annualised: 0.9 is 90 %. */
+  readonly sigma: number;
+  /** Seconds that the quote can be exercised after the mid was seen. */
+  readonly firmSeconds: number;
+  /** Position of the base asset over the half-band. */
+  readonly q: number;
+  readonly lockSeconds: number;
+  readonly adverseBps: number;
+  readonly rebalanceBps: number;
+  /** Own gas and relay fee, and the platform fee: bps of mid, charged whatever a plug-in answers. */
+  readonly gas: number;
+  readonly fee: number;
+  readonly params: Readonly<PriceInputs['params']>;
+}
+
+/**
+ * A plug-in is the default export of an ES module: a name, and either terms or a pricer. Functions have to be pure and
+ * quick: no I/O, no clock, no dice, the same answer for the same view. One that throws, waits or answers anything but finite
+ * numbers makes the LP decline; it never makes it sign.
+ */
+export interface PricingPlugin {
+  readonly name: string;
+  /** bps of mid by name, positive is worse for the taker; each is summed into c0 and shown beside the model's own terms. */
+  readonly terms?: Readonly<Record<string, (view: PricingView) => number>>;
+  /** Parts of the spread in bps, by name: D is their sum with gas and fee, within the bounds of the configuration. */
+  readonly pricer?: (view: PricingView) => Readonly<Record<string, number>>;
+}
+
+/** Nothing that a plug-in says is worth more than the whole price. */
+const MOST_BPS = 10_000;
+const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,39}$/;
+
+/** What is wrong with something that should be a plug-in; empty when it is one. */
+export function pluginProblems(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return ['it must be an object { name, terms } or { name, pricer }'];
+  const problems: string[] = [];
+  const { name, terms, pricer, ...rest } = value as Record<string, unknown>;
+  if (typeof name !== 'string' || !NAME.test(name)) problems.push('name: must be a short word');
+  for (const key of Object.keys(rest)) problems.push(`${key}: no such part; a plug-in has name, and terms or pricer`);
+  if ((terms === undefined) === (pricer === undefined)) problems.push('it must have either terms or a pricer');
+  if (pricer !== undefined && typeof pricer !== 'function') problems.push('pricer: must be a function of a view that answers parts in bps');
+  if (terms !== undefined && (typeof terms !== 'object' || terms === null || Array.isArray(terms))) problems.push('terms: must be an object of functions by name');
+  else {
+    for (const [term, compute] of Object.entries(terms ?? {})) {
+      if (!NAME.test(term)) problems.push(`terms.${term}: must have a short word as its name`);
+      if (typeof compute !== 'function') problems.push(`terms.${term}: must be a function of a view that answers bps`);
+    }
+  }
+  return problems;
+}
+
+/** A plug-in did not do its part: `price` turns it into a decline. */
+export class PluginFault extends UpstreamError {
+  constructor(plugin: string, what: string, cause?: unknown) {
+    super(`The pricing plug-in "${plugin}" ${what}.`, { code: 'pricing_plugin', facts: { plugin }, cause });
+  }
+}
+
+/** What a plug-in adds: its terms, or all parts of its pricer. Throws `PluginFault`. */
+export function consult(plugin: PricingPlugin, view: PricingView): Record<string, number> {
+  const answered: Record<string, number> = {};
+  try {
+    if (plugin.pricer === undefined) for (const [name, compute] of Object.entries(plugin.terms ?? {})) answered[name] = compute(view);
+    else Object.assign(answered, plugin.pricer(view));
+  } catch (cause) {
+    throw new PluginFault(plugin.name, `threw: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+  }
+  const entries = Object.entries(answered);
+  if (plugin.pricer !== undefined && entries.length === 0) throw new PluginFault(plugin.name, 'answered no parts of a spread');
+  for (const [name, bps] of entries) {
+    // A promise, a text, NaN: nothing of that may come near a price.
+    if (typeof bps !== 'number' || !(Math.abs(bps) <= MOST_BPS)) throw new PluginFault(plugin.name, `answered ${typeof bps === 'number' ? bps : `a ${typeof bps}`} for ${name}, which is no number of bps`);
+  }
+  return answered;
+}
+
+/** Frozen and of its own, so that what a plug-in does to it reaches nobody. */
+export function viewOf(inputs: PriceInputs, size: number, gas: number): PricingView {
+  return Object.freeze({
+    pair: inputs.market?.pair ?? '',
+    corridor: inputs.market?.corridor ?? '',
+    lp: inputs.lp,
+    size,
+    mid: Number(inputs.mid.num) / Number(inputs.mid.den),
+    quoteValue: inputs.quoteValue,
+    confidenceBps: inputs.confidenceBps,
+    sigma: inputs.sigma,
+    firmSeconds: inputs.firmSeconds,
+    q: inputs.q,
+    lockSeconds: inputs.lockSeconds,
+    adverseBps: inputs.adverseBps ?? DEFAULT_ADVERSE_BPS,
+    rebalanceBps: inputs.rebalanceBps ?? 0,
+    gas,
+    fee: inputs.platformFeeBps,
+    params: Object.freeze({ ...inputs.params }),
+  });
+}
+
+/** What a taker is taken to cost us before it has a history. */
+export const DEFAULT_ADVERSE_BPS = 1.5;
