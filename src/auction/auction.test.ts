@@ -14,6 +14,7 @@ const quote = fc.record<Ranked>({
   takerGas: fc.bigInt(0n, 2n),
   eta: fc.option(fc.integer({ min: 0, max: 2 })),
   fillRateBps: fc.constantFrom(9_000, 10_000),
+  validUntil: fc.constantFrom(100, 200),
 });
 const side = fc.constantFrom('exactInput' as const, 'exactOutput' as const);
 
@@ -34,10 +35,15 @@ describe('rank', () => {
   });
 
   test('behavior: gas that the taker pays counts', () => {
-    const base = { quoteId: '0xa', inputAmount: 10n, outputAmount: 100n, takerGas: 0n, eta: 1, fillRateBps: 10_000 };
+    const base = { quoteId: '0xa', inputAmount: 10n, outputAmount: 100n, takerGas: 0n, eta: 1, fillRateBps: 10_000, validUntil: 100 };
     expect(rank('exactInput', [{ ...base, quoteId: '0xb', outputAmount: 104n, takerGas: 5n }, base])[0]?.quoteId).toBe('0xa');
     expect(rank('exactOutput', [{ ...base, quoteId: '0xb', inputAmount: 8n, takerGas: 3n }, base])[0]?.quoteId).toBe('0xa');
   });
+});
+
+test('at the same price the quote that stays firm for longer comes first', () => {
+  const base = { quoteId: '0xa', inputAmount: 10n, outputAmount: 100n, takerGas: 0n, eta: 1, fillRateBps: 10_000, validUntil: 100 };
+  expect(rank('exactInput', [base, { ...base, quoteId: '0xb', validUntil: 101 }, { ...base, quoteId: '0xc', outputAmount: 101n, validUntil: 50 }]).map(({ quoteId }) => quoteId)).toEqual(['0xc', '0xb', '0xa']);
 });
 
 test('eligible: status, corridor, workspace, include, exclude', () => {

@@ -11,6 +11,8 @@ export interface Ranked {
   eta: number | null;
   /** Share of this solver's awards that settled, in basis points; a newcomer counts as 10,000. */
   fillRateBps: number;
+  /** Unix second until which it stays firm. */
+  validUntil: number;
 }
 
 export type Side = 'exactInput' | 'exactOutput';
@@ -20,13 +22,14 @@ export function netOf(side: Side, { inputAmount, outputAmount, takerGas }: Pick<
   return side === 'exactInput' ? outputAmount - takerGas : inputAmount + takerGas;
 }
 
-/** Negative when `a` is the better quote. Ties go to the shorter eta, then the better fill history, then the smaller quoteId. */
+/** Negative when `a` is the better quote. Ties go to the shorter eta, then the better fill history, then the longer validity, then the smaller quoteId. */
 export function compareQuotes(side: Side, a: Ranked, b: Ranked): number {
   const [netA, netB] = [netOf(side, a), netOf(side, b)];
   if (netA !== netB) return netA > netB === (side === 'exactInput') ? -1 : 1;
   const [etaA, etaB] = [a.eta ?? Number.POSITIVE_INFINITY, b.eta ?? Number.POSITIVE_INFINITY];
   if (etaA !== etaB) return etaA < etaB ? -1 : 1;
   if (a.fillRateBps !== b.fillRateBps) return b.fillRateBps - a.fillRateBps;
+  if (a.validUntil !== b.validUntil) return b.validUntil - a.validUntil;
   return a.quoteId < b.quoteId ? -1 : a.quoteId > b.quoteId ? 1 : 0;
 }
 

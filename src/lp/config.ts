@@ -28,18 +28,36 @@ export const zLpChain = z.strictObject({
   graceSeconds: z.int().min(1).default(15),
 });
 
+const zSymbolOf = { feed: zName, symbol: zName };
+const zWeight = z.int().min(1).max(100).default(1);
+
 /** A price symbol such as "ETH": where its USD price comes from. */
 export const zLpPrice = z.union([
-  z.strictObject({ fixed: zUnits }),
   z.strictObject({
-    sources: z.array(z.strictObject({ feed: zName, symbol: zName })).min(1).max(16),
+    fixed: zUnits,
+    /** Who watches the peg; without any it is trusted. */
+    guards: z.array(z.strictObject({ ...zSymbolOf, weight: zWeight, maxAgeMs: z.int().min(100).nullable().default(null) })).max(16).default([]),
+    /** Of guards that name no age of their own. */
+    guardMaxAgeMs: z.int().min(100).default(60_000),
+    /** The peg is broken when so many guards are further off than this. */
+    depegBps: z.number().positive().default(30),
+    depegSources: z.int().min(1).default(2),
+  }),
+  z.strictObject({
+    /** Weights are relative; a source that does not say when its price happened counts half. */
+    sources: z.array(z.strictObject({ ...zSymbolOf, weight: zWeight, maxAgeMs: z.int().min(100).nullable().default(null) })).min(1).max(16),
+    /** Of sources that name no age of their own; an on-chain oracle needs one, its heartbeat. */
     maxAgeMs: z.int().min(100).default(2_000),
     /** Sources further from the median than this are dropped. */
     maxDeviationBps: z.number().positive().default(50),
     /** null: two where there are at least three sources, else one. */
     minSources: z.int().min(1).nullable().default(null),
-    /** Annualised volatility that is never underestimated (0.5 is 50 %). */
+    /** Annualised volatility that is never underestimated (0.5 is 50 %): half of the last 30 days' is a good choice. */
     sigmaFloor: z.number().min(0).default(0.4),
+    /** Oracles and time-weighted averages that must agree with the mid; they never make it. `deviationBps` is by how much one may lag before it updates. */
+    references: z.array(z.strictObject({ ...zSymbolOf, deviationBps: z.number().min(0).default(50), maxAgeMs: z.int().min(100).default(3_660_000) })).max(16).default([]),
+    /** No quotes beyond this distance from a fresh reference, nor without any; 25 suits a stablecoin. */
+    guardBps: z.number().positive().default(100),
   }),
 ]);
 
@@ -64,6 +82,8 @@ export const zLpPair = z.strictObject({
 export const zLpQuoting = z.strictObject({
   /** How long a quote is firm when the taker does not ask for more, and the longest that is given. */
   validitySeconds: z.int().min(1).max(600).default(10),
+  /** Further firm times, quoted beside that one under the same nonce, each at its own price: the shorter, the better. */
+  pointsSeconds: z.array(z.int().min(1).max(600)).max(4).default([5]),
   maxValiditySeconds: z.int().min(1).max(840).default(60),
   /** The longest landing margin accepted from a venue: a promise binds us until validUntil plus this. */
   maxLandingMarginSeconds: z.int().min(1).default(180),

@@ -6,6 +6,7 @@ import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
 
 export interface LpMetrics {
   answers: Counter;
+  quotes: Counter;
   declines: Counter;
   quoteSeconds: Histogram;
   slices: Counter;
@@ -30,6 +31,7 @@ const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 export function createLpMetrics(metrics: Metrics): LpMetrics {
   return {
     answers: metrics.counter('firmquote_lp_answers_total', 'Requests answered, by kind of answer', ['kind']),
+    quotes: metrics.counter('firmquote_lp_quotes_total', 'Quotes given; a request is quoted at several firm times'),
     declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', ['reason']),
     quoteSeconds: metrics.histogram('firmquote_lp_quote_seconds', 'From the request in to the answer out', LATENCY_SECONDS),
     slices: metrics.counter('firmquote_lp_slices_total', 'Slices of splits, by answer', ['kind']),

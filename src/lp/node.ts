@@ -30,6 +30,7 @@ import { createMarket } from './market.ts';
 import { createLpMetrics, showGauges } from './metrics.ts';
 import { createMoments } from './moments.ts';
 import { createNonces } from './nonces.ts';
+import { longestPoint } from './points.ts';
 import { createPump } from './pump.ts';
 import { type CommitmentSigner, commitmentSigner } from './quote.ts';
 import { createReconciler } from './reconcile.ts';
@@ -194,6 +195,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
           awards.update(orderId, { stage: 'failed', note: 'refunded to the taker' });
           if (award !== undefined) moments.failed(award, 'refunded to the taker');
         },
+        moved: moments.moved,
         operator(allowed) {
           if (!allowed) log.fatal({ chainId }, 'the account revoked our operator key on the chain: nothing more is signed');
           standby.set('operator', allowed ? undefined : 'the operator key was revoked');
@@ -209,7 +211,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       followers.set(chain.id, follower);
       const tokens = buckets.filter(({ chainId }) => chainId === chain.id).map(({ token }) => token);
       const requests = restored.requests.filter(({ chainId }) => chainId === chain.id);
-      const reconciler = createReconciler({ follower, ledger, clock, log, moments }, { account: me, tokens, everyMs: config.reconcileSeconds * 1000, open: requests });
+      const reconciler = createReconciler({ follower, ledger, clock, log }, { account: me, tokens, everyMs: config.reconcileSeconds * 1000, open: requests });
       return createPump({ port, follower, reconciler, log });
     });
 
@@ -363,7 +365,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
 
 /** How far ahead of now a promise may have to reach, by chain. */
 function leaseRules(chains: readonly LpChain[], { quoting, lease }: LpConfig): Map<number, LeaseRule> {
-  return new Map(chains.map(({ chain, config: { graceSeconds } }) => [chain.id, { longestQuoteSeconds: quoting.validitySeconds + chain.landingMarginSeconds, aheadSeconds: lease.aheadSeconds, graceSeconds }]));
+  return new Map(chains.map(({ chain, config: { graceSeconds } }) => [chain.id, { longestQuoteSeconds: longestPoint(quoting) + chain.landingMarginSeconds, aheadSeconds: lease.aheadSeconds, graceSeconds }]));
 }
 
 function bucketsOf(chains: readonly LpChain[], config: LpConfig) {

@@ -3,19 +3,19 @@
  * money, then sign; nothing here waits for a disk or a network, and nothing is signed that is not held.
  */
 
-import { commitmentDigest, type QuoteCommitment, type SignedCommitment } from '../domain/commitment.ts';
+import { commitmentDigest, type QuoteCommitment } from '../domain/commitment.ts';
 import { type Decline, isDecline } from '../domain/decline.ts';
 import type { EscrowDomain } from '../domain/escrow-domain.ts';
 import type { Bytes32, Hex } from '../domain/hex.ts';
 import { orderId, type StandardOrder } from '../domain/order.ts';
-import { orderTimes, type OrderTimes } from '../domain/time.ts';
+import type { OrderTimes } from '../domain/time.ts';
 import type { HoldRequest } from '../inventory/event.ts';
 import type { Log } from '../ports/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Random } from '../ports/random.ts';
 import type { Signer } from '../ports/signer.ts';
 import { check } from '../pricing/check.ts';
-import { price, type Priced } from '../pricing/price.ts';
+import { price, type Priced, type PriceInputs } from '../pricing/price.ts';
 import type { LinkDecline, LinkQuote, Partial, Rfq } from '../protocol/link.ts';
 import { orderToMessage } from '../protocol/wire.ts';
 import type { Ask, Book } from './book.ts';
@@ -23,16 +23,21 @@ import type { LpConfig } from './config.ts';
 import { fatFinger } from './fat-finger.ts';
 import type { Caution, Guard } from './guard.ts';
 import type { Ladders } from './ladder.ts';
+import { largestPassing, type Trial } from './largest.ts';
 import type { Leases } from './lease.ts';
 import type { Moments } from './moments.ts';
 import { groupOf, quoteOrder } from './order.ts';
+import { createPoints } from './points.ts';
 import type { Route, Routes } from './route.ts';
 
 export type Answer = LinkQuote | Partial | LinkDecline;
 
 export interface Quoter {
-  /** At once with a signer in this process; later where the key lives elsewhere or the lease has to reach further. */
-  answer(rfq: Rfq): Answer | Promise<Answer>;
+  /**
+   * Quotes at several firm times, or one reason, or one ladder. At once with a signer in this process; later where the key
+   * lives elsewhere or the lease has to reach further.
+   */
+  answer(rfq: Rfq): readonly Answer[] | Promise<readonly Answer[]>;
 }
 
 export type CommitmentSigner = (domain: EscrowDomain, commitment: QuoteCommitment) => Hex | Promise<Hex>;
@@ -63,82 +68,113 @@ export interface QuoterDeps {
 
 export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quoting'>): Quoter {
   const { book, routes, leases, ladders, guard, random, log } = deps;
+  const points = createPoints(quoting);
 
-  function answer(rfq: Rfq): Answer | Promise<Answer> {
+  function answer(rfq: Rfq): readonly Answer[] | Promise<readonly Answer[]> {
     const route = routes.find(rfq.input, rfq.output);
     if (route === undefined || !fits(rfq, route)) return no(rfq, route, { declined: 'pair' });
     const refusal = deps.refusal(route);
     if (refusal !== undefined) return no(rfq, route, { declined: 'standby', detail: refusal });
     const caution = guard.admit(rfq, route, deps.clock.nowMs());
     if (isDecline(caution)) return no(rfq, route, caution);
-    const times = timesOf(rfq, route, caution);
+    const times = points.of(rfq, book.now(route.origin.id), caution.mostSeconds);
     if (isDecline(times)) return no(rfq, route, times);
-    if (leases.covers(route.origin.id, times.fillDeadline)) return priced(rfq, route, times, caution);
+    const last = times.at(-1)?.fillDeadline ?? 0;
+    if (leases.covers(route.origin.id, last)) return promised(rfq, route, times, caution);
     // Only a taker that wants an unusually long validity waits for a write.
-    return leases.extend(route.origin.id, times.fillDeadline).then((ours) => (ours ? priced(rfq, route, times, caution) : no(rfq, route, { declined: 'standby', detail: 'the lease cannot be renewed' })));
+    return leases.extend(route.origin.id, last).then((ours) => (ours ? promised(rfq, route, times, caution) : no(rfq, route, { declined: 'standby', detail: 'the lease cannot be renewed' })));
   }
 
   /** A reason instead of a promise, counted. */
-  function no(rfq: Rfq, route: Route | undefined, reason: Decline): LinkDecline {
+  function no(rfq: Rfq, route: Route | undefined, reason: Decline): readonly Answer[] {
     deps.moments.declined(rfq, route, reason, deps.clock.nowMs());
-    return decline(rfq, reason);
+    return [decline(rfq, reason)];
   }
 
-  function timesOf(rfq: Rfq, route: Route, { mostSeconds }: Caution): OrderTimes | Decline {
-    const now = book.now(route.origin.id);
-    const validUntil = Math.max(now + Math.min(quoting.validitySeconds, mostSeconds ?? quoting.validitySeconds), rfq.minValidUntil ?? 0);
-    if (validUntil - now > Math.max(quoting.maxValiditySeconds, quoting.validitySeconds)) return { declined: 'validity', detail: 'longer than we quote' };
-    return orderTimes(validUntil, rfq.skeleton);
-  }
-
-  function priced(rfq: Rfq, route: Route, times: OrderTimes, caution: Caution): Answer | Promise<Answer> {
-    const ask: Ask = { side: rfq.side, amount: BigInt(rfq.amount), platformFeeBps: rfq.platformFeeBps, relayFee: BigInt(rfq.relayFee), validUntil: times.validUntil };
+  /** Everything is held before anything is signed. */
+  function promised(rfq: Rfq, route: Route, times: readonly OrderTimes[], caution: Caution): readonly Answer[] | Promise<readonly Answer[]> {
+    const [first] = times as readonly [OrderTimes];
+    const ask: Ask = { side: rfq.side, amount: BigInt(rfq.amount), platformFeeBps: rfq.platformFeeBps, relayFee: BigInt(rfq.relayFee), validUntil: first.validUntil };
+    // Read once for all points: what the first of them holds is of the same nonce and does not stand against the others.
     const inputs = book.inputs(route, ask, caution);
     if (isDecline(inputs)) return no(rfq, route, inputs);
-    const quoted = price(inputs);
-    if (isDecline(quoted)) return ladders.offer(rfq, route, inputs, times, quoted) ?? no(rfq, route, quoted);
+    const inputsAt = (each: OrderTimes): PriceInputs => (each === first ? inputs : { ...inputs, firmSeconds: inputs.firmSeconds + each.validUntil - first.validUntil });
+    const held: Held[] = [];
+    let refusal: Decline | undefined;
+    for (const each of times) {
+      const made = hold(rfq, route, each, inputsAt(each));
+      if (!isDecline(made)) held.push(made);
+      else {
+        refusal ??= made;
+        // A longer promise pays less, so it may fit where a shorter one does not; nothing else gets better with time.
+        if (made.declined !== 'no_inventory' && made.declined !== 'limit') break;
+      }
+    }
+    if (held.length > 0) return signed(rfq, route, held);
+    const why = advised(rfq, route, first, inputs, refusal ?? { declined: 'internal' });
+    // A split takes its LPs another round, so a part is offered for as long as a whole at most.
+    const last = times.at(-1) ?? first;
+    const part = ladders.offer(rfq, route, inputsAt(last), last, why);
+    return part === undefined ? no(rfq, route, why) : [part];
+  }
 
+  /** One price, doubted, and its money put aside. */
+  function hold(rfq: Rfq, route: Route, times: OrderTimes, inputs: PriceInputs): Held | Decline {
+    const quoted = price(inputs);
+    if (isDecline(quoted)) return quoted;
     const doubt = check(inputs, quoted)[0] ?? doubtOf(book, route, quoted.input, quoted.output);
     if (doubt !== undefined) {
       log.error({ rfqId: rfq.rfqId, pair: route.pairName, doubt, terms: quoted.terms }, 'a price did not survive the second opinion: not signed');
-      return no(rfq, route, { declined: 'internal', detail: doubt });
+      return { declined: 'internal', control: 'fat_finger', detail: doubt };
     }
-    const order = quoteOrder(rfq, route, times, { input: quoted.input, output: quoted.output, relayFee: ask.relayFee });
+    const order = quoteOrder(rfq, route, times, { input: quoted.input, output: quoted.output, relayFee: inputs.relayFee });
     const id = orderId(route.domain, order);
-    const request = requestOf(rfq, route, order, id, quoted);
-    const hold = book.ledger.hold(request, book.settled(route.origin.id));
-    if (isDecline(hold)) return refused(rfq, route, inputs, times, hold);
+    const request = requestOf(rfq, route, times, id, quoted);
+    const answered = book.ledger.hold(request, book.settled(route.origin.id));
+    // What the ledger names is of what it pays out, whichever side the taker fixed.
+    if (isDecline(answered)) return answered.maxAmount === undefined ? answered : { ...answered, maxAmount: (inputs.amount * answered.maxAmount) / quoted.output };
     deps.held(request);
     const quoteId = random.bytes32();
     deps.moments.quoted({ orderId: id, quoteId, rfqId: rfq.rfqId, atMs: deps.clock.nowMs(), taker: rfq.taker, route, times, inputs, priced: quoted, hold: request, slice: false });
-    return signed(rfq, route, order, id, quoteId, times, quoted);
+    return { times, order, id, quoteId, quoted };
   }
 
-  /** The ledger says no: offer a part, or say how much would have passed in the taker's own unit. */
-  function refused(rfq: Rfq, route: Route, inputs: Parameters<typeof price>[0], times: OrderTimes, hold: Decline): Answer {
-    const most = hold.maxAmount === undefined || hold.maxAmount <= 0n ? undefined : rfq.side === 'exactOutput' ? hold.maxAmount : inputFor(inputs, hold.maxAmount);
-    const { maxAmount: _, ...reason } = hold;
-    const inTheirUnit: Decline = most === undefined ? reason : { ...reason, maxAmount: most };
-    return ladders.offer(rfq, route, inputs, times, inTheirUnit) ?? no(rfq, route, inTheirUnit);
-  }
-
-  function signed(rfq: Rfq, route: Route, order: StandardOrder, id: Bytes32, quoteId: Bytes32, times: OrderTimes, quoted: Priced): Answer | Promise<Answer> {
-    const seal = (signature: Hex): LinkQuote => {
-      const commitment: SignedCommitment = { lp: route.account, deadline: order.fillDeadline, signature };
-      return {
-        type: 'quote',
-        rfqId: rfq.rfqId,
-        quoteId,
-        order: orderToMessage(order) as LinkQuote['order'],
-        validUntil: times.validUntil,
-        eta: route.sameChain ? quoting.etaSeconds.sameChain : quoting.etaSeconds.crossChain,
-        lpSpreadBps: quoted.lpSpreadBps,
-        amountBeforeFees: quoted.amountBeforeFees.toString(),
-        commitment,
-      };
+  /** A refusal that size is the reason of names a size that passes: found by asking pricing and ledger again, not by proportion. */
+  function advised(rfq: Rfq, route: Route, times: OrderTimes, inputs: PriceInputs, why: Decline): Decline {
+    if (why.maxAmount === undefined || why.maxAmount <= 0n) return why;
+    const tried = (amount: bigint): Trial => {
+      const quoted = price({ ...inputs, amount });
+      if (isDecline(quoted)) return quoted.declined === 'size_below_min' ? 'tiny' : 'fails';
+      return book.ledger.wouldRefuse(requestOf(rfq, route, times, TRIAL, quoted)) === undefined ? 'passes' : 'fails';
     };
-    const signature = deps.commit(route.domain, { orderId: id, quoteId, lp: route.account, deadline: order.fillDeadline });
-    return typeof signature === 'string' ? seal(signature) : signature.then(seal);
+    return { ...why, maxAmount: largestPassing(inputs.amount, why.maxAmount, tried) };
+  }
+
+  function signed(rfq: Rfq, route: Route, held: readonly Held[]): readonly Answer[] | Promise<readonly Answer[]> {
+    const quotes: LinkQuote[] = [];
+    let later: Promise<LinkQuote>[] | undefined;
+    for (const [at, each] of held.entries()) {
+      const more = at < held.length - 1;
+      const signature = deps.commit(route.domain, { orderId: each.id, quoteId: each.quoteId, lp: route.account, deadline: each.order.fillDeadline });
+      if (typeof signature === 'string') quotes.push(quoteOf(rfq, route, each, signature, more));
+      else (later ??= []).push(signature.then((text) => quoteOf(rfq, route, each, text, more)));
+    }
+    return later === undefined ? quotes : Promise.all(later);
+  }
+
+  function quoteOf(rfq: Rfq, route: Route, { times, order, quoteId, quoted }: Held, signature: Hex, more: boolean): LinkQuote {
+    return {
+      type: 'quote',
+      rfqId: rfq.rfqId,
+      quoteId,
+      order: orderToMessage(order) as LinkQuote['order'],
+      validUntil: times.validUntil,
+      eta: route.sameChain ? quoting.etaSeconds.sameChain : quoting.etaSeconds.crossChain,
+      lpSpreadBps: quoted.lpSpreadBps,
+      amountBeforeFees: quoted.amountBeforeFees.toString(),
+      commitment: { lp: route.account, deadline: order.fillDeadline, signature },
+      more,
+    };
   }
 
   /** The venue's skeleton against what we know of the chains ourselves: an order on another escrow or oracle is not ours to promise. */
@@ -160,11 +196,23 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   return { answer };
 }
 
+/** A promise that is held and not yet signed. */
+interface Held {
+  times: OrderTimes;
+  order: StandardOrder;
+  id: Bytes32;
+  quoteId: Bytes32;
+  quoted: Priced;
+}
+
+/** Names no order: for asking the ledger what it would say. */
+const TRIAL = 'trial';
+
 export function decline(rfq: Pick<Rfq, 'rfqId'>, { declined, control, maxAmount }: Decline, quoteId?: Bytes32): LinkDecline {
   return { type: 'decline', rfqId: rfq.rfqId, ...(quoteId !== undefined && { quoteId }), reason: declined, ...(control !== undefined && { code: control }), maxAmount: maxAmount === undefined ? null : maxAmount.toString() };
 }
 
-function requestOf(rfq: Rfq, route: Route, order: StandardOrder, id: Bytes32, quoted: Priced): HoldRequest {
+function requestOf(rfq: Rfq, route: Route, { fillDeadline }: OrderTimes, id: string, quoted: Priced): HoldRequest {
   return {
     quoteId: id,
     chainId: route.dest.id,
@@ -172,19 +220,13 @@ function requestOf(rfq: Rfq, route: Route, order: StandardOrder, id: Bytes32, qu
     amount: quoted.output,
     input: { chainId: route.origin.id, token: route.inputToken.address, amount: quoted.received },
     group: groupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce),
-    lapsesAt: order.fillDeadline,
+    lapsesAt: fillDeadline,
     taker: rfq.taker,
     pair: route.pairName,
     side: route.lp,
     notional: quoted.notional,
     fillProbabilityBps: Math.min(10_000, Math.max(1, Math.ceil(quoted.terms.winProbability * 10_000))),
   };
-}
-
-/** The largest input whose output the ledger could still pay. */
-function inputFor(inputs: Parameters<typeof price>[0], output: bigint): bigint | undefined {
-  const quoted = price({ ...inputs, side: 'exactOutput', amount: output });
-  return isDecline(quoted) ? undefined : quoted.input;
 }
 
 /** The independent check of a deal at the market of this moment. */

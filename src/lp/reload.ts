@@ -24,6 +24,7 @@ const LIVE: readonly (readonly string[])[] = [
   ['chains', '*', 'minGas'],
   ['chains', '*', 'maxHeadAgeMs'],
   ['quoting', 'validitySeconds'],
+  ['quoting', 'pointsSeconds'],
   ['quoting', 'maxValiditySeconds'],
   ['quoting', 'maxLandingMarginSeconds'],
   ['quoting', 'clockSkewSeconds'],

@@ -83,14 +83,17 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
 
   function asked(rfq: Rfq): void {
     const startedMs = clock.monotonicMs();
-    const answered = (answer: Answer) => {
+    const answered = (answers: readonly Answer[]) => {
+      const tookMs = clock.monotonicMs() - startedMs;
       // Too late is worth nothing to the venue; the hold stays, for a signature that nobody has would be worse assumed dead.
-      if (clock.monotonicMs() - startedMs <= rfq.deadlineMs) send(answer);
-      metrics.quoteSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
-      metrics.answers.add(answer.type === 'quote' ? QUOTE : answer.type === 'partial' ? PARTIAL : DECLINE);
-      if (answer.type === 'decline') metrics.declines.add({ reason: answer.reason });
+      if (tookMs <= rfq.deadlineMs) for (const answer of answers) send(answer);
+      metrics.quoteSeconds.observe(tookMs / 1000);
+      const [first] = answers;
+      if (first?.type === 'quote') metrics.quotes.add({}, answers.length);
+      metrics.answers.add(first?.type === 'quote' ? QUOTE : first?.type === 'partial' ? PARTIAL : DECLINE);
+      if (first?.type === 'decline') metrics.declines.add({ reason: first.reason });
     };
-    attempt(() => deps.desk().quoter.answer(rfq), answered, () => answered(decline(rfq, { declined: 'internal' })));
+    attempt(() => deps.desk().quoter.answer(rfq), answered, () => answered([decline(rfq, { declined: 'internal' })]));
   }
 
   function sliced(slice: Slice): void {

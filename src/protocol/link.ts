@@ -141,6 +141,8 @@ export const zQuote = z.strictObject({
   lpSpreadBps: z.int(),
   amountBeforeFees: zAmount,
   commitment: zCommitment,
+  /** true: another quote for this rfq follows at once; false: that was all. Absent: the venue waits a moment for another. */
+  more: z.boolean().optional(),
 });
 
 /** A ladder of what it could fill, sizes rising: [input amount, output amount]. Not firm: a slice is. */

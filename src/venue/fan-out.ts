@@ -44,8 +44,8 @@ interface Round {
   end(): void;
 }
 
-/** What an answer means for the round: its sender is done, may send more, said nothing to the point, or made the round pointless. */
-type Taken = 'done' | 'more' | 'ignored' | 'broken';
+/** What an answer means for the round: its sender is done, has announced another, may send more, said nothing to the point, or made the round pointless. */
+type Taken = 'done' | 'announced' | 'more' | 'ignored' | 'broken';
 
 /** Several validity windows are welcome; a flood is not. */
 const MAX_QUOTES_PER_SOLVER = 8;
@@ -76,6 +76,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
           const taken = take(session, message);
           if (taken === 'ignored' || ended) return;
           lastAnswerMs = clock.monotonicMs();
+          if (taken === 'announced') return;
           if (round.waiting.delete(session)) {
             session.inFlight--;
             answerSeconds.observe((lastAnswerMs - startedMs) / 1000, { solver: session.solverId });
@@ -139,7 +140,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
               answers.add({ solver: solverId, answer: 'quote' });
               result.quotes.push(verified);
             }
-            return 'more';
+            return message.more === undefined ? 'more' : message.more ? 'announced' : 'done';
           }
           case 'partial':
             answers.add({ solver: solverId, answer: 'partial' });

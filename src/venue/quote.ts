@@ -213,6 +213,7 @@ export function createQuoter(deps: QuoteDeps, fanOutOptions: FanOutOptions, rate
       takerGas: landing.takerGasWei === 0n ? 0n : (prices.tokenForNativeUp(ask.side === 'exactInput' ? ask.outputToken : ask.inputToken, gas.settings(ask.origin.id).nativeSymbol, landing.takerGasWei) ?? 0n),
       eta: verified.eta,
       fillRateBps: settled + faded === 0 ? 10_000 : Math.floor((settled * 10_000) / (settled + faded)),
+      validUntil: verified.validUntil,
       verified,
       landing,
     };

@@ -23,6 +23,8 @@ export interface ScriptedVenue {
   fills: Message<'fill', FromSolver>[];
   /** Sends a request and waits for its first answer. */
   ask(rfq: Rfq): Promise<Answer>;
+  /** Sends a request and waits for all that is said to it. */
+  askAll(rfq: Rfq): Promise<Answer[]>;
   /** Sends anything; the answer, if one comes, is for whoever waits on its rfqId. */
   send(message: FromVenue): void;
   answerTo(rfqId: string): Promise<Answer>;
@@ -40,7 +42,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', path: LINK_PATH, perMessageDeflate: false });
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const waiting = new Map<string, (answer: Answer) => void>();
-  const early = new Map<string, Answer>();
+  const early = new Map<string, Answer[]>();
   let socket: WebSocket | undefined;
   let hello: Hello | undefined;
 
@@ -67,9 +69,13 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
       venue.send(rfq);
       return venue.answerTo(rfq.rfqId);
     },
+    async askAll(rfq) {
+      const answers = [await venue.ask(rfq)];
+      for (let last = answers[0]; last?.type === 'quote' && last.more === true; last = answers.at(-1)) answers.push(await venue.answerTo(rfq.rfqId));
+      return answers;
+    },
     answerTo(rfqId) {
-      const answer = early.get(rfqId);
-      early.delete(rfqId);
+      const answer = early.get(rfqId)?.shift();
       if (answer !== undefined) return Promise.resolve(answer);
       return new Promise((resolve) => waiting.set(rfqId, resolve));
     },
@@ -107,7 +113,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
         const resolve = waiting.get(message.rfqId);
         waiting.delete(message.rfqId);
         if (resolve) resolve(message);
-        else early.set(message.rfqId, message);
+        else early.set(message.rfqId, [...(early.get(message.rfqId) ?? []), message]);
       }
     });
   });
