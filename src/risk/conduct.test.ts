@@ -1,0 +1,68 @@
+/** Who holds options and who trades: both tests, their steps, and that everything is forgiven in time. */
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { accepted, type Conduct, type ConductRule, faded, quoted, suspicion, tradedElsewhere, UNKNOWN } from './conduct.ts';
+
+const rule: ConductRule = { liveSeconds: 50, acceptShare: 0.02, accepts: 10, lateShare: 0.8, memorySeconds: 3_600 };
+const times = (count: number, step: (conduct: Conduct) => Conduct, from: Conduct = UNKNOWN) => Array.from({ length: count }).reduce<Conduct>((conduct) => step(conduct), from);
+const asks = (count: number, from?: Conduct) => times(count, (conduct) => quoted(conduct, 10, 1), from);
+
+describe('asking and never taking', () => {
+  test.each([[5, 0], [6, 1], [20, 2], [80, 3]])('%i quotes of ten seconds: step %i', (count, step) => {
+    expect(suspicion(asks(count), rule)).toBe(step);
+  });
+
+  test('one in fifty is enough to be a trader', () => {
+    const trader = accepted(asks(50), { share: 0.1, markBps: 8, unused: 9 });
+    expect(suspicion(trader, rule)).toBe(0);
+    expect(suspicion(asks(1, trader), rule)).not.toBe(0);
+  });
+
+  test('who trades with somebody else is no option holder', () => {
+    expect(suspicion(times(80, (conduct) => tradedElsewhere(conduct, 10), asks(80)), rule)).toBe(0);
+  });
+});
+
+describe('taking late, when it has become good', () => {
+  const late = (count: number, share: number, markBps: number) => times(count, (conduct) => accepted(quoted(conduct, 10, 1), { share, markBps, unused: 10 * (1 - share) }));
+  test.each([
+    [9, 0.9, -5, 0],
+    [10, 0.9, -5, 1],
+    [20, 0.9, -5, 2],
+    [40, 0.9, -5, 3],
+    [40, 0.7, -5, 0],
+    [40, 0.9, 5, 0],
+  ])('%i trades after %d of the life at %d bps for us: step %i', (count, share, mark, step) => {
+    expect(suspicion(late(count, share, mark), rule)).toBe(step);
+  });
+
+  test('ten spread over minutes still count as ten', () => {
+    let conduct = UNKNOWN;
+    for (let at = 0; at < 10; at++) conduct = accepted(quoted(faded(conduct, at * 20_000, rule), 10, 1), { share: 0.95, markBps: -3, unused: 0.5 });
+    expect(suspicion(conduct, rule)).toBe(1);
+  });
+});
+
+test('everything is forgiven in time, and nothing is by asking more', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 500 }), fc.double({ min: 1, max: 60, noNaN: true }), (count, seconds) => {
+      const guilty = times(count, (conduct) => quoted(conduct, seconds, 1), { ...UNKNOWN, atMs: 1 });
+      expect(suspicion(faded(guilty, 20 * 3_600_000, rule), rule)).toBe(0);
+      expect(suspicion(quoted(guilty, seconds, 1), rule)).toBeGreaterThanOrEqual(suspicion(guilty, rule));
+    }),
+  );
+});
+
+test('fading in one step or in many is the same', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 600_000 }), { minLength: 1, maxLength: 20 }), (gaps) => {
+      const start = accepted(asks(30), { share: 0.9, markBps: -4, unused: 1 });
+      let stepwise: Conduct = start;
+      let atMs = 0;
+      for (const gap of gaps) stepwise = faded(stepwise, (atMs += gap), rule);
+      const once = faded(start, atMs, rule);
+      for (const key of ['quotes', 'liveSeconds', 'accepts', 'lateness', 'markBps'] as const) expect(stepwise[key]).toBeCloseTo(once[key], 9);
+    }),
+  );
+});

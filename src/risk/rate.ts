@@ -1,0 +1,26 @@
+/** How often somebody may ask: a bucket of tokens that fills with time. */
+
+export interface RateRule {
+  perSecond: number;
+  /** How many at once. */
+  burst: number;
+}
+
+/** Changed in place: it is asked on the hot path. */
+export interface Tokens {
+  left: number;
+  atMs: number;
+}
+
+export const fullBucket = ({ burst }: RateRule, nowMs: number): Tokens => ({ left: burst, atMs: nowMs });
+
+/** Takes a token; false when there is none. */
+export function take(tokens: Tokens, nowMs: number, { perSecond, burst }: RateRule): boolean {
+  if (nowMs > tokens.atMs) {
+    tokens.left = Math.min(burst, tokens.left + ((nowMs - tokens.atMs) / 1000) * perSecond);
+    tokens.atMs = nowMs;
+  }
+  if (tokens.left < 1) return false;
+  tokens.left -= 1;
+  return true;
+}

@@ -1,0 +1,106 @@
+/** The small rules: loss by a jump, drawdown, rate; each with its numbers and what must hold for all numbers. */
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CONTROLS } from '../domain/control.ts';
+import { CONTROL_CARDS } from './control.ts';
+import { type DrawdownRule, judged, lossOf, moved, rolled } from './drawdown.ts';
+import { gapLoss, jumpOf } from './gap-loss.ts';
+import { fullBucket, take } from './rate.ts';
+
+describe('gap loss', () => {
+  const rule = { deviations: 4, leastBps: 100 };
+
+  test.each([[12.5, 100], [25, 100], [40, 160]])('one deviation of %d bps over the longest life: a jump of %d bps', (deviation, jump) => {
+    expect(jumpOf(deviation, rule)).toBe(jump);
+  });
+
+  test('what the spread does not cover, of the notional, rounded up', () => {
+    // 25,000 USD at a spread of 10 bps against a jump of 100: 90 bps are 225 USD.
+    expect(gapLoss(25_000_000_000n, 10, 100)).toBe(225_000_000n);
+    expect(gapLoss(1n, 10, 100)).toBe(1n);
+    expect(gapLoss(25_000_000_000n, 100, 100)).toBe(0n);
+    expect(gapLoss(25_000_000_000n, 130, 100)).toBe(0n);
+    expect(gapLoss(25_000_000_000n, -5, 100)).toBe(262_500_000n);
+  });
+
+  test('never below the exact value, never more than a unit and a rounding above it; rises with size, falls with spread', () => {
+    const bps = fc.integer({ min: 0, max: 3_000_000 }).map((n) => n / 1e4);
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 14n }), bps, bps, (notional, spread, jump) => {
+        const loss = gapLoss(notional, spread, jump);
+        const exact = (Number(notional) * Math.max(0, jump - spread)) / 1e4;
+        expect(Number(loss)).toBeGreaterThanOrEqual(exact * (1 - 1e-9));
+        expect(Number(loss)).toBeLessThanOrEqual(exact * (1 + 1e-9) + 1 + Number(notional) * 1e-8);
+        expect(gapLoss(notional + 1n, spread, jump)).toBeGreaterThanOrEqual(loss);
+        expect(gapLoss(notional, spread + 1, jump)).toBeLessThanOrEqual(loss);
+      }),
+    );
+  });
+});
+
+describe('drawdown', () => {
+  const rule: DrawdownRule = { hourBps: 50, dayBps: 100, killTimes: 2 };
+  const HOUR = 3_600_000;
+  const start = rolled(undefined, 1_000_000, 5 * HOUR);
+  const verdict = (nav: number, marks = start) => judged(marks, nav, rule).verdict;
+
+  test.each([[1_001_000, 'fine'], [995_001, 'fine'], [995_000, 'cut'], [990_001, 'cut'], [990_000, 'kill']] as const)('an hour that began at a million and is at %i: %s', (nav, is) => {
+    expect(verdict(nav)).toBe(is);
+  });
+
+  test('a new hour measures anew, the day remembers', () => {
+    const later = rolled(start, 995_500, 6 * HOUR);
+    expect(lossOf(later, 991_500)).toMatchObject({ dayBps: 85 });
+    expect(verdict(991_500, later)).toBe('fine');
+    expect(verdict(990_000, later)).toBe('cut');
+    expect(verdict(990_000, rolled(later, 990_000, 29 * HOUR))).toBe('fine');
+  });
+
+  test('deposits and withdrawals are neither gains nor losses', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -400_000, max: 400_000 }), fc.integer({ min: 900_000, max: 1_100_000 }), (flow, nav) => {
+        const [hour, with_] = [lossOf(start, nav).hourBps * 1_000_000, lossOf(moved(start, flow), nav + flow).hourBps * (1_000_000 + flow)];
+        expect(with_).toBeCloseTo(hour, 0);
+      }),
+    );
+  });
+
+  test('once cut, sizes come back only when half of the limit is free again', () => {
+    const { marks } = judged(start, 994_000, rule);
+    expect(judged(marks, 996_000, rule).verdict).toBe('cut');
+    expect(judged(marks, 997_600, rule).verdict).toBe('fine');
+    expect(verdict(996_000)).toBe('fine');
+  });
+});
+
+describe('rate', () => {
+  const rule = { perSecond: 10, burst: 5 };
+
+  test('a burst passes, then ten a second', () => {
+    const tokens = fullBucket(rule, 0);
+    const asked = (at: number, count: number) => Array.from({ length: count }, () => take(tokens, at, rule)).filter(Boolean).length;
+    expect(asked(0, 20)).toBe(5);
+    expect(asked(100, 20)).toBe(1);
+    expect(asked(1_100, 20)).toBe(5);
+  });
+
+  test('never more than the burst and the rate allow, whatever the clock does', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -500, max: 500 }), { maxLength: 300 }), (gaps) => {
+        const tokens = fullBucket(rule, 0);
+        let [now, latest, passed] = [0, 0, 0];
+        for (const gap of gaps) {
+          now = Math.max(0, now + gap);
+          latest = Math.max(latest, now);
+          if (take(tokens, now, rule)) passed += 1;
+          expect(passed).toBeLessThanOrEqual(rule.burst + (latest / 1000) * rule.perSecond + 1e-6);
+        }
+      }),
+    );
+  });
+});
+
+test('every control has a card and no card is without its control', () => {
+  expect(Object.keys(CONTROL_CARDS).sort()).toEqual([...CONTROLS].sort());
+});
