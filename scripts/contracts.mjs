@@ -24,6 +24,7 @@ const modules = [
   { file: 'dev-usd', contract: 'DevUsd', name: 'devUsd' },
   { file: 'dev-token', contract: 'DevToken', name: 'devToken' },
   { file: 'dev-wallet', contract: 'DevWallet', name: 'devWallet' },
+  { file: 'dev-gas-oracle', contract: 'DevGasOracle', name: 'devGasOracle' },
 ]
 
 /** npm installs forge as a binary for this platform; the launcher around it is not needed. */

@@ -2,15 +2,17 @@
 
 import type { Decline } from '../domain/decline.ts';
 import { isDecline } from '../domain/decline.ts';
-import { mulDivUp, parseUnits } from '../domain/amount.ts';
+import { parseUnits } from '../domain/amount.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Ledger } from '../inventory/ledger.ts';
-import type { ChainPort } from '../ports/chain.ts';
+import type { Block, ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Mid } from '../pricing/mid.ts';
 import type { PriceInputs } from '../pricing/price.ts';
 import { type Rational, ten } from '../pricing/rational.ts';
 import { rebalanceTerm } from '../pricing/terms.ts';
 import type { LpChainConfig, LpConfig } from './config.ts';
+import { createGas, type DataFees } from './gas.ts';
 import { CALM, type Caution } from './guard.ts';
 import type { Market } from './market.ts';
 import type { Route } from './route.ts';
@@ -24,12 +26,32 @@ export interface Ask {
   validUntil: UnixSeconds;
 }
 
+/** A chain as it looked when a price was made. */
+export interface ChainSight {
+  head: Block | undefined;
+  headSeenAtMs: number;
+  gasPrice: bigint | undefined;
+}
+
+/** Where the inputs of one price came from, by reference: nothing here changes afterwards. */
+export interface Evidence {
+  atMs: number;
+  mid: Mid;
+  caution: Caution;
+  origin: ChainSight;
+  dest: ChainSight;
+}
+
+export type BookInputs = PriceInputs & { evidence: Evidence };
+
 export interface ChainState {
   readonly port: ChainPort;
   /** Replaced when the configuration is. */
   config: LpChainConfig;
   /** Wei for one unit of gas, soon mined; undefined until read. */
   gasPrice: bigint | undefined;
+  /** Beside gas, what publishing our transactions costs; undefined until read. */
+  dataFees: DataFees | undefined;
   /** Of the operator; undefined until read. */
   native: bigint | undefined;
 }
@@ -45,8 +67,8 @@ export interface Book {
   /** USD for one whole token of an asset, from its own price alone; undefined while there is none. */
   usd(asset: string): Rational | undefined;
   /** All that pricing wants to know about this request, or why there can be no price. */
-  inputs(route: Route, ask: Ask, caution?: Caution): PriceInputs | Decline;
-  /** Reads gas prices and the operator's native balance anew. */
+  inputs(route: Route, ask: Ask, caution?: Caution): BookInputs | Decline;
+  /** Reads gas prices, data fees and the operator's native balance anew. */
   refreshGas(operator: `0x${string}`): Promise<void>;
 }
 
@@ -65,29 +87,9 @@ type Options = Pick<LpConfig, 'assets' | 'quoting'>;
 export function createBook({ clock, market, ledger, chains, settled, startedWith }: BookDeps, { assets, quoting }: Options): Book {
   const targets = new Map<string, bigint>(Object.entries(assets).map(([asset, { target }]) => [asset, target === null ? (startedWith.get(asset) ?? 0n) : parseUnits(target, 18)]));
 
+  const gas = createGas({ chains, market }, { assets, quoting });
+
   const now = (chainId: number): UnixSeconds => Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
-
-  /** Our gas for fill, proof and claim, in base units of the output token; 0n where the relayer or the taker pays. */
-  function ownGas(route: Route): bigint | Decline {
-    if (route.sameChain) return 0n;
-    const { fill, prove, claim } = quoting.gasUnits;
-    const legs = [legCost(route.dest.id, fill, route), legCost(route.origin.id, prove + claim, route)];
-    const [there, back] = legs;
-    if (there === undefined || back === undefined) return { declined: 'standby', detail: 'gas price unknown' };
-    if (typeof there !== 'bigint') return there;
-    return typeof back === 'bigint' ? there + back : back;
-  }
-
-  function legCost(chainId: number, units: number, route: Route): bigint | Decline | undefined {
-    const state = chains.get(chainId);
-    if (state?.gasPrice === undefined) return undefined;
-    const native = market.mid(state.config.gasPrice);
-    if (isDecline(native)) return native;
-    const output = market.mid(assets[route.outputToken.symbol]?.price ?? route.outputToken.symbol);
-    if (isDecline(output)) return output;
-    const wei = state.gasPrice * BigInt(units);
-    return mulDivUp(wei * ten(route.outputToken.decimals), native.price.num * output.price.den, ten(18) * native.price.den * output.price.num);
-  }
 
   /** (V - V*) / B, from the asset summed over all chains, owed to us, and promised. */
   function position(asset: string, usd: number, halfBand: number): number {
@@ -126,8 +128,8 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
       const { pair, params } = route;
       const priced = market.pair(pair.base, pair.quote);
       if (isDecline(priced)) return priced;
-      const gas = ownGas(route);
-      if (typeof gas !== 'bigint') return gas;
+      const ownGas = gas.own(route);
+      if (typeof ownGas !== 'bigint') return ownGas;
       const nowMs = clock.nowMs();
       const { mid, quoteValue, sigma } = priced;
       const since = Math.min(mid.atMs, nowMs) / 1000;
@@ -146,21 +148,13 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
         firmSeconds: ask.validUntil - since + quoting.clockSkewSeconds,
         // The same asset on two chains has a location but no price to be wrong about.
         q: pair.base === pair.quote ? 0 : position(pair.base, mid.value * quoteValue, params.halfBand),
-        ownGas: gas,
+        ownGas,
         lockSeconds: route.sameChain ? 0 : quoting.lockSeconds,
         rebalanceBps: rebalance(route),
         freeOutput: ledger.free(route.dest.id, route.outputToken.address),
         params: caution.sizeFactor === 1 && caution.omegaFactor === 1 ? params : { ...params, maxSize: params.maxSize * caution.sizeFactor, omega: params.omega * caution.omegaFactor },
       };
     },
-    async refreshGas(operator) {
-      await Promise.all(
-        [...chains.values()].map(async (state) => {
-          const [fees, native] = await Promise.all([state.port.fees(), state.port.nativeBalance(operator)]);
-          state.gasPrice = 2n * fees.baseFee + fees.priorityFee;
-          state.native = native;
-        }),
-      );
-    },
+    refreshGas: gas.refresh,
   };
 }

@@ -22,6 +22,8 @@ export const zLpChain = z.strictObject({
   minGas: zUnits.default('0.02'),
   /** Price symbol of the native currency: prices our own gas on cross-chain trades. */
   gasPrice: zName.default('ETH'),
+  /** What a transaction costs beside its gas: on OP-stack chains a fee for publishing it, read from their GasPriceOracle. */
+  l1Fee: z.enum(['none', 'opStack']).default('none'),
   /** Standby when the newest block reached us longer ago than this, or its time is further off from ours. */
   maxHeadAgeMs: z.int().min(500).default(15_000),
   /** After a promise's last second: clock skew, two blocks, submit latency. */
@@ -97,6 +99,8 @@ export const zLpQuoting = z.strictObject({
   /** Cross-chain: how long the input is locked until claimed, for the cost of capital. */
   lockSeconds: z.int().min(0).default(60),
   gasUnits: z.strictObject({ fill: z.int().default(150_000), prove: z.int().default(150_000), claim: z.int().default(150_000) }).prefault({}),
+  /** Unsigned bytes of the same transactions, for chains that charge for publishing them. A proof grows with its signatures. */
+  txBytes: z.strictObject({ fill: z.int().min(0).default(650), prove: z.int().min(0).default(900), claim: z.int().min(0).default(1_150) }).prefault({}),
   maxInFlight: z.int().min(1).max(100_000).default(256),
 });
 

@@ -26,6 +26,7 @@ import { createFollower, type Follower, type FollowListener } from './follow.ts'
 import { createGuard } from './guard.ts';
 import { createLadders } from './ladder.ts';
 import { createLeases } from './lease.ts';
+import { type LimitUse, limitUse } from './limit-use.ts';
 import { createMarket } from './market.ts';
 import { createLpMetrics, showGauges } from './metrics.ts';
 import { createMoments } from './moments.ts';
@@ -69,6 +70,8 @@ export interface LpStatus {
   note: string | null;
   reasons: readonly Reason[];
   liveQuotes: number;
+  /** Accepted orders not yet final. */
+  openAwards: number;
   venues: { name: string; welcome: boolean }[];
   chains: { chainId: number; slug: string; head: bigint | null; final: bigint; gasWei: bigint | null }[];
   prices: { symbol: string; usd: number | null; detail: string | null }[];
@@ -81,8 +84,9 @@ export interface LpNode {
   stop(): Promise<void>;
   status(): LpStatus;
   inventory(): BucketView[];
+  limits(): { limits: LimitUse[] };
   awards(limit?: number): Promise<LpAward[]>;
-  /** The kill switch: nothing is signed from this moment on. What was signed stays honoured. */
+  /** The kill switch: nothing is signed from this moment on. What was signed stays honoured. Before `start` it holds from the start. */
   pause(note: string): void;
   resume(): void;
   /** Puts another configuration in force from the next request on, all or nothing. What was signed keeps the terms it was signed with. */
@@ -110,6 +114,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   const lpMetrics = createLpMetrics(deps.metrics);
 
   let live: Live | undefined;
+  let pausedBy: string | undefined;
 
   interface Live {
     standby: Standby;
@@ -133,7 +138,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const me = account as `0x${string}`;
     const operator = deps.signer.address;
     const { ledger } = restored;
-    const states = new Map(lpChains.map(({ port, config: chain }): [number, ChainState] => [port.chain.id, { port, config: chain, gasPrice: undefined, native: undefined }]));
+    const states = new Map(lpChains.map(({ port, config: chain }): [number, ChainState] => [port.chain.id, { port, config: chain, gasPrice: undefined, dataFees: undefined, native: undefined }]));
     const chains = new Map(lpChains.map((each) => [each.chain.id, each.chain]));
     const followers = new Map<number, Follower>();
     const time = (chainId: number) => followers.get(chainId)?.time() ?? 0;
@@ -256,6 +261,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const loop = () => (cancel = clock.after(TICK_MS, () => void tick().catch((error: unknown) => log.error({ error }, 'a tick failed')).finally(() => stopping || loop())));
     let stopping = false;
 
+    standby.set('paused', pausedBy);
     standby.set('starting', undefined);
     standby.look();
     loop();
@@ -325,6 +331,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         ...state,
         reasons: live?.standby.reasons() ?? [],
         liveQuotes: live?.desk().book.ledger.live ?? 0,
+        openAwards: live?.awards.open().length ?? 0,
         venues: live?.sessions.map(({ name, welcome }) => ({ name, welcome })) ?? [],
         chains: lpChains.map(({ port, chain }) => ({ chainId: chain.id, slug: chain.slug, head: port.head()?.number ?? null, final: live?.followers.get(chain.id)?.cursor().block ?? 0n, gasWei: live?.desk().book.chains.get(chain.id)?.native ?? null })),
         prices: Object.keys(config.prices).map((symbol) => {
@@ -334,14 +341,17 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       };
     },
     inventory: () => live?.desk().book.ledger.buckets() ?? [],
+    limits: () => ({ limits: live === undefined ? [] : limitUse(live.desk().book.ledger, limitsOf(live.desk().config)) }),
     awards: (limit = 50) => store.listAwards(limit),
     pause(note) {
+      pausedBy = note;
       live?.standby.set('paused', note);
       live?.standby.look();
       for (const session of live?.sessions ?? []) session.status();
       log.warn({ note }, 'paused: nothing is signed');
     },
     resume() {
+      pausedBy = undefined;
       live?.standby.set('paused', undefined);
       live?.standby.look();
       for (const session of live?.sessions ?? []) session.status();

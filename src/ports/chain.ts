@@ -37,6 +37,8 @@ export interface ChainViews {
   /** ERC-1271 by eth_call with a gas cap; false for a revert, a wrong answer or no code. */
   isValidSignature(wallet: Address, digest: Bytes32, signature: Hex, at?: bigint): Promise<boolean>;
   nativeBalance(address: Address, at?: bigint): Promise<bigint>;
+  /** Wei, beside its gas, for a transaction of this many unsigned bytes, signature included; at most. OP-stack chains only. */
+  l1DataFee(unsignedBytes: number, at?: bigint): Promise<bigint>;
 }
 
 export interface Fees {

@@ -14,6 +14,10 @@ const ERC1271_GAS = 600_000;
 const ERC1271_MAGIC = '0x1626ba7e';
 const ERC1271_ABI = [{ type: 'function', name: 'isValidSignature', stateMutability: 'view', inputs: [{ name: 'hash', type: 'bytes32' }, { name: 'signature', type: 'bytes' }], outputs: [{ type: 'bytes4' }] }] as const;
 
+/** A predeploy of every OP-stack chain. */
+export const GAS_PRICE_ORACLE: Address = '0x420000000000000000000000000000000000000f';
+const L1_FEE_ABI = [{ type: 'function', name: 'getL1Fee', stateMutability: 'view', inputs: [{ name: 'unsignedTx', type: 'bytes' }], outputs: [{ type: 'uint256' }] }] as const;
+
 export function createViews(chain: Chain, rpc: Rpc, call: ViewCaller): ChainViews {
   async function words(view: string, to: Address, data: Hex, at: bigint | undefined, count = 1): Promise<bigint[]> {
     const result = await call(to, data, at);
@@ -81,6 +85,13 @@ export function createViews(chain: Chain, rpc: Rpc, call: ViewCaller): ChainView
     },
     async nativeBalance(address, at) {
       return BigInt(await rpc.request<Hex>('eth_getBalance', [address, tag(at)]));
+    },
+    async l1DataFee(unsignedBytes, at) {
+      const bound = await call(GAS_PRICE_ORACLE, encode('getL1FeeUpperBound(uint256)', BigInt(unsignedBytes)), at);
+      if (bound !== undefined && bound.length >= 66) return BigInt(bound.slice(0, 66));
+      // Before Fjord it wants the bytes themselves; such as cannot be compressed cost the most.
+      const data = encodeFunctionData({ abi: L1_FEE_ABI, functionName: 'getL1Fee', args: [`0x${'ff'.repeat(unsignedBytes)}`] });
+      return one('getL1Fee', GAS_PRICE_ORACLE, data, at);
     },
   };
 }
