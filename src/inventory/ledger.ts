@@ -107,6 +107,8 @@ export interface Ledger {
   /** Live quotes: held, not yet accepted or ended. */
   readonly live: number;
   setLimits(limits: Limits): void;
+  /** What counts against each limit that anything counts against now. */
+  counted(): readonly Readonly<Outstanding>[];
   /** What of a token is never quoted; live promises stay as they are. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
   snapshot(): LedgerSnapshot;
@@ -339,7 +341,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n) return { declined: 'internal', detail: 'not an amount' };
     if (!isUnixSeconds(request.lapsesAt) || request.lapsesAt <= clock.now) return { declined: 'validity', detail: 'over before it begins' };
     if (out === undefined || into === undefined) return { declined: 'pair', detail: 'no such inventory' };
-    if (out.drift !== null) return { declined: 'standby', detail: 'ledger and chain disagree' };
+    if (out.drift !== null) return { declined: 'standby', control: 'drift', detail: 'ledger and chain disagree' };
 
     const group = groups.get(request.group);
     let shared = 0n;
@@ -545,6 +547,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     setLimits(next) {
       limits = next;
     },
+    counted: () => [...outstanding.values()],
     setBuffer: (chainId, token, buffer) => void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
     snapshot() {
       for (const { chainId, now, backlog } of clocks.values()) for (let more = backlog; more; more = clockOf(chainId).backlog) advance(chainId, now);

@@ -9,6 +9,7 @@ import { addressToBytes32 } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import { min } from '../domain/amount.ts';
 import type { UnixSeconds } from '../domain/time.ts';
+import type { Money } from '../inventory/event.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Stage } from '../inventory/promise.ts';
 import type { Block, ChainPort, EscrowEvent } from '../ports/chain.ts';
@@ -29,6 +30,8 @@ export interface FollowListener {
   /** At depth. */
   finalised(orderId: Bytes32, seen: Seen): void;
   refunded(orderId: Bytes32): void;
+  /** The owner, or somebody for us, paid in (positive) or took out (negative), at depth. Said once. */
+  moved(money: Money, id: string): void;
   operator(allowed: boolean): void;
   /** Everything up to this head has been taken in. */
   followed(head: Block): void;
@@ -40,8 +43,8 @@ export interface Follower {
   cursor(): ChainCursor;
   /** Time of the newest block whose events are in the ledger. */
   time(): UnixSeconds;
-  /** Tokens of ours that deposits, withdrawals or requests touched since asked last: at first sight, and at depth. */
-  takeTouched(): { heard: ReadonlySet<Address>; final: ReadonlySet<Address> };
+  /** Tokens of ours that deposits, withdrawals or requests touched since asked last, at first sight or at depth. */
+  takeTouched(): ReadonlySet<Address>;
   /** Reads again from an earlier final block: the ledger knows what it has heard. */
   rewind(to: ChainCursor): void;
   /** Takes in one head. Calls do not overlap. */
@@ -68,7 +71,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
   const solver = addressToBytes32(account);
   let cursor = start;
   let time: UnixSeconds = 0;
-  let touched = { heard: new Set<Address>(), final: new Set<Address>() };
+  let touched = new Set<Address>();
   /** Events above the final block, by what names them; of our fills, what has to be unsaid if they vanish. */
   let shallow = new Map<string, { blockNumber: bigint; fill: ShallowFill | undefined }>();
 
@@ -104,7 +107,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
         if (event.account === account && event.operator === operator) listener.operator(event.allowed);
         return;
       case 'ledger':
-        if (event.account === account) touched.heard.add(event.token);
+        if (event.account === account) touched.add(event.token);
         return;
       default:
     }
@@ -134,10 +137,21 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
         return listener.refunded(event.orderId);
       }
       case 'ledger':
-        if (event.account === account) touched.final.add(event.token);
+        if (event.account === account) move(event, `${id}:${event.logIndex}`);
         return;
       default:
     }
+  }
+
+  /** Money that came or went outside an order, by exactly what its event says. */
+  function move({ token, amount }: Extract<EscrowEvent, { kind: 'ledger' }>, id: string): void {
+    touched.add(token);
+    if (amount === 0n) return;
+    const place = { id, chainId: chain.id, token };
+    const taken = ledger.apply(amount > 0n ? { type: 'deposited', ...place, amount } : { type: 'withdrawal_ended', ...place, amount: -amount });
+    if (!taken.applied) return;
+    log.info({ chain: chain.slug, token, amount }, 'the account was paid into or out of');
+    listener.moved({ chainId: chain.id, token, amount }, id);
   }
 
   /** The nonce is used at depth: whatever else was signed under it is dead. */
@@ -198,7 +212,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
     time: () => time,
     takeTouched() {
       const taken = touched;
-      touched = { heard: new Set(), final: new Set() };
+      touched = new Set();
       return taken;
     },
     rewind(to) {

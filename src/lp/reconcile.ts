@@ -1,6 +1,7 @@
 /**
- * The ledger against the chain at one final block. What the owner paid in or took out is taken over; any other difference
- * sends the follower back to the last block on which both agreed, and if it stays, that token is not quoted any more.
+ * The ledger against the chain at one final block. Every movement that an event explains is in the ledger by then; any
+ * difference sends the follower back to the last block on which both agreed, and if it stays, that token is not quoted
+ * until they agree again. A surplus is never credited: nobody knows whose it is.
  */
 
 import type { Address } from '../domain/hex.ts';
@@ -10,7 +11,6 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChainCursor } from '../ports/lp-store.ts';
 import type { Follower } from './follow.ts';
-import type { Moments } from './moments.ts';
 
 export interface Reconciler {
   /** Compares what was touched, and everything when it is time. Call between scans. */
@@ -18,14 +18,13 @@ export interface Reconciler {
 }
 
 export function createReconciler(
-  { follower, ledger, clock, log, moments }: { follower: Follower; ledger: Ledger; clock: Clock; log: Log; moments: Pick<Moments, 'moved'> },
+  { follower, ledger, clock, log }: { follower: Follower; ledger: Ledger; clock: Clock; log: Log },
   { account, tokens, everyMs, open = [] }: { account: Address; tokens: readonly Address[]; everyMs: number; open?: readonly { id: string; token: Address; amount: bigint }[] },
 ): Reconciler {
   const { port } = follower;
   const chainId = port.chain.id;
   /** Requests that the ledger counts now; after a clean stop, those it came back with. */
   const requests = new Map<Address, { id: string; amount: bigint }>(open.map(({ token, id, amount }) => [token, { id, amount }]));
-  const external = new Set<Address>();
   const asked = new Set<Address>(tokens);
   let agreed: ChainCursor = follower.cursor();
   let rewound = false;
@@ -42,7 +41,8 @@ export function createReconciler(
     if (known !== undefined) ledger.apply({ type: 'withdrawal_ended', id: known.id, chainId, token, amount: 0n });
     requests.delete(token);
     if (amount === 0n) return;
-    const id = `request:${at.hash}:${token}:${(serial += 1)}`;
+    // Never an id of an earlier life: one known already would not count.
+    const id = `request:${at.hash}:${token}:${clock.nowMs()}:${(serial += 1)}`;
     requests.set(token, { id, amount });
     ledger.apply({ type: 'withdrawal_requested', id, chainId, token, amount });
     log.warn({ chainId, token, amount }, 'a withdrawal was requested: the amount is not quoted any more');
@@ -52,12 +52,7 @@ export function createReconciler(
   async function balance(token: Address, at: ChainCursor): Promise<boolean> {
     const amount = await port.ledgerBalance(account, token, at.block);
     const difference = amount - (ledger.bucket(chainId, token)?.onchain ?? amount);
-    if (difference !== 0n && external.has(token)) {
-      const id = `external:${at.hash}:${token}`;
-      ledger.apply(difference > 0n ? { type: 'deposited', id, chainId, token, amount: difference } : { type: 'withdrawal_ended', id, chainId, token, amount: -difference });
-      moments.moved({ chainId, token, amount: difference }, id);
-      log.info({ chainId, token, difference }, 'the account was paid into or out of');
-    } else if (difference !== 0n && !rewound) return false;
+    if (difference !== 0n && !rewound) return false;
     const frozen = ledger.bucket(chainId, token)?.drift ?? null;
     ledger.apply({ type: 'reconciled', chainId, token, amount });
     const drift = ledger.bucket(chainId, token)?.drift ?? null;
@@ -67,12 +62,7 @@ export function createReconciler(
   }
 
   async function check(): Promise<void> {
-    const touched = follower.takeTouched();
-    for (const token of touched.heard) asked.add(token);
-    for (const token of touched.final) {
-      asked.add(token);
-      external.add(token);
-    }
+    for (const token of follower.takeTouched()) asked.add(token);
     const nowMs = clock.monotonicMs();
     const all = lastMs === undefined || nowMs - lastMs >= everyMs || rewound;
     const due = all ? tokens : tokens.filter((token) => asked.has(token));
@@ -82,7 +72,6 @@ export function createReconciler(
     for (const token of due) {
       agree = (await balance(token, at)) && agree;
       await withdrawal(token, at);
-      external.delete(token);
       // A request stays looked at until its window is over: lapsing emits nothing.
       if (!requests.has(token)) asked.delete(token);
     }

@@ -1,0 +1,110 @@
+/** Money that comes, goes or vanishes behind the LP's back, on a real chain: what an event explains is taken over to the unit, anything else freezes that token and nothing more. */
+
+import { encodeAbiParameters, keccak256 } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Hex } from '../../src/domain/hex.ts';
+import type { LpNode } from '../../src/lp/node.ts';
+import { depositCall, requestWithdrawalCall, withdrawCall } from '../../src/settlement/call.ts';
+import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { createTestLp, lpConfig } from '../support/lp.ts';
+import { eventually } from '../support/lp-trades.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+
+const owner = account(81);
+const operator = account(82);
+const taker = account(83);
+const USDC = 10n ** 6n;
+const WETH = 10n ** 18n;
+const DELAY_SECONDS = 901;
+
+let devnet: Devnet;
+let chain: TestChain;
+let postgres: TestPostgres;
+let venue: ScriptedVenue;
+let lp: LpNode;
+/** Where the escrow keeps our WETH. */
+let slot: Hex;
+
+beforeAll(async () => {
+  [devnet, postgres] = await Promise.all([startDevnet([41601]), startTestPostgres()]);
+  chain = devnet.chains[0] as TestChain;
+  for (const { address } of [owner, taker]) await chain.fund(address);
+  await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
+  await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
+  await chain.setOperator(owner.address, operator.address);
+  await chain.anvil.mine(2);
+  slot = await slotOf(20n * WETH);
+  venue = await startScriptedVenue([chain.chain]);
+  const config = lpConfig(devnet, owner.address, { reconcileSeconds: 1, chains: [{ chainId: chain.chain.id, account: owner.address, maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 }] });
+  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_drift', config });
+  await lp.start();
+  await venue.until(({ status }) => status === 'active');
+}, 120_000);
+
+afterAll(async () => {
+  await lp?.stop();
+  await venue?.stop();
+  await Promise.all([devnet?.stop(), postgres?.stop()]);
+});
+
+/** Nested mapping, account then token; which of the contract's slots it is, the balance itself tells. */
+async function slotOf(balance: bigint): Promise<Hex> {
+  const inner = (key: Hex, at: Hex) => keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'bytes32' }], [key, at]));
+  for (let index = 0n; index < 20n; index += 1n) {
+    const at = inner(chain.weth.address, inner(owner.address, `0x${index.toString(16).padStart(64, '0')}`));
+    if (BigInt(await chain.anvil.rpc<Hex>('eth_getStorageAt', [chain.chain.escrow, at, 'latest'])) === balance) return at;
+  }
+  throw new Error('the escrow keeps its balances elsewhere');
+}
+
+/** Behind everybody's back: no transaction, no event. */
+async function tamper(change: bigint): Promise<void> {
+  const balance = await chain.port.ledgerBalance(owner.address, chain.weth.address);
+  await chain.anvil.rpc('anvil_setStorageAt', [chain.chain.escrow, slot, `0x${(balance + change).toString(16).padStart(64, '0')}`]);
+}
+
+const weth = () => lp.inventory().find(({ token }) => token === chain.weth.address) ?? expect.fail('no such bucket');
+const kinds = () => lp.status().reasons.map(({ kind }) => kind);
+const ask = (give: 'usdc' | 'weth', amount: bigint) => venue.ask(request({ from: chain.chain, to: chain.chain, give: chain[give], take: chain[give === 'usdc' ? 'weth' : 'usdc'], amount, taker: taker.address }));
+/** Blocks until it is so: heads, and so comparisons, come only with blocks. */
+const minedUntil = (what: () => boolean) =>
+  eventually(async () => {
+    await chain.anvil.mine(1);
+    return what();
+  });
+
+test('a deposit and a surplus that nobody explains, in one block: the first counts to the unit, the second to nobody', async () => {
+  const before = weth();
+  await chain.approve(owner.address, chain.weth.address, chain.chain.escrow);
+  await tamper(5n);
+  await chain.send(owner.address, chain.chain.escrow, depositCall(chain.weth.address, 3n * WETH));
+  await minedUntil(() => weth().drift !== null);
+  expect(weth()).toMatchObject({ onchain: before.onchain + 3n * WETH, drift: 5n });
+  await eventually(() => kinds().includes('drift'));
+  expect(lp.status().note).toContain('WETH on chain1: ledger and chain disagree');
+  // That token is not promised any more; what goes the other way is.
+  expect(await ask('usdc', 100n * USDC)).toMatchObject({ type: 'decline', reason: 'standby', code: 'drift' });
+  expect(await ask('weth', WETH / 100n)).toMatchObject({ type: 'quote' });
+});
+
+test('it is quoted again as soon as chain and ledger agree', async () => {
+  await tamper(-5n);
+  await minedUntil(() => weth().drift === null);
+  await eventually(() => !kinds().includes('drift'));
+  expect(await ask('usdc', 100n * USDC)).toMatchObject({ type: 'quote' });
+});
+
+test('a withdrawal and a loss that nobody explains, at once: the first leaves to the unit, the second freezes', async () => {
+  const before = weth();
+  await chain.send(owner.address, chain.chain.escrow, requestWithdrawalCall(chain.weth.address, 2n * WETH));
+  await minedUntil(() => weth().withdrawing === 2n * WETH);
+  await chain.anvil.advance(DELAY_SECONDS);
+  await tamper(-7n);
+  await chain.send(owner.address, chain.chain.escrow, withdrawCall(chain.weth.address, owner.address));
+  await minedUntil(() => weth().drift !== null && weth().withdrawing === 0n);
+  expect(weth()).toMatchObject({ onchain: before.onchain - 2n * WETH, drift: -7n, withdrawing: 0n });
+  await tamper(7n);
+  await minedUntil(() => weth().drift === null);
+  expect(weth().onchain).toBe(await chain.port.ledgerBalance(owner.address, chain.weth.address));
+});
