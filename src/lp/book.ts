@@ -3,6 +3,7 @@
 import type { Decline } from '../domain/decline.ts';
 import { isDecline } from '../domain/decline.ts';
 import { parseUnits } from '../domain/amount.ts';
+import type { Address } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Block, ChainPort } from '../ports/chain.ts';
@@ -24,6 +25,7 @@ export interface Ask {
   platformFeeBps: number;
   relayFee: bigint;
   validUntil: UnixSeconds;
+  taker: Address;
 }
 
 /** A chain as it looked when a price was made. */
@@ -80,16 +82,23 @@ export interface BookDeps {
   settled(chainId: number): UnixSeconds;
   /** What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is configured. */
   startedWith: ReadonlyMap<string, bigint>;
+  /** What this taker's trades cost us after acceptance, in bps. */
+  adverse(taker: Address): number;
 }
 
 type Options = Pick<LpConfig, 'assets' | 'quoting'>;
 
-export function createBook({ clock, market, ledger, chains, settled, startedWith }: BookDeps, { assets, quoting }: Options): Book {
+export function createBook({ clock, market, ledger, chains, settled, startedWith, adverse }: BookDeps, { assets, quoting }: Options): Book {
   const targets = new Map<string, bigint>(Object.entries(assets).map(([asset, { target }]) => [asset, target === null ? (startedWith.get(asset) ?? 0n) : parseUnits(target, 18)]));
 
   const gas = createGas({ chains, market }, { assets, quoting });
 
   const now = (chainId: number): UnixSeconds => Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
+
+  function sight(chainId: number): ChainSight {
+    const state = chains.get(chainId);
+    return { head: state?.port.head(), headSeenAtMs: state?.port.headSeenAtMs() ?? 0, gasPrice: state?.gasPrice };
+  }
 
   /** (V - V*) / B, from the asset summed over all chains, owed to us, and promised. */
   function position(asset: string, usd: number, halfBand: number): number {
@@ -151,8 +160,10 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
         ownGas,
         lockSeconds: route.sameChain ? 0 : quoting.lockSeconds,
         rebalanceBps: rebalance(route),
+        noRebates: priced.depegged,
         freeOutput: ledger.free(route.dest.id, route.outputToken.address),
         params: caution.sizeFactor === 1 && caution.omegaFactor === 1 ? params : { ...params, maxSize: params.maxSize * caution.sizeFactor, omega: params.omega * caution.omegaFactor },
+        evidence: { atMs: nowMs, mid, caution, origin: sight(route.origin.id), dest: sight(route.dest.id) },
       };
     },
     refreshGas: gas.refresh,

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { FeedQuote } from '../ports/feed.ts';
 import { zLpConfig } from './config.ts';
-import { createMarket } from './market.ts';
+import { createMarket, wantedOf } from './market.ts';
 
 const config = zLpConfig.parse({
   solver: { id: 'a', name: 'A' },
@@ -25,8 +25,7 @@ function world() {
 }
 
 test('what the feeds have to deliver', () => {
-  const { market } = world();
-  expect(market.wanted).toEqual(new Map([['a', ['ETHUSD', 'EURUSD']], ['b', ['ETHUSD']], ['c', ['ETHUSD']]]));
+  expect(wantedOf(config.prices).map(({ feed, symbol }) => `${feed} ${symbol}`)).toEqual(['a ETHUSD', 'b ETHUSD', 'c ETHUSD', 'a EURUSD']);
 });
 
 test('two of three sources make a price; one alone, or two that grew old, make none', () => {

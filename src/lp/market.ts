@@ -1,158 +1,259 @@
 /** The prices an LP works with, kept fresh in memory: feeds push into it, and a quote reads a mid and a volatility out of it without waiting. */
 
-import type { Decline } from '../domain/decline.ts';
-import { isDecline } from '../domain/decline.ts';
-import { RequestError } from '../domain/errors.ts';
+import { type Decline, isDecline } from '../domain/decline.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { FeedQuote } from '../ports/feed.ts';
-import { aggregate, cross, type Mid, type MidOptions, type Observation, observe } from '../pricing/mid.ts';
+import type { FeedQuote, ReferencePrice, Sequencer } from '../ports/feed.ts';
+import { cross, type Mid, type Observation, observe } from '../pricing/mid.ts';
 import { parseDecimal } from '../pricing/rational.ts';
-import { observeMid, sigmaOf, spiked, UNSEEN, type Volatility } from '../pricing/volatility.ts';
-import type { LpConfig, LpPriceConfig } from './config.ts';
+import { observeMid, sigmaOf, UNSEEN, type Volatility, wildness } from '../pricing/volatility.ts';
+import type { LpConfig } from './config.ts';
+import { pricingParams } from './params.ts';
+import { ALWAYS, type CheckedReference, type Condition, createPriceBook, declineOf, type PriceBook, type PriceState } from './price-book.ts';
 
 export interface PairPrice {
   mid: Mid;
   /** Reference currency for one whole quote token. */
   quoteValue: number;
   sigma: number;
+  /** Volatility of the last minute over that of the day; 0 while nothing is known. */
+  wildness: number;
   /** The last minute is far wilder than the day. */
   spiked: boolean;
+  /** A leg has left its peg: at market, and no rebates. */
+  depegged: boolean;
+  /** What each leg was made of: sources, ages, references. */
+  base: PriceState;
+  quote: PriceState;
+}
+
+export interface SourceView {
+  /** Price symbol that it serves. */
+  price: string;
+  feed: string;
+  symbol: string;
+  role: 'source' | 'guard' | 'reference';
+  value: number | undefined;
+  atMs: number | undefined;
+  /** `unused`: there is no mid for it to be part of; `checks`: only compared with. */
+  use: 'used' | 'stale' | 'future' | 'crossed' | 'deviant' | 'silent' | 'unused' | 'checks';
+}
+
+interface Input extends Pick<SourceView, 'price' | 'feed' | 'symbol' | 'role'> {
+  weight: number;
+  maxAgeMs: number | null;
 }
 
 export interface Market {
   /** Takes a feed's quote in; unknown symbols are ignored. */
   observe(quote: FeedQuote): void;
+  /** Takes in what may only check a price. */
+  refer(reference: ReferencePrice): void;
   /** USD mid of a price symbol now. */
   mid(symbol: string): Mid | Decline;
   pair(base: string, quote: string): PairPrice | Decline;
+  /** What is wrong with a pair's price, the worst first; undefined: nothing. */
+  condition(base: string, quote: string): Condition | undefined;
+  /** What is wrong with a chain whose sequencer is watched. */
+  chainCondition(chainId: number): Condition | undefined;
   /** Makes prices for these pairs from now on; what is known of those that stay, stays. */
   serve(pairs: LpConfig['pairs']): void;
   /** Lets volatilities see the current mids; call about once a second. */
   tick(): void;
   /** Price symbols with no usable mid now, with the reason. */
   stale(): { symbol: string; detail: string }[];
-  /** Every source a feed has to deliver: feed name to symbols. */
-  readonly wanted: ReadonlyMap<string, readonly string[]>;
+  /** Every input and what became of it, for metrics and people. */
+  sources(): SourceView[];
+  references(): { price: string; reference: CheckedReference }[];
+  /** Pairs with a price now. */
+  pairs(): { base: string; quote: string; price: PairPrice }[];
 }
 
-/** A fixed price never ages, so it never dates a cross rate. */
-const ALWAYS = Number.MAX_SAFE_INTEGER;
 /** Of a pair whose legs are both fixed: a peg is trusted, not known. */
 const LEAST_SIGMA = 0.002;
+const SPIKE_TIMES = 3;
 
-export function createMarket({ clock }: { clock: Clock }, { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>): Market {
+export interface MarketDeps {
+  clock: Clock;
+  /** By chain, where one is watched. */
+  sequencers?: ReadonlyMap<number, Sequencer>;
+}
+
+/** What feeds have to deliver for these prices: feed and symbol, each once. */
+export function wantedOf(prices: LpConfig['prices']): { feed: string; symbol: string }[] {
+  const all = Object.values(prices).flatMap((price) => ('fixed' in price ? price.guards : [...price.sources, ...price.references]));
+  return [...new Map(all.map(({ feed, symbol }) => [`${feed}|${symbol}`, { feed, symbol }])).values()];
+}
+
+export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>): Market {
   let served = pairs;
-  const books = new Map(Object.entries(prices).map(([symbol, config]) => [symbol, createPrice(config)]));
-  const bySource = new Map<string, { take(observation: Observation): void }[]>();
-  const wanted = new Map<string, string[]>();
-  for (const [symbol, config] of Object.entries(prices)) {
-    if ('fixed' in config) continue;
-    for (const source of config.sources) {
-      const key = `${source.feed}|${source.symbol}`;
-      bySource.set(key, [...(bySource.get(key) ?? []), books.get(symbol) as PriceBook]);
-      wanted.set(source.feed, [...new Set([...(wanted.get(source.feed) ?? []), source.symbol])]);
-    }
+  const books = new Map(Object.entries(prices).map(([symbol, config]) => [symbol, createPriceBook(config, clock.nowMs())]));
+  const inputs = Object.entries(prices).flatMap(([price, config]): Input[] => {
+    if ('fixed' in config) return config.guards.map((each) => ({ ...each, price, role: 'guard' }));
+    return [...config.sources.map((each): Input => ({ ...each, price, role: 'source' })), ...config.references.map((each): Input => ({ ...each, weight: 1, price, role: 'reference' }))];
+  });
+  const takers = new Map<string, { key: string; take(observation: Observation): void }[]>();
+  const checkers = new Map<string, PriceBook[]>();
+  const latest = new Map<string, { value: number; atMs: number }>();
+  for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
+    const [key, book] = [`${feed}|${symbol}`, books.get(price) as PriceBook];
+    if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
+    // One feed may deliver several symbols of one price: each is a source of its own.
+    else takers.set(key, [...(takers.get(key) ?? []), { key, take: (seen) => book.take({ ...seen, source: key, weight, ...(maxAgeMs !== null && { maxAgeMs }) }) }]);
   }
 
   const symbolOf = (asset: string) => assets[asset]?.price ?? asset;
-  const views = new Map(pairs.map(({ base, quote }) => [`${base}|${quote}`, createPair(base === quote)]));
+  const views = new Map<string, View>();
+  const serve = (next: LpConfig['pairs']) => {
+    served = next;
+    for (const { base, quote, params } of next) {
+      const view = views.get(`${base}|${quote}`) ?? createView(base === quote);
+      view.accept(pricingParams(params).maxConfidenceBps);
+      views.set(`${base}|${quote}`, view);
+    }
+  };
+  serve(pairs);
 
-  function createPair(same: boolean) {
-    let volatility: Volatility = UNSEEN;
-    let last: { base: Mid; quote: Mid; mid: Mid } | undefined;
-    return {
-      mid(base: Mid, quote: Mid): Mid {
-        if (same) return ONE;
-        if (last?.base === base && last.quote === quote) return last.mid;
-        const mid = quote.atMs === ALWAYS && quote.value === 1 ? base : cross(base, quote);
-        last = { base, quote, mid };
-        return mid;
-      },
-      see(mid: Mid, nowMs: number) {
-        if (!same) volatility = observeMid(volatility, mid.value, nowMs);
-      },
-      sigma: (floor: number) => (same ? LEAST_SIGMA : sigmaOf(volatility, Math.max(floor, LEAST_SIGMA))),
-      spiked: () => spiked(volatility),
-    };
-  }
-
-  function pairMid(base: string, quote: string) {
+  function legs(base: string, quote: string) {
     const view = views.get(`${base}|${quote}`);
     const [baseBook, quoteBook] = [books.get(symbolOf(base)), books.get(symbolOf(quote))];
     if (view === undefined || baseBook === undefined || quoteBook === undefined) return undefined;
     const nowMs = clock.nowMs();
-    const [baseMid, quoteMid] = [baseBook.mid(nowMs), quoteBook.mid(nowMs)];
-    if (isDecline(baseMid)) return baseMid;
-    if (isDecline(quoteMid)) return quoteMid;
-    return { view, mid: view.mid(baseMid, quoteMid), quoteMid, floor: Math.max(baseBook.sigmaFloor, quoteBook.sigmaFloor), nowMs };
+    return { view, nowMs, base: baseBook.state(nowMs), quote: quoteBook.state(nowMs) };
+  }
+
+  function pair(base: string, quote: string): PairPrice | Decline {
+    const found = legs(base, quote);
+    if (found === undefined) return { declined: 'pair' };
+    if (found.base.condition?.blocks === true) return declineOf(symbolOf(base), found.base.condition);
+    if (found.quote.condition?.blocks === true) return declineOf(symbolOf(quote), found.quote.condition);
+    return found.view.price(found.base, found.quote);
   }
 
   return {
-    wanted,
+    serve,
+    pair,
     observe(quote) {
-      const takers = bySource.get(`${quote.source}|${quote.symbol}`);
-      // One feed may deliver several symbols of one price: each is a source of its own.
-      const observation = takers && observe({ ...quote, source: `${quote.source}|${quote.symbol}` });
-      if (takers && observation) for (const book of takers) book.take(observation);
+      const key = `${quote.source}|${quote.symbol}`;
+      const [takes, checks] = [takers.get(key), checkers.get(key)];
+      const observation = (takes ?? checks) && observe({ ...quote, source: key });
+      if (observation === undefined) return;
+      const middle = { num: observation.bid + observation.ask, den: 2n * 10n ** 18n };
+      latest.set(key, { value: Number(middle.num) / Number(middle.den), atMs: observation.atMs });
+      for (const each of takes ?? []) each.take(observation);
+      for (const book of checks ?? []) book.check(key, { price: middle, atMs: observation.atMs });
     },
-    mid: (symbol) => books.get(symbol)?.mid(clock.nowMs()) ?? { declined: 'stale_price', detail: `no price named ${symbol}` },
-    pair(base, quote) {
-      const found = pairMid(base, quote);
-      if (found === undefined) return { declined: 'pair' };
-      if (isDecline(found)) return found;
-      const { view, mid, quoteMid, floor } = found;
-      return { mid, quoteValue: quoteMid.value, sigma: view.sigma(floor), spiked: view.spiked() };
+    refer({ source, symbol, price, atMs }) {
+      const key = `${source}|${symbol}`;
+      const exact = parseDecimal(price);
+      if (exact === undefined || exact.num === 0n) return;
+      latest.set(key, { value: Number(price), atMs });
+      for (const book of checkers.get(key) ?? []) book.check(key, { price: exact, atMs });
     },
-    serve(next) {
-      served = next;
-      for (const { base, quote } of next) if (!views.has(`${base}|${quote}`)) views.set(`${base}|${quote}`, createPair(base === quote));
+    mid(symbol) {
+      const state = books.get(symbol)?.state(clock.nowMs());
+      if (state === undefined) return { declined: 'stale_price', detail: `no price named ${symbol}` };
+      if (state.mid !== undefined && state.condition?.blocks !== true) return state.mid;
+      return state.condition === undefined ? { declined: 'stale_price' } : declineOf(symbol, state.condition);
+    },
+    condition(base, quote) {
+      const found = legs(base, quote);
+      if (found === undefined) return undefined;
+      const conditions = [found.base.condition, found.quote.condition].filter((each) => each !== undefined);
+      const blocking = conditions.find(({ blocks }) => blocks);
+      if (blocking !== undefined) return blocking;
+      const { mid } = found.view.price(found.base, found.quote);
+      return found.view.doubt(mid.confidenceBps, found.nowMs) ?? conditions[0];
+    },
+    chainCondition(chainId) {
+      const state = sequencers?.get(chainId)?.state();
+      return state === undefined || state.up ? undefined : { code: 'sequencer', blocks: true, detail: state.detail, sinceMs: state.sinceMs };
     },
     tick() {
       for (const { base, quote } of served) {
-        const found = pairMid(base, quote);
-        if (found !== undefined && !isDecline(found)) found.view.see(found.mid, found.nowMs);
+        const found = legs(base, quote);
+        if (found !== undefined && !isDecline(pair(base, quote))) found.view.tick(found.nowMs);
       }
     },
     stale() {
       const nowMs = clock.nowMs();
       return [...books].flatMap(([symbol, book]) => {
-        const mid = book.mid(nowMs);
-        return isDecline(mid) ? [{ symbol, detail: mid.detail ?? 'no price' }] : [];
+        const { condition } = book.state(nowMs);
+        return condition?.blocks === true ? [{ symbol, detail: condition.detail }] : [];
       });
     },
+    sources() {
+      const nowMs = clock.nowMs();
+      return inputs.map(({ price, feed, symbol, role }) => {
+        const [key, state] = [`${feed}|${symbol}`, books.get(price)?.state(nowMs)];
+        const seen = latest.get(key);
+        const checked = state?.references.find(({ source }) => source === key);
+        const use = seen === undefined ? 'silent' : role === 'reference' ? (checked?.stale === true ? 'stale' : 'checks') : useOf(key, state?.mid, role);
+        return { price, feed, symbol, role, value: seen?.value, atMs: seen?.atMs, use };
+      });
+    },
+    references: () => [...books].flatMap(([price, book]) => book.state(clock.nowMs()).references.map((reference) => ({ price, reference }))),
+    pairs: () =>
+      served.flatMap(({ base, quote }) => {
+        const price = pair(base, quote);
+        return isDecline(price) ? [] : [{ base, quote, price }];
+      }),
   };
 }
 
-interface PriceBook {
-  readonly sigmaFloor: number;
-  take(observation: Observation): void;
-  mid(nowMs: number): Mid | Decline;
+function useOf(key: string, mid: Mid | undefined, role: 'source' | 'guard'): SourceView['use'] {
+  if (mid === undefined) return 'unused';
+  return mid.dropped.find(({ source }) => source === key)?.why ?? (mid.used.includes(key) ? 'used' : role === 'guard' ? 'checks' : 'unused');
 }
 
-function createPrice(config: LpPriceConfig): PriceBook {
-  if ('fixed' in config) {
-    const price = parseDecimal(config.fixed);
-    if (price === undefined || price.num === 0n) throw new RequestError(`A fixed price of "${config.fixed}" is no price: write a positive decimal.`, { code: 'bad_config' });
-    const fixed: Mid = { price, value: Number(config.fixed), confidenceBps: 0, atMs: ALWAYS, used: [], dropped: [] };
-    return { sigmaFloor: 0, take: () => {}, mid: () => fixed };
-  }
-  const options: MidOptions = { maxAgeMs: config.maxAgeMs, devGuardBps: config.maxDeviationBps, minSources: config.minSources ?? (config.sources.length >= 3 ? 2 : 1) };
-  const seen = new Map<string, Observation>();
-  // A mid stands until a source speaks or the oldest one it used grows too old: thousands of quotes share one aggregation.
-  let cached: { mid: Mid | Decline; untilMs: number } | undefined;
+/** One pair: its price, made anew only when a leg or the volatility changed, and its volatility. */
+interface View {
+  /** Disagreement between sources up to this is priced, beyond it nothing is. */
+  accept(maxConfidenceBps: number): void;
+  price(base: PriceState, quote: PriceState): PairPrice;
+  doubt(confidenceBps: number, nowMs: number): Condition | undefined;
+  tick(nowMs: number): void;
+}
+
+function createView(same: boolean): View {
+  let volatility: Volatility = UNSEEN;
+  let last: PairPrice | undefined;
+  let doubtedMs: number | undefined;
+  let mostBps = Number.POSITIVE_INFINITY;
+
   return {
-    sigmaFloor: config.sigmaFloor,
-    take(observation) {
-      seen.set(observation.source, observation);
-      cached = undefined;
+    accept(maxConfidenceBps) {
+      mostBps = maxConfidenceBps;
     },
-    mid(nowMs) {
-      if (cached !== undefined && nowMs <= cached.untilMs && nowMs >= cached.untilMs - 2 * options.maxAgeMs) return cached.mid;
-      const mid = aggregate(seen.values(), nowMs, options);
-      cached = { mid, untilMs: isDecline(mid) ? nowMs : mid.atMs + options.maxAgeMs };
-      return mid;
+    price(base, quote) {
+      if (last?.base === base && last.quote === quote) return last;
+      const [baseMid, quoteMid] = [base.mid as Mid, quote.mid as Mid];
+      const wild = wildness(volatility);
+      last = {
+        mid: same ? ONE : quoteMid.atMs === ALWAYS && quoteMid.value === 1 ? baseMid : cross(baseMid, quoteMid),
+        quoteValue: quoteMid.value,
+        sigma: same ? LEAST_SIGMA : sigmaOf(volatility, Math.max(base.sigmaFloor, quote.sigmaFloor, LEAST_SIGMA)),
+        wildness: wild,
+        spiked: wild > SPIKE_TIMES,
+        depegged: base.depegged || quote.depegged,
+        base,
+        quote,
+      };
+      return last;
+    },
+    doubt(confidenceBps, nowMs) {
+      if (confidenceBps <= mostBps) {
+        doubtedMs = undefined;
+        return undefined;
+      }
+      doubtedMs ??= nowMs;
+      return { code: 'confidence', blocks: true, detail: `sources disagree by ${confidenceBps.toFixed(1)} bps, and ${mostBps} are allowed`, sinceMs: doubtedMs };
+    },
+    tick(nowMs) {
+      if (same || last === undefined) return;
+      volatility = observeMid(volatility, last.mid.value, nowMs);
+      last = undefined;
     },
   };
 }
 
-const ONE: Mid = { price: { num: 1n, den: 1n }, value: 1, confidenceBps: 0, atMs: ALWAYS, used: [], dropped: [] };
+const ONE: Mid = { price: { num: 1n, den: 1n }, value: 1, confidenceBps: 0, atMs: ALWAYS, used: [], dropped: [], seen: [] };

@@ -95,13 +95,14 @@ const solvedOf = ({ c0, fee, x, m, explore }: Priced['terms']) => c0 + fee + x +
 /** The cost terms from their formulas, written down again. */
 function costs(inputs: PriceInputs, { terms, gross }: Priced, must: Must): void {
   const { params, lp, mid, quoteValue } = inputs;
+  const unrewarded = (bps: number) => (inputs.noRebates && bps < 0 ? 0 : bps);
   must(terms.conf >= 0 && terms.conf <= inputs.confidenceBps * Math.sqrt(2 * Math.log(params.rivals)) + AGREE, 'confidence is within what the best of many noises can be');
-  must(terms.adv === (inputs.adverseBps ?? 1.5) && terms.rebal === (inputs.rebalanceBps ?? 0), 'adverse selection and rebalancing are what was given');
+  must(terms.adv === (inputs.adverseBps ?? 1.5) && terms.rebal === unrewarded(inputs.rebalanceBps ?? 0), 'adverse selection and rebalancing are what was given');
   const size = (Number(gross) / 10 ** (lp === 'buy' ? inputs.quoteDecimals : inputs.baseDecimals)) * quoteValue * (lp === 'buy' ? 1 : Number(mid.num) / Number(mid.den));
   const variance = (inputs.sigma * inputs.sigma * 1e8) / 31_536_000;
   const slope = Math.sqrt((params.gamma * variance * Math.E) / (2 * params.arrival * params.decay)) / params.unit;
   const held = (inputs.q < -1 ? -1 : inputs.q > 1 ? 1 : inputs.q) * params.halfBand;
-  must(near(terms.inv, slope * (lp === 'buy' ? held + size / 2 : size / 2 - held)), 'skew is its slope at the mean position');
+  must(near(terms.inv, unrewarded(slope * (lp === 'buy' ? held + size / 2 : size / 2 - held))), 'skew is its slope at the mean position');
   const rooted = inputs.sigma * params.impactFactor * 1e4 * Math.sqrt(size / (365 * params.dailyVolume));
   must(terms.impact >= Math.max(rooted, inputs.walkedImpactBps ?? 0) * (1 - AGREE) && (inputs.hedgeBook !== undefined || near(terms.impact, Math.max(rooted, inputs.walkedImpactBps ?? 0))), 'impact is not below the square-root law');
   must(near(terms.capital, (params.capitalRate * 1e4 * (inputs.lockSeconds + params.coFailureRate * (inputs.splitHoldSeconds ?? 0))) / 31_536_000), 'capital is interest on what is locked');

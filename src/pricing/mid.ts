@@ -13,22 +13,30 @@ export interface Observation {
   source: string;
   bid: bigint;
   ask: bigint;
-  /** When we received it (a push oracle: when it was updated). */
+  /** When it happened, if the source says so, and never later than we received it. */
   atMs: number;
   /** The source does not say when it happened, so it counts half. */
   untimed: boolean;
+  /** How often it counts; a whole number, default 1. */
+  weight?: number;
+  /** A push oracle is fresh for a heartbeat; default: as long as every other source. */
+  maxAgeMs?: number;
   /** What the source itself says of its uncertainty (Pyth), in bps. */
   confidenceBps: number;
 }
 
 const SCALE = 18;
 
-/** Reads a feed's decimal texts. undefined when they are no prices, crossed, or finer than 1e-18. */
+/**
+ * Reads a feed's decimal texts. undefined when they are no prices, crossed, or finer than 1e-18. A source whose clock runs
+ * ahead of ours cannot make its price younger than its arrival, but one that delivers late makes it as old as it is.
+ */
 export function observe(quote: { source: string; bid: string; ask: string; receivedMs: number; exchangeTimeMs?: number | null; confidenceBps?: number }): Observation | undefined {
   const bid = toScale(quote.bid);
   const ask = toScale(quote.ask);
   if (bid === undefined || ask === undefined || bid <= 0n || ask < bid) return undefined;
-  return { source: quote.source, bid, ask, atMs: quote.receivedMs, untimed: (quote.exchangeTimeMs ?? null) === null, confidenceBps: quote.confidenceBps ?? 0 };
+  const exchangeTimeMs = quote.exchangeTimeMs ?? null;
+  return { source: quote.source, bid, ask, atMs: Math.min(quote.receivedMs, exchangeTimeMs ?? quote.receivedMs), untimed: exchangeTimeMs === null, confidenceBps: quote.confidenceBps ?? 0 };
 }
 
 function toScale(text: string): bigint | undefined {
@@ -58,6 +66,8 @@ export interface Mid {
   atMs: number;
   used: readonly string[];
   dropped: readonly { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[];
+  /** Everything that was looked at, used or not: prices and ages for whoever explains this mid. */
+  seen: readonly Observation[];
 }
 
 /** MAD to standard deviation, for normal noise. */
@@ -69,10 +79,11 @@ const QUARTERS = 4n * ten(SCALE);
 export function aggregate(observations: Iterable<Observation>, nowMs: number, { maxAgeMs, devGuardBps, minSources }: MidOptions = DEFAULT_MID_OPTIONS): Mid | Decline {
   const dropped: { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[] = [];
   const fresh: Weighed[] = [];
-  for (const seen of observations) {
+  const all = [...observations];
+  for (const seen of all) {
     const age = nowMs - seen.atMs;
-    const why = age > maxAgeMs ? 'stale' : age < -maxAgeMs ? 'future' : seen.bid <= 0n || seen.ask < seen.bid ? 'crossed' : undefined;
-    if (why === undefined) fresh.push({ value: 2n * (seen.bid + seen.ask), weight: seen.untimed ? 1 : 2, seen });
+    const why = age > (seen.maxAgeMs ?? maxAgeMs) ? 'stale' : age < -maxAgeMs ? 'future' : seen.bid <= 0n || seen.ask < seen.bid ? 'crossed' : undefined;
+    if (why === undefined) fresh.push({ value: 2n * (seen.bid + seen.ask), weight: (seen.weight ?? 1) * (seen.untimed ? 1 : 2), seen });
     else dropped.push({ source: seen.source, why });
   }
   if (fresh.length < Math.max(minSources, 1)) return { declined: 'stale_price', detail: `${fresh.length} of ${minSources} sources fresh` };
@@ -97,6 +108,7 @@ export function aggregate(observations: Iterable<Observation>, nowMs: number, { 
     atMs: Math.min(...kept.map(({ seen }) => seen.atMs)),
     used: kept.map(({ seen }) => seen.source),
     dropped,
+    seen: all,
   };
 }
 
@@ -110,6 +122,7 @@ export function cross(a: Mid, b: Mid): Mid {
     atMs: Math.min(a.atMs, b.atMs),
     used: [...a.used, ...b.used],
     dropped: [...a.dropped, ...b.dropped],
+    seen: [...a.seen, ...b.seen],
   };
 }
 

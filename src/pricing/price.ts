@@ -42,6 +42,8 @@ export interface PriceInputs {
   adverseBps?: number;
   /** Moving inventory between chains: `rebalanceBps` of terms.ts. Default 0. */
   rebalanceBps?: number;
+  /** A peg is broken: nobody is paid to take a position over, neither by the skew nor by rebalancing. Default false. */
+  noRebates?: boolean;
   /** What passing the position on at once would cost: as a number, or as the book to walk when it is fresh. The larger counts. */
   walkedImpactBps?: number;
   hedgeBook?: readonly HedgeLevel[];

@@ -26,10 +26,11 @@ function modelled(inputs: PriceInputs, size: number, gas: number, sigma: number,
 
   const conf = confidenceTerm(inputs.confidenceBps, params.rivals);
   const adv = inputs.adverseBps ?? DEFAULT_ADVERSE_BPS;
-  const inv = inventoryTerm({ slopeAtBand, side, q: inputs.q, sizeInBands: size / params.halfBand });
+  const least = inputs.noRebates === true ? 0 : Number.NEGATIVE_INFINITY;
+  const inv = Math.max(inventoryTerm({ slopeAtBand, side, q: inputs.q, sizeInBands: size / params.halfBand }), least);
   const impact = Math.max(impactTerm({ factor: params.impactFactor, sigma: inputs.sigma, size, dailyVolume: params.dailyVolume }), inputs.walkedImpactBps ?? 0, walked(inputs, side, size));
   const capital = capitalTerm(params.capitalRate, inputs.lockSeconds + params.coFailureRate * (inputs.splitHoldSeconds ?? 0));
-  const rebal = inputs.rebalanceBps ?? 0;
+  const rebal = Math.max(inputs.rebalanceBps ?? 0, least);
   const c0 = conf + adv + inv + impact + capital + rebal + gas + sum(extra);
   const fee = inputs.platformFeeBps;
 

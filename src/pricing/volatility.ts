@@ -13,11 +13,13 @@ export type Variances = readonly [number, number, number];
 
 export interface Volatility {
   variances: Variances;
+  /** How long mids have been watched. */
+  seconds: number;
   /** The last mid that was counted; undefined before the first. */
   last: { mid: number; atMs: number } | undefined;
 }
 
-export const UNSEEN: Volatility = { variances: [0, 0, 0], last: undefined };
+export const UNSEEN: Volatility = { variances: [0, 0, 0], seconds: 0, last: undefined };
 
 /** Moves closer together than this are noise of the book, not of the price. */
 const LEAST_STEP_MS = 1_000;
@@ -31,14 +33,14 @@ export function decay(variance: number, bps: number, seconds: number, horizon: n
 /** Takes a mid in. Answers the same state while less than a second has passed, or time ran backwards. */
 export function observeMid(state: Volatility, mid: number, atMs: number): Volatility {
   if (!(mid > 0) || !Number.isFinite(mid)) return state;
-  if (state.last === undefined) return { variances: state.variances, last: { mid, atMs } };
+  if (state.last === undefined) return { variances: state.variances, seconds: 0, last: { mid, atMs } };
   const elapsedMs = atMs - state.last.atMs;
   if (elapsedMs < LEAST_STEP_MS) return state;
   const bps = Math.log(mid / state.last.mid) * 1e4;
   const seconds = elapsedMs / 1000;
   const [short, medium, long] = state.variances;
   const variances = [decay(short, bps, seconds, HORIZONS[0]), decay(medium, bps, seconds, HORIZONS[1]), decay(long, bps, seconds, HORIZONS[2])] as const;
-  return { variances, last: { mid, atMs } };
+  return { variances, seconds: state.seconds + seconds, last: { mid, atMs } };
 }
 
 /** Annualised volatility to price with: the larger of the two short horizons, never below the floor (annualised). */
@@ -46,9 +48,16 @@ export function sigmaOf({ variances }: Volatility, floor: number): number {
   return Math.max(annualised(Math.sqrt(Math.max(variances[0], variances[1]))), floor);
 }
 
-/** Is the last minute this many times as wild as the day? False until the day has a variance. */
-export function spiked({ variances }: Volatility, times = 3): boolean {
-  return variances[2] > 0 && Math.sqrt(variances[0]) > times * Math.sqrt(variances[2]);
+/**
+ * How many times as wild the last minute is as the day; 0 while nothing is known. Both averages start at nothing, the day's a
+ * thousand times slower, so each is measured by the share of its horizon that it has seen: otherwise every start would look
+ * like a spike for hours.
+ */
+export function wildness({ variances, seconds }: Volatility): number {
+  if (!(seconds > 0) || variances[2] <= 0) return 0;
+  const short = variances[0] / -Math.expm1(-seconds / HORIZONS[0]);
+  const day = variances[2] / -Math.expm1(-seconds / HORIZONS[2]);
+  return Math.sqrt(short / day);
 }
 
 /** One standard deviation of the mid over `seconds`, in bps. */

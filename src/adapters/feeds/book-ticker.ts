@@ -16,7 +16,7 @@ export interface Ticker {
   update: number;
 }
 
-export type Refusal = Extract<FeedTrouble, { kind: 'refused' }>['why'];
+export type Refusal = Exclude<Extract<FeedTrouble, { kind: 'refused' }>['why'], 'closed'>;
 
 /** `other`: a message of another stream, or an answer to a command; `data` is its payload. */
 export type Message = { kind: 'ticker'; ticker: Ticker } | { kind: 'refused'; why: Refusal; symbol: string | null } | { kind: 'other'; data: Record<string, unknown> };
