@@ -43,6 +43,15 @@ export function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair'
   return ['', `t ${taker}`, `t ${taker} ${pair}`, `p ${pair}`, `p ${pair} ${side}`, `a ${asset} ${side}`];
 }
 
+/** Which cap a counter counts against, and whose it is: the way back from `keysOf`. */
+export function scopeOf(key: string): { scope: (typeof SCOPES)[number]; of: string } {
+  const [kind, ...names] = key.split(' ');
+  const of = names.join(' ');
+  if (kind === 't') return { scope: names.length === 1 ? 'perTaker' : 'perTakerPair', of };
+  if (kind === 'p') return { scope: names.length === 1 ? 'perPair' : 'perPairSide', of };
+  return kind === 'a' ? { scope: 'perAssetSide', of } : { scope: 'total', of };
+}
+
 /**
  * Would this quote break a cap? `shared` tells what its group already counts against a key: a group counts once, with its
  * largest member, so only what it adds is asked for. Of several caps the one that leaves least room speaks.
@@ -76,6 +85,32 @@ export function overCap(
     }
   }
   return least;
+}
+
+/** The cap that what is live fills most. */
+export interface Nearest {
+  scope: (typeof SCOPES)[number];
+  what: 'count' | 'notional' | 'gapLoss';
+  used: bigint;
+  cap: bigint;
+}
+
+/** Which cap is fullest with these counters; undefined when none is set. */
+export function nearestCap(keys: readonly string[], limits: Limits, counted: (key: string) => Outstanding | undefined): Nearest | undefined {
+  let nearest: Nearest | undefined;
+  const look = (scope: Nearest['scope'], what: Nearest['what'], used: bigint, cap: bigint) => {
+    if (nearest === undefined || used * nearest.cap > nearest.used * cap) nearest = { scope, what, used, cap };
+  };
+  for (let at = 0; at < SCOPES.length; at++) {
+    const scope = SCOPES[at] as Nearest['scope'];
+    const cap = limits[scope];
+    const now = cap === undefined ? undefined : counted(keys[at] as string);
+    if (cap === undefined || now === undefined) continue;
+    if (cap.count !== undefined) look(scope, 'count', BigInt(now.count), BigInt(cap.count));
+    if (cap.notional !== undefined) look(scope, 'notional', now.notional, cap.notional);
+    if (cap.gapLoss !== undefined) look(scope, 'gapLoss', now.gapLoss, cap.gapLoss);
+  }
+  return nearest;
 }
 
 /** The part of an amount that fits into a room which the whole of it would overfill. */

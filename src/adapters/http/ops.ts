@@ -1,5 +1,6 @@
 /** The operator's door of every process: alive, ready and metrics, on a port of its own that takers never reach. */
 
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BaseError, UpstreamError } from '../../domain/errors.ts';
@@ -33,6 +34,8 @@ export interface OpsOptions {
   log: Log;
   /** Refuse requests that a web page could have made: for doors that change something. */
   localOnly?: boolean;
+  /** Whoever knocks has to show it: `Authorization: Bearer <token>`. */
+  token?: string;
 }
 
 /** Which reasons keep a process from serving; none: it may. */
@@ -56,7 +59,7 @@ export function healthRoutes({ ready, metrics }: { ready: Readiness; metrics: { 
   ];
 }
 
-export async function startOps({ host, port, routes, log, localOnly = false }: OpsOptions): Promise<OpsServer> {
+export async function startOps({ host, port, routes, log, localOnly = false, token }: OpsOptions): Promise<OpsServer> {
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 }, (request, response) => {
     void answer(request).then(({ status, body, contentType }) => {
       const text = typeof body === 'string' ? body : `${JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
@@ -73,9 +76,10 @@ export async function startOps({ host, port, routes, log, localOnly = false }: O
   async function answer(request: IncomingMessage): Promise<Answer> {
     const refuse = (status: number, code: string, message: string): Answer => ({ status, body: { error: { code, message } } });
     try {
-      if (localOnly && (request.headers.origin !== undefined || !LOOPBACK_HOST.test(request.headers.host ?? ''))) {
+      if (localOnly && (request.headers.origin !== undefined || request.headers['sec-fetch-site'] !== undefined || !LOOPBACK_HOST.test(request.headers.host ?? ''))) {
         return refuse(403, 'forbidden', 'This door answers local programs only, not web pages. Ask from this machine, without an Origin header.');
       }
+      if (token !== undefined && !sameText(request.headers.authorization ?? '', `Bearer ${token}`)) return refuse(401, 'unauthorized', 'This door wants its token: Authorization: Bearer <text of the token file that the configuration names>.');
       if (!URL.canParse(request.url ?? '', 'http://ops')) return refuse(400, 'bad_request', 'The request line holds no path.');
       const url = new URL(request.url ?? '', 'http://ops');
       const here = routes.filter((route) => route.path === url.pathname);
@@ -102,6 +106,12 @@ export async function startOps({ host, port, routes, log, localOnly = false }: O
   const address = server.address() as AddressInfo;
   return { port: address.port, url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, close: () => closeServer(server) };
 }
+
+/** In a time that says nothing about how much of it was right. */
+const sameText = (given: string, wanted: string): boolean => {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(wanted));
+};
 
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

@@ -27,7 +27,10 @@ function has(file: unknown, path: readonly (string | number)[]): boolean {
   return true;
 }
 
-function shown(path: readonly (string | number)[], value: unknown): string {
+/** A value as it may be shown: what is secret by its name, and what a URL may carry, is taken out at any depth. */
+export function shown(path: readonly (string | number)[], value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item, index) => shown([...path, index], item)).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) return `{${Object.entries(value).map(([key, inner]) => `${key}: ${shown([...path, key], inner)}`).join(', ')}}`;
   if (typeof value === 'bigint') return value.toString();
   // A URL may carry a key or a password; its host is enough to recognise it.
   if (typeof value === 'string' && (HIDDEN.test(path.join('.')) || value.includes('://'))) {

@@ -1,54 +1,68 @@
-/** The LP operator's own door, on loopback only: look, pause, resume, hold transactions. */
+/** The LP operator's own door, on loopback only: look, pause, resume, reload, hold transactions. Every answer is JSON, every act is written down. */
 
+import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node.ts';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import type { Brake } from './brake.ts';
+import type { Journal } from './journal.ts';
+import type { Reloader } from './reload.ts';
 
 const NOTE = 'paused by the operator';
+const NOBODY = 'admin door';
 
-export function adminRoutes(node: LpNode, brake: Brake): OpsRoute[] {
-  const status = () => ({ ...node.status(), sending: brake.held() ? 'held' : 'free' });
+export function adminRoutes({ node, brake, journal, reloader }: { node: LpNode; brake: Brake; journal: Journal; reloader: Reloader }): OpsRoute[] {
+  const status = () => ({ ...node.status(), sending: brake.held() ? 'held' : 'free', pause: journal.pause() });
+  const get = (path: string, answer: (query: URLSearchParams) => unknown): OpsRoute => ({ method: 'GET', path, handle: async ({ query }) => ({ status: 200, body: await answer(query) }) });
+  /** Acts first and writes down after: a database that does not answer keeps nobody from stopping. */
+  const post = (path: string, what: string, act: (note: string | null) => void): OpsRoute => ({
+    method: 'POST',
+    path,
+    async handle({ query, body }) {
+      const { by, note } = readWord(query, body);
+      act(note);
+      void journal.note(by, what, { note });
+      return { status: 200, body: status() };
+    },
+  });
   return [
-    { method: 'GET', path: '/status', handle: () => ({ status: 200, body: status() }) },
-    { method: 'GET', path: '/inventory', handle: () => ({ status: 200, body: { buckets: node.inventory() } }) },
-    { method: 'GET', path: '/awards', handle: async ({ query }) => ({ status: 200, body: { awards: await node.awards(limitOf(query.get('limit'))) } }) },
+    get('/status', status),
+    get('/inventory', () => ({ buckets: node.inventory() })),
+    get('/limits', () => node.limits()),
+    get('/awards', async (query) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
+    get('/audit', async (query) => ({ entries: await journal.newest(countOf(query.get('limit'))) })),
+    // The kill switch: from here on nothing is signed; what was signed stays honoured.
+    post('/pause', 'pause', (note) => node.pause(note ?? NOTE)),
+    post('/resume', 'resume', () => node.resume()),
+    post('/fills/pause', 'hold_fills', () => brake.hold()),
+    post('/fills/resume', 'free_fills', () => brake.free()),
     {
       method: 'POST',
-      path: '/pause',
-      // The kill switch: from here on nothing is signed; what was signed stays honoured.
-      handle({ query }) {
-        node.pause(query.get('note')?.slice(0, 200) || NOTE);
-        return { status: 200, body: status() };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/resume',
-      handle() {
-        node.resume();
-        return { status: 200, body: status() };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/fills/pause',
-      handle() {
-        brake.hold();
-        return { status: 200, body: status() };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/fills/resume',
-      handle() {
-        brake.free();
-        return { status: 200, body: status() };
+      path: '/reload',
+      async handle({ query, body }) {
+        const done = await reloader.reload(readWord(query, body).by);
+        if (done.applied) return { status: 200, body: done };
+        return { status: 409, body: { error: { code: 'reload_refused', message: 'Nothing changed: the new configuration cannot be put in force as a whole.' }, ...done } };
       },
     },
   ];
 }
 
-function limitOf(text: string | null): number {
+/** Who asks and what they say about it: in a JSON body, or the note in the query. */
+function readWord(query: URLSearchParams, body: string): { by: string; note: string | null } {
+  let said: { by?: unknown; note?: unknown } = {};
+  if (body.trim() !== '') {
+    try {
+      const json: unknown = JSON.parse(body);
+      if (typeof json === 'object' && json !== null) said = json;
+    } catch {
+      throw new RequestError('The body is not JSON. Send {"note": "…", "by": "…"}, or nothing.', { code: 'bad_request' });
+    }
+  }
+  const word = (value: unknown): string | undefined => (typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 200) : undefined);
+  return { by: word(said.by) ?? NOBODY, note: word(said.note) ?? word(query.get('note')) ?? null };
+}
+
+function countOf(text: string | null): number {
   const limit = Number(text ?? 50);
   return Number.isInteger(limit) ? Math.min(500, Math.max(1, limit)) : 50;
 }

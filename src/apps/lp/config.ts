@@ -8,12 +8,20 @@ export const zLpAppConfig = z.strictObject({
   app: z.literal('lp'),
   ops: zDoor(9200).prefault({}),
   /** Pause, resume, kill switch: opened on loopback only. */
-  admin: z.strictObject({ port: z.int().min(0).max(65_535).default(9201) }).prefault({}),
+  admin: z
+    .strictObject({
+      port: z.int().min(0).max(65_535).default(9201),
+      /** A secret that whoever knocks has to show, made at the first start; null: every program on this machine may knock. */
+      tokenFile: z.string().min(1).nullable().default(null),
+    })
+    .prefault({}),
   log: zLogSection.prefault({}),
   database: zDatabase('firmquote_lp').prefault({}),
   keys: z.strictObject({
     /** Signs quotes and fills; can never withdraw. The owner's key has no place here. */
     operator: zKeySource,
+    /** Development only: the operator's key may be the account's own, which can also withdraw. */
+    operatorMayBeOwner: z.boolean().default(false),
   }),
   venues: z.array(z.strictObject({ name: z.string().min(1).max(40), url: z.string().min(1), apiKey: zSecretSource })).min(1),
   /** The networks; what the LP does on them stands in `lp.chains`. */

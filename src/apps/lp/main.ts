@@ -3,6 +3,7 @@
 import { startOps, healthRoutes } from '../../adapters/http/ops.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
+import { createLpAudit } from '../../adapters/postgres/lp-audit.ts';
 import { createLpStore } from '../../adapters/postgres/lp-store.ts';
 import { LP_MIGRATIONS } from '../../adapters/postgres/migrations/lp.ts';
 import { TRANSACTION_MIGRATIONS } from '../../adapters/postgres/migrations/transactions.ts';
@@ -12,17 +13,21 @@ import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { createLinkClient } from '../../adapters/ws/link-client.ts';
+import { wantedOf } from '../../lp/market.ts';
 import { createLpNode } from '../../lp/node.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds } from '../feeds.ts';
-import { openSecret, openSigner } from '../keys.ts';
+import { openSecret, openSigner, SecretError } from '../keys.ts';
 import { createTransactors, openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { adminRoutes } from './admin.ts';
 import { createBrake } from './brake.ts';
 import { type LpAppConfig, zLpAppConfig } from './config.ts';
+import { openJournal } from './journal.ts';
+import { createReloader, sha256Of } from './reload.ts';
+import { makeAdminToken } from './token.ts';
 
 const SCHEMA = 'lp';
 
@@ -33,12 +38,16 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
   const secrets = { env: process.env, redactor };
 
   await liveAs(`lp ${config.lp.solver.id}`, log, async (life) => {
+    // Until there is something to reload, a hang-up must not be what it is by default: the end.
+    let reload = async (): Promise<unknown> => log.warn({}, 'SIGHUP: the LP is not up yet, nothing to reload');
+    process.on('SIGHUP', () => void reload().catch((error: unknown) => log.error({ err: error }, 'the configuration could not be reloaded')));
     const metrics = createMetrics();
     const startup = { ready: (): readonly string[] => ['starting'] };
     const ops = await startOps({ ...config.ops, log, routes: healthRoutes({ ready: () => startup.ready(), metrics }) });
     life.onStop('operator door', () => ops.close());
 
     const signer = await openSigner(config.keys.operator, secrets);
+    refuseOwner(config, signer.address);
     const db = await openDatabase(config.database, { schema: SCHEMA, migrations: [...LP_MIGRATIONS, ...TRANSACTION_MIGRATIONS] }, { life, log, secrets });
     const chains = await openChains(config.networks, { life, log, metrics, secrets });
     const brake = createBrake();
@@ -52,7 +61,7 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
         chains,
         transactors: new Map([...senders].map(([chainId, sender]) => [chainId, brake.on(sender)])),
         links,
-        feeds: createFeeds(config.feeds, wantedSymbols(config), secrets),
+        feeds: createFeeds(config.feeds, wantedOf(config.lp.prices), secrets),
         store,
         signer,
         recovery: createRecovery(),
@@ -64,18 +73,35 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
       },
       config.lp,
     );
+    const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
     if (life.stopping) return;
     // Registered before it starts: what was half started is stopped too.
     life.onStop('LP', () => node.stop());
+    const paused = journal.pause();
+    if (paused !== null) {
+      log.warn(paused, 'still paused by the operator, as before the restart: firmquote lp resume ends it');
+      node.pause(paused.note || 'paused by the operator');
+    }
+    const reloader = createReloader({ node, journal, file, env: process.env }, config);
+    await journal.note('process', 'start', { configSha256: await sha256Of(file) });
     await node.start();
+    life.onStop('audit trail', () => journal.note('process', 'stop'));
+    reload = () => reloader.reload('SIGHUP');
     startup.ready = () => {
       const { status, reasons } = node.status();
       return status === 'active' ? [] : reasons.map(({ kind, note }) => `${kind}: ${note}`);
     };
-    const admin = await startOps({ host: '127.0.0.1', port: config.admin.port, log, routes: adminRoutes(node, brake), localOnly: true });
+    const { port, tokenFile } = config.admin;
+    const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile);
+    if (token !== undefined) redactor.hide(token);
+    const admin = await startOps({ host: '127.0.0.1', port, log, routes: adminRoutes({ node, brake, journal, reloader }), localOnly: true, ...(token !== undefined && { token }) });
     life.onStop('admin door', () => admin.close());
     log.info({ operator: signer.address, admin: admin.url, metrics: `${ops.url}/metrics` }, 'LP is open');
   });
 }
 
-const wantedSymbols = ({ lp }: LpAppConfig) => Object.values(lp.prices).flatMap((price) => ('sources' in price ? price.sources : []));
+/** The owner's key can withdraw everything: it has no business on a machine that is online. */
+function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
+  if (keys.operatorMayBeOwner || !lp.chains.some(({ account }) => account === operator)) return;
+  throw new SecretError(`The operator's key is the key of the account ${operator} itself, which can withdraw everything. Make another one (firmquote keystore new FILE), allow it on the chain (firmquote lp operator set), and configure that. For development: keys.operatorMayBeOwner.`);
+}

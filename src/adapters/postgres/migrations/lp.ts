@@ -34,4 +34,23 @@ export const LP_MIGRATIONS: readonly Migration[] = [
       create index lp_award_newest on lp_award (accepted_at_ms desc);
     `,
   },
+  {
+    id: 'lp-6-audit',
+    sql: `
+      -- Who did what to this LP. Rows only ever arrive.
+      create table lp_audit (
+        id bigint generated always as identity primary key,
+        at_ms bigint not null,
+        who text not null,
+        what text not null,
+        note text,
+        changes jsonb not null,
+        config_sha256 text
+      );
+      create index lp_audit_what on lp_audit (what, id desc);
+      create function lp_audit_stays() returns trigger language plpgsql as $$ begin raise exception 'the audit trail is append-only'; end $$;
+      create trigger lp_audit_stays before update or delete on lp_audit for each row execute function lp_audit_stays();
+      create trigger lp_audit_whole before truncate on lp_audit for each statement execute function lp_audit_stays();
+    `,
+  },
 ];

@@ -1,0 +1,68 @@
+/** The configuration read again while the LP runs: the whole file is checked, then all of it is in force or none of it, and either way it is written down. */
+
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { LpNode } from '../../lp/node.ts';
+import { type Change, changesBetween, isLive } from '../../lp/reload.ts';
+import type { AuditEntry } from '../../ports/audit.ts';
+import { ConfigError, loadConfig } from '../config/load.ts';
+import { shown } from '../config/print.ts';
+import { type LpAppConfig, zLpAppConfig } from './config.ts';
+import type { Journal } from './journal.ts';
+
+export interface Reload {
+  applied: boolean;
+  /** Why not, one sentence each. */
+  reasons: readonly string[];
+  /** Secrets taken out. */
+  changes: AuditEntry['changes'];
+}
+
+export interface Reloader {
+  /** One at a time. Never throws for what is wrong with the file. */
+  reload(who: string): Promise<Reload>;
+}
+
+export function createReloader({ node, journal, file, env }: { node: Pick<LpNode, 'reload'>; journal: Pick<Journal, 'note'>; file: string; env: NodeJS.ProcessEnv }, running: LpAppConfig): Reloader {
+  let current = running;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function attempt(): Promise<Reload> {
+    let next: LpAppConfig;
+    try {
+      next = (await loadConfig(zLpAppConfig, file, env)).config;
+    } catch (error) {
+      if (error instanceof ConfigError) return { applied: false, reasons: error.problems, changes: [] };
+      throw error;
+    }
+    const changes = changesBetween(current, next);
+    const told = changes.map(tell);
+    const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isLive(rest));
+    if (fixed.length > 0) return { applied: false, reasons: fixed.map(({ path }) => `${path.join('.')} is read only at start: restart the LP to change it.`), changes: told };
+    if (changes.length === 0) return { applied: true, reasons: [], changes: [] };
+    const answer = node.reload(next.lp);
+    if ('refused' in answer) return { applied: false, reasons: answer.refused, changes: told };
+    current = next;
+    return { applied: true, reasons: [], changes: told };
+  }
+
+  return {
+    reload(who) {
+      const turn = queue.then(async () => {
+        const done = await attempt();
+        const note = done.applied ? (done.changes.length === 0 ? 'nothing differs' : null) : done.reasons.join(' ');
+        await journal.note(who, done.applied ? 'reload' : 'reload_refused', { note, changes: done.changes, configSha256: await sha256Of(file) });
+        return done;
+      });
+      queue = turn.catch(() => {});
+      return turn;
+    },
+  };
+}
+
+const tell = ({ path, from, to }: Change) => ({ path: path.join('.'), from: side(path, from), to: side(path, to) });
+const side = (path: readonly string[], value: unknown): string => (value === undefined ? '-' : shown(path, value));
+
+/** Names the very text that was read; null when there is none. */
+export const sha256Of = (file: string): Promise<string | null> =>
+  readFile(file).then((bytes) => createHash('sha256').update(bytes).digest('hex'), () => null);

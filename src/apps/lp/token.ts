@@ -1,0 +1,19 @@
+/** The secret of the admin door: loopback keeps other machines out, this keeps out other users of the same one. */
+
+import { access } from 'node:fs/promises';
+import { readSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
+import { systemRandom } from '../../adapters/system/random.ts';
+import { SecretError } from '../keys.ts';
+
+/** Made at the first start; whoever may read this file may command the LP. */
+export async function makeAdminToken(file: string): Promise<string> {
+  const fresh = await access(file).then(() => false, () => true);
+  if (fresh) await writeSecretFile(file, systemRandom.bytes32().slice(2));
+  return readAdminToken(file);
+}
+
+export async function readAdminToken(file: string): Promise<string> {
+  const token = (await readSecretFile(file)).trim();
+  if (token.length < 32) throw new SecretError(`The token in ${file} is too short to be safe. Remove the file: the next start of the LP makes a new one.`);
+  return token;
+}
