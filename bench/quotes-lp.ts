@@ -17,6 +17,7 @@ import type { Chain } from '../src/domain/chain.ts';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../src/domain/escrow-domain.ts';
 import type { Hex } from '../src/domain/hex.ts';
 import { zLpConfig } from '../src/lp/config.ts';
+import { UNLIMITED } from '../test/support/unlimited.ts';
 import { createLpNode } from '../src/lp/node.ts';
 import type { CommitmentSigner } from '../src/lp/quote.ts';
 import type { Log } from '../src/ports/log.ts';
@@ -79,6 +80,7 @@ const node = createLpNode(
     prices: { USD: { fixed: '1' }, ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }] } },
     assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
     pairs: [{ base: 'WETH', quote: 'USDC' }],
+    ...UNLIMITED,
   }),
 );
 await node.start();

@@ -5,7 +5,8 @@
 
 import { z } from 'zod';
 import type { Address } from '../domain/hex.ts';
-import { zPricingParams } from './params.ts';
+import { zCorridorParams, zPricingParams } from './params.ts';
+import { zLpRisk } from './risk-config.ts';
 
 const zName = z.string().min(1).max(64);
 const zUnits = z.string().regex(/^(?:0|[1-9][0-9]{0,29})(?:\.[0-9]{1,30})?$/, 'must be whole tokens as decimal text, such as "12.5"');
@@ -79,6 +80,8 @@ export const zLpPair = z.strictObject({
   /** `<source>-<dest>` slugs; null: every pair of our chains. */
   corridors: z.array(z.string().min(3).max(80)).nullable().default(null),
   params: zPricingParams.default({}),
+  /** By corridor slug, on top of `params`. */
+  corridorParams: z.record(z.string().min(3).max(80), zCorridorParams).default({}),
 });
 
 export const zLpQuoting = z.strictObject({
@@ -105,13 +108,19 @@ export const zLpQuoting = z.strictObject({
 });
 
 const zCap = z.strictObject({ count: z.int().min(1).optional(), notionalUsd: z.int().min(1).optional() });
-/** Caps on live quotes; absent: no cap. A request counts once, however many answers it got. */
+/** Caps on live quotes; absent: no cap, but for `perTakerPair`, where `{}` is none. A request counts once, however many answers it got. */
 export const zLpLimits = z.strictObject({
   perTaker: zCap.optional(),
-  perTakerPair: zCap.optional(),
+  perTakerPair: zCap.default({ count: 3 }),
   perPair: zCap.optional(),
   perPairSide: zCap.optional(),
   total: zCap.optional(),
+});
+
+/** What is plugged into the pricing model, and what it learns. */
+export const zLpPricing = z.strictObject({
+  /** ES module whose default export is a plug-in with terms or a pricer of yours; see docs/pricing-plugins.md. null: the model alone. */
+  module: z.string().min(1).nullable().default(null),
 });
 
 export const zLpConfig = z.strictObject({
@@ -122,7 +131,9 @@ export const zLpConfig = z.strictObject({
   assets: z.record(zName, zLpAsset),
   pairs: z.array(zLpPair).min(1),
   quoting: zLpQuoting.prefault({}),
-  limits: zLpLimits.default({}),
+  pricing: zLpPricing.prefault({}),
+  limits: zLpLimits.prefault({}),
+  risk: zLpRisk.prefault({}),
   /** After a crash nothing is signed until the last promise that could exist has lapsed; this is how far ahead that time is kept. */
   lease: z.strictObject({ aheadSeconds: z.int().min(4).default(10) }).prefault({}),
   /** How often every balance is compared with the chain, beside whenever an event touched it. */

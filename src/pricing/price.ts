@@ -154,12 +154,12 @@ function frameOf(inputs: PriceInputs): Frame | PriceDecline {
   const { mid, params, platformFeeBps: fee } = inputs;
   if (!sane(inputs)) return { declined: 'internal', detail: 'an input is no number' };
   if (mid.num <= 0n || mid.den <= 0n || !(inputs.quoteValue > 0)) return { declined: 'stale_price', detail: 'no price' };
-  if (inputs.confidenceBps > params.maxConfidenceBps) return { declined: 'stale_price', detail: `sources disagree by ${inputs.confidenceBps.toFixed(2)} bps` };
+  if (inputs.confidenceBps > params.maxConfidenceBps) return { declined: 'stale_price', control: 'confidence', detail: `sources disagree by ${inputs.confidenceBps.toFixed(2)} bps` };
   if (!(inputs.firmSeconds > 0)) return { declined: 'validity', detail: 'already over' };
   if (!Number.isInteger(fee) || fee < 0 || fee > MOST_FEE_BPS || inputs.relayFee < 0n || inputs.ownGas < 0n) return { declined: 'internal', detail: 'fee or gas out of range' };
   if (inputs.amount <= 0n) return { declined: 'size_below_min', detail: 'not a positive amount', minAmount: 1n };
   const side = inputs.lp === 'buy' ? 1 : -1;
-  if (inputs.q * side >= params.hardQ) return { declined: 'limit', detail: `position at ${inputs.q.toFixed(2)} of the half-band`, maxAmount: 0n };
+  if (inputs.q * side >= params.hardQ) return { declined: 'limit', control: 'band', detail: `position at ${inputs.q.toFixed(2)} of the half-band`, maxAmount: 0n };
   const rate = baseUnitRate(mid, inputs.lp, inputs.baseDecimals, inputs.quoteDecimals);
   return {
     rate,

@@ -17,6 +17,7 @@ import type { Transactor } from '../../src/ports/transactor.ts';
 import type { Devnet, TestAccount } from './devnet.ts';
 import type { TestPostgres } from './postgres.ts';
 import { silentLog, silentMetrics } from './silent.ts';
+import { UNLIMITED } from './unlimited.ts';
 
 export interface TestLp {
   node: LpNode;
@@ -32,6 +33,7 @@ export function lpConfig(devnet: Devnet, account: string, overrides: object = {}
     assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
     pairs: [{ base: 'WETH', quote: 'USDC' }, { base: 'USDC', quote: 'USDC' }],
     quoting: { claimSeconds: 10 },
+    ...UNLIMITED,
     ...overrides,
   });
 }

@@ -25,7 +25,7 @@ describe('config/', () => {
   test.each(files)('%s shows every option once', async (name) => {
     const json = await readJson(new URL(name, FOLDER).pathname);
     // What an LP can be told is shown in lp.example.json; the demo's LPs name only what makes them differ.
-    const ofLps = /^lps\.(?:pairs\.params|quoting|limits)\./;
+    const ofLps = /^lps\.(?:pairs\.(?:params|corridorParams)|quoting|limits|risk)(?:\.|$)/;
     const gaps = missing(await schemaOf(appOf(json, name)), json, '').filter((path) => name !== 'demo.json' || !ofLps.test(path));
     expect(gaps).toEqual([]);
   });

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { zLpLimits, zLpPair, zLpQuoting } from '../../lp/config.ts';
+import { zLpRisk } from '../../lp/risk-config.ts';
 
 const zUnits = z.string().regex(/^(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,18})?$/, 'must be whole tokens as decimal text, such as "12.5"');
 const zHoldings = z.record(z.string(), zUnits);
@@ -13,7 +14,8 @@ export const zDemoLp = z.strictObject({
   inventory: z.record(z.string(), zHoldings),
   pairs: z.array(zLpPair),
   quoting: zLpQuoting.prefault({}),
-  limits: zLpLimits.default({}),
+  limits: zLpLimits.prefault({}),
+  risk: zLpRisk.prefault({}),
 });
 
 export const zDemoConfig = z.strictObject({

@@ -124,6 +124,7 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
       pairs: lp.pairs,
       quoting: lp.quoting,
       limits: lp.limits,
+      risk: lp.risk,
       lease: { aheadSeconds: 8 },
       reconcileSeconds: 5,
     },

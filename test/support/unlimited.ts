@@ -1,0 +1,14 @@
+/** Risk controls far out of reach, for tests and benches of something else: one taker asks for everything at once there. */
+
+export const UNLIMITED = {
+  limits: { perTakerPair: {} },
+  risk: {
+    totalBps: null,
+    gapLoss: { budgetBps: 1e12 },
+    freeOption: { liveSeconds: 1e12, accepts: 1_000_000_000 },
+    rate: { perSecond: 1e9, burst: 1_000_000_000 },
+    burst: { fills: 1_000_000_000, deltaUsd: 1e15 },
+    drawdown: { hourBps: 1e9, dayBps: 1e9 },
+    fatFinger: { maxUsd: 1e12 },
+  },
+};
