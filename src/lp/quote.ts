@@ -94,7 +94,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   /** Everything is held before anything is signed. */
   function promised(rfq: Rfq, route: Route, times: readonly OrderTimes[], caution: Caution): readonly Answer[] | Promise<readonly Answer[]> {
     const [first] = times as readonly [OrderTimes];
-    const ask: Ask = { side: rfq.side, amount: BigInt(rfq.amount), platformFeeBps: rfq.platformFeeBps, relayFee: BigInt(rfq.relayFee), validUntil: first.validUntil };
+    const ask: Ask = { side: rfq.side, amount: BigInt(rfq.amount), platformFeeBps: rfq.platformFeeBps, relayFee: BigInt(rfq.relayFee), validUntil: first.validUntil, taker: rfq.taker };
     // Read once for all points: what the first of them holds is of the same nonce and does not stand against the others.
     const inputs = book.inputs(route, ask, caution);
     if (isDecline(inputs)) return no(rfq, route, inputs);
@@ -147,7 +147,10 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
       if (isDecline(quoted)) return quoted.declined === 'size_below_min' ? 'tiny' : 'fails';
       return book.ledger.wouldRefuse(requestOf(rfq, route, times, TRIAL, quoted)) === undefined ? 'passes' : 'fails';
     };
-    return { ...why, maxAmount: largestPassing(inputs.amount, why.maxAmount, tried) };
+    const most = largestPassing(inputs.amount, why.maxAmount, tried);
+    // Before the taker is back the price has moved a little; what we own has not, and is named to the last unit.
+    const less = most - most / MOVES;
+    return { ...why, maxAmount: (rfq.side === 'exactOutput' && why.declined === 'no_inventory') || tried(less) !== 'passes' ? most : less };
   }
 
   function signed(rfq: Rfq, route: Route, held: readonly Held[]): readonly Answer[] | Promise<readonly Answer[]> {
@@ -204,6 +207,9 @@ interface Held {
   quoteId: Bytes32;
   quoted: Priced;
 }
+
+/** A named size leaves this part of itself for the price to move in: half of what its search leaves open. */
+const MOVES = 2_000n;
 
 /** Names no order: for asking the ledger what it would say. */
 const TRIAL = 'trial';

@@ -16,7 +16,7 @@ export function unavailable(code: UnavailableCode, message: string, corridor: st
 /** Several solvers, several reasons: the one a taker can act on comes first. */
 export function whyNoQuotes(declines: readonly Declined[], { asked, invalid, corridor, unit }: { asked: number; invalid: number; corridor: string; unit: SizeUnit }): ProductUnavailable {
   const of = (...reasons: Declined['reason'][]) => declines.filter(({ reason }) => reasons.includes(reason));
-  const tooLarge = of('size_above_max', 'no_inventory').filter(({ reason, maxAmount }) => reason === 'size_above_max' || maxAmount !== null);
+  const tooLarge = of('size_above_max', 'no_inventory', 'limit').filter(({ reason, maxAmount }) => reason === 'size_above_max' || (maxAmount !== null && (reason === 'no_inventory' || maxAmount > 0n)));
   if (tooLarge.length > 0) {
     const most = tooLarge.reduce((best, { maxAmount }) => ((maxAmount ?? 0n) > best ? (maxAmount ?? 0n) : best), 0n);
     const hint = most > 0n ? ` The most that would pass now is maxAmount ${most} base units (${formatUnits(most, unit.decimals)} ${unit.symbol}).` : '';
