@@ -9,6 +9,7 @@ import type { Ledger } from '../inventory/ledger.ts';
 import type { Block, ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Mid } from '../pricing/mid.ts';
+import type { PricingPlugin } from '../pricing/plugin.ts';
 import type { PriceInputs } from '../pricing/price.ts';
 import { type Rational, ten } from '../pricing/rational.ts';
 import { rebalanceTerm } from '../pricing/terms.ts';
@@ -84,11 +85,13 @@ export interface BookDeps {
   startedWith: ReadonlyMap<string, bigint>;
   /** What this taker's trades cost us after acceptance, in bps. */
   adverse(taker: Address): number;
+  /** Of the market maker's own, asked for every price. */
+  plugin?: PricingPlugin;
 }
 
 type Options = Pick<LpConfig, 'assets' | 'quoting'>;
 
-export function createBook({ clock, market, ledger, chains, settled, startedWith, adverse }: BookDeps, { assets, quoting }: Options): Book {
+export function createBook({ clock, market, ledger, chains, settled, startedWith, adverse, plugin }: BookDeps, { assets, quoting }: Options): Book {
   const targets = new Map<string, bigint>(Object.entries(assets).map(([asset, { target }]) => [asset, target === null ? (startedWith.get(asset) ?? 0n) : parseUnits(target, 18)]));
 
   const gas = createGas({ chains, market }, { assets, quoting });
@@ -158,11 +161,14 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
         // The same asset on two chains has a location but no price to be wrong about.
         q: pair.base === pair.quote ? 0 : position(pair.base, mid.value * quoteValue, params.halfBand),
         ownGas,
-        lockSeconds: route.sameChain ? 0 : quoting.lockSeconds,
+        lockSeconds: route.sameChain ? 0 : (route.lockSeconds ?? quoting.lockSeconds),
         rebalanceBps: rebalance(route),
+        adverseBps: pair.base === pair.quote ? 0 : adverse(ask.taker),
         noRebates: priced.depegged,
         freeOutput: ledger.free(route.dest.id, route.outputToken.address),
         params: caution.sizeFactor === 1 && caution.omegaFactor === 1 ? params : { ...params, maxSize: params.maxSize * caution.sizeFactor, omega: params.omega * caution.omegaFactor },
+        market: route.market,
+        ...(plugin && { plugin }),
         evidence: { atMs: nowMs, mid, caution, origin: sight(route.origin.id), dest: sight(route.dest.id) },
       };
     },

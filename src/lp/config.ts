@@ -134,6 +134,14 @@ export const zLpConfig = z.strictObject({
   pricing: zLpPricing.prefault({}),
   limits: zLpLimits.prefault({}),
   risk: zLpRisk.prefault({}),
+  /** Mark-outs of each taker, which its next prices are charged with: takers remembered, the assumption, its weight in trades, and the trades a mean reaches back. */
+  takers: z
+    .strictObject({ keep: z.int().min(1).max(1_000_000).default(10_000), startBps: z.number().min(0).max(25).default(1.5), capBps: z.number().min(0).max(300).default(25), weight: z.number().positive().default(30), window: z.int().min(10).default(100) })
+    .prefault({}),
+  /** Quotes, and as many declines, that can be explained from memory; those that were accepted are kept in the database. */
+  explain: z.strictObject({ keep: z.int().min(1).max(1_000_000).default(20_000) }).prefault({}),
+  /** How often the books take in what the chains made final. */
+  journal: z.strictObject({ everyMs: z.int().min(100).default(1_000) }).prefault({}),
   /** After a crash nothing is signed until the last promise that could exist has lapsed; this is how far ahead that time is kept. */
   lease: z.strictObject({ aheadSeconds: z.int().min(4).default(10) }).prefault({}),
   /** How often every balance is compared with the chain, beside whenever an event touched it. */

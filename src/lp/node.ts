@@ -17,11 +17,13 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { Random } from '../ports/random.ts';
 import type { Recovery, Signer } from '../ports/signer.ts';
 import type { Transactor } from '../ports/transactor.ts';
+import type { PricingPlugin } from '../pricing/plugin.ts';
 import { createAdvancer } from './advance.ts';
 import { createAwards } from './award.ts';
 import type { ChainState } from './book.ts';
 import type { LpConfig } from './config.ts';
 import { createDesk, type Desk, type DeskDeps } from './desk.ts';
+import { createFaultLog } from './faults.ts';
 import { createFollower, type Follower, type FollowListener } from './follow.ts';
 import { createGuard } from './guard.ts';
 import { createLadders } from './ladder.ts';
@@ -40,6 +42,7 @@ import { restore } from './restore.ts';
 import type { LpChain } from './route.ts';
 import { createSession, type Session } from './session.ts';
 import { createStandby, type Reason, type Standby } from './standby.ts';
+import { createTakers } from './takers.ts';
 
 export interface LpNodeDeps {
   /** One per configured chain, started (its first head known or about to be). */
@@ -63,6 +66,8 @@ export interface LpNodeDeps {
   metrics: Metrics;
   /** Where attesters' signatures come from; without it somebody else has to prove our fills. */
   proofs?: Attestations;
+  /** Terms or a pricer of the market maker's own. */
+  plugin?: PricingPlugin;
 }
 
 export interface LpStatus {
@@ -144,6 +149,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const time = (chainId: number) => followers.get(chainId)?.time() ?? 0;
     const startedWith = new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned]));
     const moments = createMoments({ log });
+    moments.listen(createFaultLog({ clock, log }));
+    const takers = createTakers(config.takers);
     const nonces = createNonces();
     const rules = leaseRules(lpChains, config);
     const leases = createLeases({ store, log, now: (chainId) => desk.book.now(chainId), settled: time }, { found: opening.leases, clean: restored.clean, rules });
@@ -161,7 +168,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     };
 
     const deskDeps: DeskDeps = {
-      ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains },
+      ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains, adverse: takers.adverse },
+      ...(deps.plugin && { plugin: deps.plugin }),
       ...{ leases, ladders: createLadders({ clock }), guard: createGuard({ market }), moments, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add },
     };
     let desk = createDesk(deskDeps, config);

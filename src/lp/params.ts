@@ -37,8 +37,13 @@ const knobs = {
 
 export const zPricingParams = z.strictObject(knobs).partial();
 
-/** The model's defaults with what the configuration names. */
-export function pricingParams(named: z.infer<typeof zPricingParams>): PricingParams {
-  const given = Object.entries(named).filter(([, value]) => value !== undefined);
+/** The same on one corridor, with how long money is locked there from fill to claim. */
+export const zCorridorParams = zPricingParams.extend({ lockSeconds: z.int().min(0).optional() });
+
+type Named = z.infer<typeof zPricingParams>;
+
+/** The model's defaults with what the configuration names; what is named last counts. */
+export function pricingParams(...named: readonly Named[]): PricingParams {
+  const given = named.flatMap((each) => Object.entries(each)).filter(([key, value]) => value !== undefined && key in DEFAULT_PARAMS);
   return { ...DEFAULT_PARAMS, ...Object.fromEntries(given) };
 }

@@ -16,7 +16,12 @@ export interface Route {
   pair: LpPairConfig;
   /** `<base>-<quote>`, for limits and metrics. */
   pairName: string;
+  /** The pair's, with what its corridor overrides. */
   params: PricingParams;
+  /** What a plug-in is told of where it is. */
+  market: { readonly pair: string; readonly corridor: string };
+  /** From fill to claim on this corridor; undefined: as everywhere. */
+  lockSeconds: number | undefined;
   /** What we do with the base asset. */
   lp: 'buy' | 'sell';
   baseDecimals: number;
@@ -70,32 +75,42 @@ function routesOf(chains: readonly LpChain[], pair: LpPairConfig): Route[] {
   for (const symbol of [pair.base, pair.quote]) {
     if (!chains.some(({ chain }) => named(chain, symbol))) throw new RequestError(`No chain has a token ${symbol}, which a pair names: correct the pair or add the token.`, { code: 'bad_config' });
   }
-  const params = pricingParams(pair.params);
+  const known = new Set(chains.flatMap((from) => chains.map((to) => corridorOf(from.chain, to.chain) as string)));
+  for (const corridor of Object.keys(pair.corridorParams)) {
+    if (!known.has(corridor) || !(pair.corridors?.includes(corridor) ?? true)) {
+      throw new RequestError(`Pair ${pair.base}-${pair.quote} has corridorParams for ${corridor}, which it does not serve: write one of ${(pair.corridors ?? [...known]).join(', ')}, or take it out.`, { code: 'bad_config' });
+    }
+  }
   return chains.flatMap((from) =>
     chains.flatMap((to) => {
       // The escrow credits the account that paid: the same address has to be ours on both chains.
       if (from.config.account !== to.config.account) return [];
       if (pair.corridors !== null && !pair.corridors.includes(corridorOf(from.chain, to.chain))) return [];
-      const buy = route(from, to, pair, 'buy', params);
-      const sell = pair.base === pair.quote ? undefined : route(from, to, pair, 'sell', params);
+      const buy = route(from, to, pair, 'buy');
+      const sell = pair.base === pair.quote ? undefined : route(from, to, pair, 'sell');
       return [buy, sell].filter((made) => made !== undefined);
     }),
   );
 }
 
-function route(from: LpChain, to: LpChain, pair: LpPairConfig, lp: 'buy' | 'sell', params: PricingParams): Route | undefined {
+function route(from: LpChain, to: LpChain, pair: LpPairConfig, lp: 'buy' | 'sell'): Route | undefined {
   const [taken, given] = lp === 'buy' ? [pair.base, pair.quote] : [pair.quote, pair.base];
   const [inputToken, outputToken] = [named(from.chain, taken), named(to.chain, given)];
   const sameChain = from.chain.id === to.chain.id;
   if (inputToken === undefined || outputToken === undefined || (sameChain && taken === given)) return undefined;
   const [base, quote] = lp === 'buy' ? [inputToken, outputToken] : [outputToken, inputToken];
   const [inputOracle, outputOracle] = sameChain ? [from.chain.escrow, from.chain.escrow] : [from.chain.oracle, to.chain.oracle];
+  const pairName = `${pair.base}-${pair.quote}`;
+  const corridor = corridorOf(from.chain, to.chain);
+  const own = pair.corridorParams[corridor] ?? {};
   return {
     input: assetId({ chainId: from.chain.id, token: inputToken.address }),
     output: assetId({ chainId: to.chain.id, token: outputToken.address }),
     pair,
-    pairName: `${pair.base}-${pair.quote}`,
-    params,
+    pairName,
+    params: pricingParams(pair.params, own),
+    market: { pair: pairName, corridor },
+    lockSeconds: own.lockSeconds,
     lp,
     baseDecimals: base.decimals,
     quoteDecimals: quote.decimals,

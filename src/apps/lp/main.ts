@@ -28,6 +28,7 @@ import { type LpAppConfig, zLpAppConfig } from './config.ts';
 import { openJournal } from './journal.ts';
 import { createReloader, sha256Of } from './reload.ts';
 import { makeAdminToken } from './token.ts';
+import { loadPlugin } from './plugin.ts';
 
 const SCHEMA = 'lp';
 
@@ -70,6 +71,7 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
         log,
         metrics,
         proofs: createProofs(config.attesters, { chains, log, metrics }),
+        ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),
       },
       config.lp,
     );
