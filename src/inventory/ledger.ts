@@ -13,7 +13,7 @@ import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
 import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
 import { createLapses, type Lapses } from './lapses.ts';
-import { keysOf, type Limits, type Outstanding, overCap } from './limits.ts';
+import { keysOf, type Limits, type Nearest, nearestCap, type Outstanding, overCap } from './limits.ts';
 import { type Facts, isDone, isLive, noFacts, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf } from './promise.ts';
 import { readSnapshot, type LedgerSnapshot, type Saved, writeSnapshot } from './snapshot.ts';
 
@@ -103,6 +103,8 @@ export interface Ledger {
   /** All of them, or those of one asset. */
   buckets(asset?: string): BucketView[];
   quote(quoteId: string): QuoteView | undefined;
+  /** Of the caps that a quote counts against, the one that is fullest now; undefined when none is set. */
+  nearest(quoteId: string): Nearest | undefined;
   exposure(asset: string): Exposure;
   /** Live quotes: held, not yet accepted or ended. */
   readonly live: number;
@@ -539,6 +541,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     quote(quoteId) {
       const entry = entries.get(quoteId);
       return entry === undefined ? undefined : { request: entry.request, stage: stageOf(entry.facts) };
+    },
+    nearest(quoteId) {
+      const entry = entries.get(quoteId);
+      return entry && nearestCap(entry.keys, limits, (key) => outstanding.get(key));
     },
     exposure,
     get live() {

@@ -4,10 +4,12 @@ import type { Decline } from '../domain/decline.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { OrderTimes } from '../domain/time.ts';
 import type { HoldRequest, Money } from '../inventory/event.ts';
+import type { Nearest } from '../inventory/limits.ts';
 import type { Log } from '../ports/log.ts';
 import type { PriceInputs, Priced } from '../pricing/price.ts';
 import type { Rfq } from '../protocol/link.ts';
 import type { OpenAward } from './award.ts';
+import type { Evidence } from './book.ts';
 import type { Route } from './route.ts';
 
 /** A promise about to be signed, with everything that made its price. Kept by reference: making one costs nothing but the object. */
@@ -20,11 +22,14 @@ export interface QuoteRecord {
   taker: Address;
   route: Route;
   times: OrderTimes;
-  inputs: PriceInputs;
+  inputs: PriceInputs & { evidence?: Evidence };
   priced: Priced;
   hold: HoldRequest;
   /** A part of a split rather than a whole request. */
   slice: boolean;
+  /** The cap it came nearest to, and how many quotes were live: noted by whoever keeps explanations. */
+  nearest?: Nearest | undefined;
+  liveQuotes?: number;
 }
 
 /** Where on a chain something was seen. */
