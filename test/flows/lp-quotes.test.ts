@@ -86,6 +86,28 @@ test('a quote is a signed order around its own output, below mid, and the money 
   expect(quote.lpSpreadBps).toBeGreaterThan(0);
 });
 
+test('one request, two firm times: the shorter one pays more, and both are one promise', async () => {
+  const before = bucket('usdc')?.held ?? 0n;
+  const answers = await venue.askAll(sell(3n * WETH));
+  const quotes = answers.filter((answer) => answer.type === 'quote');
+  expect(quotes.map(({ more }) => more)).toEqual([true, false]);
+  const [short, long] = quotes as [LinkQuote, LinkQuote];
+  expect(long.validUntil - short.validUntil).toBe(5);
+  expect(new Set(quotes.map(({ order }) => order.nonce)).size).toBe(1);
+  expect(new Set(quotes.map(({ quoteId }) => quoteId)).size).toBe(2);
+  for (const quote of quotes) {
+    expect(signerOf(quote)).toBe(operator.address);
+    expect(quote.commitment.deadline - quote.validUntil).toBe(chain.chain.landingMarginSeconds);
+  }
+  const outputs = quotes.map(({ order }) => BigInt(order.outputs[0]?.amount ?? 0)) as [bigint, bigint];
+  expect(outputs[0]).toBeGreaterThan(outputs[1]);
+  expect((bucket('usdc')?.held ?? 0n) - before).toBe(outputs[0]);
+  // A floor above the shorter time is the first price itself; one above both leaves one.
+  const now = Math.floor(Date.now() / 1000);
+  const floored = (await venue.askAll(sell(WETH, { minValidUntil: now + 40 }))).map((answer) => (answer.type === 'quote' ? answer.validUntil : answer.type));
+  expect(floored).toEqual([now + 40]);
+});
+
 test('exact output: the taker gets precisely what it asked for', async () => {
   const quote = await venue.ask(buy(1n * WETH, { side: 'exactOutput' }));
   if (quote.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(quote)}`);

@@ -114,6 +114,35 @@ describe('answers are verified before they are ranked', () => {
     }
   });
 
+  test('several firm times of one solver stand side by side, best price first, and the venue waits for what is announced', async () => {
+    const number = n++;
+    const solver = await v.solver(number, (rfq, make) => {
+      const say = (output: bigint, validSeconds: number, more: boolean) => ({ ...make.quote(rfq, { output }, { validSeconds }), more });
+      // The last one comes well after the moment that the venue lingers for further ones unannounced.
+      const last = say(397n * 10n ** 18n, 90, false);
+      setTimeout(() => solver.say(last), 60);
+      return [say(400n * 10n ** 18n, 15, true), say(399n * 10n ** 18n, 40, true)];
+    }, { inventory: 1_000n });
+    const startedMs = performance.now();
+    const first = (await ask(only(solver.id))).json['quotes'] as unknown as Json[];
+    expect(performance.now() - startedMs).toBeLessThan(290);
+    expect(first.map((quote) => [quote['solverId'], quote['preview']?.['outputs']?.[0]?.['amount']])).toEqual(['400', '399', '397'].map((whole) => [solver.id, `${whole}${'0'.repeat(18)}`]));
+    const untils = first.map((quote) => quote['validUntil'] as unknown as number) as [number, number, number];
+    expect([untils[1] - untils[0], untils[2] - untils[1]]).toEqual([25, 50]);
+    expect(new Set(first.map((quote) => quote['order']?.['payload']?.['message']?.['nonce'])).size).toBe(1);
+    // Three of 400 would not fit into 1,000: the three answers are one promise. A second request fits, a third does not.
+    expect(((await ask(only(solver.id))).json['quotes'] as unknown as Json[]).length).toBe(3);
+    expect(((await ask(only(solver.id))).json['quotes'] as unknown as Json[]).length).toBe(0);
+    await solver.stop();
+  });
+
+  test('one that announces more and then says nothing costs the taker the deadline, not the answer', async () => {
+    const solver = await v.solver(n++, (rfq, make) => ({ ...make.quote(rfq, { output: fair(rfq) }), more: true }), { inventory: 1_000n });
+    const { json } = await ask(only(solver.id));
+    expect((json['quotes'] as unknown as Json[]).length).toBe(1);
+    await solver.stop();
+  });
+
   test('live promises count against the balance, and one request counts once', async () => {
     const number = n++;
     // 1,000 WETH in the ledger; each answer takes 400.
