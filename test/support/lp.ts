@@ -13,6 +13,7 @@ import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
 import type { Attestations } from '../../src/ports/attestations.ts';
 import { type LpConfig, zLpConfig } from '../../src/lp/config.ts';
 import { createLpNode, type LpNode } from '../../src/lp/node.ts';
+import type { PricingPlugin } from '../../src/pricing/plugin.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import type { Devnet, TestAccount } from './devnet.ts';
 import type { TestPostgres } from './postgres.ts';
@@ -44,7 +45,7 @@ export async function testTransactors({ devnet, postgres, operator, owner }: { d
   return new Map(devnet.chains.map(({ port }) => [port.chain.id, createTransactor({ chain: port, store, signer: operator.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner, leaseMs: 1_000 })]));
 }
 
-export async function createTestLp({ devnet, postgres, venueUrl, operator, schema, config, transactors = new Map(), proofs, prices = { ETHUSD: '2500' } }: {
+export async function createTestLp({ devnet, postgres, venueUrl, operator, schema, config, transactors = new Map(), proofs, plugin, prices = { ETHUSD: '2500' } }: {
   devnet: Devnet;
   postgres: TestPostgres;
   venueUrl: string;
@@ -54,6 +55,7 @@ export async function createTestLp({ devnet, postgres, venueUrl, operator, schem
   config: LpConfig;
   transactors?: ReadonlyMap<number, Transactor>;
   proofs?: Attestations;
+  plugin?: PricingPlugin;
   prices?: Record<string, string>;
 }): Promise<LpNode> {
   return createLpNode(
@@ -70,6 +72,7 @@ export async function createTestLp({ devnet, postgres, venueUrl, operator, schem
       log: silentLog,
       metrics: silentMetrics,
       ...(proofs && { proofs }),
+      ...(plugin && { plugin }),
     },
     config,
   );
