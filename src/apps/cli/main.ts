@@ -8,6 +8,8 @@ import { lpCommand } from './lp.ts';
 const program = new Command('firmquote')
   .description('Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all of them.')
   .version('0.1.0')
+  // An option after a command's name is that command's.
+  .enablePositionalOptions()
   .showHelpAfterError('Run firmquote --help to see every command.');
 
 const configOption = () => new Option('-c, --config <file>', 'configuration file, see config/*.example.json').makeOptionMandatory();

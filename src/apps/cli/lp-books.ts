@@ -1,0 +1,48 @@
+/** The LP's books as tables: what it has and has promised, and how much of each cap is used. */
+
+import { formatUnits } from '../../domain/amount.ts';
+import type { BucketView } from '../../inventory/ledger.ts';
+import type { LimitUse } from '../../lp/limit-use.ts';
+import { type DoorOptions, openDoor } from './lp-door.ts';
+import { table } from './table.ts';
+
+/** Base units are text on the wire. */
+type Bucket = { [K in keyof BucketView]: BucketView[K] extends bigint ? string : BucketView[K] extends bigint | null ? string | null : BucketView[K] };
+
+const AMOUNTS = ['balance', 'held', 'committed', 'in flight', 'owed to us', 'buffer', 'withdrawing', 'free'] as const;
+
+export async function showInventory(options: DoorOptions): Promise<void> {
+  const door = await openDoor(options);
+  const [{ buckets }, { chains }] = await Promise.all([door.get<{ buckets: Bucket[] }>('/inventory'), door.get<{ chains: { chainId: number; slug: string }[] }>('/status')]);
+  if (options.json) return console.log(JSON.stringify({ buckets }));
+  const slug = (chainId: number) => chains.find((chain) => chain.chainId === chainId)?.slug ?? String(chainId);
+  const rows = buckets.map((bucket) => {
+    const whole = (text: string) => short(formatUnits(BigInt(text), bucket.decimals));
+    const amounts = [bucket.onchain, bucket.held, bucket.committed, bucket.pendingOut, bucket.receivable, bucket.buffer, bucket.withdrawing, bucket.free].map(whole);
+    const trouble = [bucket.drift === null ? '' : `frozen: the chain has ${whole(bucket.drift)} more than the ledger`, bucket.shortfall === '0' ? '' : `short of promises by ${whole(bucket.shortfall)}`];
+    return [bucket.asset, slug(bucket.chainId), ...amounts, trouble.filter(Boolean).join('; ')];
+  });
+  for (const line of table(['asset', 'chain', ...AMOUNTS, ''], rows, { right: AMOUNTS })) console.log(line);
+}
+
+export async function showLimits(options: DoorOptions): Promise<void> {
+  const door = await openDoor(options);
+  const answer = await door.get<{ limits: LimitUse[] }>('/limits');
+  if (options.json) return console.log(JSON.stringify(answer));
+  const of = (now: string, most: string | null) => (most === null ? now : `${now} / ${most}`);
+  const rows = answer.limits.map(({ scope, of: whose, count, maxCount, notionalUsd, maxNotionalUsd, gapLossUsd, maxGapLossUsd, used }) => [
+    scope,
+    whose,
+    of(String(count), maxCount === null ? null : String(maxCount)),
+    of(money(notionalUsd), maxNotionalUsd === null ? null : money(maxNotionalUsd)),
+    of(money(gapLossUsd), maxGapLossUsd === null ? null : money(maxGapLossUsd)),
+    `${(used * 100).toFixed(0)} %`,
+  ]);
+  if (rows.length === 0) return console.log('No caps are configured: see lp.limits.');
+  const headings = ['cap', 'of', 'live quotes', 'notional USD', 'loss by a jump USD', 'used'];
+  for (const line of table(headings, rows, { right: headings.slice(2) })) console.log(line);
+}
+
+/** Six decimals tell an operator enough. */
+const short = (text: string): string => text.replace(/(\.\d{6})\d+$/, '$1');
+const money = (usd: number): string => usd.toLocaleString('en-US', { maximumFractionDigits: 2 });
