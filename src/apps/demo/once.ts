@@ -3,6 +3,7 @@
 import { type Check, type CheckResult, runCheck, type Tally } from './checks/check.ts';
 import { conservationCheck } from './checks/conservation.ts';
 import { attestedCheck, refundCheck } from './checks/cross-chain.ts';
+import { firmTimesCheck } from './checks/firm-times.ts';
 import { fundingChecks } from './checks/funding.ts';
 import { refusalChecks } from './checks/refusals.ts';
 import { rosterCheck } from './checks/roster.ts';
@@ -30,7 +31,7 @@ export async function runOnce(world: World, show: (line: string) => void, starte
   // The split needs all three LPs, so it comes first. What waits longest (for a refund window, for a quarantine) runs beside all the others.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck)];
-  const queue = [...fundingChecks, attestedCheck, ...refusalChecks];
+  const queue = [...fundingChecks, firmTimesCheck, attestedCheck, ...refusalChecks];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let check = queue.shift(); check; check = queue.shift()) await run(check);
