@@ -57,7 +57,7 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
   ledger.apply({ type: 'deposited', id: 'a', chainId: id, token: chain.usdc.address, amount: parseUnits(usdc, 6) });
   ledger.apply({ type: 'deposited', id: 'b', chainId: id, token: chain.weth.address, amount: parseUnits(weth, 18) });
   const market = createMarket({ clock }, config);
-  market.observe({ source: 'constant', symbol: 'ETHUSD', bid: mid, ask: mid, atMs: startMs, receivedMs: startMs });
+  market.observe({ source: 'constant', symbol: 'ETHUSD', bid: mid, ask: mid, exchangeTimeMs: null, receivedMs: startMs, sequence: null });
   const desk = createDesk(
     {
       clock,
@@ -67,6 +67,7 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
       networks: new Map([[id, chain.chain]]),
       settled: () => Math.floor(startMs / 1000),
       startedWith: new Map(['USDC', 'WETH'].map((asset) => [asset, ledger.exposure(asset).owned])),
+      adverse: () => 1.5,
       leases: { covers: () => true, extend: () => Promise.resolve(true), tick: () => Promise.resolve(), quarantine: () => [], reach: () => [], lost: false },
       ladders: createLadders({ clock }),
       guard: { admit: () => CALM },
