@@ -2,7 +2,6 @@
 
 import type { Decline } from '../domain/decline.ts';
 import { isDecline } from '../domain/decline.ts';
-import { parseUnits } from '../domain/amount.ts';
 import type { Address } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Ledger } from '../inventory/ledger.ts';
@@ -11,8 +10,8 @@ import type { Clock } from '../ports/clock.ts';
 import type { Mid } from '../pricing/mid.ts';
 import type { PricingPlugin } from '../pricing/plugin.ts';
 import type { PriceInputs } from '../pricing/price.ts';
-import { type Rational, ten } from '../pricing/rational.ts';
-import { rebalanceTerm } from '../pricing/terms.ts';
+import type { Rational } from '../pricing/rational.ts';
+import { type Bands, createBands } from './bands.ts';
 import type { LpChainConfig, LpConfig } from './config.ts';
 import { createGas, type DataFees } from './gas.ts';
 import { CALM, type Caution } from './guard.ts';
@@ -62,6 +61,7 @@ export interface ChainState {
 export interface Book {
   readonly market: Market;
   readonly ledger: Ledger;
+  readonly bands: Bands;
   readonly chains: ReadonlyMap<number, ChainState>;
   /** The latest it can be on a chain: never behind its newest block, never behind our own clock. New promises count from here. */
   now(chainId: number): UnixSeconds;
@@ -89,11 +89,10 @@ export interface BookDeps {
   plugin?: PricingPlugin;
 }
 
-type Options = Pick<LpConfig, 'assets' | 'quoting'>;
+type Options = Pick<LpConfig, 'assets' | 'pairs' | 'quoting'>;
 
-export function createBook({ clock, market, ledger, chains, settled, startedWith, adverse, plugin }: BookDeps, { assets, quoting }: Options): Book {
-  const targets = new Map<string, bigint>(Object.entries(assets).map(([asset, { target }]) => [asset, target === null ? (startedWith.get(asset) ?? 0n) : parseUnits(target, 18)]));
-
+export function createBook({ clock, market, ledger, chains, settled, startedWith, adverse, plugin }: BookDeps, { assets, pairs, quoting }: Options): Book {
+  const bands = createBands({ ledger, networks: new Map([...chains].map(([chainId, { port }]) => [chainId, port.chain])), startedWith }, { assets, pairs });
   const gas = createGas({ chains, market }, { assets, quoting });
 
   const now = (chainId: number): UnixSeconds => Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
@@ -103,32 +102,10 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
     return { head: state?.port.head(), headSeenAtMs: state?.port.headSeenAtMs() ?? 0, gasPrice: state?.gasPrice };
   }
 
-  /** (V - V*) / B, from the asset summed over all chains, owed to us, and promised. */
-  function position(asset: string, usd: number, halfBand: number): number {
-    const off = ledger.exposure(asset).total - (targets.get(asset) ?? 0n);
-    return ((Number(off / 1_000_000_000n) / 1e9) * usd) / halfBand;
-  }
-
-  /** A chain's share of the asset against an equal split of what we own. */
-  function band(chainId: number, route: Route, which: 'input' | 'output') {
-    const token = which === 'input' ? route.inputToken : route.outputToken;
-    const costBps = assets[token.symbol]?.transportBps ?? 0;
-    const bucket = costBps === 0 ? undefined : ledger.bucket(chainId, token.address);
-    if (bucket === undefined) return undefined;
-    const places = [...chains.values()].filter(({ port }) => port.chain.tokens.some(({ symbol }) => symbol === token.symbol)).length;
-    const fair = ledger.exposure(token.symbol).owned / BigInt(places) / ten(18 - Math.min(18, token.decimals));
-    return fair <= 0n ? undefined : { q: Number(((bucket.onchain - fair) * 10_000n) / fair) / 10_000, costBps };
-  }
-
-  function rebalance(route: Route): number {
-    if (route.sameChain) return 0;
-    const [drained, filled] = [band(route.dest.id, route, 'output'), band(route.origin.id, route, 'input')];
-    return rebalanceTerm({ ...(drained && { drained }), ...(filled && { filled }) });
-  }
-
   return {
     market,
     ledger,
+    bands,
     chains,
     now,
     settled,
@@ -145,6 +122,8 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
       const nowMs = clock.nowMs();
       const { mid, quoteValue, sigma } = priced;
       const since = Math.min(mid.atMs, nowMs) / 1000;
+      const baseUsd = mid.value * quoteValue;
+      const { q, halfBand } = bands.position(route, baseUsd);
       return {
         side: ask.side,
         amount: ask.amount,
@@ -158,15 +137,18 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
         confidenceBps: mid.confidenceBps,
         sigma: sigma * caution.sigmaFactor,
         firmSeconds: ask.validUntil - since + quoting.clockSkewSeconds,
-        // The same asset on two chains has a location but no price to be wrong about.
-        q: pair.base === pair.quote ? 0 : position(pair.base, mid.value * quoteValue, params.halfBand),
+        q,
         ownGas,
         lockSeconds: route.sameChain ? 0 : (route.lockSeconds ?? quoting.lockSeconds),
-        rebalanceBps: rebalance(route),
+        rebalanceBps: bands.rebalanceBps(route),
+        room: bands.room(route, baseUsd),
         adverseBps: pair.base === pair.quote ? 0 : adverse(ask.taker),
         noRebates: priced.depegged,
         freeOutput: ledger.free(route.dest.id, route.outputToken.address),
-        params: caution.sizeFactor === 1 && caution.omegaFactor === 1 ? params : { ...params, maxSize: params.maxSize * caution.sizeFactor, omega: params.omega * caution.omegaFactor },
+        params:
+          caution.sizeFactor === 1 && caution.omegaFactor === 1 && halfBand === params.halfBand
+            ? params
+            : { ...params, halfBand, maxSize: params.maxSize * caution.sizeFactor, omega: params.omega * caution.omegaFactor },
         market: route.market,
         ...(plugin && { plugin }),
         evidence: { atMs: nowMs, mid, caution, origin: sight(route.origin.id), dest: sight(route.dest.id) },

@@ -64,13 +64,30 @@ export const zLpPrice = z.union([
   }),
 ]);
 
+/** One chain's part of an asset. Its target moves with what we own: moving money between chains changes places, not the sum. */
+export const zLpPlace = z.strictObject({
+  /** Its weight among the chains; all 1: equal parts. */
+  share: z.number().positive().default(1),
+  /** Half-bands as parts of its target: rebalancing is charged in full at the edge of the soft one; null: no hard one. */
+  softShare: z.number().positive().default(1),
+  hardShare: z.number().positive().nullable().default(null),
+  /** What bringing some there costs us; null: the asset's. */
+  transportBps: z.number().min(0).nullable().default(null),
+});
+
 /** An asset is a token symbol on every chain that has it. */
 export const zLpAsset = z.strictObject({
   price: zName,
   /** Whole tokens we want to own over all chains; null: what we own when the process starts. */
   target: zUnits.nullable().default(null),
+  /** Whole tokens either side of the target: within, the price alone brings us back. null: the pair's `halfBand`, in USD. */
+  softBand: zUnits.nullable().default(null),
+  /** Beyond, only quotes that bring us back are given. null: twice the soft band for the base asset of a pair, none for others. */
+  hardBand: zUnits.nullable().default(null),
   /** What moving it between chains costs us. */
   transportBps: z.number().min(0).default(0),
+  /** By chain slug; absent: an equal part. */
+  chains: z.record(zName, zLpPlace).default({}),
 });
 
 export const zLpPair = z.strictObject({

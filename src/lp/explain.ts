@@ -271,19 +271,20 @@ const share = (value: number, limit: number): number => (limit > 0 ? value / lim
 
 /** What would have refused this quote had it been larger, wider or later; the nearest first. */
 function gatesOf({ inputs, priced, route }: QuoteRecord): ExplainedLimit[] {
-  const { params, freeOutput, confidenceBps, q, lp } = inputs;
+  const { params, freeOutput, room, confidenceBps } = inputs;
   const size = Number(priced.notional) / 1e6;
-  const against = (lp === 'buy' ? 1 : -1) * q;
   const gates: ExplainedLimit[] = [
     { name: 'largest size', value: `$${formatUnits(priced.notional, 6)}`, limit: `$${params.maxSize}`, share: share(size, params.maxSize) },
     { name: 'widest spread', value: `${priced.terms.D.toFixed(2)} bps`, limit: `${params.maxSpreadBps} bps`, share: share(priced.terms.D, params.maxSpreadBps) },
     { name: 'sources disagree', value: `${confidenceBps.toFixed(2)} bps`, limit: `${params.maxConfidenceBps} bps`, share: share(confidenceBps, params.maxConfidenceBps) },
-    ...(against > 0 ? [{ name: 'position', value: `${against.toFixed(2)} half-bands`, limit: `${params.hardQ}`, share: share(against, params.hardQ) }] : []),
   ];
-  if (freeOutput !== undefined) {
-    const { symbol, decimals } = route.outputToken;
-    gates.push({ name: 'free inventory', value: `${formatUnits(priced.output, decimals)} ${symbol}`, limit: `${formatUnits(freeOutput, decimals)} ${symbol}`, share: freeOutput <= 0n ? 1 : Number((priced.output * 1_000_000n) / freeOutput) / 1e6 });
-  }
+  const most = (name: string, amount: bigint, limit: bigint | undefined, { symbol, decimals }: Route['outputToken']) => {
+    if (limit === undefined) return;
+    gates.push({ name, value: `${formatUnits(amount, decimals)} ${symbol}`, limit: `${formatUnits(limit, decimals)} ${symbol}`, share: limit <= 0n ? 1 : Number((amount * 1_000_000n) / limit) / 1e6 });
+  };
+  most('free inventory', priced.output, freeOutput, route.outputToken);
+  most('hard band, what goes out', priced.output, room?.output, route.outputToken);
+  most('hard band, what comes in', priced.input, room?.input, route.inputToken);
   return gates.sort((a, b) => b.share - a.share);
 }
 

@@ -11,7 +11,8 @@ const knobs = {
   alpha: z.number().min(-20).max(20),
   beta: z.number().min(0.05).max(2),
   minEdgeBps: natural,
-  omega: share,
+  /** theta / ((1 - theta) * a): above 1 where most takers hold options. */
+  omega: z.number().min(0).max(100),
   jumpsPerSecond: natural,
   jumpBps: positive,
   rivals: z.int().min(1).max(100),
@@ -20,7 +21,6 @@ const knobs = {
   decay: positive,
   unit: positive,
   halfBand: positive,
-  hardQ: positive,
   invPassThrough: z.boolean(),
   impactFactor: natural,
   dailyVolume: positive,

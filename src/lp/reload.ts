@@ -19,7 +19,10 @@ export type Reloaded = { applied: readonly Change[] } | { refused: readonly stri
 const LIVE: readonly (readonly string[])[] = [
   ['pairs'],
   ['assets', '*', 'target'],
+  ['assets', '*', 'softBand'],
+  ['assets', '*', 'hardBand'],
   ['assets', '*', 'transportBps'],
+  ['assets', '*', 'chains'],
   ['chains', '*', 'buffers'],
   ['chains', '*', 'minGas'],
   ['chains', '*', 'l1Fee'],

@@ -20,8 +20,6 @@ export interface PricingParams {
   /** Reference currency: one unit of size, and the half-band of the position. */
   unit: number;
   halfBand: number;
-  /** |q| at which only quotes that bring it back are given. */
-  hardQ: number;
   /** Pass inventory skew to the price one to one instead of through the markup. */
   invPassThrough: boolean;
   /** Square-root impact: factor, and average daily volume in the reference currency. */
@@ -56,7 +54,6 @@ export const DEFAULT_PARAMS: PricingParams = {
   decay: 0.2,
   unit: 10_000,
   halfBand: 200_000,
-  hardQ: 2,
   invPassThrough: false,
   impactFactor: 1,
   dailyVolume: 2e9,

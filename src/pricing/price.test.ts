@@ -219,11 +219,37 @@ describe('declines', () => {
     ['already over', { firmSeconds: 0 }, 'validity'],
     ['not a number', { sigma: Number.NaN }, 'internal'],
     ['fee of a half', { platformFeeBps: 5_001 }, 'internal'],
-    ['at the hard band', { q: 2 }, 'limit'],
     ['no amount', { amount: 0n }, 'size_below_min'],
     ['spread out of bounds for any size', params({ maxSpreadBps: 4 }), 'size_above_max'],
   ] as const)('%s', (_name, change, reason) => expect(declined(change).declined).toBe(reason));
-  test('at the hard band the other side is still quoted', () => expect(isDecline(price({ ...example, ...sold, q: 2 }))).toBe(false));
+
+  describe('hard bands: what may still come in and go out', () => {
+    const [ETH, USDC] = [10n ** 18n, 10n ** 6n];
+    test.each([
+      ['in', { input: 4n * ETH }, 4n * ETH],
+      ['nothing in', { input: 0n }, 0n],
+      ['nothing out', { output: 0n }, 0n],
+      ['the tighter of the two', { input: 4n * ETH, output: 2_000n * USDC }, undefined],
+    ] as const)('%s', (_name, room, most) => {
+      const answer = declined({ room });
+      expect(answer).toMatchObject({ declined: 'limit', control: 'band' });
+      if (most !== undefined) expect(answer.maxAmount).toBe(most);
+      if (answer.maxAmount === 0n) return;
+      const passing = price({ ...example, room, amount: answer.maxAmount ?? 0n });
+      expect(isDecline(passing)).toBe(false);
+    });
+
+    test('out: the named size pays what is left, to the unit', () => {
+      const { maxAmount = 0n } = declined({ room: { output: 5_000n * USDC } });
+      expect(price({ ...example, room: { output: 5_000n * USDC }, amount: maxAmount })).toMatchObject({ output: 5_000n * USDC });
+      expect(declined({ side: 'exactOutput', amount: 6_000n * USDC, room: { output: 5_000n * USDC } })).toMatchObject({ declined: 'limit', maxAmount: 5_000n * USDC });
+    });
+
+    test('a larger room than the money is the money\'s business, and within it all is as it was', () => {
+      expect(declined({ room: { output: 9_000n * USDC }, freeOutput: 5_000n * USDC }).declined).toBe('no_inventory');
+      expect(price({ ...example, room: { input: 10n * ETH, output: 30_000n * USDC } })).toEqual(price(example));
+    });
+  });
 });
 
 const scenario: fc.Arbitrary<PriceInputs> = fc.record({

@@ -53,6 +53,8 @@ export interface PriceInputs {
   exploreBps?: number;
   /** What the ledger could pay at most; declines `no_inventory` beyond. The hold decides, this only answers sooner. */
   freeOutput?: bigint;
+  /** What may still come in and go out before a hard band is left, base units; declines `limit` beyond. */
+  room?: { readonly input?: bigint; readonly output?: bigint };
 
   params: PricingParams;
 
@@ -146,9 +148,16 @@ interface Frame {
   /** Own gas with buffer and the relay fee at mid, output units, rounded up. */
   ownGas: bigint;
   relay: bigint;
-  /** The largest input that the size gate lets through. */
+  /** The largest input that passes the size gate and the hard bands, and what to say beyond it. */
   largestInput: bigint;
+  aboveInput: Decline;
+  /** The same of the output: the hard bands and what the ledger could pay. */
+  largestOutput: bigint | undefined;
+  aboveOutput: Decline;
 }
+
+const OUT_OF_BAND: Decline = { declined: 'limit', control: 'band', detail: 'beyond a hard band of the position' };
+const NO_INVENTORY: Decline = { declined: 'no_inventory' };
 
 function frameOf(inputs: PriceInputs): Frame | PriceDecline {
   const { mid, params, platformFeeBps: fee } = inputs;
@@ -158,14 +167,19 @@ function frameOf(inputs: PriceInputs): Frame | PriceDecline {
   if (!(inputs.firmSeconds > 0)) return { declined: 'validity', detail: 'already over' };
   if (!Number.isInteger(fee) || fee < 0 || fee > MOST_FEE_BPS || inputs.relayFee < 0n || inputs.ownGas < 0n) return { declined: 'internal', detail: 'fee or gas out of range' };
   if (inputs.amount <= 0n) return { declined: 'size_below_min', detail: 'not a positive amount', minAmount: 1n };
-  const side = inputs.lp === 'buy' ? 1 : -1;
-  if (inputs.q * side >= params.hardQ) return { declined: 'limit', control: 'band', detail: `position at ${inputs.q.toFixed(2)} of the half-band`, maxAmount: 0n };
   const rate = baseUnitRate(mid, inputs.lp, inputs.baseDecimals, inputs.quoteDecimals);
+  const { room, freeOutput } = inputs;
+  const gate = sizeGate(inputs, rate, params.maxSize);
+  const bound = room?.input !== undefined && room.input < gate ? room.input : undefined;
+  const output = room?.output !== undefined && (freeOutput === undefined || room.output < freeOutput) ? room.output : undefined;
   return {
     rate,
     ownGas: mulDivUp(inputs.ownGas, BigInt(params.gasBufferBps), BPS),
     relay: divUp(inputs.relayFee * rate.num, rate.den),
-    largestInput: sizeGate(inputs, rate, params.maxSize),
+    largestInput: bound ?? gate,
+    aboveInput: bound === undefined ? { declined: 'size_above_max', detail: `above ${params.maxSize}` } : OUT_OF_BAND,
+    largestOutput: output ?? freeOutput,
+    aboveOutput: output === undefined ? NO_INVENTORY : OUT_OF_BAND,
   };
 }
 
@@ -186,7 +200,7 @@ function tooLarge(inputs: PriceInputs, frame: Frame): PriceDecline | undefined {
   const { amount, side } = inputs;
   const ceiling = side === 'exactInput' ? frame.largestInput : grossOf(frame.largestInput, frame.rate);
   if (amount <= ceiling) return undefined;
-  return { declined: 'size_above_max', detail: `above ${inputs.params.maxSize}`, maxAmount: largestPassing({ ...inputs, amount: ceiling }, frame) };
+  return { ...frame.aboveInput, maxAmount: largestPassing({ ...inputs, amount: ceiling }, frame) };
 }
 
 function guarded(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
@@ -199,6 +213,7 @@ function guarded(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
     }
     case 'size_above_max':
     case 'no_inventory':
+    case 'limit':
       return { ...answer, maxAmount: largestPassing(inputs, frame) };
     default:
       return answer;
@@ -209,7 +224,7 @@ function guarded(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
 function evaluate(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   const { params } = inputs;
   if (inputs.side === 'exactInput') return evaluateAt(inputs, frame, inputs.amount, undefined);
-  if (inputs.freeOutput !== undefined && inputs.amount > inputs.freeOutput) return { declined: 'no_inventory' };
+  if (frame.largestOutput !== undefined && inputs.amount > frame.largestOutput) return frame.aboveOutput;
 
   // Exact output: the spread depends on the size and the size on the spread. It settles within two or three rounds; should
   // two neighbours keep swapping, the wider one stands.
@@ -233,7 +248,7 @@ function evaluate(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
 
 function evaluateAt(inputs: PriceInputs, frame: Frame, input: bigint, fixed: { terms: Terms; spread: bigint } | undefined): Priced | PriceDecline {
   const { params } = inputs;
-  if (input > frame.largestInput) return { declined: 'size_above_max', detail: `above ${params.maxSize}` };
+  if (input > frame.largestInput) return frame.aboveInput;
   const gross = grossOf(input, frame.rate);
   const gas = frame.ownGas + frame.relay;
   if (gross <= gas) return { declined: 'size_below_min', detail: 'size below gas' };
@@ -251,7 +266,7 @@ function evaluateAt(inputs: PriceInputs, frame: Frame, input: bigint, fixed: { t
   const received = receivedOf(input, feeBps, inputs.relayFee);
   if (bought <= 0n || received <= 0n) return { declined: 'size_below_min', detail: 'size below gas' };
   const output = inputs.side === 'exactInput' ? bought : inputs.amount;
-  if (inputs.freeOutput !== undefined && output > inputs.freeOutput) return { declined: 'no_inventory' };
+  if (frame.largestOutput !== undefined && output > frame.largestOutput) return frame.aboveOutput;
 
   const feeAmount = feeOf(gross, feeBps);
   return {
@@ -294,8 +309,8 @@ function largestPassing(inputs: PriceInputs, frame: Frame): bigint {
     const gate = evaluate({ ...inputs, side: 'exactInput', amount: frame.largestInput }, frame);
     if (!isDecline(gate) && gate.output < high && passes(inputs, frame, gate.output)) return gate.output;
   }
-  if (inputs.freeOutput !== undefined) {
-    const served = inputs.side === 'exactOutput' ? inputs.freeOutput : servedBy(inputs, frame, inputs.freeOutput);
+  if (frame.largestOutput !== undefined) {
+    const served = inputs.side === 'exactOutput' ? frame.largestOutput : servedBy(inputs, frame, frame.largestOutput);
     if (passes(inputs, frame, served)) return served;
     if (served < high) high = served;
   }

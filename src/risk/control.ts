@@ -47,6 +47,6 @@ export const CONTROL_CARDS: Record<Control, ControlCard> = {
     does: 'the quote is refused and paged (fatal in the log); with wrong decimals the LP does not start',
     keys: ['risk.fatFinger'],
   },
-  band: { trips: 'the position in an asset, or on a chain, is beyond its hard band', does: 'only quotes that bring it back', keys: ['pairs[].params.hardQ', 'assets'] },
+  band: { trips: 'the position in an asset, or on a chain, is beyond its hard band', does: 'only quotes that bring it back', keys: ['assets.*.hardBand', 'assets.*.chains.*.hardShare'] },
   drift: { trips: 'ledger and chain disagree and no event explains it', does: 'that token on that chain is not quoted', keys: ['reconcileSeconds'] },
 };

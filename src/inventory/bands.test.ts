@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { bandQ, bandRoom, fairShares } from './bands.ts';
+
+const band = { target: 100n, soft: 40n, hard: 80n };
+
+test.each([
+  [100n, 0, 80n, 80n],
+  [140n, 1, 40n, 120n],
+  [180n, 2, 0n, 160n],
+  [181n, 2.025, 0n, 161n],
+  [20n, -2, 160n, 0n],
+  [19n, -2.025, 161n, 0n],
+])('at %s', (position, q, into, out) => {
+  expect(bandQ(position, band)).toBe(q);
+  expect(bandRoom(position, band)).toEqual({ in: into, out });
+});
+
+test('no hard band, no bound; no soft band, no position to speak of', () => {
+  expect(bandRoom(1_000_000n, { target: 0n, hard: undefined })).toBeUndefined();
+  expect(bandQ(1_000_000n, { target: 0n, soft: 0n })).toBe(0);
+});
+
+test('inside the hard band the room used up leads to its edge and never past it', () => {
+  fc.assert(
+    fc.property(fc.bigInt(-(10n ** 24n), 10n ** 24n), fc.bigInt(0n, 10n ** 24n), fc.bigInt(0n, 10n ** 24n), (position, target, hard) => {
+      const room = bandRoom(position, { target, hard }) ?? expect.fail();
+      const within = position <= target + hard && position >= target - hard;
+      if (within) expect([position + room.in, position - room.out]).toEqual([target + hard, target - hard]);
+      // Outside, the way home is open and the way out is shut.
+      else expect([room.in, room.out]).toContain(0n);
+    }),
+  );
+});
+
+test('shares: by weight, of what is there; a debt counts as nothing', () => {
+  expect(fairShares([150n, 50n], [1, 1])).toEqual([100n, 100n]);
+  expect(fairShares([150n, 50n], [3, 1])).toEqual([150n, 50n]);
+  expect(fairShares([-5n, 100n], [0.5, 0.5])).toEqual([50n, 50n]);
+  expect(fairShares([], [])).toEqual([]);
+});

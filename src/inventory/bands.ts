@@ -1,0 +1,32 @@
+/**
+ * How far from where we want to be we are, and how far we may go. Inside the soft band the price alone brings us back;
+ * beyond the hard band nothing is promised that leads further away. Amounts of one call are in one unit.
+ */
+
+export interface Band {
+  target: bigint;
+  /** Half-bands: distances from the target. */
+  soft: bigint;
+  /** undefined: as far as the money goes. */
+  hard: bigint | undefined;
+}
+
+/** 0 at the target, 1 and -1 at the edges of the soft band. */
+export function bandQ(position: bigint, { target, soft }: Pick<Band, 'target' | 'soft'>): number {
+  return soft <= 0n ? 0 : Number(((position - target) * 1_000_000n) / soft) / 1e6;
+}
+
+/** What may still come in and go out before the hard band is left; 0n beyond its edge, undefined where there is none. */
+export function bandRoom(position: bigint, { target, hard }: Pick<Band, 'target' | 'hard'>): { in: bigint; out: bigint } | undefined {
+  if (hard === undefined) return undefined;
+  const [up, down] = [target + hard - position, position - target + hard];
+  return { in: up > 0n ? up : 0n, out: down > 0n ? down : 0n };
+}
+
+/** What lies on each of several chains, against its share of what lies on all of them: moving it changes places, not the sum. */
+export function fairShares(amounts: readonly bigint[], weights: readonly number[]): bigint[] {
+  const total = amounts.reduce((sum, amount) => sum + (amount > 0n ? amount : 0n), 0n);
+  const parts = weights.map((weight) => BigInt(Math.round(weight * 1e6)));
+  const all = parts.reduce((sum, part) => sum + part, 0n);
+  return parts.map((part) => (all === 0n ? 0n : (total * part) / all));
+}

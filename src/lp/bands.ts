@@ -1,0 +1,166 @@
+/** Where our inventory stands against what the owner wants of it: each asset over all chains, and each chain's part of it. */
+
+import { parseUnits } from '../domain/amount.ts';
+import type { Chain } from '../domain/chain.ts';
+import { RequestError } from '../domain/errors.ts';
+import { bandQ, bandRoom, fairShares } from '../inventory/bands.ts';
+import { toAtto } from '../inventory/bucket.ts';
+import type { BucketView, Exposure, Ledger } from '../inventory/ledger.ts';
+import { ten } from '../pricing/rational.ts';
+import { type ChainBand, rebalanceTerm } from '../pricing/terms.ts';
+import type { LpConfig } from './config.ts';
+import { pricingParams } from './params.ts';
+import type { Route } from './route.ts';
+
+/** One chain's part of an asset, in 1e-18 of a whole token. */
+export interface Place {
+  chainId: number;
+  slug: string;
+  /** What lies there and is not about to leave. */
+  available: bigint;
+  held: bigint;
+  /** Its share of what lies on all chains. */
+  target: bigint;
+  /** (available - target) / soft band. */
+  q: number;
+  room: { in: bigint; out: bigint } | undefined;
+  /** What it costs to bring some there. */
+  costBps: number;
+}
+
+/** An asset over all chains, in 1e-18 of a whole token. */
+export interface Position extends Exposure {
+  asset: string;
+  target: bigint;
+  /** undefined where nothing sets it, or it comes from a pair's `halfBand` and there is no price now. */
+  soft: bigint | undefined;
+  hard: bigint | undefined;
+  q: number | undefined;
+  places: Place[];
+}
+
+/** Base units that may still come in and go out on a route before a hard band is left; absent: no bound. */
+export interface Room {
+  input?: bigint;
+  output?: bigint;
+}
+
+export interface Bands {
+  /** Position of the base asset and the half-band it is measured by, in USD. */
+  position(route: Route, baseUsd: number): { q: number; halfBand: number };
+  room(route: Route, baseUsd: number): Room;
+  /** What moving inventory to where this trade takes it from will cost, less what it saves. */
+  rebalanceBps(route: Route): number;
+  /** For people: `usd` prices one whole token. */
+  positions(usd: (asset: string) => number | undefined): Position[];
+  places(asset: string): Place[];
+}
+
+export interface BandsDeps {
+  ledger: Pick<Ledger, 'exposure' | 'buckets'>;
+  networks: ReadonlyMap<number, Pick<Chain, 'slug'>>;
+  /** What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is configured. */
+  startedWith: ReadonlyMap<string, bigint>;
+}
+
+/** The hard band where none is configured, in soft bands. */
+const HARD_OVER_SOFT = 2;
+const ATTO = 10n ** 18n;
+
+/** Throws `RequestError` for a band on a chain that has no such token. */
+export function createBands({ ledger, networks, startedWith }: BandsDeps, { assets, pairs }: Pick<LpConfig, 'assets' | 'pairs'>): Bands {
+  const wanted = new Map(Object.entries(assets).map(([asset, config]) => [asset, wantedOf(asset, config)]));
+  const made = new Map(pairs.filter(({ base, quote }) => base !== quote).map(({ base, params }) => [base, pricingParams(params).halfBand]));
+
+  function wantedOf(asset: string, { target, softBand, hardBand, transportBps, chains }: LpConfig['assets'][string]) {
+    const slugs = ledger.buckets(asset).map(({ chainId }) => networks.get(chainId)?.slug ?? '');
+    const stray = Object.keys(chains).find((slug) => !slugs.includes(slug));
+    if (stray !== undefined) throw new RequestError(`Asset ${asset} has a band on ${stray}, where it is not: write one of ${slugs.join(', ')}, or take it out.`, { code: 'bad_config' });
+    const places = slugs.map((slug) => ({ slug, share: 1, softShare: 1, hardShare: null, ...chains[slug], costBps: chains[slug]?.transportBps ?? transportBps }));
+    return {
+      target: target === null ? (startedWith.get(asset) ?? 0n) : parseUnits(target, 18),
+      soft: softBand === null ? undefined : parseUnits(softBand, 18),
+      hard: hardBand === null ? undefined : parseUnits(hardBand, 18),
+      places,
+      weights: places.map(({ share }) => share),
+      /** Does it matter on which chain the asset lies? */
+      located: places.some(({ costBps, hardShare }) => costBps > 0 || hardShare !== null),
+    };
+  }
+
+  /** The soft band in tokens, from the pair's in USD where the asset has none of its own. A float measures a distance, never an amount. */
+  const tokens = (halfBandUsd: number, usd: number): bigint => (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
+
+  function places(asset: string): Place[] {
+    const want = wanted.get(asset);
+    if (want === undefined) return [];
+    const buckets = ledger.buckets(asset);
+    const amounts = buckets.map(availableOf);
+    const fair = fairShares(amounts, want.weights);
+    return buckets.map(({ chainId, held, decimals }, at) => {
+      const { slug, softShare, hardShare, costBps } = want.places[at] as (typeof want.places)[number];
+      const [available, target] = [amounts[at] as bigint, fair[at] as bigint];
+      const room = bandRoom(available, { target, hard: hardShare === null ? undefined : part(target, hardShare) });
+      return { chainId, slug, available, held: toAtto(held, decimals), target, q: bandQ(available, { target, soft: part(target, softShare) }), room, costBps };
+    });
+  }
+
+  function placeOf(asset: string, chainId: number): Place | undefined {
+    return wanted.get(asset)?.located === true ? places(asset).find((place) => place.chainId === chainId) : undefined;
+  }
+
+  /** Hard band of one leg's asset. Only the base asset has one without being told: what we make a market in is where the risk is. */
+  function legRoom(asset: string, route: Route, baseUsd: number): { in: bigint; out: bigint } | undefined {
+    const { base } = route.pair;
+    const want = wanted.get(asset);
+    if (want === undefined || (asset !== base && want.hard === undefined)) return undefined;
+    const hard = want.hard ?? BigInt(HARD_OVER_SOFT) * (want.soft ?? tokens(route.params.halfBand, baseUsd));
+    return bandRoom(ledger.exposure(asset).total, { target: want.target, hard });
+  }
+
+  const smaller = (a: bigint | undefined, b: bigint | undefined): bigint | undefined => (a === undefined ? b : b === undefined || a < b ? a : b);
+  const baseUnits = (atto: bigint, decimals: number): bigint => (decimals <= 18 ? atto / ten(18 - decimals) : atto * ten(decimals - 18));
+
+  return {
+    position(route, baseUsd) {
+      const { pair, params } = route;
+      const want = wanted.get(pair.base);
+      const halfBand = want?.soft === undefined ? params.halfBand : (Number(want.soft) / 1e18) * baseUsd;
+      // The same asset on two chains has a location but no price to be wrong about.
+      if (pair.base === pair.quote || want === undefined) return { q: 0, halfBand };
+      const off = ledger.exposure(pair.base).total - want.target;
+      return { q: ((Number(off / 1_000_000_000n) / 1e9) * baseUsd) / halfBand, halfBand };
+    },
+    room(route, baseUsd) {
+      const { origin, dest, inputToken, outputToken, pair } = route;
+      const same = pair.base === pair.quote;
+      const [drained, filled] = [placeOf(outputToken.symbol, dest.id), placeOf(inputToken.symbol, origin.id)];
+      // What is promised and may never leave counts as gone: the least that is to stay there stays whatever is accepted.
+      const left = drained?.room && drained.room.out - drained.held;
+      const output = smaller(same ? undefined : legRoom(outputToken.symbol, route, baseUsd)?.out, left !== undefined && left < 0n ? 0n : left);
+      const input = smaller(same ? undefined : legRoom(inputToken.symbol, route, baseUsd)?.in, filled?.room?.in);
+      return { ...(input !== undefined && { input: baseUnits(input, inputToken.decimals) }), ...(output !== undefined && { output: baseUnits(output, outputToken.decimals) }) };
+    },
+    rebalanceBps({ dest, origin, inputToken, outputToken }) {
+      const [drained, filled] = [chainBand(placeOf(outputToken.symbol, dest.id)), chainBand(placeOf(inputToken.symbol, origin.id))];
+      return rebalanceTerm({ ...(drained && { drained }), ...(filled && { filled }) });
+    },
+    positions: (usd) =>
+      [...wanted].map(([asset, want]) => {
+        const exposure = ledger.exposure(asset);
+        const [price, halfBand] = [usd(asset), made.get(asset)];
+        const soft = want.soft ?? (price === undefined || halfBand === undefined ? undefined : tokens(halfBand, price));
+        const hard = want.hard ?? (soft === undefined || halfBand === undefined ? undefined : BigInt(HARD_OVER_SOFT) * soft);
+        return { asset, ...exposure, target: want.target, soft, hard, q: soft === undefined ? undefined : bandQ(exposure.total, { target: want.target, soft }), places: places(asset) };
+      }),
+    places,
+  };
+}
+
+function availableOf({ onchain, pendingOut, committed, withdrawing, decimals }: BucketView): bigint {
+  return toAtto(onchain - pendingOut - committed - withdrawing, decimals);
+}
+
+const part = (whole: bigint, share: number): bigint => (whole * BigInt(Math.round(share * 1e6))) / 1_000_000n;
+
+const chainBand = (place: Place | undefined): ChainBand | undefined => place && { q: place.q, costBps: place.costBps };
