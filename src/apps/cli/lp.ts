@@ -42,6 +42,12 @@ export function lpCommand(): Command {
     .action(async (_: object, command: Command) => (await import('./lp-control.ts')).showAudit(given(command)));
   tool('inventory', 'what we own, promised and are owed, by token and chain').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showInventory(given<DoorOptions>(command)));
   tool('limits', 'every cap with what counts against it now').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showLimits(given<DoorOptions>(command)));
+  lp.command('price')
+    .description('price one request from a JSON file of all inputs, and print every term and the exact amounts')
+    .requiredOption('--inputs <file>', 'the inputs, as in docs/examples/worked-example.json')
+    .option('--module <file>', 'a pricing plug-in to price with')
+    .option('--json', 'print one JSON object')
+    .action(async (options: { inputs: string; module?: string; json?: boolean }) => (await import('./lp-price.ts')).priceFile(options));
   return lp;
 }
 

@@ -46,7 +46,7 @@ export function parseConfig<S extends z.ZodType>(schema: S, json: unknown, env: 
     parsed = attempt(new Set(settings.map(({ path }) => path.join('.')).filter((path) => broken.has(path))));
   }
   if (parsed.success) return { config: parsed.data, fromEnv: settings.map(({ path }) => path.join('.')) };
-  throw new ConfigError(file, parsed.error.issues.flatMap((issue) => sentences(schema, issue)));
+  throw new ConfigError(file, problemsOf(schema, parsed.error));
 }
 
 /** Secrets come from keystores; the two services' URLs are conventional names of their own. */
@@ -99,6 +99,11 @@ function put(target: Record<string, unknown>, path: Path, value: unknown): void 
       at = holder[key];
     }
   }
+}
+
+/** One sentence for each thing that is wrong, with its path and, for a key that is not known, the one that was meant. */
+export function problemsOf(schema: z.ZodType, { issues }: z.ZodError): string[] {
+  return issues.flatMap((issue) => sentences(schema, issue));
 }
 
 function sentences(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
