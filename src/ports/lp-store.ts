@@ -45,12 +45,16 @@ export interface CleanStop {
 
 /** What the last owner left. */
 export interface Opening {
+  /** Which owner this is; other stores of this LP write only while it is the newest. */
+  epoch: number;
   /** By chain id. */
   leases: ReadonlyMap<number, Lease>;
   /** null after anything but a clean stop. It is handed out once. */
   clean: CleanStop | null;
   /** Awards that are not final, oldest first. */
   awards: readonly LpAward[];
+  /** What `putRisk` wrote last, by name. */
+  risk: ReadonlyMap<string, unknown>;
 }
 
 /** All throw `UpstreamError` when the database does not answer. Writes answer false, and write nothing, once another process has taken over. */
@@ -60,6 +64,8 @@ export interface LpStore {
   writeLease(chainId: number, lease: Lease): Promise<boolean>;
   /** Inserts or updates by orderId. */
   putAward(award: LpAward): Promise<boolean>;
+  /** What a risk control must remember over a crash (a kill switch, a loss), whole, as JSON. */
+  putRisk(name: string, value: object): Promise<boolean>;
   award(orderId: Bytes32): Promise<LpAward | undefined>;
   /** Newest first. */
   listAwards(limit: number): Promise<LpAward[]>;

@@ -35,11 +35,14 @@ export function createLpStore(db: Database): LpStore {
         const leases = await session.query<{ chain_id: number; signed_up_to: number; clean: boolean }>('select chain_id, signed_up_to, clean from lp_lease');
         await session.query('update lp_lease set clean = false');
         const awards = await session.query<AwardRow>(`select * from lp_award where stage in ('committed', 'filled') order by accepted_at_ms, order_id`);
+        const risk = await session.query<{ name: string; value: unknown }>('select name, value from lp_risk');
         epoch = taken;
         return {
+          epoch: taken,
           leases: new Map(leases.map((row) => [row.chain_id, { signedUpTo: row.signed_up_to, clean: row.clean }])),
           clean: owner?.clean ? fromStored(owner.clean) : null,
           awards: awards.map(toAward),
+          risk: new Map(risk.map(({ name, value }) => [name, value])),
         };
       });
     },
@@ -71,6 +74,10 @@ export function createLpStore(db: Database): LpStore {
             award.updatedAtMs,
           ],
         ),
+      ),
+    putRisk: (name, value) =>
+      owned((session) =>
+        session.query({ name: 'lp-risk', text: 'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value' }, [name, JSON.stringify(value)]),
       ),
     async award(orderId) {
       const [row] = await db.query<AwardRow>('select * from lp_award where order_id = $1', [bytes(orderId)]);

@@ -35,6 +35,113 @@ export const LP_MIGRATIONS: readonly Migration[] = [
     `,
   },
   {
+    id: 'lp-4-risk',
+    sql: `
+      -- What a risk control must remember over a crash, one row a control.
+      create table lp_risk (
+        name text primary key,
+        value jsonb not null
+      );
+    `,
+  },
+  {
+    id: 'lp-2-journal',
+    sql: `
+      -- Double-entry books. Entries and postings only ever arrive; what is wrong is reversed by another entry.
+      create table lp_entry (
+        n bigint generated always as identity primary key,
+        id text not null unique,
+        kind text not null,
+        at_ms bigint not null,
+        order_id bytea,
+        chain_id bigint not null,
+        block bigint,
+        tx_hash bytea
+      );
+      create index lp_entry_order on lp_entry (order_id, n) where order_id is not null;
+      create table lp_posting (
+        entry bigint not null references lp_entry,
+        account text not null,
+        chain_id bigint not null,
+        token text not null,
+        amount numeric(78) not null
+      );
+      create index lp_posting_entry on lp_posting (entry);
+      -- The sums of all postings, kept beside them so that a start does not add up years.
+      create table lp_balance (
+        account text not null,
+        chain_id bigint not null,
+        token text not null,
+        amount numeric(78) not null,
+        primary key (account, chain_id, token)
+      );
+      -- Fills that were seen and are neither at depth nor reversed.
+      create table lp_pending (id text primary key references lp_entry (id));
+      create table lp_journal_cursor (
+        chain_id bigint primary key,
+        block bigint not null,
+        hash bytea not null,
+        nonce bigint not null
+      );
+      create table lp_trade (
+        order_id bytea primary key,
+        quote_id bytea,
+        accepted_at_ms bigint not null,
+        taker bytea not null,
+        pair text not null,
+        corridor text not null,
+        side text not null,
+        stage text not null,
+        counted boolean not null,
+        -- Not over yet, or a mark is still to come.
+        open boolean not null,
+        mid double precision,
+        late boolean not null,
+        paid_micros numeric(40) not null,
+        input_micros numeric(40) not null,
+        fees_micros numeric(40) not null,
+        earned_micros numeric(40) not null,
+        paid numeric(78) not null,
+        earned numeric(78) not null,
+        gas_micros numeric(40) not null,
+        realised_micros numeric(40) not null,
+        marks jsonb not null
+      );
+      create index lp_trade_accepted on lp_trade (accepted_at_ms);
+      create index lp_trade_open on lp_trade (accepted_at_ms) where open;
+      create table lp_position (
+        asset text primary key,
+        quantity numeric(60) not null,
+        cost_micros numeric(40) not null,
+        realised_micros numeric(40) not null,
+        owner_micros numeric(40) not null,
+        unpriced numeric(60) not null
+      );
+      -- Why an accepted quote was priced as it was.
+      create table lp_explanation (
+        order_id bytea primary key,
+        quote_id text not null,
+        rfq_id text not null,
+        at_ms bigint not null,
+        explanation jsonb not null
+      );
+      create index lp_explanation_quote on lp_explanation (quote_id);
+      create index lp_explanation_rfq on lp_explanation (rfq_id);
+    `,
+  },
+  {
+    id: 'lp-3-takers',
+    sql: `
+      create table lp_taker (
+        key text primary key,
+        means double precision[] not null,
+        trades double precision[] not null,
+        seen_ms bigint not null
+      );
+      create index lp_taker_seen on lp_taker (seen_ms desc);
+    `,
+  },
+  {
     id: 'lp-6-audit',
     sql: `
       -- Who did what to this LP. Rows only ever arrive.
