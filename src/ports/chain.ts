@@ -24,6 +24,8 @@ export interface ChainViews {
   isNonceUsed(user: Address, nonce: bigint, at?: bigint): Promise<boolean>;
   ledgerBalance(account: Address, token: Address, at?: bigint): Promise<bigint>;
   pendingWithdrawal(account: Address, token: Address, at?: bigint): Promise<{ amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds }>;
+  /** Seconds between asking for one's money and getting it: longer than any quote lives. */
+  withdrawalDelay(at?: bigint): Promise<number>;
   isOperator(account: Address, operator: Address, at?: bigint): Promise<boolean>;
   isProven(oracle: Address, remoteChainId: bigint, remoteOracle: Bytes32, application: Bytes32, payloadHash: Bytes32, at?: bigint): Promise<boolean>;
   /** Whose signatures the oracle counts now, ascending, and how many it wants. */
@@ -37,6 +39,8 @@ export interface ChainViews {
   /** ERC-1271 by eth_call with a gas cap; false for a revert, a wrong answer or no code. */
   isValidSignature(wallet: Address, digest: Bytes32, signature: Hex, at?: bigint): Promise<boolean>;
   nativeBalance(address: Address, at?: bigint): Promise<bigint>;
+  /** What a contract that is none of ours answers, as it encodes it; undefined when it reverts. */
+  read(to: Address, data: Hex, at?: bigint): Promise<Hex | undefined>;
   /** Wei, beside its gas, for a transaction of this many unsigned bytes, signature included; at most. OP-stack chains only. */
   l1DataFee(unsignedBytes: number, at?: bigint): Promise<bigint>;
 }

@@ -1,11 +1,11 @@
 /** The command line as an operator meets it: what it prints, what it refuses, and the sentence that helps. */
 
-import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { firmquote } from '../support/command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 let folder = '';
@@ -15,14 +15,6 @@ beforeAll(async () => {
   await chmod(folder, 0o755);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-function firmquote(args: string[], env: NodeJS.ProcessEnv = {}): Promise<{ status: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/apps/cli/main.ts', ...args], { cwd: ROOT, env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  return new Promise((resolve) => child.on('close', (status) => resolve({ status, stdout, stderr })));
-}
 
 describe('config check', () => {
   test('prints what it understood, the environment included', async () => {
@@ -55,6 +47,17 @@ test('keystore: new and address, readable by ethers', async () => {
   expect(`${wallet.address.toLowerCase()}\n`).toBe(made.stdout);
   const again = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], { PASSWORD: 'long enough' });
   expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('never overwritten')]);
+});
+
+test('keystore: a new password for the same key, and the old one opens it no more', async () => {
+  const file = join(folder, 'keys', 'again.json');
+  const made = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], { PASSWORD: 'the first one' });
+  const wrong = await firmquote(['keystore', 'change-password', file, '--old-password-env', 'OLD', '--password-env', 'NEW'], { OLD: 'not that one', NEW: 'the second one' });
+  expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('does not open with this password')]);
+  const changed = await firmquote(['keystore', 'change-password', file, '--old-password-env', 'OLD', '--password-env', 'NEW'], { OLD: 'the first one', NEW: 'the second one' });
+  expect([changed.status, changed.stdout]).toEqual([0, made.stdout]);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(`${(await Wallet.fromEncryptedJson(await readFile(file, 'utf8'), 'the second one')).address.toLowerCase()}\n`).toBe(made.stdout);
 });
 
 test('keys: issue, list and revoke on the embedded database', async () => {

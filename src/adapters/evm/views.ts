@@ -44,6 +44,9 @@ export function createViews(chain: Chain, rpc: Rpc, call: ViewCaller): ChainView
       const [amount = 0n, availableAt = 0n, lapsesAt = 0n] = await words('pendingWithdrawal', chain.escrow, encode('pendingWithdrawal(address,address)', account, token), at, 3);
       return { amount, availableAt: Number(availableAt), lapsesAt: Number(lapsesAt) };
     },
+    async withdrawalDelay(at) {
+      return Number(await one('WITHDRAWAL_DELAY', chain.escrow, encode('WITHDRAWAL_DELAY()'), at));
+    },
     async isOperator(account, operator, at) {
       return (await one('isOperator', chain.escrow, encode('isOperator(address,address)', account, operator), at)) !== 0n;
     },
@@ -86,6 +89,7 @@ export function createViews(chain: Chain, rpc: Rpc, call: ViewCaller): ChainView
     async nativeBalance(address, at) {
       return BigInt(await rpc.request<Hex>('eth_getBalance', [address, tag(at)]));
     },
+    read: (to, data, at) => call(to, data, at),
     async l1DataFee(unsignedBytes, at) {
       const bound = await call(GAS_PRICE_ORACLE, encode('getL1FeeUpperBound(uint256)', BigInt(unsignedBytes)), at);
       if (bound !== undefined && bound.length >= 66) return BigInt(bound.slice(0, 66));

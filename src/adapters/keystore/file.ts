@@ -1,7 +1,7 @@
 /** Keystore files on disk: written once, mode 0600, and refused when anybody else could read them. */
 
 import { constants } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { KeystoreError } from './keystore.ts';
 
@@ -21,6 +21,14 @@ export async function writeSecretFile(path: string, text: string): Promise<void>
   } finally {
     await file.close();
   }
+}
+
+/** In place of a file that is there: the old one stays readable until the new one is whole on the disk. */
+export async function replaceSecretFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  await rm(draft, { force: true });
+  await writeSecretFile(draft, text);
+  await rename(draft, path);
 }
 
 /** Checks the mode on the open file, so that it cannot be swapped in between. */

@@ -1,12 +1,12 @@
 /** `firmquote keystore`: make an encrypted key, and see whose it is. */
 
-import { createInterface } from 'node:readline/promises';
 import { RequestError } from '../../domain/errors.ts';
 import { isBytes32, type Hex } from '../../domain/hex.ts';
-import { readSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
-import { encryptKey, keystoreAddress } from '../../adapters/keystore/keystore.ts';
+import { readSecretFile, replaceSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
+import { decryptKey, encryptKey, keystoreAddress } from '../../adapters/keystore/keystore.ts';
 import { createSigner } from '../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
+import { askSecret } from './ask.ts';
 
 interface NewOptions {
   passwordFile?: string;
@@ -22,10 +22,20 @@ export async function newKeystore(file: string, { passwordFile, passwordEnv, imp
     throw new RequestError(`The variable ${importEnv} does not hold a private key: 0x and 64 hex digits.`, { code: 'keystore' });
   }
   const privateKey = (imported?.toLowerCase() as Hex | undefined) ?? systemRandom.bytes32();
-  const password = await findPassword(passwordFile, passwordEnv);
-  if (password.length < MIN_PASSWORD) throw new RequestError(`The password is shorter than ${MIN_PASSWORD} characters. Take a longer one.`, { code: 'keystore' });
+  const password = await newPassword({ ...(passwordFile !== undefined && { passwordFile }), ...(passwordEnv !== undefined && { passwordEnv }) });
   const { address } = createSigner(privateKey);
   await writeSecretFile(file, await encryptKey({ privateKey, address }, password));
+  console.log(address);
+}
+
+/** The key stays; the file is replaced as a whole, so that there is a readable one at every moment. */
+export async function changePassword(file: string, { oldPasswordFile, oldPasswordEnv, ...fresh }: { oldPasswordFile?: string; oldPasswordEnv?: string; passwordFile?: string; passwordEnv?: string }): Promise<void> {
+  const text = await readSecretFile(file);
+  const old = oldPasswordFile !== undefined ? trimEnd(await readSecretFile(oldPasswordFile)) : oldPasswordEnv !== undefined ? (process.env[oldPasswordEnv] ?? '') : await askSecret('Present password: ', 'Give --old-password-file or --old-password-env.');
+  const privateKey = await decryptKey(text, old);
+  const password = await newPassword(fresh);
+  const { address } = createSigner(privateKey);
+  await replaceSecretFile(file, await encryptKey({ privateKey, address }, password));
   console.log(address);
 }
 
@@ -35,17 +45,17 @@ export async function printAddress(file: string): Promise<void> {
   console.log(address);
 }
 
-async function findPassword(file: string | undefined, variable: string | undefined): Promise<string> {
-  if (file !== undefined) return (await readSecretFile(file)).replace(/\r?\n$/, '');
-  if (variable !== undefined) return process.env[variable] ?? '';
-  if (!process.stdin.isTTY) throw new RequestError('There is no terminal to ask for the password. Give --password-file or --password-env.', { code: 'keystore' });
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    // Readline echoes; what is typed is overwritten once it is entered.
-    const password = await terminal.question('Password for the new keystore: ');
-    process.stderr.write('\x1b[1A\x1b[2K');
-    return password;
-  } finally {
-    terminal.close();
-  }
+/** From where it is said to stand, else asked for twice: a password mistyped is a key lost. */
+export async function newPassword({ passwordFile, passwordEnv }: { passwordFile?: string; passwordEnv?: string }): Promise<string> {
+  const password = passwordFile !== undefined ? trimEnd(await readSecretFile(passwordFile)) : passwordEnv !== undefined ? (process.env[passwordEnv] ?? '') : await typedTwice();
+  if (password.length < MIN_PASSWORD) throw new RequestError(`The password is shorter than ${MIN_PASSWORD} characters. Take a longer one.`, { code: 'keystore' });
+  return password;
 }
+
+async function typedTwice(): Promise<string> {
+  const password = await askSecret('New password: ', 'Give --password-file or --password-env.');
+  if ((await askSecret('Once more: ', '')) !== password) throw new RequestError('The two passwords differ. Nothing was written.', { code: 'keystore' });
+  return password;
+}
+
+const trimEnd = (text: string): string => text.replace(/\r?\n$/, '');

@@ -48,6 +48,40 @@ export function lpCommand(): Command {
     .option('--module <file>', 'a pricing plug-in to price with')
     .option('--json', 'print one JSON object')
     .action(async (options: { inputs: string; module?: string; json?: boolean }) => (await import('./lp-price.ts')).priceFile(options));
+
+  /** A command of the owner, who is not the operator: it needs a chain and the owner's key, and no running LP. */
+  const ownersTool = (group: Command, name: string, description: string): Command =>
+    group
+      .command(name)
+      .description(description)
+      .addOption(configOption())
+      .option('--chain <slug>', 'on which chain')
+      .option('--owner <keystore>', "the owner's keystore; never the operator's")
+      .option('--owner-password-file <file>', 'its password, first line of a file of mode 0600')
+      .option('--owner-password-env <name>', 'the variable that holds its password')
+      .option('--dry-run', 'try it on the chain and print what would be sent; needs no key')
+      .option('--json', 'print the answer as JSON');
+
+  ownersTool(lp, 'deposit', "put the owner's tokens into the escrow, where quotes are paid from")
+    .option('--token <symbol>', 'which token')
+    .requiredOption('--amount <tokens>', 'whole tokens, such as 1000.5')
+    .action(async (_: object, command: Command) => (await import('./lp-owner.ts')).deposit(given(command)));
+  ownersTool(lp, 'withdraw', 'take tokens out: request, wait out the delay, complete; without a flag, show what stands')
+    .option('--token <symbol>', 'which token')
+    .option('--amount <tokens>', 'request this many whole tokens, or "all"')
+    .option('--replace', 'even if a request stands: the delay starts again')
+    .option('--complete', 'take out what was requested, once the delay is over')
+    .option('--to <address>', 'with --complete: to somebody else than the owner')
+    .option('--cancel', 'take the request back')
+    .action(async (_: object, command: Command) => (await import('./lp-owner.ts')).withdraw(given(command)));
+  const operator = lp.command('operator').description('who may sign for the account').enablePositionalOptions();
+  const operatorOf = (command: Command) => ({ ...command.parent?.parent?.opts(), ...command.opts() });
+  ownersTool(operator, 'set', 'allow an operator to sign quotes and fills; it can never withdraw')
+    .argument('[address]', 'default: the one whose keystore the configuration names')
+    .action(async (address: string | undefined, _: object, command: Command) => (await import('./lp-owner.ts')).setOperator(address, true, operatorOf(command)));
+  ownersTool(operator, 'revoke', 'end it at once: the emergency brake; the venue takes the LP offline')
+    .argument('[address]', 'default: the one whose keystore the configuration names')
+    .action(async (address: string | undefined, _: object, command: Command) => (await import('./lp-owner.ts')).setOperator(address, false, operatorOf(command)));
   return lp;
 }
 

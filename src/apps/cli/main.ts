@@ -4,6 +4,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BaseError } from '../../domain/errors.ts';
 import { lpCommand } from './lp.ts';
+import { simCommand } from './sim.ts';
 
 const program = new Command('firmquote')
   .description('Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all of them.')
@@ -22,6 +23,7 @@ program
   .action(async (options: { config: string; role: 'api' | 'worker' | 'all' }) => (await import('../venue/main.ts')).runVenue(options));
 
 program.addCommand(lpCommand());
+program.addCommand(simCommand());
 
 program
   .command('attester')
@@ -95,6 +97,16 @@ keystore
   .description('print the address that a keystore file holds the key of')
   .argument('<file>')
   .action(async (file: string) => (await import('./keystore.ts')).printAddress(file));
+
+keystore
+  .command('change-password')
+  .description('encrypt the same key anew')
+  .argument('<file>')
+  .option('--old-password-file <file>', 'the present password, first line of a file of mode 0600')
+  .option('--old-password-env <name>', 'the variable that holds the present password')
+  .option('--password-file <file>', 'the new password')
+  .option('--password-env <name>', 'the variable that holds the new password')
+  .action(async (file: string, options: object) => (await import('./keystore.ts')).changePassword(file, options));
 
 try {
   await program.parseAsync();

@@ -1,0 +1,235 @@
+/** The operator's hands on a real LP process: its doors, its brakes, its configuration changed while it quotes, and the trail that all this leaves. */
+
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
+import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
+import { freePort } from '../../src/adapters/postgres/embedded.ts';
+import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
+import { type Ended, firmquote as run, type Running, startFirmquote } from '../support/command.ts';
+import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+
+const owner = account(31);
+const operator = account(32);
+const taker = account(33);
+const USDC = 1_000_000n;
+const WETH = 10n ** 18n;
+
+interface Config {
+  admin: { port: number; tokenFile: string | null };
+  keys: { operator: object };
+  networks: object[];
+  lp: { chains: { chainId: number; account: string; maxHeadAgeMs: number; graceSeconds: number; buffers: Record<string, string> }[]; pairs: { base: string; quote: string; params: Record<string, number> }[]; limits: object; quoting: Record<string, number>; prices: object };
+}
+
+let folder: string;
+let file: string;
+let devnet: Devnet;
+let chain: TestChain;
+let postgres: TestPostgres;
+let venue: ScriptedVenue;
+let lp: Running;
+let config: Config;
+let databaseUrl: string;
+
+const save = (next: object) => writeFile(file, JSON.stringify(next, null, 2));
+const firmquote = (...args: string[]): Promise<Ended> => run(args, { DATABASE_URL: databaseUrl });
+const json = async <T = Record<string, unknown>>(...args: string[]): Promise<T> => JSON.parse((await firmquote('lp', ...args, '-c', file, '--json')).stdout) as T;
+
+async function start(): Promise<Running> {
+  const process = startFirmquote(['lp', '-c', file], { DATABASE_URL: databaseUrl });
+  await process.says('LP is open');
+  return process;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fq-operator-'));
+  file = join(folder, 'lp.json');
+  [devnet, postgres] = await Promise.all([startDevnet([41101], { blockTimeSeconds: 1, landingMarginSeconds: 3 }), startTestPostgres()]);
+  chain = devnet.chains[0] as TestChain;
+  await chain.fund(owner.address);
+  await chain.fund(operator.address, 0n);
+  await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
+  await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
+  await chain.setOperator(owner.address, operator.address);
+  await chain.anvil.mine(2);
+  venue = await startScriptedVenue([chain.chain]);
+  databaseUrl = await postgres.server.database('lp_operator');
+  await writeSecretFile(join(folder, 'password'), 'a password for tests');
+  await writeSecretFile(join(folder, 'operator.json'), await encryptKey(operator, 'a password for tests', { n: 1 << 10 }));
+  await writeSecretFile(join(folder, 'venue-key'), 'fq_test_0123456789012345678901234567890123456789');
+  const { id, slug, escrow, oracle, permit2, tokens, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds } = chain.chain;
+  config = {
+    app: 'lp',
+    ops: { port: await freePort() },
+    admin: { port: await freePort(), tokenFile: join(folder, 'data', 'admin.token') },
+    keys: { operator: { keystore: join(folder, 'operator.json'), passwordFile: join(folder, 'password') } },
+    venues: [{ name: 'scripted', url: venue.url, apiKey: { file: join(folder, 'venue-key') } }],
+    networks: [{ id, slug, escrow, oracle, permit2, tokens, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, rpcUrls: [chain.anvil.url] }],
+    lp: {
+      solver: { id: 'hands', name: 'Hands' },
+      chains: [{ chainId: id, account: owner.address, maxHeadAgeMs: 30_000, graceSeconds: 1, buffers: {} }],
+      prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
+      assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
+      pairs: [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 1 } }],
+      quoting: { validitySeconds: 2 },
+      limits: { total: { count: 100 } },
+    },
+  } as Config;
+  await save(config);
+  lp = await start();
+  await venue.until(({ status }) => status === 'active');
+}, 90_000);
+
+afterAll(async () => {
+  await lp?.stop();
+  await venue?.stop();
+  await Promise.all([devnet?.stop(), postgres?.stop()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+const sell = (amount = WETH) => request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount, taker: taker.address });
+async function outputOf(rfq = sell()): Promise<bigint> {
+  const answer = await venue.ask(rfq);
+  if (answer.type !== 'quote') throw new Error(JSON.stringify(answer));
+  return BigInt(answer.order.outputs[0]?.amount ?? 0);
+}
+
+describe('the admin door', () => {
+  const knock = (headers: Record<string, string>): Promise<number> =>
+    new Promise((resolve, reject) => httpRequest({ host: '127.0.0.1', port: config.admin.port, path: '/status', headers }, (answer) => resolve(answer.resume().statusCode ?? 0)).on('error', reject).end());
+
+  test('opens only to who shows the token, and never to a web page', async () => {
+    const token = (await readFile(config.admin.tokenFile ?? '', 'utf8')).trim();
+    const bearer = { authorization: `Bearer ${token}` };
+    expect((await stat(config.admin.tokenFile ?? '')).mode & 0o777).toBe(0o600);
+    expect(await Promise.all([knock(bearer), knock({}), knock({ authorization: 'Bearer wrong' }), knock({ ...bearer, origin: 'https://evil.example' }), knock({ ...bearer, host: 'rebound.example' }), knock({ ...bearer, 'sec-fetch-site': 'cross-site' })])).toEqual([200, 401, 401, 403, 403, 403]);
+    expect(lp.output()).not.toContain(token);
+  });
+
+  test('the commands find it by configuration, before or after their name, or by URL', async () => {
+    const url = `http://127.0.0.1:${config.admin.port}`;
+    const ways = await Promise.all([firmquote('lp', 'status', '-c', file), firmquote('lp', '-c', file, 'status'), firmquote('lp', 'status', '--admin', url, '--token-file', config.admin.tokenFile ?? '')]);
+    for (const { status, stdout } of ways) expect([status, stdout]).toEqual([0, expect.stringMatching(/^Quoting\. 0 live quotes, 0 open orders\./)]);
+    const without = await firmquote('lp', 'status', '--admin', url);
+    expect([without.status, without.stderr]).toEqual([1, expect.stringContaining('wants the token of its admin door')]);
+  });
+
+  test('error: nobody there, the wrong door, no LP named', async () => {
+    const free = await freePort();
+    expect((await firmquote('lp', 'status', '--admin', `http://127.0.0.1:${free}`)).stderr).toContain(`No LP answers at http://127.0.0.1:${free}. Is it running?`);
+    const ops = (config as unknown as { ops: { port: number } }).ops.port;
+    expect((await firmquote('lp', 'status', '--admin', `http://127.0.0.1:${ops}`)).stderr).toContain('is not the admin door of an LP');
+    expect((await firmquote('lp', 'status')).stderr).toContain('Which LP?');
+  });
+});
+
+test('pause stops signing at once and says who and why; resume ends it', async () => {
+  const paused = await firmquote('lp', 'pause', '-c', file, '--note', 'lunch');
+  expect(paused.stdout).toMatch(/^Not quoting\..*\nPaused by cli \(.+\) at .*: lunch\. Ends with: firmquote lp resume/);
+  expect(await venue.ask(sell())).toMatchObject({ type: 'decline', reason: 'standby' });
+  expect(venue.statuses.at(-1)).toMatchObject({ status: 'standby', note: 'lunch' });
+  expect((await firmquote('lp', 'resume', '-c', file)).stdout).toMatch(/^Quoting\./);
+  expect(await outputOf()).toBeGreaterThan(2_400n * USDC);
+});
+
+test('inventory and limits as tables and as JSON', async () => {
+  const inventory = await firmquote('lp', 'inventory', '-c', file);
+  expect(inventory.stdout).toMatch(/asset +chain +balance +held/);
+  expect(inventory.stdout).toMatch(/USDC +chain1 +50000 /);
+  const limits = await json<{ limits: { scope: string; maxCount: number }[] }>('limits');
+  expect(limits.limits).toEqual([expect.objectContaining({ scope: 'total', maxCount: 100 })]);
+});
+
+describe('reload', () => {
+  test('SIGHUP: a new price from the next request on, and what is signed keeps its terms', async () => {
+    const before = await outputOf();
+    const held = BigInt((await json<{ buckets: { asset: string; held: string }[] }>('inventory')).buckets.find(({ asset }) => asset === 'USDC')?.held ?? 0);
+    config.lp.pairs = [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 100 } }];
+    config.lp.chains = config.lp.chains.map((each) => ({ ...each, buffers: { USDC: '45000' } }));
+    await save(config);
+    lp.child.kill('SIGHUP');
+    await lp.says('lp.pairs.WETH-USDC.params.minSpreadBps');
+    const answer = await venue.ask(sell());
+    if (answer.type !== 'quote') throw new Error(JSON.stringify(answer));
+    expect(BigInt(answer.order.outputs[0]?.amount ?? 0)).toBeLessThan((before * 9_920n) / 10_000n);
+    expect(held).toBeGreaterThanOrEqual(before);
+    // The buffer counts too: 50,000 less 45,000 less what is promised.
+    expect(await venue.ask(sell(3n * WETH))).toMatchObject({ type: 'decline', reason: 'no_inventory' });
+  });
+
+  test('the command prints what differs, and says when nothing does', async () => {
+    config.lp.limits = { total: { count: 100 }, perPair: { count: 7 } };
+    await save(config);
+    const changed = await firmquote('lp', 'reload', '-c', file);
+    expect([changed.status, changed.stdout]).toEqual([0, expect.stringContaining('lp.limits.perPair: - → {count: 7}')]);
+    expect((await firmquote('lp', 'reload', '-c', file)).stdout).toBe('The file says what is in force already.\n');
+    expect((await json<{ limits: { scope: string }[] }>('limits')).limits.map(({ scope }) => scope)).toContain('perPair');
+  });
+
+  test('error: what is read only at start refuses the whole, and every key is named', async () => {
+    const spoilt = structuredClone(config);
+    spoilt.lp.pairs = [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 1 } }];
+    for (const each of spoilt.lp.chains) each.account = operator.address;
+    spoilt.lp.quoting = { ...spoilt.lp.quoting, claimSeconds: 61 };
+    spoilt.keys.operator = { env: 'SOMETHING', development: true };
+    await save(spoilt);
+    const before = await outputOf();
+    const refused = await firmquote('lp', 'reload', '-c', file);
+    expect(refused.status).toBe(1);
+    for (const key of [`lp.chains.${chain.chain.id}.account`, 'lp.quoting.claimSeconds', 'keys.operator.keystore']) expect(refused.stderr).toContain(`  - ${key} is read only at start: restart the LP to change it.`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await outputOf()).toBeLessThanOrEqual(before + before / 1_000n);
+    await save(config);
+  });
+
+  test('error: a file that cannot be used changes nothing', async () => {
+    await writeFile(file, '{ "app": "lp", ');
+    await fetch(`http://127.0.0.1:${config.admin.port}/reload`, { method: 'POST', headers: { authorization: `Bearer ${(await readFile(config.admin.tokenFile ?? '', 'utf8')).trim()}` } }).then(async (answer) => {
+      expect(answer.status).toBe(409);
+      expect(await answer.json()).toMatchObject({ error: { code: 'reload_refused' }, applied: false, reasons: [expect.stringContaining('is not JSON')] });
+    });
+    await save({ ...config, lp: { ...config.lp, pairs: [{ base: 'GOLD', quote: 'USDC' }] } });
+    expect((await firmquote('lp', 'reload', '-c', file)).stderr).toContain('GOLD');
+    await save(config);
+    expect(await outputOf()).toBeGreaterThan(0n);
+  });
+});
+
+test('drain waits for the last promise, the pause outlives a restart, and the trail tells it all', async () => {
+  await outputOf(sell(WETH / 10n));
+  const late = await firmquote('lp', 'drain', '-c', file, '--timeout', '0.1');
+  expect([late.status, late.stderr]).toEqual([1, expect.stringMatching(/Not empty after .* live quotes/)]);
+  const drained = await firmquote('lp', 'drain', '-c', file, '--note', 'upgrade');
+  expect([drained.status, drained.stdout]).toEqual([0, expect.stringMatching(/live quotes, 0 open orders\n[\s\S]*Drained after \d+ s/)]);
+  expect((await json<{ buckets: { held: string }[] }>('inventory')).buckets.every(({ held }) => held === '0')).toBe(true);
+
+  expect(await lp.stop()).toBe(0);
+  lp = await start();
+  expect(await json('status')).toMatchObject({ status: 'standby', pause: { note: 'upgrade', by: expect.stringMatching(/^cli/) } });
+  expect((await firmquote('lp', 'resume', '-c', file)).status).toBe(0);
+  await venue.until(({ status }) => status === 'active');
+
+  const entries = await json<{ what: string; who: string; note: string | null; configSha256: string | null; changes: { path: string }[] }[]>('audit', '--limit', '100');
+  const acts = entries.toReversed().map(({ what }) => what);
+  expect(acts[0]).toBe('start');
+  expect(acts.slice(-5)).toEqual(['pause', 'pause', 'stop', 'start', 'resume']);
+  expect(entries.find(({ who }) => who === 'SIGHUP')?.changes.map(({ path }) => path)).toEqual(['lp.chains.41101.buffers.USDC', 'lp.pairs.WETH-USDC.params.minSpreadBps']);
+  expect(entries.filter(({ what }) => what === 'reload_refused')).toHaveLength(3);
+  expect(entries.filter(({ what }) => what === 'start').every(({ configSha256 }) => /^[0-9a-f]{64}$/.test(configSha256 ?? ''))).toBe(true);
+  const db = await postgres.database('lp', LP_MIGRATIONS, 'lp_operator');
+  await expect(db.query('delete from lp_audit')).rejects.toThrow(/append-only/);
+  await expect(db.query("update lp_audit set who = 'nobody'")).rejects.toThrow(/append-only/);
+});
+
+test("error: the owner's key is not taken for an operator's", async () => {
+  const alone = join(folder, 'owner.json');
+  await writeFile(alone, JSON.stringify({ ...config, ops: { port: await freePort() }, lp: { ...config.lp, chains: config.lp.chains.map((each) => ({ ...each, account: operator.address })) } }));
+  const { status, stdout } = await run(['lp', '-c', alone], { DATABASE_URL: databaseUrl });
+  expect([status, stdout]).toEqual([1, expect.stringContaining('which can withdraw everything')]);
+});

@@ -1,0 +1,67 @@
+/** The command line as an operator types it: run to its end, or kept running as a process of the test. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export interface Ended {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running {
+  child: ChildProcess;
+  /** Everything it has said so far. */
+  output(): string;
+  /** Resolves with its exit status. */
+  ended: Promise<number | null>;
+  /** Waits until it has said so; fails when it ends before. */
+  says(what: RegExp | string): Promise<void>;
+  stop(): Promise<number | null>;
+}
+
+const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], ...env });
+
+function launch(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  return spawn(process.execPath, ['--import', 'tsx', 'src/apps/cli/main.ts', ...args], { cwd: ROOT, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+export function firmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const child = launch(args, env);
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  return new Promise((resolve) => child.on('close', (status) => resolve({ status, stdout, stderr })));
+}
+
+/** Never outlives the test. */
+export function startFirmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+  const child = launch(args, env);
+  const emergency = () => void child.kill('SIGKILL');
+  process.once('exit', emergency);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) =>
+    child.on('close', (status) => {
+      process.off('exit', emergency);
+      resolve(status);
+    }),
+  );
+  return {
+    child,
+    output: () => output,
+    ended,
+    async says(what) {
+      while (!(typeof what === 'string' ? output.includes(what) : what.test(output))) {
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`It ended before it said ${String(what)}:\n${output}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
