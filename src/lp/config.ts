@@ -25,8 +25,8 @@ export const zLpChain = z.strictObject({
   gasPrice: zName.default('ETH'),
   /** What a transaction costs beside its gas: on OP-stack chains a fee for publishing it, read from their GasPriceOracle. */
   l1Fee: z.enum(['none', 'opStack']).default('none'),
-  /** Standby when the newest block reached us longer ago than this, or its time is further off from ours. */
-  maxHeadAgeMs: z.int().min(500).default(15_000),
+  /** Nothing on this chain is quoted when its newest block reached us longer ago than this, or its time is further off from ours. null: three block times, five seconds at least. */
+  maxHeadAgeMs: z.int().min(500).nullable().default(null),
   /** After a promise's last second: clock skew, two blocks, submit latency. */
   graceSeconds: z.int().min(1).default(15),
 });
@@ -138,6 +138,22 @@ export const zLpLimits = z.strictObject({
 export const zLpPricing = z.strictObject({
   /** ES module whose default export is a plug-in with terms or a pricer of yours; see docs/pricing-plugins.md. null: the model alone. */
   module: z.string().min(1).nullable().default(null),
+  /** Learning the win-rate curve from what is taken. `learn` only shows it, `use` prices with it once enough is known, `off` does neither and adds no noise. */
+  calibration: z
+    .strictObject({
+      mode: z.enum(['off', 'learn', 'use']).default('use'),
+      /** Outcomes of a pair, corridor and size before its curve is used, at least a twentieth of them wins and losses each. */
+      minOutcomes: z.int().min(20).default(1_000),
+      /** A learned curve may move the spread that half of all takers take by this much at most. */
+      maxShiftBps: z.number().min(0).max(100).default(4),
+      /** What is this many outcomes old counts half. */
+      halfLifeOutcomes: z.int().min(100).default(5_000),
+      /** Share of quotes that are moved up or down by `exploreBps`, drawn from `seed` and the request's id. */
+      exploreShare: z.number().min(0).max(1).default(0.05),
+      exploreBps: z.number().min(0).max(10).default(1),
+      seed: z.string().max(64).default('firmquote'),
+    })
+    .prefault({}),
 });
 
 export const zLpConfig = z.strictObject({
@@ -161,6 +177,10 @@ export const zLpConfig = z.strictObject({
   journal: z.strictObject({ everyMs: z.int().min(100).default(1_000) }).prefault({}),
   /** After a crash nothing is signed until the last promise that could exist has lapsed; this is how far ahead that time is kept. */
   lease: z.strictObject({ aheadSeconds: z.int().min(4).default(10) }).prefault({}),
+  /** Filled and not paid for: alarm, and the input counts for nothing, beyond this many times its corridor's median time. */
+  receivables: z.strictObject({ overdueFactor: z.number().min(1).default(3), leastSeconds: z.int().min(1).default(60) }).prefault({}),
+  /** Advice to move money between chains: starts where a chain is this far from its part, in soft bands, and ends below `stopQ`. */
+  rebalancing: z.strictObject({ startQ: z.number().positive().default(0.6), stopQ: z.number().positive().default(0.2), cooldownSeconds: z.int().min(0).default(3_600) }).prefault({}),
   /** How often every balance is compared with the chain, beside whenever an event touched it. */
   reconcileSeconds: z.int().min(1).default(30),
   /** Blocks read with one request for events. */

@@ -18,7 +18,7 @@ export interface Desk {
   readonly slicer: Slicer;
 }
 
-export type DeskDeps = BookDeps & Omit<QuoterDeps, 'book' | 'routes'> & { networks: ReadonlyMap<number, Chain> };
+export type DeskDeps = BookDeps & Omit<QuoterDeps, 'book' | 'routes' | 'bounds'> & { networks: ReadonlyMap<number, Chain> };
 
 /** Throws `RequestError` for a configuration that does not hang together. */
 export function createDesk(deps: DeskDeps, config: LpConfig): Desk {
@@ -28,6 +28,6 @@ export function createDesk(deps: DeskDeps, config: LpConfig): Desk {
   });
   const routes = createRoutes(places, config.pairs);
   const book = createBook(deps, config);
-  const quoterDeps: QuoterDeps = { ...deps, book, routes };
+  const quoterDeps: QuoterDeps = { ...deps, book, routes, bounds: config.risk.fatFinger };
   return { config, routes, book, quoter: createQuoter(quoterDeps, config), slicer: createSlicer(quoterDeps) };
 }

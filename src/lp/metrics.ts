@@ -2,7 +2,9 @@
 
 import { formatUnits } from '../domain/amount.ts';
 import type { Ledger } from '../inventory/ledger.ts';
+import type { Advice } from '../inventory/rebalance.ts';
 import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
+import type { Receivable } from './receivables.ts';
 
 export interface LpMetrics {
   answers: Counter;
@@ -24,6 +26,8 @@ export interface LpGauges {
   quoting(): boolean;
   openAwards(): number;
   leaseSeconds(): { chainId: number; seconds: number }[];
+  receivables(): readonly Receivable[];
+  advice(): readonly Advice[];
 }
 
 const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 1];
@@ -46,8 +50,8 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
   metrics.gauge('firmquote_lp_inventory_units', 'Whole tokens, by what they are spoken for', places, (gauge) => {
     for (const bucket of view.ledger.buckets()) {
       const [chain, token] = [view.slug(bucket.chainId), view.symbol(bucket.chainId, bucket.token)];
-      const { onchain, pendingOut, committed, held, receivable, withdrawing, free, shortfall } = bucket;
-      const parts = { onchain, pendingOut, committed, held, receivable, withdrawing, free, shortfall };
+      const { onchain, pendingOut, committed, held, receivable, overdue, buffer, withdrawing, free, shortfall, drift } = bucket;
+      const parts = { onchain, pendingOut, committed, held, receivable, overdue, buffer, withdrawing, free, shortfall, drift: drift ?? 0n };
       for (const [part, amount] of Object.entries(parts)) gauge.set(Number.parseFloat(formatUnits(amount, bucket.decimals)), { chain, token, part });
     }
   });
@@ -57,10 +61,18 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
       gauge.set(onchain === 0n ? 0 : Number((promised * 1_000_000n) / onchain) / 1e6, { chain: view.slug(chainId), token: view.symbol(chainId, token) });
     }
   });
+  metrics.gauge('firmquote_lp_receivables_overdue', 'Inputs owed to us for far longer than their corridor takes', ['corridor'], (gauge) => {
+    const late = new Map<string, number>();
+    for (const { corridor, overdue } of view.receivables()) late.set(corridor, (late.get(corridor) ?? 0) + (overdue ? 1 : 0));
+    for (const [corridor, count] of late) gauge.set(count, { corridor });
+  });
+  metrics.gauge('firmquote_lp_rebalance_advice_units', 'Whole tokens worth moving between chains', ['asset', 'from', 'to'], (gauge) => {
+    for (const { asset, from, to, amount } of view.advice()) gauge.set(Number.parseFloat(formatUnits(amount, 18)), { asset, from, to });
+  });
   metrics.gauge('firmquote_lp_live_quotes', 'Promises that could still be taken', [], (gauge) => gauge.set(view.ledger.live));
   metrics.gauge('firmquote_lp_open_awards', 'Awards not yet final', [], (gauge) => gauge.set(view.openAwards()));
   metrics.gauge('firmquote_lp_quoting', '1 while quoting, 0 in standby', [], (gauge) => gauge.set(view.quoting() ? 1 : 0));
-  const kinds = ['paused', 'stopping', 'starting', 'lost', 'quarantine', 'lag', 'gas', 'sender', 'operator', 'drift', 'price', 'store'] as const;
+  const kinds = ['killed', 'risk', 'paused', 'stopping', 'starting', 'lost', 'quarantine', 'lag', 'gas', 'sender', 'operator', 'drift', 'price', 'store'] as const;
   metrics.gauge('firmquote_lp_standby_reason', '1 for each reason that keeps something from being quoted', ['reason'], (gauge) => {
     const now = new Set(view.reasons().map(({ kind }) => kind));
     for (const reason of kinds) gauge.set(now.has(reason) ? 1 : 0, { reason });

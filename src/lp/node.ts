@@ -1,15 +1,17 @@
 /** The maker as a whole: opens its store, builds its ledger, follows its chains, and quotes for as long as it is safe. */
 
 import { max, parseUnits } from '../domain/amount.ts';
+import type { Control } from '../domain/control.ts';
 import { RequestError, UpstreamError } from '../domain/errors.ts';
-import type { Bytes32 } from '../domain/hex.ts';
+import type { Address, Bytes32 } from '../domain/hex.ts';
 import type { BucketView, LedgerOptions } from '../inventory/ledger.ts';
+import type { Advice } from '../inventory/rebalance.ts';
 import type { LeaseRule } from '../inventory/lease.ts';
 import type { Cap, Limits } from '../inventory/limits.ts';
 import type { Attestations } from '../ports/attestations.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Feed } from '../ports/feed.ts';
+import type { Feed, Sequencer } from '../ports/feed.ts';
 import type { Link } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { LpAward, LpStore } from '../ports/lp-store.ts';
@@ -20,18 +22,23 @@ import type { Transactor } from '../ports/transactor.ts';
 import type { PricingPlugin } from '../pricing/plugin.ts';
 import { createAdvancer } from './advance.ts';
 import { createAwards } from './award.ts';
+import type { Position } from './bands.ts';
 import type { ChainState } from './book.ts';
+import { createCalibrator } from './calibrate.ts';
 import type { LpConfig } from './config.ts';
 import { createDesk, type Desk, type DeskDeps } from './desk.ts';
 import { createFaultLog } from './faults.ts';
+import { createFeedWatch } from './feed-watch.ts';
 import { createFollower, type Follower, type FollowListener } from './follow.ts';
-import { createGuard } from './guard.ts';
+import type { KilledBy } from './kill.ts';
 import { createLadders } from './ladder.ts';
 import { createLeases } from './lease.ts';
 import { type LimitUse, limitUse } from './limit-use.ts';
 import { createMarket } from './market.ts';
 import { createLpMetrics, showGauges } from './metrics.ts';
 import { createMoments } from './moments.ts';
+import { createRebalancing } from './rebalancing.ts';
+import { createReceivables, type Receivable } from './receivables.ts';
 import { createNonces } from './nonces.ts';
 import { longestPoint } from './points.ts';
 import { createPump } from './pump.ts';
@@ -39,6 +46,7 @@ import { type CommitmentSigner, commitmentSigner } from './quote.ts';
 import { createReconciler } from './reconcile.ts';
 import { changesBetween, isLive, type Reloaded } from './reload.ts';
 import { restore } from './restore.ts';
+import { createRisk, type Risk, type RiskStatus } from './risk.ts';
 import type { LpChain } from './route.ts';
 import { createSession, type Session } from './session.ts';
 import { createStandby, type Reason, type Standby } from './standby.ts';
@@ -53,6 +61,8 @@ export interface LpNodeDeps {
   links: readonly Link[];
   /** Started and stopped by the node. */
   feeds: readonly Feed[];
+  /** Of chains that are rollups with an uptime feed. Started and stopped by the node. */
+  sequencers?: ReadonlyMap<number, Sequencer>;
   /** Closed by whoever made it. */
   store: LpStore;
   /** The operator's key: signs commitments and proves the account to venues. */
@@ -89,11 +99,24 @@ export interface LpNode {
   stop(): Promise<void>;
   status(): LpStatus;
   inventory(): BucketView[];
+  /** Every asset against its target and bands, and each chain's part of it. */
+  positions(): Position[];
+  /** What we filled and have not been paid for. */
+  receivables(): Receivable[];
+  /** What is worth moving between chains now. */
+  rebalancing(): readonly Advice[];
   limits(): { limits: LimitUse[] };
   awards(limit?: number): Promise<LpAward[]>;
   /** The kill switch: nothing is signed from this moment on. What was signed stays honoured. Before `start` it holds from the start. */
   pause(note: string): void;
+  /** The same by another hand. */
+  kill(by: KilledBy, note: string): void;
+  /** Ends whatever the operator may end; a kill file that is still there goes on holding. */
   resume(): void;
+  /** The kill file is gone. */
+  killFileGone(): void;
+  /** What risk controls do at the moment, and what we own. */
+  risk(): RiskStatus;
   /** Puts another configuration in force from the next request on, all or nothing. What was signed keeps the terms it was signed with. */
   reload(next: LpConfig): Reloaded;
 }
@@ -101,6 +124,10 @@ export interface LpNode {
 const TICK_MS = 250;
 const READY_MS = 30_000;
 const GAS_EVERY = 20;
+const LEARNED_EVERY = 120;
+const ADVICE_EVERY = 12;
+/** From how many earlier awards it learns what is usual. */
+const PAST_AWARDS = 500;
 /** Writing holds takes time that a stop does not have; beyond this many the lease does the remembering, as after a crash. */
 const MOST_HOLDS_WRITTEN = 20_000;
 
@@ -113,26 +140,34 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   });
   const [account, ...others] = new Set(lpChains.map((chain) => chain.config.account));
   if (account === undefined || others.length > 0) throw new RequestError('An LP has one account address, the same on every chain: the escrow credits the address that paid.', { code: 'bad_config' });
-  const market = createMarket({ clock }, config);
+  const sequencers = deps.sequencers ?? new Map<number, Sequencer>();
+  const market = createMarket({ clock, sequencers }, config);
   const ports = new Map(lpChains.map(({ port }) => [port.chain.id, port]));
   const buckets = bucketsOf(lpChains, config);
   const lpMetrics = createLpMetrics(deps.metrics);
+  const slug = (chainId: number) => ports.get(chainId)?.chain.slug ?? String(chainId);
+  const watch = createFeedWatch({ market, feeds: deps.feeds, sequencers, slug, clock, log, metrics: deps.metrics });
 
   let live: Live | undefined;
-  let pausedBy: string | undefined;
+  /** Pulled before the start: holds from it. */
+  const killedBefore = new Map<KilledBy, string>();
 
   interface Live {
+    risk: Risk;
     standby: Standby;
     sessions: Session[];
     followers: Map<number, Follower>;
     desk(): Desk;
     reload(next: LpConfig): void;
     awards: ReturnType<typeof createAwards>;
+    receivables(): Receivable[];
+    rebalancing(): readonly Advice[];
     stop(): Promise<void>;
   }
 
   async function start(): Promise<void> {
     await Promise.all(lpChains.map(({ port }) => ready(port, clock)));
+    await Promise.all(lpChains.map(({ port }) => checkDecimals(port, config)));
     const opening = await store.open();
     const options: LedgerOptions = { buckets, graceSeconds: (chainId) => lpChains.find(({ chain }) => chain.id === chainId)?.config.graceSeconds ?? 15, limits: limitsOf(config) };
     const restored = await restore({ ports, store, log, nowMs: clock.nowMs() }, { opening, options, account: account as `0x${string}` });
@@ -149,6 +184,23 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const time = (chainId: number) => followers.get(chainId)?.time() ?? 0;
     const startedWith = new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned]));
     const moments = createMoments({ log });
+    const symbolOf = (chainId: number, token: string) => chains.get(chainId)?.tokens.find(({ address }) => address === token)?.symbol ?? 'unknown';
+    const slugOf = (chainId: number) => chains.get(chainId)?.slug ?? String(chainId);
+    /** Whether we quote changed by somebody's word: the venues hear it now. */
+    let announce = () => {};
+    const risk = createRisk(
+      {
+        ...{ ledger, market, store, clock, log, metrics: deps.metrics, limitsOf, slug: slugOf },
+        saved: opening.risk,
+        assetOf(chainId, token) {
+          const found = ledger.bucket(chainId, token as Address);
+          return found && { asset: found.asset, decimals: found.decimals };
+        },
+        changed: () => announce(),
+      },
+      config,
+    );
+    moments.listen(risk.listener);
     moments.listen(createFaultLog({ clock, log }));
     const takers = createTakers(config.takers);
     const nonces = createNonces();
@@ -156,7 +208,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const leases = createLeases({ store, log, now: (chainId) => desk.book.now(chainId), settled: time }, { found: opening.leases, clean: restored.clean, rules });
     const awards = createAwards({ ledger, store, recovery: deps.recovery, clock, log, chains, time, taken: moments.accepted }, { account: me, operator });
     for (const award of restored.awards) awards.load(award);
-    const standby = createStandby({ desk: () => desk, leases, followers, transactors, clock });
+    const standby = createStandby({ desk: () => desk, leases, followers, transactors, risk, clock });
     const sessions: Session[] = [];
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
       for (const session of sessions) session.tell(orderId, stage, txHash);
@@ -167,16 +219,21 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       if (!leases.lost) await advancer.run();
     };
 
+    const calibrator = createCalibrator({ clock, log, metrics: deps.metrics, store }, config.pricing.calibration, opening.curves);
+    moments.listen(calibrator);
     const deskDeps: DeskDeps = {
-      ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains, adverse: takers.adverse },
+      ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains, adverse: takers.adverse, curves: calibrator },
       ...(deps.plugin && { plugin: deps.plugin }),
-      ...{ leases, ladders: createLadders({ clock }), guard: createGuard({ market }), moments, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add },
+      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add },
     };
     let desk = createDesk(deskDeps, config);
+    const past = await store.listAwards(PAST_AWARDS);
+    const receivables = createReceivables({ awards, ledger, moments, chains, log, time }, { ...config, account: me }, past);
+    const rebalancing = createRebalancing({ bands: () => desk.book.bands, moments, chains, clock, log }, { ...config, account: me }, past);
     standby.set('starting', 'starting');
     const byId = new Map(lpChains.map((each) => [each.chain.id, each]));
     for (const link of deps.links) {
-      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, desk: () => desk, awards, chains: byId, state: standby.status, awarded: () => void advance() }, config));
+      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, desk: () => desk, awards, chains: byId, state: standby.status, awarded: () => void advance(), released: risk.tradedElsewhere }, config));
     }
 
     function listener(chainId: number): FollowListener {
@@ -234,15 +291,16 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         standby.set('operator', 'the operator key is not allowed on the chain');
       }
     }));
-    for (const feed of deps.feeds) {
-      feed.start({
-        quote: market.observe,
-        trouble: (trouble) => trouble.kind !== 'refused' && log[trouble.kind === 'connected' ? 'info' : 'warn']({ feed: feed.source, ...trouble }, 'price feed'),
-      });
-    }
+    watch.start();
     await Promise.all([desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')), ...pumps.map((pump) => pump.first())]);
     await leases.tick();
     await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
+
+    /** What standby found, for the board of controls. */
+    function standing(): Map<Control, Map<string, string>> {
+      const reasons = standby.reasons();
+      return new Map((['chain_lag', 'drift'] as const).map((control) => [control, new Map(reasons.filter((reason) => reason.control === control).map(({ note }) => [note.split(':')[0] ?? note, note]))]));
+    }
 
     let ticks = 0;
     let handedOver = false;
@@ -260,7 +318,13 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
       }
       if (ticks % 4 === 0) market.tick();
+      if (ticks % 4 === 0) calibrator.tick();
+      if (ticks % LEARNED_EVERY === 0 && !leases.lost) await calibrator.flush().catch((error: unknown) => log.warn({ error }, 'what was learned of win rates could not be stored'));
+      if (ticks % 4 === 0) receivables.look();
+      if (ticks % ADVICE_EVERY === 0) rebalancing.look();
       if (ticks % GAS_EVERY === 0) await desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read'));
+      risk.look(standing());
+      await risk.flush().catch((error: unknown) => log.error({ error }, 'what risk must remember could not be written'));
       if (standby.look()) {
         log.info({ ...standby.status() }, 'status');
         for (const session of sessions) session.status();
@@ -269,29 +333,39 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const loop = () => (cancel = clock.after(TICK_MS, () => void tick().catch((error: unknown) => log.error({ error }, 'a tick failed')).finally(() => stopping || loop())));
     let stopping = false;
 
-    standby.set('paused', pausedBy);
+    for (const [by, note] of killedBefore) risk.kill.engage(by, note);
+    risk.look(new Map());
     standby.set('starting', undefined);
     standby.look();
+    announce = () => {
+      standby.look();
+      for (const session of sessions) session.status();
+    };
     loop();
     for (const session of sessions) session.start();
     void advance();
     showGauges(deps.metrics, {
       ledger,
-      slug: (chainId) => chains.get(chainId)?.slug ?? String(chainId),
-      symbol: (chainId, token) => chains.get(chainId)?.tokens.find(({ address }) => address === token)?.symbol ?? 'unknown',
+      slug: slugOf,
+      symbol: symbolOf,
       reasons: standby.reasons,
       quoting: () => standby.status().status === 'active',
       openAwards: () => awards.open().length,
       leaseSeconds: leases.reach,
+      receivables: receivables.list,
+      advice: rebalancing.advice,
     });
     log.info({ status: standby.status(), clean: restored.clean, routes: desk.routes.all.length, operator }, 'LP is up');
 
     return {
+      risk,
       standby,
       sessions,
       followers,
       desk: () => desk,
       awards,
+      receivables: receivables.list,
+      rebalancing: rebalancing.advice,
       reload(next) {
         // Nothing is touched before everything that can say no has said yes; from there on nothing waits, so no request comes in between.
         const fresh = createDesk(deskDeps, next);
@@ -299,10 +373,11 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         const before = desk;
         for (const chain of next.chains) Object.assign(states.get(chain.chainId) ?? {}, { config: chain });
         for (const [chainId, rule] of leaseRules(lpChains, next)) rules.set(chainId, rule);
-        ledger.setLimits(limitsOf(next));
+        risk.configure(next);
         for (const { chainId, token, buffer } of freshBuckets) ledger.setBuffer(chainId, token, buffer);
         market.serve(next.pairs);
         desk = fresh;
+        calibrator.configure(next.pricing.calibration);
         standby.look();
         for (const session of sessions) session.status();
         const said = ({ routes, config: { quoting } }: Desk) => `${[...routes.corridors].sort().join(' ')} ${quoting.maxInFlight}`;
@@ -314,16 +389,23 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         cancel();
         for (const session of sessions) session.status();
         await Promise.all(sessions.map((session) => session.stop()));
-        for (const feed of deps.feeds) feed.stop();
+        watch.stop();
         await Promise.all(pumps.map((pump) => pump.stop()));
         await advance();
         await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
         await awards.flush();
+        await risk.flush().catch((error: unknown) => log.error({ error }, 'what risk must remember could not be written'));
+        await calibrator.flush();
         if (ledger.live > MOST_HOLDS_WRITTEN) return log.warn({ live: ledger.live }, 'LP is down with more live quotes than are worth writing: the next start waits them out');
         const ours = await store.stop({ ledger: ledger.snapshot(), cursors: [...followers.values()].map((follower) => follower.cursor()) });
         log.info({ clean: ours }, 'LP is down');
       },
     };
+  }
+
+  function pull(by: KilledBy, note: string): void {
+    if (live === undefined) killedBefore.set(by, note);
+    else live.risk.kill.engage(by, note);
   }
 
   return {
@@ -349,22 +431,29 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       };
     },
     inventory: () => live?.desk().book.ledger.buckets() ?? [],
-    limits: () => ({ limits: live === undefined ? [] : limitUse(live.desk().book.ledger, limitsOf(live.desk().config)) }),
+    positions() {
+      const book = live?.desk().book;
+      const usd = (asset: string) => {
+        const price = book?.usd(asset);
+        return price && Number(price.num) / Number(price.den);
+      };
+      return book?.bands.positions(usd) ?? [];
+    },
+    receivables: () => live?.receivables() ?? [],
+    rebalancing: () => live?.rebalancing() ?? [],
+    limits: () => ({ limits: live === undefined ? [] : limitUse(live.desk().book.ledger, live.risk.limits()) }),
     awards: (limit = 50) => store.listAwards(limit),
-    pause(note) {
-      pausedBy = note;
-      live?.standby.set('paused', note);
-      live?.standby.look();
-      for (const session of live?.sessions ?? []) session.status();
-      log.warn({ note }, 'paused: nothing is signed');
-    },
+    pause: (note) => pull('operator', note),
+    kill: pull,
     resume() {
-      pausedBy = undefined;
-      live?.standby.set('paused', undefined);
-      live?.standby.look();
-      for (const session of live?.sessions ?? []) session.status();
-      log.warn({}, 'resumed');
+      for (const by of killedBefore.keys()) if (by !== 'file') killedBefore.delete(by);
+      live?.risk.kill.release();
     },
+    killFileGone() {
+      killedBefore.delete('file');
+      live?.risk.kill.releaseFile();
+    },
+    risk: () => live?.risk.status() ?? { tripped: [], navUsd: null, loss: null, suspects: [] },
     reload(next) {
       if (live === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
       const changes = changesBetween(live.desk().config, next);
@@ -401,6 +490,19 @@ function limitsOf({ limits }: LpConfig): Limits {
     ...(given?.notionalUsd !== undefined && { notional: BigInt(given.notionalUsd) * 1_000_000n }),
   });
   return Object.fromEntries(Object.entries(limits).map(([name, given]) => [name, cap(given)]));
+}
+
+const DECIMALS = '0x313ce567';
+
+/** Amounts are whole tokens in the configuration and base units on the chain: a wrong number of decimals is money lost by powers of ten. */
+async function checkDecimals(port: ChainPort, config: LpConfig): Promise<void> {
+  for (const { symbol, address, decimals } of port.chain.tokens.filter((token) => token.symbol in config.assets)) {
+    const answer = await port.read(address, DECIMALS);
+    const real = answer === undefined || answer.length < 66 ? undefined : BigInt(answer);
+    if (real === BigInt(decimals)) continue;
+    const says = real === undefined ? 'does not say how many decimals it has' : `has ${real} decimals`;
+    throw new RequestError(`${symbol} at ${address} on ${port.chain.slug} ${says}, and the configuration says ${decimals}. Correct the token's address or decimals, or take it out of the assets.`, { code: 'bad_config', facts: { control: 'fat_finger', chainId: port.chain.id, token: address } });
+  }
 }
 
 /** A chain is ready when its final block shows the escrow: a chain just deployed to is not, for a moment. */

@@ -87,7 +87,7 @@ export function ownSlice(order: StandardOrder, account: Address, chains: Readonl
 }
 
 /** What the ledger holds for a slice. The order's id is its name there: it is what every chain says. */
-export function holdOf(slice: OwnSlice, order: StandardOrder, orderId: string, about: Pick<HoldRequest, 'pair' | 'side' | 'notional'>): HoldRequest {
+export function holdOf(slice: OwnSlice, order: StandardOrder, orderId: string, about: Pick<HoldRequest, 'pair' | 'side' | 'notional' | 'gapLoss'>): HoldRequest {
   return {
     quoteId: orderId,
     ...slice.pays,

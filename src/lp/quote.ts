@@ -28,6 +28,7 @@ import type { Leases } from './lease.ts';
 import type { Moments } from './moments.ts';
 import { groupOf, quoteOrder } from './order.ts';
 import { createPoints } from './points.ts';
+import type { LpRisk } from './risk-config.ts';
 import type { Route, Routes } from './route.ts';
 
 export type Answer = LinkQuote | Partial | LinkDecline;
@@ -61,7 +62,11 @@ export interface QuoterDeps {
   random: Random;
   log: Log;
   /** Why nothing may be signed on this route at the moment; undefined when all is well. */
-  refusal(route: Route): string | undefined;
+  refusal(route: Route): Decline | undefined;
+  /** What a jump of the mid would cost us on this quote: the ledger keeps the sum within its budget. */
+  gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint;
+  /** Bounds of every promise, whatever pricing says. */
+  bounds: LpRisk['fatFinger'];
   /** Called with every promise, after the hold and before the signature leaves. */
   held(request: HoldRequest): void;
 }
@@ -74,7 +79,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     const route = routes.find(rfq.input, rfq.output);
     if (route === undefined || !fits(rfq, route)) return no(rfq, route, { declined: 'pair' });
     const refusal = deps.refusal(route);
-    if (refusal !== undefined) return no(rfq, route, { declined: 'standby', detail: refusal });
+    if (refusal !== undefined) return no(rfq, route, refusal);
     const caution = guard.admit(rfq, route, deps.clock.nowMs());
     if (isDecline(caution)) return no(rfq, route, caution);
     const times = points.of(rfq, book.now(route.origin.id), caution.mostSeconds);
@@ -82,7 +87,11 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     const last = times.at(-1)?.fillDeadline ?? 0;
     if (leases.covers(route.origin.id, last)) return promised(rfq, route, times, caution);
     // Only a taker that wants an unusually long validity waits for a write.
-    return leases.extend(route.origin.id, last).then((ours) => (ours ? promised(rfq, route, times, caution) : no(rfq, route, { declined: 'standby', detail: 'the lease cannot be renewed' })));
+    return leases.extend(route.origin.id, last).then((ours) => {
+      // Somebody may have stopped us while we waited.
+      const stopped = deps.refusal(route) ?? (ours ? undefined : { declined: 'standby' as const, detail: 'the lease cannot be renewed' });
+      return stopped === undefined ? promised(rfq, route, times, caution) : no(rfq, route, stopped);
+    });
   }
 
   /** A reason instead of a promise, counted. */
@@ -94,7 +103,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   /** Everything is held before anything is signed. */
   function promised(rfq: Rfq, route: Route, times: readonly OrderTimes[], caution: Caution): readonly Answer[] | Promise<readonly Answer[]> {
     const [first] = times as readonly [OrderTimes];
-    const ask: Ask = { side: rfq.side, amount: BigInt(rfq.amount), platformFeeBps: rfq.platformFeeBps, relayFee: BigInt(rfq.relayFee), validUntil: first.validUntil, taker: rfq.taker };
+    const ask: Ask = { side: rfq.side, amount: BigInt(rfq.amount), platformFeeBps: rfq.platformFeeBps, relayFee: BigInt(rfq.relayFee), validUntil: first.validUntil, taker: rfq.taker, rfqId: rfq.rfqId };
     // Read once for all points: what the first of them holds is of the same nonce and does not stand against the others.
     const inputs = book.inputs(route, ask, caution);
     if (isDecline(inputs)) return no(rfq, route, inputs);
@@ -122,14 +131,14 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   function hold(rfq: Rfq, route: Route, times: OrderTimes, inputs: PriceInputs): Held | Decline {
     const quoted = price(inputs);
     if (isDecline(quoted)) return quoted;
-    const doubt = check(inputs, quoted)[0] ?? doubtOf(book, route, quoted.input, quoted.output);
+    const doubt = check(inputs, quoted)[0] ?? doubtOf(book, route, { input: quoted.input, output: quoted.output, spreadBps: quoted.terms.D }, deps.bounds);
     if (doubt !== undefined) {
-      log.error({ rfqId: rfq.rfqId, pair: route.pairName, doubt, terms: quoted.terms }, 'a price did not survive the second opinion: not signed');
+      log.fatal({ rfqId: rfq.rfqId, pair: route.pairName, doubt, terms: quoted.terms }, 'a price did not survive the second opinion: not signed');
       return { declined: 'internal', control: 'fat_finger', detail: doubt };
     }
     const order = quoteOrder(rfq, route, times, { input: quoted.input, output: quoted.output, relayFee: inputs.relayFee });
     const id = orderId(route.domain, order);
-    const request = requestOf(rfq, route, times, id, quoted);
+    const request = requestOf(rfq, route, times, id, quoted, deps.gapLoss(route, inputs, quoted));
     const answered = book.ledger.hold(request, book.settled(route.origin.id));
     // What the ledger names is of what it pays out, whichever side the taker fixed.
     if (isDecline(answered)) return answered.maxAmount === undefined ? answered : { ...answered, maxAmount: (inputs.amount * answered.maxAmount) / quoted.output };
@@ -145,7 +154,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     const tried = (amount: bigint): Trial => {
       const quoted = price({ ...inputs, amount });
       if (isDecline(quoted)) return quoted.declined === 'size_below_min' ? 'tiny' : 'fails';
-      return book.ledger.wouldRefuse(requestOf(rfq, route, times, TRIAL, quoted)) === undefined ? 'passes' : 'fails';
+      return book.ledger.wouldRefuse(requestOf(rfq, route, times, TRIAL, quoted, deps.gapLoss(route, inputs, quoted))) === undefined ? 'passes' : 'fails';
     };
     const most = largestPassing(inputs.amount, why.maxAmount, tried);
     // Before the taker is back the price has moved a little; what we own has not, and is named to the last unit.
@@ -162,7 +171,12 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
       if (typeof signature === 'string') quotes.push(quoteOf(rfq, route, each, signature, more));
       else (later ??= []).push(signature.then((text) => quoteOf(rfq, route, each, text, more)));
     }
-    return later === undefined ? quotes : Promise.all(later);
+    if (later === undefined) return quotes;
+    // A signature that comes after a stop stays with us; its hold runs out by itself.
+    return Promise.all(later).then((late) => {
+      const stopped = deps.refusal(route);
+      return stopped === undefined ? late : no(rfq, route, stopped);
+    });
   }
 
   function quoteOf(rfq: Rfq, route: Route, { times, order, quoteId, quoted }: Held, signature: Hex, more: boolean): LinkQuote {
@@ -218,7 +232,7 @@ export function decline(rfq: Pick<Rfq, 'rfqId'>, { declined, control, maxAmount 
   return { type: 'decline', rfqId: rfq.rfqId, ...(quoteId !== undefined && { quoteId }), reason: declined, ...(control !== undefined && { code: control }), maxAmount: maxAmount === undefined ? null : maxAmount.toString() };
 }
 
-function requestOf(rfq: Rfq, route: Route, { fillDeadline }: OrderTimes, id: string, quoted: Priced): HoldRequest {
+function requestOf(rfq: Rfq, route: Route, { fillDeadline }: OrderTimes, id: string, quoted: Priced, gapLoss: bigint): HoldRequest {
   return {
     quoteId: id,
     chainId: route.dest.id,
@@ -231,16 +245,18 @@ function requestOf(rfq: Rfq, route: Route, { fillDeadline }: OrderTimes, id: str
     pair: route.pairName,
     side: route.lp,
     notional: quoted.notional,
+    gapLoss,
     fillProbabilityBps: Math.min(10_000, Math.max(1, Math.ceil(quoted.terms.winProbability * 10_000))),
   };
 }
 
 /** The independent check of a deal at the market of this moment. */
-export function doubtOf(book: Book, route: Route, input: bigint, output: bigint): string | undefined {
+export function doubtOf(book: Book, route: Route, { input, output, spreadBps }: { input: bigint; output: bigint; spreadBps: number }, bounds: LpRisk['fatFinger']): string | undefined {
   const { base, quote } = route.pair;
   const same = base === quote;
   const inputUsd = book.usd(route.inputToken.symbol);
   const outputUsd = same ? inputUsd : book.usd(route.outputToken.symbol);
   if (inputUsd === undefined || outputUsd === undefined) return 'no_reference';
-  return fatFinger({ input, output, inputDecimals: route.inputToken.decimals, outputDecimals: route.outputToken.decimals, inputUsd, outputUsd, minSpreadBps: route.params.minSpreadBps, maxUsd: route.params.maxSize });
+  const { minSpreadBps, maxSize } = route.params;
+  return fatFinger({ input, output, spreadBps, inputDecimals: route.inputToken.decimals, outputDecimals: route.outputToken.decimals, inputUsd, outputUsd, minSpreadBps, maxUsd: maxSize }, bounds);
 }

@@ -37,7 +37,9 @@ const LIVE: readonly (readonly string[])[] = [
   ['quoting', 'gasUnits'],
   ['quoting', 'txBytes'],
   ['quoting', 'maxInFlight'],
+  ['pricing', 'calibration'],
   ['limits'],
+  ['risk'],
   ['lease'],
 ];
 

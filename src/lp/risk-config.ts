@@ -17,9 +17,11 @@ export const zLpRisk = z.strictObject({
   totalBps: positive.nullable().default(5_000),
   volSpike: z
     .strictObject({
-      /** The last minute this many times as wild as the day, or one move of this many standard deviations of its second. */
+      /** The last minute this many times as wild as the day, or one move of this many standard deviations of a second. */
       sigmaTimes: positive.default(3),
       tickTimes: positive.default(6),
+      /** Careful until nothing has tripped for this long. */
+      calmSeconds: natural.default(30),
       sizeFactor: share.default(0.25),
       sigmaFactor: z.number().min(1).default(1.5),
       againSeconds: natural.default(300),

@@ -40,6 +40,8 @@ export interface SessionDeps {
   state(): { status: 'active' | 'standby'; note: string | null };
   /** Something was awarded: look at it now. */
   awarded(): void;
+  /** The venue says that these can no longer execute: the taker took another quote of the same request. */
+  released(quoteIds: readonly Bytes32[]): void;
 }
 
 export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'solver'>): Session {
@@ -173,6 +175,8 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
       case 'order':
         return deps.awarded();
       case 'released':
+        if (message.proof === 'nonce_used') deps.released(message.quoteIds);
+        return;
       case 'pong':
         return;
     }

@@ -25,7 +25,8 @@ export function createSlicer(deps: QuoterDeps): Slicer {
   function answer(slice: Slice): Commit | LinkDecline | Promise<Commit | LinkDecline> {
     const offer = ladders.find(slice.rfqId);
     if (offer === undefined) return decline(slice, { declined: 'validity' }, slice.quoteId);
-    if (deps.refusal(offer.route) !== undefined) return decline(slice, { declined: 'standby' }, slice.quoteId);
+    const refusal = deps.refusal(offer.route);
+    if (refusal !== undefined) return decline(slice, refusal, slice.quoteId);
     const order = orderFromMessage(slice.order);
     const read = readSlice(slice, order, offer);
     if (isDecline(read)) {
@@ -59,14 +60,16 @@ export function createSlicer(deps: QuoterDeps): Slicer {
     const priced = price(own);
     if (isDecline(priced)) return priced;
     if (output.amount > priced.output) return wrong(`output ${output.amount} where the ladder gives ${priced.output}`);
-    const doubt = doubtOf(book, route, mine.portion, output.amount);
-    return doubt === undefined ? { ...mine, priced, inputs: own } : wrong(doubt);
+    const doubt = doubtOf(book, route, { input: mine.portion, output: output.amount, spreadBps: priced.terms.D }, deps.bounds);
+    if (doubt === undefined) return { ...mine, priced, inputs: own };
+    log.fatal({ rfqId: slice.rfqId, pair: route.pairName, doubt }, 'a slice did not survive the second opinion: not signed');
+    return { ...wrong(doubt), control: 'fat_finger' };
   }
 
   function committed(slice: Slice, order: StandardOrder, offer: Offer, mine: PricedSlice): Commit | LinkDecline | Promise<Commit | LinkDecline> {
     const { route } = offer;
     const id = orderId(route.domain, order);
-    const request = holdOf(mine, order, id, { pair: route.pairName, side: route.lp, notional: mine.priced.notional });
+    const request = holdOf(mine, order, id, { pair: route.pairName, side: route.lp, notional: mine.priced.notional, gapLoss: deps.gapLoss(route, mine.inputs, mine.priced) });
     const hold = book.ledger.hold(request, book.settled(route.origin.id));
     if (isDecline(hold)) return decline(slice, hold, slice.quoteId);
     deps.held(request);
@@ -80,7 +83,11 @@ export function createSlicer(deps: QuoterDeps): Slicer {
       lpSpreadBps: mine.priced.lpSpreadBps,
     });
     const signature = deps.commit(route.domain, { orderId: id, quoteId: slice.quoteId, lp: route.account, deadline: order.fillDeadline });
-    return typeof signature === 'string' ? seal(signature) : signature.then(seal);
+    if (typeof signature === 'string') return seal(signature);
+    return signature.then((late) => {
+      const stopped = deps.refusal(route);
+      return stopped === undefined ? seal(late) : decline(slice, stopped, slice.quoteId);
+    });
   }
 
   return { answer };

@@ -1,25 +1,30 @@
 /** When not to quote: every reason the LP has to protect itself, looked at a few times a second, read by the hot path as a flag. */
 
 import { formatUnits, parseUnits } from '../domain/amount.ts';
+import type { Control } from '../domain/control.ts';
+import { type Decline, isDecline } from '../domain/decline.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Transactor } from '../ports/transactor.ts';
 import type { Desk } from './desk.ts';
 import type { Follower } from './follow.ts';
 import type { Leases } from './lease.ts';
+import type { Risk } from './risk.ts';
 import type { Route } from './route.ts';
 
-export type ReasonKind = 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store';
+export type ReasonKind = 'killed' | 'risk' | 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store';
 
 export interface Reason {
   kind: ReasonKind;
   note: string;
+  /** The risk control that this is the doing of. */
+  control?: Control;
 }
 
 export interface Standby {
   /** Looks at everything anew; true when the answer of `status` changed. */
   look(): boolean;
   /** Why this route is not quoted at the moment. Cheap. */
-  refusal(route: Route): string | undefined;
+  refusal(route: Route): Decline | undefined;
   status(): { status: 'active' | 'standby'; note: string | null };
   reasons(): readonly Reason[];
   /** Reasons that come from outside the looking: operator's word, life of the process, the store. */
@@ -28,14 +33,18 @@ export interface Standby {
 
 export interface StandbyDeps {
   /** The one in force. */
-  desk(): Pick<Desk, 'book' | 'routes'>;
+  desk(): Pick<Desk, 'book' | 'routes' | 'config'>;
   leases: Leases;
   followers: ReadonlyMap<number, Follower>;
   transactors: ReadonlyMap<number, Transactor>;
+  risk: Pick<Risk, 'kill' | 'stopped' | 'halts'>;
   clock: Clock;
 }
 
-export function createStandby({ desk, leases, followers, transactors, clock }: StandbyDeps): Standby {
+/** Which control a reason is the doing of. */
+const CONTROL_OF: Partial<Record<ReasonKind, Control>> = { killed: 'kill_switch', paused: 'kill_switch', lag: 'chain_lag', price: 'stale_mid', drift: 'drift' };
+
+export function createStandby({ desk, leases, followers, transactors, risk, clock }: StandbyDeps): Standby {
   const said = new Map<ReasonKind, string>();
   /** Chains on which nothing is quoted, and chains on which we cannot send: those only matter across chains. */
   let stopped = new Map<number, Reason>();
@@ -43,9 +52,13 @@ export function createStandby({ desk, leases, followers, transactors, clock }: S
   let all: Reason | undefined = { kind: 'starting', note: 'starting' };
   let reasons: Reason[] = [all];
   let last = '';
+  /** Since when nothing has a price; and whether anything ever had one. */
+  let unpricedMs: number | undefined;
+  let everPriced = false;
 
   function wholly(): Reason | undefined {
-    for (const kind of ['stopping', 'starting', 'paused', 'operator', 'store'] as const) {
+    for (const [by, note] of risk.kill.held) return { kind: by === 'operator' ? 'paused' : 'killed', note, control: 'kill_switch' };
+    for (const kind of ['stopping', 'starting', 'operator', 'store'] as const) {
       const note = said.get(kind);
       if (note !== undefined) return { kind, note };
     }
@@ -60,7 +73,8 @@ export function createStandby({ desk, leases, followers, transactors, clock }: S
     if (state === undefined || head === undefined) return { kind: 'lag', note: `chain ${chainId} has not been seen yet` };
     const nowMs = clock.nowMs();
     const slug = state.port.chain.slug;
-    const { maxHeadAgeMs } = state.config;
+    // Three blocks missing in a row are no accident; at least a few seconds, because a node may be slow to tell.
+    const maxHeadAgeMs = state.config.maxHeadAgeMs ?? Math.max(LATE_BLOCKS * state.port.chain.blockTimeMs, LEAST_HEAD_AGE_MS);
     const age = Math.max(nowMs - state.port.headSeenAtMs(), nowMs - head.timestamp * 1000);
     if (age > maxHeadAgeMs) return { kind: 'lag', note: `${slug}: newest block is ${Math.round(age / 1000)} s old` };
     const behind = head.timestamp - (followers.get(chainId)?.time() ?? 0);
@@ -77,14 +91,18 @@ export function createStandby({ desk, leases, followers, transactors, clock }: S
     return transactor?.healthy() === true ? undefined : { kind: 'sender', note: `${slug}: no healthy sender` };
   }
 
-  const refusal = (route: Route): string | undefined => {
+  const refusal = (route: Route): Decline | undefined => {
+    // Asked itself, not as of the last look: from the instant it is pulled nothing is signed.
+    for (const [, detail] of risk.kill.held) return { declined: 'standby', control: 'kill_switch', detail };
     const trouble = all ?? stopped.get(route.origin.id) ?? stopped.get(route.dest.id) ?? (route.sameChain ? undefined : (mute.get(route.origin.id) ?? mute.get(route.dest.id)));
-    return trouble?.note;
+    if (trouble === undefined) return risk.stopped(route);
+    const { control } = named(trouble);
+    return { declined: 'standby', detail: trouble.note, ...(control !== undefined && { control }) };
   };
 
   return {
     look() {
-      const { book, routes } = desk();
+      const { book, routes, config } = desk();
       // Chains on which this LP sends transactions of its own.
       const crossing = new Set(routes.all.flatMap(({ sameChain, origin, dest }) => (sameChain ? [] : [origin.id, dest.id])));
       stopped = new Map();
@@ -96,15 +114,22 @@ export function createStandby({ desk, leases, followers, transactors, clock }: S
       }
       const drifted = book.ledger.buckets().filter(({ drift }) => drift !== null).map(({ chainId, asset }): Reason => ({ kind: 'drift', note: `${asset} on ${book.chains.get(chainId)?.port.chain.slug ?? chainId}: ledger and chain disagree` }));
       const stale = book.market.stale().map(({ symbol, detail }): Reason => ({ kind: 'price', note: `${symbol}: ${detail}` }));
+      const halted = risk.halts().map(({ control, note }): Reason => ({ kind: 'risk', note, control }));
       all = wholly();
       const frozen = (route: Route) => (book.ledger.bucket(route.dest.id, route.outputToken.address)?.drift ?? null) !== null;
-      const some = [...stopped.values(), ...drifted, ...stale, ...mute.values()];
-      if (all === undefined && !routes.all.some((route) => refusal(route) === undefined && !frozen(route) && !('declined' in book.market.pair(route.pair.base, route.pair.quote)))) {
-        all = some[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
+      const some = [...stopped.values(), ...drifted, ...halted, ...stale, ...mute.values()];
+      const open = routes.all.filter((route) => refusal(route) === undefined && !frozen(route));
+      if (open.some((route) => !isDecline(book.market.pair(route.pair.base, route.pair.quote)))) unpricedMs = undefined;
+      else {
+        unpricedMs ??= clock.monotonicMs();
+        // A price that is missing for a moment is a decline; missing for longer it is a state. Anything else is one at once.
+        const patience = open.length > 0 && everPriced ? config.risk.standbyAfterSeconds * 1000 : 0;
+        if (clock.monotonicMs() - unpricedMs >= patience) all ??= (open.length > 0 ? stale[0] : undefined) ?? some[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
       }
-      reasons = [...new Map([...(all ? [all] : []), ...some].map((reason) => [reason.note, reason])).values()];
+      everPriced ||= unpricedMs === undefined;
+      reasons = [...new Map([...(all ? [all] : []), ...some].map((reason) => [reason.note, named(reason)])).values()];
       // Notes hold numbers that move; what is worth telling is a change of kind.
-      const now = `${all?.kind ?? 'active'} ${reasons.map(({ kind }) => kind).sort().join(' ')}`;
+      const now = `${all?.kind ?? 'active'} ${reasons.map(({ kind, control }) => control ?? kind).sort().join(' ')}`;
       const changed = now !== last;
       last = now;
       return changed;
@@ -120,3 +145,11 @@ export function createStandby({ desk, leases, followers, transactors, clock }: S
     },
   };
 }
+
+function named(reason: Reason): Reason {
+  const control = reason.control ?? CONTROL_OF[reason.kind];
+  return control === undefined ? reason : { ...reason, control };
+}
+
+const LATE_BLOCKS = 3;
+const LEAST_HEAD_AGE_MS = 5_000;

@@ -55,6 +55,8 @@ export interface Opening {
   awards: readonly LpAward[];
   /** What `putRisk` wrote last, by name. */
   risk: ReadonlyMap<string, unknown>;
+  /** What `putCurves` wrote last; null when nothing was. */
+  curves: unknown;
 }
 
 /** All throw `UpstreamError` when the database does not answer. Writes answer false, and write nothing, once another process has taken over. */
@@ -66,6 +68,8 @@ export interface LpStore {
   putAward(award: LpAward): Promise<boolean>;
   /** What a risk control must remember over a crash (a kill switch, a loss), whole, as JSON. */
   putRisk(name: string, value: object): Promise<boolean>;
+  /** Win-rate curves as they were learned, whole, as JSON. */
+  putCurves(curves: object): Promise<boolean>;
   award(orderId: Bytes32): Promise<LpAward | undefined>;
   /** Newest first. */
   listAwards(limit: number): Promise<LpAward[]>;

@@ -36,6 +36,7 @@ export function createLpStore(db: Database): LpStore {
         await session.query('update lp_lease set clean = false');
         const awards = await session.query<AwardRow>(`select * from lp_award where stage in ('committed', 'filled') order by accepted_at_ms, order_id`);
         const risk = await session.query<{ name: string; value: unknown }>('select name, value from lp_risk');
+        const [curves] = await session.query<{ curves: unknown }>('select curves from lp_calibration');
         epoch = taken;
         return {
           epoch: taken,
@@ -43,6 +44,7 @@ export function createLpStore(db: Database): LpStore {
           clean: owner?.clean ? fromStored(owner.clean) : null,
           awards: awards.map(toAward),
           risk: new Map(risk.map(({ name, value }) => [name, value])),
+          curves: curves?.curves ?? null,
         };
       });
     },
@@ -79,6 +81,8 @@ export function createLpStore(db: Database): LpStore {
       owned((session) =>
         session.query({ name: 'lp-risk', text: 'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value' }, [name, JSON.stringify(value)]),
       ),
+    putCurves: (curves) =>
+      owned((session) => session.query({ name: 'lp-curves', text: 'insert into lp_calibration (curves) values ($1) on conflict (one) do update set curves = excluded.curves' }, [JSON.stringify(curves)])),
     async award(orderId) {
       const [row] = await db.query<AwardRow>('select * from lp_award where order_id = $1', [bytes(orderId)]);
       return row && toAward(row);

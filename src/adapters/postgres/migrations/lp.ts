@@ -142,6 +142,16 @@ export const LP_MIGRATIONS: readonly Migration[] = [
     `,
   },
   {
+    id: 'lp-5-calibration',
+    sql: `
+      -- The win-rate curves that quotes taught us.
+      create table lp_calibration (
+        one boolean primary key default true check (one),
+        curves jsonb not null
+      );
+    `,
+  },
+  {
     id: 'lp-6-audit',
     sql: `
       -- Who did what to this LP. Rows only ever arrive.

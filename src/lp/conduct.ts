@@ -1,0 +1,132 @@
+/** What we know of each taker's way of asking and taking. Bounded: of many takers those heard of last are remembered. */
+
+import type { Bytes32 } from '../domain/hex.ts';
+import { accepted, type Conduct, faded, quoted, type Suspicion, suspicion, tradedElsewhere, UNKNOWN } from '../risk/conduct.ts';
+import { fullBucket, take, type Tokens } from '../risk/rate.ts';
+import type { OpenAward } from './award.ts';
+import type { QuoteRecord } from './moments.ts';
+import type { LpRisk } from './risk-config.ts';
+
+export interface ConductBook {
+  /** Counts a request. On the hot path: one lookup. */
+  asked(taker: string, nowMs: number): Suspicion | 'too_often';
+  quoted(record: Pick<QuoteRecord, 'quoteId' | 'rfqId' | 'atMs' | 'taker' | 'times'>): void;
+  /** `markBps`: what the trade was worth to us at mid at that moment. */
+  accepted(award: Pick<OpenAward, 'quoteId' | 'order'>, markBps: number, nowMs: number): void;
+  /** Another quote of the same request was taken, on chain. */
+  elsewhere(quoteIds: readonly Bytes32[], nowMs: number): void;
+  /** Those under suspicion, the worst first. */
+  suspects(nowMs: number): { taker: string; step: Suspicion; quotes: number; liveSeconds: number; accepts: number }[];
+}
+
+interface Known {
+  tokens: Tokens;
+  conduct: Conduct;
+  suspicion: Suspicion;
+}
+
+/** One request that was quoted, whatever the number of answers. */
+interface Asked {
+  rfqId: string;
+  taker: string;
+  seconds: number;
+  /** Taken, here or elsewhere: nothing more is learnt from it. */
+  over: boolean;
+}
+
+interface Open {
+  asked: Asked;
+  atMs: number;
+  untilMs: number;
+}
+
+/** How long after its end a quote is remembered: an award may come a little later than the acceptance. */
+const LINGER_MS = 60_000;
+const MOST_OPEN = 200_000;
+
+export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>): ConductBook {
+  const takers = new Map<string, Known>();
+  const open = new Map<Bytes32, Open>();
+  let last: Asked | undefined;
+
+  /** To the end of the queue: the one in front is forgotten first. */
+  function known(taker: string, nowMs: number): Known {
+    const found = takers.get(taker);
+    if (found !== undefined) takers.delete(taker);
+    const one = found ?? { tokens: fullBucket(rule().rate, nowMs), conduct: { ...UNKNOWN, atMs: nowMs }, suspicion: 0 as Suspicion };
+    takers.set(taker, one);
+    if (takers.size > rule().takers) for (const [first] of takers) {
+      takers.delete(first);
+      break;
+    }
+    return one;
+  }
+
+  function learn(taker: string, nowMs: number, lesson: (conduct: Conduct) => Conduct): void {
+    const { freeOption } = rule();
+    const one = known(taker, nowMs);
+    one.conduct = lesson(faded(one.conduct, nowMs, freeOption));
+    one.suspicion = suspicion(one.conduct, freeOption);
+  }
+
+  /** In order of asking, so nearly in order of ending. */
+  function prune(nowMs: number): void {
+    for (const [quoteId, { untilMs }] of open) {
+      if (untilMs + LINGER_MS > nowMs && open.size <= MOST_OPEN) return;
+      open.delete(quoteId);
+    }
+  }
+
+  return {
+    asked(taker, nowMs) {
+      const one = known(taker, nowMs);
+      if (!take(one.tokens, nowMs, rule().rate)) return 'too_often';
+      // Suspicion changes when something is learnt; that it fades has to be looked at.
+      if (one.suspicion !== 0) one.suspicion = suspicion((one.conduct = faded(one.conduct, nowMs, rule().freeOption)), rule().freeOption);
+      return one.suspicion;
+    },
+    quoted({ quoteId, rfqId, atMs, taker, times }) {
+      prune(atMs);
+      const untilMs = times.validUntil * 1000;
+      const seconds = Math.max(0, (untilMs - atMs) / 1000);
+      const again = last?.rfqId === rfqId && last.taker === taker ? last : undefined;
+      last = again ?? { rfqId, taker, seconds: 0, over: false };
+      const more = Math.max(0, seconds - last.seconds);
+      last.seconds += more;
+      open.set(quoteId, { asked: last, atMs, untilMs });
+      learn(taker, atMs, (conduct) => quoted(conduct, more, again === undefined ? 1 : 0));
+    },
+    accepted({ quoteId, order }, markBps, nowMs) {
+      const found = open.get(quoteId);
+      if (found === undefined) {
+        // Seen on a chain only, or quoted before a restart: it was taken, and that is all we know.
+        learn(order.user, nowMs, (conduct) => accepted(conduct, { share: 0.5, markBps: 0, unused: 0 }));
+        return;
+      }
+      const { asked, atMs, untilMs } = found;
+      asked.over = true;
+      open.delete(quoteId);
+      const share = untilMs > atMs ? Math.min(1, Math.max(0, (nowMs - atMs) / (untilMs - atMs))) : 1;
+      learn(asked.taker, nowMs, (conduct) => accepted(conduct, { share, markBps, unused: asked.seconds * (1 - share) }));
+    },
+    elsewhere(quoteIds, nowMs) {
+      for (const quoteId of quoteIds) {
+        const found = open.get(quoteId);
+        if (found === undefined) continue;
+        open.delete(quoteId);
+        if (found.asked.over) continue;
+        found.asked.over = true;
+        learn(found.asked.taker, nowMs, (conduct) => tradedElsewhere(conduct, found.asked.seconds));
+      }
+    },
+    suspects: (nowMs) =>
+      [...takers]
+        .filter((entry) => entry[1].suspicion !== 0)
+        .map(([taker, { conduct }]) => {
+          const now = faded(conduct, nowMs, rule().freeOption);
+          return { taker, step: suspicion(now, rule().freeOption), quotes: now.quotes, liveSeconds: now.liveSeconds, accepts: now.accepts };
+        })
+        .filter(({ step }) => step > 0)
+        .sort((a, b) => b.step - a.step || b.liveSeconds - a.liveSeconds),
+  };
+}
