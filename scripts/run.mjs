@@ -15,6 +15,7 @@ const SERVICES = { 'redis-server': 'redis-server', promtool: 'prometheus' };
 const commands = {
   demo: (args) => (install(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
   cli: (args) => (install(), typescript('src/apps/cli/main.ts', args)),
+  sim: (args) => (install(), typescript('src/apps/cli/main.ts', ['sim', ...args])),
   bench: ([name, ...args]) => {
     install();
     const file = `bench/${name}.ts`;

@@ -1,0 +1,36 @@
+/** What another bridge charges for the same two things: Across' capital fee (a kink in the size) and its utilisation curve, held to the vectors of its own tests. */
+
+export interface CapitalFee {
+  lower: number;
+  upper: number;
+  /** Size of the kink, in whole tokens. */
+  cutoff: number;
+}
+
+/** Mean fee on a transfer of `size`, as a share. */
+export function capitalFee({ lower, upper, cutoff }: CapitalFee, size: number): number {
+  const slope = (upper - lower) / cutoff;
+  const kinked = Math.min(cutoff, size);
+  return (lower * size + (slope * kinked * kinked) / 2 + (upper - lower) * Math.max(0, size - cutoff)) / size;
+}
+
+export interface RateModel {
+  /** Utilisation of the kink. */
+  uBar: number;
+  r0: number;
+  r1: number;
+  r2: number;
+}
+
+/** Mean yearly rate between two utilisations, and the same for a week. */
+export function lpRate(model: RateModel, from: number, to: number): { apy: number; weekly: number } {
+  const apy = (area(model, to) - area(model, from)) / (to - from);
+  return { apy, weekly: Math.expm1(Math.log1p(apy) / 52) };
+}
+
+/** Integral of the rate from 0 to u. */
+function area({ uBar, r0, r1, r2 }: RateModel, u: number): number {
+  const below = Math.min(u, uBar);
+  const above = Math.max(0, u - uBar);
+  return r0 * u + (r1 * below * below) / (2 * uBar) + r1 * above + (r2 * above * above) / (2 * (1 - uBar));
+}
