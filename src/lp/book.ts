@@ -14,6 +14,7 @@ import type { Rational } from '../pricing/rational.ts';
 import { type Bands, createBands } from './bands.ts';
 import type { LpChainConfig, LpConfig } from './config.ts';
 import { createGas, type DataFees } from './gas.ts';
+import type { Calibrator } from './calibrate.ts';
 import { CALM, type Caution } from './guard.ts';
 import type { Market } from './market.ts';
 import type { Route } from './route.ts';
@@ -26,6 +27,7 @@ export interface Ask {
   relayFee: bigint;
   validUntil: UnixSeconds;
   taker: Address;
+  rfqId: string;
 }
 
 /** A chain as it looked when a price was made. */
@@ -85,13 +87,15 @@ export interface BookDeps {
   startedWith: ReadonlyMap<string, bigint>;
   /** What this taker's trades cost us after acceptance, in bps. */
   adverse(taker: Address): number;
+  /** What was learned of win rates, and the noise it is learned with. */
+  curves: Pick<Calibrator, 'params' | 'explore'>;
   /** Of the market maker's own, asked for every price. */
   plugin?: PricingPlugin;
 }
 
 type Options = Pick<LpConfig, 'assets' | 'pairs' | 'quoting'>;
 
-export function createBook({ clock, market, ledger, chains, settled, startedWith, adverse, plugin }: BookDeps, { assets, pairs, quoting }: Options): Book {
+export function createBook({ clock, market, ledger, chains, settled, startedWith, adverse, curves, plugin }: BookDeps, { assets, pairs, quoting }: Options): Book {
   const bands = createBands({ ledger, networks: new Map([...chains].map(([chainId, { port }]) => [chainId, port.chain])), startedWith }, { assets, pairs });
   const gas = createGas({ chains, market }, { assets, quoting });
 
@@ -114,7 +118,7 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
       return isDecline(mid) ? undefined : mid.price;
     },
     inputs(route, ask, caution = CALM) {
-      const { pair, params } = route;
+      const { pair } = route;
       const priced = market.pair(pair.base, pair.quote);
       if (isDecline(priced)) return priced;
       const ownGas = gas.own(route);
@@ -124,6 +128,7 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
       const since = Math.min(mid.atMs, nowMs) / 1000;
       const baseUsd = mid.value * quoteValue;
       const { q, halfBand } = bands.position(route, baseUsd);
+      const params = curves.params(route, sizeOf(route, ask, baseUsd, quoteValue));
       return {
         side: ask.side,
         amount: ask.amount,
@@ -149,6 +154,7 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
           caution.sizeFactor === 1 && caution.omegaFactor === 1 && halfBand === params.halfBand
             ? params
             : { ...params, halfBand, maxSize: params.maxSize * caution.sizeFactor, omega: params.omega * caution.omegaFactor },
+        exploreBps: plugin?.pricer === undefined ? curves.explore(ask.rfqId) : 0,
         market: route.market,
         ...(plugin && { plugin }),
         evidence: { atMs: nowMs, mid, caution, origin: sight(route.origin.id), dest: sight(route.dest.id) },
@@ -156,4 +162,9 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
     },
     refreshGas: gas.refresh,
   };
+}
+
+/** About what is asked for, in the reference currency. */
+function sizeOf({ lp, baseDecimals, quoteDecimals }: Route, { side, amount }: Ask, baseUsd: number, quoteUsd: number): number {
+  return (lp === 'buy') === (side === 'exactInput') ? (Number(amount) / 10 ** baseDecimals) * baseUsd : (Number(amount) / 10 ** quoteDecimals) * quoteUsd;
 }

@@ -68,6 +68,7 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
       settled: () => Math.floor(startMs / 1000),
       startedWith: new Map(['USDC', 'WETH'].map((asset) => [asset, ledger.exposure(asset).owned])),
       adverse: () => 1.5,
+      curves: { params: (route) => route.params, explore: () => 0 },
       leases: { covers: () => true, extend: () => Promise.resolve(true), tick: () => Promise.resolve(), quarantine: () => [], reach: () => [], lost: false },
       ladders: createLadders({ clock }),
       guard: { admit: () => CALM },

@@ -1,0 +1,208 @@
+/**
+ * Learns the win-rate curve from what becomes of our quotes, for each pair, corridor and size on its own: taken is won, run
+ * out is lost. It remembers quotes only while they live, never holds one up, and what it learned survives a restart.
+ */
+
+import { z } from 'zod';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { LpStore } from '../ports/lp-store.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { PricingParams } from '../pricing/params.ts';
+import { type Curve, type CurveFit, exploration, learn, SIZE_BUCKETS, sizeBucket, startFit, trusted } from '../pricing/win-curve.ts';
+import type { LpConfig } from './config.ts';
+import type { MomentListener } from './moments.ts';
+import type { Route } from './route.ts';
+
+export type CalibrationConfig = LpConfig['pricing']['calibration'];
+
+export interface Calibrator extends Required<Pick<MomentListener, 'quoted' | 'accepted'>> {
+  /** The route's params, with the learned curve in them where one may be used at this size (reference currency). */
+  params(route: Route, size: number): PricingParams;
+  /** Noise for this request, bps. */
+  explore(rfqId: string): number;
+  /** Takes in what ran out by now; about once a second. */
+  tick(): void;
+  /** Writes what was learned since. Throws what the store throws; it stays due. */
+  flush(): Promise<void>;
+  configure(config: CalibrationConfig): void;
+  curves(): CurveView[];
+}
+
+/** One learned curve, for an operator. */
+export interface CurveView {
+  pair: string;
+  corridor: string;
+  /** Such as "1000-10000", reference currency. */
+  size: string;
+  configured: Curve;
+  learned: Curve;
+  won: number;
+  lost: number;
+  inUse: boolean;
+}
+
+/** A quote of one nonce that may still be taken; of several firm times the best price is what counts as lost. */
+interface Pending {
+  group: string;
+  key: string;
+  configured: Curve;
+  taker: string;
+  delta: number;
+  endsMs: number;
+  quotes: { orderId: string; delta: number }[];
+}
+
+interface Learned {
+  configured: Curve;
+  fit: CurveFit;
+}
+
+/** An award may be on its way for this long after the last second it can be valid. */
+const SETTLING_MS = 10_000;
+/** Further quotes are not learned from; they live as safely as any other. */
+const MOST_PENDING = 250_000;
+/** A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our price. */
+const LOST_EVERY_MS = 60_000;
+const MOST_TAKERS = 50_000;
+
+const zCurve = { alpha: z.number(), beta: z.number().positive() };
+const zStored = z.strictObject({
+  version: z.literal(1),
+  curves: z.record(z.string(), z.strictObject({ configured: z.strictObject(zCurve), fit: z.strictObject({ ...zCurve, aa: z.number(), ab: z.number(), bb: z.number(), won: z.number(), lost: z.number() }) })),
+});
+
+export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metrics; store: Pick<LpStore, 'putCurves'> }, start: CalibrationConfig, stored: unknown): Calibrator {
+  const { clock, log } = deps;
+  let config = start;
+  let kept = keptOf(start);
+  let dirty = false;
+  const learned = new Map<string, Learned>(Object.entries(read(stored, log)));
+  /** In the order they were given, so that the oldest come first. */
+  const pending = new Map<string, Pending>();
+  const byOrder = new Map<string, Pending>();
+  const lostAt = new Map<string, number>();
+  let merged = new WeakMap<Route, ({ fit: CurveFit; params: PricingParams } | undefined)[]>();
+
+  /** What is known under a key; begins anew when the operator has changed the curve it started from. */
+  function fitOf(key: string, configured: Curve): CurveFit {
+    const known = learned.get(key);
+    return known !== undefined && known.configured.alpha === configured.alpha && known.configured.beta === configured.beta ? known.fit : startFit(configured);
+  }
+
+  function take({ key, configured }: Pending, delta: number, won: boolean): void {
+    learned.set(key, { configured, fit: learn(fitOf(key, configured), { delta, won }, kept) });
+    dirty = true;
+  }
+
+  function drop(entry: Pending): void {
+    pending.delete(entry.group);
+    for (const { orderId } of entry.quotes) byOrder.delete(orderId);
+  }
+
+  function lost(entry: Pending, nowMs: number): void {
+    const who = `${entry.taker}|${entry.key}`;
+    const last = lostAt.get(who);
+    if (last !== undefined && nowMs - last < LOST_EVERY_MS) return;
+    if (lostAt.size >= MOST_TAKERS) for (const [taker, atMs] of lostAt) if (nowMs - atMs >= LOST_EVERY_MS || lostAt.size >= MOST_TAKERS) lostAt.delete(taker);
+    lostAt.delete(who);
+    lostAt.set(who, nowMs);
+    take(entry, entry.delta, false);
+  }
+
+  const showCurves = (): CurveView[] => {
+    return [...learned].map(([key, { configured, fit }]) => {
+      const [pair = '', corridor = '', bucket = '0'] = key.split('|');
+      return { pair, corridor, size: sizeName(Number(bucket)), configured, learned: { alpha: fit.alpha, beta: fit.beta }, won: fit.won, lost: fit.lost, inUse: config.mode === 'use' && trusted(fit, configured, config) !== undefined };
+    });
+  };
+  const labels = ['pair', 'corridor', 'size'];
+  deps.metrics.gauge('firmquote_lp_win_curve_half_bps', 'Learned spread that half of all takers take', labels, (gauge) => {
+    for (const { pair, corridor, size, learned: { alpha, beta } } of showCurves()) gauge.set(-alpha / beta, { pair, corridor, size });
+  });
+  deps.metrics.gauge('firmquote_lp_win_curve_outcomes', 'Quotes it was learned from', [...labels, 'outcome'], (gauge) => {
+    for (const { pair, corridor, size, won, lost: gone } of showCurves()) {
+      gauge.set(won, { pair, corridor, size, outcome: 'won' });
+      gauge.set(gone, { pair, corridor, size, outcome: 'lost' });
+    }
+  });
+
+  return {
+    params(route, size) {
+      if (config.mode !== 'use' || learned.size === 0) return route.params;
+      const bucket = sizeBucket(size);
+      const fit = learned.get(keyOf(route, bucket))?.fit;
+      if (fit === undefined) return route.params;
+      const cache = merged.get(route) ?? [];
+      const known = cache[bucket];
+      if (known?.fit === fit) return known.params;
+      const curve = trusted(fitOf(keyOf(route, bucket), route.params), route.params, config);
+      const params = curve === undefined ? route.params : { ...route.params, alpha: curve.alpha, beta: curve.beta };
+      cache[bucket] = { fit, params };
+      merged.set(route, cache);
+      return params;
+    },
+    explore: (rfqId) => (config.mode === 'off' || config.exploreShare === 0 ? 0 : exploration(`${config.seed}|${rfqId}`, { share: config.exploreShare, bps: config.exploreBps })),
+    quoted({ orderId, route, times, taker, inputs, priced, hold, slice }) {
+      // A slice is taken or left by how the venue divides, and a pricer has no curve to learn.
+      if (config.mode === 'off' || slice || inputs.plugin?.pricer !== undefined) return;
+      const { group } = hold;
+      const delta = priced.terms.D;
+      const endsMs = times.fillDeadline * 1000 + SETTLING_MS;
+      const known = pending.get(group);
+      if (known !== undefined) {
+        known.quotes.push({ orderId, delta });
+        known.delta = Math.min(known.delta, delta);
+        known.endsMs = Math.max(known.endsMs, endsMs);
+        byOrder.set(orderId, known);
+        return;
+      }
+      if (pending.size >= MOST_PENDING) return;
+      const { alpha, beta } = route.params;
+      const entry: Pending = { group, key: keyOf(route, sizeBucket(Number(priced.notional) / 1e6)), configured: { alpha, beta }, taker, delta, endsMs, quotes: [{ orderId, delta }] };
+      pending.set(group, entry);
+      byOrder.set(orderId, entry);
+    },
+    accepted({ orderId }) {
+      const entry = byOrder.get(orderId);
+      if (entry === undefined) return;
+      drop(entry);
+      take(entry, entry.quotes.find((quote) => quote.orderId === orderId)?.delta ?? entry.delta, true);
+    },
+    tick() {
+      const nowMs = clock.nowMs();
+      // A long one at the head keeps shorter ones behind it waiting: learning a minute later is soon enough.
+      for (const entry of pending.values()) {
+        if (entry.endsMs > nowMs) return;
+        drop(entry);
+        lost(entry, nowMs);
+      }
+    },
+    async flush() {
+      if (!dirty) return;
+      dirty = false;
+      await deps.store.putCurves({ version: 1, curves: Object.fromEntries(learned) } satisfies z.infer<typeof zStored>).catch((error: unknown) => {
+        dirty = true;
+        throw error;
+      });
+    },
+    configure(next) {
+      config = next;
+      kept = keptOf(next);
+      merged = new WeakMap();
+    },
+    curves: showCurves,
+  };
+}
+
+const keyOf = ({ market }: Route, bucket: number): string => `${market.pair}|${market.corridor}|${bucket}`;
+const keptOf = ({ halfLifeOutcomes }: CalibrationConfig): number => 0.5 ** (1 / halfLifeOutcomes);
+const sizeName = (bucket: number): string => `${SIZE_BUCKETS[bucket - 1] ?? 0}-${SIZE_BUCKETS[bucket] ?? ''}`;
+
+/** What an earlier life learned; what cannot be read is learned again. */
+function read(stored: unknown, log: Log): Record<string, Learned> {
+  if (stored === null || stored === undefined) return {};
+  const parsed = zStored.safeParse(stored);
+  if (!parsed.success) log.warn({ problem: parsed.error.issues[0]?.message }, 'what was learned of win rates cannot be read: learning begins anew');
+  return parsed.success ? parsed.data.curves : {};
+}
