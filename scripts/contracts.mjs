@@ -24,6 +24,8 @@ const modules = [
   { file: 'dev-usd', contract: 'DevUsd', name: 'devUsd' },
   { file: 'dev-token', contract: 'DevToken', name: 'devToken' },
   { file: 'dev-wallet', contract: 'DevWallet', name: 'devWallet' },
+  { file: 'dev-aggregator', contract: 'DevAggregator', name: 'devAggregator' },
+  { file: 'dev-pool-trader', contract: 'DevPoolTrader', name: 'devPoolTrader' },
   { file: 'dev-gas-oracle', contract: 'DevGasOracle', name: 'devGasOracle' },
 ]
 

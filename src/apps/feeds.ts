@@ -1,24 +1,76 @@
 /** Price feeds by configuration: one connection a source, for every symbol that somebody asked of it. */
 
-import { createBinanceFeed } from '../adapters/feeds/binance.ts';
+import { BINANCE } from '../adapters/feeds/binance.ts';
+import { createChainlinkFeed } from '../adapters/feeds/chainlink.ts';
+import { COINBASE } from '../adapters/feeds/coinbase.ts';
+import { createConstantFeed } from '../adapters/feeds/constant.ts';
+import { createFileFeed } from '../adapters/feeds/file.ts';
+import { createHttpFeed } from '../adapters/feeds/http.ts';
+import { KRAKEN } from '../adapters/feeds/kraken.ts';
+import { createSequencer } from '../adapters/feeds/sequencer.ts';
+import { createSocketFeed } from '../adapters/feeds/socket.ts';
+import { createUniswapV3TwapFeed } from '../adapters/feeds/uniswap-v3-twap.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { RequestError } from '../domain/errors.ts';
-import type { Feed } from '../ports/feed.ts';
+import type { Address } from '../domain/hex.ts';
+import type { ChainPort } from '../ports/chain.ts';
+import type { Feed, Sequencer } from '../ports/feed.ts';
+import { type FeedSection, feedProblems, type WantedSymbol } from './config/feeds.ts';
 import { expand, type SecretContext } from './keys.ts';
 
-export interface WantedSymbol {
-  feed: string;
-  symbol: string;
+const FORMATS = { binance: BINANCE, coinbase: COINBASE, kraken: KRAKEN };
+
+export interface FeedContext {
+  secrets: SecretContext;
+  chains: readonly ChainPort[];
+  /** By chain, where one is watched. */
+  sequencers?: ReadonlyMap<number, Sequencer>;
 }
 
-export function createFeeds(sections: Readonly<Record<string, { url: string }>>, wanted: readonly WantedSymbol[], secrets: SecretContext): Feed[] {
+/** One feed for each section that is wanted. Throws `RequestError` when one cannot deliver what is asked of it. */
+export function createFeeds(sections: Readonly<Record<string, FeedSection>>, wanted: readonly WantedSymbol[], context: FeedContext): Feed[] {
+  const problems = feedProblems(sections, wanted, context.chains.map(({ chain }) => chain.id));
+  if (problems.length > 0) throw new RequestError(`The price feeds cannot work: ${problems.join('; ')}.`, { code: 'bad_config' });
   const symbols = new Map<string, Set<string>>();
   for (const { feed, symbol } of wanted) symbols.set(feed, (symbols.get(feed) ?? new Set()).add(symbol));
-  return [...symbols].map(([source, names]) => {
-    const section = sections[source];
-    if (!section) throw new RequestError(`A price is taken from the feed "${source}", which is not configured. Add it under feeds, or name another.`, { code: 'bad_config' });
-    return createBinanceFeed({ clock: systemClock, backoff }, { url: expand(section.url, secrets), symbols: [...names], source });
-  });
+  return [...symbols].map(([source, names]) => createFeed(source, sections[source] as FeedSection, [...names], context));
+}
+
+function createFeed(source: string, section: FeedSection, symbols: readonly string[], { secrets, chains, sequencers }: FeedContext): Feed {
+  const tools = { clock: systemClock, backoff };
+  const only = <T>(all: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(all).filter(([symbol]) => symbols.includes(symbol)));
+  const on = (chainId: number) => chains.find(({ chain }) => chain.id === chainId) as ChainPort;
+  switch (section.kind) {
+    case 'binance':
+    case 'coinbase':
+    case 'kraken':
+      return createSocketFeed(tools, { ...section, format: FORMATS[section.kind], url: expand(section.url, secrets), symbols, source });
+    case 'http': {
+      const headers = Object.fromEntries(Object.entries(section.headers).map(([name, value]) => [name, expand(value, secrets)]));
+      const { time, ...rest } = section;
+      return createHttpFeed(tools, { ...rest, ...(time !== null && { time }), headers, url: expand(section.url, secrets), symbols, source });
+    }
+    case 'chainlink': {
+      const sequencer = sequencers?.get(section.chainId);
+      return createChainlinkFeed({ clock: systemClock, chain: on(section.chainId), ...(sequencer && { sequencer }) }, { source, aggregators: only(section.aggregators) });
+    }
+    case 'uniswapV3Twap':
+      return createUniswapV3TwapFeed({ clock: systemClock, chain: on(section.chainId) }, { source, pools: only(section.pools) });
+    case 'file':
+      return createFileFeed({ clock: systemClock }, { ...section, format: FORMATS[section.format], source });
+    case 'constant':
+      return createConstantFeed({ clock: systemClock }, { prices: only(section.prices), source, everyMs: section.everyMs });
+  }
+}
+
+/** Watches the sequencers of rollups that have an uptime feed; by chain. */
+export function createSequencers(networks: readonly { id: number; sequencer: { address: Address; graceSeconds: number } | null }[], chains: readonly ChainPort[]): Map<number, Sequencer> {
+  return new Map(
+    networks.flatMap(({ id, sequencer }) => {
+      const chain = chains.find((each) => each.chain.id === id);
+      return sequencer === null || chain === undefined ? [] : [[id, createSequencer({ clock: systemClock, chain }, sequencer)]];
+    }),
+  );
 }
 
 /** Full jitter over the upper half, 200 ms growing to 10 s. */

@@ -64,8 +64,8 @@ export interface Market {
   /** Every input and what became of it, for metrics and people. */
   sources(): SourceView[];
   references(): { price: string; reference: CheckedReference }[];
-  /** Pairs with a price now. */
-  pairs(): { base: string; quote: string; price: PairPrice }[];
+  /** Every pair that is made a market in, with its price now. */
+  pairs(): { base: string; quote: string; price: PairPrice | Decline }[];
 }
 
 /** Of a pair whose legs are both fixed: a peg is trusted, not known. */
@@ -78,10 +78,13 @@ export interface MarketDeps {
   sequencers?: ReadonlyMap<number, Sequencer>;
 }
 
-/** What feeds have to deliver for these prices: feed and symbol, each once. */
-export function wantedOf(prices: LpConfig['prices']): { feed: string; symbol: string }[] {
-  const all = Object.values(prices).flatMap((price) => ('fixed' in price ? price.guards : [...price.sources, ...price.references]));
-  return [...new Map(all.map(({ feed, symbol }) => [`${feed}|${symbol}`, { feed, symbol }])).values()];
+/** What feeds have to deliver for these prices: feed and symbol, each once a use. */
+export function wantedOf(prices: LpConfig['prices']): { feed: string; symbol: string; use: 'price' | 'reference' }[] {
+  const all = Object.values(prices).flatMap((price) => {
+    const [sources, references] = 'fixed' in price ? [price.guards, []] : [price.sources, price.references];
+    return [...sources.map((each) => ({ ...each, use: 'price' as const })), ...references.map((each) => ({ ...each, use: 'reference' as const }))];
+  });
+  return [...new Map(all.map(({ feed, symbol, use }) => [`${feed}|${symbol}|${use}`, { feed, symbol, use }])).values()];
 }
 
 export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>): Market {
@@ -192,11 +195,7 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
       });
     },
     references: () => [...books].flatMap(([price, book]) => book.state(clock.nowMs()).references.map((reference) => ({ price, reference }))),
-    pairs: () =>
-      served.flatMap(({ base, quote }) => {
-        const price = pair(base, quote);
-        return isDecline(price) ? [] : [{ base, quote, price }];
-      }),
+    pairs: () => served.map(({ base, quote }) => ({ base, quote, price: pair(base, quote) })),
   };
 }
 

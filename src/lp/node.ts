@@ -14,12 +14,15 @@ import type { Clock } from '../ports/clock.ts';
 import type { Feed, Sequencer } from '../ports/feed.ts';
 import type { Link } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
+import type { JournalStore } from '../ports/journal-store.ts';
 import type { LpAward, LpStore } from '../ports/lp-store.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Random } from '../ports/random.ts';
 import type { Recovery, Signer } from '../ports/signer.ts';
+import type { TxStore } from '../ports/store.ts';
 import type { Transactor } from '../ports/transactor.ts';
 import type { PricingPlugin } from '../pricing/plugin.ts';
+import { type Accounts, createAccounts } from './accounts.ts';
 import { createAdvancer } from './advance.ts';
 import { createAwards } from './award.ts';
 import type { Position } from './bands.ts';
@@ -35,7 +38,7 @@ import { createLadders } from './ladder.ts';
 import { createLeases } from './lease.ts';
 import { type LimitUse, limitUse } from './limit-use.ts';
 import { createMarket } from './market.ts';
-import { createLpMetrics, showGauges } from './metrics.ts';
+import { createLpMetrics, showAccounts, showGauges } from './metrics.ts';
 import { createMoments } from './moments.ts';
 import { createRebalancing } from './rebalancing.ts';
 import { createReceivables, type Receivable } from './receivables.ts';
@@ -65,6 +68,10 @@ export interface LpNodeDeps {
   sequencers?: ReadonlyMap<number, Sequencer>;
   /** Closed by whoever made it. */
   store: LpStore;
+  /** The books, behind the same fence as the store. */
+  journal: JournalStore;
+  /** Where the operator's transactions are remembered: their gas goes into the books. */
+  transactions?: Pick<TxStore, 'liveSlots'>;
   /** The operator's key: signs commitments and proves the account to venues. */
   signer: Signer;
   recovery: Recovery;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSequence, readMessage } from './book-ticker.ts';
+import { readMessage } from './book-ticker.ts';
+import { createSequence } from './format.ts';
 
 const ticker = (change: object = {}) => ({ u: 400_900_217, s: 'ETHUSDT', b: '2500.10000000', B: '31.21000000', a: '2500.11000000', A: '40.66000000', ...change });
 const read = (data: object) => readMessage(JSON.stringify(data));

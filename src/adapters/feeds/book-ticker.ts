@@ -6,8 +6,7 @@
  * and proves nothing. A repeat or a step back is refused, and a repeat does not make the price any younger.
  */
 
-import type { FeedTrouble } from '../../ports/feed.ts';
-import { compare, parseDecimal } from '../../pricing/rational.ts';
+import { isRecord, isText, type Refusal, wrongBook } from './format.ts';
 
 export interface Ticker {
   symbol: string;
@@ -16,15 +15,11 @@ export interface Ticker {
   update: number;
 }
 
-export type Refusal = Exclude<Extract<FeedTrouble, { kind: 'refused' }>['why'], 'closed'>;
+/** Binance says nothing of whether its market is open. */
+export type BookTickerRefusal = Exclude<Refusal, 'closed'>;
 
 /** `other`: a message of another stream, or an answer to a command; `data` is its payload. */
-export type Message = { kind: 'ticker'; ticker: Ticker } | { kind: 'refused'; why: Refusal; symbol: string | null } | { kind: 'other'; data: Record<string, unknown> };
-
-/** Longer than any top of book; what is longer is not read at all. */
-export const MAX_MESSAGE_BYTES = 64 * 1024;
-
-const LONGEST_TEXT = 40;
+export type Message = { kind: 'ticker'; ticker: Ticker } | { kind: 'refused'; why: BookTickerRefusal; symbol: string | null } | { kind: 'other'; data: Record<string, unknown> };
 
 /** Splits a frame into a ticker, a refusal, or something else. Never throws, whatever arrives. */
 export function readMessage(text: string): Message {
@@ -44,37 +39,12 @@ export function readMessage(text: string): Message {
 
 function readTicker(data: Record<string, unknown>): Message {
   const { u: update, s: symbol, b: bid, a: ask, B: bidSize, A: askSize } = data;
-  const named = typeof symbol === 'string' && symbol.length <= LONGEST_TEXT ? symbol : null;
-  const refuse = (why: Refusal): Message => ({ kind: 'refused', why, symbol: named });
-  if (named === null || !isText(bid) || !isText(ask) || !isText(bidSize) || !isText(askSize)) return refuse('malformed');
-  if (typeof update !== 'number' || !Number.isSafeInteger(update) || update < 0) return refuse('malformed');
-  const [bidPrice, askPrice, bidAmount, askAmount] = [parseDecimal(bid), parseDecimal(ask), parseDecimal(bidSize), parseDecimal(askSize)];
-  if (!bidPrice || !askPrice || !bidAmount || !askAmount) return refuse('malformed');
-  if (bidPrice.num === 0n || askPrice.num === 0n || bidAmount.num === 0n || askAmount.num === 0n) return refuse('empty');
-  // One exchange matches its own orders: even a locked book means that we see a mixture of two moments.
-  if (compare(bidPrice, askPrice) >= 0) return refuse('crossed');
-  return { kind: 'ticker', ticker: { symbol: named, bid, ask, update } };
+  const named = isText(symbol) ? symbol : null;
+  const refuse = (why: BookTickerRefusal): Message => ({ kind: 'refused', why, symbol: named });
+  if (named === null || typeof update !== 'number' || !Number.isSafeInteger(update) || update < 0) return refuse('malformed');
+  const wrong = wrongBook(bid, ask, [bidSize, askSize]);
+  return wrong === undefined ? { kind: 'ticker', ticker: { symbol: named, bid: bid as string, ask: ask as string, update } } : refuse(wrong);
 }
 
-/** Keeps each symbol's updates in order. One for each connection: a new one may start counting anew. */
-export interface Sequence {
-  /** Why this update comes too late, or undefined and it is the newest now. */
-  take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined;
-}
-
-export function createSequence(): Sequence {
-  const newest = new Map<string, number>();
-  return {
-    take(symbol, update) {
-      const last = newest.get(symbol);
-      if (last !== undefined && update <= last) return update === last ? 'duplicate' : 'out_of_order';
-      newest.set(symbol, update);
-      return undefined;
-    },
-  };
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= LONGEST_TEXT;
 /** Diff depth also has `u`, `b` and `a`, but names its event; a ticker of the spot market does not. */
 const looksLikeTicker = (data: Record<string, unknown>): boolean => data['e'] === undefined && 'u' in data && 's' in data;

@@ -2,11 +2,14 @@
 
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
-import { createSequence, readMessage } from './book-ticker.ts';
+import { BINANCE } from './binance.ts';
+import { type Format, refused } from './format.ts';
 import { readRecording } from './recording.ts';
 
 export interface FileFeedOptions {
   path: string;
+  /** Whose messages were recorded. Default Binance's. */
+  format?: Format;
   /** Default "file". */
   source?: string;
   /** 1: as recorded; 10: ten times as fast. Default 1. */
@@ -15,7 +18,7 @@ export interface FileFeedOptions {
   loop?: boolean;
 }
 
-export function createFileFeed({ clock }: { clock: Clock }, { path, source = 'file', speed = 1, loop = false }: FileFeedOptions): Feed {
+export function createFileFeed({ clock }: { clock: Clock }, { path, format = BINANCE, source = 'file', speed = 1, loop = false }: FileFeedOptions): Feed {
   let stopped = false;
   let wake: (() => void) | undefined;
 
@@ -29,22 +32,26 @@ export function createFileFeed({ clock }: { clock: Clock }, { path, source = 'fi
     });
 
   async function play(listener: FeedListener): Promise<void> {
-    const sequence = createSequence();
+    const read = format.reader();
     const startedMs = clock.monotonicMs();
     let firstMs: number | undefined;
     for await (const { atMs, text } of readRecording(path)) {
       if (stopped) return;
-      const message = atMs === undefined ? ({ kind: 'refused', why: 'malformed', symbol: null } as const) : readMessage(text);
-      if (message.kind === 'refused') listener.trouble?.(message);
-      if (message.kind !== 'ticker' || atMs === undefined) continue;
-      firstMs ??= atMs;
-      const waitMs = (atMs - firstMs) / speed - (clock.monotonicMs() - startedMs);
-      if (waitMs >= 1) await sleep(waitMs);
-      if (stopped) return;
-      const { symbol, bid, ask, update } = message.ticker;
-      const late = sequence.take(symbol, update);
-      if (late !== undefined) listener.trouble?.({ kind: 'refused', why: late, symbol });
-      else listener.quote({ source, symbol, bid, ask, exchangeTimeMs: null, receivedMs: clock.nowMs(), sequence: update });
+      for (const heard of atMs === undefined ? [refused('malformed', null)] : read(text)) {
+        // The recorder had its reasons to stay connected.
+        if (heard.kind === 'resync') continue;
+        if (heard.kind !== 'quote' || atMs === undefined) {
+          if (heard.kind !== 'quote') listener.trouble?.(heard);
+          continue;
+        }
+        firstMs ??= atMs;
+        const waitMs = (atMs - firstMs) / speed - (clock.monotonicMs() - startedMs);
+        if (waitMs >= 1) await sleep(waitMs);
+        if (stopped) return;
+        const { symbol, bid, ask, sequence } = heard;
+        // What was recorded happened in another time: here it happens now.
+        listener.quote({ source, symbol, bid, ask, exchangeTimeMs: null, receivedMs: clock.nowMs(), sequence });
+      }
     }
   }
 

@@ -10,7 +10,8 @@
 import { formatUnits } from '../../domain/amount.ts';
 import { midpoint, parseDecimal, toNumber, type Rational } from '../../pricing/rational.ts';
 import { observeMid, sigmaOf, UNSEEN, type Volatility } from '../../pricing/volatility.ts';
-import { createSequence, readMessage, type Refusal, type Ticker } from './book-ticker.ts';
+import { type BookTickerRefusal, readMessage, type Ticker } from './book-ticker.ts';
+import { createSequence } from './format.ts';
 import { readRecording } from './recording.ts';
 
 export interface ReplayOptions {
@@ -50,7 +51,7 @@ export interface ReplaySummary {
   seconds: number;
   quotes: number;
   other: number;
-  refused: Record<Refusal, number>;
+  refused: Record<BookTickerRefusal, number>;
   /** Of both kinds. */
   gaps: number;
   missing: number;
@@ -79,7 +80,7 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
   const only = options.symbol?.toUpperCase();
   const sequence = createSequence();
   const tracks = new Map<string, Track>();
-  const refused: Record<Refusal, number> = { malformed: 0, crossed: 0, empty: 0, out_of_order: 0, duplicate: 0, unknown_symbol: 0 };
+  const refused: Record<BookTickerRefusal, number> = { malformed: 0, crossed: 0, empty: 0, out_of_order: 0, duplicate: 0, unknown_symbol: 0 };
   let [lines, other, offsetMs] = [0, 0, null as number | null];
   let firstMs: number | undefined;
   let nowMs = 0;
@@ -145,7 +146,7 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
     print(`gap     ${iso(nowMs)} ${symbol} ${event}: ${missing} missing after ${last}`);
   }
 
-  function refuse(why: Refusal, symbol: string | null): void {
+  function refuse(why: BookTickerRefusal, symbol: string | null): void {
     refused[why] += 1;
     print(`refused ${iso(nowMs)} ${symbol ?? '-'} ${why}`);
   }

@@ -6,7 +6,7 @@ import type { Address } from '../../domain/hex.ts';
 
 export const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 
-const zAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits').transform((text) => text.toLowerCase() as Address);
+export const zAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits').transform((text) => text.toLowerCase() as Address);
 
 /** `${NAME}` in place of the value takes it from the environment, so that what is secret need not stand in the file. */
 export const zSecretText = z.string().min(1);
@@ -73,9 +73,3 @@ export const zChain = z.strictObject({
   timeoutMs: z.int().min(100).default(5_000),
 });
 export type ChainSection = z.infer<typeof zChain>;
-
-export const zFeed = z.strictObject({
-  /** An exchange that speaks Binance's bookTicker stream. */
-  kind: z.literal('binance').default('binance'),
-  url: zSecretText.default('wss://stream.binance.com:9443'),
-});

@@ -2,33 +2,45 @@
 
 import { z } from 'zod';
 import { zLpConfig } from '../../lp/config.ts';
-import { zChain, zDatabase, zDoor, zFeed, zKeySource, zLogSection, zSecretSource } from '../config/parts.ts';
+import { wantedOf } from '../../lp/market.ts';
+import { feedProblems, zFeed } from '../config/feeds.ts';
+import { zAddress, zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource } from '../config/parts.ts';
 
-export const zLpAppConfig = z.strictObject({
-  app: z.literal('lp'),
-  ops: zDoor(9200).prefault({}),
-  /** Pause, resume, kill switch: opened on loopback only. */
-  admin: z
-    .strictObject({
-      port: z.int().min(0).max(65_535).default(9201),
-      /** A secret that whoever knocks has to show, made at the first start; null: every program on this machine may knock. */
-      tokenFile: z.string().min(1).nullable().default(null),
-    })
-    .prefault({}),
-  log: zLogSection.prefault({}),
-  database: zDatabase('firmquote_lp').prefault({}),
-  keys: z.strictObject({
-    /** Signs quotes and fills; can never withdraw. The owner's key has no place here. */
-    operator: zKeySource,
-    /** Development only: the operator's key may be the account's own, which can also withdraw. */
-    operatorMayBeOwner: z.boolean().default(false),
-  }),
-  venues: z.array(z.strictObject({ name: z.string().min(1).max(40), url: z.string().min(1), apiKey: zSecretSource })).min(1),
-  /** The networks; what the LP does on them stands in `lp.chains`. */
-  networks: z.array(zChain.extend({ maxFeeGwei: z.number().positive().default(500) })).min(1),
-  attesters: z.strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }).prefault({}),
-  feeds: z.record(z.string(), zFeed).default({}),
-  lp: zLpConfig,
+const zLpNetwork = zChain.extend({
+  maxFeeGwei: z.number().positive().default(500),
+  /** Of a rollup: the uptime feed of its sequencer. Its corridors are not quoted while that is down, nor for the grace after. */
+  sequencer: z.strictObject({ address: zAddress, graceSeconds: z.int().min(0).default(3_600) }).nullable().default(null),
 });
+
+export const zLpAppConfig = z
+  .strictObject({
+    app: z.literal('lp'),
+    ops: zDoor(9200).prefault({}),
+    /** Pause, resume, kill switch: opened on loopback only. */
+    admin: z
+      .strictObject({
+        port: z.int().min(0).max(65_535).default(9201),
+        /** A secret that whoever knocks has to show, made at the first start; null: every program on this machine may knock. */
+        tokenFile: z.string().min(1).nullable().default(null),
+      })
+      .prefault({}),
+    log: zLogSection.prefault({}),
+    database: zDatabase('firmquote_lp').prefault({}),
+    keys: z.strictObject({
+      /** Signs quotes and fills; can never withdraw. The owner's key has no place here. */
+      operator: zKeySource,
+      /** Development only: the operator's key may be the account's own, which can also withdraw. */
+      operatorMayBeOwner: z.boolean().default(false),
+    }),
+    venues: z.array(z.strictObject({ name: z.string().min(1).max(40), url: z.string().min(1), apiKey: zSecretSource })).min(1),
+    /** The networks; what the LP does on them stands in `lp.chains`. */
+    networks: z.array(zLpNetwork).min(1),
+    attesters: z.strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }).prefault({}),
+    feeds: z.record(z.string(), zFeed).default({}),
+    lp: zLpConfig,
+  })
+  .superRefine(({ feeds, networks, lp }, context) => {
+    for (const message of feedProblems(feeds, wantedOf(lp.prices), networks.map(({ id }) => id))) context.addIssue({ code: 'custom', message });
+  });
 
 export type LpAppConfig = z.infer<typeof zLpAppConfig>;

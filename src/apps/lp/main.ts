@@ -17,7 +17,7 @@ import { wantedOf } from '../../lp/market.ts';
 import { createLpNode } from '../../lp/node.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
-import { createFeeds } from '../feeds.ts';
+import { createFeeds, createSequencers } from '../feeds.ts';
 import { openSecret, openSigner, SecretError } from '../keys.ts';
 import { createTransactors, openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
@@ -26,6 +26,7 @@ import { adminRoutes } from './admin.ts';
 import { createBrake } from './brake.ts';
 import { type LpAppConfig, zLpAppConfig } from './config.ts';
 import { openJournal } from './journal.ts';
+import { watchKillFile } from './kill-file.ts';
 import { createReloader, sha256Of } from './reload.ts';
 import { makeAdminToken } from './token.ts';
 import { loadPlugin } from './plugin.ts';
@@ -51,6 +52,7 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
     refuseOwner(config, signer.address);
     const db = await openDatabase(config.database, { schema: SCHEMA, migrations: [...LP_MIGRATIONS, ...TRANSACTION_MIGRATIONS] }, { life, log, secrets });
     const chains = await openChains(config.networks, { life, log, metrics, secrets });
+    const sequencers = createSequencers(config.networks, chains);
     const brake = createBrake();
     const senders = createTransactors(config.networks, chains, { signer, store: createTxStore(db), log, metrics });
     const links = await Promise.all(
@@ -62,7 +64,8 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
         chains,
         transactors: new Map([...senders].map(([chainId, sender]) => [chainId, brake.on(sender)])),
         links,
-        feeds: createFeeds(config.feeds, wantedOf(config.lp.prices), secrets),
+        feeds: createFeeds(config.feeds, wantedOf(config.lp.prices), { secrets, chains, sequencers }),
+        sequencers,
         store,
         signer,
         recovery: createRecovery(),
@@ -84,6 +87,11 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
       log.warn(paused, 'still paused by the operator, as before the restart: firmquote lp resume ends it');
       node.pause(paused.note || 'paused by the operator');
     }
+    const killFile = watchKillFile(config.lp.risk.killFile, node);
+    life.onStop('kill file', () => killFile.stop());
+    const killed = () => node.kill('signal', 'stopped by a signal');
+    process.on('SIGUSR2', killed);
+    life.onStop('kill signal', () => process.off('SIGUSR2', killed));
     const reloader = createReloader({ node, journal, file, env: process.env }, config);
     await journal.note('process', 'start', { configSha256: await sha256Of(file) });
     await node.start();

@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { BREAKER, CHAIN_DEFAULTS, FAN_OUT, RATES, SOCKETS } from '../../venue/options.ts';
-import { zChain, zDatabase, zDoor, zFeed, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
+import { zFeed } from '../config/feeds.ts';
+import { zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
 
 const zGas = (standard: bigint) => z.int().min(21_000).max(30_000_000).default(Number(standard));
 const zCount = (standard: number) => z.int().min(1).default(standard);

@@ -63,7 +63,7 @@ export async function runVenue({ config: file, role }: { config: string; role: R
     if (role !== 'worker') {
       const relayerAddress = signer?.address ?? (await keystoreAddressOf(config.keys.relayer, secrets));
       const relayers = senders ?? new Map(chains.map((chain) => [chain.chain.id, watchRelayer(chain, relayerAddress)]));
-      const reference = createReference(config.prices, createFeeds(config.feeds, wantedSymbols(config), secrets), log);
+      const reference = createReference(config.prices, createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }), log);
       reference.start();
       life.onStop('reference prices', () => reference.stop());
       const venue = createVenue(
@@ -117,4 +117,4 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
   };
 }
 
-const wantedSymbols = ({ prices }: VenueConfig) => Object.values(prices).flatMap((price) => ('feed' in price ? [price] : []));
+const wantedSymbols = ({ prices }: VenueConfig) => Object.values(prices).flatMap((price) => ('feed' in price ? [{ ...price, use: 'price' as const }] : []));

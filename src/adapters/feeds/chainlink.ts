@@ -1,0 +1,75 @@
+/**
+ * Chainlink aggregators, read at the head of their chain.
+ *
+ * A price is as old as its round's `updatedAt`, however recently we read it: whoever uses it compares that with the feed's
+ * heartbeat. A round that is not complete, not positive, dated after the block, or on a rollup whose sequencer is not known
+ * to be up is refused.
+ */
+
+import { formatUnits } from '../../domain/amount.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { Block, ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Feed, FeedListener, FeedTrouble, Sequencer } from '../../ports/feed.ts';
+import type { Refusal } from './format.ts';
+import { perHead, readDecimals, readRound, type Round } from './per-head.ts';
+
+export interface ChainlinkFeedOptions {
+  source: string;
+  /** By symbol, such as "ETH/USD". */
+  aggregators: Readonly<Record<string, Address>>;
+}
+
+export interface ChainlinkTools {
+  clock: Clock;
+  chain: ChainPort;
+  /** Of the same chain, where it has one. */
+  sequencer?: Sequencer;
+}
+
+export function createChainlinkFeed({ clock, chain, sequencer }: ChainlinkTools, { source, aggregators }: ChainlinkFeedOptions): Feed {
+  const told = new Map<string, string>();
+  let connected = false;
+  let stop = () => {};
+
+  /** Heads come every second; the same trouble is worth saying once. */
+  function tell(listener: FeedListener, symbol: string, trouble: FeedTrouble | undefined): void {
+    const now = trouble === undefined ? '' : JSON.stringify(trouble);
+    if (trouble !== undefined && told.get(symbol) !== now) listener.trouble?.(trouble);
+    told.set(symbol, now);
+  }
+
+  async function one(listener: FeedListener, symbol: string, address: Address, block: Block): Promise<void> {
+    const [round, decimals] = await Promise.all([readRound(chain, address, block.number), readDecimals(chain, address, block.number)]);
+    if (round === undefined || decimals === undefined) return tell(listener, symbol, { kind: 'rejected', symbol, detail: `${address} on ${chain.chain.slug} is no aggregator` });
+    const why = wrongRound(round, block) ?? (sequencer === undefined || sequencer.state().up ? undefined : 'closed');
+    if (why !== undefined) return tell(listener, symbol, { kind: 'refused', why, symbol });
+    tell(listener, symbol, undefined);
+    const price = formatUnits(round.answer, decimals);
+    // The low half counts rounds within a phase, the high half phases: together they pass what a number can hold.
+    listener.quote({ source, symbol, bid: price, ask: price, exchangeTimeMs: round.updatedAt * 1_000, receivedMs: clock.nowMs(), sequence: null });
+  }
+
+  return {
+    source,
+    start(listener) {
+      stop = perHead(chain, async (block) => {
+        try {
+          await Promise.all(Object.entries(aggregators).map(([symbol, address]) => one(listener, symbol, address, block)));
+          if (!connected) listener.trouble?.({ kind: 'connected' });
+          connected = true;
+        } catch {
+          if (connected) listener.trouble?.({ kind: 'disconnected', detail: `${chain.chain.slug} does not answer`, retryInMs: null });
+          connected = false;
+        }
+      });
+    },
+    stop: () => stop(),
+  };
+}
+
+function wrongRound({ id, answer, updatedAt, answeredIn }: Round, block: Block): Refusal | undefined {
+  if (answer <= 0n || updatedAt === 0) return 'empty';
+  if (answeredIn < id) return 'out_of_order';
+  return updatedAt > block.timestamp ? 'malformed' : undefined;
+}

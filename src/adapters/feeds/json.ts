@@ -1,0 +1,31 @@
+/** JSON whose numbers stay the text they were: a price that was a float for one moment is no longer the price that was sent. */
+
+/** A string, however long and whether or not it ends, or a number outside of one. Each is met once, so this takes linear time. */
+const TOKEN = /"(?:[^"\\]|\\[^])*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** As JSON.parse, with every number as its own text. undefined when it is no JSON. */
+export function parseLossless(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') ? token : `"${token}"`)));
+  } catch {
+    return undefined;
+  }
+}
+
+const NUMBER = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
+
+/** A non-negative number's text without an exponent: "1.5e-7" is "0.00000015". undefined for anything that is none. */
+export function decimalText(text: string): string | undefined {
+  const match = NUMBER.exec(text);
+  if (match === null) return undefined;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const shift = Number(exponent);
+  if (shift === 0) return text.replace(/[eE].*$/, '');
+  const digits = whole + fraction;
+  const point = whole.length + shift;
+  const padded = point <= 0 ? `${'0'.repeat(1 - point)}${digits}` : digits.padEnd(point, '0');
+  const at = Math.max(point, 1);
+  const left = padded.slice(0, at).replace(/^0+(?=\d)/, '');
+  const right = padded.slice(at);
+  return right === '' ? left : `${left}.${right}`;
+}

@@ -1,0 +1,129 @@
+/**
+ * A live feed over one WebSocket for all its symbols, whatever the exchange's format.
+ *
+ * A connection is given up when it says nothing: no message for `silentMs`, no price for `quietMs` although it beats, or no
+ * answer to a ping. A frozen feed may still answer pings and send heartbeats, so those keep the connection and never the
+ * price alive. How long to wait before the next attempt is handed in, jitter and all; the count starts anew once a
+ * connection has brought prices for a while, so that an exchange which hangs up at once is not hammered.
+ */
+
+import { WebSocket } from 'ws';
+import type { Clock } from '../../ports/clock.ts';
+import type { Feed, FeedListener, FeedTrouble } from '../../ports/feed.ts';
+import { type Format, MAX_MESSAGE_BYTES, type Reader, refused } from './format.ts';
+
+export interface SocketFeedOptions {
+  format: Format;
+  /** Such as "wss://stream.binance.com:9443". */
+  url: string;
+  /** Quotes come back under these very spellings. */
+  symbols: readonly string[];
+  source: string;
+  /** Default 10 s. */
+  silentMs?: number;
+  /** Default 60 s. */
+  quietMs?: number;
+  /** Default 5 s: between two pings, and for the answer to one. */
+  pingMs?: number;
+}
+
+export interface FeedTools {
+  clock: Clock;
+  /** Milliseconds to wait before attempt n (0 is the first retry). */
+  backoff: (attempt: number) => number;
+}
+
+const STEADY_MS = 30_000;
+
+export function createSocketFeed({ clock, backoff }: FeedTools, { format, url, symbols, source, silentMs = 10_000, quietMs = 60_000, pingMs = 5_000 }: SocketFeedOptions): Feed {
+  const wanted = new Map(symbols.map((symbol) => [format.canonical(symbol), symbol]));
+  const address = format.address(url, [...wanted.keys()]);
+  let close: (() => void) | undefined;
+
+  function connect(listener: FeedListener, attempt: number): void {
+    const socket = new WebSocket(address, { maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, handshakeTimeout: silentMs });
+    const read: Reader = format.reader();
+    const tell = (trouble: FeedTrouble) => listener.trouble?.(trouble);
+    let over = false;
+    let openedMs = clock.monotonicMs();
+    let lastDataMs = openedMs;
+    let lastPriceMs: number | undefined;
+    let lastPongMs = openedMs;
+    let cancelWatch = () => {};
+
+    const end = (detail: string) => {
+      if (over) return;
+      over = true;
+      cancelWatch();
+      socket.terminate();
+      const steady = lastPriceMs !== undefined && clock.monotonicMs() - openedMs >= STEADY_MS;
+      const next = steady ? 0 : attempt;
+      const retryInMs = backoff(next);
+      close = clock.after(retryInMs, () => connect(listener, next + 1));
+      tell({ kind: 'disconnected', detail, retryInMs });
+    };
+
+    const watch = () => {
+      const now = clock.monotonicMs();
+      const [silent, quiet] = [now - lastDataMs, now - (lastPriceMs ?? openedMs)];
+      if (silent >= silentMs || quiet >= quietMs) {
+        tell({ kind: 'silent', forMs: Math.round(quiet) });
+        return end(silent >= silentMs ? 'silent' : 'no prices');
+      }
+      if (now - lastPongMs >= 2 * pingMs) return end('no pong');
+      if (socket.readyState === WebSocket.OPEN) socket.ping();
+      // Wakes for whichever comes first: the next ping, or the moment the silence is too long.
+      cancelWatch = clock.after(Math.max(1, Math.min(pingMs, silentMs - silent, quietMs - quiet)), watch);
+    };
+
+    close = () => {
+      over = true;
+      cancelWatch();
+      socket.terminate();
+    };
+    socket.on('open', () => {
+      if (over) return;
+      openedMs = lastDataMs = lastPongMs = clock.monotonicMs();
+      for (const text of format.greeting([...wanted.keys()])) socket.send(text);
+      tell({ kind: 'connected' });
+      watch();
+    });
+    socket.on('pong', () => {
+      lastPongMs = clock.monotonicMs();
+    });
+    // Errors are always followed by close; the message may hold the URL and is not passed on.
+    socket.on('error', () => {});
+    socket.on('close', (code) => end(`closed with ${code}`));
+    socket.on('message', (frame, binary) => {
+      if (over) return;
+      lastDataMs = clock.monotonicMs();
+      for (const heard of binary ? [refused('malformed', null)] : read(frame.toString())) {
+        if (over) return;
+        if (heard.kind === 'resync') return end(heard.detail);
+        if (heard.kind !== 'quote') {
+          tell(heard);
+          continue;
+        }
+        const symbol = wanted.get(heard.symbol);
+        if (symbol === undefined) {
+          tell(refused('unknown_symbol', heard.symbol));
+          continue;
+        }
+        lastPriceMs = lastDataMs;
+        const { bid, ask, exchangeTimeMs, sequence } = heard;
+        listener.quote({ source, symbol, bid, ask, exchangeTimeMs, receivedMs: clock.nowMs(), sequence });
+      }
+    });
+  }
+
+  return {
+    source,
+    start(listener) {
+      if (close === undefined) connect(listener, 0);
+    },
+    stop() {
+      close?.();
+      close = () => {};
+    },
+  };
+}

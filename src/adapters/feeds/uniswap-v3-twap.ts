@@ -1,0 +1,107 @@
+/**
+ * The time-weighted mean price of a Uniswap v3 pool, over a window that ends at the head.
+ *
+ * It lags by half its window and whoever owns enough of the pool can push it, so it may doubt a mid and never be one: this
+ * feed has no quotes to give, only references.
+ */
+
+import type { Address } from '../../domain/hex.ts';
+import { encode } from '../evm/views.ts';
+import type { Block, ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Feed, FeedListener } from '../../ports/feed.ts';
+import { decimalText } from './json.ts';
+import { perHead, readDecimals, signed, wordsOf } from './per-head.ts';
+
+export interface TwapPool {
+  address: Address;
+  /** The token that is priced, in whole tokens of the pool's other one. */
+  base: Address;
+  windowSeconds: number;
+}
+
+export interface TwapFeedOptions {
+  source: string;
+  /** By symbol, such as "ETH/USDC". */
+  pools: Readonly<Record<string, TwapPool>>;
+}
+
+export function createUniswapV3TwapFeed({ clock, chain }: { clock: Clock; chain: ChainPort }, { source, pools }: TwapFeedOptions): Feed {
+  /** 10^(decimals of token0 - decimals of token1), and whether the base is token0: fixed for a pool's life. */
+  const scales = new Map<string, { power: number; baseFirst: boolean }>();
+  const told = new Map<string, string>();
+  let connected = false;
+  let stop = () => {};
+
+  async function scaleOf(symbol: string, { address, base }: TwapPool, at: bigint) {
+    const known = scales.get(symbol);
+    if (known !== undefined) return known;
+    const [token0, token1] = await Promise.all(['token0()', 'token1()'].map(async (view) => addressOf(await chain.read(address, encode(view), at))));
+    if (token0 === undefined || token1 === undefined || (base !== token0 && base !== token1)) return undefined;
+    const [decimals0, decimals1] = await Promise.all([readDecimals(chain, token0, at), readDecimals(chain, token1, at)]);
+    if (decimals0 === undefined || decimals1 === undefined) return undefined;
+    const scale = { power: decimals0 - decimals1, baseFirst: base === token0 };
+    scales.set(symbol, scale);
+    return scale;
+  }
+
+  async function one(listener: FeedListener, symbol: string, pool: TwapPool, block: Block): Promise<void> {
+    const rejected = (detail: string) => {
+      if (told.get(symbol) !== detail) listener.trouble?.({ kind: 'rejected', symbol, detail });
+      told.set(symbol, detail);
+    };
+    const scale = await scaleOf(symbol, pool, block.number);
+    if (scale === undefined) return rejected(`${pool.address} on ${chain.chain.slug} is no pool of ${pool.base}`);
+    const window = BigInt(pool.windowSeconds);
+    const answer = await chain.read(pool.address, encode('observe(uint32[])', 32n, 2n, window, 0n), block.number);
+    const [before, after] = ticksOf(answer);
+    if (before === undefined || after === undefined) return rejected(`the pool remembers less than ${pool.windowSeconds} s: raise its observation cardinality or shorten the window`);
+    told.delete(symbol);
+    const price = priceAtTick(floorDiv(after - before, window), scale);
+    const text = decimalText(price.toPrecision(15));
+    if (text === undefined || !(price > 0)) return rejected('the pool is at the end of its range');
+    listener.reference?.({ source, symbol, price: text.slice(0, 60), atMs: Math.min(clock.nowMs(), block.timestamp * 1_000) });
+  }
+
+  return {
+    source,
+    start(listener) {
+      stop = perHead(chain, async (block) => {
+        try {
+          await Promise.all(Object.entries(pools).map(([symbol, pool]) => one(listener, symbol, pool, block)));
+          if (!connected) listener.trouble?.({ kind: 'connected' });
+          connected = true;
+        } catch {
+          if (connected) listener.trouble?.({ kind: 'disconnected', detail: `${chain.chain.slug} does not answer`, retryInMs: null });
+          connected = false;
+        }
+      });
+    },
+    stop: () => stop(),
+  };
+}
+
+/** Whole tokens of the other side for one whole base token. A float is fine: it guards, it prices nothing. */
+function priceAtTick(tick: bigint, { power, baseFirst }: { power: number; baseFirst: boolean }): number {
+  // token1 for token0 in base units is 1.0001^tick.
+  const exponent = Number(tick) * Math.log10(1.0001) + power;
+  return 10 ** (baseFirst ? exponent : -exponent);
+}
+
+/** The two cumulative ticks of `observe`: an array of int56, found by its offset. */
+function ticksOf(answer: string | undefined): [bigint?, bigint?] {
+  const words = wordsOf(answer ?? '0x');
+  const at = Number((words[0] ?? 0n) / 32n);
+  const [count, before, after] = words.slice(at, at + 3);
+  return words.length < 5 || count !== 2n || before === undefined || after === undefined ? [] : [signed(before), signed(after)];
+}
+
+/** Rounded to negative infinity, as Uniswap's own library does. */
+function floorDiv(a: bigint, b: bigint): bigint {
+  return a / b - (a < 0n && a % b !== 0n ? 1n : 0n);
+}
+
+function addressOf(answer: string | undefined): Address | undefined {
+  const [word] = wordsOf(answer ?? '0x');
+  return word === undefined || word === 0n ? undefined : `0x${word.toString(16).padStart(40, '0')}`;
+}
