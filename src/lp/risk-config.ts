@@ -1,4 +1,4 @@
-/** What the risk controls are told; the defaults are the model's. Everything here changes live. */
+/** What the risk controls are told; the defaults are the model's. */
 
 import { z } from 'zod';
 

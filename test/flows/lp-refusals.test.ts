@@ -77,6 +77,7 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
       random: systemRandom,
       log: silentLog,
       refusal: () => undefined,
+      gapLoss: () => 0n,
       held() {},
     },
     config,

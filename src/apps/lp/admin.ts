@@ -28,6 +28,7 @@ export function adminRoutes({ node, brake, journal, reloader }: { node: LpNode; 
     get('/status', status),
     get('/inventory', () => ({ buckets: node.inventory() })),
     get('/limits', () => node.limits()),
+    get('/risk', () => node.risk()),
     get('/awards', async (query) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
     get('/audit', async (query) => ({ entries: await journal.newest(countOf(query.get('limit'))) })),
     // The kill switch: from here on nothing is signed; what was signed stays honoured.
