@@ -43,12 +43,14 @@ export function createLadders({ clock }: { clock: Clock }, { standsMs = 2_000, m
       const most = why.maxAmount ?? 0n;
       // Across chains every slice needs a fill of its own before anybody is paid: we do not take part in that.
       if (rfq.maxSplitParts < 2 || !route.sameChain || most <= 0n || most >= inputs.amount) return undefined;
-      // Every rung bears the whole relay fee: however the venue divides it, no slice is told to pay more than that.
-      const rungs = rungsOf({ ...inputs, amount: most }, SHARES).map(({ input, output }): [string, string] => [input.toString(), output.toString()]);
-      if (rungs.length === 0) return undefined;
       const nowMs = clock.nowMs();
+      // Should another LP of the split fail, nobody is paid and our part stays locked to its last second.
+      const parts = { ...inputs, splitHoldSeconds: Math.max(0, times.fillDeadline - Math.floor(nowMs / 1000)) };
+      // Every rung bears the whole relay fee: however the venue divides it, no slice is told to pay more than that.
+      const rungs = rungsOf({ ...parts, amount: most }, SHARES).map(({ input, output }): [string, string] => [input.toString(), output.toString()]);
+      if (rungs.length === 0) return undefined;
       prune(nowMs);
-      offers.set(rfq.rfqId, { rfq, route, inputs, times, atMs: nowMs });
+      offers.set(rfq.rfqId, { rfq, route, inputs: parts, times, atMs: nowMs });
       return { type: 'partial', rfqId: rfq.rfqId, ladder: rungs, validUntil: times.validUntil };
     },
     find(rfqId) {
