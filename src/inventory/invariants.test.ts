@@ -17,7 +17,7 @@ const DELAY = 90;
 const TOKENS = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const;
 const BUCKETS = [1, 2].flatMap((chainId) => TOKENS.map((token, at) => ({ chainId, token, asset: at === 0 ? 'USDC' : 'WETH', decimals: at === 0 ? 6 : 18 })));
 const LIMITS: Limits = { perTaker: { count: 6, notional: 900n }, perTakerPair: { count: 4 }, perPairSide: { notional: 1_500n }, total: { count: 12, notional: 2_000n } };
-const optionsWith = (limits: Limits, onEvent?: (event: LedgerEvent) => void): LedgerOptions => ({ buckets: BUCKETS, graceSeconds: () => GRACE, limits, rememberSeconds: 30, ...(onEvent && { onEvent }) });
+const optionsWith = (limits: Limits, onEvent?: (event: LedgerEvent) => void): LedgerOptions => ({ buckets: BUCKETS, graceSeconds: () => GRACE, limits, rememberSeconds: 30, rememberSpentSeconds: 30, ...(onEvent && { onEvent }) });
 
 interface Signed {
   request: HoldRequest;

@@ -38,6 +38,8 @@ export interface LedgerOptions {
   limits: Limits;
   /** How long an ended quote is remembered, to tell a late acceptance from an unknown one. Default 60. */
   rememberSeconds?: number;
+  /** The same for one that was executed: events may be read again from that far back. Default 900. */
+  rememberSpentSeconds?: number;
   /** Every change of state, after it happened, in order. `replay` rebuilds the ledger from them. */
   onEvent?: (event: LedgerEvent) => void;
 }
@@ -180,7 +182,7 @@ const done = (stage: Stage | null): Applied => ({ applied: true, stage });
 const DUPLICATE: Applied = { applied: false, why: 'duplicate', critical: false };
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { graceSeconds, rememberSeconds = 60, onEvent } = options;
+  const { graceSeconds, rememberSeconds = 60, rememberSpentSeconds = 900, onEvent } = options;
   let limits = options.limits;
   const chains = new Map<number, Map<string, Bucket>>();
   const clocks = new Map<number, Clock>();
@@ -290,7 +292,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (!isDone(entry.facts)) {
       entry.forgetAt = 0;
     } else if (entry.forgetAt === 0) {
-      entry.forgetAt = Math.max(entry.clock.now, endOf(entry)) + rememberSeconds;
+      entry.forgetAt = Math.max(entry.clock.now, endOf(entry)) + (standingOf(entry.facts) === Standing.spent ? rememberSpentSeconds : rememberSeconds);
       entry.clock.lapses.schedule(entry.forgetAt, entry);
     }
   }

@@ -16,6 +16,17 @@ describe('metrics', () => {
     expect(text).toMatch(/firmquote_process_cpu_seconds_total [0-9.]+/);
   });
 
+  test('a collected series that is not said again is gone', async () => {
+    const metrics = createMetrics();
+    let corridors = ['base-arc', 'arc-base'];
+    metrics.gauge('firmquote_lp_overdue', 'x', ['corridor'], (gauge) => corridors.forEach((corridor) => gauge.set(1, { corridor })));
+    expect(await metrics.text()).toContain('firmquote_lp_overdue{corridor="base-arc"} 1');
+    corridors = ['arc-base'];
+    const text = await metrics.text();
+    expect(text).toContain('firmquote_lp_overdue{corridor="arc-base"} 1');
+    expect(text).not.toContain('base-arc');
+  });
+
   test('one name is one metric', async () => {
     const metrics = createMetrics();
     metrics.counter('firmquote_a_b_total', 'x').add();

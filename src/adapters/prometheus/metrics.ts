@@ -38,7 +38,15 @@ export function createMetrics(): Metrics & Exposition {
           help,
           labelNames: [...labels],
           registers: [registry],
-          ...(collect ? { collect: () => collect({ set: (value, values = {}) => made.set(values, value) }) } : {}),
+          ...(collect
+            ? {
+                collect() {
+                  // What is not said this time is gone: a series that ended must not keep its last value for ever.
+                  made.reset();
+                  collect({ set: (value, values = {}) => made.set(values, value) });
+                },
+              }
+            : {}),
         });
         return made;
       });

@@ -1,0 +1,118 @@
+/**
+ * Which money to move between chains: advice, for moving funds is the owner's. A chain that runs far from its part of an
+ * asset makes us charge takers for what they drain there; when moving costs less than a day of that, it is worth saying.
+ */
+
+/** One chain's part of an asset. Amounts in one unit. */
+export interface RebalancePlace {
+  chain: string;
+  available: bigint;
+  target: bigint;
+  /** (available - target) / soft band. */
+  q: number;
+  /** What bringing some there costs, and what we charge now for draining it there, in bps. */
+  costBps: number;
+  chargeBps: number;
+  /** What takers drain there in a day. */
+  drainedPerDay: bigint;
+}
+
+export interface Advice {
+  asset: string;
+  from: string;
+  to: string;
+  amount: bigint;
+  /** What moving it costs, and what a day of charges comes to, in the asset. */
+  cost: bigint;
+  charges: bigint;
+}
+
+export interface Rebalancer {
+  /** What to move now. Advice once given stands until the imbalance is nearly gone; call often. */
+  advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[];
+  /** The owner took some of it out on this chain: what is on its way is not asked for again. */
+  left(asset: string, chain: string, nowSeconds: number): void;
+}
+
+export interface RebalanceRule {
+  /** |q| that starts advice, and below which it ends. */
+  startQ: number;
+  stopQ: number;
+  /** How long two chains are left alone after money moved between them, or after advice about them ended. */
+  cooldownSeconds: number;
+}
+
+export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRule): Rebalancer {
+  const unbalanced = new Set<string>();
+  const standing = new Set<string>();
+  const restsUntil = new Map<string, number>();
+  const keyOf = (asset: string, ...chains: string[]): string => [asset, ...chains].join(' ');
+
+  const end = (key: string, nowSeconds: number): void => {
+    standing.delete(key);
+    restsUntil.set(key, nowSeconds + cooldownSeconds);
+  };
+
+  return {
+    advise(asset, places, nowSeconds) {
+      for (const { chain, q } of places) {
+        if (Math.abs(q) > startQ) unbalanced.add(keyOf(asset, chain));
+        else if (Math.abs(q) < stopQ) unbalanced.delete(keyOf(asset, chain));
+      }
+      const off = places.map((place) => ({ ...place, off: place.available - place.target }));
+      const rich = off.filter((place) => place.off > 0n).sort((a, b) => (a.off > b.off ? -1 : 1));
+      const poor = off.filter((place) => place.off < 0n).sort((a, b) => (a.off < b.off ? -1 : 1));
+      const advice: Advice[] = [];
+      for (const to of poor) {
+        for (const from of rich) {
+          const amount = from.off < -to.off ? from.off : -to.off;
+          if (amount <= 0n || !(unbalanced.has(keyOf(asset, from.chain)) || unbalanced.has(keyOf(asset, to.chain)))) continue;
+          const key = keyOf(asset, from.chain, to.chain);
+          if ((restsUntil.get(key) ?? 0) > nowSeconds) continue;
+          const [cost, charges] = [ofBps(amount, to.costBps), ofBps(to.drainedPerDay, to.chargeBps)];
+          // What costs nothing needs no reason but the imbalance itself.
+          if (!standing.has(key) && cost > 0n && cost >= charges) continue;
+          from.off -= amount;
+          to.off += amount;
+          advice.push({ asset, from: from.chain, to: to.chain, amount, cost, charges });
+        }
+      }
+      const now = new Set(advice.map(({ from, to }) => keyOf(asset, from, to)));
+      for (const key of [...standing]) if (key.startsWith(`${asset} `) && !now.has(key)) end(key, nowSeconds);
+      for (const key of now) standing.add(key);
+      return advice;
+    },
+    left(asset, chain, nowSeconds) {
+      for (const key of [...standing]) if (key.startsWith(`${keyOf(asset, chain)} `)) end(key, nowSeconds);
+    },
+  };
+}
+
+/** Rounded up, so that only what is free costs nothing. */
+function ofBps(amount: bigint, bps: number): bigint {
+  const scaled = amount * BigInt(Math.round(bps * 1e4));
+  return (scaled + 99_999_999n) / 100_000_000n;
+}
+
+/** How much of something happens in a day, from what happened lately: the past fades with a day's time. */
+export interface DailyFlow {
+  add(key: string, amount: bigint, nowSeconds: number): void;
+  perDay(key: string, nowSeconds: number): bigint;
+}
+
+const DAY_SECONDS = 86_400;
+
+export function createDailyFlow(): DailyFlow {
+  const flows = new Map<string, { amount: number; at: number }>();
+  const at = (key: string, nowSeconds: number): number => {
+    const known = flows.get(key);
+    return known === undefined ? 0 : known.amount * Math.exp(-Math.max(0, nowSeconds - known.at) / DAY_SECONDS);
+  };
+  return {
+    add(key, amount, nowSeconds) {
+      // A float, because it is an estimate and never an amount of anything.
+      flows.set(key, { amount: at(key, nowSeconds) + Number(amount), at: nowSeconds });
+    },
+    perDay: (key, nowSeconds) => BigInt(Math.round(at(key, nowSeconds))),
+  };
+}
