@@ -1,8 +1,10 @@
-/** The LP under test, a process of its own: the real node over a real chain and database, with one of two signers. */
+/** The LP under test, a process of its own: the real node over a real chain and database, with one of two signers; or only its link, as the ceiling. */
 
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createChain } from '../src/adapters/evm/chain.ts';
 import { createConstantFeed } from '../src/adapters/feeds/constant.ts';
+import { createJournalStore } from '../src/adapters/postgres/journal-store.ts';
 import { createLpStore } from '../src/adapters/postgres/lp-store.ts';
 import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
@@ -17,7 +19,6 @@ import type { Chain } from '../src/domain/chain.ts';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../src/domain/escrow-domain.ts';
 import type { Hex } from '../src/domain/hex.ts';
 import { zLpConfig } from '../src/lp/config.ts';
-import { UNLIMITED } from '../test/support/unlimited.ts';
 import { createLpNode } from '../src/lp/node.ts';
 import type { CommitmentSigner } from '../src/lp/quote.ts';
 import type { Log } from '../src/ports/log.ts';
@@ -28,65 +29,143 @@ export interface BenchLp {
   databaseUrl: string;
   schema: string;
   venueUrl: string;
-  account: string;
   operatorKey: Hex;
-  signer: 'native' | 'viem';
+  /** 'echo' answers every frame with `echo` at once, with the rfq's id in the place of `@ID`. */
+  signer: 'native' | 'viem' | 'echo';
+  echo: string;
+  /** Prices of the constant feed: symbol and USD for one. */
+  feed: Record<string, string>;
+  /** As in an LP's file. */
+  config: object & { quoting: object };
+}
+
+/** What the parent may ask for: figures since the last time it asked, other firm times, or the end. */
+export type BenchWord = 'usage' | 'stop' | { quoting: object };
+
+export interface BenchUsage {
+  userMicros: number;
+  systemMicros: number;
+  live: number;
+  rssBytes: number;
+  /** Longest time, since asked last, that the event loop was late by; a busy machine adds its own. */
+  loopDelayMaxMs: number;
+  gcMs: number;
+  gcCount: number;
+  gcLongestMs: number;
+  /** CPU of one bare signature, micros: measured once, before anything else ran. */
+  signatureMicros: number;
 }
 
 const options = JSON.parse(process.argv[2] ?? '') as BenchLp;
 const say = (facts: object, message: string) => console.error(message, facts);
 const log: Log = { debug() {}, info() {}, warn: say, error: say, fatal: say, child: () => log };
-const metrics = createMetrics();
-const chain = createChain(options.chain, { rpcUrls: [options.rpcUrl], clock: systemClock, log, metrics });
-await chain.start();
-const db = connectDatabase({ url: options.databaseUrl, schema: options.schema, log });
-await migrate(db, LP_MIGRATIONS);
 
-/** What a stock stack does for every quote: viem builds, hashes and signs the typed data. */
-const viemAccount = privateKeyToAccount(options.operatorKey);
-const stock: CommitmentSigner = ({ chainId, escrow }, { orderId, quoteId, lp, deadline }) =>
-  viemAccount.signTypedData({
-    domain: { name: ESCROW_DOMAIN_NAME, version: ESCROW_DOMAIN_VERSION, chainId, verifyingContract: escrow },
-    types: {
-      QuoteCommitment: [
-        { name: 'orderId', type: 'bytes32' },
-        { name: 'quoteId', type: 'bytes32' },
-        { name: 'lp', type: 'address' },
-        { name: 'deadline', type: 'uint32' },
-      ],
-    },
-    primaryType: 'QuoteCommitment',
-    message: { orderId, quoteId, lp, deadline },
-  });
+const signatureMicros = bareSignature();
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+const collections = { ms: 0, count: 0, longestMs: 0 };
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) {
+    collections.ms += duration;
+    collections.count += 1;
+    collections.longestMs = Math.max(collections.longestMs, duration);
+  }
+}).observe({ entryTypes: ['gc'] });
 
-const node = createLpNode(
-  {
-    chains: [chain],
-    transactors: new Map(),
-    links: [createLinkClient({ clock: systemClock, log }, { name: 'bench', url: options.venueUrl, apiKey: 'fq_test_bench' })],
-    feeds: [createConstantFeed({ clock: systemClock }, { prices: { ETHUSD: '2500' }, everyMs: 100 })],
-    store: createLpStore(db),
-    signer: createSigner(options.operatorKey),
-    recovery: createRecovery(),
-    random: systemRandom,
-    clock: systemClock,
-    log,
-    metrics,
-    ...(options.signer === 'viem' && { commit: stock }),
-  },
-  zLpConfig.parse({
-    solver: { id: 'bench', name: 'Bench' },
-    chains: [{ chainId: options.chain.id, account: options.account }],
-    prices: { USD: { fixed: '1' }, ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }] } },
-    assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
-    pairs: [{ base: 'WETH', quote: 'USDC' }],
-    ...UNLIMITED,
-  }),
-);
-await node.start();
+const lp = options.signer === 'echo' ? echo() : await node();
 
-process.on('message', (word) => {
-  if (word === 'usage') process.send?.({ ...process.cpuUsage(), live: node.status().liveQuotes, rss: process.memoryUsage().rss });
-  if (word === 'stop') void node.stop().then(() => db.close()).then(() => chain.close()).then(() => process.exit(0));
+process.on('message', (word: BenchWord) => {
+  if (word === 'usage') {
+    const { user, system } = process.cpuUsage();
+    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loopDelayMaxMs: delay.max / 1e6, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, signatureMicros };
+    delay.reset();
+    collections.longestMs = 0;
+    process.send?.(usage);
+  } else if (word === 'stop') void lp.stop().then(() => process.exit(0));
+  else lp.requote(word.quoting);
 });
 process.on('disconnect', () => process.exit(1));
+
+interface Running {
+  live(): number;
+  requote(quoting: object): void;
+  stop(): Promise<void>;
+}
+
+function bareSignature(): number {
+  const signer = createSigner(options.operatorKey);
+  const digests = Array.from({ length: 3_000 }, () => systemRandom.bytes32());
+  for (const digest of digests.slice(0, 500)) signer.sign(digest);
+  const before = process.cpuUsage();
+  for (const digest of digests) signer.sign(digest);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / digests.length;
+}
+
+function echo(): Running {
+  const link = createLinkClient({ clock: systemClock, log }, { name: 'bench', url: options.venueUrl, apiKey: 'fq_test_bench' });
+  const [head, tail] = options.echo.split('@ID') as [string, string];
+  link.start({
+    opened: () => void link.send('{"type":"status","status":"active","note":null}'),
+    frame(text) {
+      const at = text.indexOf('"rfqId":"') + 9;
+      if (at > 8) link.send(head + text.slice(at, text.indexOf('"', at)) + tail);
+    },
+    closed() {},
+  });
+  return { live: () => 0, requote() {}, stop: () => link.stop() };
+}
+
+async function node(): Promise<Running> {
+  const metrics = createMetrics();
+  const chain = createChain(options.chain, { rpcUrls: [options.rpcUrl], clock: systemClock, log, metrics });
+  await chain.start();
+  const db = connectDatabase({ url: options.databaseUrl, schema: options.schema, log });
+  await migrate(db, LP_MIGRATIONS);
+  const lpNode = createLpNode(
+    {
+      chains: [chain],
+      transactors: new Map(),
+      links: [createLinkClient({ clock: systemClock, log }, { name: 'bench', url: options.venueUrl, apiKey: 'fq_test_bench' })],
+      feeds: [createConstantFeed({ clock: systemClock }, { prices: options.feed, everyMs: 100 })],
+      store: createLpStore(db),
+      journal: createJournalStore(db),
+      signer: createSigner(options.operatorKey),
+      recovery: createRecovery(),
+      random: systemRandom,
+      clock: systemClock,
+      log,
+      metrics,
+      ...(options.signer === 'viem' && { commit: stock() }),
+    },
+    zLpConfig.parse(options.config),
+  );
+  await lpNode.start();
+  return {
+    live: () => lpNode.status().liveQuotes,
+    requote(quoting) {
+      const answer = lpNode.reload(zLpConfig.parse({ ...options.config, quoting: { ...options.config.quoting, ...quoting } }));
+      if ('refused' in answer) throw new Error(answer.refused.join('; '));
+    },
+    stop: () => lpNode.stop().then(() => db.close()).then(() => chain.close()),
+  };
+}
+
+/** What a stock stack does for every quote: viem builds, hashes and signs the typed data. */
+function stock(): CommitmentSigner {
+  const viemAccount = privateKeyToAccount(options.operatorKey);
+  return ({ chainId, escrow }, { orderId, quoteId, lp: account, deadline }) =>
+    viemAccount.signTypedData({
+      domain: { name: ESCROW_DOMAIN_NAME, version: ESCROW_DOMAIN_VERSION, chainId, verifyingContract: escrow },
+      types: {
+        QuoteCommitment: [
+          { name: 'orderId', type: 'bytes32' },
+          { name: 'quoteId', type: 'bytes32' },
+          { name: 'lp', type: 'address' },
+          { name: 'deadline', type: 'uint32' },
+        ],
+      },
+      primaryType: 'QuoteCommitment',
+      message: { orderId, quoteId, lp: account, deadline },
+    });
+}

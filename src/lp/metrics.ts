@@ -4,6 +4,7 @@ import { formatUnits } from '../domain/amount.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
 import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
+import type { Accounts } from './accounts.ts';
 import type { Receivable } from './receivables.ts';
 
 export interface LpMetrics {
@@ -80,4 +81,23 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
   metrics.gauge('firmquote_lp_lease_seconds', 'How far the signing lease reaches beyond now', ['chain'], (gauge) => {
     for (const { chainId, seconds } of view.leaseSeconds()) gauge.set(seconds, { chain: view.slug(chainId) });
   });
+}
+
+/** Micro-dollars and base units as people's numbers: for charts, never to count with. */
+const dollars = (micros: bigint): number => Number.parseFloat(formatUnits(micros, 6));
+
+export function showAccounts(metrics: Metrics, accounts: Pick<Accounts, 'totals' | 'positions' | 'lag' | 'reconciled'>): void {
+  metrics.gauge('firmquote_lp_pnl_usd', 'Since the books were opened: spread, what the fees took of it before, gas, losses, realised and unrealised on positions, their total, and mark-outs', ['kind'], (gauge) => {
+    for (const [kind, micros] of Object.entries(accounts.totals() ?? {})) gauge.set(dollars(micros), { kind });
+  });
+  metrics.gauge('firmquote_lp_position_units', 'Whole tokens owned over all chains by the books, receivables included', ['asset'], (gauge) => {
+    for (const { asset, quantity } of accounts.positions()) gauge.set(Number.parseFloat(formatUnits(quantity, 18)), { asset });
+  });
+  metrics.gauge('firmquote_lp_journal_difference', 'Base units by which a chain and the books differ at one final block; anything but 0 wants a person', ['chain', 'token'], (gauge) => {
+    for (const { chain, token, difference } of accounts.reconciled()) gauge.set(Number.parseFloat(formatUnits(difference ?? 0n, 0)), { chain, token });
+  });
+  metrics.gauge('firmquote_lp_journal_lag_blocks', 'Final blocks that are not in the books yet', ['chain'], (gauge) => {
+    for (const { chain, blocks } of accounts.lag().chains) gauge.set(blocks, { chain });
+  });
+  metrics.gauge('firmquote_lp_journal_waiting', 'Notes that wait to be written into the books', [], (gauge) => gauge.set(accounts.lag().waiting));
 }

@@ -2,6 +2,7 @@
 
 import { max, parseUnits } from '../domain/amount.ts';
 import type { Control } from '../domain/control.ts';
+import { isDecline } from '../domain/decline.ts';
 import { RequestError, UpstreamError } from '../domain/errors.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
 import type { BucketView, LedgerOptions } from '../inventory/ledger.ts';
@@ -114,6 +115,8 @@ export interface LpNode {
   rebalancing(): readonly Advice[];
   limits(): { limits: LimitUse[] };
   awards(limit?: number): Promise<LpAward[]>;
+  /** Explanations, books and profit. Throws `RequestError` while the LP is not up. */
+  accounts(): Accounts;
   /** The kill switch: nothing is signed from this moment on. What was signed stays honoured. Before `start` it holds from the start. */
   pause(note: string): void;
   /** The same by another hand. */
@@ -167,6 +170,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     desk(): Desk;
     reload(next: LpConfig): void;
     awards: ReturnType<typeof createAwards>;
+    accounts: Accounts;
     receivables(): Receivable[];
     rebalancing(): readonly Advice[];
     stop(): Promise<void>;
@@ -191,6 +195,10 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const time = (chainId: number) => followers.get(chainId)?.time() ?? 0;
     const startedWith = new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned]));
     const moments = createMoments({ log });
+    const priceOf = (symbol: string) => {
+      const mid = market.mid(symbol);
+      return isDecline(mid) ? undefined : mid.price;
+    };
     const symbolOf = (chainId: number, token: string) => chains.get(chainId)?.tokens.find(({ address }) => address === token)?.symbol ?? 'unknown';
     const slugOf = (chainId: number) => chains.get(chainId)?.slug ?? String(chainId);
     /** Whether we quote changed by somebody's word: the venues hear it now. */
@@ -215,6 +223,17 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const leases = createLeases({ store, log, now: (chainId) => desk.book.now(chainId), settled: time }, { found: opening.leases, clean: restored.clean, rules });
     const awards = createAwards({ ledger, store, recovery: deps.recovery, clock, log, chains, time, taken: moments.accepted }, { account: me, operator });
     for (const award of restored.awards) awards.load(award);
+    const accounts = createAccounts(
+      {
+        ...{ store: deps.journal, awards: store, open: awards.open, chains: ports, ledger, market, takers, clock, log, transactions: deps.transactions },
+        final: (chainId) => followers.get(chainId)?.cursor(),
+        native: (chainId) => priceOf(states.get(chainId)?.config.gasPrice ?? ''),
+        usd: (asset) => desk.book.usd(asset),
+        routes: () => desk.routes,
+      },
+      { account: me, operator, tokens: buckets, maxBlocks: config.maxBlocksPerScan, reconcileMs: config.reconcileSeconds * 1000, explain: config.explain, journal: config.journal },
+    );
+    moments.listen(accounts.listener);
     const standby = createStandby({ desk: () => desk, leases, followers, transactors, risk, clock });
     const sessions: Session[] = [];
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
@@ -301,6 +320,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     watch.start();
     await Promise.all([desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')), ...pumps.map((pump) => pump.first())]);
     await leases.tick();
+    accounts.start(opening.epoch);
     await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
 
     /** What standby found, for the board of controls. */
@@ -362,6 +382,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       receivables: receivables.list,
       advice: rebalancing.advice,
     });
+    showAccounts(deps.metrics, accounts);
     log.info({ status: standby.status(), clean: restored.clean, routes: desk.routes.all.length, operator }, 'LP is up');
 
     return {
@@ -371,6 +392,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       followers,
       desk: () => desk,
       awards,
+      accounts,
       receivables: receivables.list,
       rebalancing: rebalancing.advice,
       reload(next) {
@@ -403,6 +425,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         await awards.flush();
         await risk.flush().catch((error: unknown) => log.error({ error }, 'what risk must remember could not be written'));
         await calibrator.flush();
+        await accounts.stop();
         if (ledger.live > MOST_HOLDS_WRITTEN) return log.warn({ live: ledger.live }, 'LP is down with more live quotes than are worth writing: the next start waits them out');
         const ours = await store.stop({ ledger: ledger.snapshot(), cursors: [...followers.values()].map((follower) => follower.cursor()) });
         log.info({ clean: ours }, 'LP is down');
@@ -450,6 +473,10 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     rebalancing: () => live?.rebalancing() ?? [],
     limits: () => ({ limits: live === undefined ? [] : limitUse(live.desk().book.ledger, live.risk.limits()) }),
     awards: (limit = 50) => store.listAwards(limit),
+    accounts() {
+      if (live === undefined) throw new RequestError('The LP is not up yet: its books are opened when its ledger stands. Ask again in a moment.', { code: 'not_ready' });
+      return live.accounts;
+    },
     pause: (note) => pull('operator', note),
     kill: pull,
     resume() {

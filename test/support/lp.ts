@@ -2,6 +2,7 @@
 
 import { createTransactor } from '../../src/adapters/evm/transactor.ts';
 import { createConstantFeed } from '../../src/adapters/feeds/constant.ts';
+import { createJournalStore } from '../../src/adapters/postgres/journal-store.ts';
 import { createLpStore } from '../../src/adapters/postgres/lp-store.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
@@ -58,13 +59,16 @@ export async function createTestLp({ devnet, postgres, venueUrl, operator, schem
   plugin?: PricingPlugin;
   prices?: Record<string, string>;
 }): Promise<LpNode> {
+  const db = await postgres.database(schema, LP_MIGRATIONS);
   return createLpNode(
     {
       chains: devnet.chains.map(({ port }) => port),
       transactors,
       links: [createLinkClient({ clock: systemClock, log: silentLog }, { name: 'scripted', url: venueUrl, apiKey: 'fq_test_solver' })],
       feeds: [createConstantFeed({ clock: systemClock }, { prices, everyMs: 100 })],
-      store: createLpStore(await postgres.database(schema, LP_MIGRATIONS)),
+      store: createLpStore(db),
+      journal: createJournalStore(db),
+      ...(transactors.size > 0 && { transactions: createTxStore(await postgres.database('lp_tx', TRANSACTION_MIGRATIONS)) }),
       signer: operator.signer,
       recovery: createRecovery(),
       random: systemRandom,

@@ -4,6 +4,7 @@ import { startOps, healthRoutes } from '../../adapters/http/ops.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
 import { createLpAudit } from '../../adapters/postgres/lp-audit.ts';
+import { createJournalStore } from '../../adapters/postgres/journal-store.ts';
 import { createLpStore } from '../../adapters/postgres/lp-store.ts';
 import { LP_MIGRATIONS } from '../../adapters/postgres/migrations/lp.ts';
 import { TRANSACTION_MIGRATIONS } from '../../adapters/postgres/migrations/transactions.ts';
@@ -54,7 +55,8 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
     const chains = await openChains(config.networks, { life, log, metrics, secrets });
     const sequencers = createSequencers(config.networks, chains);
     const brake = createBrake();
-    const senders = createTransactors(config.networks, chains, { signer, store: createTxStore(db), log, metrics });
+    const transactions = createTxStore(db);
+    const senders = createTransactors(config.networks, chains, { signer, store: transactions, log, metrics });
     const links = await Promise.all(
       config.venues.map(async ({ name, url, apiKey }) => createLinkClient({ clock: systemClock, log }, { name, url, apiKey: await openSecret(apiKey, secrets) })),
     );
@@ -67,6 +69,8 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
         feeds: createFeeds(config.feeds, wantedOf(config.lp.prices), { secrets, chains, sequencers }),
         sequencers,
         store,
+        journal: createJournalStore(db),
+        transactions,
         signer,
         recovery: createRecovery(),
         random: systemRandom,
