@@ -9,14 +9,14 @@ import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { freePort } from '../../src/adapters/postgres/embedded.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
+import type { Address } from '../../src/domain/hex.ts';
 import { type Ended, firmquote as run, type Running, startFirmquote } from '../support/command.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
-import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+import { random32, request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
 
 const owner = account(31);
 const operator = account(32);
-const taker = account(33);
 const USDC = 1_000_000n;
 const WETH = 10n ** 18n;
 
@@ -93,7 +93,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const sell = (amount = WETH) => request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount, taker: taker.address });
+const sell = (amount = WETH / 5n) => request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount, taker: random32().slice(0, 42) as Address });
 async function outputOf(rfq = sell()): Promise<bigint> {
   const answer = await venue.ask(rfq);
   if (answer.type !== 'quote') throw new Error(JSON.stringify(answer));
@@ -135,7 +135,7 @@ test('pause stops signing at once and says who and why; resume ends it', async (
   expect(await venue.ask(sell())).toMatchObject({ type: 'decline', reason: 'standby' });
   expect(venue.statuses.at(-1)).toMatchObject({ status: 'standby', note: 'lunch' });
   expect((await firmquote('lp', 'resume', '-c', file)).stdout).toMatch(/^Quoting\./);
-  expect(await outputOf()).toBeGreaterThan(2_400n * USDC);
+  expect(await outputOf()).toBeGreaterThan(480n * USDC);
 });
 
 test('inventory and limits as tables and as JSON', async () => {
@@ -143,7 +143,7 @@ test('inventory and limits as tables and as JSON', async () => {
   expect(inventory.stdout).toMatch(/asset +chain +balance +held/);
   expect(inventory.stdout).toMatch(/USDC +chain1 +50000 /);
   const limits = await json<{ limits: { scope: string; maxCount: number }[] }>('limits');
-  expect(limits.limits).toEqual([expect.objectContaining({ scope: 'total', maxCount: 100 })]);
+  expect(limits.limits).toContainEqual(expect.objectContaining({ scope: 'total', maxCount: 100 }));
 });
 
 describe('reload', () => {
@@ -151,7 +151,7 @@ describe('reload', () => {
     const before = await outputOf();
     const held = BigInt((await json<{ buckets: { asset: string; held: string }[] }>('inventory')).buckets.find(({ asset }) => asset === 'USDC')?.held ?? 0);
     config.lp.pairs = [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 100 } }];
-    config.lp.chains = config.lp.chains.map((each) => ({ ...each, buffers: { USDC: '45000' } }));
+    config.lp.chains = config.lp.chains.map((each) => ({ ...each, buffers: { USDC: '40000' } }));
     await save(config);
     lp.child.kill('SIGHUP');
     await lp.says('lp.pairs.WETH-USDC.params.minSpreadBps');
@@ -159,8 +159,8 @@ describe('reload', () => {
     if (answer.type !== 'quote') throw new Error(JSON.stringify(answer));
     expect(BigInt(answer.order.outputs[0]?.amount ?? 0)).toBeLessThan((before * 9_920n) / 10_000n);
     expect(held).toBeGreaterThanOrEqual(before);
-    // The buffer counts too: 50,000 less 45,000 less what is promised.
-    expect(await venue.ask(sell(3n * WETH))).toMatchObject({ type: 'decline', reason: 'no_inventory' });
+    // The buffer counts too: 50,000 less 40,000 less what is promised.
+    expect(await venue.ask(sell(4n * WETH))).toMatchObject({ type: 'decline', reason: 'no_inventory' });
   });
 
   test('the command prints what differs, and says when nothing does', async () => {
@@ -223,8 +223,9 @@ test('drain waits for the last promise, the pause outlives a restart, and the tr
   expect(entries.filter(({ what }) => what === 'reload_refused')).toHaveLength(3);
   expect(entries.filter(({ what }) => what === 'start').every(({ configSha256 }) => /^[0-9a-f]{64}$/.test(configSha256 ?? ''))).toBe(true);
   const db = await postgres.database('lp', LP_MIGRATIONS, 'lp_operator');
-  await expect(db.query('delete from lp_audit')).rejects.toThrow(/append-only/);
-  await expect(db.query("update lp_audit set who = 'nobody'")).rejects.toThrow(/append-only/);
+  // P0001: raised by the table's own trigger.
+  for (const forgery of ['delete from lp_audit', "update lp_audit set who = 'nobody'", 'truncate lp_audit']) await expect(db.query(forgery)).rejects.toThrow('P0001');
+  expect(await db.query('select 1 from lp_audit')).toHaveLength(entries.length);
 });
 
 test("error: the owner's key is not taken for an operator's", async () => {
