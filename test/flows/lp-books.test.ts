@@ -1,0 +1,230 @@
+/** The books over real trades on real chains: every entry balances, and what they say lies in the escrow lies there, to the unit, through restarts too. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createJournalStore } from '../../src/adapters/postgres/journal-store.ts';
+import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
+import { commitmentDigest } from '../../src/domain/commitment.ts';
+import { orderDigest, orderId } from '../../src/domain/order.ts';
+import type { ExplainedQuote } from '../../src/lp/explain.ts';
+import type { LpNode } from '../../src/lp/node.ts';
+import { encodeFunding } from '../../src/settlement/funding.ts';
+import { openForCall, refundCall, requestWithdrawalCall, settleCall, withdrawCall } from '../../src/settlement/call.ts';
+import { orderFromMessage } from '../../src/protocol/wire.ts';
+import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
+import { awardOf, eventually, takeQuote, type Trade, willingAttesters } from '../support/lp-trades.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { random32, request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+
+const owner = account(71);
+const operator = account(72);
+const taker = account(73);
+const keeper = account(74);
+const rival = account(75);
+const USDC = 1_000_000n;
+const WETH = 10n ** 18n;
+
+let devnet: Devnet;
+let here: TestChain;
+let there: TestChain;
+let postgres: TestPostgres;
+let venue: ScriptedVenue;
+let lp: LpNode;
+let generation = 0;
+
+async function startLp(): Promise<LpNode> {
+  generation += 1;
+  const transactors = await testTransactors({ devnet, postgres, operator, owner: `books-${generation}` });
+  const config = lpConfig(devnet, owner.address, { quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 }, lease: { aheadSeconds: 4 }, reconcileSeconds: 1, journal: { everyMs: 100 } });
+  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_books', config, transactors, proofs: willingAttesters });
+  await node.start();
+  return node;
+}
+
+beforeAll(async () => {
+  [devnet, postgres] = await Promise.all([startDevnet([41071, 41072], { landingMarginSeconds: 6, proofWindowSeconds: 30 }), startTestPostgres()]);
+  [here, there] = devnet.chains as [TestChain, TestChain];
+  await Promise.all(
+    devnet.chains.map(async (chain) => {
+      for (const { address } of [owner, taker, operator, keeper, rival]) await chain.fund(address);
+      await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
+      await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
+      await chain.deposit(taker.address, chain.usdc.address, 100_000n * USDC);
+      await chain.deposit(taker.address, chain.weth.address, 100n * WETH);
+      await chain.deposit(rival.address, chain.usdc.address, 50_000n * USDC);
+      await chain.setOperator(owner.address, operator.address);
+      await chain.anvil.mine(2);
+      await chain.anvil.rpc('evm_setIntervalMining', [1]);
+    }),
+  );
+  venue = await startScriptedVenue(devnet.chains.map(({ chain }) => chain));
+  lp = await startLp();
+  await venue.until(({ status }) => status === 'active');
+  await eventually(() => lp.accounts().totals() !== undefined && lp.accounts().lag().chains.every(({ blocks }) => blocks < 1_000_000) && lp.accounts().positions().length === 2);
+}, 120_000);
+
+afterAll(async () => {
+  await lp?.stop();
+  await venue?.stop();
+  await Promise.all([devnet?.stop(), postgres?.stop()]);
+});
+
+const buy = (amount: bigint) => takeQuote(devnet, venue, taker, request({ from: here.chain, to: here.chain, give: here.usdc, take: here.weth, amount, taker: taker.address }));
+const bridge = (amount: bigint) => takeQuote(devnet, venue, taker, request({ from: here.chain, to: there.chain, give: here.usdc, take: there.usdc, amount, taker: taker.address }));
+const settle = ({ message, order, funding }: Trade) => here.send(keeper.address, here.chain.escrow, settleCall(order, funding, message.quoteId, [message.commitment]));
+const journalStore = async () => createJournalStore(await postgres.database('lp_books', LP_MIGRATIONS));
+const tradeOf = async (id: `0x${string}`) => (await journalStore()).trade(id);
+
+/** Journal, ledger and escrow at one block: three equal numbers for each token, and not one posting out of balance. */
+async function booksAgree(): Promise<void> {
+  await eventually(async () => {
+    const all = await lp.accounts().reconcile();
+    return all.length === 4 && all.every(({ ledger, journal, chainSays }) => ledger !== null && journal === chainSays && journal === ledger);
+  });
+  const { unbalanced, astray, postings } = await (await journalStore()).audit();
+  expect({ unbalanced, astray }).toEqual({ unbalanced: 0, astray: 0 });
+  expect(postings).toBeGreaterThan(0);
+}
+
+test('opened with what was there: equal to chain and ledger, and nothing earned yet', async () => {
+  await booksAgree();
+  const totals = lp.accounts().totals();
+  expect(totals).toMatchObject({ spread: 0n, realised: 0n, unrealised: 0n, total: 0n });
+  expect(lp.accounts().positions().find(({ asset }) => asset === 'WETH')).toMatchObject({ quantity: 40n * WETH, costMicros: 100_000_000_000n });
+});
+
+test('one chain: the exchange, its fees and its spread, to the unit', async () => {
+  const trade = await buy(2_500n * USDC);
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await eventually(async () => (await tradeOf(trade.id)) !== undefined);
+  await settle(trade);
+  await eventually(async () => (await tradeOf(trade.id))?.stage === 'finalised' && (await tradeOf(trade.id))?.counted === true);
+  const booked = await tradeOf(trade.id);
+  const fee = (2_500n * USDC * 2n) / 10_000n;
+  expect(booked).toMatchObject({ late: false, pair: 'WETH-USDC', corridor: 'chain1-chain1', side: 'sell', inputMicros: 2_500_000_000n, feesMicros: fee, earnedMicros: 2_500_000_000n - fee, paid: trade.output, mid: 2_500 });
+  expect(booked?.paidMicros).toBe((trade.output * 2_500n * 1_000_000n) / WETH);
+  expect(lp.accounts().totals()?.spread).toBe(2_500_000_000n - fee - (booked?.paidMicros ?? 0n));
+  const entries = await lp.accounts().entries(trade.id);
+  expect(entries.map(({ kind }) => kind).sort()).toEqual(expect.arrayContaining(['credit', 'sent']));
+  await booksAgree();
+});
+
+test('across chains: receivable until claimed, and the operator’s gas by its receipts', async () => {
+  const trade = await bridge(4_000n * USDC);
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await eventually(async () => (await tradeOf(trade.id)) !== undefined);
+  await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
+  await eventually(async () => (await tradeOf(trade.id))?.stage === 'finalised');
+  await eventually(async () => (await lp.accounts().entries(trade.id)).filter(({ kind }) => kind === 'gas').length === 3);
+  const gas = (await lp.accounts().entries(trade.id)).filter(({ kind }) => kind === 'gas');
+  for (const { chainId, txHash, postings } of gas) {
+    const receipt = await devnet.chains.find(({ chain }) => chain.id === chainId)?.port.receipt(txHash ?? '0x');
+    expect(postings.find(({ account: name }) => name === 'expense:gas')?.amount).toBe((receipt?.gasUsed ?? 0n) * (receipt?.effectiveGasPrice ?? 0n));
+  }
+  expect((await tradeOf(trade.id))?.gasMicros).toBeGreaterThan(0n);
+  expect(lp.accounts().balances().find(({ account: name, chain, token }) => name === 'assets:receivable' && chain === 'chain1' && token === 'USDC')?.amount).toBe(0n);
+  await booksAgree();
+  // The operator's own balance, at the block that the books have read to.
+  await eventually(async () => {
+    const held = lp.accounts().balances().find(({ account: name, chain }) => name === 'assets:gas' && chain === 'chain2')?.amount;
+    return held === (await there.port.nativeBalance(operator.address));
+  });
+});
+
+test('a part of a split: our slice and our share of the fees, no more', async () => {
+  const rfq = request({ from: here.chain, to: here.chain, give: here.weth, take: here.usdc, amount: 60n * WETH, taker: taker.address, maxSplitParts: 4 });
+  const partial = await venue.ask(rfq);
+  if (partial.type !== 'partial') throw new Error(`no ladder: ${JSON.stringify(partial)}`);
+  const [input, output] = (partial.ladder[0] as [string, string]).map(BigInt) as [bigint, bigint];
+  const portionBps = Number((input * 10_000n) / (60n * WETH));
+  const portion = (60n * WETH * BigInt(portionBps)) / 10_000n;
+  const amounts = [(output * portion) / input, 7n * USDC] as const;
+  const fillDeadline = partial.validUntil + rfq.skeleton.landingMarginSeconds;
+  const outputOf = (lpAddress: string, bps: number, amount: bigint) => ({
+    oracle: word(rfq.skeleton.outputOracle), settler: word(rfq.skeleton.settler), chainId: String(here.chain.id), token: word(here.usdc.address), amount: amount.toString(), recipient: word(taker.address), callbackData: '0x' as const,
+    context: `0xe2${word(lpAddress).slice(2)}${(fillDeadline + 1).toString(16).padStart(8, '0')}${bps.toString(16).padStart(4, '0')}0002${'0'.repeat(32)}` as const,
+  });
+  const message = {
+    type: 'slice' as const, rfqId: rfq.rfqId, quoteId: random32(), outputIndex: 0, validUntil: partial.validUntil, deadlineMs: 500,
+    order: {
+      user: taker.address, nonce: rfq.skeleton.nonce, originChainId: String(here.chain.id), expires: fillDeadline + rfq.skeleton.proofWindowSeconds, fillDeadline, inputOracle: rfq.skeleton.inputOracle,
+      inputs: [[BigInt(here.weth.address).toString(), (60n * WETH).toString()] as [string, string]],
+      outputs: [outputOf(owner.address, portionBps, amounts[0]), outputOf(rival.address, 10_000 - portionBps, amounts[1])],
+    },
+  };
+  venue.send(message);
+  const commit = await venue.answerTo(rfq.rfqId);
+  if (commit.type !== 'commit') throw new Error(`no commitment: ${JSON.stringify(commit)}`);
+  const order = orderFromMessage(message.order);
+  const domain = { chainId: here.chain.id, escrow: here.chain.escrow };
+  const id = orderId(domain, order);
+  const others = { lp: rival.address, deadline: fillDeadline, signature: await rival.signer.sign(commitmentDigest(domain, { orderId: id, quoteId: message.quoteId, lp: rival.address, deadline: fillDeadline })) };
+  const funding = encodeFunding({ mode: 'resourceLock', orderSignature: await taker.signer.sign(orderDigest(domain, order)) });
+  await here.send(keeper.address, here.chain.escrow, settleCall(order, funding, message.quoteId, [commit.commitment, others]));
+  await eventually(async () => (await tradeOf(id))?.stage === 'finalised');
+  const booked = await tradeOf(id);
+  expect(booked).toMatchObject({ paid: amounts[0], earned: portion - (portion * 2n) / 10_000n, side: 'buy', late: false });
+  expect((booked?.earnedMicros ?? 0n) > (booked?.paidMicros ?? 0n)).toBe(true);
+  await booksAgree();
+});
+
+test('why: an accepted quote is explained from the database, and its lines add up to the unit', async () => {
+  const trade = await buy(1_000n * USDC);
+  const [live] = (await lp.accounts().explain(trade.id)) as [ExplainedQuote];
+  expect(live).toMatchObject({ kind: 'quote', quoteId: trade.message.quoteId, orderId: trade.id });
+  expect(live.terms.reduce((sum, { amount }) => sum + BigInt(amount.base), 0n)).toBe(BigInt(live.difference.amount.base));
+  expect(BigInt(live.price.gross.base) - BigInt(live.difference.amount.base)).toBe(trade.output);
+  expect(live.inputs.mid.sources).toMatchObject([{ source: 'constant|ETHUSD', price: 2500, dropped: null }]);
+  expect(live.inputs.chains[0]?.blockAgeMs).toBeLessThan(30_000);
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await eventually(async () => (await tradeOf(trade.id)) !== undefined);
+  await settle(trade);
+  expect(await (await journalStore()).explanations(trade.message.quoteId)).toMatchObject([{ orderId: trade.id, explanation: { summary: live.summary } }]);
+  const declined = request({ from: here.chain, to: here.chain, give: here.usdc, take: here.weth, amount: 10_000_000n * USDC, taker: taker.address });
+  expect(await venue.ask(declined)).toMatchObject({ type: 'decline' });
+  const [why] = await lp.accounts().explain(declined.rfqId);
+  expect(why).toMatchObject({ kind: 'decline', rfqId: declined.rfqId, largestThatPasses: { units: expect.stringMatching(/^\d+/) } });
+  expect(await lp.accounts().explain('nobody')).toEqual([]);
+});
+
+test('what happened while nobody looked is in the books after a restart, each fact once, and marked as late', async () => {
+  const [down, faded] = [await buy(700n * USDC), await bridge(300n * USDC)];
+  const before = lp.accounts().totals();
+  await lp.stop();
+  await settle(down);
+  await here.send(keeper.address, here.chain.escrow, openForCall(faded.order, faded.funding));
+  for (const chain of devnet.chains) await chain.anvil.advance(20);
+  venue.awards = [awardOf(faded)];
+  lp = await startLp();
+  await eventually(async () => (await tradeOf(down.id))?.stage === 'finalised');
+  expect(await tradeOf(down.id)).toMatchObject({ late: true, counted: true });
+  expect(lp.accounts().totals()?.spread ?? 0n).toBeGreaterThan(before?.spread ?? 0n);
+  for (const chain of devnet.chains) await chain.anvil.advance(40);
+  await here.send(keeper.address, here.chain.escrow, refundCall(faded.order));
+  await eventually(async () => (await tradeOf(faded.id))?.stage === 'failed');
+  await eventually(async () => (await lp.accounts().entries(faded.id)).some(({ kind, postings }) => kind === 'refund' && postings.length === 0));
+  await booksAgree();
+  // The same position counted from the other side: what it is worth now less what the owner put in is what was earned.
+  const { positions, totals } = await lp.accounts().profit({ by: 'pair', sinceMs: 0, limit: 10 });
+  const worth = positions.reduce((sum, { valueMicros, ownerMicros }) => sum + (valueMicros ?? 0n) - ownerMicros, 0n);
+  const earned = totals.spread + totals.realised + totals.unrealised - totals.lost;
+  expect(Math.abs(Number(worth - earned))).toBeLessThanOrEqual(50);
+  expect(totals).toEqual(lp.accounts().totals());
+});
+
+test('the owner pays in and takes out: the books follow, and it is no profit', async () => {
+  const before = lp.accounts().totals()?.total ?? 0n;
+  await there.deposit(owner.address, there.weth.address, 3n * WETH);
+  await there.send(owner.address, there.chain.escrow, requestWithdrawalCall(there.usdc.address, 1_000n * USDC));
+  await booksAgree();
+  await eventually(() => lp.accounts().positions().some(({ asset, ownerMicros }) => asset === 'WETH' && ownerMicros > 100_000_000_000n));
+  expect(Math.abs(Number((lp.accounts().totals()?.total ?? 0n) - before))).toBeLessThanOrEqual(10);
+  const { availableAt } = await there.port.pendingWithdrawal(owner.address, there.usdc.address);
+  const head = there.port.head()?.timestamp ?? 0;
+  await there.anvil.advance(availableAt - head + 2);
+  await there.send(owner.address, there.chain.escrow, withdrawCall(there.usdc.address, owner.address));
+  await eventually(async () => (await lp.accounts().reconcile()).some(({ chain, token, journal }) => chain === 'chain2' && token === 'USDC' && journal < 46_000n * USDC));
+  await booksAgree();
+});
+
+const word = (address: string) => `0x${'0'.repeat(24)}${address.slice(2)}` as const;
