@@ -23,6 +23,7 @@ const commands = {
     return typescript(file, args);
   },
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
+  soak: ([name, ...args]) => (install(), name === 'ledger' ? typescript('test/soak/main.ts', args) : fail('What is soaked is the ledger: npm run soak:ledger -- --events 1000000 --seed 1')),
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
   test: (args) => test(args),
   ci: () => ci(),
