@@ -98,11 +98,27 @@ function venueConfig(state: DemoState, layout: Layout): object {
   };
 }
 
+/** What of an LP's configuration describes this demo and not the LP: the same for ours and for a guest's. */
+export function lpSections(state: DemoState, layout: Layout) {
+  const { exchange, tokens } = state.config;
+  return {
+    networks: chainsOf(state),
+    attesters: { urls: attesterUrls(state, layout) },
+    feeds: feedsOf(state, layout),
+    prices: {
+      USD: { fixed: '1' },
+      ...Object.fromEntries(exchange.symbols.map(({ price, symbol }) => [price, { sources: exchange.sources.map((feed) => ({ feed, symbol })), maxAgeMs: 2_000 }])),
+    },
+    assets: Object.fromEntries(tokens.map(({ symbol, price }) => [symbol, { price }])),
+  };
+}
+
 function lpConfig(state: DemoState, layout: Layout, index: number): object {
   const { config } = state;
   const [lp, keys] = [config.lps[index], state.lps[index]];
   if (!lp || !keys) throw new Error(`The demo has no LP number ${index + 1}.`);
   const symbols = new Set(lp.pairs.flatMap(({ base, quote }) => [base, quote]));
+  const { prices, assets, ...sections } = lpSections(state, layout);
   return {
     app: 'lp',
     ops: door(layout.ports.lpOps(index)),
@@ -110,17 +126,12 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
     database: database(`lp_${lp.id}`),
     keys: { operator: keyOf(layout, lpProcess(lp.id)) },
     venues: [{ name: 'demo', url: `ws://127.0.0.1:${layout.ports.venue}`, apiKey: { file: layout.secret(lpProcess(lp.id)) } }],
-    networks: chainsOf(state),
-    attesters: { urls: attesterUrls(state, layout) },
-    feeds: feedsOf(state, layout),
+    ...sections,
     lp: {
       solver: { id: lp.id, name: lp.name },
       chains: state.chains.map(({ id }) => ({ chainId: id, account: keys.owner.address, maxHeadAgeMs: 8_000, graceSeconds: 4 })),
-      prices: {
-        USD: { fixed: '1' },
-        ...Object.fromEntries(config.exchange.symbols.map(({ price, symbol }) => [price, { sources: config.exchange.sources.map((feed) => ({ feed, symbol })), maxAgeMs: 2_000 }])),
-      },
-      assets: Object.fromEntries(config.tokens.filter(({ symbol }) => symbols.has(symbol)).map(({ symbol, price }) => [symbol, { price }])),
+      prices,
+      assets: Object.fromEntries(Object.entries(assets).filter(([symbol]) => symbols.has(symbol))),
       pairs: lp.pairs,
       quoting: lp.quoting,
       limits: lp.limits,

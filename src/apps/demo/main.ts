@@ -11,7 +11,7 @@ import { liveAs, type Life } from '../process.ts';
 import { keepState } from './anvil.ts';
 import { issueDemoKeys, WORKSPACE } from './api-keys.ts';
 import { type DemoConfig, zDemoConfig } from './config.ts';
-import { lpProcess, writeConfigs } from './configs.ts';
+import { lpProcess, lpSections, writeConfigs } from './configs.ts';
 import { followEvents } from './events.ts';
 import { playExchange } from './exchange.ts';
 import { assertPortsFree, type Layout, layout as layoutOf, portsOf } from './layout.ts';
@@ -205,6 +205,7 @@ function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): M
     contractWallets: state.chains.map(({ id, contractWallets }) => ({ chainId: id, address: contractWallets[0] ?? '0x', ownerPrivateKey: state.walletOwners[0]?.privateKey ?? '0x' })),
     solvers: state.lps.map(({ id }, index) => ({ id, metricsUrl: `${local(layout.ports.lpOps(index))}/metrics`, adminUrl: local(layout.ports.lpAdmin(index)), pid: supervisor.pid(lpProcess(id)) ?? null })),
     lp,
+    lpSections: lpSections(state, layout),
     processes: supervisor.pids(),
   };
 }

@@ -41,6 +41,8 @@ export interface Manifest {
   contractWallets: { chainId: number; address: Address; ownerPrivateKey: Hex }[];
   solvers: { id: string; metricsUrl: string; adminUrl: string; pid: number | null }[];
   lp: SpareLp;
+  /** Sections of an LP's configuration that describe this demo, for `firmquote lp init --from-demo`. */
+  lpSections: { networks: object[]; attesters: object; feeds: object; prices: object; assets: object };
   processes: Record<string, number>;
 }
 
