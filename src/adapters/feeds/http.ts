@@ -35,13 +35,21 @@ type Answer = { ok: true; bid: string; ask: string; exchangeTimeMs: number | nul
 export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedOptions): Feed {
   const { url, symbols, source, bid, ask, time, headers = {}, everyMs = 1_000, timeoutMs = 2_000 } = options;
   const paths = { bid: bid.split('.'), ask: ask.split('.'), time: time?.split('.') };
-  const abort = new AbortController();
+  const asking = new Set<AbortController>();
   const cancels = new Map<string, () => void>();
+  let stopped = false;
 
   async function request(symbol: string): Promise<Answer> {
     const address = url.replaceAll('{symbol}', encodeURIComponent(symbol));
+    const abort = new AbortController();
+    let late = false;
+    const cancelTimeout = clock.after(timeoutMs, () => {
+      late = true;
+      abort.abort();
+    });
+    asking.add(abort);
     try {
-      const response = await fetch(address, { headers: { accept: 'application/json', ...headers }, redirect: 'error', signal: AbortSignal.any([abort.signal, AbortSignal.timeout(timeoutMs)]) });
+      const response = await fetch(address, { headers: { accept: 'application/json', ...headers }, redirect: 'error', signal: abort.signal });
       if (response.status !== 200) {
         await response.body?.cancel();
         return { ok: false, failed: `status ${response.status}` };
@@ -50,9 +58,12 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       if (text === undefined) return { ok: false, failed: `more than ${MOST_BYTES} bytes` };
       const age = Number(response.headers.get('age') ?? '0');
       return read(parseLossless(text), Number.isFinite(age) && age > 0 ? age * 1_000 : 0);
-    } catch (error) {
-      // The message may hold the address and with it a key.
-      return { ok: false, failed: error instanceof Error && error.name === 'TimeoutError' ? `no answer within ${timeoutMs} ms` : 'no connection' };
+    } catch {
+      // The error's message may hold the address and with it a key.
+      return { ok: false, failed: late ? `no answer within ${timeoutMs} ms` : 'no connection' };
+    } finally {
+      cancelTimeout();
+      asking.delete(abort);
     }
   }
 
@@ -86,7 +97,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
     const round = async (): Promise<void> => {
       const [askedMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
       const answer = await request(symbol);
-      if (abort.signal.aborted) return;
+      if (stopped) return;
       const spentMs = clock.monotonicMs() - startedMs;
       let waitMs = Math.max(0, everyMs - spentMs);
       if ('failed' in answer) {
@@ -107,7 +118,8 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       for (const symbol of symbols) poll(symbol, listener);
     },
     stop() {
-      abort.abort();
+      stopped = true;
+      for (const abort of asking) abort.abort();
       for (const cancel of cancels.values()) cancel();
     },
   };
