@@ -36,7 +36,7 @@ export interface BenchLp {
   /** Prices of the constant feed: symbol and USD for one. */
   feed: Record<string, string>;
   /** As in an LP's file. */
-  config: object & { quoting: object };
+  config: Record<string, unknown> & { quoting: object };
 }
 
 /** What the parent may ask for: figures since the last time it asked, other firm times, or the end. */
@@ -56,7 +56,7 @@ export interface BenchUsage {
   signatureMicros: number;
 }
 
-const options = JSON.parse(process.argv[2] ?? '') as BenchLp;
+const options = await new Promise<BenchLp>((done) => process.once('message', (message) => done(message as BenchLp)));
 const say = (facts: object, message: string) => console.error(message, facts);
 const log: Log = { debug() {}, info() {}, warn: say, error: say, fatal: say, child: () => log };
 

@@ -1,7 +1,13 @@
 /**
  * How many firm quotes one LP process gives: request in over its real WebSocket, validated, priced, doubted, reserved,
- * signed, and out again. The venue side only asks and listens; it verifies a sample afterwards. The baseline is the same
- * server with viem's signTypedData in the place of our signer.
+ * signed, and out again. The venue side only asks and listens; it verifies a sample afterwards. Beside it stand the same
+ * server with viem's signTypedData in the place of our signer, and two ceilings: the bare signature, and the link alone
+ * answering with a text of a quote's length. Then the same LP with many pairs and many live quotes: the cost must not grow.
+ *
+ *   npm run bench -- quotes [--seconds=3] [--live=100000] [--pairs=1000]
+ *
+ * CPU per quote is of the LP's whole process, collector threads and the kernel's part included. It hardly moves when other
+ * programs share the machine; quotes per second, latencies and the event loop's delay do.
  */
 
 import { fork, type ChildProcess } from 'node:child_process';
@@ -9,22 +15,26 @@ import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AddressInfo } from 'node:net';
+import { encodeFunctionData, erc20Abi } from 'viem';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
+import type { TokenInfo } from '../src/domain/chain.ts';
 import { commitmentDigest } from '../src/domain/commitment.ts';
 import { orderId } from '../src/domain/order.ts';
 import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link.ts';
 import { orderFromMessage } from '../src/protocol/wire.ts';
+import { depositCall } from '../src/settlement/call.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { random32, request } from '../test/support/scripted-venue.ts';
-import type { BenchLp } from './quotes-lp.ts';
+import type { BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
 
 const IN_FLIGHT = [1, 10, 50] as const;
-const SECONDS = Number(process.argv.find((word) => word.startsWith('--seconds='))?.slice(10) ?? 4);
+const SECONDS = option('seconds', 3);
+const LIVE = option('live', 100_000);
+const PAIRS = option('pairs', 1_000);
 const WARM_UP_SECONDS = 2;
 const owner = account(41);
 const operator = account(42);
-const taker = account(43);
 
 interface Figures {
   quotesPerSecond: number;
@@ -33,31 +43,56 @@ interface Figures {
   cpuMicrosPerQuote: number;
   /** CPU of the whole process over wall time; above 1 when collector threads help. */
   cpuShare: number;
+  /** How late the event loop was at most. */
+  loopDelayMaxMs: number;
+  gcMicrosPerQuote: number;
+  gcLongestMs: number;
+  /** At the end. */
+  live: number;
+  rssMb: number;
   declines: number;
 }
 
-interface Usage {
-  user: number;
-  system: number;
-  live: number;
-  rss: number;
+/** A market of the bench: what one request of it gives and takes. */
+interface Pair {
+  base: TokenInfo;
+  quote: TokenInfo;
 }
 
-const [devnet, postgres] = await Promise.all([startDevnet([41100], { blockTimeSeconds: 1 }), startTestPostgres({})]);
+// With n tokens there are n(n - 1) / 2 pairs; USDC and WETH are there already.
+const moreTokens = Math.max(0, Math.ceil((1 + Math.sqrt(1 + 8 * PAIRS)) / 2) - 2);
+const [devnet, postgres] = await Promise.all([startDevnet([41100], { blockTimeSeconds: 1, moreTokens }), startTestPostgres({})]);
 const chain = devnet.chains[0] as TestChain;
 await chain.fund(owner.address, 100_000_000_000n);
-await chain.deposit(owner.address, chain.usdc.address, 50_000_000_000n * 10n ** 6n);
-await chain.deposit(owner.address, chain.weth.address, 50_000_000n * 10n ** 18n);
-await chain.setOperator(owner.address, operator.address);
-await chain.anvil.mine(2);
+await depositAll();
+const tokens = [chain.weth, ...chain.chain.tokens.filter(({ symbol }) => symbol !== 'WETH')];
+const allPairs: Pair[] = tokens.flatMap((base, at) => tokens.slice(at + 1).map((quote) => ({ base, quote }))).slice(0, PAIRS);
+const onePair = [{ base: chain.weth, quote: chain.usdc }];
 const databaseUrl = await postgres.server.database('bench');
-const next = requests();
+let asked = 0;
+let sampleQuote = '';
 
 try {
-  const ours = await measure('native');
-  const stock = await measure('viem');
-  report('firmquote', ours);
-  report('the same server, signing with viem', stock);
+  const [ours, two, signatureMicros] = await withLp({ signer: 'native', pairs: onePair }, async (lp) => {
+    const figures = await byInFlight(lp);
+    await lp.requote({ pointsSeconds: [5] });
+    return [figures, await lp.drive(10, SECONDS), lp.signatureMicros()] as const;
+  });
+  const stock = await withLp({ signer: 'viem', pairs: onePair }, byInFlight);
+  const echo = await withLp({ signer: 'echo', pairs: onePair }, (lp) => lp.drive(10, WARM_UP_SECONDS).then(() => lp.drive(10, SECONDS)));
+  const [many, manyLive] = await withLp({ signer: 'native', pairs: allPairs }, async (lp) => {
+    await lp.drive(10, WARM_UP_SECONDS);
+    const before = await lp.drive(10, SECONDS);
+    await lp.requote({ validitySeconds: 240, pointsSeconds: [241, 242, 243, 244], maxValiditySeconds: 600 });
+    await lp.fill(LIVE);
+    await lp.requote({});
+    await lp.drive(10, 1);
+    return [before, await lp.drive(10, SECONDS)] as const;
+  });
+  show('firmquote, one quote a request', ours);
+  show('the same server, signing with viem', stock);
+  show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, ${LIVE} live`, manyLive], ['the link alone', echo]]));
+  console.log(`a bare signature: ${round(signatureMicros)} µs CPU. CPU per quote holds on a busy machine; the other columns are of this moment.`);
   const [at10, base] = [ours.get(10) as Figures, stock.get(10) as Figures];
   console.log(
     JSON.stringify({
@@ -66,6 +101,11 @@ try {
       ...at10,
       baseline: { signer: 'viem signTypedData', ...base },
       ratio: round(at10.quotesPerSecond / base.quotesPerSecond),
+      cpuRatio: round(base.cpuMicrosPerQuote / at10.cpuMicrosPerQuote),
+      ceilings: { bareSignatureMicros: round(signatureMicros), linkAloneMicros: echo.cpuMicrosPerQuote },
+      twoFirmTimes: two,
+      pairs: { count: allPairs.length, ...many },
+      pairsAndLive: { count: allPairs.length, ...manyLive },
       byInFlight: Object.fromEntries(ours),
       baselineByInFlight: Object.fromEntries(stock),
       machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
@@ -75,23 +115,79 @@ try {
   await Promise.all([devnet.stop(), postgres.stop()]);
 }
 
-async function measure(signer: BenchLp['signer']): Promise<Map<number, Figures>> {
+interface Lp {
+  drive(inFlight: number, seconds: number): Promise<Figures>;
+  /** Asks until so many quotes are live. */
+  fill(live: number): Promise<void>;
+  requote(quoting: object): Promise<void>;
+  signatureMicros(): number;
+}
+
+async function byInFlight(lp: Lp): Promise<Map<number, Figures>> {
+  const figures = new Map<number, Figures>();
+  await lp.drive(10, WARM_UP_SECONDS);
+  for (const inFlight of IN_FLIGHT) figures.set(inFlight, await lp.drive(inFlight, SECONDS));
+  return figures;
+}
+
+/** The same for all pairs: `base` at a price of its own, so that every pair is a cross rate. */
+function configOf(pairs: readonly Pair[]): { feed: Record<string, string>; config: BenchLp['config'] } {
+  const symbols = [...new Set(pairs.flatMap(({ base, quote }) => [base.symbol, quote.symbol]))];
+  const priced = symbols.filter((symbol) => symbol !== 'USDC');
+  return {
+    feed: Object.fromEntries(priced.map((symbol) => [`${symbol}USD`, String(usd(symbol))])),
+    config: {
+      solver: { id: 'bench', name: 'Bench' },
+      chains: [{ chainId: chain.chain.id, account: owner.address }],
+      prices: { USDC: { fixed: '1' }, ...Object.fromEntries(priced.map((symbol) => [symbol, { sources: [{ feed: 'constant', symbol: `${symbol}USD` }] }])) },
+      assets: Object.fromEntries(symbols.map((symbol) => [symbol, { price: symbol }])),
+      pairs: pairs.map(({ base, quote }) => ({ base: base.symbol, quote: quote.symbol })),
+      quoting: { pointsSeconds: [] },
+    },
+  };
+}
+
+async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: readonly Pair[] }, work: (lp: Lp) => Promise<R>): Promise<R> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', path: LINK_PATH, perMessageDeflate: false });
   await new Promise<void>((done) => server.once('listening', done));
   const active = connected(server);
-  const options: BenchLp = { chain: chain.chain, rpcUrl: chain.anvil.url, databaseUrl, schema: `lp_${signer}`, venueUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, account: owner.address, operatorKey: operator.privateKey, signer };
-  const child = fork(resolve(import.meta.dirname, 'quotes-lp.ts'), [JSON.stringify(options)], { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const options: BenchLp = {
+    ...configOf(pairs),
+    chain: chain.chain,
+    rpcUrl: chain.anvil.url,
+    databaseUrl,
+    schema: `lp_${signer}_${pairs.length}`,
+    venueUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    operatorKey: operator.privateKey,
+    signer,
+    echo: sampleQuote,
+  };
+  const child = fork(resolve(import.meta.dirname, 'quotes-lp.ts'), [], { execArgv: [...process.execArgv, ...(process.execArgv.includes('tsx') ? [] : ['--import', 'tsx'])], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const tell = (word: BenchWord | BenchLp) => child.send(word);
+  tell(options);
   try {
     const socket = await Promise.race([active, ended.then((): never => {
       throw new Error('The LP process ended before it was ready.');
     })]);
-    const figures = new Map<number, Figures>();
-    await drive(socket, child, 10, WARM_UP_SECONDS);
-    for (const inFlight of IN_FLIGHT) figures.set(inFlight, await drive(socket, child, inFlight, SECONDS));
-    return figures;
+    const next = requests(pairs);
+    let last = await usage(child);
+    return await work({
+      drive: (inFlight, seconds) => drive(socket, child, next, { inFlight, until: () => new Promise((done) => setTimeout(done, seconds * 1000)) }),
+      async fill(live) {
+        const until = async () => {
+          while ((last = await usage(child)).live < live) await new Promise((done) => setTimeout(done, 50));
+        };
+        await drive(socket, child, next, { inFlight: 50, until });
+      },
+      async requote(quoting) {
+        tell({ quoting });
+        last = await usage(child);
+      },
+      signatureMicros: () => last.signatureMicros,
+    });
   } finally {
-    if (child.connected) child.send('stop');
+    if (child.connected) tell('stop');
     await Promise.race([ended, new Promise((done) => setTimeout(done, 8_000))]);
     child.kill('SIGKILL');
     await new Promise((done) => server.close(done));
@@ -118,26 +214,39 @@ function connected(server: WebSocketServer): Promise<WebSocket> {
   });
 }
 
-/** Requests ready to be sent: both sides of the book by turns, so that a position never builds up; a nonce each. */
-function requests() {
-  const sides = [
-    request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount: 10n ** 16n, taker: taker.address, relayFee: '30000000000000' }),
-    request({ from: chain.chain, to: chain.chain, give: chain.usdc, take: chain.weth, amount: 25n * 10n ** 6n, taker: taker.address, relayFee: '75000' }),
-  ].map((rfq) => JSON.stringify({ ...rfq, rfqId: '@ID', skeleton: { ...rfq.skeleton, nonce: '@NONCE' } }).split(/@ID|@NONCE/));
-  let count = 0;
+/** Requests ready to be sent, about 25 USD each: all pairs by turns and both sides of each, so that a position never builds up; a nonce each, and many takers. */
+function requests(pairs: readonly Pair[]): () => { id: string; frame: string } {
+  const templates = pairs.flatMap(({ base, quote }) => {
+    const units = ({ symbol, decimals }: TokenInfo) => (25n * 10n ** BigInt(decimals)) / BigInt(usd(symbol));
+    return [[base, quote] as const, [quote, base] as const].map(([give, take]) => {
+      const rfq = request({ from: chain.chain, to: chain.chain, give, take, amount: units(give), taker: owner.address, relayFee: (units(give) / 300n).toString(), deadlineMs: 60_000 });
+      return JSON.stringify({ ...rfq, rfqId: '@', taker: '@', receiver: '@', skeleton: { ...rfq.skeleton, nonce: '@' } }).split('@');
+    });
+  });
   return () => {
-    count += 1;
-    const [head, middle, tail] = sides[count % 2] as [string, string, string];
-    return { id: String(count), frame: `${head}${count}${middle}${count}${process.hrtime.bigint()}${tail}` };
+    asked += 1;
+    const parts = templates[asked % templates.length] as string[];
+    const taker = `0x${(0xfa000000 + (asked % 60_000)).toString(16).padStart(40, '0')}`;
+    const values = [String(asked), taker, taker, `${asked}${process.hrtime.bigint()}`];
+    return { id: String(asked), frame: parts.map((part, at) => part + (values[at] ?? '')).join('') };
   };
 }
 
-async function drive(socket: WebSocket, child: ChildProcess, inFlight: number, seconds: number): Promise<Figures> {
+async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: string; frame: string }, { inFlight, until }: { inFlight: number; until: () => Promise<void> }): Promise<Figures> {
   const sent = new Map<string, number>();
   const latencies: number[] = [];
   const sample: string[] = [];
+  let quotes = 0;
   let declines = 0;
   let over = false;
+  let watch: NodeJS.Timeout | undefined;
+  const stuck = new Promise<never>((_, reject) => {
+    let [heard, since] = [0, performance.now()];
+    watch = setInterval(() => {
+      if (quotes + declines !== heard) [heard, since] = [quotes + declines, performance.now()];
+      else if (!over && performance.now() - since > 15_000) reject(new Error(`The LP has not answered for 15 seconds: ${sent.size} requests are open, ${quotes} quotes and ${declines} declines came before.`));
+    }, 500);
+  });
   const ask = () => {
     const { id, frame } = next();
     sent.set(id, performance.now());
@@ -151,11 +260,13 @@ async function drive(socket: WebSocket, child: ChildProcess, inFlight: number, s
       const id = text.slice(at + 9, text.indexOf('"', at + 9));
       const startedMs = sent.get(id);
       if (startedMs === undefined) return;
-      sent.delete(id);
       if (text.startsWith('{"type":"quote"')) {
+        if (!over) quotes += 1;
+        if (quotes % 997 === 0) sample.push(text);
+        if (text.includes('"more":true')) return;
         if (!over) latencies.push(performance.now() - startedMs);
-        if (latencies.length % 997 === 0) sample.push(text);
-      } else declines += 1;
+      } else if (++declines === 1) console.error('the first decline:', text);
+      sent.delete(id);
       if (!over) ask();
       else if (sent.size === 0) {
         socket.off('message', listen);
@@ -167,16 +278,30 @@ async function drive(socket: WebSocket, child: ChildProcess, inFlight: number, s
   const before = await usage(child);
   const startedMs = performance.now();
   for (let i = 0; i < inFlight; i += 1) ask();
-  await new Promise((done) => setTimeout(done, seconds * 1000));
+  await Promise.race([until(), stuck]);
   over = true;
   const elapsed = (performance.now() - startedMs) / 1000;
   const after = await usage(child);
-  await drained;
-  for (const text of sample) verify(text);
-  const cpuMicros = after.user + after.system - before.user - before.system;
+  await Promise.race([drained, stuck]);
+  clearInterval(watch);
+  for (const text of sample) if (!text.includes('"echo"')) verify(text);
+  sampleQuote ||= (sample[0] ?? '').replace(/"rfqId":"[^"]*"/, '"rfqId":"@ID"').replace(/"quoteId":"[^"]*"/, '"quoteId":"echo"');
+  const cpuMicros = after.userMicros + after.systemMicros - before.userMicros - before.systemMicros;
   latencies.sort((a, b) => a - b);
   const at = (share: number) => round(latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN);
-  return { quotesPerSecond: Math.round(latencies.length / elapsed), p50Ms: at(0.5), p99Ms: at(0.99), cpuMicrosPerQuote: Math.round(cpuMicros / latencies.length), cpuShare: round(cpuMicros / 1e6 / elapsed), declines };
+  return {
+    quotesPerSecond: Math.round(quotes / elapsed),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    cpuMicrosPerQuote: Math.round(cpuMicros / quotes),
+    cpuShare: round(cpuMicros / 1e6 / elapsed),
+    loopDelayMaxMs: round(after.loopDelayMaxMs),
+    gcMicrosPerQuote: round(((after.gcMs - before.gcMs) * 1000) / quotes),
+    gcLongestMs: round(after.gcLongestMs),
+    live: after.live,
+    rssMb: Math.round(after.rssBytes / 2 ** 20),
+    declines,
+  };
 }
 
 /** A quote counts only if anybody could check it. */
@@ -189,19 +314,46 @@ function verify(text: string): void {
   if (createRecovery().recover(digest, commitment.signature) !== operator.address) throw new Error('A quote was not signed by the operator.');
 }
 
-function usage(child: ChildProcess): Promise<Usage> {
+/** Half of everything the owner was given, into the escrow, in a handful of blocks. */
+async function depositAll(): Promise<void> {
+  const send = (to: string, data: string) => chain.anvil.rpc('eth_sendTransaction', [{ from: owner.address, to, data, gas: '0x30d40' }]);
+  for (const { address, decimals } of chain.chain.tokens) {
+    await send(address, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.chain.escrow, 2n ** 256n - 1n] }));
+    await send(chain.chain.escrow, depositCall(address, 50_000_000_000n * 10n ** BigInt(decimals)));
+  }
+  // Waits for its own receipt, and every block before it has the rest.
+  await chain.setOperator(owner.address, operator.address);
+  await chain.anvil.mine(2);
+}
+
+function usage(child: ChildProcess): Promise<BenchUsage> {
   return new Promise((done) => {
-    child.once('message', (message) => done(message as Usage));
-    child.send('usage');
+    child.once('message', (message) => done(message as BenchUsage));
+    child.send('usage' satisfies BenchWord);
   });
 }
 
-function report(name: string, figures: Map<number, Figures>): void {
+function show(name: string, figures: ReadonlyMap<number | string, Figures>): void {
   console.log(`\n${name}`);
-  console.log('in flight   quotes/s   p50 ms   p99 ms   CPU µs/quote   CPU   declines');
-  for (const [inFlight, { quotesPerSecond, p50Ms, p99Ms, cpuMicrosPerQuote, cpuShare, declines }] of figures) {
-    console.log([String(inFlight).padStart(9), String(quotesPerSecond).padStart(10), p50Ms.toFixed(2).padStart(8), p99Ms.toFixed(2).padStart(8), String(cpuMicrosPerQuote).padStart(14), cpuShare.toFixed(2).padStart(5), String(declines).padStart(10)].join(' '));
+  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   CPU µs/quote   CPU   loop max ms   GC µs   live   RSS MB   declines`);
+  for (const [label, f] of figures) {
+    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), f.loopDelayMaxMs.toFixed(1), f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
+    const widths = [8, 9, 9, 15, 6, 14, 8, 7, 9, 11];
+    console.log((typeof label === 'number' ? `${label} in flight` : label).padEnd(26) + words.map((word, at) => String(word).padStart(widths[at] ?? 8)).join(''));
   }
+}
+
+/** USD for one: whole, so that every amount divides. */
+function usd(symbol: string): number {
+  if (symbol === 'USDC') return 1;
+  return symbol === 'WETH' ? 2_500 : 2 + Number(symbol.slice(1));
+}
+
+function option(name: string, otherwise: number): number {
+  const given = process.argv.find((word) => word.startsWith(`--${name}=`));
+  const value = given === undefined ? otherwise : Number(given.slice(name.length + 3));
+  if (!Number.isFinite(value) || value <= 0) throw new Error(`--${name} is a positive number.`);
+  return value;
 }
 
 function round(value: number): number {

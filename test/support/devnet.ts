@@ -54,6 +54,8 @@ export interface DevnetOptions {
   proofWindowSeconds?: number;
   anvilArgs?: readonly string[];
   ws?: boolean;
+  /** Plain tokens of 18 decimals beside USDC and WETH: T0, T1 ... */
+  moreTokens?: number;
 }
 
 export interface Devnet {
@@ -72,7 +74,7 @@ export async function startDevnet(ids: readonly number[], options: DevnetOptions
   };
 }
 
-async function startChain(id: number, slug: string, { blockTimeSeconds = 0, depth = 1, landingMarginSeconds = 30, proofWindowSeconds = 60, anvilArgs = [], ws = false }: DevnetOptions): Promise<TestChain> {
+async function startChain(id: number, slug: string, { blockTimeSeconds = 0, depth = 1, landingMarginSeconds = 30, proofWindowSeconds = 60, anvilArgs = [], ws = false, moreTokens = 0 }: DevnetOptions): Promise<TestChain> {
   const anvil = await startAnvil({ chainId: id, blockTimeSeconds, args: anvilArgs });
   const deployment = await deployDevnet({
     rpcUrl: anvil.url,
@@ -85,6 +87,7 @@ async function startChain(id: number, slug: string, { blockTimeSeconds = 0, dept
     tokens: [
       { symbol: 'USDC', name: 'USD Coin', decimals: 6, eip3009: true, priceSymbol: 'USD' },
       { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, eip3009: false, priceSymbol: 'ETH' },
+      ...Array.from({ length: moreTokens }, (_, n) => ({ symbol: `T${n}`, name: `Token ${n}`, decimals: 18, eip3009: false, priceSymbol: null })),
     ],
   });
   const [usdc, weth] = deployment.tokens as [TokenInfo, TokenInfo];
