@@ -8,7 +8,7 @@ import { parseDecimal } from '../pricing/rational.ts';
 import { observeMid, sigmaOf, UNSEEN, type Volatility, wildness } from '../pricing/volatility.ts';
 import type { LpConfig } from './config.ts';
 import { pricingParams } from './params.ts';
-import { ALWAYS, type CheckedReference, type Condition, createPriceBook, declineOf, type PriceBook, type PriceState } from './price-book.ts';
+import { ALWAYS, type CheckedReference, type Condition, createPriceBook, declineOf, type PriceBook, type PriceState, shown } from './price-book.ts';
 
 export interface PairPrice {
   mid: Mid;
@@ -141,7 +141,7 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
       const observation = (takes ?? checks) && observe({ ...quote, source: key });
       if (observation === undefined) return;
       const middle = { num: observation.bid + observation.ask, den: 2n * 10n ** 18n };
-      latest.set(key, { value: Number(middle.num) / Number(middle.den), atMs: observation.atMs });
+      latest.set(key, { value: shown(middle), atMs: observation.atMs });
       for (const each of takes ?? []) each.take(observation);
       for (const book of checks ?? []) book.check(key, { price: middle, atMs: observation.atMs });
     },

@@ -63,6 +63,9 @@ const DEPEGGED_SIGMA = 0.4;
 /** Venues lie far apart while a peg breaks; the distance is charged as confidence and stops pricing by itself. */
 const DEPEGGED_GUARD_BPS = 100;
 
+/** Distances are floats of exact fractions: what lies on a limit is within it. */
+const NOISE_BPS = 1e-6;
+
 type Look = Omit<PriceState, 'condition'> & { condition: Omit<Condition, 'sinceMs'> | undefined; untilMs: number };
 
 export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook {
@@ -110,7 +113,7 @@ function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: Re
       return [
         {
           source: guard.source,
-          value: toNumber(reference.price),
+          value: shown(reference.price),
           atMs: reference.atMs,
           deviationBps: deviationBps(answer.price, reference.price),
           allowedBps: Math.max(guard.deviationBps + 2 * answer.confidenceBps, config.guardBps),
@@ -119,7 +122,7 @@ function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: Re
       ];
     });
     const fresh = checked.filter(({ stale }) => !stale);
-    const apart = fresh.find((each) => each.deviationBps > each.allowedBps);
+    const apart = fresh.find((each) => each.deviationBps > each.allowedBps + NOISE_BPS);
     const untilMs = Math.min(expiryOf(answer, options.maxAgeMs), ...fresh.map(({ source, atMs }) => atMs + (guards.find((guard) => guard.source === source)?.maxAgeMs ?? 0)));
     const doubt =
       apart !== undefined ? `${apart.source} says ${apart.value}, ${apart.deviationBps.toFixed(1)} bps from the mid: ${apart.allowedBps.toFixed(1)} are allowed`
@@ -144,10 +147,10 @@ function pegged(config: Extract<LpPriceConfig, { fixed: string }>, seen: Readonl
     if (guards.length === 0) return { ...holds, condition: undefined, untilMs: ALWAYS };
     const fresh = [...seen.values()].filter(({ atMs, maxAgeMs }) => nowMs - atMs <= (maxAgeMs ?? guardMaxAgeMs)).map((each) => ({ ...each, offBps: offBps(each, price) }));
     const untilMs = Math.min(ALWAYS, ...fresh.map(({ atMs, maxAgeMs }) => atMs + (maxAgeMs ?? guardMaxAgeMs)));
-    const off = fresh.filter((each) => each.offBps > depegBps);
+    const off = fresh.filter((each) => each.offBps > depegBps + NOISE_BPS);
     if (off.length >= need) depegged = true;
     // Half the way back, so that a coin on the edge does not swing between two prices.
-    else if (depegged && fresh.length >= need && fresh.every((each) => each.offBps <= depegBps / 2)) depegged = false;
+    else if (depegged && fresh.length >= need && fresh.every((each) => each.offBps <= depegBps / 2 + NOISE_BPS)) depegged = false;
     const halt = (code: 'depeg' | 'stale_mid', detail: string): Look => ({ ...holds, mid: undefined, depegged, untilMs: fresh.length === 0 ? nowMs : untilMs, condition: { code, blocks: true, detail } });
 
     if (!depegged) {
@@ -171,6 +174,9 @@ function expiryOf({ used, seen }: Mid, maxAgeMs: number): number {
 function offBps({ bid, ask }: Observation, price: Rational): number {
   return deviationBps(price, { num: bid + ask, den: 2n * 10n ** 18n });
 }
+
+/** A price for people: without the noise of a fraction turned float. */
+export const shown = (price: Rational): number => Number(toNumber(price).toPrecision(12));
 
 /** The condition as an answer to a request. */
 export const declineOf = (symbol: string, { code, detail }: Condition): Decline => ({ declined: 'stale_price', control: code, detail: `${symbol}: ${detail}` });
