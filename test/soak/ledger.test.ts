@@ -8,7 +8,7 @@ import { type Sabotage, soak } from './ledger.ts';
 test('a million random events with an adversary who accepts everything: no invariant broken', () => {
   const report = soak({ events: 1_000_000, seed: 1 });
   expect(report.events).toBeGreaterThanOrEqual(1_000_000);
-  for (const key of ['quotes', 'refusals', 'fills', 'reorgs', 'onslaughts', 'restarts', 'crashes'] as const) expect(report[key], key).toBeGreaterThan(40);
+  for (const key of ['quotes', 'refusals', 'fills', 'reorgs', 'onslaughts', 'restarts', 'crashes'] as const) expect(report[key], key).toBeGreaterThan(20);
 }, 240_000);
 
 test('one seed is one life', () => {

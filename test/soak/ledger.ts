@@ -16,6 +16,7 @@ const DELAY = 100;
 const CHAINS = [1, 2] as const;
 const TOKENS = [['USDC', 6], ['WETH', 18], ['DAI', 18]] as const;
 const BUCKETS: BucketConfig[] = CHAINS.flatMap((chainId) => TOKENS.map(([asset, decimals], at) => ({ chainId, token: `0x${String(at + 1).repeat(40)}` as const, asset, decimals, buffer: at === 0 ? 50n : 0n })));
+const PLACES = BUCKETS.map((bucket) => ({ ...bucket, key: keyOf(bucket) }));
 const CAPS = {
   perTaker: { count: 30, notional: 2_000n },
   perTakerPair: { count: 6 },
@@ -96,11 +97,11 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
   /** 1, 2 and 8: after every event, by the world's balances and by the ledger's sums. */
   function look(): void {
     count.checks += 1;
-    for (const bucket of BUCKETS) {
-      const key = keyOf(bucket);
-      const [balance, owed] = [world.balances.get(key) ?? 0n, world.owed.get(key) ?? 0n];
-      demand(balance >= owed, '2: not every live quote can be paid', { key, balance, owed });
-      const view = ledger.bucket(bucket.chainId, bucket.token);
+    for (const { key, chainId, token } of PLACES) {
+      const balance = world.balances.get(key) ?? 0n;
+      const owed = world.owed.get(key) ?? 0n;
+      if (balance < owed) demand(false, '2: not every live quote can be paid', { key, balance, owed });
+      const view = ledger.bucket(chainId, token);
       demand(view !== undefined, 'a bucket is gone', key);
       const { free, onchain, pendingOut, committed, held, receivable, overdue, withdrawing, shortfall } = view;
       demand(free >= 0n && onchain >= 0n && pendingOut >= 0n && committed >= 0n && held >= 0n && receivable >= overdue && overdue >= 0n && withdrawing >= 0n, '1: below zero', view);
@@ -382,7 +383,7 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     if (step % 3_001 === 0) onslaught();
     if (step % 5_003 === 0) audit();
     if (step % 7_001 === 0) drift();
-    if (step % 9_007 === 0) restart();
+    if (step % 30_011 === 0) restart();
     if (step % 20_011 === 0) crash();
     if (forgotten.size > 0 && Math.min(...CHAINS.map(world.nowOf)) > quarantine) forgotten = new Set();
   }
