@@ -170,6 +170,17 @@ describe('both directions, relay fee', () => {
     expect(answer.received).toBe(10n ** 19n - 2n * 10n ** 15n - relayFee);
     expect(answer.terms.gas).toBeCloseTo(0.1, 12);
   });
+  test('a broken peg pays nobody to take a position over, and the second opinion agrees', () => {
+    const eager = { q: -1, rebalanceBps: -3 };
+    expect(priced(eager).terms).toMatchObject({ inv: expect.closeTo(-12.385905, 5) as number, rebal: -3 });
+    const answer = priced({ ...eager, noRebates: true });
+    expect(answer.terms).toMatchObject({ inv: 0, rebal: 0 });
+    expect(check({ ...example, ...eager, noRebates: true }, answer)).toEqual([]);
+    expect(check({ ...example, ...eager }, answer)).not.toEqual([]);
+    expect(check({ ...example, ...eager, noRebates: true }, priced(eager))).not.toEqual([]);
+    // What a position costs is charged as ever.
+    expect(D({ q: 1, noRebates: true })).toBe(D({ q: 1 }));
+  });
   test('a depegged quote token changes the size, not the price', () => {
     const answer = priced({ quoteValue: 0.9 });
     expect(answer.gross).toBe(25_000_000_000n);
