@@ -41,19 +41,19 @@ function fill(ledger: Ledger, quoteId: string, weth: bigint, { probability, acce
 
 test('nothing configured: the target is what we started with, the band the pair\'s, the hard one twice that, for the base asset alone', () => {
   const { ledger, bands } = made();
-  expect(bands.position(route('buy', 1, 1), 2_500)).toEqual({ q: 0, halfBand: 200_000 });
+  expect(bands.look(route('buy', 1, 1), 2_500)).toMatchObject({ q: 0, halfBand: 200_000 });
   // Twice 200,000 USD at 2,500.
-  expect(bands.room(route('buy', 1, 1), 2_500)).toEqual({ input: 160n * ETH });
-  expect(bands.room(route('sell', 1, 1), 2_500)).toEqual({ output: 160n * ETH });
+  expect(bands.look(route('buy', 1, 1), 2_500).room).toEqual({ input: 160n * ETH });
+  expect(bands.look(route('sell', 1, 1), 2_500).room).toEqual({ output: 160n * ETH });
   fill(ledger, 'q', 100n);
-  expect(bands.position(route('buy', 1, 1), 2_500)).toEqual({ q: 1.25, halfBand: 200_000 });
-  expect(bands.room(route('buy', 1, 1), 2_500)).toEqual({ input: 60n * ETH });
-  expect(bands.room(route('sell', 1, 1), 2_500)).toEqual({ output: 260n * ETH });
+  expect(bands.look(route('buy', 1, 1), 2_500)).toMatchObject({ q: 1.25, halfBand: 200_000 });
+  expect(bands.look(route('buy', 1, 1), 2_500).room).toEqual({ input: 60n * ETH });
+  expect(bands.look(route('sell', 1, 1), 2_500).room).toEqual({ output: 260n * ETH });
 });
 
 test('q counts what is owned, accepted and in transit in full, and live quotes by their chance', () => {
   const { ledger, bands } = made();
-  const q = () => bands.position(route('buy', 1, 1), 2_500).q;
+  const q = () => bands.look(route('buy', 1, 1), 2_500).q;
   fill(ledger, 'live', 40n, { probability: 2_500, accept: false });
   expect(q()).toBeCloseTo(0.125, 6);
   ledger.apply({ type: 'accepted', quoteId: 'live' });
@@ -71,29 +71,29 @@ test('q counts what is owned, accepted and in transit in full, and live quotes b
 
 test('bands of the asset, in tokens: soft ones measure q, hard ones bound both legs', () => {
   const { ledger, bands } = made({ assets: { WETH: { target: '80', softBand: '40', hardBand: '60' }, USDC: { hardBand: '50000' } } });
-  expect(bands.position(route('buy', 1, 1), 2_500)).toEqual({ q: 0.5, halfBand: 100_000 });
-  expect(bands.room(route('buy', 1, 1), 2_500)).toEqual({ input: 40n * ETH, output: 50_000n * USD });
-  expect(bands.room(route('sell', 1, 1), 2_500)).toEqual({ input: 50_000n * USD, output: 80n * ETH });
+  expect(bands.look(route('buy', 1, 1), 2_500)).toMatchObject({ q: 0.5, halfBand: 100_000 });
+  expect(bands.look(route('buy', 1, 1), 2_500).room).toEqual({ input: 40n * ETH, output: 50_000n * USD });
+  expect(bands.look(route('sell', 1, 1), 2_500).room).toEqual({ input: 50_000n * USD, output: 80n * ETH });
   fill(ledger, 'q', 50n);
-  expect(bands.room(route('buy', 1, 1), 2_500).input).toBe(0n);
+  expect(bands.look(route('buy', 1, 1), 2_500).room.input).toBe(0n);
 });
 
 test('one chain: what has to stay there stays, whatever is accepted; what may come is bounded too', () => {
   const assets = { WETH: { chains: { base: { share: 3, hardShare: 0.9 }, arc: { hardShare: 0.5 } } } };
   const { ledger, bands } = made({ assets, weth: [75n, 25n] });
   // 10 % of 75 stays on base, and no more than half as much again comes to arc.
-  expect(bands.room(route('sell', 2, 1), 2_500).output).toBe(675n * ETH / 10n);
-  expect(bands.room(route('buy', 2, 1), 2_500).input).toBe(125n * ETH / 10n);
+  expect(bands.look(route('sell', 2, 1), 2_500).room.output).toBe(675n * ETH / 10n);
+  expect(bands.look(route('buy', 2, 1), 2_500).room.input).toBe(125n * ETH / 10n);
   ledger.hold({ quoteId: 'q', chainId: 1, token: WETH.address, amount: 60n * ETH, input: { chainId: 1, token: USDC.address, amount: 1n }, group: 'q', lapsesAt: 2_000, taker: 't', pair: 'p', side: 'sell', notional: 1n, fillProbabilityBps: 1 }, 1_000);
-  expect(bands.room(route('sell', 2, 1), 2_500).output).toBe(75n * ETH / 10n);
+  expect(bands.look(route('sell', 2, 1), 2_500).room.output).toBe(75n * ETH / 10n);
 });
 
 test('rebalancing is charged for draining a chain that is short, and half of it given for filling one', () => {
   const { bands } = made({ assets: { USDC: { transportBps: 4, chains: { arc: { transportBps: 10 } } } }, usdc: [180_000n, 20_000n] });
   // 20,000 where 100,000 is the fair part: q -0.8, ramp 0.75.
-  expect(bands.rebalanceBps(route('buy', 1, 2))).toBeCloseTo(7.5, 9);
-  expect(bands.rebalanceBps(route('sell', 2, 1))).toBeCloseTo(-3.75, 9);
-  expect(bands.rebalanceBps(route('buy', 2, 1))).toBeCloseTo(0, 9);
+  expect(bands.look(route('buy', 1, 2), 2_500).rebalanceBps).toBeCloseTo(7.5, 9);
+  expect(bands.look(route('sell', 2, 1), 2_500).rebalanceBps).toBeCloseTo(-3.75, 9);
+  expect(bands.look(route('buy', 2, 1), 2_500).rebalanceBps).toBeCloseTo(0, 9);
 });
 
 test('a band on a chain that has no such token is a mistake', () => {

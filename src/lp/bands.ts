@@ -45,12 +45,19 @@ export interface Room {
   output?: bigint;
 }
 
-export interface Bands {
-  /** Position of the base asset and the half-band it is measured by, in USD. */
-  position(route: Route, baseUsd: number): { q: number; halfBand: number };
-  room(route: Route, baseUsd: number): Room;
+/** What a price wants to know of them. */
+export interface Look {
+  /** Position of the base asset, and the half-band it is measured by, in USD. */
+  q: number;
+  halfBand: number;
+  room: Room;
   /** What moving inventory to where this trade takes it from will cost, less what it saves. */
-  rebalanceBps(route: Route): number;
+  rebalanceBps: number;
+}
+
+export interface Bands {
+  /** At one moment, for the hot path: every bucket is looked at once. */
+  look(route: Route, baseUsd: number): Look;
   /** For people: `usd` prices one whole token. */
   positions(usd: (asset: string) => number | undefined): Position[];
   places(asset: string): Place[];
@@ -110,40 +117,40 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
   }
 
   /** Hard band of one leg's asset. Only the base asset has one without being told: what we make a market in is where the risk is. */
-  function legRoom(asset: string, route: Route, baseUsd: number): { in: bigint; out: bigint } | undefined {
-    const { base } = route.pair;
+  function legRoom(asset: string, { pair, params }: Route, baseUsd: number, baseTotal: bigint): { in: bigint; out: bigint } | undefined {
     const want = wanted.get(asset);
-    if (want === undefined || (asset !== base && want.hard === undefined)) return undefined;
-    const hard = want.hard ?? BigInt(HARD_OVER_SOFT) * (want.soft ?? tokens(route.params.halfBand, baseUsd));
-    return bandRoom(ledger.exposure(asset).total, { target: want.target, hard });
+    if (want === undefined || (asset !== pair.base && want.hard === undefined)) return undefined;
+    const hard = want.hard ?? BigInt(HARD_OVER_SOFT) * (want.soft ?? tokens(params.halfBand, baseUsd));
+    return bandRoom(asset === pair.base ? baseTotal : ledger.exposure(asset).total, { target: want.target, hard });
   }
 
   const smaller = (a: bigint | undefined, b: bigint | undefined): bigint | undefined => (a === undefined ? b : b === undefined || a < b ? a : b);
   const baseUnits = (atto: bigint, decimals: number): bigint => (decimals <= 18 ? atto / ten(18 - decimals) : atto * ten(decimals - 18));
 
   return {
-    position(route, baseUsd) {
-      const { pair, params } = route;
+    look(route, baseUsd) {
+      const { origin, dest, inputToken, outputToken, pair, params } = route;
       const want = wanted.get(pair.base);
       const halfBand = want?.soft === undefined ? params.halfBand : (Number(want.soft) / 1e18) * baseUsd;
-      // The same asset on two chains has a location but no price to be wrong about.
-      if (pair.base === pair.quote || want === undefined) return { q: 0, halfBand };
-      const off = ledger.exposure(pair.base).total - want.target;
-      return { q: ((Number(off / 1_000_000_000n) / 1e9) * baseUsd) / halfBand, halfBand };
-    },
-    room(route, baseUsd) {
-      const { origin, dest, inputToken, outputToken, pair } = route;
-      const same = pair.base === pair.quote;
       const [drained, filled] = [placeOf(outputToken.symbol, dest.id), placeOf(inputToken.symbol, origin.id)];
       // What is promised and may never leave counts as gone: the least that is to stay there stays whatever is accepted.
       const left = drained?.room && drained.room.out - drained.held;
-      const output = smaller(same ? undefined : legRoom(outputToken.symbol, route, baseUsd)?.out, left !== undefined && left < 0n ? 0n : left);
-      const input = smaller(same ? undefined : legRoom(inputToken.symbol, route, baseUsd)?.in, filled?.room?.in);
-      return { ...(input !== undefined && { input: baseUnits(input, inputToken.decimals) }), ...(output !== undefined && { output: baseUnits(output, outputToken.decimals) }) };
-    },
-    rebalanceBps({ dest, origin, inputToken, outputToken }) {
-      const [drained, filled] = [chainBand(placeOf(outputToken.symbol, dest.id)), chainBand(placeOf(inputToken.symbol, origin.id))];
-      return rebalanceTerm({ ...(drained && { drained }), ...(filled && { filled }) });
+      let output = left !== undefined && left < 0n ? 0n : left;
+      let input = filled?.room?.in;
+      let q = 0;
+      // The same asset on two chains has a location but no price to be wrong about.
+      if (pair.base !== pair.quote && want !== undefined) {
+        const { total } = ledger.exposure(pair.base);
+        q = ((Number((total - want.target) / 1_000_000_000n) / 1e9) * baseUsd) / halfBand;
+        output = smaller(legRoom(outputToken.symbol, route, baseUsd, total)?.out, output);
+        input = smaller(legRoom(inputToken.symbol, route, baseUsd, total)?.in, input);
+      }
+      return {
+        q,
+        halfBand,
+        room: { ...(input !== undefined && { input: baseUnits(input, inputToken.decimals) }), ...(output !== undefined && { output: baseUnits(output, outputToken.decimals) }) },
+        rebalanceBps: rebalanceTerm({ drained: chainBand(drained), filled: chainBand(filled) }),
+      };
     },
     positions: (usd) =>
       [...wanted].map(([asset, want]) => {

@@ -127,7 +127,7 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
       const { mid, quoteValue, sigma } = priced;
       const since = Math.min(mid.atMs, nowMs) / 1000;
       const baseUsd = mid.value * quoteValue;
-      const { q, halfBand } = bands.position(route, baseUsd);
+      const { q, halfBand, room, rebalanceBps } = bands.look(route, baseUsd);
       const params = curves.params(route, sizeOf(route, ask, baseUsd, quoteValue));
       return {
         side: ask.side,
@@ -145,8 +145,8 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
         q,
         ownGas,
         lockSeconds: route.sameChain ? 0 : (route.lockSeconds ?? quoting.lockSeconds),
-        rebalanceBps: bands.rebalanceBps(route),
-        room: bands.room(route, baseUsd),
+        rebalanceBps,
+        room,
         adverseBps: pair.base === pair.quote ? 0 : adverse(ask.taker),
         noRebates: priced.depegged,
         freeOutput: ledger.free(route.dest.id, route.outputToken.address),

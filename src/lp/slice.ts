@@ -56,7 +56,7 @@ export function createSlicer(deps: QuoterDeps): Slicer {
     if (context.startTime !== order.fillDeadline + 1 || context.feeBps !== rfq.platformFeeBps || context.relayFee > BigInt(rfq.relayFee)) return wrong('our context');
     if (order.outputs.reduce((sum, each) => sum + (decodeContext(each.context)?.portionBps ?? 0), 0) !== 10_000) return wrong('portions');
     // The ladder's own mid, spread and gas, at exactly this size: never worse for us than what we promised there.
-    const own: PriceInputs = { ...inputs, side: 'exactInput', amount: mine.portion, relayFee: context.relayFee, freeOutput: book.ledger.free(route.dest.id, route.outputToken.address), room: book.bands.room(route, (Number(inputs.mid.num) / Number(inputs.mid.den)) * inputs.quoteValue) };
+    const own: PriceInputs = { ...inputs, side: 'exactInput', amount: mine.portion, relayFee: context.relayFee, freeOutput: book.ledger.free(route.dest.id, route.outputToken.address), room: book.bands.look(route, (Number(inputs.mid.num) / Number(inputs.mid.den)) * inputs.quoteValue).room };
     const priced = price(own);
     if (isDecline(priced)) return priced;
     if (output.amount > priced.output) return wrong(`output ${output.amount} where the ladder gives ${priced.output}`);

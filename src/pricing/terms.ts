@@ -47,9 +47,12 @@ const RAMP_FROM = 0.2;
 const REFILL_SHARE = 0.5;
 
 /** Draining a chain that is short costs up to its transport; filling one that is short earns up to half of it back. */
-export function rebalanceTerm({ drained, filled }: { drained?: ChainBand; filled?: ChainBand }): number {
-  const shortage = (band: ChainBand | undefined) => (band === undefined || band.q >= 0 ? 0 : band.costBps * Math.min(Math.max((-band.q - RAMP_FROM) / (1 - RAMP_FROM), 0), 1));
+export function rebalanceTerm({ drained, filled }: { drained?: ChainBand | undefined; filled?: ChainBand | undefined }): number {
   return shortage(drained) - REFILL_SHARE * shortage(filled);
+}
+
+function shortage(band: ChainBand | undefined): number {
+  return band === undefined || band.q >= 0 ? 0 : band.costBps * Math.min(Math.max((-band.q - RAMP_FROM) / (1 - RAMP_FROM), 0), 1);
 }
 
 /**
