@@ -262,7 +262,7 @@ export function createAccounts(deps: AccountsDeps, { account, operator, tokens, 
       record.liveQuotes = deps.ledger.live;
       explainer.quoted(record);
     },
-    declined: (rfq, route, decline, atMs) => explainer.declined({ rfq, route, decline, atMs }),
+    declined: explainer.declined,
     accepted(award: OpenAward) {
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;
       const exchange = exchangeOf(orderId, slice, order);

@@ -198,7 +198,7 @@ interface Line {
 
 /**
  * gross - output in lines. Fee, gas and relay fee are the integers that were charged; the spread is divided among its terms
- * at a millionth of a bp, and what integers make of it beyond that is the rounding.
+ * at a billionth of a bp, and what integers make of it beyond that is the rounding.
  */
 export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount, terms }: Priced): Line[] {
   const { conf, adv, inv, impact, capital, rebal, extra = {}, x, m, explore = 0, c0, fee, D } = terms;
@@ -207,14 +207,14 @@ export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount
   if (explore !== 0) parts.push(['explore', explore]);
   // Float noise of a sum is no floor.
   if (Math.abs(floor) > 1e-9) parts.push(['floor', floor]);
-  const lines = parts.map(([name, bps]): Line => ({ name, bps, amount: (gross * BigInt(Math.round(bps * 1e6))) / PER_MILLIONTH_BPS }));
+  const lines = parts.map(([name, bps]): Line => ({ name, bps, amount: (gross * BigInt(Math.round(bps * 1e9))) / PER_BILLIONTH_BPS }));
   const rounding = lines.reduce((left, { amount }) => left - amount, spreadAmount);
   const charged = ([name, amount]: [string, bigint]): Line => ({ name, bps: bpsOf(amount, gross), amount });
   const last: Line[] = ([['gas', gasAmount], ['relay', relayAmount], ['fee', feeAmount], ['rounding', rounding]] as [string, bigint][]).map(charged);
   return [...lines, ...last];
 }
 
-const PER_MILLIONTH_BPS = 10_000_000_000n;
+const PER_BILLIONTH_BPS = 10_000_000_000_000n;
 
 export function explainDecline({ rfq, route, decline, atMs }: DeclineRecord): ExplainedDecline {
   const fixed = rfq.side === 'exactInput' ? route?.inputToken : route?.outputToken;
@@ -326,7 +326,7 @@ const listed = (names: readonly string[]): string => (names.length < 2 ? names.j
 export interface Explainer {
   /** On the hot path: one assignment. */
   quoted(record: QuoteRecord): void;
-  declined(record: DeclineRecord): void;
+  declined(rfq: Rfq, route: Route | undefined, decline: Decline, atMs: number): void;
   /** The quote under this order id, if it is still kept. */
   quote(orderId: string): QuoteRecord | undefined;
   /** Everything kept under a quote, order or rfq id, newest first. */
@@ -339,7 +339,7 @@ export function createExplainer({ keep }: { keep: number }): Explainer {
   const declines = createRing<DeclineRecord>(keep);
   return {
     quoted: quotes.add,
-    declined: declines.add,
+    declined: (rfq, route, decline, atMs) => declines.add({ rfq, route, decline, atMs }),
     quote: (orderId) => quotes.find((record) => record.orderId === orderId)[0],
     explain: (id) => [
       ...quotes.find(({ quoteId, orderId, rfqId }) => orderId === id || quoteId === id || rfqId === id).map(explainQuote),

@@ -5,6 +5,9 @@ import { createJournalStore } from '../../src/adapters/postgres/journal-store.ts
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { orderDigest, orderId } from '../../src/domain/order.ts';
+import { startOps } from '../../src/adapters/http/ops.ts';
+import { quoteLines } from '../../src/apps/cli/lp-explain.ts';
+import { bookRoutes } from '../../src/apps/lp/books.ts';
 import type { ExplainedQuote } from '../../src/lp/explain.ts';
 import type { LpNode } from '../../src/lp/node.ts';
 import { encodeFunding } from '../../src/settlement/funding.ts';
@@ -13,6 +16,7 @@ import { orderFromMessage } from '../../src/protocol/wire.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
 import { awardOf, eventually, takeQuote, type Trade, willingAttesters } from '../support/lp-trades.ts';
+import { silentLog } from '../support/silent.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { random32, request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
 
@@ -225,6 +229,26 @@ test('the owner pays in and takes out: the books follow, and it is no profit', a
   await there.send(owner.address, there.chain.escrow, withdrawCall(there.usdc.address, owner.address));
   await eventually(async () => (await lp.accounts().reconcile()).some(({ chain, token, journal }) => chain === 'chain2' && token === 'USDC' && journal < 46_000n * USDC));
   await booksAgree();
+});
+
+test('the admin door tells it all, and what to do when it knows nothing', async () => {
+  const door = await startOps({ host: '127.0.0.1', port: 0, log: silentLog, routes: bookRoutes(lp), localOnly: true });
+  const get = async (path: string) => {
+    const answer = await fetch(`${door.url}${path}`);
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> & { error: { code: string; message: string } } };
+  };
+  const { body: pnl } = await get('/pnl?by=trade&sinceMs=0&limit=100');
+  const rows = pnl.rows as { key: string; trades: number }[];
+  expect(rows.length).toBeGreaterThanOrEqual(5);
+  const { body: why } = await get(`/explain/${rows.at(-1)?.key}`);
+  const [first] = why.explanations as ExplainedQuote[];
+  expect(first).toMatchObject({ kind: 'quote', orderId: rows.at(-1)?.key });
+  for (const line of quoteLines(first as ExplainedQuote)) expect(line.length).toBeLessThan(260);
+  expect((await get(`/books/${rows[0]?.key}`)).body.entries).toEqual(expect.arrayContaining([expect.objectContaining({ kind: 'sent' })]));
+  expect((await get('/books')).body.reconciled).toEqual(expect.arrayContaining([expect.objectContaining({ chain: 'chain1', token: 'USDC', difference: '0' })]));
+  expect(await get('/explain/nobody')).toMatchObject({ status: 400, body: { error: { code: 'unknown_quote', message: expect.stringContaining('lp.explain.keep') } } });
+  expect(await get('/pnl?by=weather')).toMatchObject({ status: 400, body: { error: { code: 'bad_request' } } });
+  await door.close();
 });
 
 const word = (address: string) => `0x${'0'.repeat(24)}${address.slice(2)}` as const;

@@ -43,6 +43,12 @@ describe('ops', () => {
     expect(lines.length).toBe(1);
   });
 
+  test('one piece of a path may be anything, and only one', async () => {
+    const url = await serve([{ method: 'GET', path: '/explain/:id', handle: ({ id }) => ({ status: 200, body: { id } }) }]);
+    expect(await (await fetch(`${url}/explain/0xab%2Fc`)).json()).toEqual({ id: '0xab/c' });
+    for (const path of ['/explain', '/explain/', '/explain/a/b', '/explainx/a', '/explain/%zz']) expect((await fetch(`${url}${path}`)).status).toBe(404);
+  });
+
   test('the local door refuses web pages and foreign names', async () => {
     const url = await serve([{ method: 'POST', path: '/pause', handle: () => ({ status: 200, body: {} }) }], true);
     expect((await fetch(`${url}/pause`, { method: 'POST' })).status).toBe(200);

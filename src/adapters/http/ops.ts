@@ -15,8 +15,9 @@ export interface Answer {
 
 export interface OpsRoute {
   method: 'GET' | 'POST';
+  /** Exact, or with `/:id` at its end for whatever stands there. */
   path: string;
-  handle(request: { query: URLSearchParams; body: string }): Answer | Promise<Answer>;
+  handle(request: { query: URLSearchParams; body: string; id: string }): Answer | Promise<Answer>;
 }
 
 export interface OpsServer {
@@ -82,11 +83,11 @@ export async function startOps({ host, port, routes, log, localOnly = false, tok
       if (token !== undefined && !sameText(request.headers.authorization ?? '', `Bearer ${token}`)) return refuse(401, 'unauthorized', 'This door wants its token: Authorization: Bearer <text of the token file that the configuration names>.');
       if (!URL.canParse(request.url ?? '', 'http://ops')) return refuse(400, 'bad_request', 'The request line holds no path.');
       const url = new URL(request.url ?? '', 'http://ops');
-      const here = routes.filter((route) => route.path === url.pathname);
+      const here = routes.filter((route) => idAt(route.path, url.pathname) !== undefined);
       if (here.length === 0) return refuse(404, 'not_found', `Nothing is here. This door knows: ${routes.map((route) => `${route.method} ${route.path}`).join(', ')}.`);
       const route = here.find(({ method }) => method === (request.method === 'HEAD' ? 'GET' : request.method));
       if (!route) return refuse(405, 'method_not_allowed', `Use ${here.map(({ method }) => method).join(' or ')} here.`);
-      return await route.handle({ query: url.searchParams, body: await readBody(request) });
+      return await route.handle({ query: url.searchParams, body: await readBody(request), id: idAt(route.path, url.pathname) ?? '' });
     } catch (error) {
       if (error instanceof BaseError && error.retry === 'never' && error.code !== 'invariant') return refuse(400, error.code, error.message);
       log.error({ err: error, path: request.url }, 'the operator door could not answer');
@@ -112,6 +113,19 @@ const sameText = (given: string, wanted: string): boolean => {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(wanted));
 };
+
+/** What stands in the place of `:id`, or '' where there is no such place; undefined when the path is another. */
+function idAt(pattern: string, path: string): string | undefined {
+  if (pattern === path) return '';
+  if (!pattern.endsWith('/:id')) return undefined;
+  const [stem, rest] = [pattern.slice(0, -3), path.slice(pattern.length - 3)];
+  if (!path.startsWith(stem) || rest === '' || rest.includes('/')) return undefined;
+  try {
+    return decodeURIComponent(rest);
+  } catch {
+    return undefined;
+  }
+}
 
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

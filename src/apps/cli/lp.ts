@@ -42,6 +42,15 @@ export function lpCommand(): Command {
     .action(async (_: object, command: Command) => (await import('./lp-control.ts')).showAudit(given(command)));
   tool('inventory', 'what we own, promised and are owed, by token and chain').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showInventory(given<DoorOptions>(command)));
   tool('limits', 'every cap with what counts against it now').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showLimits(given<DoorOptions>(command)));
+  tool('explain', 'why a quote was priced as it was, or a request declined')
+    .argument('<id>', 'of the quote, the order or the request')
+    .action(async (id: string, _: object, command: Command) => (await import('./lp-explain.ts')).explain(id, given<DoorOptions>(command)));
+  tool('pnl', 'what was earned: spread, fees, gas, mark-outs, positions at mid')
+    .option('--since <when>', '24h, 7d, all, or a date', '24h')
+    .addOption(new Option('--by <what>', 'one line for each').choices(['pair', 'corridor', 'taker', 'trade']).default('pair'))
+    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json']).default('table'))
+    .option('--limit <rows>', 'no more lines than this', '1000')
+    .action(async (_: object, command: Command) => (await import('./lp-pnl.ts')).showProfit(given(command)));
   lp.command('price')
     .description('price one request from a JSON file of all inputs, and print every term and the exact amounts')
     .requiredOption('--inputs <file>', 'the inputs, as in docs/examples/worked-example.json')

@@ -24,6 +24,7 @@ import { createTransactors, openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { adminRoutes } from './admin.ts';
+import { bookRoutes } from './books.ts';
 import { createBrake } from './brake.ts';
 import { type LpAppConfig, zLpAppConfig } from './config.ts';
 import { openJournal } from './journal.ts';
@@ -108,7 +109,7 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
     const { port, tokenFile } = config.admin;
     const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile);
     if (token !== undefined) redactor.hide(token);
-    const admin = await startOps({ host: '127.0.0.1', port, log, routes: adminRoutes({ node, brake, journal, reloader }), localOnly: true, ...(token !== undefined && { token }) });
+    const admin = await startOps({ host: '127.0.0.1', port, log, routes: [...adminRoutes({ node, brake, journal, reloader }), ...bookRoutes(node)], localOnly: true, ...(token !== undefined && { token }) });
     life.onStop('admin door', () => admin.close());
     log.info({ operator: signer.address, admin: admin.url, metrics: `${ops.url}/metrics` }, 'LP is open');
   });

@@ -1,0 +1,56 @@
+/** What the admin door tells of the books: why a price, what was earned, and whether the books agree with the chains. */
+
+import type { OpsRoute } from '../../adapters/http/ops.ts';
+import { RequestError } from '../../domain/errors.ts';
+import type { LpNode } from '../../lp/node.ts';
+import type { ProfitKey } from '../../ports/journal-store.ts';
+
+const KEYS: readonly ProfitKey[] = ['pair', 'corridor', 'taker', 'trade'];
+const MOST_ROWS = 10_000;
+
+export function bookRoutes(node: LpNode): OpsRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/explain/:id',
+      async handle({ id }) {
+        const explanations = await node.accounts().explain(id);
+        if (explanations.length > 0) return { status: 200, body: { explanations } };
+        throw new RequestError(
+          `Nothing is known under ${id.slice(0, 80)}. Give the quote's, order's or request's id in full; quotes that nobody took are kept for the last lp.explain.keep (raise it to look further back), accepted ones for good.`,
+          { code: 'unknown_quote' },
+        );
+      },
+    },
+    {
+      method: 'GET',
+      path: '/pnl',
+      async handle({ query }) {
+        const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
+        const sinceMs = Number(query.get('sinceMs') ?? 0);
+        const limit = Number(query.get('limit') ?? 1_000);
+        if (by === undefined || !Number.isSafeInteger(sinceMs) || sinceMs < 0 || !Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS) {
+          throw new RequestError(`Ask with by=${KEYS.join('|')}, sinceMs=<Unix milliseconds> and limit=<1 to ${MOST_ROWS}>.`, { code: 'bad_request' });
+        }
+        return { status: 200, body: await node.accounts().profit({ by, sinceMs, limit }) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/books',
+      // Compared anew: this one asks the chains.
+      async handle() {
+        const accounts = node.accounts();
+        return { status: 200, body: { reconciled: await accounts.reconcile(), balances: accounts.balances(), lag: accounts.lag() } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/books/:id',
+      async handle({ id }) {
+        if (!/^0x[0-9a-f]{64}$/.test(id)) throw new RequestError('Name an order: 0x and 64 lower-case hex digits.', { code: 'bad_request' });
+        return { status: 200, body: { entries: await node.accounts().entries(id as `0x${string}`) } };
+      },
+    },
+  ];
+}
