@@ -29,8 +29,50 @@ export function simCommand(): Command {
     .option('--events <n>', 'bars: events of the adversary, 1000000 by default', natural)
     .option('--recording <file>', 'bars: recorded exchange prices for bar 6, as `firmquote feed replay` reads them')
     .action(async (options: SimOptions, command: Command) => act(options, command.args));
+  marketOptions(sim.command('run').description("a market around an LP's own configuration: takers, option holders, rivals; prices drawn or recorded"))
+    .requiredOption('-c, --config <file>', 'configuration of the LP, as config/lp.example.json')
+    .option('--copies <n>', 'copies of this LP that compete', within(0, 20, true), 0)
+    .option('--fixed <bps>', 'a rival with this spread for everybody; may be given several times', many, [])
+    .action(async (options) => (await import('./sim-run.ts')).simulateMarket(options));
   return sim;
 }
+
+/** What `run` and `replay` share. */
+function marketOptions(command: Command): Command {
+  return command
+    .option('--seed <n>', 'where chance starts', within(0, 2 ** 31, true), 1)
+    .option('--minutes <n>', 'how long; default: an hour, or the whole recording', within(1, 100_000))
+    .option('--prices <file>', 'recorded exchange prices instead of drawn ones, as `firmquote feed replay` reads them')
+    .option('--start <price>', 'first mid', within(1e-9, 1e12), 2500)
+    .option('--sigma <share>', 'volatility of the mid, a year: 0.9 is 90 %', within(0, 20), 0.9)
+    .option('--jumps <n>', 'jumps of the mid an hour', within(0, 3600), 1)
+    .option('--jump-bps <bps>', 'their mean size', within(0.1, 10_000), 30)
+    .option('--rfq-seconds <seconds>', 'mean time between two requests', within(0.01, 86_400), 10)
+    .option('--informed <share>', 'share of requests from option holders, who wait to the last second', within(0, 1), 0.2)
+    .option('--takers <n>', 'ordinary takers', within(1, 100_000, true), 50)
+    .option('--holders <n>', 'option holders', within(1, 100_000, true), 3)
+    .option('--size-usd <usd>', 'median size of a request', within(1, 1e9), 10_000)
+    .option('--alpha <n>', 'how ordinary takers answer: 1 / (1 + e^(alpha + beta * bps))', within(-20, 20), -2)
+    .option('--beta <n>', 'see alpha', within(0.01, 10), 0.25)
+    .option('--fee-bps <bps>', 'platform fee', within(0, 100, true), 2)
+    .option('--capital-usd <usd>', 'what an LP owns of either asset at the start', within(1, 1e12), 500_000)
+    .option('--gas-usd <usd>', 'own gas of a cross-chain trade', within(0, 1e6), 0.1)
+    .option('--noise-bps <bps>', "how far an LP's mid is off the exchange's, one standard deviation", within(0, 100), 0.5)
+    .option('--pair <pair>', 'such as WETH-USDC; default: the first of two assets')
+    .option('--no-risk', 'without the risk controls')
+    .option('--json <file>', 'write everything as JSON')
+    .option('--html <file>', 'write a page with charts');
+}
+
+function within(least: number, most: number, whole = false): (text: string) => number {
+  return (text) => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (!Number.isFinite(value) || value < least || value > most || (whole && !Number.isInteger(value))) throw new InvalidArgumentError(`It must be a ${whole ? 'whole ' : ''}number from ${least} to ${most}.`);
+    return value;
+  };
+}
+
+const many = (text: string, before: number[]): number[] => [...before, within(0.1, 1000)(text)];
 
 async function act(options: SimOptions, rest: readonly string[]): Promise<void> {
   const chosen = [options.published === true, options.bars === true, options.model !== undefined].filter(Boolean).length;

@@ -1,0 +1,33 @@
+/** The mid that everybody sees: drawn second by second, or taken from a recording. */
+
+import { perRootSecond } from '../pricing/option.ts';
+import type { Dice } from './dice.ts';
+
+export interface PathSetup {
+  seconds: number;
+  start: number;
+  sigma: number;
+  jumpsPerHour: number;
+  jumpBps: number;
+}
+
+/** Geometric diffusion with Laplace jumps, one price for each second and the start. */
+export function drawPrices({ seconds, start, sigma, jumpsPerHour, jumpBps }: PathSetup, dice: Dice): number[] {
+  const step = perRootSecond(sigma);
+  const prices = [start];
+  let price = start;
+  for (let at = 1; at <= seconds; at++) {
+    let bps = step * dice.normal();
+    if (dice.uniform() < jumpsPerHour / 3600) bps += dice.laplace(jumpBps);
+    price *= Math.exp(bps / 1e4);
+    prices.push(price);
+  }
+  return prices;
+}
+
+/** Annualised volatility of a series of one price a second. */
+export function realised(prices: readonly number[]): number {
+  let squares = 0;
+  for (let at = 1; at < prices.length; at++) squares += (Math.log((prices[at] as number) / (prices[at - 1] as number)) * 1e4) ** 2;
+  return prices.length < 2 ? 0 : Math.sqrt(squares / (prices.length - 1)) / perRootSecond(1);
+}

@@ -1,0 +1,238 @@
+/**
+ * A market around the engine: an exchange whose mid moves, takers who ask everybody and take the best, others who hold what
+ * they were given to its last second, and several LPs with their own inventories. Money is counted on all sides, always.
+ */
+
+import { isDecline } from '../domain/decline.ts';
+import { InvariantError } from '../domain/errors.ts';
+import { winProbability } from '../pricing/firmness.ts';
+import { optionCost, perRootSecond } from '../pricing/option.ts';
+import { createDice, type Dice } from './dice.ts';
+import { createMaker, type Maker, type MakerSetup, type Offer, type SimRequest, type SimRoute } from './maker.ts';
+import { awayBps, type Counter, createCounter, type Sample, type Tally } from './tally.ts';
+
+export interface TakerSetup {
+  /** Mean seconds between two requests. */
+  rfqSeconds: number;
+  /** Share of requests from option holders. */
+  theta: number;
+  /** How many of either kind there are. */
+  takers: number;
+  holders: number;
+  /** Sizes are lognormal. */
+  medianUsd: number;
+  sizeSpread: number;
+  mostUsd: number;
+  /** How ordinary takers answer to a price. */
+  alpha: number;
+  beta: number;
+  platformFeeBps: number;
+}
+
+export interface MarketSetup {
+  seed: number;
+  /** Unix milliseconds of the first price. */
+  startMs: number;
+  /** Quote tokens for one base token, one for each second. */
+  prices: readonly number[];
+  /** What holders know of the mid's motion. */
+  sigma: number;
+  jumpsPerHour: number;
+  jumpBps: number;
+  takers: TakerSetup;
+  makers: readonly MakerSetup[];
+  /** Seconds between two samples of the series. */
+  sampleSeconds: number;
+}
+
+export interface MarketResult {
+  seconds: number;
+  requests: number;
+  /** Nobody quoted; nobody was good enough. */
+  unanswered: number;
+  refused: number;
+  makers: Tally[];
+  series: { second: number; mid: number; makers: Sample[] }[];
+  /** Of every token on every chain, all parties together, in base units: before and after. */
+  money: { chainId: number; symbol: string; before: string; after: string }[];
+}
+
+/** What an order is that was drawn: used by the replay too, when nobody recorded any. */
+export interface Drawn {
+  request: SimRequest;
+  holder: boolean;
+  /** Uniform: what it takes to win an ordinary taker. */
+  whether: number;
+}
+
+interface Pending {
+  maker: number;
+  offer: Offer;
+  others: readonly { maker: number; offers: readonly Offer[] }[];
+}
+
+export function runMarket(setup: MarketSetup): MarketResult {
+  const { prices, takers, startMs } = setup;
+  const makers = setup.makers.map(createMaker);
+  const counters: Counter[] = makers.map(createCounter);
+  const [arrivals, crowd, noise] = [createDice(setup.seed, 1), createDice(setup.seed, 2), createDice(setup.seed, 3)];
+  const books = createBooks(makers);
+  const before = books.total(makers);
+  const waiting = new Map<number, Pending[]>();
+  const series: MarketResult['series'] = [];
+  const result = { requests: 0, unanswered: 0, refused: 0 };
+  const routes = makers[0]?.setup.routes ?? [];
+  let nextAt = arrivals.exponential(takers.rfqSeconds);
+
+  function take({ maker, offer, others }: Pending, atMs: number, mid: number, exercised: boolean): void {
+    const steps = (makers[maker] as Maker).accept(offer, atMs);
+    (counters[maker] as Counter).taken(offer, mid, exercised);
+    books.accepted(offer, steps);
+    for (const other of others) if (other.maker !== maker) (makers[other.maker] as Maker).elsewhere(other.offers, atMs);
+  }
+
+  function ask(drawn: Drawn, atMs: number, mid: number): void {
+    const { request, holder, whether } = drawn;
+    result.requests += 1;
+    const answers = makers.map((maker, index) => {
+      const answer = maker.ask(request, atMs);
+      (counters[index] as Counter).answered(answer);
+      return { maker: index, offers: isDecline(answer) ? [] : answer };
+    });
+    const offered = answers.flatMap(({ maker, offers }) => offers.map((offer) => ({ maker, offer, others: answers })));
+    const chosen = holder ? mostValuable(offered, mid, setup) : cheapest(offered, mid);
+    if (chosen === undefined) {
+      result.unanswered += 1;
+    } else if (holder) {
+      waiting.set(chosen.offer.validUntil, [...(waiting.get(chosen.offer.validUntil) ?? []), chosen]);
+    } else if (whether < winProbability(awayBps(chosen.offer, mid), takers)) {
+      take(chosen, atMs, mid, false);
+    } else {
+      result.refused += 1;
+    }
+  }
+
+  for (const [second, mid] of prices.entries()) {
+    const atMs = startMs + second * 1000;
+    for (const maker of makers) {
+      const { noiseBps } = maker.setup;
+      maker.see(noiseBps === 0 ? mid : mid * (1 + (noiseBps * noise.normal()) / 1e4), atMs);
+      maker.step(atMs);
+    }
+    books.step(Math.floor(atMs / 1000));
+    // The last moment of a window comes before anything new in that second.
+    for (const pending of waiting.get(Math.floor(atMs / 1000)) ?? []) {
+      if (awayBps(pending.offer, mid) < 0) take(pending, atMs, mid, true);
+    }
+    waiting.delete(Math.floor(atMs / 1000));
+    for (; nextAt < second + 1; nextAt += arrivals.exponential(takers.rfqSeconds)) ask(drawRequest(crowd, takers, routes, mid, `rfq ${result.requests}`), atMs, mid);
+    if (second % setup.sampleSeconds === 0 || second === prices.length - 1) {
+      series.push({ second, mid, makers: counters.map((counter) => counter.sample(mid)) });
+      books.assertWhole(before, makers);
+    }
+  }
+  const last = prices.at(-1) as number;
+  const after = books.total(makers);
+  return {
+    seconds: prices.length - 1,
+    ...result,
+    makers: counters.map((counter) => counter.tally(last)),
+    series,
+    money: [...before].map(([place, amount]) => ({ chainId: place.chainId, symbol: place.symbol, before: amount.toString(), after: (after.get(place) as bigint).toString() })),
+  };
+}
+
+type Choice = Pending;
+
+function cheapest(offered: readonly Choice[], mid: number): Choice | undefined {
+  let best: { choice: Choice; away: number } | undefined;
+  for (const choice of offered) {
+    const away = awayBps(choice.offer, mid);
+    if (best === undefined || away < best.away) best = { choice, away };
+  }
+  return best?.choice;
+}
+
+/** Holders take the longest promise at the best price: what is worth most as an option. */
+function mostValuable(offered: readonly Choice[], mid: number, { sigma, jumpsPerHour, jumpBps }: MarketSetup): Choice | undefined {
+  let best: { choice: Choice; worth: number } | undefined;
+  for (const choice of offered) {
+    const seconds = choice.offer.validUntil - choice.offer.atMs / 1000;
+    const worth = optionCost(awayBps(choice.offer, mid), { deviation: perRootSecond(sigma) * Math.sqrt(seconds), jumps: (jumpsPerHour / 3600) * seconds, jumpBps });
+    if (best === undefined || worth > best.worth) best = { choice, worth };
+  }
+  return best?.choice;
+}
+
+/** One request: who, which way, how much. Sizes are drawn in dollars and fixed on either side. */
+export function drawRequest(dice: Dice, { theta, takers, holders, medianUsd, sizeSpread, mostUsd, platformFeeBps }: TakerSetup, routes: readonly SimRoute[], mid: number, id: string): Drawn {
+  const holder = dice.uniform() < theta;
+  const taker = holder ? `holder ${dice.below(holders)}` : `taker ${dice.below(takers)}`;
+  const route = routes[dice.below(routes.length)] as SimRoute;
+  const usd = Math.min(medianUsd * Math.exp(sizeSpread * dice.normal()), mostUsd);
+  const side = dice.uniform() < 0.5 ? 'exactInput' : 'exactOutput';
+  const token = side === 'exactInput' ? route.input : route.output;
+  const inBase = (side === 'exactInput') === (route.lp === 'buy');
+  const units = Math.round((inBase ? usd / mid : usd) * 1e6);
+  const amount = token.decimals >= 6 ? BigInt(units) * 10n ** BigInt(token.decimals - 6) : BigInt(units) / 10n ** BigInt(6 - token.decimals);
+  return { request: { id, taker, route, side, amount, platformFeeBps, minValidSeconds: 0 }, holder, whether: dice.uniform() };
+}
+
+/* What does not lie with an LP: takers, the venue, and the escrow in between. */
+
+interface Place {
+  chainId: number;
+  token: string;
+  symbol: string;
+}
+
+interface Books {
+  accepted(offer: Offer, steps: { filled: number; finalised: number }): void;
+  step(second: number): void;
+  total(makers: readonly Maker[]): Map<Place, bigint>;
+  /** Throws `InvariantError` when a unit came out of nowhere or went there. */
+  assertWhole(before: ReadonlyMap<Place, bigint>, makers: readonly Maker[]): void;
+}
+
+function createBooks(makers: readonly Maker[]): Books {
+  const places: Place[] = (makers[0]?.setup.buckets ?? []).map(({ chainId, token, asset }) => ({ chainId, token, symbol: asset }));
+  const outside = new Map<Place, bigint>(places.map((place) => [place, 0n]));
+  const due = new Map<number, { place: Place; amount: bigint }[]>();
+  const placeOf = ({ chainId, token }: { chainId: number; token: string }): Place => {
+    const found = places.find((place) => place.chainId === chainId && place.token === token);
+    if (found === undefined) throw new InvariantError('A trade touched a token that nobody has.', { facts: { chainId, token } });
+    return found;
+  };
+  const later = (second: number, entry: { place: Place; amount: bigint }) => due.set(second, [...(due.get(second) ?? []), entry]);
+  const move = (place: Place, amount: bigint) => outside.set(place, (outside.get(place) as bigint) + amount);
+
+  function total(all: readonly Maker[]): Map<Place, bigint> {
+    const sums = new Map(outside);
+    for (const { ledger } of all) {
+      for (const place of places) {
+        const bucket = ledger.bucket(place.chainId, place.token as `0x${string}`);
+        if (bucket !== undefined) sums.set(place, (sums.get(place) as bigint) + bucket.onchain - bucket.pendingOut);
+      }
+    }
+    return sums;
+  }
+
+  return {
+    accepted({ request: { route }, priced }, steps) {
+      // The taker's input goes to the escrow, which changes nothing outside; what leaves it for the LP does.
+      later(steps.filled, { place: placeOf(route.output), amount: priced.output });
+      later(steps.finalised, { place: placeOf(route.input), amount: -priced.received });
+    },
+    step(second) {
+      for (const { place, amount } of due.get(second) ?? []) move(place, amount);
+      due.delete(second);
+    },
+    total,
+    assertWhole(before, all) {
+      const now = total(all);
+      for (const [place, amount] of before) {
+        if (now.get(place) !== amount) throw new InvariantError('Money was made or lost in the simulation.', { facts: { chainId: place.chainId, symbol: place.symbol, before: amount, now: now.get(place) } });
+      }
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** What a maker did in a run, counted the same way in a played market and in a replayed one. */
+
+import type { Decline } from '../domain/decline.ts';
+import { isDecline } from '../domain/decline.ts';
+import { type Maker, type Offer, whole } from './maker.ts';
+
+export interface Tally {
+  name: string;
+  requests: number;
+  quoted: number;
+  fills: number;
+  /** Of those, taken by option holders. */
+  exercised: number;
+  volumeUsd: number;
+  /** What fills were worth at the mid when they were taken, less own gas. */
+  spreadUsd: number;
+  pickOffUsd: number;
+  /** spreadUsd + pickOffUsd + what holding a position did since. */
+  pnlUsd: number;
+  /** Mean all-in spread of the first offer, bps. */
+  meanSpreadBps: number;
+  /** Of the position over its band. */
+  qRms: number;
+  qEnd: number;
+  worstDrawdownUsd: number;
+  mostHeldUsd: number;
+  /** By control, or reason where no control spoke. */
+  declines: Record<string, number>;
+}
+
+export interface Sample {
+  pnlUsd: number;
+  q: number;
+  heldUsd: number;
+  /** Mean all-in spread of what was offered since the last sample; null: nothing was. */
+  spreadBps: number | null;
+}
+
+export interface Counter {
+  answered(answer: readonly Offer[] | Decline): void;
+  taken(offer: Offer, mid: number, exercised: boolean): void;
+  sample(mid: number): Sample;
+  tally(mid: number): Tally;
+}
+
+export function createCounter(maker: Maker): Counter {
+  const declines = new Map<string, number>();
+  const total = { requests: 0, quoted: 0, fills: 0, exercised: 0, volumeUsd: 0, spreadUsd: 0, pickOffUsd: 0 };
+  const spread = { sum: 0, n: 0, since: 0, sinceN: 0 };
+  const seen = { squares: 0, n: 0, best: 0, drawdown: 0, held: 0 };
+
+  const pnl = (mid: number): number => {
+    const { base, quote } = maker.change();
+    return base * mid + quote - maker.gasPaid;
+  };
+
+  return {
+    answered(answer) {
+      total.requests += 1;
+      if (isDecline(answer)) {
+        const why = answer.control ?? answer.declined;
+        declines.set(why, (declines.get(why) ?? 0) + 1);
+        return;
+      }
+      total.quoted += 1;
+      const { D } = (answer[0] as Offer).priced.terms;
+      spread.sum += D;
+      spread.n += 1;
+      spread.since += D;
+      spread.sinceN += 1;
+    },
+    taken(offer, mid, exercised) {
+      const worth = edgeUsd(offer, mid) - (offer.request.route.sameChain ? 0 : maker.setup.gasUsd);
+      total.fills += 1;
+      total.volumeUsd += Number(offer.priced.notional) / 1e6;
+      if (exercised) {
+        total.exercised += 1;
+        total.pickOffUsd += worth;
+      } else {
+        total.spreadUsd += worth;
+      }
+    },
+    sample(mid) {
+      const [now, q, heldUsd] = [pnl(mid), maker.q(), maker.heldUsd(mid)];
+      seen.squares += q * q;
+      seen.n += 1;
+      seen.best = Math.max(seen.best, now);
+      seen.drawdown = Math.max(seen.drawdown, seen.best - now);
+      seen.held = Math.max(seen.held, heldUsd);
+      const spreadBps = spread.sinceN === 0 ? null : spread.since / spread.sinceN;
+      [spread.since, spread.sinceN] = [0, 0];
+      return { pnlUsd: now, q, heldUsd, spreadBps };
+    },
+    tally: (mid) => ({
+      name: maker.setup.name, ...total, pnlUsd: pnl(mid), meanSpreadBps: spread.n === 0 ? 0 : spread.sum / spread.n,
+      qRms: seen.n === 0 ? 0 : Math.sqrt(seen.squares / seen.n), qEnd: maker.q(), worstDrawdownUsd: seen.drawdown, mostHeldUsd: seen.held,
+      declines: Object.fromEntries([...declines].sort(([a], [b]) => (a < b ? -1 : 1))),
+    }),
+  };
+}
+
+/** What a deal is worth to the LP at a mid, USD, after the platform fee. */
+export function edgeUsd({ request: { route }, priced }: Offer, mid: number): number {
+  const [got, given] = [whole(priced.received, route.input), whole(priced.output, route.output)];
+  return route.lp === 'buy' ? got * mid - given : got - given * mid;
+}
+
+/** How far a deal is from the mid for its taker, all-in, bps: positive is what the taker pays. */
+export function awayBps({ request: { route }, priced }: Offer, mid: number): number {
+  const [paid, got] = [whole(priced.input, route.input), whole(priced.output, route.output)];
+  return route.lp === 'buy' ? (1 - got / (paid * mid)) * 1e4 : (1 - (got * mid) / paid) * 1e4;
+}
