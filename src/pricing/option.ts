@@ -38,6 +38,12 @@ export function jumpCost(strike: number, { jumps, jumpBps }: MidMotion): number 
   return jumps === 0 ? 0 : 0.5 * jumps * jumpBps * Math.exp(-Math.max(strike, 0) / jumpBps);
 }
 
+/** How fast C(D) falls as the strike rises, per bps: the chance to be exercised, by diffusion or by a jump. Positive. */
+export function optionSlope(strike: number, { deviation, jumps, jumpBps }: MidMotion): number {
+  const byDiffusion = deviation > 0 ? normalCdf(-strike / deviation) : strike < 0 ? 1 : 0;
+  return byDiffusion + (strike > 0 ? 0.5 * jumps * Math.exp(-strike / jumpBps) : 0);
+}
+
 /** C(D) of the model, in bps. */
 export function optionCost(strike: number, motion: MidMotion): number {
   return bachelierCall(strike, motion.deviation) + jumpCost(strike, motion);
