@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bisect, firmness, markup, winProbability } from './firmness.ts';
-import { optionCost, type MidMotion } from './option.ts';
+import { optionCost, optionSlope, type MidMotion } from './option.ts';
 
 const curve = { alpha: -2, beta: 0.25, minEdgeBps: 1 };
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
@@ -31,4 +31,38 @@ test('a bps of cost is passed on in part: between nothing and all of it', () => 
     const [low, high] = [cost, cost + 0.01].map((c) => c + markup(c, { ...curve, minEdgeBps: 0 })) as [number, number];
     return high > low && high - low < 0.01 + 1e-12;
   }));
+});
+
+describe('the worked example', () => {
+  const [cost, omega, moves] = [1.870369899 + 2, 0.25, { deviation: 12.517111575, jumps: 61 / 3600, jumpBps: 30 }] as const;
+
+  test('putting x back in takes nine rounds, and finds what Newton finds', () => {
+    let [x, rounds, moved] = [0, 0, 1];
+    for (; moved >= 1e-12; rounds++) {
+      const next = omega * optionCost(cost + x + markup(cost + x, curve), moves);
+      moved = Math.abs(next - x);
+      x = next;
+    }
+    expect(rounds).toBe(9);
+    expect(firmness(cost, 0, omega, curve, moves).x).toBeCloseTo(x, 12);
+    expect(x.toFixed(9)).toBe('0.398880980');
+  });
+
+  test('its slope is below omega * (Phi(-D/S) + jumps) / (1 + W): it contracts', () => {
+    const { x, m, D } = firmness(cost, 0, omega, curve, moves);
+    const step = (at: number) => omega * optionCost(cost + at + markup(cost + at, curve), moves);
+    const slope = (step(x + 1e-6) - step(x - 1e-6)) / 2e-6;
+    expect(-slope).toBeCloseTo((omega * optionSlope(D, moves)) / (curve.beta * m), 6);
+    expect(Math.abs(slope)).toBeLessThan(omega);
+  });
+});
+
+test('the slope of the option is what its value falls by', () => {
+  fc.assert(
+    fc.property(number(-60, 120), motion, (strike, moves) => {
+      const step = 1e-4 * Math.max(1, moves.deviation);
+      if (Math.abs(strike) < 2 * step) return;
+      expect((optionCost(strike - step, moves) - optionCost(strike + step, moves)) / (2 * step)).toBeCloseTo(optionSlope(strike, moves), 4);
+    }),
+  );
 });
