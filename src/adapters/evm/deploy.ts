@@ -6,6 +6,7 @@ import type { Address, Hex } from '../../domain/hex.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import { UpstreamError } from '../../domain/errors.ts';
 import { attestationOracleAbi, attestationOracleBytecode } from '../../settlement/abi/attestation-oracle.ts';
+import { devAggregatorAbi, devAggregatorBytecode } from '../../settlement/abi/dev-aggregator.ts';
 import { devTokenAbi, devTokenBytecode } from '../../settlement/abi/dev-token.ts';
 import { devUsdAbi, devUsdBytecode } from '../../settlement/abi/dev-usd.ts';
 import { devWalletAbi, devWalletBytecode } from '../../settlement/abi/dev-wallet.ts';
@@ -89,6 +90,18 @@ export async function fundDevnet({
   await Promise.all(native.map(({ to, wei }) => dev.rpc('anvil_setBalance', [to, `0x${wei.toString(16)}`])));
   for (const { token, to, amount } of mint) dev.send(token, encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }));
   await dev.settled();
+}
+
+/** Price oracles, each with its first answer in its own decimals. */
+export async function deployAggregators({ rpcUrl, chainId, deployerPrivateKey, aggregators }: { rpcUrl: string; chainId: number; deployerPrivateKey: Hex; aggregators: readonly { description: string; decimals: number; answer: bigint }[] }): Promise<Address[]> {
+  const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
+  const addresses = aggregators.map(({ description, decimals, answer }) => {
+    const address = dev.create({ abi: devAggregatorAbi, bytecode: devAggregatorBytecode, args: [description, decimals] });
+    dev.send(address, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [answer] }));
+    return address;
+  });
+  await dev.settled();
+  return addresses;
 }
 
 /** ERC-1271 wallets, one per owner. */

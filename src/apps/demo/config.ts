@@ -36,9 +36,9 @@ export const zDemoConfig = z.strictObject({
   listedChains: z.array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean() })),
   tokens: z.array(z.strictObject({ symbol: z.string(), name: z.string(), decimals: z.int().min(0).max(36), eip3009: z.boolean().default(false), price: z.string() })).min(2),
   exchange: z.strictObject({
-    /** Names of the played sources; every LP reads all of them. */
-    sources: z.array(z.string()).min(1),
-    symbols: z.array(z.strictObject({ symbol: z.string(), price: z.string(), startMid: z.number().positive(), walkBps: z.number().min(0), spreadBps: z.number().positive() })),
+    /** The played sources and the exchange whose format each speaks; every LP reads all of them. */
+    sources: z.array(z.strictObject({ name: z.string().regex(/^[a-z0-9-]+$/, 'must be lower-case words joined by hyphens'), kind: z.enum(['binance', 'coinbase', 'kraken']) })).min(1),
+    symbols: z.array(z.strictObject({ base: z.string(), quote: z.string(), price: z.string(), startMid: z.number().positive(), walkBps: z.number().min(0), spreadBps: z.number().positive() })),
   }),
   lps: z.array(zDemoLp).min(1),
   /** An onboarded LP with money that no process runs: `keys.solver` of demo.json is its key. */

@@ -4,6 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { encryptKey } from '../../adapters/keystore/keystore.ts';
 import { writeSecretFile } from '../../adapters/keystore/file.ts';
+import { symbolAt } from './exchange.ts';
 import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
 import type { Wallet } from './wallets.ts';
@@ -71,12 +72,13 @@ function chainsOf(state: DemoState) {
 
 /** Every LP reads every played source; the venue's reference prices read the first. */
 const feedsOf = (state: DemoState, layout: Layout) =>
-  Object.fromEntries(state.config.exchange.sources.map((source) => [source, { kind: 'binance', url: `ws://127.0.0.1:${layout.ports.exchange}/${source}` }]));
+  Object.fromEntries(state.config.exchange.sources.map(({ name, kind }) => [name, { kind, url: `ws://127.0.0.1:${layout.ports.exchange}/${name}` }]));
 const attesterUrls = (state: DemoState, layout: Layout) => state.attesters.map((_, index) => `http://127.0.0.1:${layout.ports.attester(index)}`);
 
 function venueConfig(state: DemoState, layout: Layout): object {
   const { config } = state;
-  const [source = ''] = config.exchange.sources;
+  const [source] = config.exchange.sources;
+  if (!source) throw new Error('The demo plays no source of prices.');
   return {
     app: 'venue',
     venueId: 'firmquote-demo',
@@ -88,7 +90,7 @@ function venueConfig(state: DemoState, layout: Layout): object {
     listedChains: config.listedChains,
     attesters: { urls: attesterUrls(state, layout) },
     feeds: feedsOf(state, layout),
-    prices: { USD: { fixed: '1' }, ...Object.fromEntries(config.exchange.symbols.map(({ price, symbol }) => [price, { feed: source, symbol }])) },
+    prices: { USD: { fixed: '1' }, ...Object.fromEntries(config.exchange.symbols.map(({ price, ...pair }) => [price, { feed: source.name, symbol: symbolAt(source.kind, pair) }])) },
     workspaces: [
       { id: 'demo', name: 'Demo workspace', platformFeeBps: config.venue.platformFeeBps },
       { id: 'other', name: 'Another workspace', platformFeeBps: config.venue.platformFeeBps },
@@ -101,13 +103,16 @@ function venueConfig(state: DemoState, layout: Layout): object {
 /** What of an LP's configuration describes this demo and not the LP: the same for ours and for a guest's. */
 export function lpSections(state: DemoState, layout: Layout) {
   const { exchange, tokens } = state.config;
+  const keeper = state.chains.find(({ oracles: kept }) => Object.keys(kept).length > 0);
+  const oracles = keeper && { chainlink: { kind: 'chainlink', chainId: keeper.id, aggregators: Object.fromEntries(Object.entries(keeper.oracles).map(([price, address]) => [`${price}/USD`, address])) } };
+  const referencesOf = (price: string) => (keeper && price in keeper.oracles ? [{ feed: 'chainlink', symbol: `${price}/USD`, deviationBps: 25, maxAgeMs: 120_000 }] : []);
   return {
     networks: chainsOf(state),
     attesters: { urls: attesterUrls(state, layout) },
-    feeds: feedsOf(state, layout),
+    feeds: { ...feedsOf(state, layout), ...oracles },
     prices: {
       USD: { fixed: '1' },
-      ...Object.fromEntries(exchange.symbols.map(({ price, symbol }) => [price, { sources: exchange.sources.map((feed) => ({ feed, symbol })), maxAgeMs: 2_000 }])),
+      ...Object.fromEntries(exchange.symbols.map(({ price, ...pair }) => [price, { sources: exchange.sources.map(({ name, kind }) => ({ feed: name, symbol: symbolAt(kind, pair) })), maxAgeMs: 2_000, references: referencesOf(price) }])),
     },
     assets: Object.fromEntries(tokens.map(({ symbol, price }) => [symbol, { price }])),
   };

@@ -1,15 +1,24 @@
 /**
- * A played exchange: it invents prices and streams them in the format of Binance's bookTicker, so that the LPs' real feed adapter
- * has something to read without the internet. Several paths play several sources that agree to within a basis point.
+ * A played exchange: it invents prices and streams them in the formats of Binance, Coinbase and Kraken, so that the LPs' real
+ * feed adapters have something to read without the internet. Each played source speaks one of them at a path of its own, and
+ * all agree to within a basis point.
  */
 
 import { createServer } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { UpstreamError } from '../../domain/errors.ts';
 
+export type PlayedKind = 'binance' | 'coinbase' | 'kraken';
+
+export interface PlayedSource {
+  /** Its path. */
+  name: string;
+  kind: PlayedKind;
+}
+
 export interface PlayedSymbol {
-  /** Such as "ETHUSDC". */
-  symbol: string;
+  base: string;
+  quote: string;
   startMid: number;
   /** Standard deviation of the mid over one second, in basis points. */
   walkBps: number;
@@ -20,46 +29,95 @@ export interface PlayedSymbol {
 export interface PlayedExchange {
   readonly url: string;
   /** Floats are fine here: this is theatre, not money. */
-  mid(symbol: string): number;
+  mid(base: string): number;
   close(): Promise<void>;
 }
 
-const TICK_MS = 250;
+/** How each exchange writes a pair. */
+const SPELLING: Record<PlayedKind, string> = { binance: '', coinbase: '-', kraken: '/' };
+export const symbolAt = (kind: PlayedKind, { base, quote }: { base: string; quote: string }): string => `${base}${SPELLING[kind]}${quote}`;
 
-export async function playExchange({ port, symbols }: { port: number; symbols: readonly PlayedSymbol[] }): Promise<PlayedExchange> {
-  const mids = new Map(symbols.map(({ symbol, startMid }) => [symbol, startMid]));
-  const subscribers = new Map<WebSocket, { symbols: ReadonlySet<string>; combined: boolean; shiftBps: number }>();
-  let updateId = 1;
+const TICK_MS = 250;
+const BEAT_MS = 1_000;
+
+interface Subscriber {
+  kind: PlayedKind;
+  symbols: Set<string>;
+  /** Sources never agree to the last digit. */
+  shiftBps: number;
+}
+
+export async function playExchange({ port, sources, symbols }: { port: number; sources: readonly PlayedSource[]; symbols: readonly PlayedSymbol[] }): Promise<PlayedExchange> {
+  const mids = new Map(symbols.map(({ base, startMid }) => [base, startMid]));
+  const subscribers = new Map<WebSocket, Subscriber>();
+  let event = 1;
 
   const http = createServer((_, response) => response.writeHead(426).end('This is a played exchange: it speaks WebSocket only.\n'));
   const server = new WebSocketServer({ server: http, maxPayload: 16 * 1024, perMessageDeflate: false });
   server.on('connection', (socket, request) => {
-    const wanted = wantedStreams(request.url ?? '');
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://played');
+    const kind = sources.find(({ name }) => name === pathname.split('/')[1])?.kind;
+    if (kind === undefined) return socket.close(1008, 'no such source');
+    const subscriber: Subscriber = { kind, symbols: new Set(), shiftBps: (Math.random() - 0.5) * 0.6 };
+    subscribers.set(socket, subscriber);
     socket.on('error', () => socket.terminate());
     socket.on('close', () => subscribers.delete(socket));
-    subscribers.set(socket, { ...wanted, shiftBps: (Math.random() - 0.5) * 0.6 });
-    for (const { symbol } of symbols) send(socket, symbol);
+    if (kind === 'binance') {
+      const streams = (searchParams.get('streams') ?? '').split('/').filter((name) => /@bookticker$/i.test(name));
+      subscribe(socket, subscriber, streams.map((name) => name.split('@')[0]?.toUpperCase() ?? ''));
+    }
+    if (kind === 'kraken') say(socket, { channel: 'status', type: 'update', data: [{ version: '2.0.10', system: 'online', api_version: 'v2', connection_id: event++ }] });
+    socket.on('message', (frame) => hear(socket, subscriber, frame.toString()));
   });
 
-  function send(socket: WebSocket, symbol: string): void {
-    const wanted = subscribers.get(socket);
-    const played = symbols.find((one) => one.symbol === symbol);
-    const mid = mids.get(symbol);
-    if (!wanted?.symbols.has(symbol) || !played || mid === undefined) return;
-    const shifted = mid * (1 + wanted.shiftBps / 10_000);
-    const half = (shifted * played.spreadBps) / 20_000;
-    const data = { u: updateId++, s: symbol, b: (shifted - half).toFixed(8), B: size(), a: (shifted + half).toFixed(8), A: size() };
-    socket.send(JSON.stringify(wanted.combined ? { stream: `${symbol.toLowerCase()}@bookTicker`, data } : data));
+  function hear(socket: WebSocket, subscriber: Subscriber, text: string): void {
+    const asked = read(text);
+    if (subscriber.kind === 'coinbase' && asked.type === 'subscribe') {
+      const products = asked.product_ids ?? [];
+      say(socket, { type: 'subscriptions', channels: (asked.channels ?? []).map((name) => ({ name, product_ids: products, account_ids: null })) });
+      subscribe(socket, subscriber, products);
+    }
+    if (subscriber.kind === 'kraken' && asked.method === 'subscribe') {
+      const now = new Date().toISOString();
+      for (const symbol of asked.params?.symbol ?? []) say(socket, { method: 'subscribe', result: { channel: 'ticker', event_trigger: 'bbo', snapshot: true, symbol }, success: true, time_in: now, time_out: now });
+      subscribe(socket, subscriber, asked.params?.symbol ?? [], 'snapshot');
+    }
+  }
+
+  function subscribe(socket: WebSocket, subscriber: Subscriber, names: readonly string[], type: 'snapshot' | 'update' = 'update'): void {
+    for (const name of names) subscriber.symbols.add(name);
+    for (const symbol of symbols) send(socket, subscriber, symbol, type);
+  }
+
+  function send(socket: WebSocket, { kind, symbols: wanted, shiftBps }: Subscriber, played: PlayedSymbol, type: 'snapshot' | 'update'): void {
+    const symbol = symbolAt(kind, played);
+    if (!wanted.has(symbol)) return;
+    const mid = (mids.get(played.base) ?? played.startMid) * (1 + shiftBps / 10_000);
+    const half = (mid * played.spreadBps) / 20_000;
+    const [bid, ask, sequence, time] = [(mid - half).toFixed(8), (mid + half).toFixed(8), event++, new Date().toISOString().replace('Z', '000Z')];
+    if (kind === 'binance') return say(socket, { stream: `${symbol.toLowerCase()}@bookTicker`, data: { u: sequence, s: symbol, b: bid, B: size(), a: ask, A: size() } });
+    if (kind === 'coinbase') {
+      return say(socket, { type: 'ticker', sequence, product_id: symbol, price: ask, best_bid: bid, best_bid_size: size(), best_ask: ask, best_ask_size: size(), side: 'buy', time, trade_id: sequence, last_size: size() });
+    }
+    // Kraken's numbers are bare.
+    socket.send(`{"channel":"ticker","type":"${type}","data":[{"symbol":"${symbol}","bid":${bid},"bid_qty":${size()},"ask":${ask},"ask_qty":${size()},"last":${ask},"timestamp":"${time}"}]}`);
   }
 
   const ticker = setInterval(() => {
-    for (const { symbol, startMid, walkBps } of symbols) {
-      const mid = mids.get(symbol) ?? startMid;
-      const pull = (startMid - mid) * 0.0005;
-      mids.set(symbol, mid * (1 + (gaussian() * walkBps * Math.sqrt(TICK_MS / 1000)) / 10_000) + pull);
-      for (const socket of subscribers.keys()) send(socket, symbol);
+    for (const played of symbols) {
+      const mid = mids.get(played.base) ?? played.startMid;
+      const pull = (played.startMid - mid) * 0.0005;
+      mids.set(played.base, mid * (1 + (gaussian() * played.walkBps * Math.sqrt(TICK_MS / 1000)) / 10_000) + pull);
+      for (const [socket, subscriber] of subscribers) send(socket, subscriber, played, 'update');
     }
   }, TICK_MS);
+  const beat = setInterval(() => {
+    for (const [socket, { kind, symbols: wanted }] of subscribers) {
+      if (kind === 'kraken') say(socket, { channel: 'heartbeat' });
+      // Nothing is ever lost here: the trade that it names was told.
+      if (kind === 'coinbase') for (const product_id of wanted) say(socket, { type: 'heartbeat', sequence: event, last_trade_id: 0, product_id, time: new Date().toISOString() });
+    }
+  }, BEAT_MS);
 
   await new Promise<void>((resolve, reject) => {
     http.once('error', (cause) => reject(new UpstreamError(`The played exchange cannot listen on port ${port}. Choose other ports with --port.`, { code: 'port_unavailable', cause })));
@@ -67,9 +125,10 @@ export async function playExchange({ port, symbols }: { port: number; symbols: r
   });
   return {
     url: `ws://127.0.0.1:${port}`,
-    mid: (symbol) => mids.get(symbol) ?? Number.NaN,
+    mid: (base) => mids.get(base) ?? Number.NaN,
     async close() {
       clearInterval(ticker);
+      clearInterval(beat);
       for (const socket of server.clients) socket.terminate();
       http.closeAllConnections();
       await new Promise<void>((resolve) => http.close(() => resolve()));
@@ -77,12 +136,22 @@ export async function playExchange({ port, symbols }: { port: number; symbols: r
   };
 }
 
-/** `…/ws/<stream>` and `…/stream?streams=<stream>/<stream>`, as the real one has it; anything may stand before. */
-function wantedStreams(url: string): { symbols: Set<string>; combined: boolean } {
-  const { pathname, searchParams } = new URL(url, 'http://played');
-  const combined = searchParams.has('streams');
-  const names = combined ? (searchParams.get('streams') ?? '').split('/') : [pathname.split('/').at(-1) ?? ''];
-  return { combined, symbols: new Set(names.filter((name) => /@bookticker$/i.test(name)).map((name) => name.split('@')[0]?.toUpperCase() ?? '')) };
+const say = (socket: WebSocket, message: object): void => socket.send(JSON.stringify(message));
+
+interface Asked {
+  type?: string;
+  product_ids?: string[];
+  channels?: unknown[];
+  method?: string;
+  params?: { symbol?: string[] };
+}
+
+function read(text: string): Asked {
+  try {
+    return (JSON.parse(text) as Asked | null) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 const size = (): string => (1 + Math.random() * 20).toFixed(8);

@@ -17,6 +17,7 @@ import { playExchange } from './exchange.ts';
 import { assertPortsFree, type Layout, layout as layoutOf, portsOf } from './layout.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
 import { startMarket } from './market.ts';
+import { keepOracles } from './oracle.ts';
 import { type OnceReport, runOnce } from './once.ts';
 import { appSpecs, chainSpec, lineLog, postgresSpec } from './processes.ts';
 import { setUpChain } from './set-up.ts';
@@ -98,7 +99,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   life.onStop('processes', () => supervisor.stop());
 
   const state = left ?? drawState(config);
-  const exchange = await playExchange({ port: ports.exchange, symbols: state.config.exchange.symbols });
+  const exchange = await playExchange({ port: ports.exchange, ...state.config.exchange });
   life.onStop('played exchange', () => exchange.close());
 
   say('Starting PostgreSQL and two chains …');
@@ -118,6 +119,12 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     state.phase = 'ready';
     await writeState(layout.state, state);
   }
+
+  const kept = state.chains.flatMap(({ rpcUrl, oracles }) =>
+    state.config.exchange.symbols.flatMap(({ price, base }) => (oracles[price] ? [{ rpcUrl, address: oracles[price], mid: () => exchange.mid(base) }] : [])),
+  );
+  const oracles = keepOracles(kept, (error) => log.warn({ err: error }, 'a price oracle was not updated'));
+  life.onStop('price oracles', () => oracles.stop());
 
   say('Starting venue, LPs and attesters …');
   await Promise.all(appSpecs(state, layout, postgres.database.base()).map((spec) => supervisor.run(spec)));
@@ -161,7 +168,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   const events = followEvents(manifest, (line) => view.line(line));
   life.onStop('events', () => events.stop());
   if (!options.quietMarket) {
-    const mid = (price: string) => exchange.mid(state.config.exchange.symbols.find((one) => one.price === price)?.symbol ?? '');
+    const mid = (price: string) => exchange.mid(state.config.exchange.symbols.find((one) => one.price === price)?.base ?? '');
     const market = startMarket(world, state.config.market, mid, (line) => view.line(line));
     life.onStop('market', () => market.stop());
   }

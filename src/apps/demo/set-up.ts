@@ -4,10 +4,11 @@ import { encodeFunctionData, type Hex } from 'viem';
 import { parseUnits } from '../../domain/amount.ts';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
-import { deployContractWallets, deployDevnet } from '../../adapters/evm/deploy.ts';
+import { deployAggregators, deployContractWallets, deployDevnet } from '../../adapters/evm/deploy.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import { rpc } from './anvil.ts';
+import { ORACLE_DECIMALS } from './oracle.ts';
 import type { DemoState } from './state.ts';
 
 const CALL_GAS = 200_000;
@@ -39,6 +40,9 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
     minProofWindowSeconds: chain.proofWindowSeconds,
   });
   const contractWallets = await deployContractWallets({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, owners: state.walletOwners.map(({ address }) => address) });
+  const kept = chain === config.chains[0] ? config.exchange.symbols : [];
+  const aggregators = kept.map(({ price, startMid }) => ({ description: `${price} / USD`, decimals: ORACLE_DECIMALS, answer: parseUnits(startMid.toFixed(ORACLE_DECIMALS), ORACLE_DECIMALS) }));
+  const oracles = await deployAggregators({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, aggregators });
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [true]);
 
   const minted: Record<string, string> = {};
@@ -66,7 +70,7 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
   await run(mints);
   await run(deposits);
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [false]);
-  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, minted };
+  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, minted, oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])) };
 }
 
 /** Sends all, mines until all are in, and holds every one to have succeeded. */

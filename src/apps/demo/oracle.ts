@@ -1,0 +1,49 @@
+/** Keeps the demo's price oracles up to date, as an oracle network would: when the price has moved, or a heartbeat has passed. */
+
+import { encodeFunctionData } from 'viem';
+import type { Address } from '../../domain/hex.ts';
+import { devAggregatorAbi } from '../../settlement/abi/dev-aggregator.ts';
+import { rpc } from './anvil.ts';
+
+export const ORACLE_DECIMALS = 8;
+const MOVED_BPS = 25;
+const HEARTBEAT_MS = 60_000;
+const LOOK_MS = 1_000;
+/** Nobody's; the chains let it act without a key. */
+const KEEPER: Address = '0x0000000000000000000000000000000000c0ffee';
+
+export interface KeptOracle {
+  rpcUrl: string;
+  address: Address;
+  mid(): number;
+}
+
+export function keepOracles(oracles: readonly KeptOracle[], trouble: (error: unknown) => void): { stop(): void } {
+  const last = new Map<Address, { mid: number; atMs: number }>();
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look({ rpcUrl, address, mid }: KeptOracle): Promise<void> {
+    const [now, price] = [performance.now(), mid()];
+    const told = last.get(address);
+    if (told !== undefined && now - told.atMs < HEARTBEAT_MS && Math.abs(price / told.mid - 1) * 10_000 < MOVED_BPS) return;
+    // Again every time: a chain that was started anew has forgotten.
+    await rpc(rpcUrl, 'anvil_impersonateAccount', [KEEPER]);
+    await rpc(rpcUrl, 'anvil_setBalance', [KEEPER, '0x8ac7230489e80000']);
+    const data = encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [BigInt(Math.round(price * 10 ** ORACLE_DECIMALS))] });
+    await rpc(rpcUrl, 'eth_sendTransaction', [{ from: KEEPER, to: address, data, gas: '0x30d40' }]);
+    last.set(address, { mid: price, atMs: now });
+  }
+
+  const round = async () => {
+    await Promise.all(oracles.map((oracle) => look(oracle).catch(trouble)));
+    if (!stopped) timer = setTimeout(() => void round(), LOOK_MS);
+  };
+  void round();
+  return {
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
