@@ -30,6 +30,19 @@ const view = (ledger: ReturnType<typeof createLedger>, token: typeof USDC | type
   return { onchain, pendingOut, committed, held, receivable, free };
 };
 
+test('the fullest cap is named, with what fills it', () => {
+  const ledger = funded({ limits: { perTaker: { count: 10, notional: 1_000n }, total: { count: 4 } } });
+  ledger.hold(request('a', 100n), 1_000);
+  expect(ledger.nearest('a')).toEqual({ scope: 'total', what: 'count', used: 1n, cap: 4n });
+  ledger.hold(request('b', 400n, { group: 'nonce of a' }), 1_000);
+  // One nonce counts once, with its largest.
+  expect(ledger.nearest('b')).toEqual({ scope: 'perTaker', what: 'notional', used: 400n, cap: 1_000n });
+  expect(ledger.nearest('nobody')).toBeUndefined();
+  const free = funded();
+  free.hold(request('c', 100n), 1_000);
+  expect(free.nearest('c')).toBeUndefined();
+});
+
 describe('life of a quote', () => {
   test('held, accepted, filled, final, finalised', () => {
     const ledger = funded();
@@ -254,9 +267,11 @@ test('a crowd that lapses in one second ends in steps, a stop ends the rest', ()
   const ledger = createLedger({ ...options, onEvent: (event) => log.push(event) });
   ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
   for (let at = 0; at < 3_500; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
-  expect([1, 2].map(() => ledger.advance(1, 1_076))).toEqual([1_000, 1_000]);
+  expect([1, 2].map(() => ledger.advance(1, 1_076))).toEqual([500, 500]);
+  expect(ledger.behind(1)).toBe(true);
   ledger.hold(request('next', 1n, { lapsesAt: 2_000 }), 1_076);
-  expect(ledger.live).toBe(501);
+  // A quote that comes meanwhile waits for a few of them only.
+  expect(ledger.live).toBe(3_500 - 1_000 - 8 + 1);
   const bytes = JSON.stringify(ledger.snapshot());
   expect(ledger.live).toBe(1);
   expect(JSON.stringify(replay(options, log).snapshot())).toBe(bytes);

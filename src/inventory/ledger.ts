@@ -98,8 +98,10 @@ export interface Ledger {
   wouldRefuse(request: HoldRequest): Decline | undefined;
   /** Takes one event in. Never throws for what the outside world does. */
   apply(event: LedgerEvent): Applied;
-  /** Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, up to a thousand at once; returns how many holds that ended. */
+  /** Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, 500 at once at most; returns how many holds that ended. */
   advance(chainId: number, now: UnixSeconds): number;
+  /** More has lapsed on this chain than was ended: advance again, when others have had their turn. */
+  behind(chainId: number): boolean;
   free(chainId: number, token: Address): bigint;
   bucket(chainId: number, token: Address): BucketView | undefined;
   /** All of them, or those of one asset. */
@@ -174,8 +176,10 @@ interface Weight extends Promised {
 }
 
 const DEFAULT_GROUP_SIZE = 16;
-/** Ends per step of a clock, so that a crowd that lapses in one second never holds up a quote. Ending late is always safe. */
-const MOST_AT_ONCE = 1_000;
+/** Ends per step of a clock, so that a crowd that lapses in one second never holds up anybody. Ending late is always safe. */
+const MOST_AT_ONCE = 500;
+/** The same on the way of a quote, which waits for it: more than it adds, so that quotes alone keep up. */
+const MOST_MEANWHILE = 8;
 const NOTHING: never[] = [];
 
 const done = (stage: Stage | null): Applied => ({ applied: true, stage });
@@ -315,7 +319,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     rebook(group);
   }
 
-  function advance(chainId: number, now: UnixSeconds): number {
+  function advance(chainId: number, now: UnixSeconds, most = MOST_AT_ONCE): number {
     const clock = clockOf(chainId);
     if (now < clock.now || (now === clock.now && !clock.backlog)) return 0;
     if (!isUnixSeconds(now)) throw new InvariantError('A chain clock counts whole seconds.', { facts: { chainId, now } });
@@ -323,8 +327,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     let lapsed = 0;
     const over: Entry[] = [];
     // First what lapses, then what is forgotten: whatever the order within a second, the outcome is one.
-    const due = clock.lapses.due(now, MOST_AT_ONCE);
-    clock.backlog = due.length === MOST_AT_ONCE;
+    const due = clock.lapses.due(now, most);
+    clock.backlog = due.length === most;
     for (const entry of due) {
       if (entries.get(entry.request.quoteId) !== entry) continue;
       if (entry.forgetAt !== 0) {
@@ -336,7 +340,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       }
     }
     for (const entry of over) if (entries.has(entry.request.quoteId)) forget(entry);
-    onEvent?.({ type: 'time', chainId, now });
+    onEvent?.({ type: 'time', chainId, now, ...(most !== MOST_AT_ONCE && { most }) });
     return lapsed;
   }
 
@@ -364,7 +368,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
     const clockChainId = request.clockChainId ?? request.input.chainId;
-    advance(clockChainId, now);
+    advance(clockChainId, now, MOST_MEANWHILE);
     const known = entries.get(request.quoteId);
     if (known !== undefined) {
       const again = sameRequest(known.request, request) && standingOf(known.facts) === Standing.held;
@@ -472,7 +476,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   function apply(event: LedgerEvent): Applied {
     if (event.type === 'time') {
       const { now, backlog } = clockOf(event.chainId);
-      advance(event.chainId, event.now);
+      advance(event.chainId, event.now, event.most);
       return event.now > now || (event.now === now && backlog) ? done(null) : DUPLICATE;
     }
     const answer = step(event);
@@ -533,7 +537,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     hold,
     wouldRefuse,
     apply,
-    advance,
+    advance: (chainId, now) => advance(chainId, now),
+    behind: (chainId) => clockOf(chainId).backlog,
     free: (chainId, token) => amountsOf(bucketOf(chainId, token) ?? missing({ chainId, token })).free,
     bucket(chainId, token) {
       const bucket = bucketOf(chainId, token);
@@ -546,7 +551,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     nearest(quoteId) {
       const entry = entries.get(quoteId);
-      return entry && nearestCap(entry.keys, limits, (key) => outstanding.get(key));
+      if (entry === undefined) return undefined;
+      const { keys, group: { caps } } = entry;
+      // A quote alone in its group has its counters at hand, in the order of its keys.
+      return nearestCap(limits, (at) => (caps[at]?.key === keys[at] ? caps[at]?.counter : outstanding.get(keys[at] ?? '')));
     },
     exposure,
     get live() {

@@ -95,23 +95,33 @@ export interface Nearest {
   cap: bigint;
 }
 
-/** Which cap is fullest with these counters; undefined when none is set. */
-export function nearestCap(keys: readonly string[], limits: Limits, counted: (key: string) => Outstanding | undefined): Nearest | undefined {
-  let nearest: Nearest | undefined;
-  const look = (scope: Nearest['scope'], what: Nearest['what'], used: bigint, cap: bigint) => {
-    if (nearest === undefined || used * nearest.cap > nearest.used * cap) nearest = { scope, what, used, cap };
-  };
+/** Which cap is fullest with these counters, each in the place of its scope; undefined when none is set. Cheap: asked for every quote. */
+export function nearestCap(limits: Limits, counted: (at: number) => Outstanding | undefined): Nearest | undefined {
+  let fullest = -1;
+  let scope: Nearest['scope'] = 'total';
+  let what: Nearest['what'] = 'count';
+  let used: bigint | number = 0;
+  let most: bigint | number = 0;
   for (let at = 0; at < SCOPES.length; at++) {
-    const scope = SCOPES[at] as Nearest['scope'];
-    const cap = limits[scope];
-    const now = cap === undefined ? undefined : counted(keys[at] as string);
+    const cap = limits[SCOPES[at] as Nearest['scope']];
+    const now = cap === undefined ? undefined : counted(at);
     if (cap === undefined || now === undefined) continue;
-    if (cap.count !== undefined) look(scope, 'count', BigInt(now.count), BigInt(cap.count));
-    if (cap.notional !== undefined) look(scope, 'notional', now.notional, cap.notional);
-    if (cap.gapLoss !== undefined) look(scope, 'gapLoss', now.gapLoss, cap.gapLoss);
+    for (const each of KINDS) {
+      const limit = cap[each];
+      if (limit === undefined) continue;
+      const share = Number(now[each]) / Number(limit);
+      if (share <= fullest) continue;
+      fullest = share;
+      scope = SCOPES[at] as Nearest['scope'];
+      what = each;
+      used = now[each];
+      most = limit;
+    }
   }
-  return nearest;
+  return fullest < 0 ? undefined : { scope, what, used: BigInt(used), cap: BigInt(most) };
 }
+
+const KINDS = ['count', 'notional', 'gapLoss'] as const;
 
 /** The part of an amount that fits into a room which the whole of it would overfill. */
 const within = (amount: bigint, room: bigint, whole: bigint): bigint => (room <= 0n || whole <= 0n ? 0n : (amount * room) / whole);
