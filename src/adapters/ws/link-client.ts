@@ -127,7 +127,7 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
   };
 }
 
-function linkAddress(url: string): string {
+export function linkAddress(url: string): string {
   const address = new URL(url);
   if (address.protocol === 'http:') address.protocol = 'ws:';
   if (address.protocol === 'https:') address.protocol = 'wss:';

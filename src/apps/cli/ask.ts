@@ -1,29 +1,53 @@
 /** Questions at the terminal; what is secret is not shown while it is typed. */
 
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { RequestError } from '../../domain/errors.ts';
 
-/** `instead`: what to do where there is no terminal. */
-export async function askSecret(question: string, instead: string): Promise<string> {
-  if (!process.stdin.isTTY) throw new RequestError(`There is no terminal to ask at. ${instead}`, { code: 'no_terminal' });
-  process.stderr.write(question);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  try {
-    return await terminal.question('');
-  } finally {
-    terminal.close();
-    process.stderr.write('\n');
-  }
+export interface Terminal {
+  /** Enter takes what stands in brackets. */
+  ask(question: string, preset?: string): Promise<string>;
+  secret(question: string): Promise<string>;
+  say(line: string): void;
+  close(): void;
 }
 
-/** Enter takes what stands in brackets. */
-export async function ask(question: string, preset?: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+/** undefined where nobody sits at the other end. */
+export function openTerminal(): Terminal | undefined {
+  if (!process.stdin.isTTY) return undefined;
+  let hidden = false;
+  const output = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      if (hidden) done();
+      else process.stderr.write(chunk, () => done());
+    },
+  });
+  const terminal = createInterface({ input: process.stdin, output, terminal: true });
+  const question = (text: string) => new Promise<string>((resolve) => terminal.question(text, resolve));
+  return {
+    async ask(text, preset) {
+      const answer = (await question(`${text}${preset === undefined ? '' : ` [${preset}]`}: `)).trim();
+      return answer === '' ? (preset ?? '') : answer;
+    },
+    async secret(text) {
+      process.stderr.write(`${text}: `);
+      hidden = true;
+      const answer = await question('');
+      hidden = false;
+      process.stderr.write('\n');
+      return answer;
+    },
+    say: (line) => void process.stderr.write(`${line}\n`),
+    close: () => terminal.close(),
+  };
+}
+
+/** One secret, from whoever sits there. `instead`: what to do where nobody does. */
+export async function askSecret(question: string, instead: string): Promise<string> {
+  const terminal = openTerminal();
+  if (terminal === undefined) throw new RequestError(`There is no terminal to ask at. ${instead}`, { code: 'no_terminal' });
   try {
-    const answer = (await terminal.question(`${question}${preset === undefined ? '' : ` [${preset}]`}: `)).trim();
-    return answer === '' ? (preset ?? '') : answer;
+    return await terminal.secret(question);
   } finally {
     terminal.close();
   }

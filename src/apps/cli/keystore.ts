@@ -31,7 +31,7 @@ export async function newKeystore(file: string, { passwordFile, passwordEnv, imp
 /** The key stays; the file is replaced as a whole, so that there is a readable one at every moment. */
 export async function changePassword(file: string, { oldPasswordFile, oldPasswordEnv, ...fresh }: { oldPasswordFile?: string; oldPasswordEnv?: string; passwordFile?: string; passwordEnv?: string }): Promise<void> {
   const text = await readSecretFile(file);
-  const old = oldPasswordFile !== undefined ? trimEnd(await readSecretFile(oldPasswordFile)) : oldPasswordEnv !== undefined ? (process.env[oldPasswordEnv] ?? '') : await askSecret('Present password: ', 'Give --old-password-file or --old-password-env.');
+  const old = oldPasswordFile !== undefined ? trimEnd(await readSecretFile(oldPasswordFile)) : oldPasswordEnv !== undefined ? (process.env[oldPasswordEnv] ?? '') : await askSecret('Present password', 'Give --old-password-file or --old-password-env.');
   const privateKey = await decryptKey(text, old);
   const password = await newPassword(fresh);
   const { address } = createSigner(privateKey);
@@ -53,8 +53,8 @@ export async function newPassword({ passwordFile, passwordEnv }: { passwordFile?
 }
 
 async function typedTwice(): Promise<string> {
-  const password = await askSecret('New password: ', 'Give --password-file or --password-env.');
-  if ((await askSecret('Once more: ', '')) !== password) throw new RequestError('The two passwords differ. Nothing was written.', { code: 'keystore' });
+  const password = await askSecret('New password', 'Give --password-file or --password-env.');
+  if ((await askSecret('Once more', '')) !== password) throw new RequestError('The two passwords differ. Nothing was written.', { code: 'keystore' });
   return password;
 }
 

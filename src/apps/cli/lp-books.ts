@@ -25,6 +25,39 @@ export async function showInventory(options: DoorOptions): Promise<void> {
   for (const line of table(['asset', 'chain', ...AMOUNTS, ''], rows, { right: AMOUNTS })) console.log(line);
 }
 
+interface Award {
+  orderId: string;
+  stage: string;
+  note: string | null;
+  acceptedAtMs: number;
+  order: { originChainId: string; inputs: [string, string][]; outputs: { chainId: string; token: string; amount: string }[] };
+  outputIndex: number;
+}
+
+/** The orders that takers gave us, newest first. */
+export async function showAwards({ limit = '20', ...options }: DoorOptions & { limit?: string }): Promise<void> {
+  const door = await openDoor(options);
+  const [{ awards }, { buckets }, { chains }] = await Promise.all([
+    door.get<{ awards: Award[] }>(`/awards?limit=${encodeURIComponent(limit)}`),
+    door.get<{ buckets: Bucket[] }>('/inventory'),
+    door.get<{ chains: { chainId: number; slug: string }[] }>('/status'),
+  ]);
+  if (options.json) return console.log(JSON.stringify({ awards }));
+  if (awards.length === 0) return console.log('No order yet.');
+  const place = (chainId: string, token: string, amount: string): string => {
+    const address = `0x${BigInt(token).toString(16).padStart(40, '0').slice(-40)}`;
+    const bucket = buckets.find((one) => one.chainId === Number(chainId) && one.token === address);
+    const slug = chains.find((chain) => chain.chainId === Number(chainId))?.slug ?? chainId;
+    return bucket === undefined ? `${amount} of ${address} on ${slug}` : `${short(formatUnits(BigInt(amount), bucket.decimals))} ${bucket.asset} on ${slug}`;
+  };
+  const rows = awards.map(({ orderId, stage, note, acceptedAtMs, order, outputIndex }) => {
+    const [input, output] = [order.inputs[0], order.outputs[outputIndex]];
+    const split = order.outputs.length > 1 ? ' (our part of a split)' : '';
+    return [new Date(acceptedAtMs).toISOString().slice(0, 19), stage, output ? place(output.chainId, output.token, output.amount) : '', input ? `${place(order.originChainId, input[0], input[1])}${split}` : '', orderId, note ?? ''];
+  });
+  for (const line of table(['accepted', 'stage', 'we give', 'the taker gives', 'order', ''], rows)) console.log(line);
+}
+
 export async function showLimits(options: DoorOptions): Promise<void> {
   const door = await openDoor(options);
   const answer = await door.get<{ limits: LimitUse[] }>('/limits');

@@ -117,7 +117,7 @@ async function openOwner({ owner, ownerPasswordFile, ownerPasswordEnv }: OwnerOp
   if ('keystore' in keys.operator && keys.operator.keystore === owner) throw new RequestError(`${owner} is the operator's key, which can never withdraw. Name the owner's own keystore.`, { code: 'wrong_key' });
   if (ownerPasswordFile !== undefined) return openSigner({ keystore: owner, passwordFile: ownerPasswordFile }, secrets);
   if (ownerPasswordEnv !== undefined) return openSigner({ keystore: owner, passwordEnv: ownerPasswordEnv }, secrets);
-  const password = await askSecret('Password of the owner’s keystore: ', 'Give --owner-password-file or --owner-password-env.');
+  const password = await askSecret('Password of the owner’s keystore', 'Give --owner-password-file or --owner-password-env.');
   return openSigner({ keystore: owner, passwordEnv: 'OWNER_PASSWORD' }, { ...secrets, env: { OWNER_PASSWORD: password } });
 }
 

@@ -3,6 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { RequestError } from '../../domain/errors.ts';
 import type { DoorOptions } from './lp-door.ts';
+import type { InitOptions } from './lp-init.ts';
 
 /** The configuration file is asked for where it is needed, so that a parent's demand is not made of every tool. */
 export const configOption = (): Option => new Option('-c, --config <file>', 'configuration file, see config/lp.example.json');
@@ -16,6 +17,29 @@ export function lpCommand(): Command {
     if (config === undefined) throw new RequestError('Which LP? Name its configuration file: firmquote lp --config FILE. A new one is made with: firmquote lp init', { code: 'bad_config' });
     await (await import('../lp/main.ts')).runLp({ config });
   });
+
+  const several = (text: string, before: string[] = []): string[] => [...before, text];
+  lp.command('init')
+    .description('ask what is needed, look at it, and write a configuration with its keys')
+    .option('--dir <folder>', 'where everything goes', 'my-lp')
+    .option('--from-demo <file>', 'take part in a running demo: its data/demo.json answers everything')
+    .option('--answers <file>', 'answers as JSON, instead of questions; see docs/lp-quickstart.md')
+    .option('--yes', 'take what is proposed instead of asking')
+    .option('--force', 'although there are files already; they are kept beside the new ones')
+    .option('--venue-url <url>', 'the venue, such as wss://venue.example')
+    .option('--venue-key-file <file>', 'the solver key that the venue gave you')
+    .option('--venue-key-env <name>', 'the variable that holds it')
+    .option('--solver-id <id>', 'your id on the roster')
+    .option('--solver-name <name>', 'your name, as takers see it')
+    .option('--account <address>', "the owner's address")
+    .option('--rpc <slug=url>', 'endpoint of a chain; once for each', several)
+    .option('--token <slug=address>', 'a token that you trade; once for each', several)
+    .option('--operator-key-env <name>', "the variable that holds the operator's private key; drawn otherwise")
+    .option('--operator-password-file <file>', "password of the operator's keystore")
+    .option('--operator-password-env <name>', 'the variable that holds it')
+    .option('--port <port>', 'health and metrics; the admin door is the next one', readPort)
+    .option('--database-url <url>', 'PostgreSQL of your own; ${NAME} takes it from the environment')
+    .action(async (options: InitOptions) => (await import('./lp-init.ts')).initLp(options));
 
   /** A tool that talks to the running LP. */
   const tool = (name: string, description: string): Command =>
@@ -41,6 +65,9 @@ export function lpCommand(): Command {
     .option('--limit <count>', 'newest so many', '20')
     .action(async (_: object, command: Command) => (await import('./lp-control.ts')).showAudit(given(command)));
   tool('inventory', 'what we own, promised and are owed, by token and chain').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showInventory(given<DoorOptions>(command)));
+  tool('awards', 'the orders that takers gave us, newest first')
+    .option('--limit <count>', 'so many', '20')
+    .action(async (_: object, command: Command) => (await import('./lp-books.ts')).showAwards(given(command)));
   tool('limits', 'every cap with what counts against it now').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showLimits(given<DoorOptions>(command)));
   tool('explain', 'why a quote was priced as it was, or a request declined')
     .argument('<id>', 'of the quote, the order or the request')
@@ -92,6 +119,12 @@ export function lpCommand(): Command {
     .argument('[address]', 'default: the one whose keystore the configuration names')
     .action(async (address: string | undefined, _: object, command: Command) => (await import('./lp-owner.ts')).setOperator(address, false, operatorOf(command)));
   return lp;
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1_024 || port > 65_000) throw new InvalidArgumentError('It must be a number from 1024 to 65000.');
+  return port;
 }
 
 function readSeconds(text: string): number {

@@ -1,0 +1,74 @@
+/** A first configuration from what was said and what was found: only what has no default, so that it can be read in one go. */
+
+import type { ChainFacts, TokenFacts, VenueFacts } from './probe.ts';
+
+export interface Place {
+  network: Record<string, unknown> & { id: number; slug: string; tokens: { symbol: string }[]; proofWindowSeconds: number; landingMarginSeconds: number };
+}
+
+export interface Parts {
+  solver: { id: string; name: string };
+  account: string;
+  venue: { name: string; url: string; keyFile: string };
+  operator: object;
+  networks: Place['network'][];
+  attesters: unknown;
+  feeds: unknown;
+  prices: unknown;
+  assets: Record<string, { price: string }>;
+  pairs: unknown[];
+  ports: { ops: number; admin: number };
+  databaseUrl: string | null;
+  dataDir: string;
+}
+
+const DOLLAR = /^(?:USD.*|.*USD|USD[A-Z0-9]?|DAI|USDC\.e)$/i;
+const WRAPPED: Record<string, string> = { WETH: 'ETH', WBTC: 'BTC', CBBTC: 'BTC', TBTC: 'BTC' };
+
+/** The price symbol that a token goes by: a dollar is a dollar, what is wrapped is what it wraps. */
+export const priceOf = (symbol: string): string => (DOLLAR.test(symbol) ? 'USD' : (WRAPPED[symbol.toUpperCase()] ?? symbol));
+
+export function networkOf({ chainId, slug, escrow, oracle }: VenueFacts['chains'][number], { blockTimeMs, minProofWindowSeconds }: ChainFacts, rpcUrl: string, tokens: readonly TokenFacts[]): Place['network'] {
+  return { id: chainId, slug, escrow, oracle, blockTimeMs, landingMarginSeconds: 30, proofWindowSeconds: minProofWindowSeconds, tokens: tokens.map((token) => ({ ...token, priceSymbol: priceOf(token.symbol) })), rpcUrls: [rpcUrl] };
+}
+
+/** Dollars are pegged, the rest comes from one exchange until the operator names more. */
+export function pricesOf(symbols: readonly string[], feed: string): Record<string, unknown> {
+  return Object.fromEntries([...new Set(symbols.map(priceOf))].map((price) => [price, price === 'USD' ? { fixed: '1' } : { sources: [{ feed, symbol: `${price}USDT` }] }]));
+}
+
+/** Everything against every dollar, and the first dollar between chains. */
+export function pairsOf(networks: readonly Place['network'][], params: object): { base: string; quote: string; params: object }[] {
+  const symbols = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
+  const [dollars, others] = [symbols.filter((symbol) => priceOf(symbol) === 'USD'), symbols.filter((symbol) => priceOf(symbol) !== 'USD')];
+  const [first] = dollars;
+  const crossing = first !== undefined && networks.filter(({ tokens }) => tokens.some(({ symbol }) => symbol === first)).length > 1;
+  return [...others.flatMap((base) => dollars.map((quote) => ({ base, quote, params }))), ...(crossing ? [{ base: first, quote: first, params: {} }] : [])];
+}
+
+export function compose({ solver, account, venue, operator, networks, attesters, feeds, prices, assets, pairs, ports, databaseUrl, dataDir }: Parts): object {
+  const shortest = (of: 'proofWindowSeconds' | 'landingMarginSeconds') => Math.min(...networks.map((network) => network[of]));
+  return {
+    app: 'lp',
+    ops: { port: ports.ops },
+    admin: { port: ports.admin, tokenFile: `${dataDir}/admin.token` },
+    database: { url: databaseUrl, embeddedDir: dataDir },
+    keys: { operator },
+    venues: [{ name: venue.name, url: venue.url, apiKey: { file: venue.keyFile } }],
+    networks,
+    attesters,
+    feeds,
+    lp: {
+      solver,
+      chains: networks.map(({ id }) => ({ chainId: id, account })),
+      prices,
+      assets,
+      pairs,
+      quoting: {
+        // Proving and claiming must fit into the time between fill and refund, landing a fill into the margin before.
+        claimSeconds: Math.max(1, Math.min(60, Math.floor(shortest('proofWindowSeconds') / 3))),
+        fillMarginSeconds: Math.max(1, Math.min(4, Math.floor(shortest('landingMarginSeconds') / 4))),
+      },
+    },
+  };
+}
