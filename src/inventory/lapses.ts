@@ -14,17 +14,17 @@ export interface Lapses<T> {
 const NOTHING: never[] = [];
 
 export function createLapses<T>(): Lapses<T> {
-  const at = new Map<UnixSeconds, T[]>();
+  const at = new Map<UnixSeconds, { things: T[]; taken: number }>();
   const heap: UnixSeconds[] = [];
 
   return {
     schedule(second, thing) {
       const list = at.get(second);
       if (list !== undefined) {
-        list.push(thing);
+        list.things.push(thing);
         return;
       }
-      at.set(second, [thing]);
+      at.set(second, { things: [thing], taken: 0 });
       push(heap, second);
     },
     due(now, most = Number.POSITIVE_INFINITY) {
@@ -32,13 +32,13 @@ export function createLapses<T>(): Lapses<T> {
       if (first === undefined || first > now) return NOTHING;
       const out: T[] = [];
       for (let second = heap[0]; second !== undefined && second <= now; second = heap[0]) {
-        const list = at.get(second) ?? NOTHING;
-        const room = most - out.length;
-        if (list.length > room) {
-          out.push(...list.splice(0, room));
-          break;
+        const list = at.get(second);
+        if (list !== undefined) {
+          // Taken from where the last step stopped: cutting a crowd's list short would cost its whole length each time.
+          const end = Math.min(list.things.length, list.taken + most - out.length);
+          for (; list.taken < end; list.taken += 1) out.push(list.things[list.taken] as T);
+          if (list.taken < list.things.length) break;
         }
-        for (const thing of list) out.push(thing);
         pop(heap);
         at.delete(second);
       }

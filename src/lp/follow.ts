@@ -4,6 +4,7 @@
  * The chain's clock moves in the ledger only after the events of its blocks have.
  */
 
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Address, Bytes32 } from '../domain/hex.ts';
 import { addressToBytes32 } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
@@ -174,6 +175,8 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
       if (bottom !== undefined) cursor = { chainId: chain.id, block: bottom.number, hash: bottom.hash };
       time = Math.max(time, top.timestamp);
       ledger.advance(chain.id, time);
+      // A crowd that lapsed together ends in steps, with everybody else's work between them.
+      for (; ledger.behind(chain.id); ledger.advance(chain.id, time)) await turn();
       nonces.prune(time);
       if (to === head.number) return listener.followed(head);
     }
