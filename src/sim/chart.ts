@@ -22,8 +22,8 @@ export interface BarChart {
   bars: readonly { name: string; values: readonly { name: string; value: number }[] }[];
 }
 
-const [WIDTH, HEIGHT] = [760, 260];
-const PLOT = { left: 64, right: 16, top: 14, bottom: 34 };
+const [WIDTH, HEIGHT] = [600, 230];
+const PLOT = { left: 62, right: 12, top: 12, bottom: 32 };
 const TICKS = 5;
 
 export const colour = (at: number): string => `var(--c${at % 6})`;
@@ -61,7 +61,7 @@ export function barChart({ title, unit, bars }: BarChart): string {
   const names = [...new Set(bars.flatMap(({ values }) => values.map(({ name }) => name)))];
   const most = Math.max(0, ...bars.flatMap(({ values }) => values.map(({ value }) => value)));
   if (most === 0) return figure(title, unit, '<p>None.</p>', []);
-  const [label, row, gap] = [150, 16, 10];
+  const [label, row, gap] = [130, 16, 10];
   const height = names.length * (bars.length * row + gap) + gap;
   const width = WIDTH - label - 70;
   const drawn = names.map((name, at) => {

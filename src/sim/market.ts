@@ -35,10 +35,7 @@ export interface MarketSetup {
   startMs: number;
   /** Quote tokens for one base token, one for each second. */
   prices: readonly number[];
-  /** What holders know of the mid's motion. */
-  sigma: number;
-  jumpsPerHour: number;
-  jumpBps: number;
+  motion: OptionView;
   takers: TakerSetup;
   makers: readonly MakerSetup[];
   /** Seconds between two samples of the series. */
@@ -100,7 +97,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
       return { maker: index, offers: isDecline(answer) ? [] : answer };
     });
     const offered = answers.flatMap(({ maker, offers }) => offers.map((offer) => ({ maker, offer, others: answers })));
-    const chosen = holder ? mostValuable(offered, mid, setup) : cheapest(offered, mid);
+    const chosen = holder ? mostValuable(offered, mid, setup.motion) : cheapest(offered, mid);
     if (chosen === undefined) {
       result.unanswered += 1;
     } else if (holder) {
@@ -142,10 +139,8 @@ export function runMarket(setup: MarketSetup): MarketResult {
   };
 }
 
-type Choice = Pending;
-
-function cheapest(offered: readonly Choice[], mid: number): Choice | undefined {
-  let best: { choice: Choice; away: number } | undefined;
+function cheapest(offered: readonly Pending[], mid: number): Pending | undefined {
+  let best: { choice: Pending; away: number } | undefined;
   for (const choice of offered) {
     const away = awayBps(choice.offer, mid);
     if (best === undefined || away < best.away) best = { choice, away };
@@ -153,9 +148,16 @@ function cheapest(offered: readonly Choice[], mid: number): Choice | undefined {
   return best?.choice;
 }
 
+/** What holders know of the motion of the mid. */
+export interface OptionView {
+  sigma: number;
+  jumpsPerHour: number;
+  jumpBps: number;
+}
+
 /** Holders take the longest promise at the best price: what is worth most as an option. */
-function mostValuable(offered: readonly Choice[], mid: number, { sigma, jumpsPerHour, jumpBps }: MarketSetup): Choice | undefined {
-  let best: { choice: Choice; worth: number } | undefined;
+export function mostValuable<T extends { offer: Offer }>(offered: readonly T[], mid: number, { sigma, jumpsPerHour, jumpBps }: OptionView): T | undefined {
+  let best: { choice: T; worth: number } | undefined;
   for (const choice of offered) {
     const seconds = choice.offer.validUntil - choice.offer.atMs / 1000;
     const worth = optionCost(awayBps(choice.offer, mid), { deviation: perRootSecond(sigma) * Math.sqrt(seconds), jumps: (jumpsPerHour / 3600) * seconds, jumpBps });

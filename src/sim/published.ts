@@ -148,7 +148,7 @@ function acrossRows(): Row[] {
   const rates: readonly (readonly [number, number, number, number])[] = [
     [0, 0.5, 0.03076923076923077, 0.000582965040710805],
     [0.5, 0.51, 0.0621538461538462, 0.001160264449662626],
-    [0.95, 1, 1.0085714285714286, 0.013502339199904125],
+    [0.95, 1, 1.008571428571429, 0.013502339199904125],
   ];
   const digits = 'every digit but its integer rounding';
   return [

@@ -2,7 +2,7 @@
 
 import type { Decline } from '../domain/decline.ts';
 import { isDecline } from '../domain/decline.ts';
-import { type Maker, type Offer, whole } from './maker.ts';
+import { type Maker, type Offer, type SimRoute, whole } from './maker.ts';
 
 export interface Tally {
   name: string;
@@ -106,7 +106,10 @@ export function edgeUsd({ request: { route }, priced }: Offer, mid: number): num
 }
 
 /** How far a deal is from the mid for its taker, all-in, bps: positive is what the taker pays. */
-export function awayBps({ request: { route }, priced }: Offer, mid: number): number {
-  const [paid, got] = [whole(priced.input, route.input), whole(priced.output, route.output)];
+export const awayBps = ({ request: { route }, priced: { input, output } }: Offer, mid: number): number => away(route, input, output, mid);
+
+/** The same of any two amounts on a route. */
+export function away(route: SimRoute, input: bigint, output: bigint, mid: number): number {
+  const [paid, got] = [whole(input, route.input), whole(output, route.output)];
   return route.lp === 'buy' ? (1 - got / (paid * mid)) * 1e4 : (1 - (got * mid) / paid) * 1e4;
 }

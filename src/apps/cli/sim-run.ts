@@ -7,7 +7,7 @@ import { barChart, lineChart } from '../../sim/chart.ts';
 import { createDice } from '../../sim/dice.ts';
 import { drawPrices, realised } from '../../sim/exchange.ts';
 import type { MakerSetup } from '../../sim/maker.ts';
-import { type MarketResult, type MarketSetup, runMarket, type TakerSetup } from '../../sim/market.ts';
+import { type MarketResult, type MarketSetup, type OptionView, runMarket, type TakerSetup } from '../../sim/market.ts';
 import { pageOf } from '../../sim/page.ts';
 import type { Tally } from '../../sim/tally.ts';
 import { readMaker } from './sim-maker.ts';
@@ -49,16 +49,16 @@ export interface RunOptions extends MarketOptions {
 export const EPOCH_MS = Date.UTC(2026, 0, 1);
 
 /** The prices to play, and what is known of their motion. */
-export async function pricesOf({ prices: file, seed, minutes, start, sigma, jumps, jumpBps }: MarketOptions): Promise<{ prices: number[]; startMs: number; sigma: number; jumpsPerHour: number; jumpBps: number; source: string }> {
+export async function pricesOf({ prices: file, seed, minutes, start, sigma, jumps, jumpBps }: MarketOptions): Promise<{ prices: number[]; startMs: number; motion: OptionView; source: string }> {
   const seconds = minutes === undefined ? undefined : Math.round(minutes * 60);
   if (file === undefined) {
     const prices = drawPrices({ seconds: seconds ?? 3_600, start, sigma, jumpsPerHour: jumps, jumpBps }, createDice(seed, 0));
-    return { prices, startMs: EPOCH_MS, sigma, jumpsPerHour: jumps, jumpBps, source: `drawn: ${(sigma * 100).toFixed(0)} % a year, ${jumps} jumps an hour of ${jumpBps} bps` };
+    return { prices, startMs: EPOCH_MS, motion: { sigma, jumpsPerHour: jumps, jumpBps }, source: `drawn: ${(sigma * 100).toFixed(0)} % a year, ${jumps} jumps an hour of ${jumpBps} bps` };
   }
   const recorded = await readPrices(file);
   const prices = seconds === undefined ? recorded.prices : recorded.prices.slice(0, seconds + 1);
   const seen = realised(prices);
-  return { prices, startMs: recorded.startMs, sigma: seen, jumpsPerHour: 0, jumpBps, source: `recorded: ${recorded.symbol} from ${new Date(recorded.startMs).toISOString()}, ${(seen * 100).toFixed(0)} % a year realised` };
+  return { prices, startMs: recorded.startMs, motion: { sigma: seen, jumpsPerHour: 0, jumpBps }, source: `recorded: ${recorded.symbol} from ${new Date(recorded.startMs).toISOString()}, ${(seen * 100).toFixed(0)} % a year realised` };
 }
 
 export const takersOf = ({ rfqSeconds, informed, takers, holders, sizeUsd, alpha, beta, feeBps }: MarketOptions): TakerSetup => ({ rfqSeconds, theta: informed, takers, holders, medianUsd: sizeUsd, sizeSpread: 1, mostUsd: 25 * sizeUsd, alpha, beta, platformFeeBps: feeBps });
@@ -69,8 +69,8 @@ export async function simulateMarket(options: RunOptions): Promise<void> {
   const copies = Array.from({ length: options.copies }, (_, at): MakerSetup => ({ ...own, name: `copy ${at + 1}` }));
   const fixed = options.fixed.map((bps): MakerSetup => ({ ...own, name: `fixed ${bps} bps`, plugin: fixedSpread(bps) }));
   const setup: MarketSetup = {
-    seed: options.seed, startMs: path.startMs, prices: path.prices, sigma: path.sigma, jumpsPerHour: path.jumpsPerHour, jumpBps: path.jumpBps,
-    takers: takersOf(options), makers: [own, ...copies, ...fixed], sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 240)),
+    seed: options.seed, startMs: path.startMs, prices: path.prices, motion: path.motion,
+    takers: takersOf(options), makers: [own, ...copies, ...fixed], sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
   };
   const result = runMarket(setup);
   const facts = [
@@ -117,7 +117,10 @@ function chartsOf({ series, makers }: MarketResult): string[] {
 }
 
 /** What was asked for, without where the answer goes: two runs that differ only in that are the same run. */
-function described({ json: _, html: __, ...asked }: RunOptions): Omit<RunOptions, 'json' | 'html'> {
+function described(options: RunOptions): Omit<RunOptions, 'json' | 'html'> {
+  const asked = { ...options };
+  delete asked.json;
+  delete asked.html;
   return asked;
 }
 

@@ -34,6 +34,12 @@ export function simCommand(): Command {
     .option('--copies <n>', 'copies of this LP that compete', within(0, 20, true), 0)
     .option('--fixed <bps>', 'a rival with this spread for everybody; may be given several times', many, [])
     .action(async (options) => (await import('./sim-run.ts')).simulateMarket(options));
+  marketOptions(sim.command('replay').description('the same prices and requests against two configurations: what would have differed'))
+    .requiredOption('-c, --config <file>', 'the configuration that was')
+    .requiredOption('--against <file>', 'the configuration to compare it with')
+    .option('--rfqs <file>', 'recorded requests, JSON lines as in docs/simulator.md; default: drawn ones')
+    .option('--show <n>', 'differing quotes that are printed', within(0, 100_000, true), 20)
+    .action(async (options) => (await import('./sim-replay.ts')).replayMarket(options));
   return sim;
 }
 

@@ -1,0 +1,64 @@
+/** A recorded request and what became of it, one JSON object a line: what an LP can write down of its flow and play again later. */
+
+import { z } from 'zod';
+import { RequestError } from '../domain/errors.ts';
+
+const zAmount = z.string().regex(/^[1-9][0-9]{0,77}$/, 'must be base units as decimal text');
+
+const zRfqRecord = z.strictObject({
+  /** Unix milliseconds of the request. */
+  atMs: z.number().min(0),
+  id: z.string().min(1).max(128),
+  taker: z.string().min(1).max(128),
+  /** `<source>-<dest>` slugs, and the symbols of what the taker pays and gets. */
+  corridor: z.string().min(3).max(80),
+  input: z.string().min(1).max(64),
+  output: z.string().min(1).max(64),
+  /** Which side `amount` fixes. */
+  side: z.enum(['exactInput', 'exactOutput']),
+  amount: zAmount,
+  platformFeeBps: z.int().min(0).max(5_000).default(0),
+  /** For how long the taker wanted it firm. */
+  minValidSeconds: z.int().min(0).max(3_600).default(0),
+  /** What became of it: `accepted` ours, `lost` to a rival, `expired` unused, `declined` by us; null: not known. */
+  outcome: z.enum(['accepted', 'lost', 'expired', 'declined']).nullable().default(null),
+  /** The other side's amount as we quoted it; null: we did not. */
+  quoted: zAmount.nullable().default(null),
+  acceptedAtMs: z.number().min(0).nullable().default(null),
+  /** The winner's amount on the side that was not fixed, where the venue showed it. */
+  rival: zAmount.nullable().default(null),
+});
+
+export type RfqRecord = z.infer<typeof zRfqRecord>;
+
+const MOST_PROBLEMS = 5;
+
+/** Reads lines in any order and answers them by time. Throws `RequestError` naming the first lines that are wrong. */
+export function parseRfqs(text: string, source: string): RfqRecord[] {
+  const records: RfqRecord[] = [];
+  const problems: string[] = [];
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const wrong = read(line, records);
+    if (wrong !== undefined) problems.push(`line ${at + 1}: ${wrong}`);
+    if (problems.length >= MOST_PROBLEMS) break;
+  }
+  if (problems.length > 0) throw new RequestError(`${source} is no file of requests.\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nThe format is described in docs/simulator.md.`, { code: 'bad_request' });
+  return records.sort((a, b) => a.atMs - b.atMs);
+}
+
+function read(line: string, into: RfqRecord[]): string | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(line);
+  } catch {
+    return 'not JSON';
+  }
+  const parsed = zRfqRecord.safeParse(json);
+  if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'record'}: ${message}`).join('; ');
+  const { outcome, quoted, acceptedAtMs, atMs } = parsed.data;
+  if ((outcome === 'accepted' || outcome === 'lost' || outcome === 'expired') && quoted === null) return `quoted: must be there where the outcome is ${outcome}`;
+  if (acceptedAtMs !== null && (outcome !== 'accepted' || acceptedAtMs < atMs)) return 'acceptedAtMs: only of what was accepted, and not before it was asked for';
+  into.push(parsed.data);
+  return undefined;
+}
