@@ -14,6 +14,8 @@ export interface Capital {
   look(): void;
   /** The owner paid in or took out. */
   moved(money: Money): void;
+  /** The operator knows of the losses and goes on: they are measured from here. */
+  forgive(): void;
   /** Sizes are cut. */
   readonly cut: boolean;
   status(): { navUsd: number | null; loss: Loss | null };
@@ -25,7 +27,7 @@ export interface Capital {
 
 export interface CapitalDeps {
   nav: ReturnType<typeof createNav>;
-  kill: Pick<KillSwitch, 'engage'>;
+  kill: Pick<KillSwitch, 'engage' | 'held'>;
   clock: Clock;
   /** Which asset a token is, and its decimals. */
   assetOf(chainId: number, token: string): { asset: string; decimals: number } | undefined;
@@ -90,13 +92,17 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
         const { marks: next, verdict } = judged(marks, usd, risk().drawdown);
         marks = next;
         const { hourBps, dayBps } = lossOf(marks, usd);
-        if (verdict === 'kill') kill.engage('drawdown', `lost ${hourBps.toFixed(0)} bps this hour, ${dayBps.toFixed(0)} bps today`);
+        if (verdict === 'kill' && !kill.held.has('drawdown')) kill.engage('drawdown', `lost ${hourBps.toFixed(0)} bps this hour, ${dayBps.toFixed(0)} bps today`);
       }
       apply();
     },
     moved({ chainId, token, amount }) {
       const found = assetOf(chainId, token);
       if (found !== undefined) pending += nav.worth(found.asset, amount, found.decimals);
+    },
+    forgive() {
+      marks = undefined;
+      savedAtMs = 0;
     },
     get cut() {
       return marks?.cut === true;

@@ -481,7 +481,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     kill: pull,
     resume() {
       for (const by of killedBefore.keys()) if (by !== 'file') killedBefore.delete(by);
-      live?.risk.kill.release();
+      live?.risk.resume();
     },
     killFileGone() {
       killedBefore.delete('file');

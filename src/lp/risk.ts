@@ -55,6 +55,8 @@ export interface Risk {
   look(standing: ReadonlyMap<Control, ReadonlyMap<string, string>>): void;
   /** What is stopped now, for the roster. */
   halts(): Halt[];
+  /** The operator's word after a kill. */
+  resume(): void;
   /** These can no longer execute: the taker took another quote of the same request. */
   tradedElsewhere(quoteIds: readonly `0x${string}`[]): void;
   configure(next: LpConfig): void;
@@ -173,6 +175,11 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       const nowMs = clock.nowMs();
       const stops = config.pairs.flatMap(({ base, quote }) => watch.stopped(`${base}-${quote}`, nowMs) ?? []);
       return [...[...chainHalts()].map(([slug, detail]): Halt => ({ control: 'sequencer', note: `${slug}: ${detail}` })), ...stops.map(({ control = 'burst', detail = '' }): Halt => ({ control, note: detail }))];
+    },
+    resume() {
+      // Otherwise the loss that stopped us would stop us again at the next look.
+      if (kill.held.has('drawdown')) capital.forgive();
+      kill.release();
     },
     tradedElsewhere: (quoteIds) => conduct.elsewhere(quoteIds, clock.nowMs()),
     configure(next) {

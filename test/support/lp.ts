@@ -13,7 +13,7 @@ import { systemRandom } from '../../src/adapters/system/random.ts';
 import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
 import type { Attestations } from '../../src/ports/attestations.ts';
 import { type LpConfig, zLpConfig } from '../../src/lp/config.ts';
-import { createLpNode, type LpNode } from '../../src/lp/node.ts';
+import { createLpNode, type LpNode, type LpNodeDeps } from '../../src/lp/node.ts';
 import type { PricingPlugin } from '../../src/pricing/plugin.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import type { Devnet, TestAccount } from './devnet.ts';
@@ -46,7 +46,7 @@ export async function testTransactors({ devnet, postgres, operator, owner }: { d
   return new Map(devnet.chains.map(({ port }) => [port.chain.id, createTransactor({ chain: port, store, signer: operator.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner, leaseMs: 1_000 })]));
 }
 
-export async function createTestLp({ devnet, postgres, venueUrl, operator, schema, config, transactors = new Map(), proofs, plugin, prices = { ETHUSD: '2500' } }: {
+export async function createTestLp({ devnet, postgres, venueUrl, operator, schema, config, transactors = new Map(), proofs, plugin, prices = { ETHUSD: '2500' }, more = {} }: {
   devnet: Devnet;
   postgres: TestPostgres;
   venueUrl: string;
@@ -58,6 +58,8 @@ export async function createTestLp({ devnet, postgres, venueUrl, operator, schem
   proofs?: Attestations;
   plugin?: PricingPlugin;
   prices?: Record<string, string>;
+  /** In place of what is made here. */
+  more?: Partial<LpNodeDeps>;
 }): Promise<LpNode> {
   const db = await postgres.database(schema, LP_MIGRATIONS);
   return createLpNode(
@@ -77,6 +79,7 @@ export async function createTestLp({ devnet, postgres, venueUrl, operator, schem
       metrics: silentMetrics,
       ...(proofs && { proofs }),
       ...(plugin && { plugin }),
+      ...more,
     },
     config,
   );

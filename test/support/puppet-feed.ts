@@ -1,0 +1,36 @@
+/** Price sources on strings: each says what a test tells it, ten times a second, or nothing at all. */
+
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import type { Feed, FeedListener } from '../../src/ports/feed.ts';
+
+export interface PuppetFeed extends Feed {
+  /** From now on; undefined: silence. */
+  say(symbol: string, price: number | undefined): void;
+}
+
+const EVERY_MS = 50;
+
+export function puppetFeed(source: string, first: Record<string, number> = {}): PuppetFeed {
+  const prices = new Map<string, number>(Object.entries(first));
+  let [listener, timer, sequence] = [undefined as FeedListener | undefined, undefined as NodeJS.Timeout | undefined, 0];
+
+  function tell(symbol: string, price: number): void {
+    const [text, nowMs] = [price.toFixed(6), systemClock.nowMs()];
+    listener?.quote({ source, symbol, bid: text, ask: text, exchangeTimeMs: nowMs, receivedMs: nowMs, sequence: (sequence += 1) });
+  }
+
+  return {
+    source,
+    say(symbol, price) {
+      if (price === undefined) return void prices.delete(symbol);
+      prices.set(symbol, price);
+      tell(symbol, price);
+    },
+    start(to) {
+      listener = to;
+      timer = setInterval(() => prices.forEach((price, symbol) => tell(symbol, price)), EVERY_MS);
+      prices.forEach((price, symbol) => tell(symbol, price));
+    },
+    stop: () => clearInterval(timer),
+  };
+}
