@@ -4,7 +4,7 @@ import { type Address, type Bytes32, type Hex, hexToBytes } from './hex.ts';
 import { keccak, keccakBytes, keccakText, typedDataDigest } from './keccak.ts';
 import { domainSeparator, ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION, type EscrowDomain } from './escrow-domain.ts';
 import type { UnixSeconds } from './time.ts';
-import { writeHexWord, writeNumber, writeUint } from './word.ts';
+import { writeHex, writeHexWord, writeNumber, writeUint, zero } from './word.ts';
 
 export interface MandateOutput {
   oracle: Bytes32;
@@ -40,17 +40,17 @@ export const STANDARD_ORDER_TYPEHASH = keccakText(STANDARD_ORDER_TYPE);
  * keccak256(abi.encodePacked(inputs)), abi.encode(outputs))), the identity of an order on its origin escrow.
  */
 export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder): Bytes32 {
-  const outputs = encodeOutputs(order.outputs);
-  const head = Buffer.allocUnsafe(32 + 20 + 20 + 32 + 4 + 4 + 20 + 32);
-  writeNumber(head, 0, chainId);
-  head.write(escrow.slice(2), 32, 'hex');
-  head.write(order.user.slice(2), 52, 'hex');
-  writeUint(head, 72, order.nonce);
-  head.writeUInt32BE(order.expires, 104);
-  head.writeUInt32BE(order.fillDeadline, 108);
-  head.write(order.inputOracle.slice(2), 112, 'hex');
-  head.set(keccakBytes(packInputs(order.inputs)), 132);
-  return keccak(Buffer.concat([head, outputs]));
+  const encoded = Buffer.allocUnsafe(HEAD + outputsLength(order.outputs));
+  writeNumber(encoded, 0, chainId);
+  writeHex(encoded, 32, escrow);
+  writeHex(encoded, 52, order.user);
+  writeUint(encoded, 72, order.nonce);
+  encoded.writeUInt32BE(order.expires, 104);
+  encoded.writeUInt32BE(order.fillDeadline, 108);
+  writeHex(encoded, 112, order.inputOracle);
+  encoded.set(keccakBytes(packInputs(order.inputs)), 132);
+  writeOutputs(encoded, HEAD, order.outputs);
+  return keccak(encoded);
 }
 
 /** EIP-712 struct hash of the order. */
@@ -82,9 +82,10 @@ export function outputsHash(outputs: readonly MandateOutput[]): Uint8Array {
 
 /** keccak256(abi.encode(output)): what the escrow keeps fill records under and what a `FillApproval` names. */
 export function outputHash(output: MandateOutput): Bytes32 {
-  const offset = Buffer.allocUnsafe(32);
-  writeNumber(offset, 0, 32);
-  return keccak(Buffer.concat([offset, encodeOutput(output)]));
+  const encoded = Buffer.allocUnsafe(32 + outputLength(output));
+  writeNumber(encoded, 0, 32);
+  writeOutput(encoded, 32, output);
+  return keccak(encoded);
 }
 
 /** The EIP-712 envelope as JSON, integers as decimal strings: `order.payload` of a candidate, and what a wallet signs. */
@@ -191,33 +192,47 @@ function bytesHash(hex: Hex): Uint8Array {
   return hex === '0x' ? EMPTY_HASH : keccakBytes(hexToBytes(hex));
 }
 
-/** abi.encode(MandateOutput[]). */
-function encodeOutputs(outputs: readonly MandateOutput[]): Buffer {
-  const tails = outputs.map(encodeOutput);
-  const head = Buffer.allocUnsafe((2 + tails.length) * 32);
-  writeNumber(head, 0, 32);
-  writeNumber(head, 32, tails.length);
-  let at = tails.length * 32;
-  tails.forEach((tail, index) => {
-    writeNumber(head, (2 + index) * 32, at);
-    at += tail.length;
-  });
-  return Buffer.concat([head, ...tails]);
+/** Length of `abi.encode(MandateOutput[])`. */
+function outputsLength(outputs: readonly MandateOutput[]): number {
+  let length = (2 + outputs.length) * 32;
+  for (const output of outputs) length += outputLength(output);
+  return length;
 }
 
-function encodeOutput(output: MandateOutput): Buffer {
-  const call = hexToBytes(output.callbackData);
-  const context = hexToBytes(output.context);
-  const contextAt = 9 * 32 + padded(call.length);
-  const encoded = Buffer.alloc(contextAt + 32 + padded(context.length));
-  writeOutputHead(encoded, 0, output);
-  writeNumber(encoded, 192, 8 * 32);
-  writeNumber(encoded, 224, contextAt);
-  writeNumber(encoded, 256, call.length);
-  call.copy(encoded, 288);
-  writeNumber(encoded, contextAt, context.length);
-  context.copy(encoded, contextAt + 32);
-  return encoded;
+/** `abi.encode(MandateOutput[])`. */
+function writeOutputs(target: Buffer, offset: number, outputs: readonly MandateOutput[]): void {
+  writeNumber(target, offset, 32);
+  writeNumber(target, offset + 32, outputs.length);
+  const tails = offset + 64;
+  let at = tails + outputs.length * 32;
+  for (let index = 0; index < outputs.length; index++) {
+    const output = outputs[index] as MandateOutput;
+    writeNumber(target, tails + index * 32, at - tails);
+    writeOutput(target, at, output);
+    at += outputLength(output);
+  }
 }
 
+const outputLength = ({ callbackData, context }: MandateOutput): number => 10 * 32 + padded(bytesIn(callbackData)) + padded(bytesIn(context));
+
+function writeOutput(target: Buffer, offset: number, output: MandateOutput): void {
+  writeOutputHead(target, offset, output);
+  writeNumber(target, offset + 192, 8 * 32);
+  writeNumber(target, offset + 224, 9 * 32 + padded(bytesIn(output.callbackData)));
+  const contextAt = writeBytes(target, offset + 256, output.callbackData);
+  writeBytes(target, contextAt, output.context);
+}
+
+/** Length, bytes, and zeros up to a whole word; returns where the next thing goes. */
+function writeBytes(target: Buffer, offset: number, hex: Hex): number {
+  writeNumber(target, offset, bytesIn(hex));
+  const end = offset + 32 + writeHex(target, offset + 32, hex);
+  const next = offset + 32 + padded(bytesIn(hex));
+  zero(target, end, next);
+  return next;
+}
+
+/** Everything before the outputs in what an orderId hashes. */
+const HEAD = 32 + 20 + 20 + 32 + 4 + 4 + 20 + 32;
+const bytesIn = (hex: Hex): number => (hex.length - 2) >> 1;
 const padded = (length: number): number => Math.ceil(length / 32) * 32;
