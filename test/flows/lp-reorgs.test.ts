@@ -100,4 +100,35 @@ test('a fill that vanishes is made again, and delivers once', async () => {
   });
   expect(await balance()).toBe(before - trade.output);
   expect(bucket()).toMatchObject({ pendingOut: 0n, drift: null, shortfall: 0n });
+  // In the books the fill that vanished stands beside its reversal, and the one that stayed went out once.
+  await eventually(async () => (await kindsOf(trade.id)).includes('credit'));
+  expect((await kindsOf(trade.id)).filter((kind) => kind !== 'gas').sort()).toEqual(['credit', 'fill', 'fill', 'reversal', 'sent']);
+  await eventually(async () => (await lp.accounts().reconcile()).every(({ difference }) => difference === 0n));
 });
+
+test('a fill that another block mines again in the same breath stands, and is claimed', async () => {
+  const trade = await bridge(800n * USDC);
+  const before = await balance();
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
+  await here.anvil.mine(4);
+  await eventually(async () => (await awardNow(trade.id))?.stage === 'filled');
+  const first = (await awardNow(trade.id))?.fill;
+  const raw = await there.anvil.rpc('eth_getRawTransactionByHash', [first?.txHash]);
+  // The chain's newest block is replaced by one that holds the same transaction, later by the clock.
+  await there.anvil.rpc('evm_increaseTime', [7]);
+  await there.anvil.rpc('anvil_reorg', [1, [[raw, 0]]]);
+  await there.anvil.mine(1);
+  await eventually(async () => (await awardNow(trade.id))?.fill?.timestamp !== first?.timestamp);
+  expect(await awardNow(trade.id)).toMatchObject({ stage: 'filled', fill: { txHash: first?.txHash } });
+  await eventually(async () => {
+    await Promise.all([there.anvil.mine(1), here.anvil.mine(1)]);
+    return (await awardNow(trade.id))?.stage === 'finalised';
+  });
+  expect(await balance()).toBe(before - trade.output);
+  await eventually(async () => (await kindsOf(trade.id)).includes('credit'));
+  expect((await kindsOf(trade.id)).filter((kind) => kind !== 'gas').sort()).toEqual(['credit', 'fill', 'fill', 'reversal', 'sent']);
+  await eventually(async () => (await lp.accounts().reconcile()).every(({ difference }) => difference === 0n));
+});
+
+const kindsOf = async (id: `0x${string}`) => (await lp.accounts().entries(id)).map(({ kind }) => kind);

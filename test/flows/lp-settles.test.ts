@@ -210,4 +210,9 @@ test('after a crash: nothing is signed until every forgotten promise has lapsed,
   expect(zombie.status().reasons.map(({ kind }) => kind)).toContain('lost');
   await zombie.stop();
   await booksAgree();
+  // What the journal missed between the two lives it read from the chains: it agrees with ledger and escrow to the unit.
+  await eventually(async () => {
+    const all = await lp.accounts().reconcile();
+    return all.length === 4 && all.every(({ journal, chainSays, ledger }) => ledger !== null && journal === chainSays && journal === ledger);
+  });
 });
