@@ -23,10 +23,7 @@ export function bandRoom(position: bigint, { target, hard }: Pick<Band, 'target'
   return { in: up > 0n ? up : 0n, out: down > 0n ? down : 0n };
 }
 
-/** What lies on each of several chains, against its share of what lies on all of them: moving it changes places, not the sum. */
-export function fairShares(amounts: readonly bigint[], weights: readonly number[]): bigint[] {
-  const total = amounts.reduce((sum, amount) => sum + (amount > 0n ? amount : 0n), 0n);
-  const parts = weights.map((weight) => BigInt(Math.round(weight * 1e6)));
-  const all = parts.reduce((sum, part) => sum + part, 0n);
-  return parts.map((part) => (all === 0n ? 0n : (total * part) / all));
+/** Of what lies on all chains, one chain's share out of the sum of all shares: moving it changes places, not the sum. */
+export function fairShare(total: bigint, share: bigint, shares: bigint): bigint {
+  return shares === 0n ? 0n : (total * share) / shares;
 }

@@ -3,9 +3,9 @@
 import { parseUnits } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
 import { RequestError } from '../domain/errors.ts';
-import { bandQ, bandRoom, fairShares } from '../inventory/bands.ts';
+import { bandQ, bandRoom, fairShare } from '../inventory/bands.ts';
 import { toAtto } from '../inventory/bucket.ts';
-import type { BucketView, Exposure, Ledger } from '../inventory/ledger.ts';
+import type { Exposure, Ledger } from '../inventory/ledger.ts';
 import { ten } from '../pricing/rational.ts';
 import { type ChainBand, rebalanceTerm } from '../pricing/terms.ts';
 import type { LpConfig } from './config.ts';
@@ -64,7 +64,7 @@ export interface Bands {
 }
 
 export interface BandsDeps {
-  ledger: Pick<Ledger, 'exposure' | 'buckets'>;
+  ledger: Pick<Ledger, 'exposure' | 'places'>;
   networks: ReadonlyMap<number, Pick<Chain, 'slug'>>;
   /** What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is configured. */
   startedWith: ReadonlyMap<string, bigint>;
@@ -80,41 +80,57 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
   const made = new Map(pairs.filter(({ base, quote }) => base !== quote).map(({ base, params }) => [base, pricingParams(params).halfBand]));
 
   function wantedOf(asset: string, { target, softBand, hardBand, transportBps, chains }: LpConfig['assets'][string]) {
-    const slugs = ledger.buckets(asset).map(({ chainId }) => networks.get(chainId)?.slug ?? '');
+    const there = ledger.places(asset).map(({ chainId }) => ({ chainId, slug: networks.get(chainId)?.slug ?? '' }));
+    const slugs = there.map(({ slug }) => slug);
     const stray = Object.keys(chains).find((slug) => !slugs.includes(slug));
     if (stray !== undefined) throw new RequestError(`Asset ${asset} has a band on ${stray}, where it is not: write one of ${slugs.join(', ')}, or take it out.`, { code: 'bad_config' });
-    const places = slugs.map((slug) => ({ slug, share: 1, softShare: 1, hardShare: null, ...chains[slug], costBps: chains[slug]?.transportBps ?? transportBps }));
+    const places = new Map(
+      there.map(({ chainId, slug }) => {
+        const { share = 1, softShare = 1, hardShare = null, transportBps: own } = chains[slug] ?? {};
+        return [chainId, { slug, share: millionths(share), softShare: millionths(softShare), hardShare: hardShare === null ? undefined : millionths(hardShare), costBps: own ?? transportBps }];
+      }),
+    );
     return {
       target: target === null ? (startedWith.get(asset) ?? 0n) : parseUnits(target, 18),
       soft: softBand === null ? undefined : parseUnits(softBand, 18),
       hard: hardBand === null ? undefined : parseUnits(hardBand, 18),
       places,
-      weights: places.map(({ share }) => share),
+      /** Sum of all chains' shares. */
+      shares: [...places.values()].reduce((sum, { share }) => sum + share, 0n),
       /** Does it matter on which chain the asset lies? */
-      located: places.some(({ costBps, hardShare }) => costBps > 0 || hardShare !== null),
+      located: [...places.values()].some(({ costBps, hardShare }) => costBps > 0 || hardShare !== undefined),
     };
   }
 
   /** The soft band in tokens, from the pair's in USD where the asset has none of its own. A float measures a distance, never an amount. */
   const tokens = (halfBandUsd: number, usd: number): bigint => (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
 
-  function places(asset: string): Place[] {
+  /** One chain's part of an asset, against its share of what lies on all chains. Nothing is made but the answer: every price asks. */
+  function placeOf(asset: string, chainId: number): Place | undefined {
     const want = wanted.get(asset);
-    if (want === undefined) return [];
-    const buckets = ledger.buckets(asset);
-    const amounts = buckets.map(availableOf);
-    const fair = fairShares(amounts, want.weights);
-    return buckets.map(({ chainId, held, decimals }, at) => {
-      const { slug, softShare, hardShare, costBps } = want.places[at] as (typeof want.places)[number];
-      const [available, target] = [amounts[at] as bigint, fair[at] as bigint];
-      const room = bandRoom(available, { target, hard: hardShare === null ? undefined : part(target, hardShare) });
-      return { chainId, slug, available, held: toAtto(held, decimals), target, q: bandQ(available, { target, soft: part(target, softShare) }), room, costBps };
-    });
+    const buckets = ledger.places(asset);
+    let [total, available, held] = [0n, 0n, 0n];
+    let own: (typeof buckets)[number] | undefined;
+    for (const bucket of buckets) {
+      const amount = toAtto(bucket.base + bucket.moved - bucket.pendingOut - bucket.committed - bucket.withdrawing, bucket.decimals);
+      if (amount > 0n) total += amount;
+      if (bucket.chainId !== chainId) continue;
+      own = bucket;
+      available = amount;
+      held = toAtto(bucket.held, bucket.decimals);
+    }
+    const place = own && want?.places.get(chainId);
+    if (place === undefined || want === undefined) return undefined;
+    const { slug, share, softShare, hardShare, costBps } = place;
+    const target = fairShare(total, share, want.shares);
+    const room = bandRoom(available, { target, hard: hardShare === undefined ? undefined : (target * hardShare) / MILLION });
+    return { chainId, slug, available, held, target, q: bandQ(available, { target, soft: (target * softShare) / MILLION }), room, costBps };
   }
 
-  function placeOf(asset: string, chainId: number): Place | undefined {
-    return wanted.get(asset)?.located === true ? places(asset).find((place) => place.chainId === chainId) : undefined;
-  }
+  /** The same where it matters to a price. */
+  const located = (asset: string, chainId: number): Place | undefined => (wanted.get(asset)?.located === true ? placeOf(asset, chainId) : undefined);
+
+  const places = (asset: string): Place[] => ledger.places(asset).flatMap(({ chainId }) => placeOf(asset, chainId) ?? []);
 
   /** Hard band of one leg's asset. Only the base asset has one without being told: what we make a market in is where the risk is. */
   function legRoom(asset: string, { pair, params }: Route, baseUsd: number, baseTotal: bigint): { in: bigint; out: bigint } | undefined {
@@ -132,7 +148,7 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
       const { origin, dest, inputToken, outputToken, pair, params } = route;
       const want = wanted.get(pair.base);
       const halfBand = want?.soft === undefined ? params.halfBand : (Number(want.soft) / 1e18) * baseUsd;
-      const [drained, filled] = [placeOf(outputToken.symbol, dest.id), placeOf(inputToken.symbol, origin.id)];
+      const [drained, filled] = [located(outputToken.symbol, dest.id), located(inputToken.symbol, origin.id)];
       // What is promised and may never leave counts as gone: the least that is to stay there stays whatever is accepted.
       const left = drained?.room && drained.room.out - drained.held;
       let output = left !== undefined && left < 0n ? 0n : left;
@@ -164,10 +180,7 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
   };
 }
 
-function availableOf({ onchain, pendingOut, committed, withdrawing, decimals }: BucketView): bigint {
-  return toAtto(onchain - pendingOut - committed - withdrawing, decimals);
-}
-
-const part = (whole: bigint, share: number): bigint => (whole * BigInt(Math.round(share * 1e6))) / 1_000_000n;
+const MILLION = 1_000_000n;
+const millionths = (share: number): bigint => BigInt(Math.round(share * 1e6));
 
 const chainBand = (place: Place | undefined): ChainBand | undefined => place && { q: place.q, costBps: place.costBps };
