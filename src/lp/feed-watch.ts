@@ -5,8 +5,8 @@ import type { Clock } from '../ports/clock.ts';
 import type { Feed, FeedTrouble, Sequencer } from '../ports/feed.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import type { Market } from './market.ts';
-import { ALWAYS } from './price-book.ts';
+import type { Market, PairPrice } from './market.ts';
+import { ALWAYS, type CheckedReference } from './price-book.ts';
 
 export interface FeedWatchDeps {
   market: Market;
@@ -40,25 +40,22 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
   metrics.gauge('firmquote_lp_source_used', '1 while a source is part of a mid, or checks one', ['price', 'source'], (gauge) => {
     for (const { price, feed, symbol, use } of market.sources()) gauge.set(use === 'used' || use === 'checks' ? 1 : 0, { price, source: `${feed}|${symbol}` });
   });
-  metrics.gauge('firmquote_lp_reference_deviation_bps', 'Distance of a reference from the mid', ['price', 'reference'], (gauge) => {
-    for (const { price, reference } of market.references()) gauge.set(reference.deviationBps, { price, reference: reference.source });
-  });
-  metrics.gauge('firmquote_lp_reference_allowed_bps', 'Beyond this distance nothing is quoted', ['price', 'reference'], (gauge) => {
-    for (const { price, reference } of market.references()) gauge.set(reference.allowedBps, { price, reference: reference.source });
-  });
+  /* A gauge remembers: what is not known now is said to be no number, or the last one would stand for ever. */
+  const references = (name: string, help: string, of: (checked: CheckedReference) => number) =>
+    metrics.gauge(name, help, ['price', 'reference'], (gauge) => {
+      for (const { price, source, checked } of market.references()) gauge.set(checked === undefined ? Number.NaN : of(checked), { price, reference: source });
+    });
+  references('firmquote_lp_reference_deviation_bps', 'Distance of a reference from the mid', ({ deviationBps }) => deviationBps);
+  references('firmquote_lp_reference_allowed_bps', 'Beyond this distance nothing is quoted', ({ allowedBps }) => allowedBps);
   const pair = (base: string, quote: string) => ({ pair: `${base}-${quote}` });
-  metrics.gauge('firmquote_lp_mid', 'Quote tokens for one base token', ['pair'], (gauge) => {
-    for (const { base, quote, price } of market.pairs()) if (!isDecline(price)) gauge.set(price.mid.value, pair(base, quote));
-  });
-  metrics.gauge('firmquote_lp_mid_age_seconds', 'Since the oldest source that a mid is made of', ['pair'], (gauge) => {
-    for (const { base, quote, price } of market.pairs()) if (!isDecline(price) && price.mid.atMs !== ALWAYS) gauge.set(Math.max(0, clock.nowMs() - price.mid.atMs) / 1_000, pair(base, quote));
-  });
-  metrics.gauge('firmquote_lp_mid_confidence_bps', 'How far the sources of a mid lie apart', ['pair'], (gauge) => {
-    for (const { base, quote, price } of market.pairs()) if (!isDecline(price)) gauge.set(price.mid.confidenceBps, pair(base, quote));
-  });
-  metrics.gauge('firmquote_lp_volatility_annual', 'Annualised volatility that prices (1 is 100 %)', ['pair'], (gauge) => {
-    for (const { base, quote, price } of market.pairs()) if (!isDecline(price)) gauge.set(price.sigma, pair(base, quote));
-  });
+  const prices = (name: string, help: string, of: (price: PairPrice) => number) =>
+    metrics.gauge(name, help, ['pair'], (gauge) => {
+      for (const { base, quote, price } of market.pairs()) gauge.set(isDecline(price) ? Number.NaN : of(price), pair(base, quote));
+    });
+  prices('firmquote_lp_mid', 'Quote tokens for one base token', ({ mid }) => mid.value);
+  prices('firmquote_lp_mid_age_seconds', 'Since the oldest source that a mid is made of', ({ mid }) => (mid.atMs === ALWAYS ? 0 : Math.max(0, clock.nowMs() - mid.atMs) / 1_000));
+  prices('firmquote_lp_mid_confidence_bps', 'How far the sources of a mid lie apart', ({ mid }) => mid.confidenceBps);
+  prices('firmquote_lp_volatility_annual', 'Annualised volatility that prices (1 is 100 %)', ({ sigma }) => sigma);
   metrics.gauge('firmquote_lp_price_condition', '1 while this is wrong with the price of a pair', ['pair', 'code'], (gauge) => {
     for (const { base, quote } of market.pairs()) {
       const condition = market.condition(base, quote);

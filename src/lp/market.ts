@@ -17,8 +17,6 @@ export interface PairPrice {
   sigma: number;
   /** Volatility of the last minute over that of the day; 0 while nothing is known. */
   wildness: number;
-  /** The last minute is far wilder than the day. */
-  spiked: boolean;
   /** A leg has left its peg: at market, and no rebates. */
   depegged: boolean;
   /** What each leg was made of: sources, ages, references. */
@@ -63,14 +61,14 @@ export interface Market {
   stale(): { symbol: string; detail: string }[];
   /** Every input and what became of it, for metrics and people. */
   sources(): SourceView[];
-  references(): { price: string; reference: CheckedReference }[];
+  /** Every reference, with how it compares; undefined while there is no mid, or it has not spoken. */
+  references(): { price: string; source: string; checked: CheckedReference | undefined }[];
   /** Every pair that is made a market in, with its price now. */
   pairs(): { base: string; quote: string; price: PairPrice | Decline }[];
 }
 
 /** Of a pair whose legs are both fixed: a peg is trusted, not known. */
 const LEAST_SIGMA = 0.002;
-const SPIKE_TIMES = 3;
 
 export interface MarketDeps {
   clock: Clock;
@@ -194,7 +192,12 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
         return { price, feed, symbol, role, value: seen?.value, atMs: seen?.atMs, use };
       });
     },
-    references: () => [...books].flatMap(([price, book]) => book.state(clock.nowMs()).references.map((reference) => ({ price, reference }))),
+    references: () =>
+      inputs.flatMap(({ price, feed, symbol, role }) => {
+        if (role !== 'reference') return [];
+        const name = `${feed}|${symbol}`;
+        return [{ price, source: name, checked: books.get(price)?.state(clock.nowMs()).references.find(({ source }) => source === name) }];
+      }),
     pairs: () => served.map(({ base, quote }) => ({ base, quote, price: pair(base, quote) })),
   };
 }
@@ -226,13 +229,11 @@ function createView(same: boolean): View {
     price(base, quote) {
       if (last?.base === base && last.quote === quote) return last;
       const [baseMid, quoteMid] = [base.mid as Mid, quote.mid as Mid];
-      const wild = wildness(volatility);
       last = {
         mid: same ? ONE : quoteMid.atMs === ALWAYS && quoteMid.value === 1 ? baseMid : cross(baseMid, quoteMid),
         quoteValue: quoteMid.value,
         sigma: same ? LEAST_SIGMA : sigmaOf(volatility, Math.max(base.sigmaFloor, quote.sigmaFloor, LEAST_SIGMA)),
-        wildness: wild,
-        spiked: wild > SPIKE_TIMES,
+        wildness: wildness(volatility),
         depegged: base.depegged || quote.depegged,
         base,
         quote,

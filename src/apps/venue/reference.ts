@@ -8,7 +8,7 @@ import type { Reference } from '../../ports/reference.ts';
 import type { VenueConfig } from './config.ts';
 
 export function createReference(prices: VenueConfig['prices'], feeds: readonly Feed[], log: Log): Reference & { start(): void; stop(): void } {
-  const last = new Map<string, { usdE8: bigint; receivedMs: number }>();
+  const last = new Map<string, { usdE8: bigint; atMs: number }>();
   const key = (source: string, symbol: string) => `${source} ${symbol.toUpperCase()}`;
   return {
     usdE8(symbol) {
@@ -16,12 +16,13 @@ export function createReference(prices: VenueConfig['prices'], feeds: readonly F
       if (!price) return undefined;
       if ('fixed' in price) return toE8(price.fixed);
       const seen = last.get(key(price.feed, price.symbol));
-      return seen && systemClock.nowMs() - seen.receivedMs <= price.maxAgeMs ? seen.usdE8 : undefined;
+      return seen && systemClock.nowMs() - seen.atMs <= price.maxAgeMs ? seen.usdE8 : undefined;
     },
     start() {
       for (const feed of feeds) {
         feed.start({
-          quote: ({ source, symbol, bid, ask, receivedMs }) => void last.set(key(source, symbol), { usdE8: (toE8(bid) + toE8(ask)) / 2n, receivedMs }),
+          // An oracle is read every block and may be old all the same.
+          quote: ({ source, symbol, bid, ask, receivedMs, exchangeTimeMs }) => void last.set(key(source, symbol), { usdE8: (toE8(bid) + toE8(ask)) / 2n, atMs: Math.min(receivedMs, exchangeTimeMs ?? receivedMs) }),
           trouble(trouble) {
             if (trouble.kind === 'disconnected' || trouble.kind === 'silent') log.warn({ feed: feed.source, ...trouble }, 'reference feed');
           },
