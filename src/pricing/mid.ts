@@ -6,7 +6,7 @@
  */
 
 import type { Decline } from '../domain/decline.ts';
-import { divide, parseDecimal, ten, toNumber, type Rational } from './rational.ts';
+import { divide, parseDecimal, reduced, ten, toNumber, type Rational } from './rational.ts';
 
 /** One source's latest top of book. Prices are in 1e-18 of a quote token. */
 export interface Observation {
@@ -102,7 +102,7 @@ export function aggregate(observations: Iterable<Observation>, nowMs: number, { 
   const halfSpread = median(kept.map(({ weight, seen }) => ({ value: 2n * (seen.ask - seen.bid), weight, seen })));
   const inBps = (width: bigint) => (Number(width) / Number(price)) * 1e4;
   return {
-    price: { num: price, den: QUARTERS },
+    price: reduced({ num: price, den: QUARTERS }),
     value: toNumber({ num: price, den: QUARTERS }),
     confidenceBps: Math.max(MAD_SCALE * inBps(mad), inBps(halfSpread), ...kept.map(({ seen }) => seen.confidenceBps)),
     atMs: Math.min(...kept.map(({ seen }) => seen.atMs)),
@@ -114,7 +114,7 @@ export function aggregate(observations: Iterable<Observation>, nowMs: number, { 
 
 /** A/USD over B/USD: quote tokens B for one A. Uncertainties add, and the older leg dates it. */
 export function cross(a: Mid, b: Mid): Mid {
-  const price = divide(a.price, b.price);
+  const price = reduced(divide(a.price, b.price));
   return {
     price,
     value: toNumber(price),

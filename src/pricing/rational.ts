@@ -22,6 +22,13 @@ export function parseDecimal(text: string): Rational | undefined {
   return { num: BigInt(match[1] + fraction), den: ten(fraction.length) };
 }
 
+/** The same in the smallest terms: a price is made once and multiplied in thousands of quotes, and short numbers multiply faster. */
+export function reduced({ num, den }: Rational): Rational {
+  let [a, b] = [num, den];
+  while (b !== 0n) [a, b] = [b, a % b];
+  return a > 1n ? { num: num / a, den: den / a } : { num, den };
+}
+
 /** a / b, as in the cross rate A/USD ÷ B/USD. b is not zero. */
 export function divide(a: Rational, b: Rational): Rational {
   return { num: a.num * b.den, den: a.den * b.num };
