@@ -138,8 +138,8 @@ const LEARNED_EVERY = 120;
 const ADVICE_EVERY = 12;
 /** From how many earlier awards it learns what is usual. */
 const PAST_AWARDS = 500;
-/** Writing holds takes time that a stop does not have; beyond this many the lease does the remembering, as after a crash. */
-const MOST_HOLDS_WRITTEN = 20_000;
+/** A stop has ten seconds, of which 100,000 holds take about two; beyond this many the lease does the remembering, as after a crash. */
+const MOST_HOLDS_WRITTEN = 200_000;
 
 export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   const { clock, log, store, transactors } = deps;

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
-import { createLedger } from '../../inventory/ledger.ts';
+import { createLedger, restoreLedger } from '../../inventory/ledger.ts';
 import type { LpAward, LpStore } from '../../ports/lp-store.ts';
 import { createLpStore } from './lp-store.ts';
 import { LP_MIGRATIONS } from './migrations/lp.ts';
@@ -74,6 +74,25 @@ test('a clean stop is handed out once; a crash after that is a crash', async () 
   const again = await store.open();
   expect(again.clean).toBeNull();
   expect(again.leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
+});
+
+test('a hundred thousand holds are written within the time that a stop has, and come back', async () => {
+  const [store] = await pair();
+  await store.open();
+  const token = `0x${'d'.repeat(40)}` as const;
+  const options = { buckets: [{ chainId: 1, token, asset: 'X', decimals: 6 }], graceSeconds: () => 15, limits: {} };
+  const ledger = createLedger(options);
+  ledger.apply({ type: 'deposited', id: 'start', chainId: 1, token, amount: 10n ** 12n });
+  for (let n = 0; n < 100_000; n += 1) {
+    const quoteId = `0x${n.toString(16).padStart(64, '0')}`;
+    ledger.hold({ quoteId, chainId: 1, token, amount: 10n ** 6n, input: { chainId: 1, token, amount: 1n }, group: `1:0x${'e'.repeat(40)}:${(10n ** 76n + BigInt(n)).toString()}`, lapsesAt: 2_000 + (n % 60), taker: `0x${'e'.repeat(40)}`, pair: 'X-Y', side: 'buy', notional: 10n ** 9n }, 1_000);
+  }
+  const startedMs = performance.now();
+  expect(await store.stop({ ledger: ledger.snapshot(), cursors: [] })).toBe(true);
+  expect(performance.now() - startedMs).toBeLessThan(9_000);
+  const { clean } = await store.open();
+  const again = restoreLedger(options, clean?.ledger ?? expect.fail());
+  expect([again.live, again.bucket(1, token)?.held]).toEqual([100_000, 10n ** 11n]);
 });
 
 test('a lease never shrinks', async () => {

@@ -170,4 +170,12 @@ export const LP_MIGRATIONS: readonly Migration[] = [
       create trigger lp_audit_whole before truncate on lp_audit for each statement execute function lp_audit_stays();
     `,
   },
+  {
+    id: 'lp-7-clean-as-written',
+    sql: `
+      -- A hundred thousand holds are 70 MB: kept as they were written, neither taken apart nor compressed, for a stop has ten seconds.
+      alter table lp_owner alter column clean type json using clean::json;
+      alter table lp_owner alter column clean set storage external;
+    `,
+  },
 ];
