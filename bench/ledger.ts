@@ -95,6 +95,15 @@ function crowd(size: number): { longestStepMs: number; longestHoldMs: number; to
   return { longestStepMs: round(longestStepMs), longestHoldMs: round(longestHoldMs), totalMs: round(totalMs) };
 }
 
+/** What a clean stop does with many holds before the database has them: 70 MB for 100,000. */
+function stop(size: number): { holds: number; megabytes: number; ms: number } {
+  const ledger = fresh(1);
+  for (let n = 0; n < size; n += 1) ledger.hold(request(1, NOW + 60 + (n % 60)), NOW);
+  const startedMs = performance.now();
+  const text = JSON.stringify(ledger.snapshot());
+  return { holds: size, megabytes: round(text.length / 1e6), ms: round(performance.now() - startedMs) };
+}
+
 /** The least a ledger does. */
 function bare(live: number): Figure {
   const entries = new Map<string, bigint>();
@@ -127,6 +136,7 @@ measure(1_000, 1);
 const rows = LIVE.flatMap((live) => PAIRS.map((pairs) => ({ live, pairs, ...measure(live, pairs) })));
 const floors = LIVE.map((live) => ({ live, ...bare(live) }));
 const worst = crowd(100_000);
+const written = stop(100_000);
 
 console.log('µs an operation, p50 / p99');
 console.log(['live quotes', 'pairs', ...OPS, 'lapse'].map((word) => word.padStart(15)).join(''));
@@ -136,6 +146,7 @@ for (const row of rows) {
 }
 console.log(`\nMap entry and bigint addition alone: ${floors.map(({ live, p50Micros, p99Micros }) => `${p50Micros.toFixed(2)} / ${p99Micros.toFixed(1)} at ${live}`).join(', ')}`);
 console.log(`100,000 lapse in one second: longest step ${worst.longestStepMs} ms, longest hold meanwhile ${worst.longestHoldMs} ms, ${worst.totalMs} ms in all`);
+console.log(`A stop with 100,000 holds: ${written.megabytes} MB ready in ${written.ms} ms`);
 
 const [least, most] = [rows[0], rows.at(-1)];
 const [ground, floor] = [floors[0], floors.at(-1)];
@@ -150,6 +161,7 @@ console.log(
     // From nothing live to 100,000 quotes in 1,000 pairs; what the bare map grows by is what larger memory costs anybody.
     growth: { ...Object.fromEntries(OPS.map((op) => [op, round(most[op].p50Micros / least[op].p50Micros)])), baseline: round(floor.p50Micros / ground.p50Micros) },
     crowd: worst,
+    stop: written,
     rows,
     machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
   }),
