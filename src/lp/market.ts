@@ -8,7 +8,7 @@ import { parseDecimal } from '../pricing/rational.ts';
 import { observeMid, sigmaOf, UNSEEN, type Volatility, wildness } from '../pricing/volatility.ts';
 import type { LpConfig } from './config.ts';
 import { pricingParams } from './params.ts';
-import { ALWAYS, type CheckedReference, type Condition, createPriceBook, declineOf, type PriceBook, type PriceState, shown } from './price-book.ts';
+import { ALWAYS, type CheckedReference, type Condition, createPriceBook, declineOf, middleOf, type PriceBook, type PriceState, type Reference, shown } from './price-book.ts';
 
 export interface PairPrice {
   mid: Mid;
@@ -94,7 +94,7 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
   });
   const takers = new Map<string, { key: string; take(observation: Observation): void }[]>();
   const checkers = new Map<string, PriceBook[]>();
-  const latest = new Map<string, { value: number; atMs: number }>();
+  const latest = new Map<string, Reference>();
   for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
     const [key, book] = [`${feed}|${symbol}`, books.get(price) as PriceBook];
     if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
@@ -138,17 +138,18 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
       const [takes, checks] = [takers.get(key), checkers.get(key)];
       const observation = (takes ?? checks) && observe({ ...quote, source: key });
       if (observation === undefined) return;
-      const middle = { num: observation.bid + observation.ask, den: 2n * 10n ** 18n };
-      latest.set(key, { value: shown(middle), atMs: observation.atMs });
+      const middle = { price: middleOf(observation), atMs: observation.atMs };
+      latest.set(key, middle);
       for (const each of takes ?? []) each.take(observation);
-      for (const book of checks ?? []) book.check(key, { price: middle, atMs: observation.atMs });
+      for (const book of checks ?? []) book.check(key, middle);
     },
     refer({ source, symbol, price, atMs }) {
       const key = `${source}|${symbol}`;
       const exact = parseDecimal(price);
       if (exact === undefined || exact.num === 0n) return;
-      latest.set(key, { value: Number(price), atMs });
-      for (const book of checkers.get(key) ?? []) book.check(key, { price: exact, atMs });
+      const reference = { price: exact, atMs };
+      latest.set(key, reference);
+      for (const book of checkers.get(key) ?? []) book.check(key, reference);
     },
     mid(symbol) {
       const state = books.get(symbol)?.state(clock.nowMs());
@@ -189,7 +190,7 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
         const seen = latest.get(key);
         const checked = state?.references.find(({ source }) => source === key);
         const use = seen === undefined ? 'silent' : role === 'reference' ? (checked?.stale === true ? 'stale' : 'checks') : useOf(key, state?.mid, role);
-        return { price, feed, symbol, role, value: seen?.value, atMs: seen?.atMs, use };
+        return { price, feed, symbol, role, value: seen && shown(seen.price), atMs: seen?.atMs, use };
       });
     },
     references: () =>

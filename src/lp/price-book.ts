@@ -70,7 +70,7 @@ type Look = Omit<PriceState, 'condition'> & { condition: Omit<Condition, 'sinceM
 
 export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook {
   const seen = new Map<string, Observation>();
-  const references = new Map<string, Reference>();
+  const references = new Map<string, Reference & { value: number }>();
   const look = 'fixed' in config ? pegged(config, seen) : floating(config, seen, references);
   let cached: { state: PriceState; fromMs: number; untilMs: number } | undefined;
   let trouble: { code: string; sinceMs: number } | undefined;
@@ -83,7 +83,7 @@ export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook
       if (cached !== undefined) cached.untilMs = -1;
     },
     check(source, reference) {
-      references.set(source, reference);
+      references.set(source, { ...reference, value: shown(reference.price) });
       if (cached !== undefined) cached.untilMs = -1;
     },
     state(now) {
@@ -99,7 +99,7 @@ export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook
 }
 
 /** Sources make the mid, references only doubt it. */
-function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: ReadonlyMap<string, Observation>, references: ReadonlyMap<string, Reference>): (nowMs: number) => Look {
+function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: ReadonlyMap<string, Observation>, references: ReadonlyMap<string, Reference & { value: number }>): (nowMs: number) => Look {
   const options: MidOptions = { maxAgeMs: config.maxAgeMs, devGuardBps: config.maxDeviationBps, minSources: config.minSources ?? (config.sources.length >= 3 ? 2 : 1) };
   const guards = config.references.map((reference) => ({ ...reference, source: `${reference.feed}|${reference.symbol}` }));
 
@@ -113,7 +113,7 @@ function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: Re
       return [
         {
           source: guard.source,
-          value: shown(reference.price),
+          value: reference.value,
           atMs: reference.atMs,
           deviationBps: deviationBps(answer.price, reference.price),
           allowedBps: Math.max(guard.deviationBps + 2 * answer.confidenceBps, config.guardBps),
@@ -171,9 +171,14 @@ function expiryOf({ used, seen }: Mid, maxAgeMs: number): number {
 }
 
 /** Distance of a source's middle from a price, in bps of that price. */
-function offBps({ bid, ask }: Observation, price: Rational): number {
-  return deviationBps(price, { num: bid + ask, den: 2n * 10n ** 18n });
+function offBps(observation: Observation, price: Rational): number {
+  return deviationBps(price, middleOf(observation));
 }
+
+const TWICE = 2n * 10n ** 18n;
+
+/** Between bid and ask. */
+export const middleOf = ({ bid, ask }: Observation): Rational => ({ num: bid + ask, den: TWICE });
 
 /** A price for people: without the noise of a fraction turned float. */
 export const shown = (price: Rational): number => Number(toNumber(price).toPrecision(12));
