@@ -11,7 +11,6 @@ import type { Awards } from './award.ts';
 import type { LpConfig } from './config.ts';
 import type { Desk } from './desk.ts';
 import type { LpMetrics } from './metrics.ts';
-import type { Answer } from './quote.ts';
 import { decline } from './quote.ts';
 import type { LpChain } from './route.ts';
 
@@ -83,10 +82,9 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     });
   }
 
-  function asked(rfq: Rfq): void {
-    const startedMs = clock.monotonicMs();
-    const answered = (answers: readonly Answer[]) => {
-      const tookMs = clock.monotonicMs() - startedMs;
+  const asked = answering(
+    (rfq: Rfq) => deps.desk().quoter.answer(rfq),
+    (rfq, answers, tookMs) => {
       // Too late is worth nothing to the venue; the hold stays, for a signature that nobody has would be worse assumed dead.
       if (tookMs <= rfq.deadlineMs) for (const answer of answers) send(answer);
       metrics.quoteSeconds.observe(tookMs / 1000);
@@ -94,45 +92,46 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
       if (first?.type === 'quote') metrics.quotes.add({}, answers.length);
       metrics.answers.add(first?.type === 'quote' ? QUOTE : first?.type === 'partial' ? PARTIAL : DECLINE);
       if (first?.type === 'decline') metrics.declines.add({ reason: first.reason });
-    };
-    attempt(() => deps.desk().quoter.answer(rfq), answered, () => answered([decline(rfq, { declined: 'internal' })]));
-  }
+    },
+    (rfq) => [decline(rfq, { declined: 'internal' })],
+  );
 
-  function sliced(slice: Slice): void {
-    attempt(
-      () => deps.desk().slicer.answer(slice),
-      (answer) => {
-        send(answer);
-        metrics.slices.add({ kind: answer.type });
-      },
-      () => send(decline(slice, { declined: 'internal' }, slice.quoteId)),
-    );
-  }
+  const sliced = answering(
+    (slice: Slice) => deps.desk().slicer.answer(slice),
+    (_, answer) => {
+      send(answer);
+      metrics.slices.add({ kind: answer.type });
+    },
+    (slice) => decline(slice, { declined: 'internal' }, slice.quoteId),
+  );
 
-  /** Whatever goes wrong inside, the venue gets an answer and the link lives. */
-  function attempt<A>(work: () => A | Promise<A>, done: (answer: A) => void, failed: () => void): void {
-    const broke = (error: unknown) => {
+  /** Whatever goes wrong inside, the venue gets an answer and the link lives. Made once: nothing is allocated for a question. */
+  function answering<Q, A>(work: (question: Q) => A | Promise<A>, done: (question: Q, answer: A, tookMs: number) => void, failed: (question: Q) => A): (question: Q) => void {
+    const broke = (question: Q, error: unknown): void => {
       log.fatal({ error }, 'answering failed');
-      failed();
+      done(question, failed(question), 0);
     };
-    try {
-      const answer = work();
-      if (!(answer instanceof Promise)) return done(answer);
+    const later = async (question: Q, answer: Promise<A>, startedMs: number): Promise<void> => {
       inFlight += 1;
-      void later(answer, done, broke);
-    } catch (error) {
-      broke(error);
-    }
-  }
-
-  async function later<A>(answer: Promise<A>, done: (answer: A) => void, broke: (error: unknown) => void): Promise<void> {
-    try {
-      done(await answer);
-    } catch (error) {
-      broke(error);
-    } finally {
-      inFlight -= 1;
-    }
+      try {
+        const said = await answer;
+        done(question, said, clock.monotonicMs() - startedMs);
+      } catch (error) {
+        broke(question, error);
+      } finally {
+        inFlight -= 1;
+      }
+    };
+    return (question) => {
+      const startedMs = clock.monotonicMs();
+      try {
+        const answer = work(question);
+        if (answer instanceof Promise) void later(question, answer, startedMs);
+        else done(question, answer, clock.monotonicMs() - startedMs);
+      } catch (error) {
+        broke(question, error);
+      }
+    };
   }
 
   function frame(text: string): void {
