@@ -131,7 +131,7 @@ export interface JournalBatch {
   explanations: readonly StoredExplanation[];
 }
 
-/** Sums over trades whose fill is at depth, in millionths of USD; marks are what the mid did to us, positive is good. */
+/** Sums over trades whose fill is at depth (and the gas of those that came to nothing), in millionths of USD; marks are what the mid did to us, positive is good. */
 export interface ProfitRow {
   key: string;
   trades: number;

@@ -191,12 +191,14 @@ const toTrade = (row: TradeRow): TradeRecord => ({
 const KEYS: Record<ProfitKey, string> = { pair: 'pair', corridor: 'corridor', taker: `'0x' || encode(taker, 'hex')`, trade: `'0x' || encode(order_id, 'hex')` };
 
 async function profit(db: Database, by: ProfitKey, sinceMs: number, limit: number): Promise<ProfitRow[]> {
-  const mark = (horizon: string) => `coalesce(round(sum(-(marks -> '${horizon}' ->> 'bps')::numeric * paid_micros / 10000)), 0)::text as mark_${horizon}`;
+  const sum = (what: string, only = 'counted') => `coalesce(round(sum(${what}) filter (where ${only})), 0)::text`;
+  const mark = (horizon: string) => `${sum(`-(marks -> '${horizon}' ->> 'bps')::numeric * paid_micros / 10000`)} as mark_${horizon}`;
+  // A trade that came to nothing can have cost gas all the same.
   const rows = await db.query<Record<string, string | number> & { key: string; trades: number; late: number }>(
-    `select ${KEYS[by]} as key, count(*) as trades, sum(paid_micros)::text as volume, sum(input_micros - paid_micros)::text as gross, sum(fees_micros)::text as fees, sum(gas_micros)::text as gas,
-      sum(case when stage = 'lost' then earned_micros else 0 end)::text as lost, sum(realised_micros)::text as realised, ${MARKS.map(mark).join(', ')},
-      count(*) filter (where late or marks @? '$.*.late ? (@ == true)') as late
-    from lp_trade where counted and accepted_at_ms >= $1 group by ${by === 'trade' ? 'order_id, accepted_at_ms' : KEYS[by]} order by ${by === 'trade' ? 'accepted_at_ms desc' : 'sum(paid_micros) desc'} limit $2`,
+    `select ${KEYS[by]} as key, count(*) filter (where counted) as trades, ${sum('paid_micros')} as volume, ${sum('input_micros - paid_micros')} as gross, ${sum('fees_micros')} as fees, ${sum('gas_micros', 'true')} as gas,
+      ${sum('earned_micros', `counted and stage = 'lost'`)} as lost, ${sum('realised_micros')} as realised, ${MARKS.map(mark).join(', ')},
+      count(*) filter (where counted and (late or marks @? '$.*.late ? (@ == true)')) as late
+    from lp_trade where (counted or gas_micros > 0) and accepted_at_ms >= $1 group by ${by === 'trade' ? 'order_id, accepted_at_ms' : KEYS[by]} order by ${by === 'trade' ? 'accepted_at_ms desc' : 'sum(paid_micros) desc'} limit $2`,
     [sinceMs, limit],
   );
   return rows.map((row) => ({
