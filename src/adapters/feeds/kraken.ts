@@ -2,7 +2,8 @@
  * Kraken's `ticker` channel, WebSocket v2, triggered by changes of the best bid or offer.
  *
  * Prices are bare JSON numbers, read as the text they are. There is no sequence: the exchange's own time, in microseconds,
- * keeps the order, and a repeat is the same time with the same prices. While the engine does not match orders (its
+ * keeps the order, and a repeat is the same time with the same prices. A snapshot is the book as it is now, whenever it changed
+ * last, so it is dated by its arrival: in a market that stands still that is the only proof that it still stands. While the engine does not match orders (its
  * `status` says so), the top of book is nobody's price and is refused.
  */
 
@@ -20,7 +21,7 @@ export const KRAKEN: Format = {
     const newest = new Map<string, { micros: number; bid: string; ask: string }>();
     let matching = true;
 
-    function ticker(data: unknown): Heard {
+    function ticker(data: unknown, snapshot: boolean): Heard {
       if (!isRecord(data) || !isText(data['symbol'])) return refused('malformed', null);
       const { symbol } = data;
       const [bid, ask, bidSize, askSize] = [data['bid'], data['ask'], data['bid_qty'], data['ask_qty']].map((value) => (isText(value) ? decimalText(value) : undefined));
@@ -34,14 +35,14 @@ export const KRAKEN: Format = {
         if (last !== undefined && micros === last.micros && bid === last.bid && ask === last.ask) return refused('duplicate', symbol);
         newest.set(symbol, { micros, bid, ask });
       }
-      return { kind: 'quote', symbol, bid, ask, exchangeTimeMs: micros === undefined ? null : Math.floor(micros / 1_000), sequence: micros ?? null };
+      return { kind: 'quote', symbol, bid, ask, exchangeTimeMs: micros === undefined || snapshot ? null : Math.floor(micros / 1_000), sequence: micros ?? null };
     }
 
     return (text) => {
       const json = parseLossless(text);
       if (!isRecord(json)) return [refused('malformed', null)];
       const { channel, method, data } = json;
-      if (channel === 'ticker') return Array.isArray(data) && data.length > 0 ? data.map(ticker) : [refused('malformed', null)];
+      if (channel === 'ticker') return Array.isArray(data) && data.length > 0 ? data.map((item) => ticker(item, json['type'] === 'snapshot')) : [refused('malformed', null)];
       if (channel === 'status') {
         const system = Array.isArray(data) && isRecord(data[0]) ? data[0]['system'] : undefined;
         if (typeof system === 'string') matching = MATCHING.has(system);

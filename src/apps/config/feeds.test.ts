@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { zLpAppConfig } from '../lp/config.ts';
+import { zFeed } from './feeds.ts';
 import { parseConfig } from './load.ts';
 
 const example = JSON.parse(await readFile(new URL('../../../config/lp.example.json', import.meta.url).pathname, 'utf8')) as Example;
@@ -27,4 +28,13 @@ test.each([
 test('a mean may check what it may not be', () => {
   const config = withPrice({ sources: [{ feed: 'binance', symbol: 'ETHUSDT' }], references: [{ feed: 'uniswap', symbol: 'WETH/USDC' }] });
   expect(parseConfig(zLpAppConfig, config, {}).config.lp.prices['ETH']).toMatchObject({ references: [{ feed: 'uniswap', deviationBps: 50 }] });
+});
+
+test('what docs/feeds.md shows is understood', async () => {
+  const text = await readFile(new URL('../../../docs/feeds.md', import.meta.url).pathname, 'utf8');
+  const shown = [...text.matchAll(/```json\n([^`]+)```/g)].map((match) => JSON.parse(match[1] as string) as object);
+  expect(shown.length).toBeGreaterThanOrEqual(3);
+  for (const section of shown) expect(zFeed.parse(section)).toMatchObject(section);
+  const kinds = [...text.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
+  expect(kinds).toEqual(zFeed.options.map(({ shape }) => shape.kind.value));
 });
