@@ -6,7 +6,7 @@
 import { mulDivUp } from '../domain/amount.ts';
 import { type Decline, isDecline } from '../domain/decline.ts';
 import type { Address } from '../domain/hex.ts';
-import { ten } from '../pricing/rational.ts';
+import { type Rational, ten } from '../pricing/rational.ts';
 import type { ChainState } from './book.ts';
 import type { LpConfig } from './config.ts';
 import type { Market } from './market.ts';
@@ -30,7 +30,8 @@ const FREE: DataFees = { fill: 0n, prove: 0n, claim: 0n };
 const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
 
 export function createGas({ chains, market }: { chains: ReadonlyMap<number, ChainState>; market: Market }, { assets, quoting }: Pick<LpConfig, 'assets' | 'quoting'>): Gas {
-  const { fill, prove, claim } = quoting.gasUnits;
+  const fill = BigInt(quoting.gasUnits.fill);
+  const proveAndClaim = BigInt(quoting.gasUnits.prove + quoting.gasUnits.claim);
 
   function own(route: Route): bigint | Decline {
     if (route.sameChain) return 0n;
@@ -38,17 +39,16 @@ export function createGas({ chains, market }: { chains: ReadonlyMap<number, Chai
     if (there?.gasPrice === undefined || there.dataFees === undefined || back?.gasPrice === undefined || back.dataFees === undefined) return UNKNOWN;
     const output = market.mid(assets[route.outputToken.symbol]?.price ?? route.outputToken.symbol);
     if (isDecline(output)) return output;
-    const filled = inOutput(there, there.gasPrice * BigInt(fill) + there.dataFees.fill);
+    const filled = inTokens(there, there.gasPrice * fill + there.dataFees.fill, route.outputToken.decimals, output.price);
     if (typeof filled !== 'bigint') return filled;
-    const claimed = inOutput(back, back.gasPrice * BigInt(prove + claim) + back.dataFees.prove + back.dataFees.claim);
+    const claimed = inTokens(back, back.gasPrice * proveAndClaim + back.dataFees.prove + back.dataFees.claim, route.outputToken.decimals, output.price);
     return typeof claimed === 'bigint' ? filled + claimed : claimed;
+  }
 
-    function inOutput({ config }: ChainState, wei: bigint): bigint | Decline {
-      const native = market.mid(config.gasPrice);
-      if (isDecline(native)) return native;
-      const { price } = output as typeof native;
-      return mulDivUp(wei * ten(route.outputToken.decimals), native.price.num * price.den, ten(18) * native.price.den * price.num);
-    }
+  function inTokens({ config }: ChainState, wei: bigint, decimals: number, { num, den }: Rational): bigint | Decline {
+    const native = market.mid(config.gasPrice);
+    if (isDecline(native)) return native;
+    return mulDivUp(wei * ten(decimals), native.price.num * den, ten(18) * native.price.den * num);
   }
 
   async function dataFees({ port, config }: ChainState): Promise<DataFees> {

@@ -156,11 +156,17 @@ function upperTail(d: number): number {
     }
     return 0.5 - density * sum;
   }
-  let [topBefore, bottomBefore, top, bottom] = [0, 1, 1, d];
+  // Both rows are scaled so that the newest denominator is 1.
+  let topBefore = 0;
+  let bottomBefore = 1 / d;
+  let top = 1 / d;
   for (let n = 1; n < 80; n++) {
-    const scale = 1 / (d * bottom + n * bottomBefore);
-    [topBefore, top] = [top * scale, (d * top + n * topBefore) * scale];
-    [bottomBefore, bottom] = [bottom * scale, 1];
+    const scale = 1 / (d + n * bottomBefore);
+    const next = (d * top + n * topBefore) * scale;
+    topBefore = top * scale;
+    bottomBefore = scale;
+    if (Math.abs(next - top) <= 1e-16 * next) return density * next;
+    top = next;
   }
-  return (density * top) / bottom;
+  return density * top;
 }
