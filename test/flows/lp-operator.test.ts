@@ -142,6 +142,8 @@ test('inventory and limits as tables and as JSON', async () => {
   const inventory = await firmquote('lp', 'inventory', '-c', file);
   expect(inventory.stdout).toMatch(/asset +chain +balance +held/);
   expect(inventory.stdout).toMatch(/USDC +chain1 +50000 /);
+  expect(inventory.stdout).toMatch(/asset +chain +position +target +soft band +hard band +q/);
+  expect(inventory.stdout).toMatch(/WETH +all +[0-9.]+ +[0-9.]+ +± 80 +± 160 +-?[0-9.]+/);
   const limits = await json<{ limits: { scope: string; maxCount: number }[] }>('limits');
   expect(limits.limits).toContainEqual(expect.objectContaining({ scope: 'total', maxCount: 100 }));
 });

@@ -2,19 +2,31 @@
 
 import { formatUnits } from '../../domain/amount.ts';
 import type { BucketView } from '../../inventory/ledger.ts';
+import type { Advice } from '../../inventory/rebalance.ts';
+import type { Position } from '../../lp/bands.ts';
 import type { LimitUse } from '../../lp/limit-use.ts';
+import type { Receivable } from '../../lp/receivables.ts';
 import { type DoorOptions, openDoor } from './lp-door.ts';
 import { table } from './table.ts';
 
-/** Base units are text on the wire. */
-type Bucket = { [K in keyof BucketView]: BucketView[K] extends bigint ? string : BucketView[K] extends bigint | null ? string | null : BucketView[K] };
+/** Base units are text on the wire, and what is undefined is absent. */
+type Wire<T> = T extends bigint ? string : T extends readonly (infer Item)[] ? Wire<Item>[] : T extends object ? { [K in keyof T]: Wire<T[K]> } : T;
+type Bucket = Wire<BucketView>;
+interface Inventory {
+  buckets: Bucket[];
+  positions: Wire<Position>[];
+  receivables: Wire<Receivable>[];
+  rebalancing: Wire<Advice>[];
+}
 
 const AMOUNTS = ['balance', 'held', 'committed', 'in flight', 'owed to us', 'buffer', 'withdrawing', 'free'] as const;
+const WANTED = ['position', 'target', 'soft band', 'hard band', 'q'] as const;
 
 export async function showInventory(options: DoorOptions): Promise<void> {
   const door = await openDoor(options);
-  const [{ buckets }, { chains }] = await Promise.all([door.get<{ buckets: Bucket[] }>('/inventory'), door.get<{ chains: { chainId: number; slug: string }[] }>('/status')]);
-  if (options.json) return console.log(JSON.stringify({ buckets }));
+  const [inventory, { chains }] = await Promise.all([door.get<Inventory>('/inventory'), door.get<{ chains: { chainId: number; slug: string }[] }>('/status')]);
+  if (options.json) return console.log(JSON.stringify(inventory));
+  const { buckets } = inventory;
   const slug = (chainId: number) => chains.find((chain) => chain.chainId === chainId)?.slug ?? String(chainId);
   const rows = buckets.map((bucket) => {
     const whole = (text: string) => short(formatUnits(BigInt(text), bucket.decimals));
@@ -23,7 +35,27 @@ export async function showInventory(options: DoorOptions): Promise<void> {
     return [bucket.asset, slug(bucket.chainId), ...amounts, trouble.filter(Boolean).join('; ')];
   });
   for (const line of table(['asset', 'chain', ...AMOUNTS, ''], rows, { right: AMOUNTS })) console.log(line);
+  console.log('');
+  for (const line of wantedTable(inventory)) console.log(line);
+  for (const { corridor, orderId, owed, seconds, limitSeconds, overdue } of inventory.receivables) {
+    const bucket = buckets.find(({ chainId, token }) => chainId === owed.chainId && token === owed.token);
+    if (overdue) console.log(`\nOverdue on ${corridor}: ${bucket === undefined ? owed.amount : `${short(formatUnits(BigInt(owed.amount), bucket.decimals))} ${bucket.asset}`}, owed for ${seconds} s (usual limit ${limitSeconds} s), order ${orderId}. It counts for nothing until it arrives.`);
+  }
+  for (const { asset, from, to, amount, cost, charges } of inventory.rebalancing) {
+    console.log(`\nWorth moving: ${atto(amount)} ${asset} from ${from} to ${to}. It costs about ${atto(cost)}; a day of charging takers for the shortage comes to ${atto(charges)}.`);
+  }
 }
+
+/** Every asset against what is wanted of it, and each chain's part of it where there are several. */
+function wantedTable({ positions }: Inventory): string[] {
+  const rows = positions.flatMap(({ asset, total, target, soft, hard, q, places }) => [
+    [asset, 'all', atto(total), atto(target), soft === undefined ? '-' : `± ${atto(soft)}`, hard === undefined ? '-' : `± ${atto(hard)}`, q === undefined ? '-' : q.toFixed(2)],
+    ...(places.length < 2 ? [] : places.map(({ slug, available, target: part, q: off, room }) => [asset, slug, atto(available), atto(part), '', room === undefined ? '-' : `${atto(room.in)} in, ${atto(room.out)} out`, off.toFixed(2)])),
+  ]);
+  return table(['asset', 'chain', ...WANTED], rows, { right: WANTED });
+}
+
+const atto = (amount: string): string => short(formatUnits(BigInt(amount), 18));
 
 interface Award {
   orderId: string;

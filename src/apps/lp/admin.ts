@@ -26,7 +26,7 @@ export function adminRoutes({ node, brake, journal, reloader }: { node: LpNode; 
   });
   return [
     get('/status', status),
-    get('/inventory', () => ({ buckets: node.inventory() })),
+    get('/inventory', () => ({ buckets: node.inventory(), positions: node.positions(), receivables: node.receivables(), rebalancing: node.rebalancing() })),
     get('/limits', () => node.limits()),
     get('/risk', () => node.risk()),
     get('/awards', async (query) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
