@@ -54,6 +54,16 @@ test('two of three sources make a price; one alone, or two that grew old, make n
   expect(market.stale().map(({ symbol }) => symbol)).toEqual(['ETH', 'EUR']);
 });
 
+test('two sources that disagree make no price, until time leaves one of them alone', () => {
+  const { hear, pass, value } = world({ ETH: { sources: [{ feed: 'a', symbol: 'ETHUSD' }, { feed: 'b', symbol: 'ETHUSD' }] } });
+  hear('a', 'ETHUSD', '2500');
+  pass(1_000);
+  hear('b', 'ETHUSD', '2600');
+  expect(value()).toMatchObject({ declined: 'stale_price', detail: 'ETH: 0 of 1 sources agree (a 1.0 s, b 0.0 s)' });
+  pass(1_001);
+  expect(value()).toBe(2_600);
+});
+
 test('a liar is dropped', () => {
   const { market, hear } = world();
   hear('a', 'ETHUSD', '2500');
@@ -150,11 +160,11 @@ test('every input with its age and what became of it, for whoever explains the p
 
 test('a stale mid is missed since the moment it grew old', () => {
   const { market, eth, pass } = world();
-  expect(market.condition('WETH', 'USDC')).toEqual({ code: 'stale_mid', blocks: true, detail: '0 of 2 sources fresh', sinceMs: 10_000 });
+  expect(market.condition('WETH', 'USDC')).toEqual({ code: 'stale_mid', blocks: true, detail: '0 of 2 sources fresh (a silent, b silent, c silent)', sinceMs: 10_000 });
   eth('2500');
   expect(market.condition('WETH', 'USDC')).toBeUndefined();
   pass(9_000);
-  expect(market.condition('WETH', 'USDC')).toMatchObject({ code: 'stale_mid', sinceMs: 12_000 });
+  expect(market.condition('WETH', 'USDC')).toMatchObject({ code: 'stale_mid', sinceMs: 12_000, detail: '0 of 2 sources fresh (a 9.0 s, b 9.0 s, c 9.0 s)' });
   pass(1_000);
   expect(market.condition('WETH', 'USDC')).toMatchObject({ sinceMs: 12_000 });
 });

@@ -106,7 +106,7 @@ function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: Re
   return (nowMs) => {
     const answer = aggregate(seen.values(), nowMs, options);
     const common = { depegged: false, sigmaFloor: config.sigmaFloor };
-    if (isDecline(answer)) return { ...common, mid: undefined, references: [], untilMs: nowMs, condition: { code: 'stale_mid', blocks: true, detail: answer.detail ?? 'no price' } };
+    if (isDecline(answer)) return { ...common, mid: undefined, references: [], untilMs: nextChange(seen.values(), nowMs, options.maxAgeMs), condition: { code: 'stale_mid', blocks: true, detail: `${answer.detail ?? 'no price'}${agesOf(config.sources, seen, nowMs)}` } };
     const checked = guards.flatMap((guard): CheckedReference[] => {
       const reference = references.get(guard.source);
       if (reference === undefined) return [];
@@ -123,7 +123,7 @@ function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: Re
     });
     const fresh = checked.filter(({ stale }) => !stale);
     const apart = fresh.find((each) => each.deviationBps > each.allowedBps + NOISE_BPS);
-    const untilMs = Math.min(expiryOf(answer, options.maxAgeMs), ...fresh.map(({ source, atMs }) => atMs + (guards.find((guard) => guard.source === source)?.maxAgeMs ?? 0)));
+    const untilMs = Math.min(nextChange(answer.seen, nowMs, options.maxAgeMs), ...fresh.map(({ source, atMs }) => atMs + (guards.find((guard) => guard.source === source)?.maxAgeMs ?? 0)));
     const doubt =
       apart !== undefined ? `${apart.source} says ${apart.value}, ${apart.deviationBps.toFixed(1)} bps from the mid: ${apart.allowedBps.toFixed(1)} are allowed`
       // A guard that was asked for and cannot be asked is no guard.
@@ -145,13 +145,13 @@ function pegged(config: Extract<LpPriceConfig, { fixed: string }>, seen: Readonl
   return (nowMs) => {
     const holds = { mid: fixed, references: [], depegged: false, sigmaFloor: 0 };
     if (guards.length === 0) return { ...holds, condition: undefined, untilMs: ALWAYS };
-    const fresh = [...seen.values()].filter(({ atMs, maxAgeMs }) => nowMs - atMs <= (maxAgeMs ?? guardMaxAgeMs)).map((each) => ({ ...each, offBps: offBps(each, price) }));
-    const untilMs = Math.min(ALWAYS, ...fresh.map(({ atMs, maxAgeMs }) => atMs + (maxAgeMs ?? guardMaxAgeMs)));
+    const fresh = [...seen.values()].filter(({ atMs, maxAgeMs }) => Math.abs(nowMs - atMs) <= (maxAgeMs ?? guardMaxAgeMs)).map((each) => ({ ...each, offBps: offBps(each, price) }));
+    const untilMs = nextChange(seen.values(), nowMs, guardMaxAgeMs);
     const off = fresh.filter((each) => each.offBps > depegBps + NOISE_BPS);
     if (off.length >= need) depegged = true;
     // Half the way back, so that a coin on the edge does not swing between two prices.
     else if (depegged && fresh.length >= need && fresh.every((each) => each.offBps <= depegBps / 2 + NOISE_BPS)) depegged = false;
-    const halt = (code: 'depeg' | 'stale_mid', detail: string): Look => ({ ...holds, mid: undefined, depegged, untilMs: fresh.length === 0 ? nowMs : untilMs, condition: { code, blocks: true, detail } });
+    const halt = (code: 'depeg' | 'stale_mid', detail: string): Look => ({ ...holds, mid: undefined, depegged, untilMs, condition: { code, blocks: true, detail } });
 
     if (!depegged) {
       if (fresh.length === 0) return halt('stale_mid', 'no guard of the peg is fresh');
@@ -165,9 +165,23 @@ function pegged(config: Extract<LpPriceConfig, { fixed: string }>, seen: Readonl
   };
 }
 
-/** When the first of the sources that made this mid grows too old. */
-function expiryOf({ used, seen }: Mid, maxAgeMs: number): number {
-  return Math.min(...seen.filter(({ source }) => used.includes(source)).map((each) => each.atMs + (each.maxAgeMs ?? maxAgeMs)));
+/** When time alone could change the answer: a source grows too old, or is no longer ahead of our clock. */
+function nextChange(seen: Iterable<Observation>, nowMs: number, commonAgeMs: number): number {
+  let next = ALWAYS;
+  for (const { atMs, maxAgeMs = commonAgeMs } of seen) {
+    if (atMs - maxAgeMs > nowMs) next = Math.min(next, atMs - maxAgeMs - 1);
+    else if (atMs + maxAgeMs >= nowMs) next = Math.min(next, atMs + maxAgeMs);
+  }
+  return next;
+}
+
+/** For the operator whose clock is wrong, or whose exchange is away: what each source is. */
+function agesOf(sources: readonly { feed: string; symbol: string }[], seen: ReadonlyMap<string, Observation>, nowMs: number): string {
+  const each = sources.map(({ feed, symbol }) => {
+    const observation = seen.get(`${feed}|${symbol}`);
+    return `${feed} ${observation === undefined ? 'silent' : `${((nowMs - observation.atMs) / 1_000).toFixed(1)} s`}`;
+  });
+  return ` (${each.join(', ')})`;
 }
 
 /** Distance of a source's middle from a price, in bps of that price. */
