@@ -196,12 +196,15 @@ function recordedRows(prices: readonly number[] | undefined, paths: number, seed
   const cells = STRATEGIES.map((strategy) => cell({ theta, validitySeconds, strategy }));
   inWorlds(cells, paths, seed, (path) => replayWorld(prices, HOURS_4, seed, path), (done) => progress(`recorded prices: ${done}`));
   const of = (strategy: Strategy) => find(cells, theta, validitySeconds, strategy).result;
-  const ratio = (strategy: Strategy) => meanOf(of(strategy).profit) / deviationOf(of(strategy).profit);
+  // What trades earn over how much the outcome varies: one recording is one piece of luck for every position held through it.
+  const ratio = (strategy: Strategy) => meanOf(of(strategy).edge) / deviationOf(of(strategy).profit);
   return [
-    ...cells.flatMap((each) => cellRows(each).map((row) => ({ ...row, name: `Recorded prices, ${row.name}` }))),
+    // What an option should cost belongs to the drawn mid; nobody knows the recorded one's law.
+    ...cells.flatMap((each) => cellRows(each).filter(({ name }) => !name.includes('C(D)')).map((row) => ({ ...row, name: `Recorded prices, ${row.name}` }))),
     atMost('Bar 6, recorded prices: std of full over symmetric', deviationOf(of('full').profit) / deviationOf(of('symmetric').profit), 1),
-    atLeast('Bar 6, recorded prices: PnL / std, full over symmetric', ratio('full') / ratio('symmetric'), 1),
-    atLeast('Bar 6, recorded prices: PnL / std, skew over fixed', ratio('skew') / ratio('fixed'), 1),
+    atLeast('Bar 6, recorded prices: earned / std of PnL, full over skew', ratio('full') / ratio('skew'), 1),
+    atLeast('Bar 6, recorded prices: earned / std of PnL, skew over symmetric', ratio('skew') / ratio('symmetric'), 1),
+    atLeast('Bar 6, recorded prices: earned / std of PnL, symmetric over fixed', ratio('symmetric') / ratio('fixed'), 1),
     atMost('Bar 6, recorded prices: pick-off of full over skew', meanOf(of('full').pickOff) / meanOf(of('skew').pickOff), 1),
     atMost('Bar 6, recorded prices: pick-off of symmetric over fixed', meanOf(of('symmetric').pickOff) / meanOf(of('fixed').pickOff), 1),
   ];

@@ -2,7 +2,7 @@
 
 export interface Line {
   name: string;
-  /** null: a gap. */
+  /** null: nothing at that minute; the line goes on to the next. */
   values: readonly (number | null)[];
 }
 
@@ -14,6 +14,8 @@ export interface LineChart {
   lines: readonly Line[];
   /** A level that means something, such as 0. */
   level?: number;
+  /** Each value for itself instead of a line through them. */
+  dots?: boolean;
 }
 
 export interface BarChart {
@@ -28,7 +30,7 @@ const TICKS = 5;
 
 export const colour = (at: number): string => `var(--c${at % 6})`;
 
-export function lineChart({ title, unit, minutes, lines, level }: LineChart): string {
+export function lineChart({ title, unit, minutes, lines, level, dots = false }: LineChart): string {
   const values = lines.flatMap((line) => line.values.filter((value) => value !== null));
   if (values.length === 0 || minutes.length < 2) return figure(title, unit, '<p>Nothing to draw.</p>', []);
   const scale = scaleOf([...values, ...(level === undefined ? [] : [level])]);
@@ -39,22 +41,14 @@ export function lineChart({ title, unit, minutes, lines, level }: LineChart): st
   const grid = scale.ticks.map((tick) => `<line class="grid" x1="${PLOT.left}" x2="${WIDTH - PLOT.right}" y1="${fixed(y(tick))}" y2="${fixed(y(tick))}"/><text class="tick" x="${PLOT.left - 8}" y="${fixed(y(tick) + 4)}" text-anchor="end">${short(tick)}</text>`).join('');
   const times = ticksOf(first, last).filter((tick) => tick >= first && tick <= last).map((tick) => `<text class="tick" x="${fixed(x(tick))}" y="${HEIGHT - 12}" text-anchor="middle">${short(tick)} min</text>`).join('');
   const zero = level === undefined ? '' : `<line class="level" x1="${PLOT.left}" x2="${WIDTH - PLOT.right}" y1="${fixed(y(level))}" y2="${fixed(y(level))}"/>`;
-  const drawn = lines.map((line, at) => pathsOf(line, minutes, x, y).map((d) => `<path class="line" stroke="${colour(at)}" d="${d}"/>`).join('')).join('');
+  const drawn = lines
+    .map(({ values: each }, line) => {
+      const points = each.flatMap((value, at): [string, string][] => (value === null ? [] : [[fixed(x(minutes[at] as number)), fixed(y(value))]]));
+      if (dots) return points.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="2" fill="${colour(line)}"/>`).join('');
+      return `<path class="line" stroke="${colour(line)}" d="${points.map(([px, py], at) => `${at === 0 ? 'M' : 'L'}${px} ${py}`).join('')}"/>`;
+    })
+    .join('');
   return figure(title, unit, `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escape(title)}">${grid}${times}${zero}${drawn}</svg>`, lines.length > 1 ? lines.map(({ name }) => name) : []);
-}
-
-function pathsOf({ values }: Line, minutes: readonly number[], x: (minute: number) => number, y: (value: number) => number): string[] {
-  const paths: string[] = [];
-  let path = '';
-  for (const [at, value] of values.entries()) {
-    if (value === null) {
-      if (path !== '') paths.push(path);
-      path = '';
-      continue;
-    }
-    path += `${path === '' ? 'M' : 'L'}${fixed(x(minutes[at] as number))} ${fixed(y(value))}`;
-  }
-  return path === '' ? paths : [...paths, path];
 }
 
 export function barChart({ title, unit, bars }: BarChart): string {

@@ -214,7 +214,7 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
 type Maker = { until(at: number): void; quote(quoteId: string, side: 1 | -1, mid: number, at: number): Held | undefined; sellOption(quote: Held, away: number): void; fill(quote: Held, at: number): void };
 
 function fund(capUnits: number): Ledger {
-  const ledger = createLedger({ buckets: [{ chainId: CHAIN, token: BASE, asset: 'U', decimals: 18 }, { chainId: CHAIN, token: QUOTE, asset: 'USD', decimals: 6 }], graceSeconds: () => 0, limits: {}, rememberSeconds: 0 });
+  const ledger = createLedger({ buckets: [{ chainId: CHAIN, token: BASE, asset: 'U', decimals: 18 }, { chainId: CHAIN, token: QUOTE, asset: 'USD', decimals: 6 }], graceSeconds: () => 0, limits: {}, rememberSeconds: 0, rememberSpentSeconds: 0 });
   // Base to sell exactly up to the cap: there the ledger itself is the limit. Money enough for the cap at four times the price.
   ledger.apply({ type: 'deposited', chainId: CHAIN, token: BASE, id: 'base', amount: BigInt(capUnits) * UNIT });
   ledger.apply({ type: 'deposited', chainId: CHAIN, token: QUOTE, id: 'quote', amount: BigInt(4 * capUnits * UNIT_USD) * BigInt(MICRO) });

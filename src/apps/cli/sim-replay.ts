@@ -48,7 +48,7 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
   if (options.html !== undefined) {
     await save(options.html, pageOf({
       title: `Replay, ${a.name} against ${b.name}`, facts,
-      tables: [{ title: 'In sum', note: 'USD at the last mid. A positive difference is in favour of the second configuration’s figure.', head: ['', a.name, b.name, 'difference'], rows: sums }],
+      tables: [{ title: 'In sum', note: `USD at the last mid. Difference: ${b.name} less ${a.name}.`, head: ['', a.name, b.name, 'difference'], rows: sums }],
       charts: chartsOf(result),
       details: changed.length === 0 ? [] : [{ title: 'What differs, quote by quote', note: changed.length > MOST_ON_PAGE ? `The first ${MOST_ON_PAGE} of ${changed.length}; all of them are in the JSON.` : 'Price difference: positive is worse for the taker.', head, rows: changed.slice(0, MOST_ON_PAGE).map(quoteCells) }],
     }));
@@ -108,7 +108,7 @@ function chartsOf({ series, makers, quotes }: ReplayResult): string[] {
     lineChart({ title: 'Profit and loss', unit: 'USD at mid', minutes, lines: lines('pnlUsd'), level: 0 }),
     lineChart({ title: 'Position', unit: 'over the soft band', minutes, lines: lines('q'), level: 0 }),
     lineChart({ title: 'All-in spread offered', unit: 'bps, mean since the last sample', minutes, lines: lines('spreadBps') }),
-    lineChart({ title: 'Price difference', unit: 'bps per request, positive is worse for the taker', minutes: compared.map(({ atMs }) => (atMs - fromMs) / 60_000), lines: [{ name: 'difference', values: compared.map(({ differenceBps }) => differenceBps) }], level: 0 }),
+    lineChart({ title: 'Price difference', unit: 'bps per request, positive is worse for the taker', minutes: compared.map(({ atMs }) => (atMs - fromMs) / 60_000), lines: [{ name: 'difference', values: compared.map(({ differenceBps }) => differenceBps) }], level: 0, dots: true }),
     lineChart({ title: 'Held for live quotes', unit: 'USD', minutes, lines: lines('heldUsd'), level: 0 }),
     barChart({ title: 'Declines', unit: 'by control or reason', bars: makers.map(({ name, declines }) => ({ name, values: Object.entries(declines).map(([why, value]) => ({ name: why, value })) })) }),
   ];
