@@ -2,8 +2,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+/** By its place, so that a command may run in any folder. */
+const LOADER = pathToFileURL(join(ROOT, 'node_modules/tsx/dist/loader.mjs')).href;
 
 export interface Ended {
   status: number | null;
@@ -24,8 +27,8 @@ export interface Running {
 
 const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], ...env });
 
-function launch(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  return spawn(process.execPath, ['--import', 'tsx', 'src/apps/cli/main.ts', ...args], { cwd: ROOT, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+function launch(args: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): ChildProcess {
+  return spawn(process.execPath, ['--import', LOADER, join(ROOT, 'src/apps/cli/main.ts'), ...args], { cwd, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 export function firmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
@@ -37,8 +40,8 @@ export function firmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}):
 }
 
 /** Never outlives the test. */
-export function startFirmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-  const child = launch(args, env);
+export function startFirmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): Running {
+  const child = launch(args, env, cwd);
   const emergency = () => void child.kill('SIGKILL');
   process.once('exit', emergency);
   let output = '';

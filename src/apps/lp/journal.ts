@@ -20,7 +20,7 @@ export async function openJournal({ audit, clock, log }: { audit: Audit; clock: 
       const entry: AuditEntry = { atMs: clock.nowMs(), who, what, note, changes, configSha256 };
       if (what === 'pause') standing = { by: who, note: note ?? '', atMs: entry.atMs };
       if (what === 'resume') standing = null;
-      log.warn({ who, what, note, changes }, 'operator');
+      log.warn({ who, note, changes }, `audit: ${what}`);
       await audit.append(entry).catch((error: unknown) => log.error({ err: error, who, what }, 'the audit trail could not be written'));
     },
     newest: (limit) => audit.newest(limit),

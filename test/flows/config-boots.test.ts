@@ -1,0 +1,123 @@
+/** The example configurations start: each as the process that compose.yaml would run, on real chains and a real database, until it answers whether it is ready; then it ends cleanly. */
+
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
+import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
+import { freePort } from '../../src/adapters/postgres/embedded.ts';
+import { schemaOf, type App } from '../../src/apps/cli/config-check.ts';
+import { parseConfig, readJson } from '../../src/apps/config/load.ts';
+import { startFirmquote } from '../support/command.ts';
+import { account, type Devnet, startDevnet } from '../support/devnet.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const PASSWORD = 'a password for tests';
+const example = (app: App) => join(ROOT, 'config', `${app}.example.json`);
+
+/** As compose.yaml has them. */
+const SERVICES: readonly { service: string; app: App; args: readonly string[]; chains: string }[] = [
+  { service: 'api', app: 'venue', args: ['venue', '--role', 'api'], chains: 'CHAINS' },
+  { service: 'worker', app: 'venue', args: ['venue', '--role', 'worker'], chains: 'CHAINS' },
+  { service: 'lp', app: 'lp', args: ['lp'], chains: 'NETWORKS' },
+  { service: 'attester', app: 'attester', args: ['attester'], chains: 'CHAINS' },
+];
+
+const compose = await readFile(join(ROOT, 'compose.yaml'), 'utf8');
+
+/** The variables that compose.yaml gives a service, anchors followed. */
+function environmentOf(service: string): Map<string, string> {
+  const block = new RegExp(`^ {2}${service}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(compose)?.[1] ?? '';
+  const alias = /^ {4}environment: \*(\w+)$/m.exec(block)?.[1];
+  const lines = (alias === undefined ? /^ {4}environment:.*\n((?: {6}.*\n)+)/m.exec(block) : new RegExp(`environment: &${alias}\\n((?: {6}.*\\n)+)`).exec(compose))?.[1] ?? '';
+  const found = new Map<string, string>();
+  for (const [, name = '', value = ''] of lines.matchAll(/^ +([A-Z_0-9]+|<<): (.*)$/gm)) {
+    if (name !== '<<') found.set(name, value);
+    else for (const [, inner = '', text = ''] of (new RegExp(`&${value.slice(1)}\\n((?: {2}.*\\n)+)`).exec(compose)?.[1] ?? '').matchAll(/^ +([A-Z_0-9]+): (.*)$/gm)) found.set(inner, text);
+  }
+  return found;
+}
+
+describe.each(SERVICES)('compose.yaml, $service', ({ service, app, args }) => {
+  test('gives every variable that the configuration takes from the environment', async () => {
+    const text = await readFile(example(app), 'utf8');
+    const wanted = [...text.matchAll(/\$\{(\w+)\}|"(?:passwordEnv|env)": "(\w+)"/g)].map(([, expanded, named]) => expanded ?? named ?? '');
+    expect(wanted.length).toBeGreaterThan(0);
+    expect([...environmentOf(service).keys()]).toEqual(expect.arrayContaining([...new Set(wanted)]));
+  });
+
+  test('sets only options that there are, and asks the port that the process opens', async () => {
+    const env = Object.fromEntries([...environmentOf(service)].filter(([name]) => name.startsWith('FIRMQUOTE__')));
+    const { config } = parseConfig(await schemaOf(app), await readJson(example(app)), env) as { config: { ops: { host: string; port: number } } };
+    expect(config.ops).toEqual({ host: '0.0.0.0', port: Number(environmentOf(service).get('OPS_PORT')) });
+    expect(compose).toContain(`command: ["${[...args, '--config', `/deploy/${app}.json`].join('", "')}"]`);
+  });
+});
+
+describe('boot', () => {
+  let folder: string;
+  let devnet: Devnet;
+  let postgres: TestPostgres;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'fq-boots-'));
+    await chmod(folder, 0o755);
+    // Of the ids that the examples name.
+    [devnet, postgres] = await Promise.all([startDevnet([8453, 5042]), startTestPostgres()]);
+    await Promise.all(devnet.chains.map(({ anvil }) => anvil.mine(8)));
+    const keystore = await encryptKey(account(51), PASSWORD, { n: 1 << 10 });
+    for (const name of ['operator', 'relayer', 'attester']) await writeSecretFile(join(folder, 'secrets', `${name}.json`), keystore);
+    await writeSecretFile(join(folder, 'secrets', 'relayer.password'), PASSWORD);
+    await writeSecretFile(join(folder, 'secrets', 'attester.password'), PASSWORD);
+    await writeSecretFile(join(folder, 'secrets', 'seal'), 'ab'.repeat(32));
+    await writeSecretFile(join(folder, 'secrets', 'venue-key'), `fq_test_${'k'.repeat(43)}`);
+  }, 90_000);
+
+  afterAll(async () => {
+    await Promise.all([devnet?.stop(), postgres?.stop()]);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test.concurrent.each(SERVICES)('$service starts from its example, says whether it is ready, and ends with 0', { timeout: 180_000 }, async ({ service, app, args, chains }) => {
+    const [opsPort, otherPort] = [await freePort(), await freePort()];
+    const addresses = devnet.chains.flatMap(({ chain: { escrow, oracle, permit2, tokens } }, at): [string, string][] => [
+      [`${at}__ESCROW`, escrow],
+      [`${at}__ORACLE`, oracle],
+      [`${at}__PERMIT2`, permit2],
+      ...tokens.map(({ address }, index): [string, string] => [`${at}__TOKENS__${index}__ADDRESS`, address]),
+    ]);
+    const [base, arc] = devnet.chains;
+    const given: Record<string, string> = { BASE_RPC_URL: base?.anvil.url ?? '', ARC_RPC_URL: arc?.anvil.url ?? '', OPERATOR_PASSWORD: PASSWORD, DATABASE_URL: await postgres.server.database(`boot_${app}`) };
+    // No test calls an exchange.
+    const { feeds = {} } = (await readJson(example(app))) as { feeds?: Record<string, { url?: string }> };
+    const quiet = Object.fromEntries(Object.entries(feeds).flatMap(([name, { url }]): [string, string][] => (url === undefined ? [] : [[`FIRMQUOTE__FEEDS__${name}__URL`, url.replace(/\/\/[^/]*/, '//127.0.0.1:1')]])));
+    const env = {
+      // What compose gives, as far as this machine has it; then what only a deployment knows.
+      ...Object.fromEntries([...environmentOf(service).keys()].filter((name) => name in given).map((name) => [name, given[name]])),
+      ...Object.fromEntries(addresses.map(([path, address]) => [`FIRMQUOTE__${chains}__${path}`, address])),
+      ...quiet,
+      FIRMQUOTE__OPS__PORT: String(opsPort),
+      [app === 'lp' ? 'FIRMQUOTE__ADMIN__PORT' : 'FIRMQUOTE__HTTP__PORT']: String(otherPort),
+    };
+    const running = startFirmquote([...args, '--config', example(app)], env, folder);
+    const ready = async () => {
+      const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined);
+      const body = (await answer?.json()) as { ready: boolean; reasons: string[] } | undefined;
+      return body?.reasons.some((reason) => reason.includes('starting')) ? undefined : body;
+    };
+    let body = await ready();
+    while (body === undefined) {
+      if (running.child.exitCode !== null) throw new Error(running.output());
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      body = await ready();
+    }
+    // An LP has reasons left: nobody named its operator, and its prices come from exchanges that a test does not call.
+    if (app !== 'lp') expect(body).toEqual({ ready: true, reasons: [] });
+    else expect(body.reasons).toEqual(expect.arrayContaining([expect.stringMatching(/operator/)]));
+    expect([await running.stop(), running.output()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
+    // The LP's example names oracles that no development chain has, and says so.
+    if (app !== 'lp') expect(running.output()).not.toContain('"level":"error"');
+  });
+});
