@@ -332,6 +332,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     let ticks = 0;
     let handedOver = false;
     let cancel = () => {};
+    const turn = () => new Promise<void>((done) => clock.after(0, done));
     async function tick(): Promise<void> {
       ticks += 1;
       await leases.tick().then(() => standby.set('store', undefined), (error: unknown) => {
@@ -344,13 +345,17 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         log.fatal({}, 'another process has taken this LP over: this one sends nothing any more and should be stopped');
         await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
       }
+      // With a thousand pairs each of these takes a millisecond or two: quotes get their turn in between.
       if (ticks % 4 === 0) market.tick();
+      await turn();
       if (ticks % 4 === 0) calibrator.tick();
       if (ticks % LEARNED_EVERY === 0 && !leases.lost) await calibrator.flush().catch((error: unknown) => log.warn({ error }, 'what was learned of win rates could not be stored'));
       if (ticks % 4 === 0) receivables.look();
       if (ticks % ADVICE_EVERY === 0) rebalancing.look();
       if (ticks % GAS_EVERY === 0) await desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read'));
+      await turn();
       risk.look(standing());
+      await turn();
       await risk.flush().catch((error: unknown) => log.error({ error }, 'what risk must remember could not be written'));
       if (standby.look()) {
         log.info({ ...standby.status() }, 'status');

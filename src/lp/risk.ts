@@ -97,6 +97,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
   capital.restore(deps.saved.get(DRAWDOWN));
   const chains = first.chains.map(({ chainId }) => chainId);
   let longest = longestOf(first);
+  let turn = 0;
 
   /** Once an order: an award may be followed by the chain saying the same. */
   function taken(award: OpenAward): void {
@@ -159,7 +160,11 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
     limits: capital.limits,
     look(standing) {
       const nowMs = clock.nowMs();
-      for (const { base, quote } of config.pairs) {
+      // Hundreds of pairs take turns: a quote of a pair looks at it anyway, and this loop must not keep quotes waiting.
+      const { pairs } = config;
+      for (let left = Math.min(LOOKED_AT_ONCE, pairs.length); left > 0; left--) {
+        turn = (turn + 1) % pairs.length;
+        const { base, quote } = pairs[turn] as (typeof pairs)[number];
         const priced = market.pair(base, quote);
         if (!('declined' in priced)) watch.mood({ pair: { base, quote } as Route['pair'], pairName: `${base}-${quote}` }, priced, nowMs);
       }
@@ -198,6 +203,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
 }
 
 const NONE: ReadonlyMap<string, string> = new Map();
+const LOOKED_AT_ONCE = 250;
 
 /** T_max: the longest that a quote may be firm. */
 const longestOf = ({ quoting }: LpConfig): number => Math.max(quoting.maxValiditySeconds, longestPoint(quoting)) + quoting.clockSkewSeconds;

@@ -9,7 +9,7 @@ import type { Desk } from './desk.ts';
 import type { Follower } from './follow.ts';
 import type { Leases } from './lease.ts';
 import type { Risk } from './risk.ts';
-import type { Route } from './route.ts';
+import type { Route, Routes } from './route.ts';
 
 export type ReasonKind = 'killed' | 'risk' | 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store';
 
@@ -52,6 +52,8 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
   let all: Reason | undefined = { kind: 'starting', note: 'starting' };
   let reasons: Reason[] = [all];
   let last = '';
+  /** Chains on which this LP sends transactions of its own; worked out once for every set of routes. */
+  let crossing: { routes: Routes; chains: ReadonlySet<number> } | undefined;
   /** Since when nothing has a price; and whether anything ever had one. */
   let unpricedMs: number | undefined;
   let everPriced = false;
@@ -103,14 +105,13 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
   return {
     look() {
       const { book, routes, config } = desk();
-      // Chains on which this LP sends transactions of its own.
-      const crossing = new Set(routes.all.flatMap(({ sameChain, origin, dest }) => (sameChain ? [] : [origin.id, dest.id])));
+      if (crossing?.routes !== routes) crossing = { routes, chains: new Set(routes.all.flatMap(({ sameChain, origin, dest }) => (sameChain ? [] : [origin.id, dest.id]))) };
       stopped = new Map();
       mute = new Map();
       for (const chainId of book.chains.keys()) {
         const [trouble, sender] = [chainTrouble(chainId), senderTrouble(chainId)];
         if (trouble !== undefined) stopped.set(chainId, trouble);
-        if (sender !== undefined && crossing.has(chainId)) mute.set(chainId, sender);
+        if (sender !== undefined && crossing.chains.has(chainId)) mute.set(chainId, sender);
       }
       const drifted = book.ledger.buckets().filter(({ drift }) => drift !== null).map(({ chainId, asset }): Reason => ({ kind: 'drift', note: `${asset} on ${book.chains.get(chainId)?.port.chain.slug ?? chainId}: ledger and chain disagree` }));
       const stale = book.market.stale().map(({ symbol, detail }): Reason => ({ kind: 'price', note: `${symbol}: ${detail}` }));
@@ -118,13 +119,21 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
       all = wholly();
       const frozen = (route: Route) => (book.ledger.bucket(route.dest.id, route.outputToken.address)?.drift ?? null) !== null;
       const some = [...stopped.values(), ...drifted, ...halted, ...stale, ...mute.values()];
-      const open = routes.all.filter((route) => refusal(route) === undefined && !frozen(route));
-      if (open.some((route) => !isDecline(book.market.pair(route.pair.base, route.pair.quote)))) unpricedMs = undefined;
+      // The first route that can be quoted settles it: with a thousand pairs there is no time to look at all of them.
+      let open = false;
+      let priced = false;
+      for (const route of routes.all) {
+        if (refusal(route) !== undefined || frozen(route)) continue;
+        open = true;
+        priced = !isDecline(book.market.pair(route.pair.base, route.pair.quote));
+        if (priced) break;
+      }
+      if (priced) unpricedMs = undefined;
       else {
         unpricedMs ??= clock.monotonicMs();
         // A price that is missing for a moment is a decline; missing for longer it is a state. Anything else is one at once.
-        const patience = open.length > 0 && everPriced ? config.risk.standbyAfterSeconds * 1000 : 0;
-        if (clock.monotonicMs() - unpricedMs >= patience) all ??= (open.length > 0 ? stale[0] : undefined) ?? some[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
+        const patience = open && everPriced ? config.risk.standbyAfterSeconds * 1000 : 0;
+        if (clock.monotonicMs() - unpricedMs >= patience) all ??= (open ? stale[0] : undefined) ?? some[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
       }
       everPriced ||= unpricedMs === undefined;
       reasons = [...new Map([...(all ? [all] : []), ...some].map((reason) => [reason.note, named(reason)])).values()];
