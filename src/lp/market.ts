@@ -57,7 +57,7 @@ export interface Market {
   serve(pairs: LpConfig['pairs']): void;
   /** Lets volatilities see the current mids; call about once a second. */
   tick(): void;
-  /** Price symbols with no usable mid now, with the reason. */
+  /** Price symbols with no usable mid now, with the reason in words that anybody may read. */
   stale(): { symbol: string; detail: string }[];
   /** Every input and what became of it, for metrics and people. */
   sources(): SourceView[];
@@ -168,7 +168,7 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
     },
     chainCondition(chainId) {
       const state = sequencers?.get(chainId)?.state();
-      return state === undefined || state.up ? undefined : { code: 'sequencer', blocks: true, detail: state.detail, sinceMs: state.sinceMs };
+      return state === undefined || state.up ? undefined : { code: 'sequencer', blocks: true, brief: state.detail, detail: state.detail, sinceMs: state.sinceMs };
     },
     tick() {
       for (const { base, quote } of served) {
@@ -180,7 +180,7 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
       const nowMs = clock.nowMs();
       return [...books].flatMap(([symbol, book]) => {
         const { condition } = book.state(nowMs);
-        return condition?.blocks === true ? [{ symbol, detail: condition.detail }] : [];
+        return condition?.blocks === true ? [{ symbol, detail: condition.brief }] : [];
       });
     },
     sources() {
@@ -247,7 +247,7 @@ function createView(same: boolean): View {
         return undefined;
       }
       doubtedMs ??= nowMs;
-      return { code: 'confidence', blocks: true, detail: `sources disagree by ${confidenceBps.toFixed(1)} bps, and ${mostBps} are allowed`, sinceMs: doubtedMs };
+      return { code: 'confidence', blocks: true, brief: 'its price is uncertain', detail: `sources disagree by ${confidenceBps.toFixed(1)} bps, and ${mostBps} are allowed`, sinceMs: doubtedMs };
     },
     tick(nowMs) {
       if (same || last === undefined) return;

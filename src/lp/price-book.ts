@@ -13,8 +13,10 @@ import type { LpPriceConfig } from './config.ts';
 /** Something about a price that an operator should know. */
 export interface Condition {
   code: Extract<Control, 'stale_mid' | 'deviation' | 'depeg' | 'sequencer' | 'confidence'>;
-  /** For people: which source, how far, how old. */
+  /** For the operator: which source, how far, how old. */
   detail: string;
+  /** For everybody: says nothing of where our prices come from. */
+  brief: string;
   /** Nothing may be priced from it; otherwise the price stands, with more care. */
   blocks: boolean;
   sinceMs: number;
@@ -106,7 +108,7 @@ function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: Re
   return (nowMs) => {
     const answer = aggregate(seen.values(), nowMs, options);
     const common = { depegged: false, sigmaFloor: config.sigmaFloor };
-    if (isDecline(answer)) return { ...common, mid: undefined, references: [], untilMs: nextChange(seen.values(), nowMs, options.maxAgeMs), condition: { code: 'stale_mid', blocks: true, detail: `${answer.detail ?? 'no price'}${agesOf(config.sources, seen, nowMs)}` } };
+    if (isDecline(answer)) return { ...common, mid: undefined, references: [], untilMs: nextChange(seen.values(), nowMs, options.maxAgeMs), condition: { code: 'stale_mid', blocks: true, brief: answer.detail ?? 'no price', detail: `${answer.detail ?? 'no price'}${agesOf(config.sources, seen, nowMs)}` } };
     const checked = guards.flatMap((guard): CheckedReference[] => {
       const reference = references.get(guard.source);
       if (reference === undefined) return [];
@@ -129,7 +131,7 @@ function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: Re
       // A guard that was asked for and cannot be asked is no guard.
       : guards.length > 0 && fresh.length === 0 ? 'no reference is fresh, so nothing checks the mid'
       : undefined;
-    return { ...common, mid: answer, references: checked, untilMs, condition: doubt === undefined ? undefined : { code: 'deviation', blocks: true, detail: doubt } };
+    return { ...common, mid: answer, references: checked, untilMs, condition: doubt === undefined ? undefined : { code: 'deviation', blocks: true, brief: apart === undefined ? 'its price cannot be checked' : 'its price is doubted', detail: doubt } };
   };
 }
 
@@ -151,7 +153,7 @@ function pegged(config: Extract<LpPriceConfig, { fixed: string }>, seen: Readonl
     if (off.length >= need) depegged = true;
     // Half the way back, so that a coin on the edge does not swing between two prices.
     else if (depegged && fresh.length >= need && fresh.every((each) => each.offBps <= depegBps / 2 + NOISE_BPS)) depegged = false;
-    const halt = (code: 'depeg' | 'stale_mid', detail: string): Look => ({ ...holds, mid: undefined, depegged, untilMs, condition: { code, blocks: true, detail } });
+    const halt = (code: 'depeg' | 'stale_mid', detail: string): Look => ({ ...holds, mid: undefined, depegged, untilMs, condition: { code, blocks: true, brief: code === 'depeg' ? 'its peg cannot be relied on' : 'no fresh price', detail } });
 
     if (!depegged) {
       if (fresh.length === 0) return halt('stale_mid', 'no guard of the peg is fresh');
@@ -161,7 +163,7 @@ function pegged(config: Extract<LpPriceConfig, { fixed: string }>, seen: Readonl
     }
     const market = aggregate(seen.values(), nowMs, { maxAgeMs: guardMaxAgeMs, devGuardBps: DEPEGGED_GUARD_BPS, minSources: need });
     if (isDecline(market)) return halt('depeg', `off its peg of ${config.fixed}, and ${market.detail ?? 'no source gives a price'}`);
-    return { mid: market, references: [], depegged: true, sigmaFloor: DEPEGGED_SIGMA, untilMs, condition: { code: 'depeg', blocks: false, detail: `${market.value} instead of ${config.fixed}: priced at market, without rebates` } };
+    return { mid: market, references: [], depegged: true, sigmaFloor: DEPEGGED_SIGMA, untilMs, condition: { code: 'depeg', blocks: false, brief: 'off its peg', detail: `${market.value} instead of ${config.fixed}: priced at market, without rebates` } };
   };
 }
 

@@ -151,13 +151,13 @@ describe('a rollup’s sequencer', () => {
   test('silent, down, back, and up when the grace is over', async () => {
     const uptime = await deploy();
     const watched = watch(uptime);
-    await until(() => expect(watched.state()).toMatchObject({ up: false, detail: 'base: the uptime feed of its sequencer has said nothing yet' }));
+    await until(() => expect(watched.state()).toMatchObject({ up: false, detail: 'the uptime feed of its sequencer has said nothing yet' }));
     await push(uptime, 1n);
     const downAt = await chainTime();
-    await until(() => expect(watched.state()).toEqual({ up: false, sinceMs: downAt * 1_000, detail: `base: its sequencer is down since ${new Date(downAt * 1_000).toISOString()}` }));
+    await until(() => expect(watched.state()).toEqual({ up: false, sinceMs: downAt * 1_000, detail: `its sequencer is down since ${new Date(downAt * 1_000).toISOString()}` }));
     await advance(600);
     await push(uptime, 0n);
-    await until(() => expect(watched.state()).toMatchObject({ up: false, detail: expect.stringMatching(/^base: its sequencer came back \d s ago: quoting resumes after 3600 s$/) }));
+    await until(() => expect(watched.state()).toMatchObject({ up: false, detail: expect.stringMatching(/^its sequencer came back \d s ago: quoting resumes after 3600 s$/) }));
     await advance(GRACE - 60);
     await until(() => expect(watched.state()).toMatchObject({ up: false, detail: expect.stringContaining('came back 35') }));
     await advance(61);
@@ -173,7 +173,7 @@ describe('a rollup’s sequencer', () => {
     await until(() => expect(watched.state()).toMatchObject({ up: false, detail: expect.stringContaining('could not be read') }));
     watched.stop();
     const empty = watch(NOBODY);
-    await until(() => expect(empty.state()).toMatchObject({ up: false, detail: `base: ${NOBODY} is no uptime feed` }));
+    await until(() => expect(empty.state()).toMatchObject({ up: false, detail: `${NOBODY} is no uptime feed` }));
   });
 });
 

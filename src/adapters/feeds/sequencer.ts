@@ -20,11 +20,10 @@ export interface SequencerOptions {
 }
 
 export function createSequencer({ clock, chain }: { clock: Clock; chain: ChainPort }, { address, graceSeconds, maxAgeMs = 60_000 }: SequencerOptions): Sequencer {
-  const { slug } = chain.chain;
   let read: { round: Round | undefined; blockTime: number; atMs: number } | undefined;
   let stop = () => {};
   const bornMs = clock.nowMs();
-  const down = (sinceMs: number, detail: string) => ({ up: false as const, sinceMs, detail: `${slug}: ${detail}` });
+  const down = (sinceMs: number, detail: string) => ({ up: false as const, sinceMs, detail });
 
   return {
     chainId: chain.chain.id,
