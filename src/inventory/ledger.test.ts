@@ -79,6 +79,22 @@ describe('life of a quote', () => {
     expect(ledger.quote('q')?.stage).toBe('filled');
   });
 
+  test('fills that stand and are not final are named, and what was taken back is known', () => {
+    const ledger = funded();
+    for (const quoteId of ['q', 'r']) ledger.hold(request(quoteId, 100n), 1_000);
+    ledger.apply({ type: 'filled', quoteId: 'q', id: 'gone' });
+    ledger.apply({ type: 'filled', quoteId: 'r', id: 'deep' });
+    ledger.apply({ type: 'fill_final', quoteId: 'r', id: 'deep' });
+    expect(ledger.shallow(1)).toEqual([{ quoteId: 'q', id: 'gone' }]);
+    expect(ledger.shallow(2)).toEqual([]);
+    ledger.apply({ type: 'reorged', quoteId: 'q', id: 'gone' });
+    expect([ledger.undone('q', 'gone'), ledger.undone('q', 'gone#2'), ledger.undone('nobody', 'gone')]).toEqual([true, false, false]);
+    expect(ledger.shallow(1)).toEqual([]);
+    // The same block, back again: said under another name, it stands.
+    ledger.apply({ type: 'filled', quoteId: 'q', id: 'gone#2' });
+    expect(ledger.shallow(1)).toEqual([{ quoteId: 'q', id: 'gone#2' }]);
+  });
+
   test('lapses only when chain time is past the last second and the grace', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);

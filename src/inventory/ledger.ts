@@ -109,6 +109,10 @@ export interface Ledger {
   /** The books of one asset themselves, in the order of `buckets`: for the hot path, to be read at once and not kept. */
   places(asset: string): readonly Readonly<Bucket>[];
   quote(quoteId: string): QuoteView | undefined;
+  /** Has this chain fact about a quote been taken back? */
+  undone(quoteId: string, id: string): boolean;
+  /** Fills on this chain that stand and are not final: what may have vanished while nobody looked. */
+  shallow(chainId: number): { quoteId: string; id: string }[];
   /** Of the caps that a quote counts against, the one that is fullest now; undefined when none is set. */
   nearest(quoteId: string): Nearest | undefined;
   exposure(asset: string): Exposure;
@@ -552,6 +556,11 @@ export function createLedger(options: LedgerOptions): Ledger {
       const entry = entries.get(quoteId);
       return entry === undefined ? undefined : { request: entry.request, stage: stageOf(entry.facts) };
     },
+    undone: (quoteId, id) => entries.get(quoteId)?.facts.undone.includes(id) ?? false,
+    shallow: (chainId) =>
+      [...entries.values()].flatMap(({ request: { quoteId }, out, facts }) =>
+        out.chainId === chainId && standingOf(facts) === Standing.filled ? facts.fills.filter((id) => !facts.undone.includes(id)).map((id) => ({ quoteId, id })) : [],
+      ),
     nearest(quoteId) {
       const entry = entries.get(quoteId);
       if (entry === undefined) return undefined;

@@ -5,7 +5,7 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Address, Bytes32 } from '../domain/hex.ts';
+import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import { addressToBytes32 } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import { min } from '../domain/amount.ts';
@@ -62,8 +62,15 @@ export interface FollowDeps {
   restore(orderId: Bytes32, order: StandardOrder): boolean;
 }
 
-/** What is kept of a fill of ours that may still vanish. */
-type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId: Bytes32 };
+/** What is kept of a fill of ours that may still vanish, with the name it has in the ledger. */
+type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId: Bytes32; fact: string };
+
+/** `<block hash>:<transaction>`, with or without the number of its turn. */
+const bare = (fact: string): string => fact.split('#')[0] as string;
+const partsOf = (fact: string): Pick<EscrowEvent, 'blockHash' | 'txHash'> => {
+  const [blockHash, txHash] = bare(fact).split(':') as [Hex, Hex];
+  return { blockHash, txHash };
+};
 
 const ENDED: ReadonlySet<Stage | undefined> = new Set<Stage>(['lapsed', 'released', 'failed']);
 
@@ -76,8 +83,19 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
   /** Events above the final block, by what names them; of our fills, what has to be unsaid if they vanish. */
   let shallow = new Map<string, { blockNumber: bigint; fill: ShallowFill | undefined }>();
 
+  /** Fills of an earlier life that may have vanished while nobody looked, until the chain has been read once; by block and transaction. */
+  let inherited: Map<string, ShallowFill> | undefined = new Map(ledger.shallow(chain.id).map(({ quoteId, id }) => [bare(id), { ...partsOf(id), orderId: quoteId as Bytes32, fact: id }]));
+
   /** Block and transaction: a transaction that a reorganisation drops and another block mines again is another fact. */
   const idOf = ({ blockHash, txHash }: Pick<EscrowEvent, 'blockHash' | 'txHash'>): string => `${blockHash}:${txHash}`;
+
+  /** The id of a fact in the ledger. A block that vanished and is back says the same again: under another name, for the first is taken back for good. */
+  function factOf(orderId: Bytes32, id: string): string {
+    for (let turn = 1; ; turn += 1) {
+      const fact = turn === 1 ? id : `${id}#${turn}`;
+      if (!ledger.undone(orderId, fact)) return fact;
+    }
+  }
 
   const seenAt = ({ blockNumber, blockHash, txHash }: EscrowEvent): Seen => ({ chainId: chain.id, blockNumber, blockHash, txHash });
 
@@ -100,7 +118,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
           log.fatal({ orderId: event.orderId, txHash: event.txHash }, 'our balance paid for an order that we do not know: the next comparison will freeze that token');
           return;
         }
-        ledger.apply({ type: 'filled', quoteId: event.orderId, id });
+        ledger.apply({ type: 'filled', quoteId: event.orderId, id: factOf(event.orderId, id) });
         listener.filled(event.orderId, { ...seenAt(event), timestamp: event.timestamp });
         return;
       }
@@ -122,12 +140,12 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
       case 'nonce':
         return release(groupOf(chain.id, event.user, event.nonce), undefined);
       case 'filled':
-        if (event.solver === solver) ledger.apply({ type: 'fill_final', quoteId: event.orderId, id });
+        if (event.solver === solver) ledger.apply({ type: 'fill_final', quoteId: event.orderId, id: factOf(event.orderId, id) });
         return;
       case 'finalised': {
         const quote = ledger.quote(event.orderId);
         if (quote === undefined) return;
-        ledger.apply({ type: 'finalised', quoteId: event.orderId, id, received: quote.request.input.amount });
+        ledger.apply({ type: 'finalised', quoteId: event.orderId, id: factOf(event.orderId, id), received: quote.request.input.amount });
         return listener.finalised(event.orderId, seenAt(event));
       }
       case 'refunded': {
@@ -172,6 +190,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
       const [bottom, top] = await Promise.all([final > cursor.block ? port.block(final) : undefined, to === head.number ? head : port.block(to)]);
       if (top === undefined || (final > cursor.block && bottom === undefined)) return;
       take(events, final, to);
+      if (to === head.number) settleInherited();
       if (bottom !== undefined) cursor = { chainId: chain.id, block: bottom.number, hash: bottom.hash };
       time = Math.max(time, top.timestamp);
       ledger.advance(chain.id, time);
@@ -196,17 +215,24 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
     for (const event of events) {
       const id = idOf(event);
       const name = nameOf(event);
+      if (event.kind === 'filled') inherited?.delete(id);
       if (!shallow.has(name)) hear(event, id, orders);
       if (event.blockNumber <= final) conclude(event, id);
-      else now.set(name, { blockNumber: event.blockNumber, fill: event.kind === 'filled' && event.solver === solver ? event : undefined });
+      else now.set(name, { blockNumber: event.blockNumber, fill: event.kind === 'filled' && event.solver === solver ? { blockHash: event.blockHash, txHash: event.txHash, orderId: event.orderId, fact: factOf(event.orderId, id) } : undefined });
     }
     shallow = now;
   }
 
   function unsay(event: ShallowFill): void {
-    const { orderId } = event;
+    const { orderId, fact } = event;
     log.warn({ orderId, chain: chain.slug }, 'a fill was reorganised away');
-    if (ledger.apply({ type: 'reorged', quoteId: orderId, id: idOf(event) }).applied) listener.unfilled(orderId, event);
+    if (ledger.apply({ type: 'reorged', quoteId: orderId, id: fact }).applied) listener.unfilled(orderId, event);
+  }
+
+  /** The chain has been read up to its head: what was filled in an earlier life and is not there is gone. */
+  function settleInherited(): void {
+    for (const was of inherited?.values() ?? []) unsay(was);
+    inherited = undefined;
   }
 
   return {

@@ -23,6 +23,16 @@ let postgres: TestPostgres;
 let venue: ScriptedVenue;
 let lp: LpNode;
 
+let generation = 0;
+
+async function startLp(): Promise<LpNode> {
+  generation += 1;
+  const transactors = await testTransactors({ devnet, postgres, operator, owner: `lp-${generation}` });
+  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_reorgs', config: lpConfig(devnet, owner.address, { reconcileSeconds: 1 }), transactors, proofs: willingAttesters });
+  await node.start();
+  return node;
+}
+
 beforeAll(async () => {
   // Blocks come only when the test asks: depth is counted by hand.
   [devnet, postgres] = await Promise.all([startDevnet([41021, 41022], { depth: 4, landingMarginSeconds: 120, proofWindowSeconds: 300 }), startTestPostgres()]);
@@ -35,11 +45,9 @@ beforeAll(async () => {
     await chain.setOperator(owner.address, operator.address);
   }
   venue = await startScriptedVenue(devnet.chains.map(({ chain }) => chain));
-  const transactors = await testTransactors({ devnet, postgres, operator, owner: 'lp' });
-  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_reorgs', config: lpConfig(devnet, owner.address, { reconcileSeconds: 1 }), transactors, proofs: willingAttesters });
   // Last of all: no other block comes by itself, and an LP does not quote on a chain that stands still.
   for (const chain of devnet.chains) await chain.anvil.mine(5);
-  await lp.start();
+  lp = await startLp();
   await venue.until(({ status }) => status === 'active');
   await eventually(() => lp.inventory().every(({ onchain }) => onchain > 0n));
 }, 120_000);
@@ -129,6 +137,33 @@ test('a fill that another block mines again in the same breath stands, and is cl
   await eventually(async () => (await kindsOf(trade.id)).includes('credit'));
   expect((await kindsOf(trade.id)).filter((kind) => kind !== 'gas').sort()).toEqual(['credit', 'fill', 'fill', 'reversal', 'sent']);
   await eventually(async () => (await lp.accounts().reconcile()).every(({ difference }) => difference === 0n));
+});
+
+test('a fill that vanished while nobody looked is not on the books after a clean restart, though it can never be made again', async () => {
+  const others = bucket()?.committed ?? 0n;
+  const trade = await bridge(700n * USDC);
+  const before = await balance();
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
+  await here.anvil.mine(4);
+  await eventually(async () => (await awardNow(trade.id))?.stage === 'filled');
+  expect(bucket()).toMatchObject({ pendingOut: trade.output, committed: others });
+  await lp.stop();
+  await there.anvil.rpc('anvil_reorg', [1, []]);
+  for (const chain of devnet.chains) await chain.anvil.advance(1_000);
+  expect(await balance()).toBe(before);
+  lp = await startLp();
+  const minedUntil = (what: () => boolean | Promise<boolean>) =>
+    eventually(async () => {
+      await Promise.all(devnet.chains.map(({ anvil }) => anvil.mine(1)));
+      return what();
+    });
+  await minedUntil(() => bucket()?.pendingOut === 0n);
+  await minedUntil(async () => (await awardNow(trade.id))?.stage === 'failed');
+  expect(await balance()).toBe(before);
+  expect(bucket()).toMatchObject({ pendingOut: 0n, drift: null, shortfall: 0n });
+  // Neither this order nor any other can be delivered any more: everything is free again.
+  await minedUntil(() => bucket()?.committed === 0n);
 });
 
 const kindsOf = async (id: `0x${string}`) => (await lp.accounts().entries(id)).map(({ kind }) => kind);
