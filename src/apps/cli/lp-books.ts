@@ -5,6 +5,7 @@ import type { BucketView } from '../../inventory/ledger.ts';
 import type { Advice } from '../../inventory/rebalance.ts';
 import type { Position } from '../../lp/bands.ts';
 import type { LimitUse } from '../../lp/limit-use.ts';
+import type { RiskStatus } from '../../lp/risk.ts';
 import type { Receivable } from '../../lp/receivables.ts';
 import { type DoorOptions, openDoor } from './lp-door.ts';
 import { table } from './table.ts';
@@ -92,10 +93,10 @@ export async function showAwards({ limit = '20', ...options }: DoorOptions & { l
 
 export async function showLimits(options: DoorOptions): Promise<void> {
   const door = await openDoor(options);
-  const answer = await door.get<{ limits: LimitUse[] }>('/limits');
-  if (options.json) return console.log(JSON.stringify(answer));
+  const [{ limits }, risk] = await Promise.all([door.get<{ limits: LimitUse[] }>('/limits'), door.get<RiskStatus>('/risk')]);
+  if (options.json) return console.log(JSON.stringify({ limits, risk }));
   const of = (now: string, most: string | null) => (most === null ? now : `${now} / ${most}`);
-  const rows = answer.limits.map(({ scope, of: whose, count, maxCount, notionalUsd, maxNotionalUsd, gapLossUsd, maxGapLossUsd, used }) => [
+  const rows = limits.map(({ scope, of: whose, count, maxCount, notionalUsd, maxNotionalUsd, gapLossUsd, maxGapLossUsd, used }) => [
     scope,
     whose,
     of(String(count), maxCount === null ? null : String(maxCount)),
@@ -103,9 +104,17 @@ export async function showLimits(options: DoorOptions): Promise<void> {
     of(money(gapLossUsd), maxGapLossUsd === null ? null : money(maxGapLossUsd)),
     `${(used * 100).toFixed(0)} %`,
   ]);
-  if (rows.length === 0) return console.log('No caps are configured: see lp.limits.');
   const headings = ['cap', 'of', 'live quotes', 'notional USD', 'loss by a jump USD', 'used'];
-  for (const line of table(headings, rows, { right: headings.slice(2) })) console.log(line);
+  for (const line of rows.length === 0 ? ['No caps are configured: see lp.limits.'] : table(headings, rows, { right: headings.slice(2) })) console.log(line);
+  for (const line of ['', ...riskLines(risk)]) console.log(line);
+}
+
+function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
+  return [
+    ...(tripped.length === 0 ? ['No risk control is at work.'] : table(['risk control', 'about', 'since', ''], tripped.map(({ control, about, sinceMs, detail }) => [control, about, new Date(sinceMs).toISOString().slice(0, 19), detail]))),
+    ...(navUsd === null ? [] : [`Net asset value ${money(navUsd)} USD${loss === null ? '' : `; lost ${loss.hourBps.toFixed(1)} bps in an hour, ${loss.dayBps.toFixed(1)} bps in a day (negative: gained)`}.`]),
+    ...(suspects.length === 0 ? [] : ['', ...table(['taker treated as an option holder', 'step', 'quotes', 'accepted'], suspects.map(({ taker, step, quotes, accepts }) => [taker, String(step), String(quotes), String(accepts)]), { right: ['step', 'quotes', 'accepted'] })]),
+  ];
 }
 
 /** Six decimals tell an operator enough. */
