@@ -78,6 +78,8 @@ export interface Accounts {
   explain(id: string): Promise<Explanation[]>;
   profit(query: { by: ProfitKey; sinceMs: number; limit: number }): Promise<Profit>;
   reconcile(): Promise<Reconciled[]>;
+  /** The operator's native currency: differs by what was sent to it since, for that leaves no event. */
+  reconcileGas(): Promise<{ chain: string; block: bigint; journal: bigint; chainSays: bigint }[]>;
   /** The last comparison. */
   reconciled(): readonly Reconciled[];
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
@@ -91,7 +93,7 @@ export interface Accounts {
 
 /** Notes waiting for a database that does not answer. Chain facts do not wait here: they are read from the chain. */
 const MOST_NOTES = 20_000;
-const NOTES_AT_ONCE = 500;
+const NOTES_AT_ONCE = 200;
 const MOST_ROWS = 10_000;
 /** How long the books wait to be opened for prices to be there. */
 const PRICE_PATIENCE_MS = 30_000;
@@ -192,7 +194,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     const readings: Reading[] = [];
     const openings: Opened[] = [];
     const patient = clock.monotonicMs() - startedMs < PRICE_PATIENCE_MS;
-    for (const chainId of chains.keys()) {
+    // On the way out only what cannot be read again is written.
+    for (const chainId of stopped ? [] : chains.keys()) {
       try {
         const opening = await reader.opening(held, chainId, patient);
         if (opening !== undefined) openings.push(opening);
@@ -347,6 +350,11 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       return { sinceMs, by, rows, totals: totalsOf(sumsOf(all), positions), positions };
     },
     reconcile,
+    async reconcileGas() {
+      const held = books;
+      const read = [...(held?.cursors.values() ?? [])].map(({ chainId, block }) => ({ chainId, block, journal: held?.journal.gas(chainId) ?? 0n }));
+      return Promise.all(read.map(async ({ chainId, block, journal }) => ({ chain: slugOf(chainId), block, journal, chainSays: (await chains.get(chainId)?.nativeBalance(options.operator, block)) ?? 0n })));
+    },
     reconciled: () => checked,
     entries: (orderId) => store.entries(orderId),
     balances: () => (books?.journal.balances() ?? []).map(({ account: name, chainId, token, amount }) => ({ account: name, chain: slugOf(chainId), token: token === 'native' ? token : (infoOf({ chainId, token })?.symbol ?? token), amount })),

@@ -1,7 +1,7 @@
 /** What the chains have to say to the books: the next final blocks as facts, our transactions by their receipts, and the balances that the books begin with. Reads only; nothing is decided here. */
 
 import { assetId } from '../domain/asset.ts';
-import { min } from '../domain/amount.ts';
+import { max, min } from '../domain/amount.ts';
 import { type Chain, tokenOf, type TokenInfo } from '../domain/chain.ts';
 import { type Address, addressToBytes32, type Bytes32 } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
@@ -77,6 +77,7 @@ export interface Reader {
 }
 
 const RECEIPTS_AT_ONCE = 50;
+const EVENTS_AT_ONCE = 300;
 const MOST_EXCHANGES = 5_000;
 const NEVER = 2n ** 62n;
 
@@ -125,8 +126,12 @@ export function createReader(deps: ReaderDeps, { account, operator, tokens, maxB
       if (there !== undefined && there.hash !== cursor.hash) log.error({ chain: port.chain.slug, block: cursor.block }, 'the block up to which the books were kept is gone: the chain was reorganised beyond its depth, and books and chain will differ by what that undid (docs/profit.md)');
       trusted.add(chainId);
     }
-    const to = min(final.block, cursor.block + BigInt(maxBlocks));
-    const events = await port.events(cursor.block + 1n, to);
+    const read = min(final.block, cursor.block + BigInt(maxBlocks));
+    const all = await port.events(cursor.block + 1n, read);
+    // A crowd is taken in by whole blocks, a few hundred events at once: folding them must not hold up a quote.
+    const beyond = all[EVENTS_AT_ONCE]?.blockNumber;
+    const to = beyond === undefined ? read : max(beyond - 1n, cursor.block + 1n);
+    const events = all.filter(({ blockNumber }) => blockNumber <= to);
     const bottom = to === final.block ? { number: final.block, hash: final.hash } : await port.block(to);
     if (bottom === undefined) return undefined;
     const reading: Reading = { cursor: { chainId, block: to, hash: bottom.hash, nonce: cursor.nonce }, facts: [] };

@@ -66,3 +66,17 @@ export async function unaccounted(manifest: Manifest): Promise<string[]> {
   }
   return problems;
 }
+
+/** Every LP's own books against the chains and its ledger: nothing under way, so all three have to be one. */
+export async function booksAstray({ solvers }: Manifest): Promise<string[]> {
+  const problems = await Promise.all(
+    solvers.map(async ({ id, adminUrl }) => {
+      const answer = await fetch(`${adminUrl}/books`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+      if (answer?.status !== 200) return [`the books of ${id} cannot be asked`];
+      const { reconciled } = (await answer.json()) as { reconciled: { chain: string; token: string; journal: string; chainSays: string; ledger: string | null }[] };
+      if (reconciled.length === 0) return [`the books of ${id} are not open`];
+      return reconciled.filter(({ journal, chainSays, ledger }) => journal !== chainSays || (ledger !== null && ledger !== journal)).map((each) => `the books of ${id}: ${JSON.stringify(each)}`);
+    }),
+  );
+  return problems.flat();
+}

@@ -4,7 +4,7 @@
  */
 
 import type { DemoProcess } from './demo-process.ts';
-import { book, differences, readHoldings, unaccounted } from './ledger.ts';
+import { book, booksAstray, differences, readHoldings, unaccounted } from './ledger.ts';
 import type { Seeded } from './seeded.ts';
 import { type Accepted, ended, patiently, tradeOnce } from './trades.ts';
 
@@ -45,7 +45,7 @@ export async function killRound(demo: DemoProcess, random: Seeded, number: numbe
   for (const { trade, status } of ends) book(expected, trade.taker.address, trade.candidate, status);
   await patiently(20_000, async () => {
     const found = await readHoldings(demo.manifest(), takers.map(({ address }) => address));
-    const problems = [...differences(expected, found), ...(await unaccounted(demo.manifest()))];
+    const problems = [...differences(expected, found), ...(await unaccounted(demo.manifest())), ...(await booksAstray(demo.manifest()))];
     if (problems.length > 0) throw new Error(`After the SIGKILL of ${killed} the books do not agree:\n${problems.join('\n')}`);
   });
   const settled = ends.filter(({ status }) => status.status === 'settled').length;

@@ -41,7 +41,7 @@ export function bookRoutes(node: LpNode): OpsRoute[] {
       // Compared anew: this one asks the chains.
       async handle() {
         const accounts = node.accounts();
-        return { status: 200, body: { reconciled: await accounts.reconcile(), balances: accounts.balances(), lag: accounts.lag() } };
+        return { status: 200, body: { reconciled: await accounts.reconcile(), gas: await accounts.reconcileGas(), balances: accounts.balances(), lag: accounts.lag() } };
       },
     },
     {
