@@ -14,6 +14,12 @@ test('promtool accepts the rules', () => {
   expect(checked.status).toBe(0);
 });
 
+test('alerts on prices fire on what they say, and not before', () => {
+  const tested = spawnSync('promtool', ['test', 'rules', join(ROOT, 'ops', 'rules.test.yml')], { encoding: 'utf8' });
+  expect(`${tested.stdout}${tested.stderr}`).toContain('SUCCESS');
+  expect(tested.status).toBe(0);
+});
+
 test('every metric in the rules is one that we export', () => {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
