@@ -1,5 +1,6 @@
 /** One request to many solvers at once, with one deadline for all; it ends early when everybody has answered, and no answer can make it throw or wait. */
 
+import { CONTROLS } from '../domain/control.ts';
 import type { DeclineReason } from '../domain/decline.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Metrics } from '../ports/metrics.ts';
@@ -55,7 +56,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
   const rounds = new Map<string, Round>();
   const invalidListeners: ((session: Session, why: Objection) => void)[] = [];
   const answers = metrics.counter('firmquote_venue_answers_total', 'Answers of solvers to requests', ['solver', 'answer']);
-  const declined = metrics.counter('firmquote_venue_declines_total', 'Declines of solvers by reason', ['solver', 'reason']);
+  const declined = metrics.counter('firmquote_venue_declines_total', 'Declines of solvers by reason, and by the risk control that they name', ['solver', 'reason', 'control']);
   const invalid = metrics.counter('firmquote_venue_invalid_answers_total', 'Answers that did not hold', ['solver', 'why']);
   const answerSeconds = metrics.histogram('firmquote_venue_answer_seconds', 'Time from request to a solver answer', BUCKETS_SECONDS, ['solver']);
   const wasted = metrics.counter('firmquote_venue_wasted_wait_seconds_total', 'Time the venue waited for this solver alone, in vain', ['solver']);
@@ -148,7 +149,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
             return 'more';
           case 'decline':
             answers.add({ solver: solverId, answer: 'decline' });
-            declined.add({ solver: solverId, reason: message.reason });
+            declined.add({ solver: solverId, reason: message.reason, control: controlOf(message) });
             result.declines.push({ solverId, reason: message.reason, maxAmount: message.maxAmount === null ? null : BigInt(message.maxAmount) });
             return 'done';
           default:
@@ -168,7 +169,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
         if (message.type === 'decline') {
           // An answer to an earlier plan of this request, which somebody else broke.
           if (message.quoteId !== undefined && message.quoteId !== quoteId) return 'ignored';
-          declined.add({ solver: solverId, reason: message.reason });
+          declined.add({ solver: solverId, reason: message.reason, control: controlOf(message) });
           // One slice missing is the whole order missing: there is nothing left to wait for.
           broke.push(session);
           return 'broken';
@@ -197,4 +198,10 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
     },
     onInvalid: (listener) => void invalidListeners.push(listener),
   };
+}
+
+/** Solvers are other people's: a word that we do not know is no label. */
+function controlOf({ code }: Pick<LinkDecline, 'code'>): string {
+  if (code === undefined) return 'none';
+  return (CONTROLS as readonly string[]).includes(code) ? code : 'other';
 }

@@ -35,11 +35,12 @@ program
   .command('demo')
   .description('run everything on two local chains and trade')
   .option('--once', 'run a fixed list of trades and refusals, check each, and exit')
+  .option('--risk', 'with --once: trip every risk control of the running LPs instead')
   .option('--data-dir <folder>', 'where demo.json and everything else goes', './data')
   .option('--port <port>', 'first of the 60 ports that it uses', readPort, 8100)
   .option('--config <file>', 'what the demo is made of', undefined)
   .option('--quiet-market', 'no trades of its own')
-  .action(async (options: { once?: boolean; dataDir: string; port: number; config?: string; quietMarket?: boolean }) => (await import('../demo/main.ts')).runDemo(options));
+  .action(async (options: { once?: boolean; risk?: boolean; dataDir: string; port: number; config?: string; quietMarket?: boolean }) => (await import('../demo/main.ts')).runDemo(options));
 
 const config = program.command('config').description('look at configuration files');
 config

@@ -30,6 +30,8 @@ export const zDemoConfig = z.strictObject({
         depth: z.int().min(1).default(2),
         landingMarginSeconds: z.int().min(1).default(8),
         proofWindowSeconds: z.int().min(1).default(24),
+        /** A played sequencer with an uptime feed, as a rollup has one. */
+        sequencerFeed: z.boolean().default(false),
       }),
     )
     .length(2),

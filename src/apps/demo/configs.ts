@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { encryptKey } from '../../adapters/keystore/keystore.ts';
 import { writeSecretFile } from '../../adapters/keystore/file.ts';
 import { symbolAt } from './exchange.ts';
+import { PEG } from './set-up.ts';
 import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
 import type { Wallet } from './wallets.ts';
@@ -90,7 +91,7 @@ function venueConfig(state: DemoState, layout: Layout): object {
     listedChains: config.listedChains,
     attesters: { urls: attesterUrls(state, layout) },
     feeds: feedsOf(state, layout),
-    prices: { USD: { fixed: '1' }, ...Object.fromEntries(config.exchange.symbols.map(({ price, ...pair }) => [price, { feed: source.name, symbol: symbolAt(source.kind, pair) }])) },
+    prices: { USD: { fixed: '1' }, ...Object.fromEntries(config.exchange.symbols.filter(({ price }) => price !== PEG).map(({ price, ...pair }) => [price, { feed: source.name, symbol: symbolAt(source.kind, pair) }])) },
     workspaces: [
       { id: 'demo', name: 'Demo workspace', platformFeeBps: config.venue.platformFeeBps },
       { id: 'other', name: 'Another workspace', platformFeeBps: config.venue.platformFeeBps },
@@ -105,14 +106,20 @@ export function lpSections(state: DemoState, layout: Layout) {
   const { exchange, tokens } = state.config;
   const keeper = state.chains.find(({ oracles: kept }) => Object.keys(kept).length > 0);
   const oracles = keeper && { chainlink: { kind: 'chainlink', chainId: keeper.id, aggregators: Object.fromEntries(Object.entries(keeper.oracles).map(([price, address]) => [`${price}/USD`, address])) } };
+  const guards = exchange.symbols.filter(({ price }) => price === PEG);
+  const sequencerOf = (chainId: number) => {
+    const address = state.chains.find(({ id }) => id === chainId)?.sequencer ?? null;
+    return address && { address, graceSeconds: 2 };
+  };
   const referencesOf = (price: string) => (keeper && price in keeper.oracles ? [{ feed: 'chainlink', symbol: `${price}/USD`, deviationBps: 25, maxAgeMs: 120_000 }] : []);
   return {
-    networks: chainsOf(state),
+    // A played sequencer comes back at once: nobody wants to wait an hour for a demo.
+    networks: chainsOf(state).map((chain) => ({ ...chain, sequencer: sequencerOf(chain.id) })),
     attesters: { urls: attesterUrls(state, layout) },
     feeds: { ...feedsOf(state, layout), ...oracles },
     prices: {
-      USD: { fixed: '1' },
-      ...Object.fromEntries(exchange.symbols.map(({ price, ...pair }) => [price, { sources: exchange.sources.map(({ name, kind }) => ({ feed: name, symbol: symbolAt(kind, pair) })), maxAgeMs: 2_000, references: referencesOf(price) }])),
+      USD: { fixed: '1', guards: guards.flatMap((pair) => exchange.sources.map(({ name, kind }) => ({ feed: name, symbol: symbolAt(kind, pair) }))) },
+      ...Object.fromEntries(exchange.symbols.filter(({ price }) => price !== PEG).map(({ price, ...pair }) => [price, { sources: exchange.sources.map(({ name, kind }) => ({ feed: name, symbol: symbolAt(kind, pair) })), maxAgeMs: 2_000, references: referencesOf(price) }])),
     },
     assets: Object.fromEntries(tokens.map(({ symbol, price }) => [symbol, { price }])),
   };
@@ -140,7 +147,7 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
       pairs: lp.pairs,
       quoting: lp.quoting,
       limits: lp.limits,
-      risk: lp.risk,
+      risk: { ...lp.risk, killFile: layout.killFile(lp.id) },
       lease: { aheadSeconds: 8 },
       reconcileSeconds: 5,
     },

@@ -30,6 +30,12 @@ export interface PlayedExchange {
   readonly url: string;
   /** Floats are fine here: this is theatre, not money. */
   mid(base: string): number;
+  /** The market moves, at once and for everybody. */
+  jump(base: string, bps: number): void;
+  /** One source says something else than the others; 0: like them. */
+  shift(source: string, bps: number): void;
+  /** Nobody says anything, or they do again. */
+  hush(silent: boolean): void;
   close(): Promise<void>;
 }
 
@@ -41,6 +47,7 @@ const TICK_MS = 250;
 const BEAT_MS = 1_000;
 
 interface Subscriber {
+  source: string;
   kind: PlayedKind;
   symbols: Set<string>;
   /** Sources never agree to the last digit. */
@@ -50,15 +57,17 @@ interface Subscriber {
 export async function playExchange({ port, sources, symbols }: { port: number; sources: readonly PlayedSource[]; symbols: readonly PlayedSymbol[] }): Promise<PlayedExchange> {
   const mids = new Map(symbols.map(({ base, startMid }) => [base, startMid]));
   const subscribers = new Map<WebSocket, Subscriber>();
-  let event = 1;
+  const shifts = new Map<string, number>();
+  let [event, silent] = [1, false];
 
   const http = createServer((_, response) => response.writeHead(426).end('This is a played exchange: it speaks WebSocket only.\n'));
   const server = new WebSocketServer({ server: http, maxPayload: 16 * 1024, perMessageDeflate: false });
   server.on('connection', (socket, request) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://played');
-    const kind = sources.find(({ name }) => name === pathname.split('/')[1])?.kind;
+    const source = pathname.split('/')[1] ?? '';
+    const kind = sources.find(({ name }) => name === source)?.kind;
     if (kind === undefined) return socket.close(1008, 'no such source');
-    const subscriber: Subscriber = { kind, symbols: new Set(), shiftBps: (Math.random() - 0.5) * 0.6 };
+    const subscriber: Subscriber = { source, kind, symbols: new Set(), shiftBps: (Math.random() - 0.5) * 0.6 };
     subscribers.set(socket, subscriber);
     socket.on('error', () => socket.terminate());
     socket.on('close', () => subscribers.delete(socket));
@@ -89,10 +98,10 @@ export async function playExchange({ port, sources, symbols }: { port: number; s
     for (const symbol of symbols) send(socket, subscriber, symbol, type);
   }
 
-  function send(socket: WebSocket, { kind, symbols: wanted, shiftBps }: Subscriber, played: PlayedSymbol, type: 'snapshot' | 'update'): void {
+  function send(socket: WebSocket, { source, kind, symbols: wanted, shiftBps }: Subscriber, played: PlayedSymbol, type: 'snapshot' | 'update'): void {
     const symbol = symbolAt(kind, played);
-    if (!wanted.has(symbol)) return;
-    const mid = (mids.get(played.base) ?? played.startMid) * (1 + shiftBps / 10_000);
+    if (silent || !wanted.has(symbol)) return;
+    const mid = (mids.get(played.base) ?? played.startMid) * (1 + (shiftBps + (shifts.get(source) ?? 0)) / 10_000);
     const half = (mid * played.spreadBps) / 20_000;
     const [bid, ask, sequence, time] = [(mid - half).toFixed(8), (mid + half).toFixed(8), event++, new Date().toISOString().replace('Z', '000Z')];
     if (kind === 'binance') return say(socket, { stream: `${symbol.toLowerCase()}@bookTicker`, data: { u: sequence, s: symbol, b: bid, B: size(), a: ask, A: size() } });
@@ -126,6 +135,9 @@ export async function playExchange({ port, sources, symbols }: { port: number; s
   return {
     url: `ws://127.0.0.1:${port}`,
     mid: (base) => mids.get(base) ?? Number.NaN,
+    jump: (base, bps) => void mids.set(base, (mids.get(base) ?? Number.NaN) * (1 + bps / 10_000)),
+    shift: (source, bps) => void shifts.set(source, bps),
+    hush: (now) => void (silent = now),
     async close() {
       clearInterval(ticker);
       clearInterval(beat);

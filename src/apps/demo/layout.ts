@@ -20,6 +20,8 @@ export interface Layout {
   /** A text secret that a process reads from a file. */
   secret(name: string): string;
   log(name: string): string;
+  /** While it exists the LP signs nothing. */
+  killFile(name: string): string;
   chainDir(slug: string): string;
   /** Sockets and small files that a process keeps for itself. */
   workDir(name: string): string;
@@ -36,6 +38,7 @@ export function layout(dataDir: string, port: number): Layout {
     keystore: (name) => join(home, 'keys', `${name}.json`),
     passwordFile: join(home, 'keys', 'password'),
     secret: (name) => join(home, 'keys', `${name}.secret`),
+    killFile: (name) => join(home, `stop-${name}`),
     log: (name) => join(home, 'logs', `${name}.log`),
     chainDir: (slug) => join(home, 'chains', slug),
     workDir: (name) => join(home, 'work', name),

@@ -24,10 +24,15 @@ import { setUpChain } from './set-up.ts';
 import { type DemoState, drawState, readState, writeState } from './state.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { header, plainView, terminalView } from './view.ts';
-import { takerFor, type World } from './world.ts';
+import { withControls } from './risk/config.ts';
+import { runRisk } from './risk/once.ts';
+import { stageOf } from './risk/stage.ts';
+import { type Stage, takerFor, type World } from './world.ts';
 
 export interface DemoOptions {
   once?: boolean;
+  /** The fixed list is that of the risk controls. */
+  risk?: boolean;
   dataDir: string;
   port: number;
   config?: string;
@@ -41,7 +46,8 @@ const say = (line: string): void => console.log(line);
 export async function runDemo(options: DemoOptions): Promise<void> {
   const startedAtMs = Date.now();
   const layout = layoutOf(resolve(options.dataDir), options.port);
-  const { config } = await loadConfig(zDemoConfig, options.config ?? join(ROOT, 'config', 'demo.json'), process.env);
+  const { config: written } = await loadConfig(zDemoConfig, options.config ?? join(ROOT, 'config', 'demo.json'), process.env);
+  const config = options.risk === true ? withControls(written) : written;
   await mkdir(dirname(layout.manifest), { recursive: true });
   const logFile = lineLog(layout.log('demo'));
   const log = createLog({ app: 'demo', destination: { write: (line) => logFile(line.trimEnd()) } });
@@ -120,8 +126,9 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     await writeState(layout.state, state);
   }
 
+  let oracleShiftBps = 0;
   const kept = state.chains.flatMap(({ rpcUrl, oracles }) =>
-    state.config.exchange.symbols.flatMap(({ price, base }) => (oracles[price] ? [{ rpcUrl, address: oracles[price], mid: () => exchange.mid(base) }] : [])),
+    state.config.exchange.symbols.flatMap(({ price, base }) => (oracles[price] ? [{ rpcUrl, address: oracles[price], mid: () => exchange.mid(base) * (1 + oracleShiftBps / 10_000) }] : [])),
   );
   const oracles = keepOracles(kept, (error) => log.warn({ err: error }, 'a price oracle was not updated'));
   life.onStop('price oracles', () => oracles.stop());
@@ -129,7 +136,8 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   say('Starting venue, LPs and attesters …');
   await Promise.all(appSpecs(state, layout, postgres.database.base()).map((spec) => supervisor.run(spec)));
   const manifest = manifestOf(state, layout, supervisor);
-  const world = worldOf(state, manifest, supervisor);
+  const stage = stageOf(state, layout, exchange, (bps) => void (oracleShiftBps = bps));
+  const world = worldOf(state, manifest, supervisor, stage);
   await untilServing(world, life);
   if (life.stopping) return;
 
@@ -151,7 +159,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   if (options.once) {
     for (const line of head) say(line);
     say('');
-    const report = await runOnce(world, say, startedAtMs);
+    const report = options.risk === true ? await runRisk(world, say, startedAtMs) : await runOnce(world, say, startedAtMs);
     const good = report.checks.every(({ ok }) => ok);
     if (!good) {
       keepLogs = true;
@@ -217,13 +225,14 @@ function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): M
   };
 }
 
-function worldOf(state: DemoState, manifest: Manifest, supervisor: Supervisor): World {
+function worldOf(state: DemoState, manifest: Manifest, supervisor: Supervisor, stage: Stage): World {
   let next = 0;
   const lpKeys = [...state.lps, state.spareLp];
   return {
     manifest,
     supervisor,
     holdings: state.config.takers.holdings,
+    stage,
     lps: state.lps.map(({ id, owner }, index) => ({ id, account: owner.address, adminUrl: manifest.solvers[index]?.adminUrl ?? '', metricsUrl: manifest.solvers[index]?.metricsUrl ?? '' })),
     freshTaker(apiKey) {
       const wallet = state.houseTakers[next++ % state.houseTakers.length];

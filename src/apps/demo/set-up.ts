@@ -12,6 +12,8 @@ import { ORACLE_DECIMALS } from './oracle.ts';
 import type { DemoState } from './state.ts';
 
 const CALL_GAS = 200_000;
+/** The price symbol that everything is counted in: fixed, and at most guarded. */
+export const PEG = 'USD';
 
 interface Call {
   from: Address;
@@ -40,9 +42,10 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
     minProofWindowSeconds: chain.proofWindowSeconds,
   });
   const contractWallets = await deployContractWallets({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, owners: state.walletOwners.map(({ address }) => address) });
-  const kept = chain === config.chains[0] ? config.exchange.symbols : [];
+  const kept = chain === config.chains[0] ? config.exchange.symbols.filter(({ price }) => price !== PEG) : [];
   const aggregators = kept.map(({ price, startMid }) => ({ description: `${price} / USD`, decimals: ORACLE_DECIMALS, answer: parseUnits(startMid.toFixed(ORACLE_DECIMALS), ORACLE_DECIMALS) }));
   const oracles = await deployAggregators({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, aggregators });
+  const [sequencer = null] = chain.sequencerFeed ? await deployAggregators({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, aggregators: [{ description: 'L2 sequencer uptime', decimals: 0, answer: 0n }] }) : [];
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [true]);
 
   const minted: Record<string, string> = {};
@@ -70,7 +73,7 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
   await run(mints);
   await run(deposits);
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [false]);
-  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, minted, oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])) };
+  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, minted, oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])), sequencer };
 }
 
 /** Sends all, mines until all are in, and holds every one to have succeeded. */

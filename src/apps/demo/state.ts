@@ -35,7 +35,7 @@ export interface DemoState {
   sealSecret: string;
   keystorePassword: string;
   apiKeys: { service: string; workspaceAdmin: string; workspaceMember: string; otherService: string; solvers: Record<string, string> };
-  chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; minted: Record<string, string>; /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address> })[];
+  chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; minted: Record<string, string>; /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>; /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null })[];
 }
 
 const HOUSE_TAKERS = 24;

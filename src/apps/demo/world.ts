@@ -4,6 +4,7 @@ import { type Address, createPublicClient, http, type PublicClient } from 'viem'
 import { parseUnits } from '../../domain/amount.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
+import type { PlayedExchange } from './exchange.ts';
 import type { Manifest, ManifestChain, ManifestToken } from './manifest.ts';
 import type { Supervisor } from './supervisor.ts';
 import { createTaker, type Taker, type TakerOptions } from './taker.ts';
@@ -35,6 +36,19 @@ export interface World {
   minted(slug: string, symbol: string): bigint;
   /** Whole tokens that every fresh taker starts with. */
   holdings: Readonly<Record<string, string>>;
+  stage: Stage;
+}
+
+/** What goes wrong on purpose. */
+export interface Stage {
+  exchange: Pick<PlayedExchange, 'mid' | 'jump' | 'shift' | 'hush'>;
+  /** The price oracles say this much more than the exchanges. */
+  shiftOracles(bps: number): void;
+  /** The played sequencer of a chain goes down, or comes up. */
+  sequencer(slug: string, up: boolean): Promise<void>;
+  /** Writes another configuration for an LP, as its operator would, and has it read; answers with how to undo it. */
+  reconfigure(id: string, change: (lp: Record<string, unknown>) => void): Promise<() => Promise<void>>;
+  killFile(id: string): string;
 }
 
 export interface ChainView {

@@ -1,0 +1,44 @@
+/** The stage hands of the risk list: they make go wrong what has to, and put it right again. */
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { encodeFunctionData, type Address } from 'viem';
+import { devAggregatorAbi } from '../../../settlement/abi/dev-aggregator.ts';
+import { rpc } from '../anvil.ts';
+import { lpProcess } from '../configs.ts';
+import type { PlayedExchange } from '../exchange.ts';
+import type { Layout } from '../layout.ts';
+import type { DemoState } from '../state.ts';
+import type { Stage } from '../world.ts';
+
+/** Nobody's; the chains let it act without a key. */
+const HAND: Address = '0x0000000000000000000000000000000000facade';
+
+export function stageOf(state: DemoState, layout: Layout, exchange: PlayedExchange, shiftOracles: (bps: number) => void): Stage {
+  const adminOf = (id: string) => `http://127.0.0.1:${layout.ports.lpAdmin(state.lps.findIndex((lp) => lp.id === id))}`;
+
+  async function configured(id: string, text: string): Promise<void> {
+    await writeFile(layout.config(lpProcess(id)), text, { mode: 0o600 });
+    const answer = await fetch(`${adminOf(id)}/reload`, { method: 'POST' });
+    if (answer.status !== 200) throw new Error(`${id} did not take its new configuration: ${await answer.text()}`);
+  }
+
+  return {
+    exchange,
+    shiftOracles,
+    killFile: layout.killFile,
+    async sequencer(slug, up) {
+      const chain = state.chains.find((one) => one.slug === slug);
+      if (!chain?.sequencer) throw new Error(`The chain "${slug}" plays no sequencer.`);
+      await rpc(chain.rpcUrl, 'anvil_impersonateAccount', [HAND]);
+      await rpc(chain.rpcUrl, 'anvil_setBalance', [HAND, '0x8ac7230489e80000']);
+      await rpc(chain.rpcUrl, 'eth_sendTransaction', [{ from: HAND, to: chain.sequencer, data: encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [up ? 0n : 1n] }), gas: '0x30d40' }]);
+    },
+    async reconfigure(id, change) {
+      const before = await readFile(layout.config(lpProcess(id)), 'utf8');
+      const next = JSON.parse(before) as { lp: Record<string, unknown> };
+      change(next.lp);
+      await configured(id, JSON.stringify(next, null, 2));
+      return () => configured(id, before);
+    },
+  };
+}

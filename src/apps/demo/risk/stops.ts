@@ -1,0 +1,155 @@
+/** What stops an LP wholly: its operator, its losses, its books. */
+
+import { rm, writeFile } from 'node:fs/promises';
+import { encodeAbiParameters, keccak256, type Address, type Hex } from 'viem';
+import { lpProcess } from '../configs.ts';
+import { type Check, eventually, expect, expectEqual } from '../checks/check.ts';
+import { viewChain, type World } from '../world.ts';
+import { rpc } from '../anvil.ts';
+import { asking, lpOf, quotesAgain, untilRoster, watch } from './board.ts';
+
+const post = async (world: World, id: string, path: string): Promise<void> => expectEqual((await fetch(`${lpOf(world, id).adminUrl}${path}`, { method: 'POST' })).status, 200, `POST ${path}`);
+
+async function stopped(world: World, id: string): Promise<void> {
+  expectEqual((await asking(world, id).quotes()).length, 0, `quotes of ${id} while it is stopped`);
+}
+
+export const killApiCheck = (id: string): Check => ({
+  name: 'kill_switch: the admin door',
+  async run(world) {
+    const seen = await watch(world, id, 'kill_switch');
+    await post(world, id, '/pause?note=enough');
+    try {
+      await stopped(world, id);
+      await seen.tripped();
+      await untilRoster(world, id, 'standby', /enough/);
+    } finally {
+      await post(world, id, '/resume');
+    }
+    await quotesAgain(world, id);
+    await seen.passed();
+    return 'POST /pause: standby "enough", no quote; POST /resume: quoting';
+  },
+});
+
+export const killFileCheck = (id: string): Check => ({
+  name: 'kill_switch: a file',
+  async run(world) {
+    const seen = await watch(world, id, 'kill_switch');
+    const path = world.stage.killFile(id);
+    const { adminUrl } = lpOf(world, id);
+    await writeFile(path, '');
+    const madeAt = performance.now();
+    let tookMs = 0;
+    try {
+      for (;;) {
+        const { status } = (await (await fetch(`${adminUrl}/status`)).json()) as { status: string };
+        tookMs = performance.now() - madeAt;
+        if (status === 'standby') break;
+        expect(tookMs < 3_000, 'the file is three seconds old and nothing happened');
+      }
+      await stopped(world, id);
+      await seen.tripped();
+      await untilRoster(world, id, 'standby', /kill file/);
+      // Resuming is not enough while the file is there.
+      await post(world, id, '/resume');
+      await stopped(world, id);
+    } finally {
+      await rm(path, { force: true });
+    }
+    await quotesAgain(world, id);
+    await seen.passed();
+    return `touch: standby after ${tookMs.toFixed(0)} ms; removed: quoting again`;
+  },
+});
+
+export const killSignalCheck = (id: string): Check => ({
+  name: 'kill_switch: SIGUSR2, and a crash does not let go of it',
+  async run(world) {
+    const seen = await watch(world, id, 'kill_switch');
+    const pid = world.supervisor.pid(lpProcess(id));
+    expect(pid !== undefined, `${id} is not running`);
+    process.kill(pid, 'SIGUSR2');
+    await seen.tripped();
+    await untilRoster(world, id, 'standby', /signal/);
+    await stopped(world, id);
+    await world.supervisor.crash(lpProcess(id));
+    await untilRoster(world, id, 'standby', /signal/, 60_000);
+    await post(world, id, '/resume');
+    await quotesAgain(world, id, undefined, 90_000);
+    return 'standby by signal; killed and started again: still standby; resumed: quoting';
+  },
+});
+
+export const drawdownCheck = (id: string): Check => ({
+  name: 'drawdown: the market falls with our inventory in it',
+  async run(world) {
+    const undo = await world.stage.reconfigure(id, (lp) => {
+      lp['risk'] = { ...(lp['risk'] as object), drawdown: { hourBps: 20, dayBps: 20, killTimes: 3 } };
+    });
+    const { exchange } = world.stage;
+    const [seen, kill] = [await watch(world, id, 'drawdown'), await watch(world, id, 'kill_switch')];
+    const start = exchange.mid('ETH');
+    const to = (share: number) => exchange.jump('ETH', ((start * share) / exchange.mid('ETH') - 1) * 1e4);
+    try {
+      to(0.986);
+      await seen.tripped();
+      to(0.95);
+      const said = await kill.tripped();
+      await untilRoster(world, id, 'standby', /^lost/);
+      await stopped(world, id);
+      to(1);
+      await post(world, id, '/resume');
+      await quotesAgain(world, id, undefined, 30_000);
+      await seen.passed();
+      return `1.4 per cent down: sizes cut; five: kill switch ("${said}"); resumed by the operator: quoting`;
+    } finally {
+      to(1);
+      await undo();
+      await post(world, id, '/resume');
+    }
+  },
+});
+
+/** Where the escrow keeps what an account owns of a token; found by looking, because only the compiler knows. */
+async function balanceSlot(rpcUrl: string, escrow: Address, account: Address, token: Address, balance: bigint): Promise<Hex> {
+  const nested = (outer: Address, inner: Address, slot: bigint): Hex => {
+    const first = keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [outer, slot]));
+    return keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'bytes32' }], [inner, first]));
+  };
+  for (let slot = 0n; slot < 32n; slot++) {
+    for (const place of [nested(account, token, slot), nested(token, account, slot)]) {
+      if (BigInt(String(await rpc(rpcUrl, 'eth_getStorageAt', [escrow, place, 'latest']))) === balance) return place;
+    }
+  }
+  throw new Error('The escrow keeps its balances somewhere else.');
+}
+
+export const driftCheck = (id: string): Check => ({
+  name: 'drift: a coin is missing in the escrow and nothing explains it',
+  async run(world) {
+    const base = viewChain(world.manifest, 'base');
+    const { account } = lpOf(world, id);
+    const { rpcUrl, escrow } = base.chain;
+    const token = base.token('DAI').address;
+    const seen = await watch(world, id, 'drift');
+    const balance = await base.ledger(account, 'DAI');
+    const place = await balanceSlot(rpcUrl, escrow, account, token, balance);
+    const word = (amount: bigint) => `0x${amount.toString(16).padStart(64, '0')}`;
+    const quotes = () => asking(world, id, ['base', 'base'], 'WETH', 'DAI').quotes({ sell: '0.05' });
+    await eventually(`${id} quotes DAI`, 30_000, async () => (await quotes()).length > 0);
+    try {
+      await rpc(rpcUrl, 'anvil_setStorageAt', [escrow, place, word(balance - 1n)]);
+      await seen.tripped(30_000);
+      expectEqual((await quotes()).length, 0, 'quotes of the token');
+      await seen.refused();
+      await untilRoster(world, id, 'active', /disagree/);
+      await quotesAgain(world, id);
+    } finally {
+      await rpc(rpcUrl, 'anvil_setStorageAt', [escrow, place, word(balance)]);
+    }
+    await seen.passed(30_000);
+    await eventually('the token is quoted again', 10_000, async () => (await quotes()).length > 0);
+    return 'one unit of DAI gone from the escrow: DAI frozen, everything else quoted; put back: quoted';
+  },
+});
