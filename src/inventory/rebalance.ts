@@ -103,16 +103,15 @@ export interface DailyFlow {
 const DAY_SECONDS = 86_400;
 
 export function createDailyFlow(): DailyFlow {
-  const flows = new Map<string, { amount: number; at: number }>();
-  const at = (key: string, nowSeconds: number): number => {
+  const flows = new Map<string, { amount: bigint; at: number }>();
+  const faded = (key: string, nowSeconds: number): bigint => {
     const known = flows.get(key);
-    return known === undefined ? 0 : known.amount * Math.exp(-Math.max(0, nowSeconds - known.at) / DAY_SECONDS);
+    if (known === undefined) return 0n;
+    const left = Math.exp(-Math.max(0, nowSeconds - known.at) / DAY_SECONDS);
+    return (known.amount * BigInt(Math.round(left * 1e9))) / 1_000_000_000n;
   };
   return {
-    add(key, amount, nowSeconds) {
-      // A float, because it is an estimate and never an amount of anything.
-      flows.set(key, { amount: at(key, nowSeconds) + Number(amount), at: nowSeconds });
-    },
-    perDay: (key, nowSeconds) => BigInt(Math.round(at(key, nowSeconds))),
+    add: (key, amount, nowSeconds) => void flows.set(key, { amount: faded(key, nowSeconds) + amount, at: nowSeconds }),
+    perDay: faded,
   };
 }
