@@ -23,9 +23,11 @@ const LENGTH = 2 + 57 * 2;
 export function encodeContext({ exclusiveFor, startTime, portionBps, feeBps, relayFee }: OutputContext): Hex {
   const fits = startTime <= MAX_UINT32 && portionBps <= 0xffff && feeBps <= 0xffff && relayFee >= 0n && relayFee >> 128n === 0n;
   if (!fits || startTime < 0 || portionBps < 0 || feeBps < 0) throw new ContextError();
-  const number = (value: number | bigint, bytes: number) => value.toString(16).padStart(bytes * 2, '0');
-  return `0xe2${'0'.repeat(24)}${exclusiveFor.slice(2)}${number(startTime, 4)}${number(portionBps, 2)}${number(feeBps, 2)}${number(relayFee, 16)}`;
+  return `${PREFIX}${exclusiveFor.slice(2)}${hexOf(startTime, 8)}${hexOf(portionBps, 4)}${hexOf(feeBps, 4)}${hexOf(relayFee, 32)}`;
 }
+
+const PREFIX = `0xe2${'0'.repeat(24)}` as const;
+const hexOf = (value: number | bigint, digits: number): string => value.toString(16).padStart(digits, '0');
 
 /** undefined for any context that is not a clean 0xe2. */
 export function decodeContext(context: Hex): OutputContext | undefined {

@@ -15,6 +15,8 @@ export const ZERO_BYTES32: Bytes32 = `0x${'0'.repeat(64)}`;
 const HEX = /^0x(?:[0-9a-fA-F]{2})*$/;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const BYTES32 = /^0x[0-9a-fA-F]{64}$/;
+/** The upper 12 bytes of a word that is an address. */
+const CLEAN = `0x${'0'.repeat(24)}` as const;
 
 export const isHex = (text: string): text is Hex => HEX.test(text);
 export const isAddress = (text: string): text is Address => ADDRESS.test(text);
@@ -38,12 +40,12 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 
 /** An address in the low 20 bytes of a word, as OIF writes oracles, settlers, tokens and recipients. */
 export function addressToBytes32(address: Address): Bytes32 {
-  return `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`;
+  return `${CLEAN}${address.slice(2).toLowerCase()}`;
 }
 
 /** The address in a word. Throws `HexError` when the upper 12 bytes are not zero: a dirty word names nobody. */
 export function bytes32ToAddress(word: Bytes32): Address {
-  if (!word.startsWith('0x000000000000000000000000') || word.length !== 66) throw new HexError({ text: word, want: 'an address in 32 bytes' });
+  if (!word.startsWith(CLEAN) || word.length !== 66) throw new HexError({ text: word, want: 'an address in 32 bytes' });
   return `0x${word.slice(26).toLowerCase()}`;
 }
 

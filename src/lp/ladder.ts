@@ -26,7 +26,7 @@ export interface Ladders {
 }
 
 /** Of what we could take at most, in per cent. */
-const SHARES = [25, 50, 75, 100] as const;
+const SHARES = [10, 25, 50, 75, 100] as const;
 
 export function createLadders({ clock }: { clock: Clock }, { standsMs = 2_000, most = 4_096 }: { standsMs?: number; most?: number } = {}): Ladders {
   const offers = new Map<string, Offer>();

@@ -107,11 +107,10 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     // Read once for all points: what the first of them holds is of the same nonce and does not stand against the others.
     const inputs = book.inputs(route, ask, caution);
     if (isDecline(inputs)) return no(rfq, route, inputs);
-    const inputsAt = (each: OrderTimes): PriceInputs => (each === first ? inputs : { ...inputs, firmSeconds: inputs.firmSeconds + each.validUntil - first.validUntil });
     const held: Held[] = [];
     let refusal: Decline | undefined;
     for (const each of times) {
-      const made = hold(rfq, route, each, inputsAt(each));
+      const made = hold(rfq, route, each, laterBy(inputs, each.validUntil - first.validUntil));
       if (!isDecline(made)) held.push(made);
       else {
         refusal ??= made;
@@ -123,7 +122,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     const why = advised(rfq, route, first, inputs, refusal ?? { declined: 'internal' });
     // A split takes its LPs another round, so a part is offered for as long as a whole at most.
     const last = times.at(-1) ?? first;
-    const part = ladders.offer(rfq, route, inputsAt(last), last, why);
+    const part = ladders.offer(rfq, route, laterBy(inputs, last.validUntil - first.validUntil), last, why);
     return part === undefined ? no(rfq, route, why) : [part];
   }
 
@@ -165,8 +164,8 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   function signed(rfq: Rfq, route: Route, held: readonly Held[]): readonly Answer[] | Promise<readonly Answer[]> {
     const quotes: LinkQuote[] = [];
     let later: Promise<LinkQuote>[] | undefined;
-    for (const [at, each] of held.entries()) {
-      const more = at < held.length - 1;
+    for (const each of held) {
+      const more = each !== held[held.length - 1];
       const signature = deps.commit(route.domain, { orderId: each.id, quoteId: each.quoteId, lp: route.account, deadline: each.order.fillDeadline });
       if (typeof signature === 'string') quotes.push(quoteOf(rfq, route, each, signature, more));
       else (later ??= []).push(signature.then((text) => quoteOf(rfq, route, each, text, more)));
@@ -221,6 +220,9 @@ interface Held {
   quoteId: Bytes32;
   quoted: Priced;
 }
+
+/** The same request, firm for so many seconds more. */
+const laterBy = (inputs: PriceInputs, seconds: number): PriceInputs => (seconds === 0 ? inputs : { ...inputs, firmSeconds: inputs.firmSeconds + seconds });
 
 /** A named size leaves this part of itself for the price to move in: half of what its search leaves open. */
 const MOVES = 2_000n;

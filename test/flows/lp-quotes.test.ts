@@ -36,7 +36,7 @@ beforeAll(async () => {
   await chain.setOperator(owner.address, operator.address);
   await chain.anvil.mine(2);
   venue = await startScriptedVenue([chain.chain]);
-  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_quotes', config: lpConfig(devnet, owner.address) });
+  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_quotes', config: lpConfig(devnet, owner.address, { prices: { USD: { fixed: '1' }, ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }], maxAgeMs: 10_000 } } }) });
   await lp.start();
   await venue.until(({ status }) => status === 'active');
 }, 60_000);
