@@ -32,6 +32,7 @@ import { createCalibrator } from './calibrate.ts';
 import type { LpConfig } from './config.ts';
 import { createDesk, type Desk, type DeskDeps } from './desk.ts';
 import { createFaultLog } from './faults.ts';
+import { createFlow, type RecordedRfq } from './flow.ts';
 import { createFeedWatch } from './feed-watch.ts';
 import { createFollower, type Follower, type FollowListener } from './follow.ts';
 import type { KilledBy } from './kill.ts';
@@ -117,6 +118,8 @@ export interface LpNode {
   awards(limit?: number): Promise<LpAward[]>;
   /** Explanations, books and profit. Throws `RequestError` while the LP is not up. */
   accounts(): Accounts;
+  /** The requests of late and what became of them, oldest first. */
+  recorded(): RecordedRfq[];
   /** The kill switch: nothing is signed from this moment on. What was signed stays honoured. Before `start` it holds from the start. */
   pause(note: string): void;
   /** The same by another hand. */
@@ -171,6 +174,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     reload(next: LpConfig): void;
     awards: ReturnType<typeof createAwards>;
     accounts: Accounts;
+    recorded(): RecordedRfq[];
     receivables(): Receivable[];
     rebalancing(): readonly Advice[];
     stop(): Promise<void>;
@@ -234,6 +238,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       { account: me, operator, tokens: buckets, maxBlocks: config.maxBlocksPerScan, reconcileMs: config.reconcileSeconds * 1000, explain: config.explain, journal: config.journal },
     );
     moments.listen(accounts.listener);
+    const flow = createFlow({ clock }, config.explain);
+    moments.listen(flow.listener);
     const standby = createStandby({ desk: () => desk, leases, followers, transactors, risk, clock });
     const sessions: Session[] = [];
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
@@ -398,6 +404,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       desk: () => desk,
       awards,
       accounts,
+      recorded: flow.recorded,
       receivables: receivables.list,
       rebalancing: rebalancing.advice,
       reload(next) {
@@ -482,6 +489,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       if (live === undefined) throw new RequestError('The LP is not up yet: its books are opened when its ledger stands. Ask again in a moment.', { code: 'not_ready' });
       return live.accounts;
     },
+    recorded: () => live?.recorded() ?? [],
     pause: (note) => pull('operator', note),
     kill: pull,
     resume() {

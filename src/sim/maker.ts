@@ -325,10 +325,11 @@ export function createMaker(setup: MakerSetup): Maker {
     get gasPaid() {
       return gasPaid;
     },
-    heldUsd: (at) => ledger.buckets().reduce((sum, { held: amount, decimals, asset }) => sum + (Number(amount) / 10 ** decimals) * (asset === setup.base ? at : 1), 0),
+    heldUsd: (at) => ledger.buckets().reduce((sum, { held: amount, decimals, asset }) => sum + whole(amount, { decimals }) * (asset === setup.base ? at : 1), 0),
   };
 }
 
 const atto = (tokens: number): bigint => BigInt(Math.round(tokens * 1e9)) * BigInt(ATTO / 1e9);
 
-export const whole = (amount: bigint, { decimals }: Pick<SimToken, 'decimals'>): number => Number(amount) / 10 ** decimals;
+/** Whole tokens as a float: for reports and for what takers think, never for an amount. */
+export const whole = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number => Number(units) / 10 ** decimals;

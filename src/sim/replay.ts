@@ -157,7 +157,8 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     const [a, b] = legs;
     const { id, atMs, corridor, side, amount, record } = plan;
     const lp = plan.input === setup.makers[0].base ? 'buy' : 'sell';
-    const differenceBps = a.amount === null || b.amount === null ? null : (side === 'exactInput' ? 1 - Number(b.amount) / Number(a.amount) : Number(b.amount) / Number(a.amount) - 1) * 1e4;
+    const [one, other] = [a.amount, b.amount];
+    const differenceBps = one === null || other === null ? null : (side === 'exactInput' ? 1 - Number(other) / Number(one) : Number(other) / Number(one) - 1) * 1e4;
     return { id, atMs, corridor, lp, side, amount: amount.toString(), recorded: record?.outcome ?? null, legs, differenceBps, changed: false };
   }
 

@@ -72,6 +72,7 @@ export function lpCommand(): Command {
   tool('explain', 'why a quote was priced as it was, or a request declined')
     .argument('<id>', 'of the quote, the order or the request')
     .action(async (id: string, _: object, command: Command) => (await import('./lp-explain.ts')).explain(id, given<DoorOptions>(command)));
+  tool('rfqs', 'recent requests and what became of them, one JSON object a line: what `firmquote sim replay --rfqs` reads').action(async (_: object, command: Command) => (await import('./lp-rfqs.ts')).printRfqs(given<DoorOptions>(command)));
   tool('pnl', 'what was earned: spread, fees, gas, mark-outs, positions at mid')
     .option('--since <when>', '24h, 7d, all, or a date', '24h')
     .addOption(new Option('--by <what>', 'one line for each').choices(['pair', 'corridor', 'taker', 'trade']).default('pair'))

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { RecordedRfq } from '../../lp/flow.ts';
+import { parseRfqs } from '../../sim/rfq-record.ts';
 import { simCommand } from './sim.ts';
 
 const EXAMPLE = 'config/lp.example.json';
@@ -34,6 +36,11 @@ async function sim(...words: string[]): Promise<{ ok: boolean; rows: { name: str
   await command.parseAsync(words, { from: 'user' });
   return JSON.parse(printed.at(-1) as string) as Awaited<ReturnType<typeof sim>>;
 }
+
+test('what an LP writes down of its requests is what a replay reads', () => {
+  const line: RecordedRfq = { atMs: 1, id: 'r', taker: '0xaa', corridor: 'base-arc', input: 'WETH', output: 'USDC', side: 'exactInput', amount: '5', platformFeeBps: 2, minValidSeconds: 0, outcome: 'accepted', quoted: '9', acceptedAtMs: 2, rival: null };
+  expect(parseRfqs(JSON.stringify(line), 'f')).toEqual([line]);
+});
 
 describe('firmquote sim', () => {
   test('prints a table and, last, one line of JSON', async () => {

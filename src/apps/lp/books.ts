@@ -24,6 +24,14 @@ export function bookRoutes(node: LpNode): OpsRoute[] {
     },
     {
       method: 'GET',
+      path: '/rfqs',
+      // Thousands of small objects: an operator asks for them now and then.
+      async handle() {
+        return { status: 200, body: { rfqs: node.recorded() } };
+      },
+    },
+    {
+      method: 'GET',
       path: '/pnl',
       async handle({ query }) {
         const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
