@@ -15,7 +15,7 @@ import { parseConfig } from '../config/load.ts';
 import { expand, openSecret, type SecretContext } from '../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../lp/config.ts';
 import { type Answers, type DemoWorld, merge, readAnswers, readDemo } from '../lp/init/answers.ts';
-import { compose, networkOf, pairsOf, type Place, pricesOf, priceOf } from '../lp/init/compose.ts';
+import { compose, EXCHANGES, networkOf, pairsOf, type Place, pricesOf, priceOf } from '../lp/init/compose.ts';
 import { probeAccount, probeChain, probeTokens, probeVenue, type VenueFacts } from '../lp/init/probe.ts';
 import { chainOf } from '../networks.ts';
 import { openTerminal, type Terminal } from './ask.ts';
@@ -87,8 +87,8 @@ export async function initLp(options: InitOptions, terminal: Terminal | undefine
       operator: { keystore: files.keystore, ...('text' in password ? { passwordFile: files.password } : password.source) },
       networks,
       attesters: attesters === undefined ? demo?.sections.attesters : { urls: attesters },
-      feeds: answers.feeds ?? demo?.sections.feeds ?? { binance: { kind: 'binance' } },
-      prices: answers.prices ?? demo?.sections.prices ?? pricesOf(symbols, 'binance'),
+      feeds: answers.feeds ?? demo?.sections.feeds ?? EXCHANGES,
+      prices: answers.prices ?? demo?.sections.prices ?? pricesOf(symbols),
       assets: Object.fromEntries(symbols.map((symbol) => [symbol, { price: priceOf(symbol) }])),
       pairs: answers.pairs ?? pairsOf(networks, params),
       ports: { ops: port, admin: port + 1 },

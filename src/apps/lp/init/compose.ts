@@ -32,9 +32,13 @@ export function networkOf({ chainId, slug, escrow, oracle }: VenueFacts['chains'
   return { id: chainId, slug, escrow, oracle, blockTimeMs, landingMarginSeconds: 30, proofWindowSeconds: minProofWindowSeconds, tokens: tokens.map((token) => ({ ...token, priceSymbol: priceOf(token.symbol) })), rpcUrls: [rpcUrl] };
 }
 
-/** Dollars are pegged, the rest comes from one exchange until the operator names more. */
-export function pricesOf(symbols: readonly string[], feed: string): Record<string, unknown> {
-  return Object.fromEntries([...new Set(symbols.map(priceOf))].map((price) => [price, price === 'USD' ? { fixed: '1' } : { sources: [{ feed, symbol: `${price}USDT` }] }]));
+/** Three exchanges, so that one that is away or wrong changes nothing. */
+export const EXCHANGES = { binance: { kind: 'binance' }, coinbase: { kind: 'coinbase' }, kraken: { kind: 'kraken' } };
+
+/** A dollar is a dollar until the operator names guards for it; everything else is what those exchanges say, in dollars. */
+export function pricesOf(symbols: readonly string[]): Record<string, unknown> {
+  const sources = (price: string) => [{ feed: 'binance', symbol: `${price}USDC` }, { feed: 'coinbase', symbol: `${price}-USD` }, { feed: 'kraken', symbol: `${price}/USD` }];
+  return Object.fromEntries([...new Set(symbols.map(priceOf))].map((price) => [price, price === 'USD' ? { fixed: '1' } : { sources: sources(price) }]));
 }
 
 /** Everything against every dollar, and the first dollar between chains. */
