@@ -82,7 +82,7 @@ function openShell(): Shell {
   };
 }
 
-test('every command works, in the order of the page', { timeout: 300_000 }, async () => {
+test('every command works, in the order of the page', { timeout: 600_000 }, async () => {
   const page = await readFile(join(ROOT, 'docs', 'lp-quickstart.md'), 'utf8');
   const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
   expect(blocks).toEqual(EXPECTED.map(({ block }) => expect.stringContaining(block)));
