@@ -29,8 +29,8 @@ import { silentLog, silentMetrics } from '../test/support/silent.ts';
 
 const COUNT = Number(process.argv.find((word) => word.startsWith('--count='))?.slice(8) ?? 40_000);
 const WARM_UP = 10_000;
-/** Pairs configured and quotes live. */
-const SCALES = [[1, 0], [1, 100_000], [1_000, 0], [1_000, 100_000]] as const;
+/** Pairs configured, quotes live, and pairs that are asked for: what nobody asked for lately lies in slow memory. */
+const SCALES = [[1, 0, 1], [1, 100_000, 1], [1_000, 0, 1], [1_000, 100_000, 1], [1_000, 100_000, 1_000]] as const;
 
 interface Figures {
   /** Of one core that does nothing else: from the CPU time, collecting garbage included. */
@@ -96,14 +96,14 @@ const doubted = shown('price and second opinion', measure((n) => {
   const inputs = of(prepared, n);
   if (check(inputs, priced(inputs)).length > 0) throw new Error('The second opinion disagrees.');
 }));
-const promises = SCALES.map(([pairs, live]) => ({ pairs, live, ...shown(`promise: ${pairs} pairs, ${live} live`, promise(pairs, live)) }));
+const promises = SCALES.map(([pairs, live, asked]) => ({ pairs, live, asked, ...shown(`promise: ${pairs} pairs, ${asked} asked, ${live} live`, promise(pairs, live, asked)) }));
 const signature = shown('one secp256k1 signature', measure(() => signer.sign(digest), undefined, Math.min(COUNT, 10_000)));
 
-console.log('\n                                    per second   CPU µs   p50 µs   p99 µs');
+console.log('\n                                           per second   CPU µs   p50 µs   p99 µs');
 for (const [name, { perSecond, cpuMicros, p50Micros, p99Micros }] of report) {
-  console.log([name.padEnd(34), String(perSecond).padStart(11), ...[cpuMicros, p50Micros, p99Micros].map((micros) => micros.toFixed(2).padStart(8))].join(' '));
+  console.log([name.padEnd(41), String(perSecond).padStart(11), ...[cpuMicros, p50Micros, p99Micros].map((micros) => micros.toFixed(2).padStart(8))].join(' '));
 }
-const [small, large] = [promises[0], promises.at(-1)] as [Figures, Figures];
+const [small, large, cold] = [promises[0], promises[3], promises[4]] as [Figures, Figures, Figures];
 console.log(
   JSON.stringify({
     bench: 'pricing',
@@ -112,7 +112,9 @@ console.log(
     exactOutput,
     priceAndCheck: doubted,
     promises,
+    /** From one pair and no live quotes to a thousand and 100,000; and where all thousand are asked by turns. */
     growth: round(large.p50Micros / small.p50Micros),
+    growthCold: round(cold.p50Micros / small.p50Micros),
     ceiling: { what: 'integer arithmetic of one exact input', ...arithmetic },
     baseline: { what: 'one secp256k1 signature', ...signature },
     /** How many times dearer the signature is than everything before it. */
@@ -127,11 +129,11 @@ function priced(inputs: PriceInputs): Priced {
   return answer;
 }
 
-/** Everything of a cross-chain promise but its order's hash and its signature, over the real book, ledger and records. */
-function promise(pairs: number, live: number): Figures {
-  const startMs = 1_800_000_000_000;
-  const clock: Clock = { nowMs: () => startMs, monotonicMs: () => startMs, after: () => () => {} };
-  const now = startMs / 1000;
+/** Everything of a cross-chain promise but its order's hash and its signature, over the real book, ledger and records, at a thousand requests a second. */
+function promise(pairs: number, live: number, asked: number): Figures {
+  let nowMs = 1_800_000_000_000;
+  const clock: Clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} };
+  const now = () => nowMs / 1000;
   const word = (n: number, tag: number): Address => `0x${(BigInt(tag) * 10n ** 30n + BigInt(n)).toString(16).padStart(40, '0')}`;
   const token = (symbol: string, decimals: number, address: Address): TokenInfo => ({ address, symbol, name: symbol, decimals, eip3009: null, priceSymbol: null });
   const symbols = Array.from({ length: pairs }, (_, n) => `T${n}`);
@@ -147,7 +149,10 @@ function promise(pairs: number, live: number): Figures {
     pairs: symbols.map((base) => ({ base, quote: 'USDC', params: { maxSize: 1e6, halfBand: 1e9 } })),
   });
   const market = createMarket({ clock }, config);
-  for (const symbol of symbols) for (const [at, source] of ['a', 'b', 'c'].entries()) market.observe({ source, symbol, bid: `2499.${at}`, ask: `2500.${at}`, exchangeTimeMs: startMs, receivedMs: startMs, sequence: null });
+  const trade = () => {
+    for (const symbol of symbols) for (const [at, source] of ['a', 'b', 'c'].entries()) market.observe({ source, symbol, bid: `2499.${at}`, ask: `2500.${at}`, exchangeTimeMs: nowMs, receivedMs: nowMs, sequence: null });
+  };
+  trade();
   const ledger = createLedger({
     buckets: chains.flatMap(({ id, tokens }) => tokens.map(({ address, symbol, decimals }) => ({ chainId: id, token: address, asset: symbol, decimals }))),
     graceSeconds: () => 15,
@@ -156,7 +161,7 @@ function promise(pairs: number, live: number): Figures {
   for (const { id, tokens } of chains) for (const { address, decimals } of tokens) ledger.apply({ type: 'deposited', id: `${id}:${address}`, chainId: id, token: address, amount: 10n ** BigInt(decimals + 12) });
   const states = new Map(chains.map((chain, at): [number, ChainState] => {
     // Of a chain's port a price only looks at the head that was last seen.
-    const port = { chain, head: () => ({ number: 1n, hash: digest, timestamp: now }), headSeenAtMs: () => startMs } as unknown as ChainPort;
+    const port = { chain, head: () => ({ number: 1n, hash: digest, timestamp: now() }), headSeenAtMs: () => nowMs } as unknown as ChainPort;
     const place = config.chains[at];
     if (place === undefined) throw new Error('No such chain.');
     return [chain.id, { port, config: place, gasPrice: 10n ** 8n, dataFees: { fill: 10n ** 12n, prove: 10n ** 12n, claim: 10n ** 12n }, native: 10n ** 18n }];
@@ -167,34 +172,42 @@ function promise(pairs: number, live: number): Figures {
   moments.listen({ quoted: explainer.quoted });
   moments.listen(calibrator);
   const startedWith = new Map(['USDC', ...symbols].map((asset) => [asset, ledger.exposure(asset).owned]));
-  const book = createBook({ clock, market, ledger, chains: states, settled: () => now, startedWith, adverse: () => 1.5, curves: calibrator }, config);
+  const book = createBook({ clock, market, ledger, chains: states, settled: now, startedWith, adverse: () => 1.5, curves: calibrator }, config);
   const places = config.chains.map((place, at) => ({ config: place, chain: chains[at] as Chain }));
   // Both directions by turns, so that no position builds up.
   const routes = createRoutes(places, config.pairs).all.filter(({ sameChain }) => !sameChain);
-  const route = (n: number) => routes[(n * 31) % routes.length] as Route;
+  const ways = routes.length / pairs;
+  const route = (n: number) => routes[(n * 31) % (asked * ways)] as Route;
 
   const order = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as const;
   const taker = (n: number) => word(n % 997, 5);
-  function quote(n: number): void {
+  function quote(n: number, seconds = 10): void {
     const way = route(n);
     const amount = way.lp === 'buy' ? 10n ** 18n + BigInt(n % 1_000) * 10n ** 15n : 2_500_000_000n + BigInt(n % 1_000) * 1_000_000n;
-    const inputs = book.inputs(way, { side: 'exactInput', amount, platformFeeBps: 2, relayFee: 0n, validUntil: now + 10, taker: taker(n), rfqId: String(n) });
+    const inputs = book.inputs(way, { side: 'exactInput', amount, platformFeeBps: 2, relayFee: 0n, validUntil: now() + 10, taker: taker(n), rfqId: String(n) });
     if (isDecline(inputs)) throw new Error(`Declined: ${inputs.detail ?? inputs.declined}`);
     const answer = priced(inputs);
     if (check(inputs, answer).length > 0) throw new Error('The second opinion disagrees.');
     const hold: HoldRequest = {
       quoteId: order(n), chainId: way.dest.id, token: way.outputToken.address, amount: answer.output,
       input: { chainId: way.origin.id, token: way.inputToken.address, amount: answer.received },
-      group: `${way.origin.id}:${n}`, lapsesAt: now + 40, taker: taker(n), pair: way.pairName, side: way.lp, notional: answer.notional,
+      group: `${way.origin.id}:${n}`, lapsesAt: now() + seconds + 30, taker: taker(n), pair: way.pairName, side: way.lp, notional: answer.notional,
       gapLoss: 0n, fillProbabilityBps: Math.ceil(answer.terms.winProbability * 10_000),
     };
-    const held = ledger.hold(hold, now);
+    const held = ledger.hold(hold, now());
     if (isDecline(held)) throw new Error(`Refused: ${held.detail ?? held.declined}`);
-    moments.quoted({ orderId: order(n), quoteId: order(n), rfqId: String(n), atMs: startMs, taker: taker(n), route: way, times: { validUntil: now + 10, fillDeadline: now + 40, expires: now + 640 }, inputs, priced: answer, hold, slice: false });
+    moments.quoted({ orderId: order(n), quoteId: order(n), rfqId: String(n), atMs: nowMs, taker: taker(n), route: way, times: { validUntil: now() + seconds, fillDeadline: now() + seconds + 30, expires: now() + 640 }, inputs, priced: answer, hold, slice: false });
   }
-  for (let n = 0; n < live; n++) quote(100_000_000 + n);
-  // Each is ended again, untimed, so that as many live at the end as at the start.
-  const figures = measure(quote, (n) => void ledger.apply({ type: 'released', quoteId: order(n) }));
+  for (let n = 0; n < live; n++) quote(100_000_000 + n, 100_000);
+  // Untimed: each is ended again, so that as many live at the end as at the start, and time goes by, so that what is over is forgotten.
+  const figures = measure(quote, (n) => {
+    ledger.apply({ type: 'released', quoteId: order(n) });
+    if (n % 1_000 !== 999) return;
+    nowMs += 1_000;
+    trade();
+    for (const { id } of chains) ledger.advance(id, now());
+    calibrator.tick();
+  });
   if (ledger.live !== live) throw new Error(`${ledger.live} quotes are live where ${live} should be.`);
   return figures;
 }
