@@ -123,7 +123,10 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     // A split takes its LPs another round, so a part is offered for as long as a whole at most.
     const last = times.at(-1) ?? first;
     const part = ladders.offer(rfq, route, laterBy(inputs, last.validUntil - first.validUntil), last, why);
-    return part === undefined ? no(rfq, route, why) : [part];
+    if (part !== undefined) return [part];
+    // Another day this size would have passed.
+    const { control } = caution;
+    return no(rfq, route, why.declined === 'size_above_max' && control !== undefined ? { ...why, control } : why);
   }
 
   /** One price, doubted, and its money put aside. */
@@ -155,7 +158,9 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
       if (isDecline(quoted)) return quoted.declined === 'size_below_min' ? 'tiny' : 'fails';
       return book.ledger.wouldRefuse(requestOf(rfq, route, times, TRIAL, quoted, deps.gapLoss(route, inputs, quoted))) === undefined ? 'passes' : 'fails';
     };
-    const most = largestPassing(inputs.amount, why.maxAmount, tried);
+    // What pricing names it has searched for and found to pass; only the ledger may still object. What the ledger names is a guess.
+    const found = why.declined !== 'limit' && tried(why.maxAmount) === 'passes';
+    const most = found ? why.maxAmount : largestPassing(inputs.amount, why.maxAmount, tried);
     // Before the taker is back the price has moved a little; what we own has not, and is named to the last unit.
     const less = most - most / MOVES;
     return { ...why, maxAmount: (rfq.side === 'exactOutput' && why.declined === 'no_inventory') || tried(less) !== 'passes' ? most : less };
