@@ -1,5 +1,6 @@
 /** Whether, and how carefully, to price a request at this moment: asked before every price, on the hot path. */
 
+import type { Control } from '../domain/control.ts';
 import { type Decline, isDecline } from '../domain/decline.ts';
 import type { Rfq } from '../protocol/link.ts';
 import type { Suspicion } from '../risk/conduct.ts';
@@ -19,6 +20,8 @@ export interface Caution {
   omegaFactor: number;
   /** Validity beyond what the request demands is cut to this; undefined: as configured. */
   mostSeconds: number | undefined;
+  /** Why sizes are smaller than usual. */
+  control?: Control;
 }
 
 export const CALM: Caution = { sigmaFactor: 1, sizeFactor: 1, omegaFactor: 1, mostSeconds: undefined };
@@ -76,6 +79,7 @@ function cautions({ volSpike, freeOption, drawdown, leastValiditySeconds }: LpRi
           sizeFactor: (wild ? volSpike.sizeFactor : 1) * (cut ? drawdown.sizeFactor : 1),
           omegaFactor: suspicion > 0 ? freeOption.omegaFactor : 1,
           mostSeconds: wild || suspicion > 1 ? leastValiditySeconds : undefined,
+          ...((wild || cut) && { control: wild ? 'vol_spike' : 'drawdown' }),
         };
       }
     }

@@ -7,7 +7,7 @@ export interface ControlCard {
   trips: string;
   /** What follows. */
   does: string;
-  /** Where it is set, below `lp.` in the configuration; null: nothing to set. */
+  /** Where it is set, below `lp.` in the configuration. */
   keys: readonly string[];
 }
 
@@ -17,12 +17,12 @@ export const CONTROL_CARDS: Record<Control, ControlCard> = {
     does: 'nothing is signed from that moment on, standby with a note, live quotes stay honoured; survives a restart until the operator resumes (or removes the file)',
     keys: ['risk.killFile'],
   },
-  stale_mid: { trips: 'fewer than `minSources` fresh prices that agree', does: 'no quote on the pair; standby after `standbyAfterSeconds` when nothing else can be quoted', keys: ['prices', 'risk.standbyAfterSeconds'] },
-  deviation: { trips: 'the mid is further from an oracle or a time-weighted price than its guard allows', does: 'no quote on the pair', keys: ['prices'] },
-  confidence: { trips: 'the sources disagree by more than `maxConfidenceBps`', does: 'no quote on the pair', keys: ['pairs[].params.maxConfidenceBps'] },
-  depeg: { trips: 'a stable asset is off its peg on two sources', does: 'priced at the market, and no rebates: nobody is paid to take our position over', keys: ['prices'] },
-  sequencer: { trips: 'a rollup says that its sequencer is down, or it came up less than the grace ago', does: 'the corridor is not quoted', keys: ['chains'] },
-  chain_lag: { trips: 'the newest block of a chain is older than `maxHeadAgeMs` (default: three block times)', does: 'no quote on any corridor of the chain', keys: ['chains[].maxHeadAgeMs'] },
+  stale_mid: { trips: 'fewer than `minSources` fresh prices that agree', does: 'no quote on the pair; standby after `standbyAfterSeconds` when nothing else can be quoted', keys: ['prices.*.maxAgeMs', 'prices.*.minSources', 'risk.standbyAfterSeconds'] },
+  deviation: { trips: 'the mid is further from a fresh oracle or time-weighted price than `guardBps` (or the oracle’s own lag) allows, or none of them is fresh', does: 'no quote on the pair', keys: ['prices.*.references', 'prices.*.guardBps'] },
+  confidence: { trips: 'the sources disagree by more than `maxConfidenceBps`', does: 'no quote on the pair', keys: ['pairs.*.params.maxConfidenceBps'] },
+  depeg: { trips: 'a fixed price is further than `depegBps` from what `depegSources` of its guards say', does: 'priced at the market, and no rebates: nobody is paid to take our position over', keys: ['prices.*.guards', 'prices.*.depegBps'] },
+  sequencer: { trips: 'a rollup says that its sequencer is down, or it came up less than the grace ago', does: 'its corridors are not quoted', keys: ['networks.*.sequencer'] },
+  chain_lag: { trips: 'the newest block of a chain is older than `maxHeadAgeMs` (default: three block times, five seconds at least)', does: 'no quote on any corridor of the chain', keys: ['chains.*.maxHeadAgeMs'] },
   vol_spike: {
     trips: 'volatility of the last minute above `sigmaTimes` times that of the day, or one move above `tickTimes` standard deviations of a second',
     does: 'shortest validity, smaller sizes, higher volatility in the price; a second trip within `againSeconds` stops the pair for `haltSeconds`',

@@ -462,7 +462,7 @@ describe('capital', () => {
       await active(stage);
       const most = async () => {
         const answer = await stage.venue.ask(sell(7n * WETH));
-        return answer.type === 'decline' ? [answer.reason, Number(BigInt(answer.maxAmount ?? 0) / 10n ** 15n) / 1_000] : [answer.type, 0];
+        return answer.type === 'decline' ? [answer.code, Number(BigInt(answer.maxAmount ?? 0) / 10n ** 15n) / 1_000] : [answer.type, 0];
       };
       expect(await most()).toEqual(['quote', 0]);
       // Half of what we own is ether: three per cent of it are one and a half of everything.
@@ -472,7 +472,7 @@ describe('capital', () => {
       expect(stage.node.risk().loss?.hourBps).toBeGreaterThan(100);
       // 7 at 2,425 are 16,975 dollars, and 10,000 are allowed now.
       const [reason, room] = await most();
-      expect(reason).toBe('size_above_max');
+      expect(reason).toBe('drawdown');
       expect(room).toBeGreaterThan(4);
       expect(room).toBeLessThan(4.13);
       stage.eth(2_500);
