@@ -17,6 +17,7 @@ import { createGas, type DataFees } from './gas.ts';
 import type { Calibrator } from './calibrate.ts';
 import { CALM, type Caution } from './guard.ts';
 import type { Market } from './market.ts';
+import type { CheckedReference } from './price-book.ts';
 import type { Route } from './route.ts';
 
 /** What a request fixes, whether it came as an rfq or as a slice of one. */
@@ -41,6 +42,8 @@ export interface ChainSight {
 export interface Evidence {
   atMs: number;
   mid: Mid;
+  /** What checked the mid. */
+  references: readonly CheckedReference[];
   caution: Caution;
   origin: ChainSight;
   dest: ChainSight;
@@ -157,7 +160,7 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
         exploreBps: plugin?.pricer === undefined ? curves.explore(ask.rfqId) : 0,
         market: route.market,
         ...(plugin && { plugin }),
-        evidence: { atMs: nowMs, mid, caution, origin: sight(route.origin.id), dest: sight(route.dest.id) },
+        evidence: { atMs: nowMs, mid, references: priced.references, caution, origin: sight(route.origin.id), dest: sight(route.dest.id) },
       };
     },
     refreshGas: gas.refresh,

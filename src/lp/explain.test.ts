@@ -79,7 +79,7 @@ test('one sentence, the limits nearest first, and what is not known says so', ()
   expect(made.summary).toBe('We promised 24973.8955 USDC on op for 10 WETH on base: 10.44 bps worse for the taker than the mid of 2500, mostly markup 6.17, platform fee 2.00 and market impact 1.67; inventory skew 2.48 given back.');
   expect(made.limits.gates[0]).toMatchObject({ name: 'free inventory', value: '24973.8955 USDC' });
   expect(made.request).toMatchObject({ corridor: corridorOf({ slug: 'base' } as never, { slug: 'op' } as never), side: 'exactInput' });
-  expect(made.inputs.mid).toEqual({ ageMs: null, confidenceBps: 1.18608, sources: [] });
+  expect(made.inputs.mid).toEqual({ ageMs: null, confidenceBps: 1.18608, sources: [], references: [] });
   expect(JSON.parse(JSON.stringify(made))).toEqual(made);
 });
 

@@ -11,7 +11,7 @@ import type { Nearest } from '../inventory/limits.ts';
 import type { Mid } from '../pricing/mid.ts';
 import type { PriceDecline, Priced } from '../pricing/price.ts';
 import type { Rfq } from '../protocol/link.ts';
-import type { ChainSight } from './book.ts';
+import type { ChainSight, Evidence } from './book.ts';
 import type { QuoteRecord } from './moments.ts';
 import type { Route } from './route.ts';
 
@@ -43,6 +43,17 @@ export interface ExplainedSource {
   ageMs: number;
   /** Why it did not count; null when it did. */
   dropped: string | null;
+}
+
+/** An oracle or a mean that was compared with the mid: beyond `allowedBps` there would have been no quote. */
+export interface ExplainedReference {
+  source: string;
+  price: number;
+  ageMs: number;
+  deviationBps: number;
+  allowedBps: number;
+  /** Too old to count. */
+  stale: boolean;
 }
 
 /** How far a quote was from something that would have refused it. */
@@ -80,7 +91,7 @@ export interface ExplainedQuote {
   /** gross - output. */
   difference: { bps: number; amount: Shown };
   inputs: {
-    mid: { ageMs: number | null; confidenceBps: number; sources: ExplainedSource[] };
+    mid: { ageMs: number | null; confidenceBps: number; sources: ExplainedSource[]; references: ExplainedReference[] };
     sigma: number;
     firmSeconds: number;
     q: number;
@@ -170,7 +181,7 @@ export function explainQuote(record: QuoteRecord): ExplainedQuote {
     terms,
     difference: { bps: bpsOf(between, priced.gross), amount: out(between) },
     inputs: {
-      mid: { ageMs: evidence === undefined ? null : ageOf(evidence.mid, evidence.atMs), confidenceBps: inputs.confidenceBps, sources: evidence === undefined ? [] : sourcesOf(evidence.mid, evidence.atMs) },
+      mid: { ageMs: evidence === undefined ? null : ageOf(evidence.mid, evidence.atMs), confidenceBps: inputs.confidenceBps, sources: evidence === undefined ? [] : sourcesOf(evidence.mid, evidence.atMs), references: evidence === undefined ? [] : referencesOf(evidence) },
       sigma: inputs.sigma,
       firmSeconds: inputs.firmSeconds,
       q: inputs.q,
@@ -250,6 +261,10 @@ const ageOf = ({ atMs }: Mid, nowMs: number): number | null => (atMs > nowMs + 8
 function sourcesOf({ seen, dropped }: Mid, nowMs: number): ExplainedSource[] {
   const why = new Map(dropped.map((each) => [each.source, each.why]));
   return seen.map(({ source, bid, ask, atMs }) => ({ source, price: Number(bid + ask) / 2e18, ageMs: nowMs - atMs, dropped: why.get(source) ?? null }));
+}
+
+function referencesOf({ references, atMs: nowMs }: Evidence): ExplainedReference[] {
+  return references.map(({ source, value, atMs, deviationBps, allowedBps, stale }) => ({ source, price: value, ageMs: nowMs - atMs, deviationBps, allowedBps, stale }));
 }
 
 function sightOf({ slug }: Chain, { head, headSeenAtMs, gasPrice }: ChainSight, nowMs: number): ExplainedQuote['inputs']['chains'][number] {

@@ -193,6 +193,7 @@ describe('references', () => {
     eth('2500');
     hear('oracle', 'ETH/USD', '2475');
     expect(value()).toBe(2_500);
+    expect(market.pair('WETH', 'USDC')).toMatchObject({ references: [{ source: 'oracle|ETH/USD', value: 2_475, atMs: 10_000, deviationBps: expect.closeTo(100, 6) as number, allowedBps: 100, stale: false }] });
     hear('oracle', 'ETH/USD', '2474.9');
     expect(value()).toMatchObject({ declined: 'stale_price', control: 'deviation', detail: expect.stringContaining('oracle|ETH/USD says 2474.9, 100.4 bps from the mid: 100.0 are allowed') });
     expect(market.references()).toMatchObject([{ price: 'ETH', source: 'oracle|ETH/USD', checked: { deviationBps: expect.closeTo(100.4, 6) as number, allowedBps: 100 } }, { source: 'pool|WETH/USDC', checked: undefined }]);

@@ -19,7 +19,9 @@ export interface PairPrice {
   wildness: number;
   /** A leg has left its peg: at market, and no rebates. */
   depegged: boolean;
-  /** What each leg was made of: sources, ages, references. */
+  /** What was asked whether the mid of either leg can be true. */
+  references: readonly CheckedReference[];
+  /** What each leg was made of. */
   base: PriceState;
   quote: PriceState;
 }
@@ -236,6 +238,7 @@ function createView(same: boolean): View {
         sigma: same ? LEAST_SIGMA : sigmaOf(volatility, Math.max(base.sigmaFloor, quote.sigmaFloor, LEAST_SIGMA)),
         wildness: wildness(volatility),
         depegged: base.depegged || quote.depegged,
+        references: [...base.references, ...quote.references],
         base,
         quote,
       };

@@ -44,6 +44,7 @@ export function quoteLines({ summary, quoteId, orderId, rfqId, atMs, slice, requ
       ['mid', `${Number(price.mid.toPrecision(10))}, ${age(inputs.mid.ageMs)} old, uncertain by ${inputs.mid.confidenceBps.toFixed(4)} bps`],
     ]),
     ...(inputs.mid.sources.length === 0 ? [] : ['', ...table(['source', 'price', 'age', ''], inputs.mid.sources.map(({ source, price: at, ageMs, dropped }) => [source, String(Number(at.toPrecision(10))), age(ageMs), dropped === null ? 'used' : `dropped: ${dropped}`]), { right: ['price', 'age'] })]),
+    ...(inputs.mid.references.length === 0 ? [] : ['', ...table(['checked by', 'price', 'age', 'off', 'allowed'], inputs.mid.references.map(({ source, price: at, ageMs, deviationBps, allowedBps, stale }) => [source, String(Number(at.toPrecision(10))), age(ageMs), stale ? 'too old' : bps(deviationBps), bps(allowedBps)]), { right: ['price', 'age', 'off', 'allowed'] })]),
     ...(inputs.chains.length === 0 ? [] : ['', ...table(['chain', 'block', 'age', 'gas price'], inputs.chains.map(({ chain, block, blockAgeMs, gasPriceWei }) => [chain, block ?? '-', age(blockAgeMs), gasPriceWei === null ? '-' : `${(Number(gasPriceWei) / 1e9).toFixed(4)} gwei`]), { right: ['block', 'age', 'gas price'] })]),
     '',
     ...table(['nearest limits', 'was', 'limit', 'used'], [...(limits.nearestCap === null ? [] : [limits.nearestCap]), ...limits.gates].map(limitRow), { right: ['was', 'limit', 'used'] }),
