@@ -35,18 +35,21 @@ test('one line a request: accepted, expired, still open, declined', () => {
   accepted?.({ orderId: 'a10' } as unknown as OpenAward);
 
   const common = { taker: '0xaa', corridor: 'base-arc', input: 'WETH', output: 'USDC', side: 'exactInput', amount: '1000000000000000000', platformFeeBps: 2, minValidSeconds: 0, rival: null };
-  expect(flow.recorded()).toEqual([
+  expect(flow.recorded().rfqs).toEqual([
     { ...common, atMs: 1_000_000, id: 'a', outcome: 'accepted', quoted: priced.output.toString(), acceptedAtMs: 1_005_000 },
     { ...common, atMs: 1_000_500, id: 'b', outcome: null, quoted: priced.output.toString(), acceptedAtMs: null },
     { ...common, taker: '0xbb', side: 'exactOutput', amount: '7', platformFeeBps: 3, minValidSeconds: 29, atMs: 1_001_000, id: 'c', outcome: 'declined', quoted: null, acceptedAtMs: null },
   ]);
   nowMs = 1_040_001;
-  expect(flow.recorded().map(({ outcome }) => outcome)).toEqual(['accepted', 'expired', 'declined']);
+  expect(flow.recorded().rfqs.map(({ outcome }) => outcome)).toEqual(['accepted', 'expired', 'declined']);
 });
 
 test('keeps as many as it was told to, and an acceptance of what is forgotten changes nothing', () => {
   const flow = createFlow({ clock: { nowMs: () => 0 } }, { keep: 3 });
   for (let at = 0; at < 10; at++) flow.listener.quoted?.(quote(`r${at}`, `o${at}`));
   flow.listener.accepted?.({ orderId: 'o2' } as unknown as OpenAward);
-  expect(flow.recorded().map(({ id, outcome }) => [id, outcome])).toEqual([['r7', null], ['r8', null], ['r9', null]]);
+  expect(flow.recorded().rfqs.map(({ id, outcome }) => [id, outcome])).toEqual([['r7', null], ['r8', null], ['r9', null]]);
+  const first = flow.recorded(-1, 2);
+  expect(first.rfqs.map(({ id }) => id)).toEqual(['r7', 'r8']);
+  expect(flow.recorded(first.next as number, 2)).toMatchObject({ rfqs: [{ id: 'r9' }], next: null });
 });

@@ -2,8 +2,8 @@
 
 import { corridorOf } from '../domain/corridor.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DeclineRecord } from './explain.ts';
-import type { MomentListener, QuoteRecord } from './moments.ts';
+import type { MomentListener } from './moments.ts';
+import type { Route } from './route.ts';
 
 /** One request as the simulator reads it; docs/simulator.md says what each part means. */
 export interface RecordedRfq {
@@ -25,85 +25,89 @@ export interface RecordedRfq {
 
 export interface Flow {
   readonly listener: MomentListener;
-  /** Oldest first. */
-  recorded(): RecordedRfq[];
+  /** Oldest first, those noted after number `after`, as many as `limit`; `next` asks for more, null: there are none. */
+  recorded(after?: number, limit?: number): { rfqs: RecordedRfq[]; next: number | null };
 }
 
-/** By reference: keeping one costs an object and two entries of a map. */
+/** What is kept of a request: nothing that a price was made of, for thousands of them stay. */
 interface Kept {
-  quotes: QuoteRecord[];
-  declined: DeclineRecord | undefined;
-  accepted: { record: QuoteRecord; atMs: number } | undefined;
+  number: number;
+  rfqId: string;
+  atMs: number;
+  taker: string;
+  route: Route;
+  side: 'exactInput' | 'exactOutput';
+  amount: bigint | string;
+  platformFeeBps: number;
+  minValidSeconds: number;
+  declined: boolean;
+  answers: { orderId: string; quoted: bigint; endsAt: number }[];
+  accepted: { quoted: bigint; atMs: number } | undefined;
 }
+
+const AT_ONCE = 1_000;
 
 export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }: { keep: number }): Flow {
   const byRfq = new Map<string, Kept>();
-  const byOrder = new Map<string, { kept: Kept; record: QuoteRecord }>();
+  const byOrder = new Map<string, Kept>();
+  // Who is forgotten next, without searching: on the way of a quote everything takes the same time however much is kept.
+  const ring: Kept[] = [];
+  let noted = 0;
 
-  function keptOf(rfqId: string): Kept {
-    const known = byRfq.get(rfqId);
-    if (known !== undefined) return known;
-    const kept: Kept = { quotes: [], declined: undefined, accepted: undefined };
-    byRfq.set(rfqId, kept);
-    if (byRfq.size > keep) forgetFirst();
-    return kept;
-  }
-
-  function forgetFirst(): void {
-    for (const [rfqId, { quotes }] of byRfq) {
-      byRfq.delete(rfqId);
-      for (const { orderId } of quotes) byOrder.delete(orderId);
-      return;
+  function note(fresh: Omit<Kept, 'number' | 'answers' | 'accepted'>): Kept {
+    const kept: Kept = { number: noted, ...fresh, answers: [], accepted: undefined };
+    const place = noted % keep;
+    const old = ring[place];
+    if (old !== undefined) {
+      byRfq.delete(old.rfqId);
+      for (const { orderId } of old.answers) byOrder.delete(orderId);
     }
+    ring[place] = kept;
+    noted += 1;
+    byRfq.set(fresh.rfqId, kept);
+    return kept;
   }
 
   return {
     listener: {
-      quoted(record) {
+      quoted({ rfqId, orderId, atMs, taker, route, times, inputs: { side, amount, platformFeeBps }, priced, slice }) {
         // A part of a split is no answer to what was asked.
-        if (record.slice) return;
-        const kept = keptOf(record.rfqId);
-        kept.quotes.push(record);
-        byOrder.set(record.orderId, { kept, record });
+        if (slice) return;
+        // What the taker demanded is in the firm times already.
+        const kept = byRfq.get(rfqId) ?? note({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false });
+        kept.answers.push({ orderId, quoted: side === 'exactInput' ? priced.output : priced.input, endsAt: times.fillDeadline });
+        byOrder.set(orderId, kept);
       },
-      declined(rfq, route, decline, atMs) {
-        keptOf(rfq.rfqId).declined ??= { rfq, route, decline, atMs };
+      declined({ rfqId, taker, side, amount, platformFeeBps, minValidUntil }, route, _, atMs) {
+        // What was asked on a way that we do not serve has no symbols to play it again by.
+        if (route === undefined || byRfq.has(rfqId)) return;
+        note({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000)), declined: true });
       },
       accepted({ orderId }) {
-        const found = byOrder.get(orderId);
-        if (found !== undefined) found.kept.accepted ??= { record: found.record, atMs: clock.nowMs() };
+        const kept = byOrder.get(orderId);
+        const answer = kept?.answers.find((each) => each.orderId === orderId);
+        if (kept !== undefined && answer !== undefined) kept.accepted ??= { quoted: answer.quoted, atMs: clock.nowMs() };
       },
     },
-    recorded() {
+    recorded(after = -1, limit = AT_ONCE) {
       const nowMs = clock.nowMs();
-      return [...byRfq].flatMap(([id, kept]) => (kept.quotes.length > 0 ? [quotedOf(id, kept, nowMs)] : declinedOf(id, kept)));
+      const first = Math.max(after + 1, noted - ring.length);
+      const end = Math.min(noted, first + limit);
+      const rfqs: RecordedRfq[] = [];
+      for (let number = first; number < end; number++) rfqs.push(lineOf(ring[number % keep] as Kept, nowMs));
+      return { rfqs, next: end < noted ? end - 1 : null };
     },
   };
 }
 
-function quotedOf(id: string, { quotes, accepted }: Kept, nowMs: number): RecordedRfq {
-  const [first] = quotes as [QuoteRecord];
-  const { route, inputs, priced } = accepted?.record ?? first;
-  const over = quotes.every(({ times }) => times.fillDeadline * 1000 < nowMs);
+function lineOf({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds, declined, answers, accepted }: Kept, nowMs: number): RecordedRfq {
+  const over = answers.every(({ endsAt }) => endsAt * 1000 < nowMs);
   return {
-    atMs: first.atMs, id, taker: first.taker, corridor: corridorOf(route.origin, route.dest), input: route.inputToken.symbol, output: route.outputToken.symbol,
-    side: inputs.side, amount: inputs.amount.toString(), platformFeeBps: inputs.platformFeeBps,
-    // What the taker demanded is in the firm times already; the shortest is the least that it may have asked for.
-    minValidSeconds: 0,
-    outcome: accepted !== undefined ? 'accepted' : over ? 'expired' : null,
-    quoted: (inputs.side === 'exactInput' ? priced.output : priced.input).toString(),
+    atMs, id: rfqId, taker, corridor: corridorOf(route.origin, route.dest), input: route.inputToken.symbol, output: route.outputToken.symbol,
+    side, amount: amount.toString(), platformFeeBps, minValidSeconds,
+    outcome: accepted !== undefined ? 'accepted' : answers.length === 0 && declined ? 'declined' : over ? 'expired' : null,
+    quoted: (accepted?.quoted ?? answers[0]?.quoted)?.toString() ?? null,
     acceptedAtMs: accepted?.atMs ?? null,
     rival: null,
   };
-}
-
-/** What was asked on a way that we do not serve has no symbols to replay it by. */
-function declinedOf(id: string, { declined }: Kept): RecordedRfq[] {
-  if (declined?.route === undefined) return [];
-  const { rfq, route, atMs } = declined;
-  return [{
-    atMs, id, taker: rfq.taker, corridor: corridorOf(route.origin, route.dest), input: route.inputToken.symbol, output: route.outputToken.symbol,
-    side: rfq.side, amount: rfq.amount, platformFeeBps: rfq.platformFeeBps, minValidSeconds: rfq.minValidUntil === null ? 0 : Math.max(0, Math.ceil(rfq.minValidUntil - atMs / 1000)),
-    outcome: 'declined', quoted: null, acceptedAtMs: null, rival: null,
-  }];
 }

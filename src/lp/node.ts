@@ -32,7 +32,7 @@ import { createCalibrator } from './calibrate.ts';
 import type { LpConfig } from './config.ts';
 import { createDesk, type Desk, type DeskDeps } from './desk.ts';
 import { createFaultLog } from './faults.ts';
-import { createFlow, type RecordedRfq } from './flow.ts';
+import { createFlow, type Flow } from './flow.ts';
 import { createFeedWatch } from './feed-watch.ts';
 import { createFollower, type Follower, type FollowListener } from './follow.ts';
 import type { KilledBy } from './kill.ts';
@@ -85,6 +85,8 @@ export interface LpNodeDeps {
   metrics: Metrics;
   /** Where attesters' signatures come from; without it somebody else has to prove our fills. */
   proofs?: Attestations;
+  /** The kill switch was pulled, by whatever hand: for whoever keeps the audit trail. */
+  killed?(by: KilledBy, note: string): void;
   /** Terms or a pricer of the market maker's own. */
   plugin?: PricingPlugin;
 }
@@ -118,8 +120,8 @@ export interface LpNode {
   awards(limit?: number): Promise<LpAward[]>;
   /** Explanations, books and profit. Throws `RequestError` while the LP is not up. */
   accounts(): Accounts;
-  /** The requests of late and what became of them, oldest first. */
-  recorded(): RecordedRfq[];
+  /** The requests of late and what became of them. */
+  recorded: Flow['recorded'];
   /** The kill switch: nothing is signed from this moment on. What was signed stays honoured. Before `start` it holds from the start. */
   pause(note: string): void;
   /** The same by another hand. */
@@ -174,7 +176,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     reload(next: LpConfig): void;
     awards: ReturnType<typeof createAwards>;
     accounts: Accounts;
-    recorded(): RecordedRfq[];
+    recorded: Flow['recorded'];
     receivables(): Receivable[];
     rebalancing(): readonly Advice[];
     stop(): Promise<void>;
@@ -184,7 +186,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     await Promise.all(lpChains.map(({ port }) => ready(port, clock)));
     await Promise.all(lpChains.map(({ port }) => checkDecimals(port, config)));
     const opening = await store.open();
-    const options: LedgerOptions = { buckets, graceSeconds: (chainId) => lpChains.find(({ chain }) => chain.id === chainId)?.config.graceSeconds ?? 15, limits: limitsOf(config) };
+    const options: LedgerOptions = { buckets, graceSeconds: (chainId) => graceOf(lpChains.find(({ chain }) => chain.id === chainId)), limits: limitsOf(config) };
     const restored = await restore({ ports, store, log, nowMs: clock.nowMs() }, { opening, options, account: account as `0x${string}` });
     live = await run(restored, opening);
   }
@@ -216,6 +218,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
           return found && { asset: found.asset, decimals: found.decimals };
         },
         changed: () => announce(),
+        pulled: (by, note) => deps.killed?.(by, note),
       },
       config,
     );
@@ -326,7 +329,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     watch.start();
     await Promise.all([desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')), ...pumps.map((pump) => pump.first())]);
     await leases.tick();
-    accounts.start(opening.epoch);
+    await accounts.start(opening.epoch);
     await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
 
     /** What standby found, for the board of controls. */
@@ -489,7 +492,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       if (live === undefined) throw new RequestError('The LP is not up yet: its books are opened when its ledger stands. Ask again in a moment.', { code: 'not_ready' });
       return live.accounts;
     },
-    recorded: () => live?.recorded() ?? [],
+    recorded: (after, limit) => live?.recorded(after, limit) ?? { rfqs: [], next: null },
     pause: (note) => pull('operator', note),
     kill: pull,
     resume() {
@@ -519,7 +522,12 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
 
 /** How far ahead of now a promise may have to reach, by chain. */
 function leaseRules(chains: readonly LpChain[], { quoting, lease }: LpConfig): Map<number, LeaseRule> {
-  return new Map(chains.map(({ chain, config: { graceSeconds } }) => [chain.id, { longestQuoteSeconds: longestPoint(quoting) + chain.landingMarginSeconds, aheadSeconds: lease.aheadSeconds, graceSeconds }]));
+  return new Map(chains.map(({ chain, config }) => [chain.id, { longestQuoteSeconds: longestPoint(quoting) + chain.landingMarginSeconds, aheadSeconds: lease.aheadSeconds, graceSeconds: graceOf({ chain, config }) }]));
+}
+
+/** By the chain's pace where none is configured. */
+function graceOf(place: LpChain | undefined): number {
+  return place?.config.graceSeconds ?? ((place?.chain.blockTimeMs ?? 0) >= 12_000 ? 36 : 15);
 }
 
 function bucketsOf(chains: readonly LpChain[], config: LpConfig) {

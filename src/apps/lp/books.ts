@@ -25,9 +25,11 @@ export function bookRoutes(node: LpNode): OpsRoute[] {
     {
       method: 'GET',
       path: '/rfqs',
-      // Thousands of small objects: an operator asks for them now and then.
-      async handle() {
-        return { status: 200, body: { rfqs: node.recorded() } };
+      // A thousand at a time, so that no quote waits for them.
+      async handle({ query }) {
+        const after = Number(query.get('after') ?? -1);
+        if (!Number.isSafeInteger(after)) throw new RequestError('Ask with after=<the `next` of the answer before>.', { code: 'bad_request' });
+        return { status: 200, body: node.recorded(after) };
       },
     },
     {
