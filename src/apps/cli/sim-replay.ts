@@ -9,8 +9,8 @@ import { type Leg, type ReplayedQuote, type ReplayResult, runReplay } from '../.
 import { parseRfqs, type RfqRecord } from '../../sim/rfq-record.ts';
 import type { Tally } from '../../sim/tally.ts';
 import { readMaker } from './sim-maker.ts';
-import { table } from './sim-print.ts';
 import { type MarketOptions, pricesOf, save, takersOf } from './sim-run.ts';
+import { table } from './table.ts';
 
 interface ReplayOptions extends MarketOptions {
   config: string;
@@ -37,12 +37,12 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
   for (const fact of facts) console.log(fact);
   console.log();
   const sums = sumsOf(result);
-  for (const line of table(['', a.name, b.name, 'difference'], sums)) console.log(line);
+  for (const line of table(['', a.name, b.name, 'difference'], sums, { right: [a.name, b.name, 'difference'] })) console.log(line);
   const changed = result.quotes.filter((quote) => quote.changed);
   const head = ['request', 'time', 'corridor', 'we', 'recorded', `${a.name}`, 'bps', `${b.name}`, 'bps', 'price diff bps'];
   if (changed.length > 0) {
     console.log(`\nWhat differs${changed.length > options.show ? `, the first ${options.show} of ${changed.length} (--show)` : ''}:`);
-    for (const line of table(head, changed.slice(0, options.show).map(quoteCells))) console.log(line);
+    for (const line of table(head, changed.slice(0, options.show).map(quoteCells), { right: ['bps', 'price diff bps'] })) console.log(line);
   }
   if (options.json !== undefined) await save(options.json, `${JSON.stringify({ names: [a.name, b.name], result }, null, 1)}\n`);
   if (options.html !== undefined) {

@@ -12,7 +12,7 @@ import { pageOf } from '../../sim/page.ts';
 import type { Tally } from '../../sim/tally.ts';
 import { readMaker } from './sim-maker.ts';
 import { readPrices } from './sim-prices.ts';
-import { table } from './sim-print.ts';
+import { table } from './table.ts';
 
 export interface MarketOptions {
   seed: number;
@@ -80,7 +80,7 @@ export async function simulateMarket(options: RunOptions): Promise<void> {
   ];
   for (const fact of facts) console.log(fact);
   console.log();
-  for (const line of table(HEAD, result.makers.map(cells))) console.log(line);
+  for (const line of table(HEAD, result.makers.map(cells), { right: HEAD.slice(1) })) console.log(line);
   for (const { name, declines } of result.makers) if (Object.keys(declines).length > 0) console.log(`${name} declined: ${Object.entries(declines).map(([why, times]) => `${why} ${times}`).join(', ')}`);
   const rows = result.makers.flatMap(rowsOf);
   if (options.json !== undefined) await save(options.json, `${JSON.stringify({ options: described(options), result }, null, 1)}\n`);
