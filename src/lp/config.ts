@@ -27,8 +27,8 @@ export const zLpChain = z.strictObject({
   l1Fee: z.enum(['none', 'opStack']).default('none'),
   /** Nothing on this chain is quoted when its newest block reached us longer ago than this, or its time is further off from ours. null: three block times, five seconds at least. */
   maxHeadAgeMs: z.int().min(500).nullable().default(null),
-  /** After a promise's last second: clock skew, two blocks, submit latency. */
-  graceSeconds: z.int().min(1).default(15),
+  /** After a promise's last second: clock skew, two blocks, submit latency. null: 15, and 36 where blocks take 12 seconds. */
+  graceSeconds: z.int().min(1).nullable().default(null),
 });
 
 const zSymbolOf = { feed: zName, symbol: zName };

@@ -65,7 +65,7 @@ function makerOf({ lp, networks }: LpAppConfig, file: string, name: string, mid:
     // What is configured is meant for the real inventory; here the start is where it wants to be.
     target: null,
     quoting: lp.quoting,
-    graceSeconds: Math.max(...lp.chains.map(({ graceSeconds }) => graceSeconds)),
+    graceSeconds: Math.max(...lp.chains.map(({ graceSeconds }) => graceSeconds ?? 15)),
     limits: limitsOf(lp.limits),
     risk: risk ? lp.risk : null,
     sigmaFloor: priceOf !== undefined && 'sigmaFloor' in priceOf ? priceOf.sigmaFloor : 0,
