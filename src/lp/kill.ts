@@ -23,8 +23,8 @@ export interface KillSwitch {
 export const KILL = 'kill';
 const HANDS: readonly KilledBy[] = ['operator', 'signal', 'drawdown'];
 
-/** `changed` is called whenever the answer to "may we sign?" may have changed. */
-export function createKillSwitch({ log, changed }: { log: Log; changed(): void }): KillSwitch {
+/** `changed` is called whenever the answer to "may we sign?" may have changed, `pulled` once for each time that somebody pulled it. */
+export function createKillSwitch({ log, changed, pulled }: { log: Log; changed(): void; pulled(by: KilledBy, note: string): void }): KillSwitch {
   const held = new Map<KilledBy, string>();
   let due = false;
 
@@ -44,6 +44,7 @@ export function createKillSwitch({ log, changed }: { log: Log; changed(): void }
       due ||= by !== 'file';
       log.fatal({ by, note }, 'kill switch: nothing is signed from now on, live quotes stay honoured');
       changed();
+      pulled(by, note);
     },
     release: () => drop(HANDS),
     releaseFile: () => drop(['file']),

@@ -18,7 +18,7 @@ import { createCapital, DRAWDOWN } from './capital.ts';
 import { createConductBook } from './conduct.ts';
 import type { LpConfig } from './config.ts';
 import { createGuard, type Guard } from './guard.ts';
-import { createKillSwitch, KILL, type KillSwitch } from './kill.ts';
+import { createKillSwitch, KILL, type KilledBy, type KillSwitch } from './kill.ts';
 import type { Market } from './market.ts';
 import type { MomentListener } from './moments.ts';
 import { createNav } from './nav.ts';
@@ -79,6 +79,8 @@ export interface RiskDeps {
   limitsOf(config: LpConfig): Limits;
   /** May we sign? The answer may have changed. */
   changed(): void;
+  /** The kill switch was pulled. */
+  pulled(by: KilledBy, note: string): void;
 }
 
 export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
@@ -87,7 +89,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
   let configured = deps.limitsOf(first);
   const rule = () => config.risk;
   const board = createBoard(deps);
-  const kill = createKillSwitch({ log, changed: deps.changed });
+  const kill = createKillSwitch({ log, changed: deps.changed, pulled: deps.pulled });
   const nav = createNav({ ledger, market, assets: first.assets });
   const capital = createCapital({ nav, kill, clock, assetOf: deps.assetOf, setLimits: ledger.setLimits, risk: rule, configured: () => configured });
   const conduct = createConductBook(rule);

@@ -62,6 +62,8 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
       config.venues.map(async ({ name, url, apiKey }) => createLinkClient({ clock: systemClock, log }, { name, url, apiKey: await openSecret(apiKey, secrets) })),
     );
     const store = createLpStore(db);
+    const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
+    if (life.stopping) return;
     const node = createLpNode(
       {
         chains,
@@ -79,12 +81,12 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
         log,
         metrics,
         proofs: createProofs(config.attesters, { chains, log, metrics }),
+        // What the operator does at the admin door is written down there, with who it was.
+        killed: (by, note) => void (by !== 'operator' && journal.note(`kill switch (${by})`, 'kill', { note })),
         ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),
       },
       config.lp,
     );
-    const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
-    if (life.stopping) return;
     // Registered before it starts: what was half started is stopped too.
     life.onStop('LP', () => node.stop());
     const paused = journal.pause();
