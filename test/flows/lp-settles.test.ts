@@ -1,6 +1,7 @@
 /** What follows a promise: trades that settle on one chain or across two, restarts of every kind, and books that agree with the chain throughout. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { orderId } from '../../src/domain/order.ts';
 import type { LpNode } from '../../src/lp/node.ts';
@@ -180,6 +181,9 @@ test('the owner pays in and asks for money back: both count, the request at once
 test('a clean stop keeps every hold and quotes again at once', async () => {
   await quote(buy(here, here, 1_500n * USDC));
   await lp.stop();
+  // What was taken so far taught the win-rate curve, and that is written down too.
+  const [learned] = await (await postgres.database('lp_settles', LP_MIGRATIONS)).query<{ curves: { curves: Record<string, { fit: { won: number } }> } }>('select curves from lp_calibration');
+  expect(learned?.curves.curves['WETH-USDC|chain1-chain1|1']?.fit.won).toBeGreaterThan(2);
   lp = await startLp();
   expect(bucket(here, 'weth').held).toBeGreaterThan(0n);
   expect(lp.status().reasons.map(({ kind }) => kind)).not.toContain('quarantine');
