@@ -73,7 +73,7 @@ describe('losses', () => {
     expect(capital.status().loss?.hourBps).toBeCloseTo(60, 9);
   });
 
-  test('a price that is missing is no loss', () => {
+  test('what was never priced is no loss', () => {
     const { capital, state } = world();
     capital.look();
     Object.assign(state, { usd: 400_000, complete: false });

@@ -1,13 +1,12 @@
 /** What we own at the market: every asset over all chains, what is owed to us included, in the reference currency. */
 
-import { isDecline } from '../domain/decline.ts';
+import { type Decline, isDecline } from '../domain/decline.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Mid } from '../pricing/mid.ts';
-import type { Decline } from '../domain/decline.ts';
 
 export interface Nav {
   usd: number;
-  /** Every asset that we own has a price now; otherwise the last known one stands in, or nothing. */
+  /** Every asset that we own has had a price. Where one is missing now the last stands in: no news is no loss. */
   complete: boolean;
 }
 
@@ -21,11 +20,10 @@ export interface NavDeps {
 export function createNav({ ledger, market, assets }: NavDeps): { now(): Nav; worth(asset: string, units: bigint, decimals: number): number } {
   const last = new Map<string, number>();
 
-  function mid(asset: string): { value: number; fresh: boolean } {
+  function mid(asset: string): number | undefined {
     const seen = market.mid(assets[asset]?.price ?? asset);
-    if (isDecline(seen)) return { value: last.get(asset) ?? 0, fresh: false };
-    last.set(asset, seen.value);
-    return { value: seen.value, fresh: true };
+    if (!isDecline(seen)) last.set(asset, seen.value);
+    return last.get(asset);
   }
 
   return {
@@ -33,13 +31,13 @@ export function createNav({ ledger, market, assets }: NavDeps): { now(): Nav; wo
       let [usd, complete] = [0, true];
       for (const asset of Object.keys(assets)) {
         const { owned } = ledger.exposure(asset);
-        const { value, fresh } = mid(asset);
-        usd += wholeOf(owned, 18) * value;
-        complete &&= fresh || owned === 0n;
+        const value = mid(asset);
+        usd += wholeOf(owned, 18) * (value ?? 0);
+        complete &&= value !== undefined || owned === 0n;
       }
       return { usd, complete };
     },
-    worth: (asset, units, decimals) => wholeOf(units, decimals) * mid(asset).value,
+    worth: (asset, units, decimals) => wholeOf(units, decimals) * (mid(asset) ?? 0),
   };
 }
 
