@@ -70,8 +70,8 @@ export interface Profit {
 
 export interface Accounts {
   readonly listener: MomentListener;
-  /** Takes up the books where the last owner left them, and keeps them from now on. */
-  start(epoch: number): void;
+  /** Takes up the books where the last owner left them, and keeps them from now on. When it resolves, prices know what takers cost. */
+  start(epoch: number): Promise<void>;
   /** After the last block was taken in. What cannot be written is found again at the next start. */
   stop(): Promise<void>;
   /** Newest first; empty: nobody knows. */
@@ -183,13 +183,16 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     };
   }
 
+  async function heldBooks(owner: number): Promise<Books> {
+    if (books !== undefined) return books;
+    books = await load(owner);
+    watchAgain(books);
+    return books;
+  }
+
   async function pass(): Promise<void> {
     if (epoch === undefined || lost) return;
-    if (books === undefined) {
-      books = await load(epoch);
-      watchAgain(books);
-    }
-    const held = books;
+    const held = await heldBooks(epoch);
     const taken = notes.slice(0, NOTES_AT_ONCE);
     const readings: Reading[] = [];
     const openings: Opened[] = [];
@@ -324,11 +327,13 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
 
   return {
     listener,
-    start(owner) {
-      epoch = owner;
+    async start(owner) {
       startedMs = clock.monotonicMs();
-      loop();
+      // What happened meanwhile is read while we quote already.
+      await heldBooks(owner).catch((error: unknown) => log.error({ error }, 'the books could not be opened just now: takers are priced as strangers until they are'));
+      epoch = owner;
       kick();
+      loop();
     },
     async stop() {
       stopped = true;
