@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { zLpConfig } from '../../lp/config.ts';
 import { wantedOf } from '../../lp/market.ts';
+import { problemsOf } from '../../lp/problems.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
 import { zAddress, zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource } from '../config/parts.ts';
 
@@ -41,6 +42,7 @@ export const zLpAppConfig = z
   })
   .superRefine(({ feeds, networks, lp }, context) => {
     for (const message of feedProblems(feeds, wantedOf(lp.prices), networks.map(({ id }) => id))) context.addIssue({ code: 'custom', message });
+    for (const { path, message } of problemsOf(lp, networks)) context.addIssue({ code: 'custom', path: ['lp', ...path], message });
   });
 
 export type LpAppConfig = z.infer<typeof zLpAppConfig>;

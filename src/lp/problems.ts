@@ -1,0 +1,37 @@
+/** What parts of a configuration may each say alone but not together: found when it is read, not when a taker asks in vain. */
+
+import type { LpConfig } from './config.ts';
+
+export interface Problem {
+  path: (string | number)[];
+  message: string;
+}
+
+/** `networks`: the chains that are described, with the symbols of their tokens. */
+export function problemsOf({ chains, prices, assets, pairs }: Pick<LpConfig, 'chains' | 'prices' | 'assets' | 'pairs'>, networks: readonly { id: number; slug: string; tokens: readonly { symbol: string }[] }[]): Problem[] {
+  const problems: Problem[] = [];
+  const say = (path: (string | number)[], message: string) => void problems.push({ path, message });
+  const price = (path: (string | number)[], symbol: string) => symbol in prices || say(path, `there is no price named "${symbol}": add it under prices, or name one of ${Object.keys(prices).join(', ')}`);
+  const ours = networks.filter(({ id }) => chains.some(({ chainId }) => chainId === id));
+  const traded = new Set(ours.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
+
+  for (const [at, { chainId, account, gasPrice }] of chains.entries()) {
+    if (!networks.some(({ id }) => id === chainId)) say(['chains', at, 'chainId'], `chain ${chainId} is not described under networks`);
+    if (account !== chains[0]?.account) say(['chains', at, 'account'], 'an LP has one account, the same on every chain: the escrow credits the address that paid');
+    price(['chains', at, 'gasPrice'], gasPrice);
+  }
+  for (const [symbol, asset] of Object.entries(assets)) price(['assets', symbol, 'price'], asset.price);
+  const slugs = new Set(ours.map(({ slug }) => slug));
+  for (const [at, { base, quote, corridors }] of pairs.entries()) {
+    for (const [side, symbol] of [['base', base], ['quote', quote]] as const) {
+      if (!(symbol in assets)) say(['pairs', at, side], `there is no asset "${symbol}": add it under assets, with its price`);
+      else if (!traded.has(symbol)) say(['pairs', at, side], `no chain of this LP has a token "${symbol}"`);
+    }
+    if (pairs.findIndex((other) => other.base === quote && other.quote === base && base !== quote) > at) say(['pairs', at], `${base}-${quote} is there the other way round as well: one of the two is enough, it is quoted both ways`);
+    for (const [index, corridor] of (corridors ?? []).entries()) {
+      const known = [...slugs].some((from) => [...slugs].some((to) => corridor === `${from}-${to}`));
+      if (!known) say(['pairs', at, 'corridors', index], `"${corridor}" is no corridor between chains of this LP (${[...slugs].join(', ')})`);
+    }
+  }
+  return problems;
+}
