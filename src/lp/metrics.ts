@@ -5,6 +5,7 @@ import type { Ledger } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
 import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
 import type { Accounts } from './accounts.ts';
+import type { Position } from './bands.ts';
 import type { Receivable } from './receivables.ts';
 
 export interface LpMetrics {
@@ -27,6 +28,7 @@ export interface LpGauges {
   quoting(): boolean;
   openAwards(): number;
   leaseSeconds(): { chainId: number; seconds: number }[];
+  positions(): readonly Position[];
   receivables(): readonly Receivable[];
   advice(): readonly Advice[];
 }
@@ -60,6 +62,12 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
     for (const { chainId, token, onchain, held, committed, pendingOut } of view.ledger.buckets()) {
       const promised = held + committed + pendingOut;
       gauge.set(onchain === 0n ? 0 : Number((promised * 1_000_000n) / onchain) / 1e6, { chain: view.slug(chainId), token: view.symbol(chainId, token) });
+    }
+  });
+  metrics.gauge('firmquote_lp_inventory_q', 'Distance from the target in soft bands: of an asset (chain "all"), and of each chain from its part of it', ['asset', 'chain'], (gauge) => {
+    for (const { asset, q, places: parts } of view.positions()) {
+      if (q !== undefined) gauge.set(q, { asset, chain: 'all' });
+      if (parts.length > 1) for (const { slug, q: off } of parts) gauge.set(off, { asset, chain: slug });
     }
   });
   metrics.gauge('firmquote_lp_receivables_overdue', 'Inputs owed to us for far longer than their corridor takes', ['corridor'], (gauge) => {

@@ -393,6 +393,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       quoting: () => standby.status().status === 'active',
       openAwards: () => awards.open().length,
       leaseSeconds: leases.reach,
+      positions: () => positionsOf(desk),
       receivables: receivables.list,
       advice: rebalancing.advice,
     });
@@ -476,14 +477,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       };
     },
     inventory: () => live?.desk().book.ledger.buckets() ?? [],
-    positions() {
-      const book = live?.desk().book;
-      const usd = (asset: string) => {
-        const price = book?.usd(asset);
-        return price && Number(price.num) / Number(price.den);
-      };
-      return book?.bands.positions(usd) ?? [];
-    },
+    positions: () => (live === undefined ? [] : positionsOf(live.desk())),
     receivables: () => live?.receivables() ?? [],
     rebalancing: () => live?.rebalancing() ?? [],
     limits: () => ({ limits: live === undefined ? [] : limitUse(live.desk().book.ledger, live.risk.limits()) }),
@@ -523,6 +517,13 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
 /** How far ahead of now a promise may have to reach, by chain. */
 function leaseRules(chains: readonly LpChain[], { quoting, lease }: LpConfig): Map<number, LeaseRule> {
   return new Map(chains.map(({ chain, config }) => [chain.id, { longestQuoteSeconds: longestPoint(quoting) + chain.landingMarginSeconds, aheadSeconds: lease.aheadSeconds, graceSeconds: graceOf({ chain, config }) }]));
+}
+
+function positionsOf({ book }: Desk): Position[] {
+  return book.bands.positions((asset) => {
+    const price = book.usd(asset);
+    return price && Number(price.num) / Number(price.den);
+  });
 }
 
 /** By the chain's pace where none is configured. */
