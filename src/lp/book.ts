@@ -10,7 +10,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Mid } from '../pricing/mid.ts';
 import type { PricingPlugin } from '../pricing/plugin.ts';
 import type { PriceInputs } from '../pricing/price.ts';
-import type { Rational } from '../pricing/rational.ts';
+import { type Rational, ten, toNumber } from '../pricing/rational.ts';
 import { type Bands, createBands } from './bands.ts';
 import type { LpChainConfig, LpConfig } from './config.ts';
 import { createGas, type DataFees } from './gas.ts';
@@ -169,5 +169,6 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
 
 /** About what is asked for, in the reference currency. */
 function sizeOf({ lp, baseDecimals, quoteDecimals }: Route, { side, amount }: Ask, baseUsd: number, quoteUsd: number): number {
-  return (lp === 'buy') === (side === 'exactInput') ? (Number(amount) / 10 ** baseDecimals) * baseUsd : (Number(amount) / 10 ** quoteDecimals) * quoteUsd;
+  const inBase = (lp === 'buy') === (side === 'exactInput');
+  return toNumber({ num: amount, den: ten(inBase ? baseDecimals : quoteDecimals) }) * (inBase ? baseUsd : quoteUsd);
 }
