@@ -21,8 +21,11 @@ const zRisk = z.object({ tripped: z.array(z.object({ control: z.string(), about:
 export interface Watched {
   /** It is at work: tripped in the metrics and on the admin door, once more than before. Answers with what the door says. */
   tripped(timeoutMs?: number): Promise<string>;
-  /** It refused at least one more request than before, in the LP's metrics and, by its code, in the venue's. */
-  refused(): Promise<void>;
+  /**
+   * It refused at least one more request than before, in the LP's metrics and, by its code, in the venue's. Asks once more
+   * where the venue did not wait for the answer.
+   */
+  refused(again: () => Promise<unknown>): Promise<void>;
   passed(timeoutMs?: number): Promise<void>;
 }
 
@@ -40,8 +43,12 @@ export async function watch(world: World, id: string, control: Control): Promise
       });
       return detail;
     },
-    async refused() {
-      await eventually(`${control} of ${id} refuses`, 5_000, async () => (await countsOf(world, id, control)).refusals > before.refusals && (await heardByVenue(world, id, control)) > heardBefore);
+    async refused(again) {
+      await eventually(`${control} of ${id} refuses`, 10_000, async () => {
+        if ((await countsOf(world, id, control)).refusals > before.refusals && (await heardByVenue(world, id, control)) > heardBefore) return true;
+        await again();
+        return false;
+      });
     },
     passed: (timeoutMs = 15_000) => eventually(`${control} of ${id} passes`, timeoutMs, async () => !(await countsOf(world, id, control)).tripped),
   };

@@ -3,13 +3,15 @@
 import { type Check, eventually, expect, expectEqual } from '../checks/check.ts';
 import { viewChain, type World } from '../world.ts';
 import { rpc } from '../anvil.ts';
-import { asking, quotesAgain, untilRoster, watch } from './board.ts';
+import { asking, quotesAgain, untilRoster, watch, type Watched } from './board.ts';
 
 const out = (candidate: { preview: { outputs: readonly { amount: string }[] } } | undefined): number => Number(candidate?.preview.outputs[0]?.amount ?? 0);
 
-/** Not one of its candidates, and the refusal carries the code. */
-async function refused(world: World, id: string, corridor?: readonly [string, string]): Promise<void> {
-  expectEqual((await asking(world, id, corridor).quotes()).length, 0, `quotes of ${id}`);
+/** Not one candidate of it, and the refusal carries the code. */
+async function refused(world: World, seen: Watched, id: string, corridor?: readonly [string, string]): Promise<void> {
+  const { quotes } = asking(world, id, corridor);
+  expectEqual((await quotes()).length, 0, `quotes of ${id}`);
+  await seen.refused(quotes);
 }
 
 export const outlierCheck = (id: string): Check => ({
@@ -39,8 +41,7 @@ export const confidenceCheck = (id: string): Check => ({
       exchange.shift('played-one', 35);
       exchange.shift('played-three', -35);
       const detail = await seen.tripped();
-      await refused(world, id);
-      await seen.refused();
+      await refused(world, seen, id);
       return `${detail}: no quote; agreed again: quoting`;
     } finally {
       exchange.shift('played-one', 0);
@@ -58,8 +59,7 @@ export const deviationCheck = (id: string): Check => ({
     try {
       world.stage.shiftOracles(250);
       const detail = await seen.tripped(20_000);
-      await refused(world, id);
-      await seen.refused();
+      await refused(world, seen, id);
       return `${detail}; back in line: quoting`;
     } finally {
       world.stage.shiftOracles(0);
@@ -76,8 +76,7 @@ export const staleCheck = (id: string): Check => ({
     try {
       world.stage.exchange.hush(true);
       await seen.tripped();
-      await refused(world, id);
-      await seen.refused();
+      await refused(world, seen, id);
       await untilRoster(world, id, 'standby', /fresh|ETH/, 20_000);
       return 'refused within seconds, standby when it lasted; prices back: active and quoting';
     } finally {
@@ -123,10 +122,10 @@ export const spikeCheck = (id: string): Check => ({
     expect(wild < before && wild < 7, `quotes live ${wild.toFixed(1)} s where they lived ${before.toFixed(1)} s`);
     const floor = Math.floor(Date.now() / 1000) + 12;
     expectEqual((await asking(world, id).quotes({ sell: '100' }, { minValidUntil: floor })).length, 0, 'quotes for twelve seconds in a wild market');
-    await seen.refused();
+    await seen.refused(() => asking(world, id).quotes({ sell: '100' }, { minValidUntil: floor }));
     exchange.jump('ETH', -80);
     await untilRoster(world, id, 'standby', /spikes/);
-    await refused(world, id);
+    expectEqual((await asking(world, id).quotes()).length, 0, 'quotes while it is stopped');
     exchange.jump('ETH', 40);
     await seen.passed(60_000);
     await quotesAgain(world, id);
@@ -141,8 +140,7 @@ export const sequencerCheck = (id: string): Check => ({
     try {
       await world.stage.sequencer('arc', false);
       const detail = await seen.tripped(20_000);
-      await refused(world, id, ['base', 'arc']);
-      await seen.refused();
+      await refused(world, seen, id, ['base', 'arc']);
       await quotesAgain(world, id);
       await untilRoster(world, id, 'active', /sequencer/);
       return `${detail.slice(0, 60)}: its corridors are out, the other chain is quoted; up again: quoting after the grace`;
@@ -162,8 +160,7 @@ export const lagCheck = (id: string): Check => ({
     try {
       await rpc(rpcUrl, 'evm_setIntervalMining', [0]);
       const detail = await seen.tripped(30_000);
-      await refused(world, id, ['arc', 'arc']);
-      await seen.refused();
+      await refused(world, seen, id, ['arc', 'arc']);
       await quotesAgain(world, id);
       await untilRoster(world, id, 'active', /arc/);
       return `${detail}: not quoted, the other chain is; mining again: quoting`;

@@ -142,7 +142,7 @@ export const driftCheck = (id: string): Check => ({
       await rpc(rpcUrl, 'anvil_setStorageAt', [escrow, place, word(balance - 1n)]);
       await seen.tripped(30_000);
       expectEqual((await quotes()).length, 0, 'quotes of the token');
-      await seen.refused();
+      await seen.refused(quotes);
       await untilRoster(world, id, 'active', /disagree/);
       await quotesAgain(world, id);
     } finally {

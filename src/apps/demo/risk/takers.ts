@@ -22,7 +22,7 @@ function refusal(id: string, control: Control, name: string, change: Change, { r
         let answered = 0;
         for (let n = 0; n < requests; n++) answered += (await taker.quotes({ sell })).length > 0 ? 1 : 0;
         expect(answered < requests, `all ${requests} requests were quoted`);
-        await seen.refused();
+        await seen.refused(() => taker.quotes({ sell }));
         const detail = await seen.tripped();
         await undo();
         await quotesAgain(world, id);
@@ -73,7 +73,7 @@ export const freeOptionCheck = (id: string): Check => ({
         lives.push(quote.validUntil - Date.now() / 1000);
       }
       expect(asked < 60, 'sixty requests were quoted and none was taken');
-      await seen.refused();
+      await seen.refused(taker.quotes);
       await seen.tripped();
       expect((lives.at(-1) ?? 0) < (lives[0] ?? 0), 'its quotes did not become shorter before they stopped');
       await eventually('it is forgiven', 30_000, async () => (await taker.quotes()).length > 0);
@@ -100,7 +100,7 @@ export const burstCheck = (id: string): Check => ({
       );
       await seen.tripped();
       expectEqual((await asking(world, id).quotes()).length, 0, 'quotes while frozen');
-      await seen.refused();
+      await seen.refused(asking(world, id).quotes);
       await untilRoster(world, id, 'active', /burst/);
       // What was promised before is honoured all the same.
       for (const { trade, orderId } of orders) {
