@@ -19,6 +19,8 @@ export interface Tally {
   pnlUsd: number;
   /** Mean all-in spread of the first offer, bps. */
   meanSpreadBps: number;
+  /** Mean size of its inventory term, either way, bps. */
+  meanSkewBps: number;
   /** Of the position over its band. */
   qRms: number;
   qEnd: number;
@@ -46,7 +48,7 @@ export interface Counter {
 export function createCounter(maker: Maker): Counter {
   const declines = new Map<string, number>();
   const total = { requests: 0, quoted: 0, fills: 0, exercised: 0, volumeUsd: 0, spreadUsd: 0, pickOffUsd: 0 };
-  const spread = { sum: 0, n: 0, since: 0, sinceN: 0 };
+  const spread = { sum: 0, skew: 0, n: 0, since: 0, sinceN: 0 };
   const seen = { squares: 0, n: 0, best: 0, drawdown: 0, held: 0 };
 
   const pnl = (mid: number): number => {
@@ -63,8 +65,9 @@ export function createCounter(maker: Maker): Counter {
         return;
       }
       total.quoted += 1;
-      const { D } = (answer[0] as Offer).priced.terms;
+      const { D, inv } = (answer[0] as Offer).priced.terms;
       spread.sum += D;
+      spread.skew += Math.abs(inv);
       spread.n += 1;
       spread.since += D;
       spread.sinceN += 1;
@@ -92,7 +95,7 @@ export function createCounter(maker: Maker): Counter {
       return { pnlUsd: now, q, heldUsd, spreadBps };
     },
     tally: (mid) => ({
-      name: maker.setup.name, ...total, pnlUsd: pnl(mid), meanSpreadBps: spread.n === 0 ? 0 : spread.sum / spread.n,
+      name: maker.setup.name, ...total, pnlUsd: pnl(mid), meanSpreadBps: spread.sum / Math.max(spread.n, 1), meanSkewBps: spread.skew / Math.max(spread.n, 1),
       qRms: seen.n === 0 ? 0 : Math.sqrt(seen.squares / seen.n), qEnd: maker.q(), worstDrawdownUsd: seen.drawdown, mostHeldUsd: seen.held,
       declines: Object.fromEntries([...declines].sort(([a], [b]) => (a < b ? -1 : 1))),
     }),

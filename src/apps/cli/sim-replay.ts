@@ -82,6 +82,7 @@ function sumsOf({ makers: [a, b] }: ReplayResult): string[][] {
     ...reasons.map((reason) => row(`declined: ${reason}`, ({ declines }) => declines[reason] ?? 0)),
     row('fills', ({ fills }) => fills), row('of them options', ({ exercised }) => exercised), row('volume, USD', ({ volumeUsd }) => volumeUsd),
     row('mean spread D, bps', ({ meanSpreadBps }) => meanSpreadBps, 3),
+    row('mean skew, bps', ({ meanSkewBps }) => meanSkewBps, 3),
     row('spread earned, USD', ({ spreadUsd }) => spreadUsd), row('pick-off, USD', ({ pickOffUsd }) => pickOffUsd),
     row('PnL, USD', ({ pnlUsd }) => pnlUsd), row('worst drop, USD', ({ worstDrawdownUsd }) => worstDrawdownUsd),
     row('q rms', ({ qRms }) => qRms, 4), row('most held, USD', ({ mostHeldUsd }) => mostHeldUsd),

@@ -91,12 +91,12 @@ export async function simulateMarket(options: RunOptions): Promise<void> {
 /** A rival who quotes the same spread to everybody, always; as a pricer of its own in the place of the model. */
 const fixedSpread = (bps: number): PricingPlugin => ({ name: 'fixed', pricer: ({ fee, gas }) => ({ spread: Math.max(bps - fee - gas, 0) }) });
 
-const HEAD = ['LP', 'quoted', 'fills', 'by holders', 'volume', 'spread', 'pick-off', 'PnL', 'worst drop', 'mean D bps', 'q rms', 'q end', 'most held'];
+const HEAD = ['LP', 'quoted', 'fills', 'by holders', 'volume', 'spread', 'pick-off', 'PnL', 'worst drop', 'mean D bps', 'mean skew bps', 'q rms', 'q end', 'most held'];
 
 const usd = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: Math.abs(value) < 1000 ? 2 : 0, minimumFractionDigits: 0 });
 
-function cells({ name, requests, quoted, fills, exercised, volumeUsd, spreadUsd, pickOffUsd, pnlUsd, worstDrawdownUsd, meanSpreadBps, qRms, qEnd, mostHeldUsd }: Tally): string[] {
-  return [name, `${quoted}/${requests}`, `${fills}`, `${exercised}`, usd(volumeUsd), usd(spreadUsd), usd(pickOffUsd), usd(pnlUsd), usd(worstDrawdownUsd), meanSpreadBps.toFixed(2), qRms.toFixed(3), qEnd.toFixed(3), usd(mostHeldUsd)];
+function cells({ name, requests, quoted, fills, exercised, volumeUsd, spreadUsd, pickOffUsd, pnlUsd, worstDrawdownUsd, meanSpreadBps, meanSkewBps, qRms, qEnd, mostHeldUsd }: Tally): string[] {
+  return [name, `${quoted}/${requests}`, `${fills}`, `${exercised}`, usd(volumeUsd), usd(spreadUsd), usd(pickOffUsd), usd(pnlUsd), usd(worstDrawdownUsd), meanSpreadBps.toFixed(2), meanSkewBps.toFixed(2), qRms.toFixed(3), qEnd.toFixed(3), usd(mostHeldUsd)];
 }
 
 function rowsOf({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: Tally) {

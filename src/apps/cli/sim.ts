@@ -16,6 +16,8 @@ interface SimOptions {
 export function simCommand(): Command {
   const sim = new Command('sim')
     .description('hold pricing and inventory to published figures, play a market around them, replay a recorded one')
+    // Who pipes a table into `head` has seen enough.
+    .hook('preAction', () => void process.stdout.off('error', ignoreClosedPipe).on('error', ignoreClosedPipe))
     // `sim run --seed` is the option of `run`.
     .enablePositionalOptions()
     // A model's parameters are options too, and every model has its own.
@@ -79,6 +81,10 @@ function within(least: number, most: number, whole = false): (text: string) => n
 }
 
 const many = (text: string, before: number[]): number[] => [...before, within(0.1, 1000)(text)];
+
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
 
 async function act(options: SimOptions, rest: readonly string[]): Promise<void> {
   const chosen = [options.published === true, options.bars === true, options.model !== undefined].filter(Boolean).length;
