@@ -98,6 +98,8 @@ const MOST_ROWS = 10_000;
 /** How long the books wait to be opened for prices to be there. */
 const PRICE_PATIENCE_MS = 30_000;
 const TAKERS_EVERY_MS = 5_000;
+/** No quote can be taken for longer: what is accepted later was quoted by this process, whether or not it is still kept. */
+const LONGEST_LIFE_MS = 20 * 60_000;
 
 export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Accounts {
   const { store, chains, takers, clock, log } = deps;
@@ -109,7 +111,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   let epoch: number | undefined;
   let books: Books | undefined;
   let lost = false;
-  let startedMs = 0;
+  let startedMs = Number.POSITIVE_INFINITY;
   let takersWrittenMs = 0;
   let running: Promise<void> | undefined;
   let again = false;
@@ -121,19 +123,23 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   const markouts = createMarkouts({
     clock,
     mid: midOf,
-    marked({ orderId, taker }, horizon, mark) {
+    marked({ orderId, taker, pair }, horizon, mark) {
       note({ kind: 'mark', orderId, horizon, mark });
-      // What was looked at late says something about the market since, not about the taker.
-      if (mark.bps !== null && !mark.late) takers.learn(taker, horizon, mark.bps, mark.atMs);
+      // What was looked at late says something about the market since, not about the taker; and one asset in two places has no
+      // mid to move, so that nobody can improve his average by shuttling it.
+      if (mark.bps !== null && !mark.late && hasMid(pair)) takers.learn(taker, horizon, mark.bps, mark.atMs);
     },
   });
 
   const { fold, tradeOf } = createFolder({ clock, reader, routes: deps.routes, usd: deps.usd, native: deps.native, mid: midOf, found: (trade) => markouts.watch(trade) });
 
+  const pairOf = (pairName: string) => deps.routes().all.find((each) => each.pairName === pairName)?.pair;
+  const hasMid = (pairName: string): boolean => pairOf(pairName)?.base !== pairOf(pairName)?.quote;
+
   function midOf(pairName: string): number | undefined {
-    const route = deps.routes().all.find((each) => each.pairName === pairName);
-    if (route === undefined) return undefined;
-    const price = deps.market.pair(route.pair.base, route.pair.quote);
+    const pair = pairOf(pairName);
+    if (pair === undefined) return undefined;
+    const price = deps.market.pair(pair.base, pair.quote);
     return isDecline(price) ? undefined : price.mid.value;
   }
 
@@ -157,8 +163,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;
       const exchange = exchangeOf(orderId, slice, order);
       const record = explainer.quote(orderId);
-      // Handed back after a restart: nobody knows any more when it was accepted, or at which mid.
-      const trade = tradeOf(exchange, order, acceptedAtMs, quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId, record === undefined);
+      // Quoted by an earlier life: nobody knows any more when it was accepted, or at which mid.
+      const trade = tradeOf(exchange, order, acceptedAtMs, quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId, record === undefined && clock.monotonicMs() - startedMs < LONGEST_LIFE_MS);
       note({ kind: 'accepted', trade, record });
       markouts.watch(trade);
       kick();
