@@ -39,7 +39,7 @@ export function lineChart({ title, unit, minutes, lines, level, dots = false }: 
   const x = (minute: number) => PLOT.left + ((minute - first) / (last - first || 1)) * (WIDTH - PLOT.left - PLOT.right);
   const y = (value: number) => HEIGHT - PLOT.bottom - ((value - scale.low) / (scale.high - scale.low)) * (HEIGHT - PLOT.top - PLOT.bottom);
   const grid = scale.ticks.map((tick) => `<line class="grid" x1="${PLOT.left}" x2="${WIDTH - PLOT.right}" y1="${fixed(y(tick))}" y2="${fixed(y(tick))}"/><text class="tick" x="${PLOT.left - 8}" y="${fixed(y(tick) + 4)}" text-anchor="end">${short(tick)}</text>`).join('');
-  const times = ticksOf(first, last).filter((tick) => tick >= first && tick <= last).map((tick) => `<text class="tick" x="${fixed(x(tick))}" y="${HEIGHT - 12}" text-anchor="middle">${short(tick)} min</text>`).join('');
+  const times = ticksOf(first, last).filter((tick) => tick >= first && tick <= last).map((tick) => `<text class="tick" x="${fixed(x(tick))}" y="${HEIGHT - 12}" text-anchor="${x(tick) > WIDTH - PLOT.right - 24 ? 'end' : 'middle'}">${short(tick)} min</text>`).join('');
   const zero = level === undefined ? '' : `<line class="level" x1="${PLOT.left}" x2="${WIDTH - PLOT.right}" y1="${fixed(y(level))}" y2="${fixed(y(level))}"/>`;
   const drawn = lines
     .map(({ values: each }, line) => {

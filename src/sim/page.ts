@@ -24,12 +24,12 @@ const STYLE = `
 :root { color-scheme: light dark; --ink: #1b2430; --dim: #647181; --paper: #fff; --line: #dfe4ea; --c0: #2563eb; --c1: #d9480f; --c2: #0f8a5f; --c3: #8b3fc4; --c4: #b58105; --c5: #5b6672; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --dim: #97a3b2; --paper: #12171e; --line: #2b3440; --c0: #6ea3ff; --c1: #ff8a57; --c2: #45c795; --c3: #c48cf0; --c4: #e3b341; --c5: #9aa7b5; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 1120px; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 1240px; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
 .facts, .note { color: var(--dim); margin: 0 0 .25rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
-th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th, td { padding: .3rem .55rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th { color: var(--dim); font-weight: 500; } th:first-child, td:first-child { text-align: left; padding-left: 0; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(480px, 100%), 1fr)); gap: 1.5rem 2rem; margin-top: 2rem; }
 figure { margin: 0; } figcaption { display: flex; flex-wrap: wrap; gap: .25rem .6rem; align-items: baseline; margin-bottom: .25rem; } small { color: var(--dim); }
