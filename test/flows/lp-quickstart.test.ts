@@ -1,8 +1,7 @@
 /** docs/lp-quickstart.md, followed to the letter: every command of the page, in its order, in one shell, against a real demo. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { chmod } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +17,7 @@ const EXPECTED: readonly { block: string; prints?: RegExp; until?: RegExp }[] = 
   { block: 'firmquote()' },
   { block: 'lp init', prints: /✓ the venue firmquote-demo knows the key; chains: base, arc[\s\S]*✓ arc: the account has .*USDC.*the operator may sign[\s\S]*Written: / },
   { block: 'config check', prints: /lp\.quoting\.validitySeconds = 10 {2}\(default\)[\s\S]*is a valid configuration of lp\./ },
-  { block: 'firmquote lp --config' },
+  { block: 'npm run -s firmquote -- lp --config my-lp/lp.json\n' },
   { block: 'lp status', until: /^Quoting\./ },
   { block: '/api/v1/solvers', until: /"guest"/ },
   { block: 'sed -i.bak', prints: /lp\.pairs\.WETH-USDC\.params\.beta: - → 0\.6/ },
@@ -30,11 +29,11 @@ const EXPECTED: readonly { block: string; prints?: RegExp; until?: RegExp }[] = 
   { block: 'lp pause', prints: /Paused by cli[\s\S]*just looking[\s\S]*Quoting\./ },
   { block: 'lp drain', prints: /Drained after \d+ s/ },
   { block: 'lp audit', prints: /pause {2}by cli .*"draining"[\s\S]*reload[\s\S]*beta: - → 0\.6[\s\S]*start {2}by process/ },
-  { block: 'kill %1' },
 ];
 
 let folder: string;
 let demo: Running | undefined;
+let lp: Running | undefined;
 let shell: Shell | undefined;
 
 beforeAll(async () => {
@@ -45,6 +44,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   shell?.end();
+  await lp?.stop();
   await demo?.stop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -54,20 +54,17 @@ interface Shell {
   end(): void;
 }
 
-/** One bash for the whole page, as the reader has one: functions, variables and jobs stay. */
+/** One bash for the whole page, as the reader has one: functions and variables stay. */
 function openShell(): Shell {
-  const bash: ChildProcess = spawn('bash', ['--norc', '--noprofile'], { cwd: ROOT, detached: true, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] } });
+  const bash: ChildProcess = spawn('bash', ['--norc', '--noprofile'], { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] } });
   let said = '';
   for (const stream of [bash.stdout, bash.stderr]) stream?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  // Jobs in groups of their own, as at a terminal: that is what %1 means.
-  bash.stdin?.write('set -m\n');
   let serial = 0;
   return {
     async run(block) {
       const mark = `__done_${(serial += 1)}__`;
       said = '';
       bash.stdin?.write(`{\n${block}\n} < /dev/null\necho "${mark}$?"\n`);
-      // Bash may add what it has to say about a job.
       const ended = new RegExp(`^([\\s\\S]*)${mark}(\\d+)\\n`);
       while (!ended.test(said)) {
         if (bash.exitCode !== null) throw new Error(`The shell ended:\n${said}`);
@@ -77,7 +74,7 @@ function openShell(): Shell {
       return { status: Number(status), output };
     },
     end() {
-      bash.stdin?.end('kill $(jobs -p) 2> /dev/null; exit\n');
+      bash.stdin?.end('exit\n');
     },
   };
 }
@@ -95,6 +92,11 @@ test('every command works, in the order of the page', { timeout: 600_000 }, asyn
       await demo.says('ready after');
       continue;
     }
+    if (name.startsWith('npm run -s firmquote')) {
+      lp = startFirmquote(['lp', '--config', join(folder, 'my-lp', 'lp.json')]);
+      await lp.says('LP is open');
+      continue;
+    }
     const typed = block.replaceAll('my-lp', join(folder, 'my-lp')).replaceAll('$PWD/data', join(folder, 'data')).replace(TYPED, MEANT);
     let done = await shell.run(typed);
     for (const deadline = performance.now() + 90_000; until !== undefined && !until.test(done.output) && performance.now() < deadline; done = await shell.run(typed)) await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -102,4 +104,7 @@ test('every command works, in the order of the page', { timeout: 600_000 }, asyn
     expect([name, done.status, done.output]).toEqual([name, 0, done.output]);
   }
   expect(page).toContain(TYPED);
+  // Ctrl-C.
+  lp?.child.kill('SIGINT');
+  expect(await lp?.ended).toBe(0);
 });
