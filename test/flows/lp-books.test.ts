@@ -110,6 +110,8 @@ test('one chain: the exchange, its fees and its spread, to the unit', async () =
   expect(lp.accounts().totals()?.spread).toBe(2_500_000_000n - fee - (booked?.paidMicros ?? 0n));
   const entries = await lp.accounts().entries(trade.id);
   expect(entries.map(({ kind }) => kind).sort()).toEqual(expect.arrayContaining(['credit', 'sent']));
+  // What was asked is written down for a replay, with its end.
+  expect(lp.recorded().rfqs).toContainEqual(expect.objectContaining({ corridor: 'chain1-chain1', input: 'USDC', output: 'WETH', side: 'exactInput', amount: `${2_500n * USDC}`, outcome: 'accepted', quoted: `${trade.output}` }));
   await booksAgree();
 });
 
