@@ -328,6 +328,15 @@ describe('a peg', () => {
   });
 });
 
+test('very many prices are looked at in turns, and what is missing is missed until it is there', () => {
+  const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`T${at}`, { sources: [{ feed: 'a', symbol: `T${at}` }] }]));
+  const { market, hear } = world(many);
+  for (let look = 0; look < 4; look++) market.stale();
+  expect(market.stale()).toHaveLength(202);
+  for (let at = 0; at < 200; at++) hear('a', `T${at}`, '1');
+  expect(market.stale().map(({ symbol }) => symbol).sort()).toEqual(['ETH', 'EUR']);
+});
+
 test('a chain whose sequencer is not up is a condition of that chain alone', () => {
   const sequencer: Sequencer = { chainId: 8453, state: () => ({ up: false, sinceMs: 7, detail: 'its sequencer is down' }), start() {}, stop() {} };
   const { market } = world({}, new Map([[8453, sequencer]]));
@@ -339,7 +348,7 @@ test('a minute far wilder than the day shows, and the floor of both legs holds',
   const { market, eth, pass } = world({ ETH: { ...prices.ETH, sigmaFloor: 0.5 } });
   const second = (bps: number, at: number) => {
     eth((2_500 * (1 + (at % 2) * bps * 1e-4)).toFixed(6));
-    market.tick();
+    for (let quarter = 0; quarter < 4; quarter++) market.tick();
     pass(1_000);
   };
   for (let at = 0; at < 1_200; at++) second(0.5, at);

@@ -57,7 +57,7 @@ export interface Market {
   chainCondition(chainId: number): Condition | undefined;
   /** Makes prices for these pairs from now on; what is known of those that stay, stays. */
   serve(pairs: LpConfig['pairs']): void;
-  /** Lets volatilities see the current mids; call about once a second. */
+  /** Lets volatilities see the current mids, a quarter of the pairs at a time, or fewer where there are very many: call about four times a second. */
   tick(): void;
   /** Price symbols with no usable mid now, with the reason in words that anybody may read. */
   stale(): { symbol: string; detail: string }[];
@@ -69,6 +69,7 @@ export interface Market {
   pairs(): { base: string; quote: string; price: PairPrice | Decline }[];
 }
 
+const MOST_AT_ONCE = 64;
 /** Of a pair whose legs are both fixed: a peg is trusted, not known. */
 const LEAST_SIGMA = 0.002;
 
@@ -89,6 +90,7 @@ export function wantedOf(prices: LpConfig['prices']): { feed: string; symbol: st
 
 export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>): Market {
   let served = pairs;
+  let turn = 0;
   const books = new Map(Object.entries(prices).map(([symbol, config]) => [symbol, createPriceBook(config, clock.nowMs())]));
   const inputs = Object.entries(prices).flatMap(([price, config]): Input[] => {
     if ('fixed' in config) return config.guards.map((each) => ({ ...each, price, role: 'guard' }));
@@ -103,6 +105,10 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
     // One feed may deliver several symbols of one price: each is a source of its own.
     else takers.set(key, [...(takers.get(key) ?? []), { key, take: (seen) => book.take({ ...seen, source: key, weight, ...(maxAgeMs !== null && { maxAgeMs }) }) }]);
   }
+
+  const symbols = [...books.keys()];
+  const missing = new Map<string, string>();
+  let looked = -1;
 
   const symbolOf = (asset: string) => assets[asset]?.price ?? asset;
   const views = new Map<string, View>();
@@ -173,17 +179,26 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
       return state === undefined || state.up ? undefined : { code: 'sequencer', blocks: true, brief: state.detail, detail: state.detail, sinceMs: state.sinceMs };
     },
     tick() {
-      for (const { base, quote } of served) {
+      // A thousand pairs at once would keep quotes waiting.
+      const turns = Math.max(4, Math.ceil(served.length / MOST_AT_ONCE));
+      turn = (turn + 1) % turns;
+      for (let at = turn; at < served.length; at += turns) {
+        const { base, quote } = served[at] as LpConfig['pairs'][number];
         const found = legs(base, quote);
         if (found !== undefined && !isDecline(pair(base, quote))) found.view.tick(found.nowMs);
       }
     },
     stale() {
       const nowMs = clock.nowMs();
-      return [...books].flatMap(([symbol, book]) => {
-        const { condition } = book.state(nowMs);
-        return condition?.blocks === true ? [{ symbol, detail: condition.brief }] : [];
-      });
+      const look = (symbol: string) => {
+        const condition = books.get(symbol)?.state(nowMs).condition;
+        if (condition?.blocks === true) missing.set(symbol, condition.brief);
+        else missing.delete(symbol);
+      };
+      // What is missing is looked at again at once, the rest in turns where there is very much of it.
+      for (const symbol of [...missing.keys()]) look(symbol);
+      for (let left = Math.min(MOST_AT_ONCE, symbols.length); left > 0; left--) look(symbols[(looked = (looked + 1) % symbols.length)] as string);
+      return [...missing].map(([symbol, detail]) => ({ symbol, detail }));
     },
     sources() {
       const nowMs = clock.nowMs();

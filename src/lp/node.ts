@@ -28,7 +28,7 @@ import { createAdvancer } from './advance.ts';
 import { createAwards } from './award.ts';
 import type { Position } from './bands.ts';
 import type { ChainState } from './book.ts';
-import { createCalibrator } from './calibrate.ts';
+import { createCalibrator, type CurveView } from './calibrate.ts';
 import type { LpConfig } from './config.ts';
 import { createDesk, type Desk, type DeskDeps } from './desk.ts';
 import { createFaultLog } from './faults.ts';
@@ -117,6 +117,8 @@ export interface LpNode {
   /** What is worth moving between chains now. */
   rebalancing(): readonly Advice[];
   limits(): { limits: LimitUse[] };
+  /** Win-rate curves as quotes taught them, and which of them price. */
+  curves(): CurveView[];
   awards(limit?: number): Promise<LpAward[]>;
   /** Explanations, books and profit. Throws `RequestError` while the LP is not up. */
   accounts(): Accounts;
@@ -179,6 +181,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     recorded: Flow['recorded'];
     receivables(): Receivable[];
     rebalancing(): readonly Advice[];
+    curves(): CurveView[];
     stop(): Promise<void>;
   }
 
@@ -355,7 +358,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
       }
       // With a thousand pairs each of these takes a millisecond or two: quotes get their turn in between.
-      if (ticks % 4 === 0) market.tick();
+      market.tick();
       await turn();
       if (ticks % 4 === 0) calibrator.tick();
       if (ticks % LEARNED_EVERY === 0 && !leases.lost) await calibrator.flush().catch((error: unknown) => log.warn({ error }, 'what was learned of win rates could not be stored'));
@@ -411,6 +414,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       recorded: flow.recorded,
       receivables: receivables.list,
       rebalancing: rebalancing.advice,
+      curves: calibrator.curves,
       reload(next) {
         // Nothing is touched before everything that can say no has said yes; from there on nothing waits, so no request comes in between.
         const fresh = createDesk(deskDeps, next);
@@ -481,6 +485,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     receivables: () => live?.receivables() ?? [],
     rebalancing: () => live?.rebalancing() ?? [],
     limits: () => ({ limits: live === undefined ? [] : limitUse(live.desk().book.ledger, live.risk.limits()) }),
+    curves: () => live?.curves() ?? [],
     awards: (limit = 50) => store.listAwards(limit),
     accounts() {
       if (live === undefined) throw new RequestError('The LP is not up yet: its books are opened when its ledger stands. Ask again in a moment.', { code: 'not_ready' });
