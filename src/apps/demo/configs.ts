@@ -122,6 +122,8 @@ export function lpSections(state: DemoState, layout: Layout) {
       ...Object.fromEntries(exchange.symbols.filter(({ price }) => price !== PEG).map(({ price, ...pair }) => [price, { sources: exchange.sources.map(({ name, kind }) => ({ feed: name, symbol: symbolAt(kind, pair) })), maxAgeMs: 2_000, references: referencesOf(price) }])),
     },
     assets: Object.fromEntries(tokens.map(({ symbol, price }) => [symbol, { price }])),
+    // Blocks of a second, and one clock for everybody.
+    chain: { maxHeadAgeMs: 8_000, graceSeconds: 4 },
   };
 }
 
@@ -130,7 +132,7 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
   const [lp, keys] = [config.lps[index], state.lps[index]];
   if (!lp || !keys) throw new Error(`The demo has no LP number ${index + 1}.`);
   const symbols = new Set(lp.pairs.flatMap(({ base, quote }) => [base, quote]));
-  const { prices, assets, ...sections } = lpSections(state, layout);
+  const { prices, assets, chain, ...sections } = lpSections(state, layout);
   return {
     app: 'lp',
     ops: door(layout.ports.lpOps(index)),
@@ -141,7 +143,7 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
     ...sections,
     lp: {
       solver: { id: lp.id, name: lp.name },
-      chains: state.chains.map(({ id }) => ({ chainId: id, account: keys.owner.address, maxHeadAgeMs: 8_000, graceSeconds: 4 })),
+      chains: state.chains.map(({ id }) => ({ chainId: id, account: keys.owner.address, ...chain })),
       prices,
       assets: Object.fromEntries(Object.entries(assets).filter(([symbol]) => symbols.has(symbol))),
       pairs: lp.pairs,

@@ -42,7 +42,7 @@ export interface Manifest {
   solvers: { id: string; metricsUrl: string; adminUrl: string; pid: number | null }[];
   lp: SpareLp;
   /** Sections of an LP's configuration that describe this demo, for `firmquote lp init --from-demo`. */
-  lpSections: { networks: object[]; attesters: object; feeds: object; prices: object; assets: object };
+  lpSections: { networks: object[]; attesters: object; feeds: object; prices: object; assets: object; chain: object };
   processes: Record<string, number>;
 }
 

@@ -38,7 +38,7 @@ export interface DemoWorld {
   account: string;
   operatorKey: string;
   networks: Record<string, unknown>[];
-  sections: { attesters: unknown; feeds: unknown; prices: unknown; assets: Record<string, unknown> };
+  sections: { attesters: unknown; feeds: unknown; prices: unknown; assets: Record<string, { price: string }>; chain: Record<string, unknown> };
 }
 
 export async function readAnswers(file: string): Promise<Answers> {
@@ -64,7 +64,7 @@ export function merge(...many: readonly Answers[]): Answers {
 const zDemo = z.object({
   venue: z.object({ wsUrl: z.string(), keys: z.object({ solver: z.string() }) }),
   lp: z.object({ solverId: z.string(), account: z.string(), operatorPrivateKey: z.string() }),
-  lpSections: z.object({ networks: z.array(z.record(z.string(), z.unknown())), attesters: z.unknown(), feeds: z.unknown(), prices: z.unknown(), assets: z.record(z.string(), z.unknown()) }),
+  lpSections: z.object({ networks: z.array(z.record(z.string(), z.unknown())), attesters: z.unknown(), feeds: z.unknown(), prices: z.unknown(), assets: z.record(z.string(), z.object({ price: z.string() })), chain: z.record(z.string(), z.unknown()) }),
 });
 
 export async function readDemo(file: string): Promise<DemoWorld> {

@@ -12,6 +12,8 @@ export interface Parts {
   venue: { name: string; url: string; keyFile: string };
   operator: object;
   networks: Place['network'][];
+  /** What every chain of ours has in common beside the account. */
+  chain: object;
   attesters: unknown;
   feeds: unknown;
   prices: unknown;
@@ -50,7 +52,7 @@ export function pairsOf(networks: readonly Place['network'][], params: object): 
   return [...others.flatMap((base) => dollars.map((quote) => ({ base, quote, params }))), ...(crossing ? [{ base: first, quote: first, params: {} }] : [])];
 }
 
-export function compose({ solver, account, venue, operator, networks, attesters, feeds, prices, assets, pairs, ports, databaseUrl, dataDir }: Parts): object {
+export function compose({ solver, account, venue, operator, networks, chain, attesters, feeds, prices, assets, pairs, ports, databaseUrl, dataDir }: Parts): object {
   const shortest = (of: 'proofWindowSeconds' | 'landingMarginSeconds') => Math.min(...networks.map((network) => network[of]));
   return {
     app: 'lp',
@@ -64,7 +66,7 @@ export function compose({ solver, account, venue, operator, networks, attesters,
     feeds,
     lp: {
       solver,
-      chains: networks.map(({ id }) => ({ chainId: id, account })),
+      chains: networks.map(({ id }) => ({ chainId: id, account, ...chain })),
       prices,
       assets,
       pairs,
