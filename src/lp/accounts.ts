@@ -5,7 +5,9 @@
  */
 
 import { isDecline } from '../domain/decline.ts';
+import { RequestError } from '../domain/errors.ts';
 import { type Bytes32, ZERO_BYTES32 } from '../domain/hex.ts';
+import type { Money } from '../inventory/event.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { JournalEntry, JournalStore, ProfitKey, ProfitRow, TradeRecord } from '../ports/journal-store.ts';
 import type { Rational } from '../pricing/rational.ts';
@@ -82,6 +84,11 @@ export interface Accounts {
   reconcileGas(): Promise<{ chain: string; block: bigint; journal: bigint; chainSays: bigint }[]>;
   /** The last comparison. */
   reconciled(): readonly Reconciled[];
+  /**
+   * Books a difference that no event explains, because a person says so: of a token by its symbol, or 'native'. Throws
+   * `RequestError` unless the amount is the difference as it stands, in base units.
+   */
+  adjust(chain: string, token: string, amount: bigint): Promise<void>;
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
   balances(): readonly { account: string; chain: string; token: string; amount: bigint }[];
   /** Since the books were opened; undefined until they are. */
@@ -98,6 +105,7 @@ const MOST_ROWS = 10_000;
 /** How long the books wait to be opened for prices to be there. */
 const PRICE_PATIENCE_MS = 30_000;
 const TAKERS_EVERY_MS = 5_000;
+const SECOND_LOOK_MS = 2_000;
 /** No quote can be taken for longer: what is accepted later was quoted by this process, whether or not it is still kept. */
 const LONGEST_LIFE_MS = 20 * 60_000;
 
@@ -253,7 +261,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   /** Trades that memory let go of and facts still speak of. */
   async function olderTrades({ trades }: Books, taken: readonly Note[], facts: Reading['facts']): Promise<Map<Bytes32, TradeRecord>> {
     const ids = new Set<Bytes32>();
-    for (const made of taken) ids.add(made.kind === 'accepted' ? made.trade.orderId : made.kind === 'filled' ? made.exchange.orderId : made.orderId);
+    for (const made of taken) if (made.kind !== 'adjusted') ids.add(made.kind === 'accepted' ? made.trade.orderId : made.kind === 'filled' ? made.exchange.orderId : made.orderId);
     for (const fact of facts) {
       if ('exchange' in fact) ids.add(fact.exchange.orderId);
       else if (fact.kind === 'gas' && fact.orderId !== null) ids.add(fact.orderId);
@@ -323,6 +331,12 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     }));
   }
 
+  async function reconcileGas(): Promise<{ chain: string; block: bigint; journal: bigint; chainSays: bigint }[]> {
+    const held = books;
+    const read = [...(held?.cursors.values() ?? [])].map(({ chainId, block }) => ({ chainId, block, journal: held?.journal.gas(chainId) ?? 0n }));
+    return Promise.all(read.map(async ({ chainId, block, journal }) => ({ chain: slugOf(chainId), block, journal, chainSays: (await chains.get(chainId)?.nativeBalance(options.operator, block)) ?? 0n })));
+  }
+
   const views = (held: Books | undefined): PositionView[] => [...(held?.positions.values() ?? [])].map((row) => viewOf(row, deps.usd(row.asset)));
 
   function totalsOf(sums: Books['sums'], positions: readonly PositionView[]): Totals {
@@ -361,12 +375,27 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       return { sinceMs, by, rows, totals: totalsOf(sumsOf(all), positions), positions };
     },
     reconcile,
-    async reconcileGas() {
-      const held = books;
-      const read = [...(held?.cursors.values() ?? [])].map(({ chainId, block }) => ({ chainId, block, journal: held?.journal.gas(chainId) ?? 0n }));
-      return Promise.all(read.map(async ({ chainId, block, journal }) => ({ chain: slugOf(chainId), block, journal, chainSays: (await chains.get(chainId)?.nativeBalance(options.operator, block)) ?? 0n })));
-    },
+    reconcileGas,
     reconciled: () => checked,
+    async adjust(chain, token, amount) {
+      const look = async () => {
+        await run();
+        return token === 'native' ? (await reconcileGas()).map((row) => ({ ...row, token, address: 'native' as const, difference: row.chainSays - row.journal })) : await reconcile();
+      };
+      // What is only on its way into the books is gone at the second look.
+      const before = (await look()).find((each) => each.chain === chain && each.token === token);
+      await new Promise<void>((resolve) => clock.after(SECOND_LOOK_MS, resolve));
+      const rows = await look();
+      const row = rows.find((each) => each.chain === chain && each.token === token);
+      if (row === undefined) throw new RequestError(`The books know no ${token} on ${chain}. They know: ${rows.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`, { code: 'bad_request' });
+      if (row.difference === null || row.difference === 0n) throw new RequestError(`Books and chain agree on ${token} on ${chain}: there is nothing to adjust.`, { code: 'nothing_to_adjust' });
+      if (row.difference !== before?.difference) throw new RequestError(`The difference of ${token} on ${chain} is moving: something is still on its way into the books. Ask again in a moment.`, { code: 'not_settled' });
+      if (row.difference !== amount) throw new RequestError(`The difference is ${row.difference} base units of ${token} on ${chain}, not ${amount}. Look again (GET /books) and name exactly what you have explained.`, { code: 'wrong_amount' });
+      const chainId = [...reader.described.values()].find(({ slug }) => slug === chain)?.id ?? 0;
+      note({ kind: 'adjusted', money: { chainId, token: row.address, amount } as Money, block: row.block, atMs: clock.nowMs() });
+      await run();
+      checkedMs = Number.NEGATIVE_INFINITY;
+    },
     entries: (orderId) => store.entries(orderId),
     balances: () => (books?.journal.balances() ?? []).map(({ account: name, chainId, token, amount }) => ({ account: name, chain: slugOf(chainId), token: token === 'native' ? token : (infoOf({ chainId, token })?.symbol ?? token), amount })),
     totals: () => books && totalsOf(books.sums, views(books)),

@@ -22,6 +22,7 @@ export type Note =
   | { kind: 'filled'; exchange: Exchange; place: Place }
   | { kind: 'unfilled'; orderId: Bytes32; was: Pick<Seen, 'blockHash' | 'txHash'>; atMs: number }
   | { kind: 'failed'; orderId: Bytes32 }
+  | { kind: 'adjusted'; money: Money | { chainId: number; token: 'native'; amount: bigint }; block: bigint; atMs: number }
   | { kind: 'mark'; orderId: Bytes32; horizon: Horizon; mark: Mark };
 
 /** Millionths of USD; of trades whose fill is at depth. */
@@ -188,6 +189,14 @@ export function createFolder(deps: FoldDeps): Folder {
           const trade = tradeOfId(made.orderId);
           // Filled ones end by what the chain says.
           if (trade !== undefined && trade.stage === 'accepted' && !trade.counted) put({ ...trade, stage: 'failed' });
+          break;
+        }
+        case 'adjusted': {
+          const { money } = made;
+          const posted = journal.adjusted(money, made.block, made.atMs);
+          batch.entries.push(...posted);
+          // Neither earned nor traded away: it counts like the owner's own money.
+          if (money.token !== 'native' && posted.length > 0) ownerMoves({ ...money, token: money.token });
           break;
         }
         case 'mark': {

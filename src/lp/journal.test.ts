@@ -135,6 +135,6 @@ test('any order, any number of times: balanced after every entry, and one result
       expect(journal.inventory({ chainId: 1, token: WETH })).toBe(10n ** 21n + lives.reduce((sum, { earned }) => sum + earned, 0n));
       expect(journal.balance('assets:receivable', 1, WETH)).toBe(lives.reduce((sum, { owed }) => sum + owed, 0n));
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });

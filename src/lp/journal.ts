@@ -11,13 +11,14 @@
  *   assets:receivable     inputs that the escrow owes us for fills
  *   assets:gas            the operator's native currency, as far as the books know: opened with its balance, less what it burnt
  *   equity:owner          what the owner put in (credit) and took out, the opening balances among it
+ *   equity:adjustment     differences that a person booked because no event explains them
  *   trading:<pair>        inputs got (credit) and outputs given (debit)
  *   expense:platform-fee  what the escrow kept of the input for the platform
  *   expense:relay-fee     what it kept for the relayer
  *   expense:gas           fills, proofs and claims by their receipts, reverted ones too
  *   expense:lost          inputs of orders that we filled and that were refunded all the same
  *
- * A debit is positive. There is no account for adjustments: what the books cannot explain is shown as a difference.
+ * A debit is positive. Nothing is adjusted by itself: what the books cannot explain is shown until a person books it.
  */
 
 import { InvariantError } from '../domain/errors.ts';
@@ -98,6 +99,8 @@ export interface Journal {
   lost(exchange: Exchange, place: Place): JournalEntry[];
   /** Positive came in. */
   owner(money: Money, place: Place, logIndex: number): JournalEntry[];
+  /** A person says that this is so. */
+  adjusted(money: Money | { chainId: number; token: 'native'; amount: bigint }, block: bigint, atMs: number): JournalEntry[];
   spent(wei: bigint, place: Place, orderId: Bytes32 | null): JournalEntry[];
   /** Everything up to this block is final and was taken in: fills seen below it that have not come are gone. */
   passed(chainId: number, block: bigint, atMs: number): JournalEntry[];
@@ -189,6 +192,10 @@ export function createJournal({ balances = [], pending = [] }: { balances?: read
     lost: (exchange, place) => lost(exchange, place, `loss:${exchange.orderId}`),
     owner: (money, place, logIndex) =>
       post({ ...at(place), id: idOf.owner(place, logIndex), kind: 'owner', orderId: null, postings: [on(INVENTORY, money, money.amount), on(OWNER, money, -money.amount)] }),
+    adjusted({ chainId, token, amount }, block, atMs) {
+      const postings = [{ account: token === 'native' ? GAS : INVENTORY, chainId, token, amount }, { account: 'equity:adjustment', chainId, token, amount: -amount }];
+      return post({ id: `adjustment:${chainId}:${token}:${atMs}`, kind: 'adjustment', atMs, orderId: null, chainId, block, txHash: null, postings });
+    },
     spent(wei, place, orderId) {
       const native = { chainId: place.chainId, token: 'native' as const };
       return post({ ...at(place), id: idOf.gas(place.chainId, place), kind: 'gas', orderId, postings: [{ account: 'expense:gas', ...native, amount: wei }, { account: GAS, ...native, amount: -wei }] });

@@ -19,7 +19,7 @@ export interface Posting {
 export interface JournalEntry {
   /** Names the fact once and for all: the same fact twice is one entry. */
   id: string;
-  kind: 'opening' | 'fill' | 'sent' | 'reversal' | 'credit' | 'refund' | 'loss' | 'owner' | 'gas';
+  kind: 'opening' | 'fill' | 'sent' | 'reversal' | 'credit' | 'refund' | 'loss' | 'owner' | 'gas' | 'adjustment';
   atMs: number;
   orderId: Bytes32 | null;
   chainId: number;

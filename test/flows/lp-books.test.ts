@@ -234,7 +234,8 @@ test('the owner pays in and takes out: the books follow, and it is no profit', a
 });
 
 test('the admin door tells it all, and what to do when it knows nothing', async () => {
-  const door = await startOps({ host: '127.0.0.1', port: 0, log: silentLog, routes: bookRoutes(lp), localOnly: true });
+  const said: object[] = [];
+  const door = await startOps({ host: '127.0.0.1', port: 0, log: silentLog, routes: bookRoutes(lp, { note: async (who, what, more) => void said.push({ who, what, ...more }) }), localOnly: true });
   const get = async (path: string) => {
     const answer = await fetch(`${door.url}${path}`);
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> & { error: { code: string; message: string } } };
@@ -249,6 +250,23 @@ test('the admin door tells it all, and what to do when it knows nothing', async 
   expect((await get(`/books/${rows[0]?.key}`)).body.entries).toEqual(expect.arrayContaining([expect.objectContaining({ kind: 'sent' })]));
   expect((await get('/books')).body.reconciled).toEqual(expect.arrayContaining([expect.objectContaining({ chain: 'chain1', token: 'USDC', difference: '0' })]));
   expect(await get('/explain/nobody')).toMatchObject({ status: 400, body: { error: { code: 'unknown_quote', message: expect.stringContaining('lp.explain.keep') } } });
+  // Native currency leaves no event: a top-up is a difference until a person books it, exactly and with a reason.
+  const gasOf = async () => ((await get('/books')).body.gas as { chain: string; journal: string; chainSays: string }[]).find(({ chain }) => chain === 'chain2');
+  const before = BigInt((await gasOf())?.journal ?? 0);
+  await there.anvil.rpc('eth_sendTransaction', [{ from: keeper.address, to: operator.address, value: `0x${(10n ** 17n).toString(16)}` }]);
+  await eventually(async () => BigInt((await gasOf())?.chainSays ?? 0) === before + 10n ** 17n);
+  const adjust = async (word: object) => {
+    const answer = await fetch(`${door.url}/books/adjust`, { method: 'POST', body: JSON.stringify(word) });
+    return { status: answer.status, body: (await answer.json()) as { error: { code: string } } };
+  };
+  const word2 = { chain: 'chain2', token: 'native', amount: (10n ** 17n).toString(), note: 'topped up', by: 'ada' };
+  expect(await adjust({ ...word2, note: '' })).toMatchObject({ status: 400, body: { error: { code: 'bad_request' } } });
+  expect(await adjust({ ...word2, amount: '5' })).toMatchObject({ status: 400, body: { error: { code: 'wrong_amount' } } });
+  expect(await adjust({ ...word2, token: 'USDC' })).toMatchObject({ status: 400, body: { error: { code: 'nothing_to_adjust' } } });
+  expect((await adjust(word2)).status).toBe(200);
+  expect((await gasOf())?.journal).toBe((before + 10n ** 17n).toString());
+  expect(said).toMatchObject([{ who: 'ada', what: 'adjust', note: 'topped up' }]);
+  await booksAgree();
   expect(await get('/pnl?by=weather')).toMatchObject({ status: 400, body: { error: { code: 'bad_request' } } });
   await door.close();
 });

@@ -3,12 +3,13 @@
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node.ts';
+import type { Journal } from './journal.ts';
 import type { ProfitKey } from '../../ports/journal-store.ts';
 
 const KEYS: readonly ProfitKey[] = ['pair', 'corridor', 'taker', 'trade'];
 const MOST_ROWS = 10_000;
 
-export function bookRoutes(node: LpNode): OpsRoute[] {
+export function bookRoutes(node: LpNode, audit: Pick<Journal, 'note'>): OpsRoute[] {
   return [
     {
       method: 'GET',
@@ -55,6 +56,17 @@ export function bookRoutes(node: LpNode): OpsRoute[] {
       },
     },
     {
+      method: 'POST',
+      path: '/books/adjust',
+      // The one way to book what no event explains: by a person, with a reason, and exactly the difference that is there.
+      async handle({ body }) {
+        const { chain, token, amount, note, by } = wordOf(body);
+        await node.accounts().adjust(chain, token, BigInt(amount));
+        await audit.note(by, 'adjust', { note, changes: [{ path: `books.${chain}.${token}`, from: '', to: amount }] });
+        return { status: 200, body: { reconciled: await node.accounts().reconcile(), gas: await node.accounts().reconcileGas() } };
+      },
+    },
+    {
       method: 'GET',
       path: '/books/:id',
       async handle({ id }) {
@@ -63,4 +75,18 @@ export function bookRoutes(node: LpNode): OpsRoute[] {
       },
     },
   ];
+}
+
+function wordOf(body: string): { chain: string; token: string; amount: string; note: string; by: string } {
+  let said: Record<string, unknown> = {};
+  try {
+    said = JSON.parse(body) as Record<string, unknown>;
+  } catch {
+    // Told below what it should have been.
+  }
+  const { chain, token, amount, note, by = 'admin door' } = said;
+  if (typeof chain !== 'string' || typeof token !== 'string' || typeof amount !== 'string' || !/^-?[1-9][0-9]{0,77}$/.test(amount) || typeof note !== 'string' || note.trim() === '' || typeof by !== 'string') {
+    throw new RequestError('Send {"chain": "base", "token": "USDC" or "native", "amount": "-12" (base units, chain less books), "note": "what moved it", "by": "who"}.', { code: 'bad_request' });
+  }
+  return { chain, token, amount, note: note.slice(0, 500), by: by.slice(0, 100) };
 }

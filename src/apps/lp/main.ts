@@ -111,7 +111,7 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
     const { port, tokenFile } = config.admin;
     const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile);
     if (token !== undefined) redactor.hide(token);
-    const admin = await startOps({ host: '127.0.0.1', port, log, routes: [...adminRoutes({ node, brake, journal, reloader }), ...bookRoutes(node)], localOnly: true, ...(token !== undefined && { token }) });
+    const admin = await startOps({ host: '127.0.0.1', port, log, routes: [...adminRoutes({ node, brake, journal, reloader }), ...bookRoutes(node, journal)], localOnly: true, ...(token !== undefined && { token }) });
     life.onStop('admin door', () => admin.close());
     log.info({ operator: signer.address, admin: admin.url, metrics: `${ops.url}/metrics` }, 'LP is open');
   });
