@@ -1,7 +1,7 @@
 /** Any row of the published models, at any parameters: what the command's options mean, and the figures that come of them. */
 
 import { RequestError } from '../domain/errors.ts';
-import { bachelierCall } from '../pricing/option.ts';
+import { bachelierCall, jumpCost, optionCost, perRootSecond } from '../pricing/option.ts';
 import { lambertWExp } from '../pricing/special.ts';
 import { AS2008, averageSpread, simulateAvellaneda } from './avellaneda.ts';
 import { firmRows } from './bars.ts';
@@ -80,10 +80,15 @@ const MODELS: Record<string, Model> = {
     },
   },
   bachelier: {
-    options: ['strike', 'deviation'],
+    options: ['strike', 'deviation', 'sigma', 'seconds', 'jumps', 'jump-bps'],
     rows({ number }) {
-      const [strike, deviation] = [number('strike', 0), number('deviation', 1, POSITIVE)];
-      return [informs('call', bachelierCall(strike, deviation)), informs('call / deviation', bachelierCall(strike, deviation) / deviation)];
+      // Either the deviation itself, or a yearly volatility and a time: then everything is in bps.
+      const motion = number('sigma', Number.NaN, POSITIVE);
+      const seconds = number('seconds', 60, POSITIVE);
+      const deviation = number('deviation', Number.isNaN(motion) ? 1 : perRootSecond(motion) * Math.sqrt(seconds), POSITIVE);
+      const strike = number('strike', 0);
+      const jumps = { jumps: (number('jumps', 0, { least: 0 }) / 3600) * seconds, jumpBps: number('jump-bps', 30, POSITIVE), deviation };
+      return [informs('deviation', deviation), informs('call', bachelierCall(strike, deviation)), informs('call / deviation', bachelierCall(strike, deviation) / deviation), informs('jump part', jumpCost(strike, jumps)), informs('C(D)', optionCost(strike, jumps))];
     },
   },
   lambertw: {
