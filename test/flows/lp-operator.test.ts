@@ -21,6 +21,7 @@ const USDC = 1_000_000n;
 const WETH = 10n ** 18n;
 
 interface Config {
+  ops: { port: number };
   admin: { port: number; tokenFile: string | null };
   keys: { operator: object };
   networks: object[];
@@ -123,8 +124,7 @@ describe('the admin door', () => {
   test('error: nobody there, the wrong door, no LP named', async () => {
     const free = await freePort();
     expect((await firmquote('lp', 'status', '--admin', `http://127.0.0.1:${free}`)).stderr).toContain(`No LP answers at http://127.0.0.1:${free}. Is it running?`);
-    const ops = (config as unknown as { ops: { port: number } }).ops.port;
-    expect((await firmquote('lp', 'status', '--admin', `http://127.0.0.1:${ops}`)).stderr).toContain('is not the admin door of an LP');
+    expect((await firmquote('lp', 'status', '--admin', `http://127.0.0.1:${config.ops.port}`)).stderr).toContain('is not the admin door of an LP');
     expect((await firmquote('lp', 'status')).stderr).toContain('Which LP?');
   });
 });
@@ -146,6 +146,8 @@ test('inventory and limits as tables and as JSON', async () => {
   expect(inventory.stdout).toMatch(/WETH +all +[0-9.]+ +[0-9.]+ +± 80 +± 160 +-?[0-9.]+/);
   const limits = await json<{ limits: { scope: string; maxCount: number }[] }>('limits');
   expect(limits.limits).toContainEqual(expect.objectContaining({ scope: 'total', maxCount: 100 }));
+  const [curves, learned] = await Promise.all([firmquote('lp', 'curves', '-c', file), json<{ curves: object[] }>('curves')]);
+  expect(curves.stdout).toMatch(learned.curves.length === 0 ? /Nothing is learned yet/ : /pair +corridor +size USD +won +lost/);
 });
 
 describe('reload', () => {
@@ -200,6 +202,8 @@ describe('reload', () => {
     expect((await firmquote('lp', 'reload', '-c', file)).stderr).toContain('GOLD');
     await save(config);
     expect(await outputOf()).toBeGreaterThan(0n);
+    const metrics = await (await fetch(`http://127.0.0.1:${config.ops.port}/metrics`)).text();
+    expect([/reloads_total\{outcome="applied"\} (\d+)/, /reloads_total\{outcome="refused"\} (\d+)/].map((series) => series.exec(metrics)?.[1])).toEqual(['3', '3']);
   });
 });
 

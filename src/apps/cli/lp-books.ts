@@ -4,6 +4,7 @@ import { formatUnits } from '../../domain/amount.ts';
 import type { BucketView } from '../../inventory/ledger.ts';
 import type { Advice } from '../../inventory/rebalance.ts';
 import type { Position } from '../../lp/bands.ts';
+import type { CurveView } from '../../lp/calibrate.ts';
 import type { LimitUse } from '../../lp/limit-use.ts';
 import type { RiskStatus } from '../../lp/risk.ts';
 import type { Receivable } from '../../lp/receivables.ts';
@@ -120,3 +121,13 @@ function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
 /** Six decimals tell an operator enough. */
 const short = (text: string): string => text.replace(/(\.\d{6})\d+$/, '$1');
 const money = (usd: number): string => usd.toLocaleString('en-US', { maximumFractionDigits: 2 });
+
+/** Half: the all-in spread that half of all takers take. */
+export async function showCurves(options: DoorOptions): Promise<void> {
+  const { curves } = await (await openDoor(options)).get<{ curves: CurveView[] }>('/curves');
+  if (options.json) return console.log(JSON.stringify({ curves }));
+  const shown = ({ alpha, beta }: CurveView['learned']) => [alpha.toFixed(2), beta.toFixed(3), (-alpha / beta).toFixed(2)];
+  const rows = curves.map(({ pair, corridor, size, won, lost, configured, learned, inUse }) => [pair, corridor, size, String(won), String(lost), ...shown(configured), ...shown(learned), inUse ? 'learned' : 'configured']);
+  const headings = ['pair', 'corridor', 'size USD', 'won', 'lost', 'alpha', 'beta', 'half bps', 'learned alpha', 'beta', 'half bps', 'prices'];
+  for (const line of rows.length === 0 ? ['Nothing is learned yet: no quote was taken or ran out, or lp.pricing.calibration.mode is off.'] : table(headings, rows, { right: headings.slice(3, -1) })) console.log(line);
+}

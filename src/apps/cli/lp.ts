@@ -79,6 +79,14 @@ export function lpCommand(): Command {
     .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json']).default('table'))
     .option('--limit <rows>', 'no more lines than this', '1000')
     .action(async (_: object, command: Command) => (await import('./lp-pnl.ts')).showProfit(given(command)));
+  tool('curves', 'win-rate curves as quotes taught them, and which of them price').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showCurves(given<DoorOptions>(command)));
+  tool('journal', 'do the books agree with ledger and chains, to the unit')
+    .option('--order <id>', 'the entries of one order instead')
+    .option('--adjust <amount>', 'book a difference that no event explains: base units, what the chain has more')
+    .option('--chain <slug>', 'with --adjust')
+    .option('--token <symbol>', 'with --adjust; "native" for the operator’s own')
+    .option('--note <text>', 'with --adjust: what moved it, for the audit trail')
+    .action(async (_: object, command: Command) => (await import('./lp-journal.ts')).showJournal(given(command)));
   lp.command('price')
     .description('price one request from a JSON file of all inputs, and print every term and the exact amounts')
     .requiredOption('--inputs <file>', 'the inputs, as in docs/examples/worked-example.json')
