@@ -128,14 +128,14 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       }),
     );
 
-  /** Conditions of prices by control and pair. */
-  function conditions(): Map<Control, Map<string, string>> {
-    const found = new Map<Control, Map<string, string>>([['stale_mid', new Map()], ['deviation', new Map()], ['depeg', new Map()], ['confidence', new Map()]]);
-    for (const { base, quote } of config.pairs) {
-      const condition = market.condition(base, quote);
-      if (condition !== undefined) found.get(condition.code)?.set(`${base}-${quote}`, condition.detail);
+  /** Conditions of prices by control and pair, as of the last look at each pair. */
+  const conditions = new Map<Control, Map<string, string>>([['stale_mid', new Map()], ['deviation', new Map()], ['depeg', new Map()], ['confidence', new Map()]]);
+  function note(base: string, quote: string): void {
+    const condition = market.condition(base, quote);
+    for (const [control, pairs] of conditions) {
+      if (condition?.code === control) pairs.set(`${base}-${quote}`, condition.detail);
+      else pairs.delete(`${base}-${quote}`);
     }
-    return found;
   }
 
   return {
@@ -167,11 +167,12 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       for (let left = Math.min(LOOKED_AT_ONCE, pairs.length); left > 0; left--) {
         turn = (turn + 1) % pairs.length;
         const { base, quote } = pairs[turn] as (typeof pairs)[number];
+        note(base, quote);
         const priced = market.pair(base, quote);
         if (!('declined' in priced)) watch.mood({ pair: { base, quote } as Route['pair'], pairName: `${base}-${quote}` }, priced, nowMs);
       }
       capital.look();
-      for (const [control, about] of [...conditions(), ...standing]) board.holds(control, about);
+      for (const [control, about] of [...conditions, ...standing]) board.holds(control, about);
       board.holds('sequencer', chainHalts());
       board.holds('vol_spike', watch.wild(nowMs));
       board.holds('burst', watch.frozen(nowMs));
@@ -193,6 +194,8 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       config = next;
       configured = deps.limitsOf(next);
       longest = longestOf(next);
+      // A pair that is no more has no condition.
+      for (const pairs of conditions.values()) pairs.clear();
       guard.configure(next.risk);
       ledger.setLimits(capital.limits());
     },

@@ -118,22 +118,26 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
       const halted = risk.halts().map(({ control, note }): Reason => ({ kind: 'risk', note, control }));
       all = wholly();
       const frozen = (route: Route) => (book.ledger.bucket(route.dest.id, route.outputToken.address)?.drift ?? null) !== null;
-      const some = [...stopped.values(), ...drifted, ...halted, ...stale, ...mute.values()];
       // The first route that can be quoted settles it: with a thousand pairs there is no time to look at all of them.
       let open = false;
       let priced = false;
+      let doubt: Reason | undefined;
       for (const route of routes.all) {
         if (refusal(route) !== undefined || frozen(route)) continue;
         open = true;
-        priced = !isDecline(book.market.pair(route.pair.base, route.pair.quote));
+        const { base, quote } = route.pair;
+        const condition = book.market.condition(base, quote);
+        priced = condition?.blocks !== true && !isDecline(book.market.pair(base, quote));
         if (priced) break;
+        if (condition !== undefined) doubt ??= { kind: 'price', note: stale[0]?.note ?? `${route.pairName}: ${condition.brief}`, control: condition.code };
       }
+      const some = [...stopped.values(), ...drifted, ...halted, ...(doubt === undefined ? [] : [doubt]), ...stale.filter(({ note }) => note !== doubt?.note), ...mute.values()];
       if (priced) unpricedMs = undefined;
       else {
         unpricedMs ??= clock.monotonicMs();
         // A price that is missing for a moment is a decline; missing for longer it is a state. Anything else is one at once.
         const patience = open && everPriced ? config.risk.standbyAfterSeconds * 1000 : 0;
-        if (clock.monotonicMs() - unpricedMs >= patience) all ??= (open ? stale[0] : undefined) ?? some[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
+        if (clock.monotonicMs() - unpricedMs >= patience) all ??= (open ? doubt : undefined) ?? some[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
       }
       everPriced ||= unpricedMs === undefined;
       reasons = [...new Map([...(all ? [all] : []), ...some].map((reason) => [reason.note, named(reason)])).values()];

