@@ -76,10 +76,9 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
   function apply(event: LedgerEvent): void {
     last = event;
     count.events += 1;
-    if ((event.type === 'filled' || event.type === 'accepted') && ledger.quote(event.quoteId) === undefined) {
+    if (forgotten.size > 0 && 'quoteId' in event && event.type !== 'released' && ledger.quote(event.quoteId) === undefined) {
       // Taken, and forgotten in a crash: the chain's order says what it was.
-      const each = world.signed().find(({ request }) => request.quoteId === event.quoteId);
-      if (each !== undefined) ledger.apply({ type: 'restored', request: each.request });
+      for (const { request } of forgotten) if (request.quoteId === event.quoteId) ledger.apply({ type: 'restored', request });
     }
     ledger.apply(event);
     look();
@@ -126,7 +125,7 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
         quoteId: `q${++serial}`, chainId: out.chainId, token: out.token, amount: amount + BigInt(random.int(3)), input: { chainId: into.chainId, token: into.token, amount: amount / 2n + 1n },
         group: `${into.chainId}:${taker}:${nonce}`, lapsesAt, taker, pair: `${out.asset}-${into.asset}`, side, notional: amount + BigInt(random.int(5)), gapLoss: BigInt(random.int(40)), fillProbabilityBps: 1 + random.int(10_000),
       };
-      if (world.nowOf(into.chainId) <= quarantine) return;
+      if (world.known(into.chainId) <= quarantine) return;
       last = request;
       count.events += 1;
       const before = ledger.free(out.chainId, out.token);
@@ -385,7 +384,7 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     if (step % 7_001 === 0) drift();
     if (step % 30_011 === 0) restart();
     if (step % 20_011 === 0) crash();
-    if (forgotten.size > 0 && Math.min(...CHAINS.map(world.nowOf)) > quarantine) forgotten = new Set();
+    if (forgotten.size > 0 && Math.min(...CHAINS.map(world.known)) > quarantine) forgotten = new Set();
   }
   audit();
   restart();
