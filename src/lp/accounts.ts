@@ -382,15 +382,15 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
         await run();
         return token === 'native' ? (await reconcileGas()).map((row) => ({ ...row, token, address: 'native' as const, difference: row.chainSays - row.journal })) : await reconcile();
       };
-      // What is only on its way into the books is gone at the second look.
-      const before = (await look()).find((each) => each.chain === chain && each.token === token);
-      await new Promise<void>((resolve) => clock.after(SECOND_LOOK_MS, resolve));
       const rows = await look();
       const row = rows.find((each) => each.chain === chain && each.token === token);
       if (row === undefined) throw new RequestError(`The books know no ${token} on ${chain}. They know: ${rows.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`, { code: 'bad_request' });
       if (row.difference === null || row.difference === 0n) throw new RequestError(`Books and chain agree on ${token} on ${chain}: there is nothing to adjust.`, { code: 'nothing_to_adjust' });
-      if (row.difference !== before?.difference) throw new RequestError(`The difference of ${token} on ${chain} is moving: something is still on its way into the books. Ask again in a moment.`, { code: 'not_settled' });
-      if (row.difference !== amount) throw new RequestError(`The difference is ${row.difference} base units of ${token} on ${chain}, not ${amount}. Look again (GET /books) and name exactly what you have explained.`, { code: 'wrong_amount' });
+      if (row.difference !== amount) throw new RequestError(`The difference is ${row.difference} base units of ${token} on ${chain}, not ${amount}. Look again (firmquote lp journal) and name exactly what you have explained.`, { code: 'wrong_amount' });
+      // What is only on its way into the books is gone at the second look.
+      await new Promise<void>((resolve) => clock.after(SECOND_LOOK_MS, resolve));
+      const again = (await look()).find((each) => each.chain === chain && each.token === token);
+      if (again?.difference !== amount) throw new RequestError(`The difference of ${token} on ${chain} is moving: something is still on its way into the books. Ask again in a moment.`, { code: 'not_settled' });
       const chainId = [...reader.described.values()].find(({ slug }) => slug === chain)?.id ?? 0;
       note({ kind: 'adjusted', money: { chainId, token: row.address, amount } as Money, block: row.block, atMs: clock.nowMs() });
       await run();

@@ -1,12 +1,14 @@
 /** The books over real trades on real chains: every entry balances, and what they say lies in the escrow lies there, to the unit, through restarts too. */
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createJournalStore } from '../../src/adapters/postgres/journal-store.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { orderDigest, orderId } from '../../src/domain/order.ts';
 import { startOps } from '../../src/adapters/http/ops.ts';
-import { quoteLines } from '../../src/apps/cli/lp-explain.ts';
+import { explain, quoteLines } from '../../src/apps/cli/lp-explain.ts';
+import { showJournal } from '../../src/apps/cli/lp-journal.ts';
+import { showProfit } from '../../src/apps/cli/lp-pnl.ts';
 import { bookRoutes } from '../../src/apps/lp/books.ts';
 import type { ExplainedQuote } from '../../src/lp/explain.ts';
 import type { LpNode } from '../../src/lp/node.ts';
@@ -267,8 +269,26 @@ test('the admin door tells it all, and what to do when it knows nothing', async 
   expect((await gasOf())?.journal).toBe((before + 10n ** 17n).toString());
   expect(said).toMatchObject([{ who: 'ada', what: 'adjust', note: 'topped up' }]);
   await booksAgree();
+  // The operator's tools say the same in a terminal.
+  const admin = { admin: door.url };
+  expect(await printed(() => showJournal(admin))).toMatch(/chain1 +USDC +\d+ +(\d+) +\1 .*[\s\S]*Books and chains agree/);
+  expect(await printed(() => showJournal({ ...admin, order: rows[0]?.key ?? '' }))).toMatch(/sent[\s\S]*assets:inventory[\s\S]*credit/);
+  const table = await printed(() => showProfit({ ...admin, since: 'all', by: 'pair', format: 'table', limit: '10' }));
+  expect(table).toMatch(/WETH-USDC +\d+ +[\d,.]+/);
+  expect(table).toMatch(/spread [\d,.-]+ \+ realised [\d,.-]+ \+ unrealised [\d,.-]+ - gas [\d,.-]+ - lost 0\.00 = [\d,.-]+/);
+  expect((await printed(() => showProfit({ ...admin, since: '1h', by: 'trade', format: 'csv', limit: '10' }))).split('\n')[0]).toBe('trade,trades,volume,gross,fees,spread,gas,lost,mark_1s,mark_10s,mark_60s,realised,late');
+  await expect(showProfit({ ...admin, since: 'lately', by: 'pair', format: 'table', limit: '10' })).rejects.toThrow(/24h, 7d, all/);
+  expect(await printed(() => explain(first?.orderId ?? '', admin))).toMatch(/^We promised[\s\S]*rounding[\s\S]*together[\s\S]*nearest limits/);
+  await expect(explain('nobody', admin)).rejects.toThrow(/lp\.explain\.keep/);
   expect(await get('/pnl?by=weather')).toMatchObject({ status: 400, body: { error: { code: 'bad_request' } } });
   await door.close();
 });
+
+async function printed(work: () => Promise<void>): Promise<string> {
+  const said: string[] = [];
+  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  await work().finally(() => log.mockRestore());
+  return said.join('\n');
+}
 
 const word = (address: string) => `0x${'0'.repeat(24)}${address.slice(2)}` as const;

@@ -18,7 +18,7 @@ export interface Door {
   readonly url: string;
   get<T>(path: string): Promise<T>;
   /** Answers the body whatever the status, so that a refusal can be shown; throws where there is no LP to answer. */
-  post<T>(path: string, word?: { note?: string }): Promise<{ ok: boolean; body: T }>;
+  post<T>(path: string, word?: Readonly<Record<string, string>>): Promise<{ ok: boolean; body: T }>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -43,7 +43,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   return {
     url,
     get: async <T>(path: string) => (await knock('GET', path)).body as T,
-    async post<T>(path: string, word: { note?: string } = {}) {
+    async post<T>(path: string, word: Readonly<Record<string, string>> = {}) {
       const { status, body } = await knock('POST', path, { by: whoAmI(), ...word });
       return { ok: status < 400, body: body as T };
     },
