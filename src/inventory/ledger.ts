@@ -360,7 +360,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const group = groups.get(request.group);
     let shared = 0n;
     if (group !== undefined) {
-      if (group.members.length >= (limits.groupSize ?? DEFAULT_GROUP_SIZE)) return { declined: 'limit', detail: 'too many quotes for one nonce', maxAmount: 0n };
+      if (group.members.length >= (limits.groupSize ?? DEFAULT_GROUP_SIZE)) return { declined: 'limit', control: 'limit_taker', detail: 'too many quotes for one nonce', maxAmount: 0n };
       for (const { facts, request: other, out: bucket } of group.members) {
         const standing = standingOf(facts);
         if (standing === Standing.spent) return { declined: 'validity', detail: 'nonce is used' };
