@@ -129,7 +129,7 @@ async function shows(stage: Stage, control: Control): Promise<void> {
   expect(stage.node.risk().tripped.map((each) => each.control)).toContain(control);
 }
 
-describe('kill switch', () => {
+describe('alone, because they stop the chain or the watch', () => {
   test('a file stops every signature within a tenth of a second, and its removal lets quoting go on', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'firmquote-kill-'));
     const path = join(folder, 'stop');
@@ -162,6 +162,21 @@ describe('kill switch', () => {
     await rm(folder, { recursive: true });
   });
 
+  test('a chain without new blocks is not quoted', async () => {
+    await play({ chains: { maxHeadAgeMs: 2_500 } }, async (stage) => {
+      await active(stage);
+      await chain.anvil.rpc('evm_setIntervalMining', [0]);
+      await stage.venue.until(({ status }) => status === 'standby');
+      expect(await stage.ask()).toBe('chain_lag');
+      await pause(300);
+      await shows(stage, 'chain_lag');
+      await chain.anvil.rpc('evm_setIntervalMining', [1]);
+      await active(stage);
+    });
+  });
+});
+
+describe.concurrent('kill switch', () => {
   test('a signature under way when it is pulled never leaves', async () => {
     let finish: (() => void)[] = [];
     const sign = commitmentSigner(operator.signer);
@@ -206,7 +221,7 @@ describe('kill switch', () => {
   });
 });
 
-describe('prices', () => {
+describe.concurrent('prices', () => {
   test('stale: refused at once, standby only when it lasts, and over as soon as the price is back', async () => {
     await play({ risk: { standbyAfterSeconds: 2 } }, async (stage) => {
       await active(stage);
@@ -276,7 +291,7 @@ describe('prices', () => {
   });
 });
 
-describe('chains', () => {
+describe.concurrent('chains', () => {
   test('a sequencer that is down takes its chain out', async () => {
     let up = true;
     const sequencer: Sequencer = { chainId: 41061, state: () => (up ? { up: true, sinceMs: 0 } : { up: false, sinceMs: 0, detail: 'the sequencer is down' }), start() {}, stop() {} };
@@ -291,22 +306,9 @@ describe('chains', () => {
       expect(await stage.ask()).toBe('quote');
     });
   });
-
-  test('a chain without new blocks is not quoted', async () => {
-    await play({ chains: { maxHeadAgeMs: 2_500 } }, async (stage) => {
-      await active(stage);
-      await chain.anvil.rpc('evm_setIntervalMining', [0]);
-      await stage.venue.until(({ status }) => status === 'standby');
-      expect(await stage.ask()).toBe('chain_lag');
-      await pause(300);
-      await shows(stage, 'chain_lag');
-      await chain.anvil.rpc('evm_setIntervalMining', [1]);
-      await active(stage);
-    });
-  });
 });
 
-describe('the market', () => {
+describe.concurrent('the market', () => {
   test('one jump: short, small and careful; a second: stopped, and quoting again after', async () => {
     await play({ risk: { leastValiditySeconds: 3, volSpike: { haltSeconds: 2, calmSeconds: 2 } } }, async (stage) => {
       await active(stage);
@@ -359,7 +361,7 @@ describe('the market', () => {
   });
 });
 
-describe('takers', () => {
+describe.concurrent('takers', () => {
   test('three live quotes for one taker on one pair, by default', async () => {
     await play({ limits: {} }, async (stage) => {
       await active(stage);
@@ -452,7 +454,7 @@ describe('takers', () => {
   });
 });
 
-describe('capital', () => {
+describe.concurrent('capital', () => {
   test('losses halve the sizes, then pull the kill switch, and a restart does not forget them', async () => {
     await play({ risk: { drawdown: { hourBps: 100, dayBps: 200, killTimes: 2 }, volSpike: { tickTimes: 1e6, sigmaTimes: 1e6 } }, pairs: [{ base: 'WETH', quote: 'USDC', params: { maxSize: 20_000 } }] }, async (stage) => {
       await active(stage);
@@ -488,7 +490,7 @@ describe('capital', () => {
   });
 });
 
-describe('fat finger', () => {
+describe.concurrent('fat finger', () => {
   test('a size above the bound of the house is never signed, whatever its pair is told', async () => {
     await play({ risk: { fatFinger: { maxUsd: 1_000 } } }, async (stage) => {
       await active(stage);
@@ -516,7 +518,7 @@ describe('fat finger', () => {
   });
 });
 
-test('band: beyond it only what brings us back', async () => {
+test.concurrent('band: beyond it only what brings us back', async () => {
   await play({ assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH', target: '10', softBand: '5', hardBand: '10' } } }, async (stage) => {
     await active(stage);
     expect(await stage.ask(sell())).toBe('band');
