@@ -10,6 +10,7 @@ import type { OpenAward } from './award.ts';
 import { type CalibrationConfig, type Calibrator, createCalibrator } from './calibrate.ts';
 import { zLpPricing } from './config.ts';
 import type { QuoteRecord } from './moments.ts';
+import { groupOf } from './order.ts';
 import { pricingParams } from './params.ts';
 import type { Route } from './route.ts';
 
@@ -28,25 +29,28 @@ const config = (change: Partial<CalibrationConfig> = {}): CalibrationConfig => (
 interface Player {
   calibrator: Calibrator;
   /** Quotes now, firm for 10 s, to a new taker unless one is named; answers its orderId. */
-  quote(options?: { delta?: number; size?: number; taker?: string; group?: string; on?: Route; slice?: boolean; seconds?: number }): string;
+  quote(options?: { delta?: number; size?: number; taker?: string; nonce?: bigint; on?: Route; slice?: boolean; seconds?: number }): string;
   accept(orderId: string): void;
   pass(seconds: number): void;
 }
 
+const USER = `0x${'a'.repeat(40)}` as const;
 let number = 0;
+const nonces = new Map<string, bigint>();
 function play(change: Partial<CalibrationConfig> = {}, stored: unknown = null): Player {
   let nowMs = 1_700_000_000_000;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} };
   const calibrator = createCalibrator({ clock, log: silentLog, metrics: silentMetrics, store }, config(change), stored);
   return {
     calibrator,
-    quote({ delta = 8, size = 5_000, taker = `taker-${number}`, group = `group-${number}`, on = HERE, slice = false, seconds = 10 } = {}) {
+    quote({ delta = 8, size = 5_000, taker = `taker-${number}`, nonce = BigInt(number), on = HERE, slice = false, seconds = 10 } = {}) {
       const orderId = `order-${(number += 1)}`;
-      const record = { orderId, route: on, times: { fillDeadline: nowMs / 1000 + seconds }, taker, inputs: {}, priced: { terms: { D: delta }, notional: BigInt(size) * 1_000_000n }, hold: { group }, slice };
+      nonces.set(orderId, nonce);
+      const record = { orderId, route: on, times: { fillDeadline: nowMs / 1000 + seconds }, taker, inputs: {}, priced: { terms: { D: delta }, notional: BigInt(size) * 1_000_000n }, hold: { group: groupOf(1, USER, nonce) }, slice };
       calibrator.quoted(record as unknown as QuoteRecord);
       return orderId;
     },
-    accept: (orderId) => calibrator.accepted({ orderId } as unknown as OpenAward),
+    accept: (orderId) => calibrator.accepted({ orderId, order: { originChainId: 1n, user: USER, nonce: nonces.get(orderId) ?? 0n } } as unknown as OpenAward),
     pass(seconds) {
       nowMs += seconds * 1000;
       calibrator.tick();
@@ -76,7 +80,7 @@ describe('what counts', () => {
   });
   test('several firm times of one nonce are one outcome: lost at the best price, or won at the one that was taken', () => {
     const [lost, won] = [play(), play()];
-    for (const player of [lost, won]) for (const delta of [9, 8, 10]) player.quote({ delta, group: 'g', taker: 't' });
+    for (const player of [lost, won]) for (const delta of [9, 8, 10]) player.quote({ delta, nonce: 77n, taker: 't' });
     const orders = [number - 2, number - 1, number].map((n) => `order-${n}`);
     lost.pass(60);
     won.accept(orders[2] as string);

@@ -12,6 +12,7 @@ import type { PricingParams } from '../pricing/params.ts';
 import { type Curve, type CurveFit, exploration, learn, SIZE_BUCKETS, sizeBucket, startFit, trusted } from '../pricing/win-curve.ts';
 import type { LpConfig } from './config.ts';
 import type { MomentListener } from './moments.ts';
+import { groupOf } from './order.ts';
 import type { Route } from './route.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
@@ -80,7 +81,6 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   const learned = new Map<string, Learned>(Object.entries(read(stored, log)));
   /** In the order they were given, so that the oldest come first. */
   const pending = new Map<string, Pending>();
-  const byOrder = new Map<string, Pending>();
   const lostAt = new Map<string, number>();
   let merged = new WeakMap<Route, ({ fit: CurveFit; params: PricingParams } | undefined)[]>();
 
@@ -93,11 +93,6 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   function take({ key, configured }: Pending, delta: number, won: boolean): void {
     learned.set(key, { configured, fit: learn(fitOf(key, configured), { delta, won }, kept) });
     dirty = true;
-  }
-
-  function drop(entry: Pending): void {
-    pending.delete(entry.group);
-    for (const { orderId } of entry.quotes) byOrder.delete(orderId);
   }
 
   function lost(entry: Pending, nowMs: number): void {
@@ -154,27 +149,25 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
         known.quotes.push({ orderId, delta });
         known.delta = Math.min(known.delta, delta);
         known.endsMs = Math.max(known.endsMs, endsMs);
-        byOrder.set(orderId, known);
         return;
       }
       if (pending.size >= MOST_PENDING) return;
       const { alpha, beta } = route.params;
-      const entry: Pending = { group, key: keyOf(route, sizeBucket(Number(priced.notional) / 1e6)), configured: { alpha, beta }, taker, delta, endsMs, quotes: [{ orderId, delta }] };
-      pending.set(group, entry);
-      byOrder.set(orderId, entry);
+      pending.set(group, { group, key: keyOf(route, sizeBucket(Number(priced.notional) / 1e6)), configured: { alpha, beta }, taker, delta, endsMs, quotes: [{ orderId, delta }] });
     },
-    accepted({ orderId }) {
-      const entry = byOrder.get(orderId);
-      if (entry === undefined) return;
-      drop(entry);
-      take(entry, entry.quotes.find((quote) => quote.orderId === orderId)?.delta ?? entry.delta, true);
+    accepted({ orderId, order }) {
+      const entry = pending.get(groupOf(Number(order.originChainId), order.user, order.nonce));
+      const quote = entry?.quotes.find((each) => each.orderId === orderId);
+      if (entry === undefined || quote === undefined) return;
+      pending.delete(entry.group);
+      take(entry, quote.delta, true);
     },
     tick() {
       const nowMs = clock.nowMs();
       // A long one at the head keeps shorter ones behind it waiting: learning a minute later is soon enough.
       for (const entry of pending.values()) {
         if (entry.endsMs > nowMs) return;
-        drop(entry);
+        pending.delete(entry.group);
         lost(entry, nowMs);
       }
     },
