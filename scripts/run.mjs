@@ -39,11 +39,47 @@ function install() {
   if (major < 20 || (major === 20 && minor < 19)) fail(`firmquote needs Node >= 20.19; this is ${process.versions.node}.`);
   const lock = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json'))).update(`${process.platform}-${process.arch}`).digest('hex');
   const stamp = join(ROOT, 'node_modules', '.firmquote-lock');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
-  console.error('Installing dependencies (npm ci --ignore-scripts) …');
-  const done = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
-  if (done.status !== 0) fail('npm ci failed, so nothing can run. Its own message is above.');
-  writeFileSync(stamp, lock);
+  const installed = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === lock;
+  if (installed()) return;
+  alone(() => {
+    if (installed()) return;
+    console.error('Installing dependencies (npm ci --ignore-scripts) …');
+    const done = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+    if (done.status !== 0) fail('npm ci failed, so nothing can run. Its own message is above.');
+    writeFileSync(stamp, lock);
+  });
+}
+
+/** One install at a time in this folder: two at once would each remove what the other has just put there. */
+function alone(work) {
+  const file = join(tmpdir(), `firmquote-install-${createHash('sha256').update(ROOT).digest('hex').slice(0, 16)}`);
+  for (let waited = false; ; waited = true) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      if (!waited) console.error('Another command is installing the dependencies: waiting for it …');
+      if (!isAlive(file)) rmSync(file, { force: true });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+    }
+  }
+  process.once('exit', () => rmSync(file, { force: true }));
+  try {
+    work();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/** Does the process that wrote its number into this file still live? A file without a number is just being written. */
+function isAlive(file) {
+  try {
+    const pid = Number(readFileSync(file, 'utf8'));
+    return pid === 0 || process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
 }
 
 /** Installs the programs that tests need where it may (root on Debian); elsewhere names them in one line. In CI their absence is a failure. */
