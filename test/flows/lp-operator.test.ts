@@ -10,7 +10,7 @@ import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { freePort } from '../../src/adapters/postgres/embedded.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import type { Address } from '../../src/domain/hex.ts';
-import { type Ended, firmquote as run, type Running, startFirmquote } from '../support/command.ts';
+import { firmquote as run, lpCommandHere, type Running, startFirmquote } from '../support/command.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { random32, request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
@@ -39,8 +39,7 @@ let config: Config;
 let databaseUrl: string;
 
 const save = (next: object) => writeFile(file, JSON.stringify(next, null, 2));
-const firmquote = (...args: string[]): Promise<Ended> => run(args, { DATABASE_URL: databaseUrl });
-const json = async <T = Record<string, unknown>>(...args: string[]): Promise<T> => JSON.parse((await firmquote('lp', ...args, '-c', file, '--json')).stdout) as T;
+const json = async <T = Record<string, unknown>>(...args: string[]): Promise<T> => JSON.parse((await lpCommandHere(...args, '-c', file, '--json')).stdout) as T;
 
 async function start(): Promise<Running> {
   const process = startFirmquote(['lp', '-c', file], { DATABASE_URL: databaseUrl });
@@ -115,38 +114,38 @@ describe('the admin door', () => {
 
   test('the commands find it by configuration, before or after their name, or by URL', async () => {
     const url = `http://127.0.0.1:${config.admin.port}`;
-    const ways = await Promise.all([firmquote('lp', 'status', '-c', file), firmquote('lp', '-c', file, 'status'), firmquote('lp', 'status', '--admin', url, '--token-file', config.admin.tokenFile ?? '')]);
+    const ways = await Promise.all([run(['lp', 'status', '-c', file]), run(['lp', '-c', file, 'status']), run(['lp', 'status', '--admin', url, '--token-file', config.admin.tokenFile ?? ''])]);
     for (const { status, stdout } of ways) expect([status, stdout]).toEqual([0, expect.stringMatching(/^Quoting\. 0 live quotes, 0 open orders\./)]);
-    const without = await firmquote('lp', 'status', '--admin', url);
+    const without = await lpCommandHere('status', '--admin', url);
     expect([without.status, without.stderr]).toEqual([1, expect.stringContaining('wants the token of its admin door')]);
   });
 
   test('error: nobody there, the wrong door, no LP named', async () => {
     const free = await freePort();
-    expect((await firmquote('lp', 'status', '--admin', `http://127.0.0.1:${free}`)).stderr).toContain(`No LP answers at http://127.0.0.1:${free}. Is it running?`);
-    expect((await firmquote('lp', 'status', '--admin', `http://127.0.0.1:${config.ops.port}`)).stderr).toContain('is not the admin door of an LP');
-    expect((await firmquote('lp', 'status')).stderr).toContain('Which LP?');
+    expect((await lpCommandHere('status', '--admin', `http://127.0.0.1:${free}`)).stderr).toContain(`No LP answers at http://127.0.0.1:${free}. Is it running?`);
+    expect((await lpCommandHere('status', '--admin', `http://127.0.0.1:${config.ops.port}`)).stderr).toContain('is not the admin door of an LP');
+    expect((await lpCommandHere('status')).stderr).toContain('Which LP?');
   });
 });
 
 test('pause stops signing at once and says who and why; resume ends it', async () => {
-  const paused = await firmquote('lp', 'pause', '-c', file, '--note', 'lunch');
+  const paused = await lpCommandHere('pause', '-c', file, '--note', 'lunch');
   expect(paused.stdout).toMatch(/^Not quoting\..*\nPaused by cli \(.+\) at .*: lunch\. Ends with: firmquote lp resume/);
   expect(await venue.ask(sell())).toMatchObject({ type: 'decline', reason: 'standby' });
   expect(venue.statuses.at(-1)).toMatchObject({ status: 'standby', note: 'lunch' });
-  expect((await firmquote('lp', 'resume', '-c', file)).stdout).toMatch(/^Quoting\./);
+  expect((await lpCommandHere('resume', '-c', file)).stdout).toMatch(/^Quoting\./);
   expect(await outputOf()).toBeGreaterThan(480n * USDC);
 });
 
 test('inventory and limits as tables and as JSON', async () => {
-  const inventory = await firmquote('lp', 'inventory', '-c', file);
+  const inventory = await lpCommandHere('inventory', '-c', file);
   expect(inventory.stdout).toMatch(/asset +chain +balance +held/);
   expect(inventory.stdout).toMatch(/USDC +chain1 +50000 /);
   expect(inventory.stdout).toMatch(/asset +chain +position +target +soft band +hard band +q/);
   expect(inventory.stdout).toMatch(/WETH +all +[0-9.]+ +[0-9.]+ +± 80 +± 160 +-?[0-9.]+/);
   const limits = await json<{ limits: { scope: string; maxCount: number }[] }>('limits');
   expect(limits.limits).toContainEqual(expect.objectContaining({ scope: 'total', maxCount: 100 }));
-  const [curves, learned] = await Promise.all([firmquote('lp', 'curves', '-c', file), json<{ curves: object[] }>('curves')]);
+  const [curves, learned] = await Promise.all([lpCommandHere('curves', '-c', file), json<{ curves: object[] }>('curves')]);
   expect(curves.stdout).toMatch(learned.curves.length === 0 ? /Nothing is learned yet/ : /pair +corridor +size USD +won +lost/);
 });
 
@@ -170,9 +169,9 @@ describe('reload', () => {
   test('the command prints what differs, and says when nothing does', async () => {
     config.lp.limits = { total: { count: 100 }, perPair: { count: 7 } };
     await save(config);
-    const changed = await firmquote('lp', 'reload', '-c', file);
+    const changed = await lpCommandHere('reload', '-c', file);
     expect([changed.status, changed.stdout]).toEqual([0, expect.stringContaining('lp.limits.perPair: - → {count: 7}')]);
-    expect((await firmquote('lp', 'reload', '-c', file)).stdout).toBe('The file says what is in force already.\n');
+    expect((await lpCommandHere('reload', '-c', file)).stdout).toBe('The file says what is in force already.\n');
     expect((await json<{ limits: { scope: string }[] }>('limits')).limits.map(({ scope }) => scope)).toContain('perPair');
   });
 
@@ -184,7 +183,7 @@ describe('reload', () => {
     spoilt.keys.operator = { env: 'SOMETHING', development: true };
     await save(spoilt);
     const before = await outputOf();
-    const refused = await firmquote('lp', 'reload', '-c', file);
+    const refused = await lpCommandHere('reload', '-c', file);
     expect(refused.status).toBe(1);
     for (const key of [`lp.chains.${chain.chain.id}.account`, 'lp.quoting.claimSeconds', 'keys.operator.keystore']) expect(refused.stderr).toContain(`  - ${key} is read only at start: restart the LP to change it.`);
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -199,7 +198,9 @@ describe('reload', () => {
       expect(await answer.json()).toMatchObject({ error: { code: 'reload_refused' }, applied: false, reasons: [expect.stringContaining('is not JSON')] });
     });
     await save({ ...config, lp: { ...config.lp, pairs: [{ base: 'GOLD', quote: 'USDC' }] } });
-    expect((await firmquote('lp', 'reload', '-c', file)).stderr).toContain('GOLD');
+    // A file that cannot be used as a whole still says where the LP is.
+    expect((await lpCommandHere('reload', '-c', file)).stderr).toContain('lp.pairs.0.base: there is no asset "GOLD"');
+    expect((await json('status')).status).toBe('active');
     await save(config);
     expect(await outputOf()).toBeGreaterThan(0n);
     const metrics = await (await fetch(`http://127.0.0.1:${config.ops.port}/metrics`)).text();
@@ -209,16 +210,16 @@ describe('reload', () => {
 
 test('drain waits for the last promise, the pause outlives a restart, and the trail tells it all', async () => {
   await outputOf(sell(WETH / 10n));
-  const late = await firmquote('lp', 'drain', '-c', file, '--timeout', '0.1');
+  const late = await lpCommandHere('drain', '-c', file, '--timeout', '0.1');
   expect([late.status, late.stderr]).toEqual([1, expect.stringMatching(/Not empty after .* live quotes/)]);
-  const drained = await firmquote('lp', 'drain', '-c', file, '--note', 'upgrade');
+  const drained = await lpCommandHere('drain', '-c', file, '--note', 'upgrade');
   expect([drained.status, drained.stdout]).toEqual([0, expect.stringMatching(/live quotes, 0 open orders\n[\s\S]*Drained after \d+ s/)]);
   expect((await json<{ buckets: { held: string }[] }>('inventory')).buckets.every(({ held }) => held === '0')).toBe(true);
 
   expect(await lp.stop()).toBe(0);
   lp = await start();
   expect(await json('status')).toMatchObject({ status: 'standby', pause: { note: 'upgrade', by: expect.stringMatching(/^cli/) } });
-  expect((await firmquote('lp', 'resume', '-c', file)).status).toBe(0);
+  expect((await lpCommandHere('resume', '-c', file)).status).toBe(0);
   await venue.until(({ status }) => status === 'active');
 
   const entries = await json<{ what: string; who: string; note: string | null; configSha256: string | null; changes: { path: string }[] }[]>('audit', '--limit', '100');

@@ -3,6 +3,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Command } from 'commander';
+import { lpCommand } from '../../src/apps/cli/lp.ts';
+import { BaseError } from '../../src/domain/errors.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** By its place, so that a command may run in any folder. */
@@ -67,4 +70,29 @@ export function startFirmquote(args: readonly string[], env: NodeJS.ProcessEnv =
       return ended;
     },
   };
+}
+
+let turn: Promise<unknown> = Promise.resolve();
+
+/** The words of `firmquote lp …` parsed and run here, without the second that a process of their own takes. One at a time, for they share a console. */
+export function lpCommandHere(...words: string[]): Promise<Ended> {
+  const mine = turn.then(async (): Promise<Ended> => {
+    const [out, err]: [string[], string[]] = [[], []];
+    const [log, error, exitCode] = [console.log, console.error, process.exitCode];
+    console.log = (...parts: unknown[]) => void out.push(`${parts.join(' ')}\n`);
+    console.error = (...parts: unknown[]) => void err.push(`${parts.join(' ')}\n`);
+    process.exitCode = undefined;
+    try {
+      const program = new Command('firmquote').enablePositionalOptions().exitOverride().addCommand(lpCommand());
+      await program.parseAsync(['lp', ...words], { from: 'user' });
+    } catch (failure) {
+      err.push(`${failure instanceof BaseError ? failure.message : String(failure)}\n`);
+      process.exitCode = 1;
+    }
+    const status = process.exitCode ?? 0;
+    [console.log, console.error, process.exitCode] = [log, error, exitCode];
+    return { status: Number(status), stdout: out.join(''), stderr: err.join('') };
+  });
+  turn = mine;
+  return mine;
 }

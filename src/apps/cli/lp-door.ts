@@ -3,7 +3,7 @@
 import { userInfo } from 'node:os';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import { loadConfig } from '../config/load.ts';
-import { zLpAppConfig } from '../lp/config.ts';
+import { zLpDoors } from '../lp/config.ts';
 import { readAdminToken } from '../lp/token.ts';
 
 export interface DoorOptions {
@@ -56,7 +56,8 @@ async function find({ config: file, admin, tokenFile }: DoorOptions): Promise<{ 
     return { url: admin.replace(/\/+$/, ''), tokenFile: tokenFile ?? null };
   }
   if (file === undefined) throw new RequestError('Which LP? Name its configuration (--config FILE) or its admin door (--admin URL).', { code: 'bad_request' });
-  const { config } = await loadConfig(zLpAppConfig, file, process.env);
+  const doors = Object.fromEntries(Object.entries(process.env).filter(([name]) => /^FIRMQUOTE__(?:OPS|ADMIN)__/.test(name)));
+  const { config } = await loadConfig(zLpDoors, file, doors);
   const host = config.ops.host === '0.0.0.0' ? '127.0.0.1' : config.ops.host;
   return { url: `http://127.0.0.1:${config.admin.port}`, tokenFile: tokenFile ?? config.admin.tokenFile, opsUrl: `http://${host}:${config.ops.port}`, config: file };
 }

@@ -13,18 +13,23 @@ const zLpNetwork = zChain.extend({
   sequencer: z.strictObject({ address: zAddress, graceSeconds: z.int().min(0).default(3_600) }).nullable().default(null),
 });
 
+const zOps = zDoor(9200);
+
+/** Pause, resume, kill switch: opened on loopback only. */
+const zAdmin = z.strictObject({
+  port: z.int().min(0).max(65_535).default(9201),
+  /** A secret that whoever knocks has to show, made at the first start; null: every program on this machine may knock. */
+  tokenFile: z.string().min(1).nullable().default(null),
+});
+
+/** Where a running LP is found, whatever else its file says: it must be stopped even while somebody is half way through editing it. */
+export const zLpDoors = z.object({ ops: zOps.prefault({}), admin: zAdmin.prefault({}) });
+
 export const zLpAppConfig = z
   .strictObject({
     app: z.literal('lp'),
-    ops: zDoor(9200).prefault({}),
-    /** Pause, resume, kill switch: opened on loopback only. */
-    admin: z
-      .strictObject({
-        port: z.int().min(0).max(65_535).default(9201),
-        /** A secret that whoever knocks has to show, made at the first start; null: every program on this machine may knock. */
-        tokenFile: z.string().min(1).nullable().default(null),
-      })
-      .prefault({}),
+    ops: zOps.prefault({}),
+    admin: zAdmin.prefault({}),
     log: zLogSection.prefault({}),
     database: zDatabase('firmquote_lp').prefault({}),
     keys: z.strictObject({

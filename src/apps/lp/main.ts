@@ -99,7 +99,7 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
     const killed = () => node.kill('signal', 'stopped by a signal');
     process.on('SIGUSR2', killed);
     life.onStop('kill signal', () => process.off('SIGUSR2', killed));
-    const reloader = createReloader({ node, journal, file, env: process.env }, config);
+    const reloader = createReloader({ node, journal, metrics, file, env: process.env }, config);
     await journal.note('process', 'start', { configSha256: await sha256Of(file) });
     await node.start();
     life.onStop('audit trail', () => journal.note('process', 'stop'));

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import type { LpNode } from '../../lp/node.ts';
 import { type Change, changesBetween, isLive } from '../../lp/reload.ts';
 import type { AuditEntry } from '../../ports/audit.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { shown } from '../config/print.ts';
 import { type LpAppConfig, zLpAppConfig } from './config.ts';
@@ -23,7 +24,16 @@ export interface Reloader {
   reload(who: string): Promise<Reload>;
 }
 
-export function createReloader({ node, journal, file, env }: { node: Pick<LpNode, 'reload'>; journal: Pick<Journal, 'note'>; file: string; env: NodeJS.ProcessEnv }, running: LpAppConfig): Reloader {
+export interface ReloaderDeps {
+  node: Pick<LpNode, 'reload'>;
+  journal: Pick<Journal, 'note'>;
+  metrics: Metrics;
+  file: string;
+  env: NodeJS.ProcessEnv;
+}
+
+export function createReloader({ node, journal, metrics, file, env }: ReloaderDeps, running: LpAppConfig): Reloader {
+  const reloads = metrics.counter('firmquote_lp_reloads_total', 'Times that the configuration was read again, by what came of it', ['outcome']);
   let current = running;
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -50,6 +60,7 @@ export function createReloader({ node, journal, file, env }: { node: Pick<LpNode
     reload(who) {
       const turn = queue.then(async () => {
         const done = await attempt();
+        reloads.add({ outcome: done.applied ? 'applied' : 'refused' });
         const note = done.applied ? (done.changes.length === 0 ? 'nothing differs' : null) : done.reasons.join(' ');
         await journal.note(who, done.applied ? 'reload' : 'reload_refused', { note, changes: done.changes, configSha256: await sha256Of(file) });
         return done;
