@@ -89,7 +89,15 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
   let configured = deps.limitsOf(first);
   const rule = () => config.risk;
   const board = createBoard(deps);
-  const kill = createKillSwitch({ log, changed: deps.changed, pulled: deps.pulled });
+  const kill: KillSwitch = createKillSwitch({
+    log,
+    changed() {
+      deps.changed();
+      // At once, because the next thing may be a crash; what fails is tried again at every look.
+      void kill.flush(deps.store).catch((error: unknown) => log.error({ error }, 'the kill switch could not be written down yet'));
+    },
+    pulled: deps.pulled,
+  });
   const nav = createNav({ ledger, market, assets: first.assets });
   const capital = createCapital({ nav, kill, clock, assetOf: deps.assetOf, setLimits: ledger.setLimits, risk: rule, configured: () => configured });
   const conduct = createConductBook(rule);
