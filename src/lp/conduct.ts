@@ -15,7 +15,7 @@ export interface ConductBook {
   accepted(award: Pick<OpenAward, 'quoteId' | 'order'>, markBps: number, nowMs: number): void;
   /** Another quote of the same request was taken, on chain. */
   elsewhere(quoteIds: readonly Bytes32[], nowMs: number): void;
-  /** Those under suspicion, the worst first. */
+  /** Those under suspicion, the worst first; of very many some. */
   suspects(nowMs: number): { taker: string; step: Suspicion; quotes: number; liveSeconds: number; accepts: number }[];
 }
 
@@ -44,10 +44,12 @@ interface Open {
 const LINGER_MS = 60_000;
 const MOST_OPEN = 200_000;
 const PRUNE_EVERY_MS = 1_000;
+const MOST_SUSPECTS = 100;
 
 export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>): ConductBook {
   const takers = new Map<string, Known>();
   const open = new Map<Bytes32, Open>();
+  const suspected = new Set<string>();
   let last: Asked | undefined;
   let prunedMs = 0;
 
@@ -63,6 +65,7 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
       for (const first of takers.keys()) {
         if (surplus-- === 0) break;
         takers.delete(first);
+        suspected.delete(first);
       }
     }
     return one;
@@ -72,7 +75,23 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
     const { freeOption } = rule();
     const one = known(taker, nowMs);
     one.conduct = lesson(faded(one.conduct, nowMs, freeOption));
-    one.suspicion = suspicion(one.conduct, freeOption);
+    judge(taker, one);
+  }
+
+  function judge(taker: string, one: Known): Suspicion {
+    const step = suspicion(one.conduct, rule().freeOption);
+    if (step !== one.suspicion) {
+      if (step === 0) suspected.delete(taker);
+      else suspected.add(taker);
+      one.suspicion = step;
+    }
+    return step;
+  }
+
+  /** Nothing is learnt by waiting, but it fades. */
+  function waited(taker: string, one: Known, nowMs: number): Suspicion {
+    one.conduct = faded(one.conduct, nowMs, rule().freeOption);
+    return judge(taker, one);
   }
 
   /** In order of asking, so nearly in order of ending; once a second, for the same reason. */
@@ -89,9 +108,7 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
     asked(taker, nowMs) {
       const one = known(taker, nowMs);
       if (!take(one.tokens, nowMs, rule().rate)) return 'too_often';
-      // Suspicion changes when something is learnt; that it fades has to be looked at.
-      if (one.suspicion !== 0) one.suspicion = suspicion((one.conduct = faded(one.conduct, nowMs, rule().freeOption)), rule().freeOption);
-      return one.suspicion;
+      return one.suspicion === 0 ? 0 : waited(taker, one, nowMs);
     },
     quoted({ quoteId, rfqId, atMs, taker, times }) {
       prune(atMs);
@@ -128,13 +145,13 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
       }
     },
     suspects: (nowMs) =>
-      [...takers]
-        .filter((entry) => entry[1].suspicion !== 0)
-        .map(([taker, { conduct }]) => {
-          const now = faded(conduct, nowMs, rule().freeOption);
-          return { taker, step: suspicion(now, rule().freeOption), quotes: now.quotes, liveSeconds: now.liveSeconds, accepts: now.accepts };
+      [...suspected]
+        .slice(0, MOST_SUSPECTS)
+        .flatMap((taker) => {
+          const one = takers.get(taker);
+          const step = one === undefined ? 0 : waited(taker, one, nowMs);
+          return one === undefined || step === 0 ? [] : [{ taker, step, quotes: one.conduct.quotes, liveSeconds: one.conduct.liveSeconds, accepts: one.conduct.accepts }];
         })
-        .filter(({ step }) => step > 0)
         .sort((a, b) => b.step - a.step || b.liveSeconds - a.liveSeconds),
   };
 }

@@ -184,6 +184,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       board.holds('sequencer', chainHalts());
       board.holds('vol_spike', watch.wild(nowMs));
       board.holds('burst', watch.frozen(nowMs));
+      board.holds('free_option', new Map(conduct.suspects(nowMs).map(({ taker, step }) => [taker, SUSPICION[step]])));
       board.holds('kill_switch', new Map(kill.held));
       board.holds('drawdown', capital.cut ? new Map([['capital', 'losses: sizes are cut']]) : NONE);
     },
@@ -216,6 +217,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
 }
 
 const NONE: ReadonlyMap<string, string> = new Map();
+const SUSPICION = ['nothing', 'pays more for the option', 'pays more and gets it short', 'gets no quotes'] as const;
 const LOOKED_AT_ONCE = 250;
 
 /** T_max: the longest that a quote may be firm. */

@@ -447,6 +447,7 @@ describe.concurrent('takers', () => {
         await soon(async () => (await stage.node.awards()).some(({ orderId }) => orderId === trade.id));
       }
       await soon(() => stage.node.risk().suspects.some(({ step }) => step === 1));
+      await soon(() => stage.node.risk().tripped.some(({ control, about }) => control === 'free_option' && about === taker.address));
       const stranger = account(66).address;
       const [after, honest] = [Number((await stage.quote()).order.outputs[0]?.amount), Number((await stage.quote(sell(WETH / 10n, { taker: stranger, receiver: stranger }))).order.outputs[0]?.amount)];
       expect(after).toBeLessThan(honest);

@@ -59,7 +59,7 @@ export const freeOptionCheck = (id: string): Check => ({
   name: 'free_option: a taker that asks and never takes',
   async run(world) {
     const undo = await world.stage.reconfigure(id, (lp) => {
-      risk({ freeOption: { liveSeconds: 8, memorySeconds: 6 } })(lp);
+      risk({ freeOption: { liveSeconds: 6, memorySeconds: 4 } })(lp);
       limits({ perTakerPair: {} })(lp);
     });
     try {
@@ -77,7 +77,7 @@ export const freeOptionCheck = (id: string): Check => ({
       await seen.tripped();
       expect((lives.at(-1) ?? 0) < (lives[0] ?? 0), 'its quotes did not become shorter before they stopped');
       await eventually('it is forgiven', 30_000, async () => (await taker.quotes()).length > 0);
-      await seen.passed();
+      await seen.passed(40_000);
       return `after ${asked} quotes and no trade it got none; before that they lived ${lives[0]?.toFixed(0)} s, then ${lives.at(-1)?.toFixed(0)} s; forgiven in time`;
     } finally {
       await undo();
