@@ -23,6 +23,10 @@ export function openTerminal(): Terminal | undefined {
     },
   });
   const terminal = createInterface({ input: process.stdin, output, terminal: true });
+  // The terminal is ours while we ask, Ctrl-C and Ctrl-D included: whoever leaves in the middle has written nothing.
+  const leave = () => process.exit(130);
+  terminal.on('SIGINT', leave);
+  terminal.on('close', leave);
   const question = (text: string) => new Promise<string>((resolve) => terminal.question(text, resolve));
   return {
     async ask(text, preset) {
@@ -38,7 +42,10 @@ export function openTerminal(): Terminal | undefined {
       return answer;
     },
     say: (line) => void process.stderr.write(`${line}\n`),
-    close: () => terminal.close(),
+    close() {
+      terminal.off('close', leave);
+      terminal.close();
+    },
   };
 }
 
