@@ -6,8 +6,9 @@
  *
  *   npm run bench -- quotes [--seconds=2] [--live=100000] [--pairs=1000]
  *
- * CPU per quote is of the LP's whole process, collector threads and the kernel's part included. It hardly moves when other
- * programs share the machine; quotes per second, latencies and the event loop's delay do.
+ * CPU per quote is of the LP's whole process: compiling, collecting, following the chain and the kernel's part included. It
+ * suffers least when other programs share the machine, but it suffers: caches are shared, and what the process does beside
+ * quoting falls on fewer quotes. Compare it with the bare signature of the same run, and measure on a quiet machine.
  */
 
 import { fork, type ChildProcess } from 'node:child_process';
@@ -94,7 +95,7 @@ try {
   show('firmquote, one quote a request', ours);
   show('the same server, signing with viem', stock);
   show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], ['the link alone', echo]]));
-  console.log(`a bare signature: ${round(signatureMicros)} µs CPU. CPU per quote holds on a busy machine; the other columns are of this moment.`);
+  console.log(`a bare signature: ${round(signatureMicros)} µs CPU. Other programs on this machine make every figure worse, CPU per quote least.`);
   const [at10, base] = [ours.get(10) as Figures, stock.get(10) as Figures];
   console.log(
     JSON.stringify({
