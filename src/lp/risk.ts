@@ -155,7 +155,11 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
         if (control !== undefined) board.refused(control, detail ?? declined);
       },
       accepted: taken,
-      moved: (money) => capital.moved(money),
+      moved(money) {
+        capital.moved(money);
+        // New money may be promised from now on; what is gone no longer.
+        capital.look();
+      },
     },
     stopped(route) {
       const chain = market.chainCondition(route.origin.id) ?? market.chainCondition(route.dest.id);

@@ -12,6 +12,7 @@ import { showProfit } from '../../src/apps/cli/lp-pnl.ts';
 import { bookRoutes } from '../../src/apps/lp/books.ts';
 import type { ExplainedQuote } from '../../src/lp/explain.ts';
 import type { LpNode } from '../../src/lp/node.ts';
+import type { JournalStore } from '../../src/ports/journal-store.ts';
 import { encodeFunding } from '../../src/settlement/funding.ts';
 import { openForCall, refundCall, requestWithdrawalCall, settleCall, withdrawCall } from '../../src/settlement/call.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
@@ -78,7 +79,8 @@ afterAll(async () => {
 const buy = (amount: bigint) => takeQuote(devnet, venue, taker, request({ from: here.chain, to: here.chain, give: here.usdc, take: here.weth, amount, taker: taker.address }));
 const bridge = (amount: bigint) => takeQuote(devnet, venue, taker, request({ from: here.chain, to: there.chain, give: here.usdc, take: there.usdc, amount, taker: taker.address }));
 const settle = ({ message, order, funding }: Trade) => here.send(keeper.address, here.chain.escrow, settleCall(order, funding, message.quoteId, [message.commitment]));
-const journalStore = async () => createJournalStore(await postgres.database('lp_books', LP_MIGRATIONS));
+let store: JournalStore | undefined;
+const journalStore = async () => (store ??= createJournalStore(await postgres.database('lp_books', LP_MIGRATIONS)));
 const tradeOf = async (id: `0x${string}`) => (await journalStore()).trade(id);
 
 /** Journal, ledger and escrow at one block: three equal numbers for each token, and not one posting out of balance. */

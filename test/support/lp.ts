@@ -46,6 +46,12 @@ export async function testTransactors({ devnet, postgres, operator, owner }: { d
   return new Map(devnet.chains.map(({ port }) => [port.chain.id, createTransactor({ chain: port, store, signer: operator.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner, leaseMs: 1_000 })]));
 }
 
+/** The port shows what was mined by now: an LP that starts on an older head learns of its own deposits only later. */
+async function seen({ anvil, port }: Devnet['chains'][number]): Promise<void> {
+  const mined = BigInt(await anvil.rpc<string>('eth_blockNumber'));
+  while ((port.head()?.number ?? -1n) < mined) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
 export async function createTestLp({ devnet, postgres, venueUrl, operator, schema, config, transactors = new Map(), proofs, plugin, prices = { ETHUSD: '2500' }, more = {} }: {
   devnet: Devnet;
   postgres: TestPostgres;
@@ -62,6 +68,7 @@ export async function createTestLp({ devnet, postgres, venueUrl, operator, schem
   more?: Partial<LpNodeDeps>;
 }): Promise<LpNode> {
   const db = await postgres.database(schema, LP_MIGRATIONS);
+  await Promise.all(devnet.chains.map(seen));
   return createLpNode(
     {
       chains: devnet.chains.map(({ port }) => port),
