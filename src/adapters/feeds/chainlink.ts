@@ -12,7 +12,7 @@ import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener, FeedTrouble, Sequencer } from '../../ports/feed.ts';
 import type { Refusal } from './format.ts';
-import { perHead, readDecimals, readRound, type Round } from './per-head.ts';
+import { contractFeed, readDecimals, readRound, type Round } from './per-head.ts';
 
 export interface ChainlinkFeedOptions {
   source: string;
@@ -29,8 +29,6 @@ export interface ChainlinkTools {
 
 export function createChainlinkFeed({ clock, chain, sequencer }: ChainlinkTools, { source, aggregators }: ChainlinkFeedOptions): Feed {
   const told = new Map<string, string>();
-  let connected = false;
-  let stop = () => {};
 
   /** Heads come every second; the same trouble is worth saying once. */
   function tell(listener: FeedListener, symbol: string, trouble: FeedTrouble | undefined): void {
@@ -50,22 +48,7 @@ export function createChainlinkFeed({ clock, chain, sequencer }: ChainlinkTools,
     listener.quote({ source, symbol, bid: price, ask: price, exchangeTimeMs: round.updatedAt * 1_000, receivedMs: clock.nowMs(), sequence: null });
   }
 
-  return {
-    source,
-    start(listener) {
-      stop = perHead(chain, async (block) => {
-        try {
-          await Promise.all(Object.entries(aggregators).map(([symbol, address]) => one(listener, symbol, address, block)));
-          if (!connected) listener.trouble?.({ kind: 'connected' });
-          connected = true;
-        } catch {
-          if (connected) listener.trouble?.({ kind: 'disconnected', detail: `${chain.chain.slug} does not answer`, retryInMs: null });
-          connected = false;
-        }
-      });
-    },
-    stop: () => stop(),
-  };
+  return contractFeed(chain, source, aggregators, one);
 }
 
 function wrongRound({ id, answer, updatedAt, answeredIn }: Round, block: Block): Refusal | undefined {

@@ -3,6 +3,7 @@
 import type { Address } from '../../domain/hex.ts';
 import { encode } from '../evm/views.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
+import type { Feed, FeedListener } from '../../ports/feed.ts';
 
 /** Reads at the newest head now and at each one that comes; heads that arrive meanwhile are skipped but for the last. Returns how to stop. */
 export function perHead(chain: ChainPort, read: (block: Block) => Promise<void>): () => void {
@@ -30,6 +31,28 @@ export function perHead(chain: ChainPort, read: (block: Block) => Promise<void>)
   return () => {
     stopped = true;
     off();
+  };
+}
+
+/** A feed that asks each of its contracts at every head; a node that does not answer is a lost connection until it does again. */
+export function contractFeed<T>(chain: ChainPort, source: string, contracts: Readonly<Record<string, T>>, ask: (listener: FeedListener, symbol: string, contract: T, block: Block) => Promise<void>): Feed {
+  let connected = false;
+  let stop = () => {};
+  return {
+    source,
+    start(listener) {
+      stop = perHead(chain, async (block) => {
+        try {
+          await Promise.all(Object.entries(contracts).map(([symbol, contract]) => ask(listener, symbol, contract, block)));
+          if (!connected) listener.trouble?.({ kind: 'connected' });
+          connected = true;
+        } catch {
+          if (connected) listener.trouble?.({ kind: 'disconnected', detail: `${chain.chain.slug} does not answer`, retryInMs: null });
+          connected = false;
+        }
+      });
+    },
+    stop: () => stop(),
   };
 }
 

@@ -11,7 +11,7 @@ import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
 import { decimalText } from './json.ts';
-import { perHead, readDecimals, signed, wordsOf } from './per-head.ts';
+import { contractFeed, readDecimals, signed, wordsOf } from './per-head.ts';
 
 export interface TwapPool {
   address: Address;
@@ -30,8 +30,6 @@ export function createUniswapV3TwapFeed({ clock, chain }: { clock: Clock; chain:
   /** 10^(decimals of token0 - decimals of token1), and whether the base is token0: fixed for a pool's life. */
   const scales = new Map<string, { power: number; baseFirst: boolean }>();
   const told = new Map<string, string>();
-  let connected = false;
-  let stop = () => {};
 
   async function scaleOf(symbol: string, { address, base }: TwapPool, at: bigint) {
     const known = scales.get(symbol);
@@ -63,22 +61,7 @@ export function createUniswapV3TwapFeed({ clock, chain }: { clock: Clock; chain:
     listener.reference?.({ source, symbol, price: text.slice(0, 60), atMs: Math.min(clock.nowMs(), block.timestamp * 1_000) });
   }
 
-  return {
-    source,
-    start(listener) {
-      stop = perHead(chain, async (block) => {
-        try {
-          await Promise.all(Object.entries(pools).map(([symbol, pool]) => one(listener, symbol, pool, block)));
-          if (!connected) listener.trouble?.({ kind: 'connected' });
-          connected = true;
-        } catch {
-          if (connected) listener.trouble?.({ kind: 'disconnected', detail: `${chain.chain.slug} does not answer`, retryInMs: null });
-          connected = false;
-        }
-      });
-    },
-    stop: () => stop(),
-  };
+  return contractFeed(chain, source, pools, one);
 }
 
 /** Whole tokens of the other side for one whole base token. A float is fine: it guards, it prices nothing. */
