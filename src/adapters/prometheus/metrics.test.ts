@@ -37,8 +37,7 @@ describe('metrics', () => {
     expect(() => metrics.gauge('quotes', 'x')).toThrow(/named firmquote_/);
   });
 
-  // promtool comes with Debian's prometheus; where it is missing, the names are held by the rule above alone.
-  test.runIf(spawnSync('promtool', ['--version']).status === 0)('promtool has no complaint', async () => {
+  test('promtool has no complaint', async () => {
     const checked = spawnSync('promtool', ['check', 'metrics'], { input: await createMetrics().text(), encoding: 'utf8' });
     expect(`${checked.stdout}${checked.stderr}`).toBe('');
     expect(checked.status).toBe(0);
