@@ -36,6 +36,8 @@ interface Ledger {
   accounts: Set<Address>;
   holdings: Map<string, Holding>;
   operators: Map<string, boolean>;
+  /** Promises that events ended; they count until the balances that they moved have been read, or the same money would be offered twice. */
+  ended: Set<string>;
   /** Last block whose events have been read. */
   read: bigint | undefined;
   busy: boolean;
@@ -51,7 +53,7 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
   /** Opened cross-chain orders and the promise that a fill of theirs keeps. */
   const groups = new Map<Bytes32, string>();
   const ledgers = new Map<number, Ledger>(
-    [...chains].map(([id, port]) => [id, { port, accounts: new Set(), holdings: new Map(), operators: new Map(), read: undefined, busy: false, blocksSinceFull: 0, stop: () => {} }]),
+    [...chains].map(([id, port]) => [id, { port, accounts: new Set(), holdings: new Map(), operators: new Map(), ended: new Set(), read: undefined, busy: false, blocksSinceFull: 0, stop: () => {} }]),
   );
 
   async function readHolding({ port, holdings }: Ledger, account: Address, token: Address): Promise<void> {
@@ -75,31 +77,31 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
       case 'filled':
         // The LP's output went out; on one chain its share of the input came in within the same transaction.
         if (event.solver.startsWith('0x000000000000000000000000')) mark(bytes32ToAddress(event.solver), null);
-        return release(event.orderId);
+        return release(ledger, event.orderId);
       case 'open': {
         const { order } = event;
         const group = groupOf(order.originChainId, order.user, order.nonce);
         // On one chain opening is settling. Across chains the promise stands until the fill.
-        if (order.outputs.every((output) => output.chainId === order.originChainId)) exposure.release(group);
+        if (order.outputs.every((output) => output.chainId === order.originChainId)) ledger.ended.add(group);
         else groups.set(event.orderId, group);
         return;
       }
       case 'finalised':
         for (const account of ledger.accounts) mark(account, null);
-        return release(event.orderId);
+        return release(ledger, event.orderId);
       case 'refunded':
-        return release(event.orderId);
+        return release(ledger, event.orderId);
       case 'nonce':
-        return exposure.release(groupOf(ledger.port.chain.id, event.user, event.nonce));
+        return void ledger.ended.add(groupOf(ledger.port.chain.id, event.user, event.nonce));
       case 'operator':
         ledger.operators.set(`${event.account}:${event.operator}`, event.allowed);
         if (!event.allowed) for (const listener of revoked) listener(ledger.port.chain.id, event.account, event.operator);
     }
   }
 
-  function release(orderId: Bytes32): void {
+  function release(ledger: Ledger, orderId: Bytes32): void {
     const group = groups.get(orderId);
-    if (group !== undefined) exposure.release(group);
+    if (group !== undefined) ledger.ended.add(group);
     groups.delete(orderId);
   }
 
@@ -119,6 +121,8 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
       }
       ledger.read = head.number;
       await Promise.all([...dirty].map(([account, tokens]) => (tokens === null ? readAccount(ledger, account) : Promise.all([...tokens].map((token) => readHolding(ledger, account, token))))));
+      for (const group of ledger.ended) exposure.release(group);
+      ledger.ended.clear();
     } catch (error) {
       // Whatever was missed is read again with the next head; until then the old figures stand.
       ledger.blocksSinceFull = FULL_ROUND_BLOCKS;

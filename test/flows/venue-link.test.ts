@@ -17,9 +17,22 @@ let v: TestVenue;
 let key: string;
 let usdc: string;
 let weth: string;
+let slowBalances: { asked: () => void; until: Promise<void> } | undefined;
 
 beforeAll(async () => {
-  v = await startTestVenue({ breaker: { limit: 4, firstCoolDownMs: 1_500 } });
+  v = await startTestVenue({
+    breaker: { limit: 4, firstCoolDownMs: 1_500 },
+    seen: (port) => ({
+      ...port,
+      async ledgerBalance(...asked) {
+        const before = await port.ledgerBalance(...asked);
+        if (!slowBalances) return before;
+        slowBalances.asked();
+        await slowBalances.until;
+        return port.ledgerBalance(...asked);
+      },
+    }),
+  });
   key = await v.key('service');
   usdc = assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address });
   weth = assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
@@ -166,6 +179,28 @@ describe('answers are verified before they are ranked', () => {
     // 600 are left and nothing is promised: one more of 400, not two.
     await until(async () => ((await ask(only(solver.id))).json['quotes'] as unknown as Json[]).length === 1);
     expect((await ask(only(solver.id))).json['quotes']).toEqual([]);
+    await solver.stop();
+  });
+
+  test('until the fallen balance has been read, a kept promise still counts', async () => {
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: 400n * 10n ** 18n }), { inventory: 1_000n });
+    const taker = account(5_011);
+    await v.chain.fund(taker.address, 10_000n);
+    const quote = (await ask(only(solver.id), taker)).json['quotes']?.[0] as Json;
+    const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
+    const { json } = await v.call('POST', '/api/v1/rfq/orders', { key, body: await signPlan(taker, quote, plan) });
+    const record = await v.store.order(json['id'] as unknown as Hex);
+    if (!record) throw new Error('no order');
+    let goOn = () => {};
+    const asked = new Promise<void>((resolve) => (slowBalances = { asked: resolve, until: new Promise((done) => (goOn = done)) }));
+    try {
+      await v.chain.send(DEPLOYER.address, v.chain.chain.escrow, settleCall(record.order, record.funding, record.quoteId, record.commitments));
+      await asked;
+      expect([((await ask(only(solver.id))).json['quotes'] as unknown as Json[]).length, ((await ask(only(solver.id))).json['quotes'] as unknown as Json[]).length]).toEqual([1, 0]);
+    } finally {
+      slowBalances = undefined;
+      goOn();
+    }
     await solver.stop();
   });
 

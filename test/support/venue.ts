@@ -8,6 +8,7 @@ import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { Bus } from '../../src/ports/bus.ts';
+import type { ChainPort } from '../../src/ports/chain.ts';
 import type { KeyKind, KeyMode, VenueStore, Workspace } from '../../src/ports/store.ts';
 import { mintKey } from '../../src/venue/keys.ts';
 import type { VenueOptions } from '../../src/venue/options.ts';
@@ -48,13 +49,21 @@ export type Json = { [key: string]: Json } & Json[] & string & number & null;
 
 export const E8 = 100_000_000n;
 
-export async function startTestVenue(options: Partial<VenueOptions> & { chainIds?: number[]; landingMarginSeconds?: number; fsync?: boolean } = {}): Promise<TestVenue> {
-  const { chainIds = [31_401], landingMarginSeconds, fsync = false, ...venueOptions } = options;
-  const [devnet, postgres] = await Promise.all([startDevnet(chainIds, landingMarginSeconds === undefined ? {} : { landingMarginSeconds }), startTestPostgres(fsync ? {} : undefined)]);
-  return assemble(devnet, postgres, venueOptions);
+export interface Surroundings {
+  chainIds?: number[];
+  landingMarginSeconds?: number;
+  fsync?: boolean;
+  /** What the venue sees of a chain: the real one, slower or failing where a test says so. */
+  seen?: (port: ChainPort) => ChainPort;
 }
 
-async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>): Promise<TestVenue> {
+export async function startTestVenue(options: Partial<VenueOptions> & Surroundings = {}): Promise<TestVenue> {
+  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, ...venueOptions } = options;
+  const [devnet, postgres] = await Promise.all([startDevnet(chainIds, landingMarginSeconds === undefined ? {} : { landingMarginSeconds }), startTestPostgres(fsync ? {} : undefined)]);
+  return assemble(devnet, postgres, venueOptions, seen);
+}
+
+async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, seen: (port: ChainPort) => ChainPort): Promise<TestVenue> {
   const db = await postgres.database('venue', VENUE_MIGRATIONS);
   const store = createVenueStore(db);
   const bus = createPostgresBus(db, silentLog);
@@ -65,7 +74,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       store,
       bus,
       queue: { wake: async (_topic, id) => void woken.push(id), process: async () => {}, close: async () => {} },
-      chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, port])),
+      chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, seen(port)])),
       relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
       reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
       recovery: createRecovery(),
