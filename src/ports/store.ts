@@ -5,6 +5,7 @@ import type { Fact, RecordedFact } from '../domain/fact.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
+import type { MemberStore } from './members.ts';
 
 export type KeyKind = 'service' | 'workspace' | 'solver';
 export type KeyMode = 'test' | 'live';
@@ -18,6 +19,7 @@ export interface ApiKey {
   workspaceId: string | null;
   /** Workspace keys only. */
   role: Role | null;
+  /** Whose key it is: what it does is that member's doing, and it ends with the membership. */
   memberId: string | null;
   /** Solver keys only. */
   solverId: string | null;
@@ -68,6 +70,8 @@ export interface NewOrder {
   quoteId: Bytes32;
   workspaceId: string;
   keyId: string;
+  /** Of the key that submitted it. */
+  memberId: string | null;
   namespace: 'rfq' | 'router';
   mode: KeyMode;
   executionMode: 'apiSubmit' | 'walletBroadcast';
@@ -191,7 +195,7 @@ export interface OrderStore {
   events(orderId: Bytes32): Promise<OrderEvent[]>;
 }
 
-export interface VenueStore extends KeyStore, WorkspaceStore, SolverStore, OrderStore {
+export interface VenueStore extends KeyStore, WorkspaceStore, MemberStore, SolverStore, OrderStore {
   /** Answers when the database does. Throws `UpstreamError` otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -112,6 +112,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       quoteId: opened.quoteId,
       workspaceId: workspace.id,
       keyId: key.id,
+      memberId: key.memberId,
       namespace,
       mode: key.mode,
       executionMode: opened.executionMode,

@@ -90,6 +90,7 @@ export function makeTrade(terms: TradeTerms): NewOrder {
     quoteId,
     workspaceId: 'test',
     keyId: 'test',
+    memberId: null,
     namespace: 'rfq',
     mode: 'test',
     executionMode,

@@ -26,6 +26,7 @@ export interface OrderRow {
   quote_id: Buffer;
   workspace_id: string;
   key_id: string;
+  member_id: string | null;
   namespace: NewOrder['namespace'];
   mode: NewOrder['mode'];
   execution_mode: NewOrder['executionMode'];
@@ -48,7 +49,7 @@ export interface OrderRow {
 }
 
 /** Columns that `orderFromRow` needs, of `trade_order o`, with the facts as one JSON array. */
-export const ORDER_COLUMNS = `o.order_id, o.quote_id, o.workspace_id, o.key_id, o.namespace, o.mode, o.execution_mode, o.origin_chain_id, o.dest_chain_ids, o.message,
+export const ORDER_COLUMNS = `o.order_id, o.quote_id, o.workspace_id, o.key_id, o.member_id, o.namespace, o.mode, o.execution_mode, o.origin_chain_id, o.dest_chain_ids, o.message,
   o.valid_until, o.commitments, o.solver_ids, o.signature, o.sign_scheme, o.funding, o.candidate, o.reference_id, o.amount_usd, o.created_at_ms, o.updated_at_ms,
   (select jsonb_agg(jsonb_build_object('seq', f.seq, 'at', f.recorded_at_ms, 'fact', f.fact) order by f.seq) from order_fact f where f.order_id = o.order_id) as facts`;
 
@@ -58,6 +59,7 @@ export function orderFromRow(row: OrderRow): OrderRecord {
     quoteId: toHex(row.quote_id),
     workspaceId: row.workspace_id,
     keyId: row.key_id,
+    memberId: row.member_id,
     namespace: row.namespace,
     mode: row.mode,
     executionMode: row.execution_mode,
@@ -103,13 +105,14 @@ export function orderToValues(order: NewOrder): unknown[] {
     order.candidate,
     order.referenceId,
     order.amountUsd,
+    order.memberId,
     order.createdAtMs,
   ];
 }
 
 export const NEW_ORDER_COLUMNS = [
   'order_id', 'quote_id', 'workspace_id', 'key_id', 'namespace', 'mode', 'execution_mode', 'origin_chain_id', 'dest_chain_ids', 'taker', 'nonce',
-  'message', 'valid_until', 'commitments', 'solver_ids', 'signature', 'sign_scheme', 'funding', 'candidate', 'reference_id', 'amount_usd', 'created_at_ms',
+  'message', 'valid_until', 'commitments', 'solver_ids', 'signature', 'sign_scheme', 'funding', 'candidate', 'reference_id', 'amount_usd', 'member_id', 'created_at_ms',
 ] as const;
 
 export const bytes = (hex: Hex): Buffer => hexToBytes(hex);

@@ -30,6 +30,7 @@ function newOrder(overrides: Partial<NewOrder> = {}): NewOrder {
     quoteId: random32(),
     workspaceId: 'w1',
     keyId: 'k1',
+    memberId: 'm1',
     namespace: 'rfq',
     mode: 'test',
     executionMode: 'apiSubmit',

@@ -1,6 +1,7 @@
-/** The venue's memory: keys, workspaces and solvers here, orders beside it. */
+/** The venue's memory: keys, workspaces and solvers here, orders and members beside it. */
 
 import type { ApiKey, SolverRecord, VenueStore, Workspace } from '../../ports/store.ts';
+import { createMemberStore } from './member-rows.ts';
 import { createOrderStore } from './order-store.ts';
 import type { Database, Row } from './pool.ts';
 
@@ -8,6 +9,7 @@ import type { Database, Row } from './pool.ts';
 export function createVenueStore(db: Database): VenueStore {
   return {
     ...createOrderStore(db),
+    ...createMemberStore(db),
 
     async findKey(lookup) {
       return (await db.query<KeyRow>({ name: 'key-find', text: 'select * from api_key where lookup = $1' }, [lookup])).map(toKey);

@@ -1,6 +1,7 @@
 /** The venue's tables: keys, workspaces, solvers, orders with their facts and events. */
 
 import type { Migration } from '../migrate.ts';
+import { WORKSPACE_MIGRATIONS } from './workspaces.ts';
 
 export const VENUE_MIGRATIONS: readonly Migration[] = [
   {
@@ -121,4 +122,5 @@ create table idempotency (
 create index idempotency_age on idempotency (created_at_ms);
 `,
   },
+  ...WORKSPACE_MIGRATIONS,
 ];
