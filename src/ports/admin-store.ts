@@ -1,0 +1,47 @@
+/** What an administrator changes, in transactions that write the change, its audit entry and its announcement together or not at all. */
+
+import type { Member } from './members.ts';
+import type { ApiKey, SolverRecord, Workspace } from './store.ts';
+
+export type AdminSubject = 'workspace' | 'member' | 'key' | 'solver';
+
+/** One change, as it stays on record. */
+export interface AdminEntry {
+  atMs: number;
+  /** Such as `cli:alice` or `admin:ops`, the name of an admin key. */
+  who: string;
+  /** Such as `workspace.add`, `member.remove`, `key.revoke`. */
+  what: string;
+  /** Of workspaces, members and their keys; null for solvers and theirs. */
+  workspaceId: string | null;
+  subject: AdminSubject;
+  subjectId: string;
+  /** The subject as it was and as it is; null where it was not or is no more. Never a key's text or hash. */
+  before: object | null;
+  after: object | null;
+}
+
+/** One transaction. Everything read through it is locked until its end. */
+export interface AdminTx {
+  /** Taken first by every change within a workspace, so that two of them never judge the same state. */
+  workspace(id: string): Promise<Workspace | undefined>;
+  putWorkspace(workspace: Workspace): Promise<void>;
+  solver(id: string): Promise<SolverRecord | undefined>;
+  putSolver(solver: Omit<SolverRecord, 'firstSeenAtMs' | 'lastQuoteAtMs'>): Promise<void>;
+  members(workspaceId: string): Promise<Member[]>;
+  putMember(member: Member): Promise<void>;
+  key(id: string): Promise<ApiKey | undefined>;
+  addKey(key: ApiKey): Promise<void>;
+  /** Revokes those that live; answers with them, as they now are. */
+  revokeKeys(which: { id: string } | { workspaceId: string; memberId: string } | { solverId: string }, atMs: number): Promise<ApiKey[]>;
+  record(entry: AdminEntry): Promise<void>;
+  /** A bus message, delivered when and only if the transaction commits. */
+  announce(topic: string, payload: string): Promise<void>;
+}
+
+/** All throw `UpstreamError` when the database does not answer. */
+export interface AdminStore {
+  change<T>(work: (tx: AdminTx) => Promise<T>): Promise<T>;
+  /** Newest first. */
+  changes(filter: { workspaceId?: string; limit: number }): Promise<AdminEntry[]>;
+}
