@@ -43,9 +43,9 @@ export function fillDescription({ solver, orderId, timestamp, output }: FillFact
   writeUint(payload, 100, output.amount);
   writeHexWord(payload, 132, output.recipient);
   let at = payload.writeUInt16BE(call.length, 164);
-  at += call.copy(payload, at);
-  at = payload.writeUInt16BE(context.length, at);
-  context.copy(payload, at);
+  payload.set(call, at);
+  at = payload.writeUInt16BE(context.length, at + call.length);
+  payload.set(context, at);
   return payload;
 }
 

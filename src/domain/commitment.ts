@@ -5,7 +5,7 @@ import { domainSeparator } from './escrow-domain.ts';
 import type { Address, Bytes32, Hex } from './hex.ts';
 import { keccakBytes, keccakText, typedDataDigest } from './keccak.ts';
 import type { UnixSeconds } from './time.ts';
-import { writeHexWord, writeNumber } from './word.ts';
+import { unsetBytes, writeHexWord, writeNumber } from './word.ts';
 
 export const QUOTE_COMMITMENT_TYPEHASH = keccakText('QuoteCommitment(bytes32 orderId,bytes32 quoteId,address lp,uint32 deadline)');
 export const FILL_APPROVAL_TYPEHASH = keccakText('FillApproval(bytes32 orderId,bytes32 outputHash,uint32 deadline)');
@@ -30,7 +30,7 @@ export interface SignedCommitment {
 
 /** Digest of a `QuoteCommitment` on the escrow that will pay. */
 export function commitmentDigest(domain: EscrowDomain, { orderId, quoteId, lp, deadline }: QuoteCommitment): Bytes32 {
-  const words = Buffer.allocUnsafe(5 * 32);
+  const words = unsetBytes(5 * 32);
   writeHexWord(words, 0, QUOTE_COMMITMENT_TYPEHASH);
   writeHexWord(words, 32, orderId);
   writeHexWord(words, 64, quoteId);
@@ -41,7 +41,7 @@ export function commitmentDigest(domain: EscrowDomain, { orderId, quoteId, lp, d
 
 /** Digest of a `FillApproval`: one LP's consent, on the destination escrow, to have its slice filled from its balance. */
 export function fillApprovalDigest(domain: EscrowDomain, approval: { orderId: Bytes32; outputHash: Bytes32; deadline: UnixSeconds }): Bytes32 {
-  const words = Buffer.allocUnsafe(4 * 32);
+  const words = unsetBytes(4 * 32);
   writeHexWord(words, 0, FILL_APPROVAL_TYPEHASH);
   writeHexWord(words, 32, approval.orderId);
   writeHexWord(words, 64, approval.outputHash);
@@ -51,7 +51,7 @@ export function fillApprovalDigest(domain: EscrowDomain, approval: { orderId: By
 
 /** Digest of a `Release`: an exclusive LP's word, on the origin escrow, that it will not fill, so the taker may be refunded early. */
 export function releaseDigest(domain: EscrowDomain, orderId: Bytes32): Bytes32 {
-  const words = Buffer.allocUnsafe(2 * 32);
+  const words = unsetBytes(2 * 32);
   writeHexWord(words, 0, RELEASE_TYPEHASH);
   writeHexWord(words, 32, orderId);
   return typedDataDigest(domainSeparator(domain), keccakBytes(words));

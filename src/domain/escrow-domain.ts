@@ -2,8 +2,7 @@
 
 import type { Address } from './hex.ts';
 import { keccakBytes, keccakText } from './keccak.ts';
-import { hexToBytes } from './hex.ts';
-import { writeHexWord, writeNumber } from './word.ts';
+import { unsetBytes, writeHexWord, writeNumber } from './word.ts';
 
 export interface EscrowDomain {
   chainId: number;
@@ -13,7 +12,7 @@ export interface EscrowDomain {
 export const ESCROW_DOMAIN_NAME = 'EscrowV0';
 export const ESCROW_DOMAIN_VERSION = '1';
 
-const TYPE_HASH = hexToBytes(keccakText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'));
+const TYPE_HASH = keccakText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)');
 const cache = new Map<string, Uint8Array>();
 
 /** Separator of `{name: "EscrowV0", version: "1", chainId, verifyingContract: escrow}`. Cached: there is one per chain. */
@@ -28,10 +27,10 @@ export function domainSeparator(domain: EscrowDomain): Uint8Array {
 
 /** Any EIP-712 domain with these four fields (the oracle's and EIP-3009 tokens' too). */
 export function separatorOf(domain: { name: string; version: string; chainId: number; verifyingContract: Address }): Uint8Array {
-  const words = Buffer.alloc(5 * 32);
-  TYPE_HASH.copy(words, 0);
-  hexToBytes(keccakText(domain.name)).copy(words, 32);
-  hexToBytes(keccakText(domain.version)).copy(words, 64);
+  const words = unsetBytes(5 * 32);
+  writeHexWord(words, 0, TYPE_HASH);
+  writeHexWord(words, 32, keccakText(domain.name));
+  writeHexWord(words, 64, keccakText(domain.version));
   writeNumber(words, 96, domain.chainId);
   writeHexWord(words, 128, domain.verifyingContract);
   return keccakBytes(words);

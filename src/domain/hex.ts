@@ -1,6 +1,7 @@
 /** Hex strings and bytes: the two spellings of the same value that every encoder here moves between. */
 
 import { RequestError } from './errors.ts';
+import { writeHex } from './word.ts';
 
 /** `0x`-prefixed, lower case in everything that firmquote itself writes. */
 export type Hex = `0x${string}`;
@@ -29,14 +30,21 @@ export function toAddress(text: string): Address {
 }
 
 /** Bytes of a hex string; the caller has checked that it is one. */
-export function hexToBytes(hex: string): Buffer {
-  return Buffer.from(hex.slice(2), 'hex');
+export function hexToBytes(hex: string): Uint8Array {
+  if (nodeBuffer) return nodeBuffer.from(hex.slice(2), 'hex');
+  const bytes = new Uint8Array((hex.length - 2) >> 1);
+  writeHex(bytes, 0, hex);
+  return bytes;
 }
 
 export function bytesToHex(bytes: Uint8Array): Hex {
-  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!nodeBuffer) return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  const buffer = nodeBuffer.isBuffer(bytes) ? bytes : nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return `0x${buffer.toString('hex')}`;
 }
+
+/** Node's, several times faster than loops. Browsers run this room too and have none. */
+const nodeBuffer = (globalThis as { Buffer?: typeof Buffer }).Buffer;
 
 /** An address in the low 20 bytes of a word, as OIF writes oracles, settlers, tokens and recipients. */
 export function addressToBytes32(address: Address): Bytes32 {

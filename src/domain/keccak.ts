@@ -2,6 +2,7 @@
 
 import { createKeccak } from 'hash-wasm';
 import { hexToBytes, type Bytes32, type Hex } from './hex.ts';
+import { unsetBytes } from './word.ts';
 
 // The only await on the two lowest floors: WebAssembly compiles asynchronously, once, before anything can call us.
 const hasher = await createKeccak(256);
@@ -15,9 +16,11 @@ export function keccak(data: Uint8Array): Bytes32 {
   return `0x${hasher.init().update(data).digest('hex')}`;
 }
 
+const utf8 = new TextEncoder();
+
 /** Hash of ASCII text: type strings and event signatures. */
 export function keccakText(text: string): Bytes32 {
-  return keccak(Buffer.from(text, 'utf8'));
+  return keccak(utf8.encode(text));
 }
 
 export function keccakHex(hex: Hex): Bytes32 {
@@ -26,7 +29,7 @@ export function keccakHex(hex: Hex): Bytes32 {
 
 /** EIP-712: keccak256(0x1901 ‖ domainSeparator ‖ structHash). */
 export function typedDataDigest(domainSeparator: Uint8Array, structHash: Uint8Array): Bytes32 {
-  const message = Buffer.allocUnsafe(66);
+  const message = unsetBytes(66);
   message[0] = 0x19;
   message[1] = 0x01;
   message.set(domainSeparator, 2);

@@ -4,7 +4,7 @@ import { type Address, type Bytes32, type Hex, hexToBytes } from './hex.ts';
 import { keccak, keccakBytes, keccakText, typedDataDigest } from './keccak.ts';
 import { domainSeparator, ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION, type EscrowDomain } from './escrow-domain.ts';
 import type { UnixSeconds } from './time.ts';
-import { writeHex, writeHexWord, writeNumber, writeUint, zero } from './word.ts';
+import { unsetBytes, write32, writeHex, writeHexWord, writeNumber, writeUint, zero } from './word.ts';
 
 export interface MandateOutput {
   oracle: Bytes32;
@@ -40,13 +40,13 @@ export const STANDARD_ORDER_TYPEHASH = keccakText(STANDARD_ORDER_TYPE);
  * keccak256(abi.encodePacked(inputs)), abi.encode(outputs))), the identity of an order on its origin escrow.
  */
 export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder): Bytes32 {
-  const encoded = Buffer.allocUnsafe(HEAD + outputsLength(order.outputs));
+  const encoded = unsetBytes(HEAD + outputsLength(order.outputs));
   writeNumber(encoded, 0, chainId);
   writeHex(encoded, 32, escrow);
   writeHex(encoded, 52, order.user);
   writeUint(encoded, 72, order.nonce);
-  encoded.writeUInt32BE(order.expires, 104);
-  encoded.writeUInt32BE(order.fillDeadline, 108);
+  write32(encoded, 104, order.expires);
+  write32(encoded, 108, order.fillDeadline);
   writeHex(encoded, 112, order.inputOracle);
   encoded.set(keccakBytes(packInputs(order.inputs)), 132);
   writeOutputs(encoded, HEAD, order.outputs);
@@ -55,7 +55,7 @@ export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder)
 
 /** EIP-712 struct hash of the order. */
 export function orderStructHash(order: StandardOrder): Uint8Array {
-  const words = Buffer.allocUnsafe(9 * 32);
+  const words = unsetBytes(9 * 32);
   writeHexWord(words, 0, STANDARD_ORDER_TYPEHASH);
   writeHexWord(words, 32, order.user);
   writeUint(words, 64, order.nonce);
@@ -75,14 +75,14 @@ export function orderDigest(domain: EscrowDomain, order: StandardOrder): Bytes32
 
 /** keccak256 of the concatenated struct hashes of the outputs, as EIP-712 hashes an array. */
 export function outputsHash(outputs: readonly MandateOutput[]): Uint8Array {
-  const hashes = Buffer.allocUnsafe(outputs.length * 32);
+  const hashes = unsetBytes(outputs.length * 32);
   outputs.forEach((output, index) => hashes.set(outputStructHash(output), index * 32));
   return keccakBytes(hashes);
 }
 
 /** keccak256(abi.encode(output)): what the escrow keeps fill records under and what a `FillApproval` names. */
 export function outputHash(output: MandateOutput): Bytes32 {
-  const encoded = Buffer.allocUnsafe(32 + outputLength(output));
+  const encoded = unsetBytes(32 + outputLength(output));
   writeNumber(encoded, 0, 32);
   writeOutput(encoded, 32, output);
   return keccak(encoded);
@@ -152,14 +152,14 @@ export const ORDER_TYPES = {
 };
 
 function inputsHash(inputs: StandardOrder['inputs']): Uint8Array {
-  const hashes = Buffer.allocUnsafe(inputs.length * 32);
+  const hashes = unsetBytes(inputs.length * 32);
   const packed = packInputs(inputs);
   inputs.forEach((_, index) => hashes.set(keccakBytes(packed.subarray(index * 64, index * 64 + 64)), index * 32));
   return keccakBytes(hashes);
 }
 
-function packInputs(inputs: StandardOrder['inputs']): Buffer {
-  const packed = Buffer.allocUnsafe(inputs.length * 64);
+function packInputs(inputs: StandardOrder['inputs']): Uint8Array {
+  const packed = unsetBytes(inputs.length * 64);
   inputs.forEach(([token, amount], index) => {
     writeUint(packed, index * 64, token);
     writeUint(packed, index * 64 + 32, amount);
@@ -168,7 +168,7 @@ function packInputs(inputs: StandardOrder['inputs']): Buffer {
 }
 
 function outputStructHash(output: MandateOutput): Uint8Array {
-  const words = Buffer.allocUnsafe(9 * 32);
+  const words = unsetBytes(9 * 32);
   writeHexWord(words, 0, MANDATE_OUTPUT_TYPEHASH);
   writeOutputHead(words, 32, output);
   words.set(bytesHash(output.callbackData), 224);
@@ -177,7 +177,7 @@ function outputStructHash(output: MandateOutput): Uint8Array {
 }
 
 /** The six fixed words that every encoding of an output begins with. */
-function writeOutputHead(target: Buffer, offset: number, output: MandateOutput): void {
+function writeOutputHead(target: Uint8Array, offset: number, output: MandateOutput): void {
   writeHexWord(target, offset, output.oracle);
   writeHexWord(target, offset + 32, output.settler);
   writeUint(target, offset + 64, output.chainId);
@@ -200,7 +200,7 @@ function outputsLength(outputs: readonly MandateOutput[]): number {
 }
 
 /** `abi.encode(MandateOutput[])`. */
-function writeOutputs(target: Buffer, offset: number, outputs: readonly MandateOutput[]): void {
+function writeOutputs(target: Uint8Array, offset: number, outputs: readonly MandateOutput[]): void {
   writeNumber(target, offset, 32);
   writeNumber(target, offset + 32, outputs.length);
   const tails = offset + 64;
@@ -215,7 +215,7 @@ function writeOutputs(target: Buffer, offset: number, outputs: readonly MandateO
 
 const outputLength = ({ callbackData, context }: MandateOutput): number => 10 * 32 + padded(bytesIn(callbackData)) + padded(bytesIn(context));
 
-function writeOutput(target: Buffer, offset: number, output: MandateOutput): void {
+function writeOutput(target: Uint8Array, offset: number, output: MandateOutput): void {
   writeOutputHead(target, offset, output);
   writeNumber(target, offset + 192, 8 * 32);
   writeNumber(target, offset + 224, 9 * 32 + padded(bytesIn(output.callbackData)));
@@ -224,7 +224,7 @@ function writeOutput(target: Buffer, offset: number, output: MandateOutput): voi
 }
 
 /** Length, bytes, and zeros up to a whole word; returns where the next thing goes. */
-function writeBytes(target: Buffer, offset: number, hex: Hex): number {
+function writeBytes(target: Uint8Array, offset: number, hex: Hex): number {
   writeNumber(target, offset, bytesIn(hex));
   const end = offset + 32 + writeHex(target, offset + 32, hex);
   const next = offset + 32 + padded(bytesIn(hex));

@@ -2,6 +2,9 @@
 
 import { InvariantError } from './errors.ts';
 
+/** Bytes with anything in them, for a caller that writes every one; from Node's pool where there is one, for browsers run this too. */
+export const unsetBytes: (length: number) => Uint8Array = (globalThis as { Buffer?: typeof Buffer }).Buffer?.allocUnsafe ?? ((length) => new Uint8Array(length));
+
 /** Writes a uint256, big endian. Throws `InvariantError` when it does not fit: a silent wrap would sign another order. */
 export function writeUint(target: Uint8Array, offset: number, value: bigint): void {
   if (value < 0n || value >> 256n !== 0n) throw new InvariantError(`${value} does not fit uint256.`);
@@ -39,7 +42,8 @@ export function zero(target: Uint8Array, from: number, to: number): void {
   for (let at = from; at < to; at++) target[at] = 0;
 }
 
-function write32(target: Uint8Array, offset: number, value: number): void {
+/** Writes a uint32, big endian. */
+export function write32(target: Uint8Array, offset: number, value: number): void {
   target[offset] = value >>> 24;
   target[offset + 1] = value >>> 16;
   target[offset + 2] = value >>> 8;

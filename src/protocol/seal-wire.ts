@@ -1,8 +1,8 @@
 /** `integrityChecksum` as text: `v1.<kid>.<mac>.<commitments>`, so that the LPs' own signatures travel with the terms they back. */
 
 import type { SignedCommitment } from '../domain/commitment.ts';
-import { bytesToHex, hexToBytes } from '../domain/hex.ts';
-import { writeHexWord, writeNumber } from '../domain/word.ts';
+import { bytesToHex, type Hex } from '../domain/hex.ts';
+import { writeHex, writeHexWord, writeNumber } from '../domain/word.ts';
 
 export const SEAL_VERSION = 'v1';
 
@@ -26,30 +26,28 @@ export function parseSeal(text: string): SealText | undefined {
 
 /** abi.encode of the commitments, in base64url. */
 export function encodeCommitments(commitments: readonly SignedCommitment[]): string {
-  const tails = commitments.map(({ lp, deadline, signature }) => {
-    const bytes = hexToBytes(signature);
-    const tail = Buffer.alloc(4 * 32 + padded(bytes.length));
-    writeHexWord(tail, 0, lp);
-    writeNumber(tail, 32, deadline);
-    writeNumber(tail, 64, 96);
-    writeNumber(tail, 96, bytes.length);
-    bytes.copy(tail, 128);
-    return tail;
-  });
-  const head = Buffer.alloc((2 + tails.length) * 32);
-  writeNumber(head, 0, 32);
-  writeNumber(head, 32, tails.length);
+  const tails = commitments.map(({ signature }) => 4 * 32 + padded(lengthOf(signature)));
+  const encoded = new Uint8Array((2 + tails.length) * 32 + tails.reduce((sum, length) => sum + length, 0));
+  writeNumber(encoded, 0, 32);
+  writeNumber(encoded, 32, tails.length);
   let at = tails.length * 32;
-  tails.forEach((tail, index) => {
-    writeNumber(head, (2 + index) * 32, at);
-    at += tail.length;
+  commitments.forEach(({ lp, deadline, signature }, index) => {
+    writeNumber(encoded, (2 + index) * 32, at);
+    const tail = 64 + at;
+    writeHexWord(encoded, tail, lp);
+    writeNumber(encoded, tail + 32, deadline);
+    writeNumber(encoded, tail + 64, 96);
+    writeNumber(encoded, tail + 96, lengthOf(signature));
+    writeHex(encoded, tail + 128, signature);
+    at += tails[index] as number;
   });
-  return Buffer.concat([head, ...tails]).toString('base64url');
+  return toBase64Url(encoded);
 }
 
 /** The commitments of a checksum; undefined unless this is exactly how `encodeCommitments` would write them. Never throws. */
 export function decodeCommitments(text: string): SignedCommitment[] | undefined {
-  const bytes = Buffer.from(text, 'base64url');
+  const bytes = fromBase64Url(text);
+  if (!bytes) return undefined;
   const count = wordAt(bytes, 32);
   if (wordAt(bytes, 0) !== 32 || count === undefined || count < 1 || count > 32) return undefined;
   const commitments: SignedCommitment[] = [];
@@ -66,10 +64,27 @@ export function decodeCommitments(text: string): SignedCommitment[] | undefined 
 }
 
 /** A word that holds a number below 2^32; undefined for any other word and beyond the end. */
-function wordAt(bytes: Buffer, offset: number): number | undefined {
+function wordAt(bytes: Uint8Array, offset: number): number | undefined {
   if (offset + 32 > bytes.length) return undefined;
   for (let at = offset; at < offset + 28; at++) if (bytes[at] !== 0) return undefined;
-  return bytes.readUInt32BE(offset + 28);
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(offset + 28, offset + 32);
+  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
 }
 
+/** btoa and atob, because takers read this in browsers, where there is no Buffer. */
+function toBase64Url(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+function fromBase64Url(text: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+const lengthOf = (hex: Hex): number => (hex.length - 2) >> 1;
 const padded = (length: number): number => Math.ceil(length / 32) * 32;

@@ -17,7 +17,7 @@ export type NewKey = Omit<ApiKey, 'id' | 'lookup' | 'sha256' | 'createdAtMs' | '
 
 /** A fresh key: its text, which nobody can read again, and the row to keep. */
 export function mintKey({ random, clock }: { random: Random; clock: Clock }, key: NewKey): { text: string; record: ApiKey } {
-  const secret = hexToBytes(random.bytes32()).toString('base64url');
+  const secret = Buffer.from(hexToBytes(random.bytes32())).toString('base64url');
   const text = `fq_${key.mode}_${secret}`;
   return { text, record: { ...key, ...keyFingerprint(text), id: `key_${random.bytes32().slice(2, 18)}`, createdAtMs: clock.nowMs(), revokedAtMs: null } };
 }

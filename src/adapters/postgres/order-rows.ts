@@ -1,6 +1,6 @@
 /** Orders and facts as rows: the one place that knows both spellings. */
 
-import { bytesToHex, type Bytes32, type Hex, hexToBytes } from '../../domain/hex.ts';
+import { bytesToHex, type Bytes32, type Hex } from '../../domain/hex.ts';
 import type { Evidence, Fact, RecordedFact } from '../../domain/fact.ts';
 import type { OrderMessage } from '../../domain/order.ts';
 import type { NewOrder, OrderRecord } from '../../ports/store.ts';
@@ -115,7 +115,7 @@ export const NEW_ORDER_COLUMNS = [
   'message', 'valid_until', 'commitments', 'solver_ids', 'signature', 'sign_scheme', 'funding', 'candidate', 'reference_id', 'amount_usd', 'member_id', 'created_at_ms',
 ] as const;
 
-export const bytes = (hex: Hex): Buffer => hexToBytes(hex);
+export const bytes = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex');
 export const toHex = (buffer: Buffer): Bytes32 => bytesToHex(buffer);
 
 export function uintBytes(value: bigint): Buffer {

@@ -21,7 +21,7 @@ export function createRecovery(ecdsa: Ecdsa = fastest): Recovery {
 }
 
 function split(signature: Hex): { rs: Buffer; recovery: number } | undefined {
-  const bytes = hexToBytes(signature);
+  const bytes = Buffer.from(signature.slice(2), 'hex');
   if (signature.length === 2 + 128 && bytes.length === 64) {
     // ERC-2098: the recovery bit is the top bit of s.
     const recovery = (bytes[32] as number) >> 7;
