@@ -5,6 +5,8 @@ import type { Fact, RecordedFact } from '../domain/fact.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
+import type { Screened } from './screening.ts';
+import type { TravelRuleDuty } from './travel-rule.ts';
 import type { MemberStore } from './members.ts';
 
 export type KeyKind = 'service' | 'workspace' | 'solver';
@@ -40,6 +42,8 @@ export interface Workspace {
   eligibleSolvers: readonly string[] | null;
   /** Open (live, unsubmitted) quotes per key at most, by count and by reserved notional in USD; null: the venue's default. */
   limits: { openQuotes: number | null; openNotionalUsd: number | null };
+  /** Orders of this much or more are reported under the travel rule, in USD; null: none is. */
+  travelRuleThresholdUsd: number | null;
 }
 
 export interface SolverRecord {
@@ -91,6 +95,10 @@ export interface NewOrder {
   candidate: string;
   referenceId: string | null;
   amountUsd: number | null;
+  /** What the screeners said of taker and receiver at this moment; null on orders older than screening. */
+  screening: Screened | null;
+  /** null: nothing has to be transmitted about this order. */
+  travelRule: TravelRuleDuty | null;
   createdAtMs: number;
 }
 
@@ -125,6 +133,14 @@ export interface OrderEvent {
   seq: number;
   type: 'order.created' | 'order.settled' | 'order.failed';
   occurredAtMs: number;
+}
+
+/** An event at its place in the one stream of all of them. */
+export interface PlacedEvent extends OrderEvent {
+  /** Rising; once a place was seen, nothing new ever appears before it. */
+  place: number;
+  workspaceId: string;
+  mode: KeyMode;
 }
 
 /** Payload of the bus topic `orders`, as JSON: this order has new facts, and perhaps an event; read it to learn which. */
@@ -175,7 +191,7 @@ export interface SolverStore {
 
 export interface OrderStore {
   idempotency(scope: IdempotencyScope): Promise<IdempotencyState>;
-  /** One transaction: order, fact `accepted`, event `order.created`, idempotency row. Unique on orderId, quoteId and (chain, user, nonce). Replies only after commit. */
+  /** One transaction: order, fact `accepted`, event `order.created`, first travel-rule record where one is due, idempotency row. Unique on orderId, quoteId and (chain, user, nonce). Replies only after commit. */
   accept(order: NewOrder, response: string, idempotency: IdempotencyScope | null): Promise<Acceptance>;
   order(orderId: Bytes32): Promise<OrderRecord | undefined>;
   /** Orders whose stage is not terminal, oldest first. */
@@ -195,7 +211,15 @@ export interface OrderStore {
   events(orderId: Bytes32): Promise<OrderEvent[]>;
 }
 
-export interface VenueStore extends KeyStore, WorkspaceStore, MemberStore, SolverStore, OrderStore {
+export interface EventStore {
+  /** Gives every committed event without a place one, and answers with the last place of all; 0 when there is no event. */
+  placeEvents(): Promise<number>;
+  /** Events beyond a place, in order; of one workspace and mode when named. */
+  eventsAfter(place: number, limit: number, of?: { workspaceId: string; mode: KeyMode }): Promise<PlacedEvent[]>;
+  ordersWith(orderIds: readonly Bytes32[]): Promise<ReadonlyMap<Bytes32, OrderRecord>>;
+}
+
+export interface VenueStore extends KeyStore, WorkspaceStore, MemberStore, SolverStore, OrderStore, EventStore {
   /** Answers when the database does. Throws `UpstreamError` otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;

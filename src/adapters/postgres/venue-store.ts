@@ -1,6 +1,7 @@
 /** The venue's memory: keys, workspaces and solvers here, orders and members beside it. */
 
 import type { VenueStore } from '../../ports/store.ts';
+import { createEventStore } from './event-store.ts';
 import { createMemberStore } from './member-rows.ts';
 import { createOrderStore } from './order-store.ts';
 import type { Database } from './pool.ts';
@@ -10,6 +11,7 @@ import { addKey, type KeyRow, putSolver, putWorkspace, type SolverRow, toKey, to
 export function createVenueStore(db: Database): VenueStore {
   return {
     ...createOrderStore(db),
+    ...createEventStore(db),
     ...createMemberStore(db),
 
     async findKey(lookup) {

@@ -1,6 +1,8 @@
 /** The venue's tables: keys, workspaces, solvers, orders with their facts and events. */
 
 import type { Migration } from '../migrate.ts';
+import { EVENT_MIGRATIONS } from './events.ts';
+import { RECORD_MIGRATIONS } from './records.ts';
 import { WORKSPACE_MIGRATIONS } from './workspaces.ts';
 
 export const VENUE_MIGRATIONS: readonly Migration[] = [
@@ -123,4 +125,6 @@ create index idempotency_age on idempotency (created_at_ms);
 `,
   },
   ...WORKSPACE_MIGRATIONS,
+  ...RECORD_MIGRATIONS,
+  ...EVENT_MIGRATIONS,
 ];
