@@ -20,6 +20,11 @@ export function settleCall(order: StandardOrder, funding: Hex, quoteId: Bytes32,
   });
 }
 
+/** The input goes to `filler`, which fills every output within the same transaction. */
+export function settleThroughCall(order: StandardOrder, funding: Hex, filler: Address, data: Hex): Hex {
+  return encodeFunctionData({ abi: escrowAbi, functionName: 'settleThrough', args: [toTuple(order), funding, filler, data] });
+}
+
 /** In our own funding modes the sponsor is the user. */
 export function openForCall(order: StandardOrder, funding: Hex): Hex {
   return encodeFunctionData({ abi: escrowAbi, functionName: 'openFor', args: [toTuple(order), order.user, funding] });

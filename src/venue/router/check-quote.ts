@@ -1,0 +1,35 @@
+/** A route venue's answer held against the ask before it may compete. Adapters speak to the outside world; their word alone counts for nothing. */
+
+import { ZERO_ADDRESS } from '../../domain/hex.ts';
+import type { RouteAsk, RouteLimits, RouteQuote } from '../../ports/route-venue.ts';
+
+/** A label of metrics, so the set is small. */
+export type RouteObjection = 'amount' | 'slack' | 'times' | 'execution';
+
+const BPS = 10_000n;
+
+/** undefined when the answer holds. */
+export function objectionTo(quote: RouteQuote, ask: RouteAsk, { maxSlackBps }: Pick<RouteLimits, 'maxSlackBps'>): RouteObjection | undefined {
+  const { inputAmount, outputAmount, minimumOutput, validUntil, eta } = quote;
+  if (inputAmount <= 0n || minimumOutput <= 0n || minimumOutput > outputAmount || inputAmount >> 240n !== 0n || outputAmount >> 256n !== 0n) return 'amount';
+  if (ask.side === 'exactInput' ? inputAmount !== ask.amount : outputAmount !== ask.amount || minimumOutput !== ask.amount) return 'amount';
+  if (minimumOutput * BPS < outputAmount * (BPS - BigInt(maxSlackBps))) return 'slack';
+  const etaHolds = eta === null || (Number.isInteger(eta) && eta >= 0);
+  if (!Number.isInteger(validUntil) || validUntil < ask.validity.from || validUntil > ask.validity.to || !etaHolds) return 'times';
+  return executionObjection(quote, ask);
+}
+
+function executionObjection({ inputAmount, execution }: RouteQuote, { origin, dest, inputToken, outputToken, taker, receiver, fees }: RouteAsk): RouteObjection | undefined {
+  const solver = execution.kind === 'through' ? execution.filler : execution.account;
+  const gas = execution.kind === 'through' ? execution.gas : 0n;
+  if (execution.kind === 'through' && (origin.id !== dest.id || gas <= 0n || gas > MOST_GAS || execution.data.length > MOST_DATA)) return 'execution';
+  const nobody = [ZERO_ADDRESS, origin.escrow, dest.escrow, inputToken.address, outputToken.address, taker, receiver];
+  if (!/^0x[0-9a-f]{40}$/.test(solver) || nobody.includes(solver)) return 'execution';
+  // Fees that eat the whole input leave nothing to deliver with, and the escrow refuses such an order.
+  return fees.handedOver(inputAmount, gas) > 0n ? undefined : 'amount';
+}
+
+/** A fill beyond this has no place beside others in a block. */
+const MOST_GAS = 3_000_000n;
+/** Hex characters: the calldata travels in the candidate's seal. */
+const MOST_DATA = 2 + 2 * 4_096;

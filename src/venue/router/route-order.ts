@@ -1,0 +1,55 @@
+/** The order that a route venue's offer becomes: one output, exclusive to the filler or account that will fill it. */
+
+import type { Chain, TokenInfo } from '../../domain/chain.ts';
+import { encodeContext, FULL_PORTION_BPS } from '../../domain/context.ts';
+import { type Address, addressToBytes32 } from '../../domain/hex.ts';
+import type { StandardOrder } from '../../domain/order.ts';
+import { orderTimes } from '../../domain/time.ts';
+import type { RouteQuote } from '../../ports/route-venue.ts';
+
+export interface RouteOrderTerms {
+  origin: Chain;
+  dest: Chain;
+  inputToken: TokenInfo;
+  outputToken: TokenInfo;
+  taker: Address;
+  receiver: Address;
+  nonce: bigint;
+  platformFeeBps: number;
+  /** Base units of the input token. */
+  relayFee: bigint;
+  quote: RouteQuote;
+}
+
+export function routeOrder({ origin, dest, inputToken, outputToken, taker, receiver, nonce, platformFeeBps, relayFee, quote }: RouteOrderTerms): StandardOrder {
+  const times = orderTimes(quote.validUntil, origin);
+  const sameChain = origin.id === dest.id;
+  const { execution } = quote;
+  return {
+    user: taker,
+    nonce,
+    originChainId: BigInt(origin.id),
+    expires: times.expires,
+    fillDeadline: times.fillDeadline,
+    inputOracle: sameChain ? origin.escrow : origin.oracle,
+    inputs: [[BigInt(inputToken.address), quote.inputAmount]],
+    outputs: [
+      {
+        oracle: addressToBytes32(sameChain ? dest.escrow : dest.oracle),
+        settler: addressToBytes32(dest.escrow),
+        chainId: BigInt(dest.id),
+        token: addressToBytes32(outputToken.address),
+        amount: quote.minimumOutput,
+        recipient: addressToBytes32(receiver),
+        callbackData: '0x',
+        context: encodeContext({
+          exclusiveFor: execution.kind === 'through' ? execution.filler : execution.account,
+          startTime: times.fillDeadline + 1,
+          portionBps: FULL_PORTION_BPS,
+          feeBps: platformFeeBps,
+          relayFee,
+        }),
+      },
+    ],
+  };
+}
