@@ -46,6 +46,8 @@ export interface Gate {
   knock(ip: string): void;
   /** Key and rate, before anything of a body is read. Throws `ApiError`. Synchronous whenever the key is known already. */
   admit(apiKey: string | undefined, door: { keyKinds: readonly KeyKind[]; rate: RateClass }): Admission | Promise<Admission>;
+  /** Calls back, once, when this key is revoked: whatever it holds open ends then. Returns how to stop watching. */
+  watch(key: ApiKey, revoked: () => void): () => void;
 }
 
 /** One accepted WebSocket, text frames only. */

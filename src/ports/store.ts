@@ -171,6 +171,8 @@ export interface KeyStore {
   findKey(lookup: string): Promise<ApiKey[]>;
   addKey(key: ApiKey): Promise<void>;
   revokeKey(id: string, atMs: number): Promise<boolean>;
+  /** Those of these ids whose key exists and has not been revoked. */
+  liveKeys(ids: readonly string[]): Promise<string[]>;
   listKeys(): Promise<ApiKey[]>;
 }
 

@@ -52,5 +52,6 @@ export function createGate({ keyring, clock, metrics }: { keyring: Keyring; cloc
       const found = keyring.find(apiKey);
       return found instanceof Promise ? found.then((key) => judge(key, door)) : judge(found, door);
     },
+    watch: (key, revoked) => keyring.watch(key, revoked),
   };
 }

@@ -4,8 +4,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { hexToBytes } from '../domain/hex.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { Random } from '../ports/random.ts';
 import type { ApiKey, KeyMode, KeyStore } from '../ports/store.ts';
+import { createRemembered, REMEMBER_MS } from './remembered.ts';
 
 /** Bus topic: some key changed; whatever is remembered is to be asked for again. */
 export const KEYS_TOPIC = 'keys';
@@ -30,28 +32,47 @@ export function keyFingerprint(text: string): { lookup: string; sha256: string }
 export interface Keyring {
   /** The live key with this text; undefined for missing, malformed, unknown and revoked ones alike. Synchronous when it is remembered. */
   find(text: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>;
+  /** Calls back, once, when this key is found to have been revoked, whatever was known of it before. Returns how to stop watching. */
+  watch(key: ApiKey, revoked: () => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A remembered key is asked for again after this long, should a revocation's message ever be lost. */
-const REMEMBER_MS = 10_000;
-const MAX_REMEMBERED = 20_000;
-
-export function createKeyring({ store, bus, clock }: { store: KeyStore; bus: Bus; clock: Clock }): Keyring {
-  const known = new Map<string, { key: ApiKey | undefined; untilMs: number }>();
+export function createKeyring({ store, bus, clock, log }: { store: KeyStore; bus: Bus; clock: Clock; log: Log }): Keyring {
+  // By hash and not by text: a dump of this memory holds no key.
+  const remembered = createRemembered({ bus, clock, topic: KEYS_TOPIC, read });
+  const watched = new Map<string, Set<() => void>>();
   let unsubscribe: (() => Promise<void>) | undefined;
+  let cancelSweep = () => {};
 
-  async function lookUp(lookup: string, sha256: string, mode: KeyMode): Promise<ApiKey | undefined> {
+  async function read(id: string): Promise<ApiKey | undefined> {
+    const [mode, lookup = '', sha256 = ''] = id.split(' ');
     const given = Buffer.from(sha256, 'hex');
     let found: ApiKey | undefined;
     for (const key of await store.findKey(lookup)) {
       const kept = Buffer.from(key.sha256, 'hex');
-      if (kept.length === given.length && timingSafeEqual(kept, given) && key.revokedAtMs === null && key.mode === mode) found = key;
+      if (kept.length === given.length && timingSafeEqual(kept, given) && key.revokedAtMs === null && key.mode === (mode as KeyMode)) found = key;
     }
-    if (known.size >= MAX_REMEMBERED) known.clear();
-    known.set(sha256, { key: found, untilMs: clock.monotonicMs() + REMEMBER_MS });
     return found;
+  }
+
+  /** Asks the database: an announcement may have been missed, or have come while a connection was being let in. */
+  async function check(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const live = new Set(await store.liveKeys(ids));
+    for (const id of ids) {
+      if (live.has(id)) continue;
+      const told = watched.get(id);
+      watched.delete(id);
+      for (const revoked of told ?? []) revoked();
+    }
+  }
+
+  const checkSoon = (ids: readonly string[]): void => void check(ids).catch((error: unknown) => log.warn({ error }, 'open connections could not be checked for revoked keys; the next sweep tries again'));
+
+  function sweep(): void {
+    checkSoon([...watched.keys()]);
+    cancelSweep = clock.after(REMEMBER_MS, sweep);
   }
 
   return {
@@ -59,16 +80,27 @@ export function createKeyring({ store, bus, clock }: { store: KeyStore; bus: Bus
       // Whatever was sent is hashed, so that a malformed key costs what a wrong one costs.
       const { lookup, sha256 } = keyFingerprint(text ?? '');
       const match = KEY.exec(text ?? '');
-      if (!match) return undefined;
-      const remembered = known.get(sha256);
-      if (remembered && clock.monotonicMs() < remembered.untilMs) return remembered.key;
-      return lookUp(lookup, sha256, match[1] as KeyMode);
+      return match ? remembered.get(`${match[1]} ${lookup} ${sha256}`) : undefined;
+    },
+    watch({ id }, revoked) {
+      const told = watched.get(id);
+      if (told) told.add(revoked);
+      else watched.set(id, new Set([revoked]));
+      checkSoon([id]);
+      return () => {
+        const left = watched.get(id);
+        if (left?.delete(revoked) && left.size === 0) watched.delete(id);
+      };
     },
     async start() {
-      unsubscribe = await bus.subscribe(KEYS_TOPIC, () => known.clear());
+      await remembered.start();
+      unsubscribe = await bus.subscribe(KEYS_TOPIC, () => checkSoon([...watched.keys()]));
+      cancelSweep = clock.after(REMEMBER_MS, sweep);
     },
     async stop() {
+      cancelSweep();
       await unsubscribe?.();
+      await remembered.stop();
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Gate, Route, SocketDoor } from '../ports/http.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Queue } from '../ports/queue.ts';
+import type { Screener } from '../ports/screening.ts';
 import type { Random } from '../ports/random.ts';
 import type { Reference } from '../ports/reference.ts';
 import type { Recovery } from '../ports/signer.ts';
@@ -34,6 +35,7 @@ import { preflightRoute } from './routes/preflight.ts';
 import { quotesRoute } from './routes/quotes.ts';
 import { solversRoute } from './routes/solvers.ts';
 import { submitRoute } from './routes/submit.ts';
+import { createScreening } from './screening.ts';
 import { createSealing } from './sealing.ts';
 import { createSiblings } from './siblings.ts';
 import { createStreamDoor } from './stream.ts';
@@ -49,6 +51,8 @@ export interface VenueDeps {
   /** Whoever lands transactions, by chain id (a `Transactor` is one); a chain without one trades by walletBroadcast. */
   relayers: ReadonlyMap<number, Relayer>;
   reference: Reference;
+  /** All are asked about every taker and receiver; none: nobody is screened. */
+  screeners: readonly Screener[];
   recovery: Recovery;
   clock: Clock;
   random: Random;
@@ -75,7 +79,7 @@ const STALE_BLOCKS = 10;
 const STALE_FLOOR_MS = 15_000;
 
 export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
-  const { store, bus, queue, chains, relayers, reference, recovery, clock, random, log, metrics } = deps;
+  const { store, bus, queue, chains, relayers, reference, screeners, recovery, clock, random, log, metrics } = deps;
   const fanOutOptions = { ...FAN_OUT, ...options.fanOut };
   const rates = { ...RATES, ...options.rates };
   const described = new Map([...chains].map(([id, { chain }]) => [id, chain]));
@@ -84,7 +88,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
 
   const markets = createMarkets(list, options.listedChains);
   const prices = createPrices(reference);
-  const keyring = createKeyring({ store, bus, clock });
+  const keyring = createKeyring({ store, bus, clock, log });
   const workspaces = createWorkspaces({ store, bus, clock });
   const gate = createGate({ keyring, clock, metrics }, rates);
   const exposure = createExposure();
@@ -92,13 +96,14 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const openQuotes = createOpenQuotes();
   const liquidity = createLiquidity({ chains, exposure, log });
   const gas = createGasDesk({ chains, relayers, prices, log }, options.chainSettings);
+  const screening = createScreening({ screeners, metrics });
   const roster = createRoster({ store, bus, clock, log, metrics, allCorridors }, { ...BREAKER, ...options.breaker });
   const fanOut = createFanOut({ clock, metrics }, fanOutOptions);
   fanOut.onInvalid(({ solverId }) => roster.fault(solverId, 'invalid'));
   const sealing = createSealing(createSealer(options.sealKeys), described);
-  const quoter = createQuoter({ chains, markets, roster, fanOut, sealing, gas, prices, liquidity, exposure, openQuotes, siblings, recovery, clock, random, metrics }, fanOutOptions, rates);
-  const preflighter = createPreflighter({ chains, sealing, gas, clock, random });
-  const submitter = createSubmitter({ chains, store, queue, sealing, recovery, liquidity, openQuotes, prices, clock, log, metrics });
+  const quoter = createQuoter({ chains, markets, roster, fanOut, sealing, gas, screening, prices, liquidity, exposure, openQuotes, siblings, recovery, clock, random, metrics }, fanOutOptions, rates);
+  const preflighter = createPreflighter({ chains, sealing, gas, screening, clock, random });
+  const submitter = createSubmitter({ chains, store, queue, sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics });
   const news = createNews({ bus, store, roster, siblings, log });
 
   const routes = [

@@ -4,10 +4,10 @@ import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ApiKey, Workspace, WorkspaceStore } from '../ports/store.ts';
 import { ApiError } from '../protocol/errors.ts';
+import { createRemembered } from './remembered.ts';
 
 /** Bus topic: a workspace changed. */
 export const WORKSPACES_TOPIC = 'workspaces';
-const REMEMBER_MS = 10_000;
 
 export interface Workspaces {
   /** The workspace a key belongs to. Synchronous when it is remembered. Throws 403 for a key without one. */
@@ -17,27 +17,20 @@ export interface Workspaces {
 }
 
 export function createWorkspaces({ store, bus, clock }: { store: WorkspaceStore; bus: Bus; clock: Clock }): Workspaces {
-  const known = new Map<string, { workspace: Workspace; untilMs: number }>();
-  let unsubscribe: (() => Promise<void>) | undefined;
+  const remembered = createRemembered({ bus, clock, topic: WORKSPACES_TOPIC, read });
 
   async function read(id: string): Promise<Workspace> {
     const workspace = await store.workspace(id);
     if (!workspace) throw new ApiError('wrong_key_kind', 'The workspace of this key no longer exists. Ask the operator of the venue for a new key.');
-    known.set(id, { workspace, untilMs: clock.monotonicMs() + REMEMBER_MS });
     return workspace;
   }
 
   return {
     of(key) {
       if (key.workspaceId === null) throw new ApiError('wrong_key_kind', 'This key belongs to no workspace, so nothing can be traded with it. Ask the operator of the venue for one that does.');
-      const remembered = known.get(key.workspaceId);
-      return remembered && clock.monotonicMs() < remembered.untilMs ? remembered.workspace : read(key.workspaceId);
+      return remembered.get(key.workspaceId);
     },
-    async start() {
-      unsubscribe = await bus.subscribe(WORKSPACES_TOPIC, () => known.clear());
-    },
-    async stop() {
-      await unsubscribe?.();
-    },
+    start: remembered.start,
+    stop: remembered.stop,
   };
 }

@@ -21,6 +21,9 @@ export function createVenueStore(db: Database): VenueStore {
     async revokeKey(id, atMs) {
       return (await db.query('update api_key set revoked_at_ms = $2 where id = $1 and revoked_at_ms is null returning id', [id, atMs])).length === 1;
     },
+    async liveKeys(ids) {
+      return (await db.query<{ id: string }>({ name: 'keys-live', text: 'select id from api_key where id = any($1) and revoked_at_ms is null' }, [ids])).map(({ id }) => id);
+    },
     async listKeys() {
       return (await db.query<KeyRow>('select * from api_key order by created_at_ms, id')).map(toKey);
     },

@@ -57,6 +57,8 @@ export function openDoors(server: Server, { doors, gate, log, addressOf }: { doo
 
   function serve(door: SocketDoor, socket: WebSocket, key: ApiKey, left: () => void): void {
     let listener: SocketListener | undefined;
+    let over = false;
+    let unwatch = () => {};
     const wrapped: Socket = {
       send(data) {
         // Text frames, whatever form the text is in.
@@ -73,7 +75,16 @@ export function openDoors(server: Server, { doors, gate, log, addressOf }: { doo
       },
       bufferedBytes: () => socket.bufferedAmount,
     };
+    /** Once, and at once when the key is revoked: a closing handshake takes its time, and nothing that is said during it counts. */
+    const finish = (): void => {
+      if (over) return;
+      over = true;
+      unwatch();
+      left();
+      listener?.closed();
+    };
     socket.on('message', (data: Buffer, isBinary) => {
+      if (over) return;
       if (isBinary) return wrapped.close(1003, 'text frames only');
       try {
         listener?.message(data.toString());
@@ -85,11 +96,12 @@ export function openDoors(server: Server, { doors, gate, log, addressOf }: { doo
     socket.on('pong', () => listener?.pong());
     // Too large, not UTF-8, too many fragments: ws closes with the right code by itself.
     socket.on('error', () => {});
-    socket.on('close', () => {
-      left();
-      listener?.closed();
-    });
+    socket.on('close', finish);
     listener = door.open(wrapped, key);
+    unwatch = gate.watch(key, () => {
+      wrapped.close(1008, 'the key was revoked');
+      finish();
+    });
   }
 
   return {
