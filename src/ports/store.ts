@@ -6,7 +6,7 @@ import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Screened } from './screening.ts';
-import type { TravelRuleDuty } from './travel-rule.ts';
+import type { TravelRuleDuty, TravelRuleStore } from './travel-rule.ts';
 import type { MemberStore } from './members.ts';
 
 export type KeyKind = 'service' | 'workspace' | 'solver';
@@ -221,7 +221,7 @@ export interface EventStore {
   ordersWith(orderIds: readonly Bytes32[]): Promise<ReadonlyMap<Bytes32, OrderRecord>>;
 }
 
-export interface VenueStore extends KeyStore, WorkspaceStore, MemberStore, SolverStore, OrderStore, EventStore {
+export interface VenueStore extends TravelRuleStore, KeyStore, WorkspaceStore, MemberStore, SolverStore, OrderStore, EventStore {
   /** Answers when the database does. Throws `UpstreamError` otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;

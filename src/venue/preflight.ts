@@ -12,13 +12,17 @@ import { approveCall, depositCall, openCall, permit2GrantCall, settleCall } from
 import { eip3009TypedData, encodeFunding, type LockChoice, permit2LockTypedData } from '../settlement/funding.ts';
 import type { GasDesk } from './gas.ts';
 import { chainNow } from './quote.ts';
+import { receiverOf } from './receiver.ts';
+import type { Screening } from './screening.ts';
 import type { Opened, SealOwner, Sealing } from './sealing.ts';
+import { PARTIES } from './submit.ts';
 import { readTaker, type TakerState } from './taker.ts';
 
 export interface PreflightDeps {
   chains: ReadonlyMap<number, ChainPort>;
   sealing: Sealing;
   gas: GasDesk;
+  screening: Screening;
   clock: Clock;
   random: Random;
 }
@@ -37,12 +41,13 @@ const MAX_UINT160 = (1n << 160n) - 1n;
 /** Where a call cannot be simulated yet, because an earlier action has to come first. */
 const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
 
-export function createPreflighter({ chains, sealing, gas, clock, random }: PreflightDeps): Preflighter {
+export function createPreflighter({ chains, sealing, gas, screening, clock, random }: PreflightDeps): Preflighter {
   async function plan({ quoteResponse, fundingLock }: PreflightRequest, { key, workspace, namespace }: Parameters<Preflighter['plan']>[1]): Promise<PreflightResponse> {
     const opened = sealing.open({ account: workspace.id, namespace, mode: key.mode }, quoteResponse, chainNow(clock, undefined));
     const port = chains.get(opened.origin.id);
     if (!port) throw new ApiError('unavailable', 'The chain of this order is not connected at the moment. Try again shortly.', { retryAfterSeconds: 2 });
     if (chainNow(clock, port) >= opened.validUntil) throw invalid('quote_expired', ['body', 'quoteResponse', 'validUntil'], 'The quote is no longer valid. Ask for a new one.');
+    await screening.admit({ taker: opened.order.user, receiver: receiverOf(opened.order) }, PARTIES);
     const taker = await readTaker(port, opened);
     if (taker.nonceUsed) throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'The order nonce has been used or cancelled on chain. Ask for a new quote.');
     const submitTo = `/api/v1/${namespace}/orders`;

@@ -23,6 +23,7 @@ import type { OpenQuotes } from './open-quotes.ts';
 import type { FanOutOptions, RateOptions } from './options.ts';
 import type { Prices } from './prices.ts';
 import type { Entry, Roster, Session } from './roster.ts';
+import type { Screening } from './screening.ts';
 import type { SealOwner, Sealing } from './sealing.ts';
 import type { Siblings } from './siblings.ts';
 import { commitSplit, planOffers } from './split-round.ts';
@@ -37,6 +38,7 @@ export interface QuoteDeps extends VerifyDeps {
   fanOut: FanOut;
   sealing: Sealing;
   gas: GasDesk;
+  screening: Screening;
   prices: Prices;
   liquidity: Liquidity;
   exposure: Exposure;
@@ -57,13 +59,16 @@ interface Candidate extends Ranked {
   landing: Landing;
 }
 
+/** Where a denied party stands in a request. */
+const PARTIES = { taker: ['body', 'taker'], receiver: ['body', 'receiver'] } as const;
+
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1];
 
 /** Chain time as far as we know it: a node's head may be old, and our clock may be behind it. */
 export const chainNow = (clock: Clock, port: ChainPort | undefined): UnixSeconds => Math.max(toSeconds(clock.nowMs()), port?.head()?.timestamp ?? 0);
 
 export function createQuoter(deps: QuoteDeps, fanOutOptions: FanOutOptions, rates: RateOptions): Quoter {
-  const { chains, markets, roster, fanOut, sealing, gas, prices, liquidity, exposure, openQuotes, siblings, clock, random, metrics } = deps;
+  const { chains, markets, roster, fanOut, sealing, gas, screening, prices, liquidity, exposure, openQuotes, siblings, clock, random, metrics } = deps;
   const asked = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests by result', ['result']);
   const candidates = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
   const seconds = metrics.histogram('firmquote_venue_quote_seconds', 'Time to answer a quote request', SECONDS);
@@ -96,6 +101,9 @@ export function createQuoter(deps: QuoteDeps, fanOutOptions: FanOutOptions, rate
 
     const [input, output] = [market(request.input.asset, key, 'input'), market(request.output.asset, key, 'output')];
     if (!input || !output) return respond([], unavailable('pair_not_supported', 'The venue has no escrow or no listing for one of these assets. GET …/pairs lists the chains.', null));
+    const screened = screening.admit({ taker: request.taker, receiver: request.receiver ?? request.taker }, PARTIES);
+    // Waiting costs a turn of the loop even where there is nothing to wait for.
+    if (screened instanceof Promise) await screened;
     const ask = askOf(request, workspace, input, output, requestId);
     const corridor = corridorOf(input.chain, output.chain);
     const landing = gas.landing(input.chain.id, input.token, { crossChain: input.chain.id !== output.chain.id, outputs: 1 });

@@ -20,8 +20,11 @@ import type { Liquidity } from './liquidity.ts';
 import type { OpenQuotes } from './open-quotes.ts';
 import type { Prices } from './prices.ts';
 import { chainNow } from './quote.ts';
+import type { Screening } from './screening.ts';
+import { receiverOf } from './receiver.ts';
 import type { Opened, SealOwner, Sealing } from './sealing.ts';
 import { bindTaker, readTaker } from './taker.ts';
+import { dutyOf } from './travel-rule.ts';
 import { commitmentSigner } from './verify.ts';
 
 /** Queue topic: look at this order again. */
@@ -35,6 +38,7 @@ export interface SubmitDeps {
   recovery: Recovery;
   liquidity: Liquidity;
   openQuotes: OpenQuotes;
+  screening: Screening;
   prices: Prices;
   clock: Clock;
   log: Log;
@@ -49,7 +53,7 @@ export interface Submitter {
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 export function createSubmitter(deps: SubmitDeps): Submitter {
-  const { chains, store, queue, sealing, recovery, liquidity, openQuotes, prices, clock, log, metrics } = deps;
+  const { chains, store, queue, sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics } = deps;
   /** Submissions at work in this process, by idempotency scope. */
   const running = new Set<string>();
   const submissions = metrics.counter('firmquote_venue_submissions_total', 'Order submissions by result', ['result']);
@@ -103,10 +107,13 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       if (taker.nonceUsed) throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'The order nonce has been used or cancelled on chain, so no candidate of that quote request can execute any more. Ask for a new quote.');
       await requireCommitments(opened);
     }
+    // The list may have changed since the quote. What was accepted before stays accepted.
+    const screened = existing ? existing.screening : await screening.admit({ taker: order.user, receiver: receiverOf(order) }, PARTIES);
     // A repeated submission finds its own lock spent; it needs none.
     const funding = existing ? existing.funding : await fundingOf(request, opened, port, taker, signature);
 
     const createdAtMs = clock.nowMs();
+    const amountUsd = prices.amountUsd(opened.inputToken, opened.inputAmount);
     const placed: NewOrder = {
       orderId,
       quoteId: opened.quoteId,
@@ -127,7 +134,9 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       funding,
       candidate: opened.text,
       referenceId: null,
-      amountUsd: prices.amountUsd(opened.inputToken, opened.inputAmount),
+      amountUsd,
+      screening: screened,
+      travelRule: dutyOf(workspace, amountUsd),
       createdAtMs,
     };
     return accept(placed, scope, key);
@@ -185,6 +194,9 @@ function scopeOf(request: OrderSubmitRequest, { key, workspace, namespace, idemp
   if (!parsed.success) throw invalid('value_error', ['header', 'Idempotency-Key'], 'An Idempotency-Key is 1 to 255 printable ASCII characters.');
   return { workspaceId: workspace.id, namespace, mode: key.mode, key: parsed.data, bodySha256: createHash('sha256').update(canonicalJson(request)).digest('hex') };
 }
+
+/** Where a denied party stands in a candidate. */
+export const PARTIES = { taker: ['body', 'quoteResponse', 'order'], receiver: ['body', 'quoteResponse', 'preview', 'outputs', 0, 'receiver'] } as const;
 
 const inProgress = () => new ApiError('idempotency_in_progress', 'A submission with this Idempotency-Key is still at work. Ask again in a moment for its result.', { retryAfterSeconds: 1 });
 const keyReused = () => invalid('idempotency_key_reuse', ['header', 'Idempotency-Key'], 'This Idempotency-Key was used with another body. Use a new key for a new submission.');

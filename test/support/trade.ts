@@ -110,6 +110,8 @@ export function makeTrade(terms: TradeTerms): NewOrder {
     candidate: '{}',
     referenceId: null,
     amountUsd: null,
+    screening: null,
+    travelRule: null,
     createdAtMs: Date.now(),
   };
 }

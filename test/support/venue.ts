@@ -9,6 +9,7 @@ import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
+import type { Screener } from '../../src/ports/screening.ts';
 import type { KeyKind, KeyMode, VenueStore, Workspace } from '../../src/ports/store.ts';
 import { mintKey } from '../../src/venue/keys.ts';
 import type { VenueOptions } from '../../src/venue/options.ts';
@@ -55,15 +56,16 @@ export interface Surroundings {
   fsync?: boolean;
   /** What the venue sees of a chain: the real one, slower or failing where a test says so. */
   seen?: (port: ChainPort) => ChainPort;
+  screeners?: readonly Screener[];
 }
 
 export async function startTestVenue(options: Partial<VenueOptions> & Surroundings = {}): Promise<TestVenue> {
-  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, ...venueOptions } = options;
+  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, screeners = [], ...venueOptions } = options;
   const [devnet, postgres] = await Promise.all([startDevnet(chainIds, landingMarginSeconds === undefined ? {} : { landingMarginSeconds }), startTestPostgres(fsync ? {} : undefined)]);
-  return assemble(devnet, postgres, venueOptions, seen);
+  return assemble(devnet, postgres, venueOptions, seen, screeners);
 }
 
-async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, seen: (port: ChainPort) => ChainPort): Promise<TestVenue> {
+async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, seen: (port: ChainPort) => ChainPort, screeners: readonly Screener[]): Promise<TestVenue> {
   const db = await postgres.database('venue', VENUE_MIGRATIONS);
   const store = createVenueStore(db);
   const bus = createPostgresBus(db, silentLog);
@@ -77,6 +79,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, seen(port)])),
       relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
       reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
+      screeners,
       recovery: createRecovery(),
       clock: systemClock,
       random: systemRandom,
@@ -91,7 +94,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000, ...options.rates },
     },
   );
-  await store.putWorkspace({ id: 'w1', name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null } });
+  await store.putWorkspace({ id: 'w1', name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
   await venue.start();
   const http = await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log: silentLog }, { port: 0 });
   const solvers: ScriptedSolver[] = [];
@@ -113,7 +116,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       await store.addKey(record);
       return text;
     },
-    workspace: (id, change = {}) => store.putWorkspace({ id, name: id, platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, ...change }),
+    workspace: (id, change = {}) => store.putWorkspace({ id, name: id, platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null, ...change }),
     async solver(n, answer, { inventory = 1_000_000n, ...more } = {}) {
       const id = more.id ?? `lp-${n}`;
       const [lp, operator] = [account(1_000 + n), account(2_000 + n)];

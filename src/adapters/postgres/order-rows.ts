@@ -42,6 +42,8 @@ export interface OrderRow {
   candidate: string;
   reference_id: string | null;
   amount_usd: number | null;
+  screening: NewOrder['screening'];
+  travel_rule: NewOrder['travelRule'];
   created_at_ms: number;
   updated_at_ms: number;
   facts: { seq: number; at: number; fact: Stored<Fact> }[];
@@ -50,7 +52,7 @@ export interface OrderRow {
 
 /** Columns that `orderFromRow` needs, of `trade_order o`, with the facts as one JSON array. */
 export const ORDER_COLUMNS = `o.order_id, o.quote_id, o.workspace_id, o.key_id, o.member_id, o.namespace, o.mode, o.execution_mode, o.origin_chain_id, o.dest_chain_ids, o.message,
-  o.valid_until, o.commitments, o.solver_ids, o.signature, o.sign_scheme, o.funding, o.candidate, o.reference_id, o.amount_usd, o.created_at_ms, o.updated_at_ms,
+  o.valid_until, o.commitments, o.solver_ids, o.signature, o.sign_scheme, o.funding, o.candidate, o.reference_id, o.amount_usd, o.screening, o.travel_rule, o.created_at_ms, o.updated_at_ms,
   (select jsonb_agg(jsonb_build_object('seq', f.seq, 'at', f.recorded_at_ms, 'fact', f.fact) order by f.seq) from order_fact f where f.order_id = o.order_id) as facts`;
 
 export function orderFromRow(row: OrderRow): OrderRecord {
@@ -75,6 +77,8 @@ export function orderFromRow(row: OrderRow): OrderRecord {
     candidate: row.candidate,
     referenceId: row.reference_id,
     amountUsd: row.amount_usd,
+    screening: row.screening,
+    travelRule: row.travel_rule,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
     facts: (row.facts ?? []).map(({ seq, at, fact }): RecordedFact => ({ seq, recordedAtMs: at, fact: factFromJson(fact) })),
@@ -105,6 +109,8 @@ export function orderToValues(order: NewOrder): unknown[] {
     order.candidate,
     order.referenceId,
     order.amountUsd,
+    order.screening && JSON.stringify(order.screening),
+    order.travelRule && JSON.stringify(order.travelRule),
     order.memberId,
     order.createdAtMs,
   ];
@@ -112,7 +118,7 @@ export function orderToValues(order: NewOrder): unknown[] {
 
 export const NEW_ORDER_COLUMNS = [
   'order_id', 'quote_id', 'workspace_id', 'key_id', 'namespace', 'mode', 'execution_mode', 'origin_chain_id', 'dest_chain_ids', 'taker', 'nonce',
-  'message', 'valid_until', 'commitments', 'solver_ids', 'signature', 'sign_scheme', 'funding', 'candidate', 'reference_id', 'amount_usd', 'member_id', 'created_at_ms',
+  'message', 'valid_until', 'commitments', 'solver_ids', 'signature', 'sign_scheme', 'funding', 'candidate', 'reference_id', 'amount_usd', 'screening', 'travel_rule', 'member_id', 'created_at_ms',
 ] as const;
 
 export const bytes = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex');

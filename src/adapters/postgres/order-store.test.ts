@@ -55,6 +55,8 @@ function newOrder(overrides: Partial<NewOrder> = {}): NewOrder {
     candidate: '{"a":1}',
     referenceId: null,
     amountUsd: 2500.5,
+    screening: null,
+    travelRule: null,
     createdAtMs: Date.now(),
     ...overrides,
   };

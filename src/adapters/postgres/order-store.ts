@@ -17,9 +17,10 @@ const ACCEPT = {
     placed as (
       insert into trade_order (${NEW_ORDER_COLUMNS.join(', ')}, response, updated_at_ms)
       select ${NEW_ORDER_COLUMNS.map((_, i) => `$${i + 1}${CAST(i)}`).join(', ')}, $${N + 1}, $${N} from gate where gate.open
-      on conflict do nothing returning order_id),
+      on conflict do nothing returning order_id, travel_rule),
     fact as (insert into order_fact (order_id, seq, recorded_at_ms, fact) select order_id, 1, $${N}, '{"kind":"accepted"}' from placed),
     event as (insert into order_event (order_id, seq, type, occurred_at_ms) select order_id, 1, 'order.created', $${N} from placed),
+    travel as (insert into travel_rule_record (order_id, attempt, state, due_at_ms) select order_id, 1, 'due', $${N} from placed where travel_rule is not null),
     key as (
       insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms)
       select $3, $5, $6, $${N + 2}, $${N + 4}, order_id, $${N + 1}, $${N} from placed where $${N + 2}::text is not null
@@ -31,7 +32,7 @@ const ACCEPT = {
 
 function CAST(index: number): string {
   const column = NEW_ORDER_COLUMNS[index] as string;
-  const cast: Record<string, string> = { order_id: 'bytea', quote_id: 'bytea', taker: 'bytea', nonce: 'bytea', signature: 'bytea', funding: 'bytea', message: 'jsonb', commitments: 'jsonb', origin_chain_id: 'bigint', dest_chain_ids: 'bigint[]', solver_ids: 'text[]', valid_until: 'bigint', created_at_ms: 'bigint', amount_usd: 'double precision' };
+  const cast: Record<string, string> = { order_id: 'bytea', quote_id: 'bytea', taker: 'bytea', nonce: 'bytea', signature: 'bytea', funding: 'bytea', message: 'jsonb', commitments: 'jsonb', screening: 'jsonb', travel_rule: 'jsonb', origin_chain_id: 'bigint', dest_chain_ids: 'bigint[]', solver_ids: 'text[]', valid_until: 'bigint', created_at_ms: 'bigint', amount_usd: 'double precision' };
   return `::${cast[column] ?? 'text'}`;
 }
 

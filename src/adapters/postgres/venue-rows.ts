@@ -10,12 +10,12 @@ export async function addKey(db: Queryable, key: ApiKey): Promise<void> {
   );
 }
 
-export async function putWorkspace(db: Queryable, { id, name, platformFeeBps, eligibleSolvers, limits }: Workspace): Promise<void> {
+export async function putWorkspace(db: Queryable, { id, name, platformFeeBps, eligibleSolvers, limits, travelRuleThresholdUsd }: Workspace): Promise<void> {
   await db.query(
-    `insert into workspace (id, name, platform_fee_bps, eligible_solvers, max_open_quotes, max_open_notional_usd) values ($1,$2,$3,$4,$5,$6)
+    `insert into workspace (id, name, platform_fee_bps, eligible_solvers, max_open_quotes, max_open_notional_usd, travel_rule_threshold_usd) values ($1,$2,$3,$4,$5,$6,$7)
      on conflict (id) do update set name = excluded.name, platform_fee_bps = excluded.platform_fee_bps, eligible_solvers = excluded.eligible_solvers,
-       max_open_quotes = excluded.max_open_quotes, max_open_notional_usd = excluded.max_open_notional_usd`,
-    [id, name, platformFeeBps, eligibleSolvers, limits.openQuotes, limits.openNotionalUsd],
+       max_open_quotes = excluded.max_open_quotes, max_open_notional_usd = excluded.max_open_notional_usd, travel_rule_threshold_usd = excluded.travel_rule_threshold_usd`,
+    [id, name, platformFeeBps, eligibleSolvers, limits.openQuotes, limits.openNotionalUsd, travelRuleThresholdUsd],
   );
 }
 
@@ -64,6 +64,7 @@ export interface WorkspaceRow extends Row {
   eligible_solvers: string[] | null;
   max_open_quotes: number | null;
   max_open_notional_usd: number | null;
+  travel_rule_threshold_usd: number | null;
 }
 
 export const toWorkspace = (row: WorkspaceRow): Workspace => ({
@@ -72,6 +73,7 @@ export const toWorkspace = (row: WorkspaceRow): Workspace => ({
   platformFeeBps: row.platform_fee_bps,
   eligibleSolvers: row.eligible_solvers,
   limits: { openQuotes: row.max_open_quotes, openNotionalUsd: row.max_open_notional_usd },
+  travelRuleThresholdUsd: row.travel_rule_threshold_usd,
 });
 
 export interface SolverRow extends Row {

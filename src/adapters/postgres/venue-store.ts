@@ -4,6 +4,7 @@ import type { VenueStore } from '../../ports/store.ts';
 import { createEventStore } from './event-store.ts';
 import { createMemberStore } from './member-rows.ts';
 import { createOrderStore } from './order-store.ts';
+import { createTravelRuleStore } from './travel-rule-store.ts';
 import type { Database } from './pool.ts';
 import { addKey, type KeyRow, putSolver, putWorkspace, type SolverRow, toKey, toSolver, toWorkspace, type WorkspaceRow } from './venue-rows.ts';
 
@@ -11,6 +12,7 @@ import { addKey, type KeyRow, putSolver, putWorkspace, type SolverRow, toKey, to
 export function createVenueStore(db: Database): VenueStore {
   return {
     ...createOrderStore(db),
+    ...createTravelRuleStore(db),
     ...createEventStore(db),
     ...createMemberStore(db),
 

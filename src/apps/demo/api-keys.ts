@@ -20,7 +20,7 @@ export async function issueDemoKeys(databaseUrl: string, state: DemoState, log: 
     await migrate(db, VENUE_MIGRATIONS);
     const store = createVenueStore(db);
     for (const [id, name] of [[WORKSPACE, 'Demo workspace'], [OTHER_WORKSPACE, 'Another workspace']] as const) {
-      await store.putWorkspace({ id, name, platformFeeBps: state.config.venue.platformFeeBps, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null } });
+      await store.putWorkspace({ id, name, platformFeeBps: state.config.venue.platformFeeBps, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
     }
     const issue = async (key: Partial<NewKey> & Pick<NewKey, 'kind' | 'label'>): Promise<string> => {
       const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { mode: 'test', workspaceId: null, role: null, memberId: null, solverId: null, ...key });

@@ -1,6 +1,7 @@
 /** Everything a venue can be told. The numbers' defaults are the venue room's own. */
 
 import { z } from 'zod';
+import { COURIER } from '../../venue/travel-rule.ts';
 import { BREAKER, CHAIN_DEFAULTS, FAN_OUT, RATES, SOCKETS } from '../../venue/options.ts';
 import { zFeed } from '../config/feeds.ts';
 import { zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
@@ -55,6 +56,58 @@ export const zVenueConfig = z.strictObject({
   attesters: z.strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }).prefault({}),
   feeds: z.record(z.string(), zFeed).default({}),
   prices: z.record(z.string(), zReferencePrice).default({}),
+  /** Whom this process may ask over HTTP on its own account (screening service, travel-rule service). */
+  outbound: z
+    .strictObject({
+      /** Host names; nobody else is asked. */
+      allowHosts: z.array(z.string().min(1)).default([]),
+      /** Also plain http, and addresses inside our own network. */
+      allowPrivate: z.boolean().default(false),
+    })
+    .prefault({}),
+  /** Takers and receivers are checked before every quote, plan and submission. */
+  screening: z
+    .strictObject({
+      /** Addresses not served, JSON or one per line; read again when it changes and on SIGHUP. null: none. */
+      denyListFile: z.string().min(1).nullable().default(null),
+      /** A service asked with GET about one address. */
+      provider: z
+        .strictObject({
+          name: z.string().min(1).max(60).default('screening-service'),
+          /** `{address}` stands for the address. null: no service is asked. */
+          url: zSecretText.nullable().default(null),
+          headers: z.record(z.string(), zSecretText).default({}),
+          /** Where the verdict stands in the JSON answer, names joined by dots. */
+          deniedPath: z.string().min(1).default('identifications'),
+          /** The verdict that denies; null: any list that is not empty. */
+          deniedEquals: z.union([z.string(), z.number(), z.boolean()]).nullable().default(null),
+          versionPath: z.string().min(1).nullable().default(null),
+          /** Of one attempt; and of all of them together, which is what a taker waits at most. */
+          timeoutMs: z.int().min(50).default(800),
+          attempts: z.int().min(1).max(5).default(2),
+          deadlineMs: z.int().min(50).default(1_500),
+          cacheTtlMs: z.int().min(0).default(300_000),
+          maxCached: z.int().min(1).default(100_000),
+          /** closed: who cannot be screened is not quoted. open: is, and the record says so. */
+          onFailure: z.enum(['closed', 'open']).default('closed'),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  /** Where travel-rule records go; what has to be reported is decided by each workspace's threshold. */
+  travelRule: z
+    .strictObject({
+      /** A service that takes each message with POST; wins over `file`. */
+      url: zSecretText.nullable().default(null),
+      headers: z.record(z.string(), zSecretText).default({}),
+      timeoutMs: z.int().min(50).default(10_000),
+      /** One JSON line per message. null, and no url: records wait. */
+      file: z.string().min(1).nullable().default(null),
+      maxAttempts: zCount(COURIER.maxAttempts),
+      firstRetryMs: zCount(COURIER.firstRetryMs),
+      longestRetryMs: zCount(COURIER.longestRetryMs),
+    })
+    .prefault({}),
   /** Written into the database at every start: the file is what counts. */
   workspaces: z
     .array(
@@ -65,6 +118,8 @@ export const zVenueConfig = z.strictObject({
         eligibleSolvers: z.array(z.string()).nullable().default(null),
         openQuotes: z.int().min(1).nullable().default(null),
         openNotionalUsd: z.int().min(1).nullable().default(null),
+        /** Orders worth this or more are reported under the travel rule; null: none. */
+        travelRuleThresholdUsd: z.number().min(0).nullable().default(null),
       }),
     )
     .default([]),

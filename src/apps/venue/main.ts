@@ -17,6 +17,7 @@ import { systemRandom } from '../../adapters/system/random.ts';
 import { keystoreAddressOf, openSecret, openSigner, type SecretContext } from '../keys.ts';
 import { createAdvancer } from '../../venue/advance/advancer.ts';
 import { ORDERS_TOPIC } from '../../venue/submit.ts';
+import { COURIER, createCourier } from '../../venue/travel-rule.ts';
 import { createVenue } from '../../venue/venue.ts';
 import type { ChainSettings, VenueOptions } from '../../venue/options.ts';
 import { loadConfig } from '../config/load.ts';
@@ -27,6 +28,7 @@ import { liveAs } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { openQueue } from '../queue.ts';
 import { type VenueConfig, zVenueConfig } from './config.ts';
+import { openOutbound, openScreeners, openTransmitter } from './records.ts';
 import { createReference } from './reference.ts';
 import { watchRelayer } from './relayer.ts';
 import { VENUE_SCHEMA } from './schema.ts';
@@ -59,6 +61,7 @@ export async function runVenue({ config: file, role }: { config: string; role: R
     const signer = role === 'api' ? undefined : await openSigner(config.keys.relayer, secrets);
     const senders = signer ? createTransactors(config.chains, chains, { signer, store: createTxStore(db), log, metrics }) : undefined;
     const ready: (() => Promise<readonly string[]>)[] = [];
+    const outbound = openOutbound(config, { life });
 
     if (role !== 'worker') {
       const relayerAddress = signer?.address ?? (await keystoreAddressOf(config.keys.relayer, secrets));
@@ -67,7 +70,7 @@ export async function runVenue({ config: file, role }: { config: string; role: R
       reference.start();
       life.onStop('reference prices', () => reference.stop());
       const venue = createVenue(
-        { store, bus, queue, chains: byId, relayers, reference, recovery: createRecovery(), clock: systemClock, random: systemRandom, log, metrics },
+        { store, bus, queue, chains: byId, relayers, reference, screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }), recovery: createRecovery(), clock: systemClock, random: systemRandom, log, metrics },
         await optionsOf(config, secrets),
       );
       life.onStop('venue', () => venue.stop());
@@ -90,6 +93,12 @@ export async function runVenue({ config: file, role }: { config: string; role: R
       await Promise.all([...senders.values()].map((sender) => sender.start()));
       life.onStop('worker', () => worker.stop());
       await worker.start();
+      const transmitter = openTransmitter(config, outbound, secrets);
+      if (transmitter) {
+        const courier = createCourier({ store, transmitter, clock: systemClock, log, metrics }, { ...COURIER, maxAttempts: config.travelRule.maxAttempts, firstRetryMs: config.travelRule.firstRetryMs, longestRetryMs: config.travelRule.longestRetryMs, leaseMs: config.travelRule.timeoutMs * 2 + 30_000 });
+        life.onStop('travel-rule courier', () => courier.stop());
+        courier.start();
+      }
       log.info({ relayer: signer?.address }, 'worker is at work');
     }
     startup.ready = async () => (await Promise.all(ready.map((ask) => ask()))).flat();
