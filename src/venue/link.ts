@@ -26,6 +26,7 @@ import {
 import { linkProofDigest } from '../protocol/link-proof.ts';
 import { orderToMessage } from '../protocol/wire.ts';
 import type { FanOut } from './fan-out.ts';
+import type { Levels } from './levels.ts';
 import type { Liquidity } from './liquidity.ts';
 import type { Roster, Session } from './roster.ts';
 import { progressOf } from './status.ts';
@@ -37,6 +38,7 @@ export interface LinkDeps {
   queue: Queue;
   roster: Roster;
   fanOut: FanOut;
+  levels: Levels;
   liquidity: Liquidity;
   recovery: Recovery;
   clock: Clock;
@@ -53,7 +55,7 @@ const MAX_FRAMES_PER_SECOND = 50_000;
 const RESYNC_PIECE_CHARS = 40_000;
 
 export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketDoor {
-  const { chains, store, queue, roster, fanOut, liquidity, recovery, clock, random, log, metrics } = deps;
+  const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } = deps;
   const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers by kind', ['kind']);
 
   liquidity.onRevoked((chainId, account, operator) => {
@@ -153,7 +155,8 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         case 'commit':
           return fanOut.answer(session, message);
         case 'levels':
-          // Indicative prices are taken in by their own topic; until then they are read and let go.
+          // A ladder that falls is nonsense; all else that is wrong with one costs nobody anything.
+          if (levels.take(session, message) === 'broken') roster.fault(solverId, 'invalid');
           return;
         case 'fill':
           return wake(message.orderId);
@@ -216,6 +219,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         if (!session) return;
         roster.leave(session, 'disconnected');
         fanOut.forget(session);
+        levels.forget(session);
       },
     };
   }

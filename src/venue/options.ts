@@ -30,6 +30,7 @@ export interface VenueOptions {
   rates?: Partial<RateOptions>;
   breaker?: Partial<BreakerOptions>;
   sockets?: Partial<SocketOptions>;
+  levels?: Partial<LevelsOptions>;
 }
 
 export interface FanOutOptions {
@@ -83,7 +84,18 @@ export interface SocketOptions {
   maxFramesPerSecond: number;
 }
 
+/** Indicative ladders of solvers. */
+export interface LevelsOptions {
+  /** Older ones are not shown. */
+  maxAgeMs: number;
+  /** Markets that one solver may have ladders for. */
+  maxMarkets: number;
+  /** Ladders that one solver may send. */
+  maxPerSecond: number;
+}
+
 export const FAN_OUT: FanOutOptions = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 1, maxSplitParts: 4, maxValiditySeconds: 600, shortValiditySeconds: 4, farFromMidBps: 200, maxRequests: 512 };
 export const RATES: RateOptions = { quotesPerSecond: 50, submitsPerSecond: 20, readsPerSecond: 100, perIpPerSecond: 300, burst: 2, openQuotes: 2_000, openNotionalUsd: 50_000_000, trustedIps: [] };
 export const BREAKER: BreakerOptions = { limit: 5, halfLifeMs: 60_000, firstCoolDownMs: 10_000, longestCoolDownMs: 900_000, forgiveAfterMs: 600_000 };
 export const SOCKETS: SocketOptions = { pingEveryMs: 30_000, maxBufferedBytes: 1024 * 1024, maxPerKey: 100, maxFramesPerSecond: 100 };
+export const LEVELS: LevelsOptions = { maxAgeMs: 10_000, maxMarkets: 2_000, maxPerSecond: 400 };

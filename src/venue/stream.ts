@@ -1,93 +1,93 @@
-/** Events to takers: subscribing replays what has happened, so a reconnect misses nothing and the stream always agrees with polling. */
+/** The public WebSocket: topics in, events out. Subscribing replays what was missed, so the stream always agrees with polling. */
 
-import type { Chain } from '../domain/chain.ts';
 import type { Bytes32 } from '../domain/hex.ts';
 import { toIso } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Socket, SocketDoor, SocketListener } from '../ports/http.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import type { ApiKey, OrderEvent, OrderRecord, OrderStore } from '../ports/store.ts';
-import { CLOSE, EVENTS_MAX_PAYLOAD_BYTES, EVENTS_PATH, type FrameId, MAX_TOPICS, type OrderEventFrame, parseTopic, type ServerFrame, zClientFrame } from '../protocol/events.ts';
-import type { News } from './news.ts';
+import type { ApiKey, OrderStore } from '../ports/store.ts';
+import { CLOSE, EVENTS_MAX_PAYLOAD_BYTES, EVENTS_PATH, type FrameId, MAX_TOPICS, parseTopic, type ServerFrame, type Topic, zClientFrame } from '../protocol/events.ts';
+import type { LevelsBoard, PriceMarket } from './levels-board.ts';
 import type { SocketOptions } from './options.ts';
-import type { Roster } from './roster.ts';
-import { statusResponse } from './status.ts';
+import type { Entry, Roster } from './roster.ts';
+import type { Joined, OrderStream, StreamClient } from './stream-orders.ts';
+import type { Workspaces } from './workspaces.ts';
 
-interface Client {
-  socket: Socket;
-  key: ApiKey;
+interface Client extends StreamClient {
   topics: Set<string>;
-  /** Last event sent, by order, for `orders:{id}`. */
-  sent: Map<Bytes32, number>;
 }
 
-export function createStreamDoor(
-  { store, chains, news, roster, clock, log, metrics }: { store: OrderStore; chains: ReadonlyMap<number, Chain>; news: News; roster: Roster; clock: Clock; log: Log; metrics: Metrics },
-  { pingEveryMs, maxBufferedBytes, maxPerKey, maxFramesPerSecond }: SocketOptions,
-): SocketDoor {
+export interface StreamDeps {
+  store: OrderStore;
+  orders: OrderStream;
+  prices: LevelsBoard;
+  roster: Roster;
+  workspaces: Workspaces;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+const TOPICS = 'Topics are orders, orders:{id}, solvers and prices:{source}-{dest}:{inputSymbol}-{outputSymbol}.';
+
+export function createStreamDoor({ store, orders, prices, roster, workspaces, clock, log, metrics }: StreamDeps, { pingEveryMs, maxBufferedBytes, maxPerKey, maxFramesPerSecond }: SocketOptions): SocketDoor {
   const clients = new Set<Client>();
-  /** Who listens to what; an event touches its own listeners only. */
-  const byTopic = new Map<string, Set<Client>>();
+  const rosterListeners = new Set<Client>();
   metrics.gauge('firmquote_venue_stream_clients', 'Connected event streams', [], (gauge) => gauge.set(clients.size));
   const dropped = metrics.counter('firmquote_venue_stream_dropped_total', 'Event streams closed by the venue', ['why']);
+  const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to event streams');
 
-  news.onOrder((record, { event }) => {
-    if (event === null) return;
-    const [ofOrder, ofWorkspace] = [byTopic.get(`orders:${record.orderId}`), byTopic.get('orders')];
-    if (!ofOrder?.size && !ofWorkspace?.size) return;
-    void store
-      .events(record.orderId)
-      .then((events) => {
-        const fresh = events.find(({ type }) => type === event);
-        for (const client of ofWorkspace ?? []) if (fresh && owns(client.key, record)) send(client, frameOf('orders', record, fresh));
-        for (const client of ofOrder ?? []) catchUp(client, record, events);
-      })
-      .catch((error: unknown) => log.warn({ orderId: record.orderId, error }, 'an event could not be pushed; polling still shows it'));
-  });
-
+  /** Whoever may see a solver is looked up per client, which may wait: one change at a time keeps them in order. */
+  let turn = Promise.resolve();
   roster.onChange((entry, { atMs }) => {
-    const listeners = byTopic.get('solvers');
-    if (!listeners?.size) return;
-    const frame = JSON.stringify({ topic: 'solvers', type: 'solver.changed', occurredAt: toIso(atMs), data: roster.view(entry) });
-    for (const client of listeners) send(client, frame);
+    if (rosterListeners.size === 0) return;
+    const frame = Buffer.from(JSON.stringify({ topic: 'solvers', type: 'solver.changed', occurredAt: toIso(atMs), data: roster.view(entry) }));
+    turn = turn.then(() => tellRoster(entry, frame)).catch((error: unknown) => log.warn({ error }, 'a roster change could not be told; GET /solvers shows it'));
   });
 
-  const owns = (key: ApiKey, record: OrderRecord) => record.workspaceId === key.workspaceId && record.mode === key.mode;
-
-  function frameOf(topic: string, record: OrderRecord, { type, seq, occurredAtMs }: OrderEvent): string {
-    const frame: OrderEventFrame = { topic, type, seq, orderId: record.orderId, occurredAt: toIso(occurredAtMs), data: statusResponse(record, chains, occurredAtMs) };
-    return JSON.stringify(frame);
-  }
-
-  /** Everything this client has not had of an order, in order. */
-  function catchUp(client: Client, record: OrderRecord, events: readonly OrderEvent[]): void {
-    const topic = `orders:${record.orderId}`;
-    if (!client.topics.has(topic)) return;
-    for (const event of events) {
-      if (event.seq <= (client.sent.get(record.orderId) ?? 0)) continue;
-      client.sent.set(record.orderId, event.seq);
-      send(client, frameOf(topic, record, event));
+  async function tellRoster({ id }: Entry, frame: Buffer): Promise<void> {
+    for (const client of rosterListeners) {
+      const { eligibleSolvers } = await workspaces.of(client.key);
+      if ((!eligibleSolvers || eligibleSolvers.includes(id)) && rosterListeners.has(client)) client.send(frame);
     }
   }
 
-  function send(client: Client, text: string): void {
-    if (client.socket.bufferedBytes() > maxBufferedBytes) {
-      dropped.add({ why: 'slow' });
-      client.socket.close(CLOSE.tryLater, 'reads too slowly');
-      client.socket.terminate();
-      return;
-    }
-    client.socket.send(text);
+  function clientOf(socket: Socket, key: ApiKey): Client & { close(): void } {
+    let gone = false;
+    const drop = (why: string, code: number, reason: string) => {
+      if (gone) return;
+      gone = true;
+      dropped.add({ why });
+      socket.close(code, reason);
+    };
+    return {
+      key,
+      topics: new Set(),
+      get gone() {
+        return gone;
+      },
+      bufferedBytes: () => socket.bufferedBytes(),
+      send(text) {
+        if (gone) return;
+        if (socket.bufferedBytes() > maxBufferedBytes) return drop('slow', CLOSE.tryLater, 'reads too slowly');
+        sentFrames.add();
+        socket.send(text);
+      },
+      drop: () => drop('slow', CLOSE.tryLater, 'reads too slowly'),
+      close: () => void (gone = true),
+    };
   }
 
   function open(socket: Socket, key: ApiKey): SocketListener {
-    const client: Client = { socket, key, topics: new Set(), sent: new Map() };
+    const client = clientOf(socket, key);
     clients.add(client);
     let alive = true;
     let second = 0;
     let inSecond = 0;
     let cancelPing = clock.after(pingEveryMs, ping);
+    /** One subscription after the other, so that their answers keep the order of the questions. */
+    let work = Promise.resolve();
 
     function ping(): void {
       if (!alive) return socket.terminate();
@@ -96,30 +96,57 @@ export function createStreamDoor(
       cancelPing = clock.after(pingEveryMs, ping);
     }
 
-    const say = (frame: ServerFrame) => send(client, JSON.stringify(frame));
+    const say = (frame: ServerFrame) => client.send(JSON.stringify(frame));
     const fail = (code: string, message: string, id: FrameId) => say({ op: 'error', error: { code, message }, id });
 
-    async function subscribe(topics: readonly string[], id: FrameId): Promise<void> {
-      const records: OrderRecord[] = [];
-      for (const text of topics) {
+    /** All of the topics or none. */
+    async function subscribe(texts: readonly string[], since: string | undefined, id: FrameId): Promise<void> {
+      const topics: { text: string; topic: Topic; market?: PriceMarket }[] = [];
+      for (const text of texts) {
         const topic = parseTopic(text);
-        if (!topic) return fail('bad_request', `"${text.slice(0, 80)}" is not a topic. Topics are orders:{id}, orders and solvers.`, id);
-        if (topic.kind !== 'order') continue;
-        const record = await store.order(topic.orderId as Bytes32);
-        if (!record || !owns(key, record)) return fail('not_found', 'No such order.', id);
-        records.push(record);
+        if (!topic) return fail('bad_request', `"${text.slice(0, 80)}" is not a topic. ${TOPICS}`, id);
+        if (topic.kind === 'order') {
+          const record = await store.order(topic.orderId as Bytes32);
+          if (!record || record.workspaceId !== key.workspaceId || record.mode !== key.mode) return fail('not_found', 'No such order.', id);
+        }
+        const market = topic.kind === 'prices' ? prices.market(text, topic.corridor, topic.pair, key.mode) : undefined;
+        if (topic.kind === 'prices' && !market) return fail('not_found', `There is no market "${text.slice(7, 80)}" for this key. Write slugs of GET …/pairs and symbols of tokens there, such as prices:base-base:USDC-WETH.`, id);
+        topics.push({ text, topic, ...(market && { market }) });
       }
-      if (new Set([...client.topics, ...topics]).size > MAX_TOPICS) return fail('rate_limited', `A connection has at most ${MAX_TOPICS} topics. Unsubscribe from some first.`, id);
-      for (const topic of topics) {
-        client.topics.add(topic);
-        byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(client));
+      const ofAll = topics.some(({ topic }) => topic.kind === 'orders');
+      if (since !== undefined && !ofAll) return fail('bad_request', 'since belongs to the topic orders: orders:{id} always begins with the order\'s first event.', id);
+      if (new Set([...client.topics, ...texts]).size > MAX_TOPICS) return fail('rate_limited', `A connection has at most ${MAX_TOPICS} topics. Unsubscribe from some first.`, id);
+      const from = since === undefined ? undefined : Number(since);
+      if (from !== undefined && from > (await orders.last())) return fail('bad_request', 'That cursor is not one of ours. Subscribe without since and read the orders you care about.', id);
+      const workspace = topics.some(({ market }) => market) ? await workspaces.of(key) : undefined;
+      if (client.gone) return;
+      let cursor: string | undefined;
+      const joined: Joined[] = [];
+      const markets: PriceMarket[] = [];
+      for (const { text, topic, market } of topics) {
+        const known = client.topics.has(text);
+        client.topics.add(text);
+        if (topic.kind === 'orders') {
+          const all = orders.joinAll(client, from);
+          cursor = String(all.place);
+          joined.push(all);
+        } else if (topic.kind === 'order') joined.push(orders.join(client, topic.orderId as Bytes32));
+        else if (topic.kind === 'solvers') rosterListeners.add(client);
+        else if (market && !known) markets.push(market);
       }
-      say({ op: 'subscribed', topics: [...topics], id });
-      for (const { orderId } of records) {
-        // Read again now that live events reach us: what happened in between is in one of the two.
-        const [record, events] = await Promise.all([store.order(orderId), store.events(orderId)]);
-        if (record) catchUp(client, record, events);
-      }
+      say({ op: 'subscribed', topics: [...texts], ...(cursor !== undefined && { cursor }), id });
+      for (const market of markets) if (workspace) prices.join(client, market, workspace);
+      // Not waited for: whoever asked for a long past may still ask for other things.
+      Promise.all(joined.map((one) => one.catchUp())).catch((error: unknown) => {
+        // Nobody shall think that a stream with a hole in it is whole.
+        for (const { text } of topics) leave(text);
+        broke(error, id);
+      });
+    }
+
+    function broke(error: unknown, id: FrameId): void {
+      log.warn({ error }, 'a subscription failed');
+      fail('unavailable', 'The database does not answer at the moment, so you are subscribed to none of these topics. Subscribe again shortly.', id);
     }
 
     function unsubscribe(topics: readonly string[], id: FrameId): void {
@@ -127,13 +154,13 @@ export function createStreamDoor(
       say({ op: 'unsubscribed', topics: [...topics], id });
     }
 
-    function leave(topic: string): void {
-      client.topics.delete(topic);
-      const order = parseTopic(topic);
-      if (order?.kind === 'order') client.sent.delete(order.orderId as Bytes32);
-      const listeners = byTopic.get(topic);
-      listeners?.delete(client);
-      if (listeners?.size === 0) byTopic.delete(topic);
+    function leave(text: string): void {
+      if (!client.topics.delete(text)) return;
+      const topic = parseTopic(text);
+      if (topic?.kind === 'orders') orders.leaveAll(client);
+      if (topic?.kind === 'order') orders.leave(client, topic.orderId as Bytes32);
+      if (topic?.kind === 'solvers') rosterListeners.delete(client);
+      if (topic?.kind === 'prices') prices.leave(client, text);
     }
 
     return {
@@ -151,17 +178,18 @@ export function createStreamDoor(
           return fail('bad_request', 'That frame is not JSON.', null);
         }
         const frame = zClientFrame.safeParse(json);
-        if (!frame.success) return fail('bad_request', 'A frame is {"op":"subscribe"|"unsubscribe","topics":[…],"id"?}.', null);
-        const { op, topics, id = null } = frame.data;
-        if (op === 'unsubscribe') return unsubscribe(topics, id);
-        void subscribe(topics, id).catch((error: unknown) => {
-          log.warn({ error }, 'a subscription failed');
-          fail('unavailable', 'The database does not answer at the moment. Subscribe again shortly.', id);
+        if (!frame.success) return fail('bad_request', 'A frame is {"op":"subscribe"|"unsubscribe","topics":[…],"since"?,"id"?}.', null);
+        const { op, topics, since, id = null } = frame.data;
+        work = work.then(async () => {
+          if (client.gone) return;
+          if (op === 'unsubscribe') return unsubscribe(topics, id);
+          await subscribe(topics, since, id).catch((error: unknown) => broke(error, id));
         });
       },
       pong: () => void (alive = true),
       closed() {
         cancelPing();
+        client.close();
         clients.delete(client);
         for (const topic of [...client.topics]) leave(topic);
       },

@@ -14,17 +14,20 @@ import type { Random } from '../ports/random.ts';
 import type { Reference } from '../ports/reference.ts';
 import type { Recovery } from '../ports/signer.ts';
 import type { VenueStore } from '../ports/store.ts';
+import { createEventTail } from './event-tail.ts';
 import { createExposure } from './exposure.ts';
 import { createFanOut } from './fan-out.ts';
 import { createGasDesk, type Relayer } from './gas.ts';
 import { createGate } from './gate.ts';
 import { createKeyring } from './keys.ts';
+import { createLevelsBoard } from './levels-board.ts';
+import { createLevels } from './levels.ts';
 import { createLinkDoor } from './link.ts';
 import { createLiquidity } from './liquidity.ts';
 import { createMarkets } from './markets.ts';
 import { createNews } from './news.ts';
 import { createOpenQuotes } from './open-quotes.ts';
-import { BREAKER, FAN_OUT, RATES, SOCKETS, type VenueOptions } from './options.ts';
+import { BREAKER, FAN_OUT, LEVELS, RATES, SOCKETS, type VenueOptions } from './options.ts';
 import { createPreflighter } from './preflight.ts';
 import { createPrices } from './prices.ts';
 import { chainNow, createQuoter } from './quote.ts';
@@ -38,6 +41,7 @@ import { submitRoute } from './routes/submit.ts';
 import { createScreening } from './screening.ts';
 import { createSealing } from './sealing.ts';
 import { createSiblings } from './siblings.ts';
+import { createOrderStream } from './stream-orders.ts';
 import { createStreamDoor } from './stream.ts';
 import { createSubmitter } from './submit.ts';
 import { createWorkspaces } from './workspaces.ts';
@@ -105,6 +109,10 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const preflighter = createPreflighter({ chains, sealing, gas, screening, clock, random });
   const submitter = createSubmitter({ chains, store, queue, sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics });
   const news = createNews({ bus, store, roster, siblings, log });
+  const levelsOptions = { ...LEVELS, ...options.levels };
+  const levels = createLevels({ roster, markets, clock, metrics }, levelsOptions);
+  const tail = createEventTail({ store, bus, clock, log });
+  const board = createLevelsBoard({ levels, roster, chains: described, clock }, { maxAgeMs: levelsOptions.maxAgeMs, maxSplitParts: fanOutOptions.maxSplitParts });
 
   const routes = [
     quotesRoute({ quoter, workspaces }, 'rfq'),
@@ -116,8 +124,8 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     solversRoute({ roster, workspaces, chains: described }, '/api/v1/solvers', 'roster'),
   ] as unknown as Route[];
   const doors = [
-    createStreamDoor({ store, chains: described, news, roster, clock, log, metrics }, { ...SOCKETS, ...options.sockets }),
-    createLinkDoor({ chains, store, queue, roster, fanOut, liquidity, recovery, clock, random, log, metrics }, options),
+    createStreamDoor({ store, orders: createOrderStream({ store, tail, chains: described, clock }), prices: board, roster, workspaces, clock, log, metrics }, { ...SOCKETS, ...options.sockets }),
+    createLinkDoor({ chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics }, options),
   ];
 
   let cancelSweep = () => {};
@@ -145,15 +153,17 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
       return reasons;
     },
     async start() {
-      await Promise.all([keyring.start(), workspaces.start(), roster.start(), news.start(), gas.start()]);
+      await Promise.all([keyring.start(), workspaces.start(), roster.start(), news.start(), tail.start(), gas.start()]);
       liquidity.start();
+      board.start();
       sweep();
     },
     async stop() {
       cancelSweep();
       liquidity.stop();
       gas.stop();
-      await Promise.all([keyring.stop(), workspaces.stop(), roster.stop(), news.stop()]);
+      board.stop();
+      await Promise.all([keyring.stop(), workspaces.stop(), roster.stop(), news.stop(), tail.stop()]);
     },
   };
 }

@@ -200,7 +200,7 @@ describe('A39-A42: sockets', () => {
     expect(await answerTo(socket, '{"op":"subscribe","topics":["orders:*"],"id":"a"}')).toMatchObject({ op: 'error', error: { code: 'bad_request' }, id: 'a' });
     expect(await answerTo(socket, `{"op":"subscribe","topics":["orders:0x${'12'.repeat(32)}"],"id":1}`)).toMatchObject({ op: 'error', error: { code: 'not_found' }, id: 1 });
     expect(await answerTo(socket, JSON.stringify({ op: 'subscribe', topics: Array.from({ length: 101 }, () => 'orders') }))).toMatchObject({ op: 'error' });
-    expect(await answerTo(socket, JSON.stringify({ op: 'subscribe', topics: ['orders', 'solvers'] }))).toEqual({ op: 'subscribed', topics: ['orders', 'solvers'], id: null });
+    expect(await answerTo(socket, JSON.stringify({ op: 'subscribe', topics: ['orders', 'solvers'] }))).toEqual({ op: 'subscribed', topics: ['orders', 'solvers'], cursor: '0', id: null });
     expect(await answerTo(socket, JSON.stringify({ op: 'unsubscribe', topics: ['orders'], id: 2 }))).toEqual({ op: 'unsubscribed', topics: ['orders'], id: 2 });
     socket.close();
   });

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { COURIER } from '../../venue/travel-rule.ts';
-import { BREAKER, CHAIN_DEFAULTS, FAN_OUT, RATES, SOCKETS } from '../../venue/options.ts';
+import { BREAKER, CHAIN_DEFAULTS, FAN_OUT, LEVELS, RATES, SOCKETS } from '../../venue/options.ts';
 import { zFeed } from '../config/feeds.ts';
 import { zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
 
@@ -175,6 +175,8 @@ export const zVenueConfig = z.strictObject({
       maxFramesPerSecond: zCount(SOCKETS.maxFramesPerSecond),
     })
     .prefault({}),
+  /** Indicative ladders of solvers, for the prices topics. */
+  levels: z.strictObject({ maxAgeMs: zCount(LEVELS.maxAgeMs), maxMarkets: zCount(LEVELS.maxMarkets), maxPerSecond: zCount(LEVELS.maxPerSecond) }).prefault({}),
 });
 
 export type VenueConfig = z.infer<typeof zVenueConfig>;

@@ -123,6 +123,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     rates: config.rates,
     breaker: config.breaker,
     sockets: config.sockets,
+    levels: config.levels,
   };
 }
 

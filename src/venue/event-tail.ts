@@ -1,0 +1,88 @@
+/** Reads the stream of order events as it grows, once for everybody on this replica: the bus only says when to look, the database says what happened. */
+
+import type { Bus } from '../ports/bus.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { EventStore, OrderNews, OrderRecord, PlacedEvent } from '../ports/store.ts';
+import { ORDERS_TOPIC } from './submit.ts';
+
+export interface EventListener {
+  /** Is anybody here waiting for it? Orders that nobody waits for are not read. */
+  wants(event: PlacedEvent): boolean;
+  /** Every event once, in the order of their places. `record` only where it was wanted. */
+  tell(event: PlacedEvent, record: OrderRecord | undefined): void;
+}
+
+export interface EventTail {
+  /** Place of the last event that was told. */
+  place(): number;
+  listen(listener: EventListener): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const PAGE = 500;
+/** A burst of events costs a few reads, not a few reads each. */
+const GATHER_MS = 5;
+/** Looked at without being told, should the bus ever be deaf for a moment. */
+const SWEEP_MS = 2_000;
+
+export function createEventTail({ store, bus, clock, log }: { store: EventStore; bus: Bus; clock: Clock; log: Log }): EventTail {
+  const listeners: EventListener[] = [];
+  let place = 0;
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  let cancelSweep = () => {};
+  let unsubscribe: (() => Promise<void>) | undefined;
+
+  function look(): void {
+    again = true;
+    looking ??= run().finally(() => (looking = undefined));
+  }
+
+  async function run(): Promise<void> {
+    while (again && !stopped) {
+      await new Promise<void>((done) => clock.after(GATHER_MS, done));
+      again = false;
+      await readOn().catch((error: unknown) => log.warn({ error }, 'events could not be read; they will be with the next look'));
+    }
+  }
+
+  async function readOn(): Promise<void> {
+    await store.placeEvents();
+    for (;;) {
+      const events = await store.eventsAfter(place, PAGE);
+      const wanted = events.filter((event) => listeners.some((listener) => listener.wants(event)));
+      const records = await store.ordersWith([...new Set(wanted.map(({ orderId }) => orderId))]);
+      for (const event of events) {
+        place = event.place;
+        for (const listener of listeners) listener.tell(event, records.get(event.orderId));
+      }
+      if (events.length < PAGE || stopped) return;
+    }
+  }
+
+  function sweep(): void {
+    look();
+    cancelSweep = clock.after(SWEEP_MS, sweep);
+  }
+
+  return {
+    place: () => place,
+    listen: (listener) => void listeners.push(listener),
+    async start() {
+      place = await store.placeEvents();
+      unsubscribe = await bus.subscribe(ORDERS_TOPIC, (payload) => {
+        if ((JSON.parse(payload) as OrderNews).event !== null) look();
+      });
+      sweep();
+    },
+    async stop() {
+      stopped = true;
+      cancelSweep();
+      await unsubscribe?.();
+      await looking;
+    },
+  };
+}
