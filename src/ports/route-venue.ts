@@ -99,6 +99,8 @@ export interface RouteQuote {
   validUntil: UnixSeconds;
   /** Seconds from submission to delivery, or null. */
   eta: number | null;
+  /** What the input becomes on its way, base units at the pinned blocks: one entry per stop between input and output, none on a single hop. For people; three at most. */
+  via: readonly { token: Address; amount: bigint }[];
   execution: RouteExecution;
 }
 

@@ -5,6 +5,7 @@ import type { Fact, RecordedFact } from '../domain/fact.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
+import type { RouteKind } from './route-venue.ts';
 import type { Screened } from './screening.ts';
 import type { TravelRuleDuty, TravelRuleStore } from './travel-rule.ts';
 import type { MemberStore } from './members.ts';
@@ -67,6 +68,15 @@ export interface RosterTransition {
   atMs: number;
 }
 
+/** Who settles an order that no LP has committed to, and how. */
+export interface OrderRoute {
+  /** Id of the route venue. */
+  venueId: string;
+  kind: RouteKind;
+  /** `settleThrough`'s last two arguments; null when the venue fills from an account of its own. */
+  through: { filler: Address; data: Hex } | null;
+}
+
 /** Everything known of an order at the moment it was accepted. Never changes afterwards. */
 export interface NewOrder {
   /** On-chain orderId; also the public order id. */
@@ -84,8 +94,12 @@ export interface NewOrder {
   destChainIds: readonly number[];
   order: StandardOrder;
   validUntil: UnixSeconds;
-  /** One per output, in order. */
+  /** One per output, in order; none on an order with a `route`. */
   commitments: readonly SignedCommitment[];
+  /** null: from the inventory of the LPs that committed. */
+  route: OrderRoute | null;
+  /** The order that delivered this one's input: an earlier leg of the same route. */
+  parentOrderId: Bytes32 | null;
   solverIds: readonly string[];
   signature: Hex;
   signScheme: 'EIP712' | 'EIP1271';
@@ -125,6 +139,8 @@ export type Acceptance =
   | { kind: 'in_progress' }
   | { kind: 'idempotency_key_reuse' }
   | { kind: 'quote_already_used' }
+  /** The leg after this parent is under way or done already, as another order. */
+  | { kind: 'leg_taken' }
   | { kind: 'nonce_used' };
 
 export interface OrderEvent {
@@ -196,6 +212,8 @@ export interface OrderStore {
   /** One transaction: order, fact `accepted`, event `order.created`, first travel-rule record where one is due, idempotency row. Unique on orderId, quoteId and (chain, user, nonce). Replies only after commit. */
   accept(order: NewOrder, response: string, idempotency: IdempotencyScope | null): Promise<Acceptance>;
   order(orderId: Bytes32): Promise<OrderRecord | undefined>;
+  /** The orders whose parent this is, oldest first. At most one of them is not failed. */
+  nextLegs(parentOrderId: Bytes32): Promise<OrderRecord[]>;
   /** Orders whose stage is not terminal, oldest first. */
   openOrders(limit: number, after?: { createdAtMs: number; orderId: Bytes32 }): Promise<OrderRecord[]>;
   /** Orders, open or not yet final, in which this solver has a slice. */

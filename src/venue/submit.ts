@@ -128,6 +128,8 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       order,
       validUntil: opened.validUntil,
       commitments: opened.commitments,
+      route: null,
+      parentOrderId: null,
       solverIds: opened.solverIds,
       signature,
       signScheme: request.signScheme,
@@ -164,6 +166,8 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
         throw keyReused();
       case 'quote_already_used':
         throw alreadyUsed();
+      case 'leg_taken':
+        throw invalid('quote_already_used', ['body', 'quoteResponse'], 'The next leg of this route was submitted already. Rerun preflight of its first leg to see where it stands.');
       case 'nonce_used':
         throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'Another candidate of the same quote request was submitted already; only one of them can execute.');
     }

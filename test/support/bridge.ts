@@ -40,7 +40,7 @@ export function createTestBridge({ account, chains, id = 'test-bridge', feeBps =
       if (outputAmount === 0n) return { declined: 'size_below_min' };
       if (outputAmount > held) return { declined: 'no_inventory', maxAmount: ask.side === 'exactOutput' ? held : ask.fees.inputFor(held, 0n) };
       const validUntil = Math.min(ask.validity.to, Math.max(ask.validity.from, ask.at.origin.timestamp + validSeconds));
-      return { inputAmount, outputAmount, minimumOutput: outputAmount, validUntil, eta: 4, execution: { kind: 'solver', account: account.address } };
+      return { inputAmount, outputAmount, minimumOutput: outputAmount, validUntil, eta: 4, via: [], execution: { kind: 'solver', account: account.address } };
     },
     async deliver({ orderId, order, outputs }) {
       for (const index of outputs) {

@@ -103,6 +103,8 @@ export function makeTrade(terms: TradeTerms): NewOrder {
       deadline: order.fillDeadline,
       signature: operator.signer.sign(commitmentDigest(escrow, { orderId, quoteId, lp: account.address, deadline: order.fillDeadline })),
     })),
+    route: null,
+    parentOrderId: null,
     solverIds: lps.map((_, index) => `lp-${index}`),
     signature,
     signScheme: 'EIP712',

@@ -35,6 +35,8 @@ export interface OrderRow {
   message: OrderMessage;
   valid_until: number;
   commitments: NewOrder['commitments'];
+  route: NewOrder['route'];
+  parent_order_id: Buffer | null;
   solver_ids: string[];
   signature: Buffer;
   sign_scheme: NewOrder['signScheme'];
@@ -52,7 +54,7 @@ export interface OrderRow {
 
 /** Columns that `orderFromRow` needs, of `trade_order o`, with the facts as one JSON array. */
 export const ORDER_COLUMNS = `o.order_id, o.quote_id, o.workspace_id, o.key_id, o.member_id, o.namespace, o.mode, o.execution_mode, o.origin_chain_id, o.dest_chain_ids, o.message,
-  o.valid_until, o.commitments, o.solver_ids, o.signature, o.sign_scheme, o.funding, o.candidate, o.reference_id, o.amount_usd, o.screening, o.travel_rule, o.created_at_ms, o.updated_at_ms,
+  o.valid_until, o.commitments, o.route, o.parent_order_id, o.solver_ids, o.signature, o.sign_scheme, o.funding, o.candidate, o.reference_id, o.amount_usd, o.screening, o.travel_rule, o.created_at_ms, o.updated_at_ms,
   (select jsonb_agg(jsonb_build_object('seq', f.seq, 'at', f.recorded_at_ms, 'fact', f.fact) order by f.seq) from order_fact f where f.order_id = o.order_id) as facts`;
 
 export function orderFromRow(row: OrderRow): OrderRecord {
@@ -70,6 +72,8 @@ export function orderFromRow(row: OrderRow): OrderRecord {
     order: orderFromMessage(row.message),
     validUntil: row.valid_until,
     commitments: row.commitments,
+    route: row.route,
+    parentOrderId: row.parent_order_id && toHex(row.parent_order_id),
     solverIds: row.solver_ids,
     signature: toHex(row.signature),
     signScheme: row.sign_scheme,
@@ -102,6 +106,8 @@ export function orderToValues(order: NewOrder): unknown[] {
     JSON.stringify(orderToMessage(order.order)),
     order.validUntil,
     JSON.stringify(order.commitments),
+    order.route && JSON.stringify(order.route),
+    order.parentOrderId && bytes(order.parentOrderId),
     order.solverIds,
     bytes(order.signature),
     order.signScheme,
@@ -118,7 +124,7 @@ export function orderToValues(order: NewOrder): unknown[] {
 
 export const NEW_ORDER_COLUMNS = [
   'order_id', 'quote_id', 'workspace_id', 'key_id', 'namespace', 'mode', 'execution_mode', 'origin_chain_id', 'dest_chain_ids', 'taker', 'nonce',
-  'message', 'valid_until', 'commitments', 'solver_ids', 'signature', 'sign_scheme', 'funding', 'candidate', 'reference_id', 'amount_usd', 'screening', 'travel_rule', 'member_id', 'created_at_ms',
+  'message', 'valid_until', 'commitments', 'route', 'parent_order_id', 'solver_ids', 'signature', 'sign_scheme', 'funding', 'candidate', 'reference_id', 'amount_usd', 'screening', 'travel_rule', 'member_id', 'created_at_ms',
 ] as const;
 
 export const bytes = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex');

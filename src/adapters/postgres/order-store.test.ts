@@ -48,6 +48,8 @@ function newOrder(overrides: Partial<NewOrder> = {}): NewOrder {
     },
     validUntil: 1_800_000_031,
     commitments: [{ lp: '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc', deadline: 1_800_000_091, signature: '0x1234' }],
+    route: null,
+    parentOrderId: null,
     solverIds: ['lp-a'],
     signature: '0xabcd',
     signScheme: 'EIP712',
@@ -108,6 +110,25 @@ test('a quote, and a nonce of a taker, are used once', async () => {
   expect(await store.accept(newOrder({ quoteId: order.quoteId }), '{}', null)).toEqual({ kind: 'quote_already_used' });
   expect(await store.accept({ ...order, signature: '0xffff' }, '{}', null)).toEqual({ kind: 'quote_already_used' });
   expect(await store.accept(newOrder({ order: { ...newOrder().order, nonce: order.order.nonce } }), '{}', null)).toEqual({ kind: 'nonce_used' });
+});
+
+test('the next leg of a route is taken once, however they race, and again only after it failed', async () => {
+  const parent = newOrder({ route: { venueId: 'dex', kind: 'dex', through: { filler: '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc', data: '0xc0ffee' } }, commitments: [] });
+  await store.accept(parent, '{}', null);
+  expect(await store.order(parent.orderId)).toMatchObject({ route: parent.route, parentOrderId: null, commitments: [] });
+  const legs = Array.from({ length: 8 }, () => newOrder({ parentOrderId: parent.orderId }));
+  const answers = await Promise.all(legs.map((leg) => store.accept(leg, '{"leg":1}', null)));
+  expect(answers.map(({ kind }) => kind).sort()).toEqual(['accepted', ...Array.from({ length: 7 }, () => 'leg_taken')]);
+  const taken = legs[answers.findIndex(({ kind }) => kind === 'accepted')] as NewOrder;
+  expect(await store.accept(taken, '{"again":1}', null)).toEqual({ kind: 'replayed', response: '{"leg":1}' });
+  expect((await store.nextLegs(parent.orderId)).map(({ orderId }) => orderId)).toEqual([taken.orderId]);
+
+  const [claim] = await store.claim([taken.orderId], 'w', 10_000);
+  if (!claim) throw new Error('not claimed');
+  await store.append(claim, 1, [{ kind: 'failed', failure: { code: 'not_opened', message: 'm' } }], { status: 'failed', final: true, event: 'order.failed', atMs: Date.now() });
+  const again = newOrder({ parentOrderId: parent.orderId });
+  expect(await store.accept(again, '{}', null)).toMatchObject({ kind: 'accepted' });
+  expect((await store.nextLegs(parent.orderId)).map(({ orderId }) => orderId)).toEqual([taken.orderId, again.orderId]);
 });
 
 test('one owner at a time; a stale fence writes nothing', async () => {

@@ -17,14 +17,18 @@ const ACCEPT = {
     placed as (
       insert into trade_order (${NEW_ORDER_COLUMNS.join(', ')}, response, updated_at_ms)
       select ${NEW_ORDER_COLUMNS.map((_, i) => `$${i + 1}${CAST(i)}`).join(', ')}, $${N + 1}, $${N} from gate where gate.open
-      on conflict do nothing returning order_id, travel_rule),
+      on conflict do nothing returning order_id, amount_usd, travel_rule),
     fact as (insert into order_fact (order_id, seq, recorded_at_ms, fact) select order_id, 1, $${N}, '{"kind":"accepted"}' from placed),
     event as (insert into order_event (order_id, seq, type, occurred_at_ms) select order_id, 1, 'order.created', $${N} from placed),
     travel as (insert into travel_rule_record (order_id, attempt, state, due_at_ms) select order_id, 1, 'due', $${N} from placed where travel_rule is not null),
     key as (
       insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms)
       select $3, $5, $6, $${N + 2}, $${N + 4}, order_id, $${N + 1}, $${N} from placed where $${N + 2}::text is not null
-      returning key)
+      returning key),
+    traded as (
+      insert into trade (order_id, book, cell, created_at_ms, amount, speed_ms, terms, state)
+      select order_id, $${N + 7}, $${N + 8}, $${N}, coalesce(amount_usd, -1), -1, $${N + 9}::json, $${N + 10}::json from placed),
+    fresh as (insert into trade_fresh (book, order_id) select $${N + 7}, order_id from placed)
     select gate.open, (select count(*)::int from placed) as placed,
       case when exists (select from placed) then pg_notify($${N + 5}, $${N + 6}) end
     from gate`,
@@ -32,7 +36,7 @@ const ACCEPT = {
 
 function CAST(index: number): string {
   const column = NEW_ORDER_COLUMNS[index] as string;
-  const cast: Record<string, string> = { order_id: 'bytea', quote_id: 'bytea', taker: 'bytea', nonce: 'bytea', signature: 'bytea', funding: 'bytea', message: 'jsonb', commitments: 'jsonb', screening: 'jsonb', travel_rule: 'jsonb', origin_chain_id: 'bigint', dest_chain_ids: 'bigint[]', solver_ids: 'text[]', valid_until: 'bigint', created_at_ms: 'bigint', amount_usd: 'double precision' };
+  const cast: Record<string, string> = { order_id: 'bytea', quote_id: 'bytea', taker: 'bytea', nonce: 'bytea', signature: 'bytea', funding: 'bytea', message: 'jsonb', commitments: 'jsonb', route: 'jsonb', parent_order_id: 'bytea', screening: 'jsonb', travel_rule: 'jsonb', origin_chain_id: 'bigint', dest_chain_ids: 'bigint[]', solver_ids: 'text[]', valid_until: 'bigint', created_at_ms: 'bigint', amount_usd: 'double precision' };
   return `::${cast[column] ?? 'text'}`;
 }
 
@@ -46,7 +50,14 @@ const APPEND = {
       select $1, $3 + f.i, $7, f.fact::jsonb from moved, unnest($4::text[]) with ordinality as f (fact, i)),
     event as (
       insert into order_event (order_id, seq, type, occurred_at_ms)
-      select $1, coalesce((select max(seq) from order_event where order_id = $1), 0) + 1, $8, $7 from moved where $8::text is not null)
+      select $1, coalesce((select max(seq) from order_event where order_id = $1), 0) + 1, $8, $7 from moved where $8::text is not null),
+    traded as (
+      update trade set cell = cell - cell % 8 + $10, speed_ms = coalesce($11::bigint - created_at_ms, -1), state = $12::json
+      where order_id = $1 and exists (select from moved)),
+    gas as (
+      insert into order_gas (order_id, chain_id, tx_hash, due_at_ms)
+      select $1, tx.chain_id, tx.hash, $7 from moved, unnest($13::bigint[], $14::bytea[]) as tx (chain_id, hash)
+      on conflict do nothing)
     select pg_notify($9, json_build_object('orderId', '0x' || encode($1, 'hex'), 'workspaceId', workspace_id, 'mode', mode, 'event', $8::text)::text) from moved`,
 };
 
@@ -89,6 +100,10 @@ export function createOrderStore(db: Database): OrderStore {
       if (state.kind === 'done') return { kind: 'replayed', response: state.response };
       if (state.kind === 'reused') return { kind: 'idempotency_key_reuse' };
     }
+    if (order.parentOrderId) {
+      const [taken] = await db.query<{ order_id: Buffer }>(`select order_id from trade_order where parent_order_id = $1 and status <> 'failed'`, [bytes(order.parentOrderId)]);
+      if (taken && toHex(taken.order_id) !== order.orderId) return { kind: 'leg_taken' };
+    }
     const [same] = await db.query<{ order_id: Buffer; quote_id: Buffer; workspace_id: string; mode: string; namespace: string; signature: Buffer; response: string }>(
       'select order_id, quote_id, workspace_id, mode, namespace, signature, response from trade_order where order_id = $1 or quote_id = $2 or (origin_chain_id = $3 and taker = $4 and nonce = $5) order by order_id = $1 desc, quote_id = $2 desc limit 1',
       [bytes(order.orderId), bytes(order.quoteId), order.originChainId, bytes(order.order.user), uintBytes(order.order.nonce)],
@@ -115,6 +130,10 @@ export function createOrderStore(db: Database): OrderStore {
     async order(orderId) {
       const [row] = await db.query<OrderRow>({ name: 'order-one', text: `select ${ORDER_COLUMNS} from trade_order o where order_id = $1` }, [bytes(orderId)]);
       return row && orderFromRow(row);
+    },
+    async nextLegs(parentOrderId) {
+      const rows = await db.query<OrderRow>({ name: 'order-next-legs', text: `select ${ORDER_COLUMNS} from trade_order o where parent_order_id = $1 order by created_at_ms, order_id` }, [bytes(parentOrderId)]);
+      return rows.map(orderFromRow);
     },
     async openOrders(limit, after) {
       const rows = await db.query<OrderRow>(

@@ -10,12 +10,13 @@ const BPS = 10_000n;
 
 /** undefined when the answer holds. */
 export function objectionTo(quote: RouteQuote, ask: RouteAsk, { maxSlackBps }: Pick<RouteLimits, 'maxSlackBps'>): RouteObjection | undefined {
-  const { inputAmount, outputAmount, minimumOutput, validUntil, eta } = quote;
+  const { inputAmount, outputAmount, minimumOutput, validUntil, eta, via } = quote;
   if (inputAmount <= 0n || minimumOutput <= 0n || minimumOutput > outputAmount || inputAmount >> 240n !== 0n || outputAmount >> 256n !== 0n) return 'amount';
   if (ask.side === 'exactInput' ? inputAmount !== ask.amount : outputAmount !== ask.amount || minimumOutput !== ask.amount) return 'amount';
   if (minimumOutput * BPS < outputAmount * (BPS - BigInt(maxSlackBps))) return 'slack';
   const etaHolds = eta === null || (Number.isInteger(eta) && eta >= 0);
   if (!Number.isInteger(validUntil) || validUntil < ask.validity.from || validUntil > ask.validity.to || !etaHolds) return 'times';
+  if (via.length > MOST_STOPS || via.some(({ token, amount }) => amount <= 0n || token === ask.inputToken.address || token === ask.outputToken.address)) return 'execution';
   return executionObjection(quote, ask);
 }
 
@@ -29,6 +30,7 @@ function executionObjection({ inputAmount, execution }: RouteQuote, { origin, de
   return fees.handedOver(inputAmount, gas) > 0n ? undefined : 'amount';
 }
 
+const MOST_STOPS = 3;
 /** A fill beyond this has no place beside others in a block. */
 const MOST_GAS = 3_000_000n;
 /** Hex characters: the calldata travels in the candidate's seal. */

@@ -3,6 +3,8 @@
 import type { Migration } from '../migrate.ts';
 import { EVENT_MIGRATIONS } from './events.ts';
 import { RECORD_MIGRATIONS } from './records.ts';
+import { ROUTE_MIGRATIONS } from './routes.ts';
+import { TRADE_MIGRATIONS } from './trades.ts';
 import { WORKSPACE_MIGRATIONS } from './workspaces.ts';
 
 export const VENUE_MIGRATIONS: readonly Migration[] = [
@@ -127,4 +129,6 @@ create index idempotency_age on idempotency (created_at_ms);
   ...WORKSPACE_MIGRATIONS,
   ...RECORD_MIGRATIONS,
   ...EVENT_MIGRATIONS,
+  ...ROUTE_MIGRATIONS,
+  ...TRADE_MIGRATIONS,
 ];
