@@ -10,7 +10,8 @@ import {TokenLib} from "../libraries/TokenLib.sol";
 
 /// @title DexFiller
 /// @notice Fills an order with what pools give for its input: all of the input is swapped along a path, the output is delivered
-/// through the escrow, and whatever the pools gave beyond it goes to the output's recipient too. Nothing stays here.
+/// through the escrow, and whatever the pools gave beyond it goes to the output's recipient too: to its wallet when the output is
+/// a ledger delivery. Nothing stays here.
 ///
 /// The order decides what must arrive, and the escrow sees to it. The path is the choice of whoever calls `settleThrough`, which
 /// may be anybody: it can only lead through pools of the factory named at deployment, and a bad one gives less surplus or
@@ -74,8 +75,15 @@ abstract contract DexFiller is IFiller {
     /// @dev Swaps all of `amount` along `path`; everything it gives must end here. Returns the path's last token.
     function _swap(address tokenIn, uint256 amount, bytes calldata path) internal virtual returns (address tokenOut);
 
-    function _recipient(MandateOutput memory output) private pure returns (address) {
-        return address(uint160(uint256(output.recipient)));
+    /// @dev Of a ledger delivery the account itself, whose credit the running settlement does not allow twice.
+    function _recipient(MandateOutput memory output) private view returns (address recipient) {
+        recipient = address(uint160(uint256(output.recipient)));
+        if (recipient != address(ESCROW)) return recipient;
+        bytes memory account = output.callbackData;
+        // Version and kind, then the account: the fill has held it to that.
+        assembly ("memory-safe") {
+            recipient := shr(96, mload(add(account, 0x22)))
+        }
     }
 
     function _tokenAt(bytes calldata path, uint256 start) internal pure returns (address) {
