@@ -11,6 +11,7 @@ export const ERROR_STATUS = {
   not_found: 404,
   method_not_allowed: 405,
   idempotency_in_progress: 409,
+  conflict: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,
@@ -24,6 +25,7 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export const REFUSALS = [
   'integrity_mismatch',
   'namespace_mismatch',
+  'address_denied',
   'quote_expired',
   'quote_already_used',
   'invalid_signature',

@@ -3,7 +3,7 @@
 import type { Address } from '../domain/hex.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Screened, ScreenedParty, Screener, ScreeningCheck } from '../ports/screening.ts';
-import { ApiError, InvalidError, type Location } from '../protocol/errors.ts';
+import { ApiError, InvalidError, type Location, type Refusal } from '../protocol/errors.ts';
 
 export interface Parties {
   taker: Address;
@@ -30,7 +30,7 @@ export function createScreening({ screeners, metrics }: { screeners: readonly Sc
     screened.add({ decision: result.decision });
     if (result.decision === 'denied') {
       const denied = (['taker', 'receiver'] as const).filter((side) => result[side].decision === 'denied' && (side === 'taker' || result.receiver.address !== result.taker.address));
-      throw new InvalidError(denied.map((side) => ({ loc: at[side], msg: `The venue does not serve this ${side}. Nothing was quoted or submitted.`, type: 'address_denied' })));
+      throw new InvalidError(denied.map((side) => ({ loc: at[side], msg: `The venue does not serve this ${side}. Nothing was quoted or submitted.`, type: 'address_denied' satisfies Refusal })));
     }
     if (result.decision === 'unknown') throw new ApiError('unavailable', 'The address screening that this venue requires does not answer at the moment, so nothing was done. Try again in a few seconds.', { retryAfterSeconds: 5 });
     return result;

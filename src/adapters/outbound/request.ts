@@ -102,8 +102,8 @@ const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').toLowe
 
 const PRIVATE = new BlockList();
 for (const [net, bits] of [['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['224.0.0.0', 4], ['240.0.0.0', 4]] as const) PRIVATE.addSubnet(net, bits, 'ipv4');
-// The last three carry an IPv4 address inside them.
-for (const [net, bits] of [['::', 128], ['::1', 128], ['fc00::', 7], ['fe80::', 10], ['ff00::', 8], ['64:ff9b::', 96], ['2002::', 16], ['::ffff:0:0', 96]] as const) PRIVATE.addSubnet(net, bits, 'ipv6');
+// The last two carry an IPv4 address inside them; of a mapped one (::ffff:a.b.c.d) BlockList looks at that by itself.
+for (const [net, bits] of [['::', 128], ['::1', 128], ['fc00::', 7], ['fe80::', 10], ['ff00::', 8], ['64:ff9b::', 96], ['2002::', 16]] as const) PRIVATE.addSubnet(net, bits, 'ipv6');
 
 /** Not an address of the public internet. */
 export const isPrivate = (address: string): boolean => PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

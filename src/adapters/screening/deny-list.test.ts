@@ -1,0 +1,100 @@
+/** The deny list as its keepers meet it: a file in two spellings, replaced while the venue runs, sometimes by rubbish. */
+
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { Log } from '../../ports/log.ts';
+import type { ScreeningCheck } from '../../ports/screening.ts';
+import { systemClock } from '../system/clock.ts';
+import { createDenyList, type DenyList, DenyListError, parseDenyList } from './deny-list.ts';
+
+const BAD: Address = `0x${'ba'.repeat(20)}`;
+const WORSE: Address = `0x${'bb'.repeat(20)}`;
+const GOOD: Address = `0x${'60'.repeat(20)}`;
+
+let folder: string;
+let path: string;
+const lists: DenyList[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fq-deny-'));
+  path = join(folder, 'list');
+});
+afterEach(async () => {
+  for (const list of lists.splice(0)) list.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function started(text: string, log: Log = silentLog): Promise<DenyList> {
+  await writeFile(path, text);
+  const list = createDenyList({ clock: systemClock, log, metrics: silentMetrics }, { path, lookEveryMs: 10 });
+  lists.push(list);
+  await list.start();
+  return list;
+}
+
+const verdict = (list: DenyList, address: Address) => (list.screen(address) as ScreeningCheck).decision;
+const until = async (holds: () => boolean) => {
+  while (!holds()) await new Promise((done) => setTimeout(done, 5));
+};
+
+describe('spellings', () => {
+  test('JSON with a declared version, upper case or lower', () => {
+    const { addresses, version } = parseDenyList(JSON.stringify({ version: 'ofac 2026-11-20', addresses: [BAD.toUpperCase().replace('0X', '0x'), WORSE] }));
+    expect([...addresses]).toEqual([BAD, WORSE]);
+    expect(version).toMatch(/^ofac 2026-11-20 sha256:[0-9a-f]{16}$/);
+  });
+
+  test('text with comments; without a declared version the content names itself', () => {
+    const text = `# blocked by counsel\n${BAD}  # case 7\n\n${WORSE}\r\n`;
+    expect([...parseDenyList(text).addresses]).toEqual([BAD, WORSE]);
+    expect(parseDenyList(text).version).toMatch(/^sha256:[0-9a-f]{16}$/);
+    expect(parseDenyList(`# version: 12\n${text}`).version).toMatch(/^12 sha256:/);
+    expect(parseDenyList(`${text}#`).version).not.toBe(parseDenyList(text).version);
+  });
+
+  test.each([
+    ['one bad line spoils the whole file', `${BAD}\n0x123\n`],
+    ['JSON cut in half', `{"addresses": ["${BAD}"`],
+    ['an unknown field', JSON.stringify({ addresses: [], adresses: [BAD] })],
+    ['no addresses', '{}'],
+    ['addresses that are no texts', JSON.stringify({ addresses: [1] })],
+  ])('error: %s', (_, text) => expect(() => parseDenyList(text)).toThrow());
+});
+
+test('a verdict names the edition that gave it', async () => {
+  const list = await started(BAD);
+  expect(list.screen(BAD)).toMatchObject({ provider: 'deny-list', decision: 'denied', reason: 'listed', listVersion: list.version() });
+  expect(list.screen(GOOD)).toMatchObject({ decision: 'allowed', reason: 'not_listed' });
+});
+
+test('a file that changes is in force by itself; replaced by rename too', async () => {
+  const list = await started(BAD);
+  await writeFile(path, `${BAD}\n${WORSE}`);
+  await until(() => verdict(list, WORSE) === 'denied');
+  await writeFile(`${path}.new`, WORSE);
+  await rename(`${path}.new`, path);
+  await until(() => verdict(list, BAD) === 'allowed');
+  expect(verdict(list, WORSE)).toBe('denied');
+});
+
+test('a broken or missing file leaves the old list in force and says so', async () => {
+  const said: string[] = [];
+  const list = await started(BAD, { ...silentLog, error: (_, message) => void said.push(message) });
+  const version = list.version();
+  await writeFile(path, 'not a list');
+  expect(await list.reload()).toBe(false);
+  await rm(path);
+  expect(await list.reload()).toBe(false);
+  expect([verdict(list, BAD), verdict(list, GOOD), list.version()]).toEqual(['denied', 'allowed', version]);
+  expect(said.length).toBeGreaterThanOrEqual(2);
+  expect(said[0]).toContain('stays in force');
+  await writeFile(path, WORSE);
+  await until(() => verdict(list, WORSE) === 'denied');
+});
+
+test('error: a venue that was told to screen does not start without its list', async () => {
+  await expect(started('0x12')).rejects.toThrow(DenyListError);
+});
