@@ -21,6 +21,7 @@ import type { Hex } from '../src/domain/hex.ts';
 import { zLpConfig } from '../src/lp/config.ts';
 import { createLpNode } from '../src/lp/node.ts';
 import type { CommitmentSigner } from '../src/lp/quote.ts';
+import type { Link } from '../src/ports/link.ts';
 import type { Log } from '../src/ports/log.ts';
 
 export interface BenchLp {
@@ -52,6 +53,8 @@ export interface BenchUsage {
   gcMs: number;
   gcCount: number;
   gcLongestMs: number;
+  /** Wall time between a request's frame and its answer's hand-over to the socket, micros, since asked last; undefined where the signer is not in this process. */
+  path: { p50Micros: number; meanMicros: number } | undefined;
   /** CPU of one bare signature, micros: measured once, before anything else ran. */
   signatureMicros: number;
 }
@@ -72,12 +75,14 @@ new PerformanceObserver((list) => {
   }
 }).observe({ entryTypes: ['gc'] });
 
+let paths: number[] = [];
 const lp = options.signer === 'echo' ? echo() : await node();
 
 process.on('message', (word: BenchWord) => {
   if (word === 'usage') {
     const { user, system } = process.cpuUsage();
-    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loopDelayMaxMs: delay.max / 1e6, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, signatureMicros };
+    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loopDelayMaxMs: delay.max / 1e6, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
+    paths = [];
     delay.reset();
     collections.longestMs = 0;
     process.send?.(usage);
@@ -90,6 +95,28 @@ interface Running {
   live(): number;
   requote(quoting: object): void;
   stop(): Promise<void>;
+}
+
+/** The link, with a clock around everything that the node does with a frame. */
+function timed(link: Link): Link {
+  return {
+    ...link,
+    start: (listener) =>
+      link.start({
+        ...listener,
+        frame(text) {
+          const started = performance.now();
+          listener.frame(text);
+          if (options.signer === 'native' && text.startsWith('{"type":"rfq"')) paths.push((performance.now() - started) * 1_000);
+        },
+      }),
+  };
+}
+
+function pathOf(micros: number[]): BenchUsage['path'] {
+  if (micros.length === 0) return undefined;
+  const sorted = Float64Array.from(micros).sort();
+  return { p50Micros: sorted[sorted.length >> 1] as number, meanMicros: sorted.reduce((sum, each) => sum + each, 0) / sorted.length };
 }
 
 function bareSignature(): number {
@@ -126,7 +153,7 @@ async function node(): Promise<Running> {
     {
       chains: [chain],
       transactors: new Map(),
-      links: [createLinkClient({ clock: systemClock, log }, { name: 'bench', url: options.venueUrl, apiKey: 'fq_test_bench' })],
+      links: [timed(createLinkClient({ clock: systemClock, log }, { name: 'bench', url: options.venueUrl, apiKey: 'fq_test_bench' }))],
       feeds: [createConstantFeed({ clock: systemClock }, { prices: options.feed, everyMs: 100 })],
       store: createLpStore(db),
       journal: createJournalStore(db),

@@ -6,6 +6,7 @@
  *
  *   npm run bench -- quotes [--seconds=2] [--live=100000] [--pairs=1000]
  *
+ * The path is one request's, on one core: from its frame to its answer at the socket, collections that fall into it included.
  * CPU per quote is of the LP's whole process: compiling, collecting, following the chain and the kernel's part included. It
  * suffers least when other programs share the machine, but it suffers: caches are shared, and what the process does beside
  * quoting falls on fewer quotes. Compare it with the bare signature of the same run, and measure on a quiet machine.
@@ -13,7 +14,7 @@
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { cpus } from 'node:os';
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AddressInfo } from 'node:net';
 import { encodeFunctionData, erc20Abi } from 'viem';
@@ -44,6 +45,9 @@ interface Figures {
   p50Ms: number;
   p99Ms: number;
   cpuMicrosPerQuote: number;
+  /** Of one request, from its frame to its answer at the socket, one core; the kernel's part and other threads are not in it. */
+  pathP50Micros: number | null;
+  pathMeanMicros: number | null;
   /** CPU of the whole process over wall time; above 1 when collector threads help. */
   cpuShare: number;
   /** How late the event loop was at most. */
@@ -165,7 +169,7 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
     signer,
     echo: sampleQuote,
   };
-  const child = fork(resolve(import.meta.dirname, 'quotes-lp.ts'), [], { execArgv: [...process.execArgv, ...(process.execArgv.includes('tsx') ? [] : ['--import', 'tsx'])], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   const tell = (word: BenchWord | BenchLp) => child.send(word);
   tell(options);
@@ -298,6 +302,8 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     p50Ms: at(0.5),
     p99Ms: at(0.99),
     cpuMicrosPerQuote: Math.round(cpuMicros / quotes),
+    pathP50Micros: after.path ? round(after.path.p50Micros) : null,
+    pathMeanMicros: after.path ? round(after.path.meanMicros) : null,
     cpuShare: round(cpuMicros / 1e6 / elapsed),
     loopDelayMaxMs: round(after.loopDelayMaxMs),
     gcMicrosPerQuote: round(((after.gcMs - before.gcMs) * 1000) / quotes),
@@ -339,10 +345,10 @@ function usage(child: ChildProcess): Promise<BenchUsage> {
 
 function show(name: string, figures: ReadonlyMap<number | string, Figures>): void {
   console.log(`\n${name}`);
-  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   CPU µs/quote   CPU   loop max ms   GC µs   live   RSS MB   declines`);
+  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop max ms   GC µs   live   RSS MB   declines`);
   for (const [label, f] of figures) {
-    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), f.loopDelayMaxMs.toFixed(1), f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
-    const widths = [8, 9, 9, 15, 6, 14, 8, 7, 9, 11];
+    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), f.loopDelayMaxMs.toFixed(1), f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
+    const widths = [8, 9, 9, 21, 15, 6, 14, 8, 7, 9, 11];
     console.log((typeof label === 'number' ? `${label} in flight` : label).padEnd(26) + words.map((word, at) => String(word).padStart(widths[at] ?? 8)).join(''));
   }
 }

@@ -34,7 +34,7 @@ interface Figures {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'firmquote-bench-'));
-const demo = fork(resolve(import.meta.dirname, '../src/apps/cli/main.ts'), ['demo', '--quiet-market', '--data-dir', folder, '--port', String(PORT)], { execArgv: ['--import', 'tsx'], stdio: ['ignore', process.argv.includes('--verbose') ? 2 : 'ignore', 'inherit', 'ipc'] });
+const demo = fork(resolve('src/apps/cli/main.ts'), ['demo', '--quiet-market', '--data-dir', folder, '--port', String(PORT)], { execArgv: ['--import', 'tsx'], stdio: ['ignore', process.argv.includes('--verbose') ? 2 : 'ignore', 'inherit', 'ipc'] });
 const ended = new Promise<void>((done) => demo.once('exit', () => done()));
 
 try {

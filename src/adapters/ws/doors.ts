@@ -3,9 +3,8 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import type { Gate, Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
+import type { Caller, Gate, Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
-import type { ApiKey } from '../../ports/store.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
 
 export interface Doors {
@@ -20,7 +19,7 @@ const MAX_BUFFERED_CHUNKS = 1_024;
 const CLOSE_TIMEOUT_MS = 2_000;
 const MAX_PER_ADDRESS = 2_500;
 
-export function openDoors(server: Server, { doors, gate, log, addressOf }: { doors: readonly SocketDoor[]; gate: Gate; log: Log; addressOf(request: IncomingMessage): string }): Doors {
+export function openDoors<Key extends Caller>(server: Server, { doors, gate, log, addressOf }: { doors: readonly SocketDoor<Key>[]; gate: Gate<Key>; log: Log; addressOf(request: IncomingMessage): string }): Doors {
   const servers = new Map(doors.map((door) => [door.path, { door, wss: new WebSocketServer({ noServer: true, maxPayload: door.maxPayloadBytes, perMessageDeflate: false, maxFragments: MAX_FRAGMENTS, maxBufferedChunks: MAX_BUFFERED_CHUNKS } as ServerOptions) }]));
   const perKey = new Map<string, number>();
   const perAddress = new Map<string, number>();
@@ -55,7 +54,7 @@ export function openDoors(server: Server, { doors, gate, log, addressOf }: { doo
     });
   }
 
-  function serve(door: SocketDoor, socket: WebSocket, key: ApiKey, left: () => void): void {
+  function serve(door: SocketDoor<Key>, socket: WebSocket, key: Key, left: () => void): void {
     let listener: SocketListener | undefined;
     let over = false;
     let unwatch = () => {};

@@ -21,12 +21,14 @@ export interface LinkClientOptions {
   goodAfterMs?: number;
   /** More than this waiting to be sent and the peer counts as dead. */
   maxBufferedBytes?: number;
+  /** A burst of frames is taken in turns of this length, in order, so that chains, feeds and timers are heard between them. */
+  turnMs?: number;
   /** 0 to 1; spreads the reconnects of many LPs. Default Math.random. */
   jitter?: () => number;
 }
 
 export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, options: LinkClientOptions): Link {
-  const { name, apiKey, handshakeTimeoutMs = 5_000, firstPauseMs = 100, longestPauseMs = 5_000, goodAfterMs = 10_000, maxBufferedBytes = 8 * 1024 * 1024, jitter = Math.random } = options;
+  const { name, apiKey, handshakeTimeoutMs = 5_000, firstPauseMs = 100, longestPauseMs = 5_000, goodAfterMs = 10_000, maxBufferedBytes = 8 * 1024 * 1024, turnMs = 2, jitter = Math.random } = options;
   const address = linkAddress(options.url);
   let listener: LinkListener | undefined;
   let socket: WebSocket | undefined;
@@ -48,6 +50,35 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
     });
   }
 
+  const waiting: { from: WebSocket; text: string }[] = [];
+  let turnEndsMs: number | undefined;
+
+  /** At once while the turn lasts; whatever comes later waits for the next one. */
+  function hear(from: WebSocket, text: string): void {
+    if (turnEndsMs === undefined) beginTurn();
+    if (waiting.length > 0 || clock.monotonicMs() >= (turnEndsMs as number)) waiting.push({ from, text });
+    else listener?.frame(text);
+  }
+
+  function beginTurn(): void {
+    turnEndsMs = clock.monotonicMs() + turnMs;
+    setImmediate(nextTurn);
+  }
+
+  function nextTurn(): void {
+    turnEndsMs = undefined;
+    if (waiting.length === 0) return;
+    beginTurn();
+    let taken = 0;
+    // What an earlier connection said last is for a conversation that is over.
+    for (const { from, text } of waiting) {
+      if (taken > 0 && clock.monotonicMs() >= (turnEndsMs as unknown as number)) break;
+      taken += 1;
+      if (from === socket) listener?.frame(text);
+    }
+    waiting.splice(0, taken);
+  }
+
   function dial(): void {
     const current = new WebSocket(address, { headers: { 'X-API-Key': apiKey }, maxPayload: LINK_MAX_PAYLOAD_BYTES, perMessageDeflate: false, handshakeTimeout: handshakeTimeoutMs, followRedirects: false, skipUTF8Validation: true });
     socket = current;
@@ -60,7 +91,7 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
     });
     current.on('message', (data: Buffer, isBinary) => {
       if (isBinary) return current.close(1003, 'text frames only');
-      if (socket === current) listener?.frame(data.toString());
+      if (socket === current) hear(current, data.toString());
     });
     current.on('unexpected-response', (_, response) => {
       why = `the venue answered ${response.statusCode}`;
