@@ -224,10 +224,11 @@ export interface OrderStore {
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
   release(claims: readonly Claim[]): Promise<void>;
   /**
-   * Appends facts after `expectedSeq`, the status and an event when given, in one transaction, and announces them (`OrderNews`) on the
-   * bus topic `orders`. false (and nothing written) when the fence is stale or the sequence has moved on.
+   * Appends facts after those of `before`, the status and an event when given, moves the order's trade in history with them, in one
+   * transaction, and announces them (`OrderNews`) on the bus topic `orders`. false (and nothing written) when the fence is stale or
+   * `before` is no longer all there is.
    */
-  append(claim: Claim, expectedSeq: number, facts: readonly Fact[], outcome: Outcome): Promise<boolean>;
+  append(claim: Claim, before: Pick<OrderRecord, 'order' | 'facts'>, facts: readonly Fact[], outcome: Outcome): Promise<boolean>;
   events(orderId: Bytes32): Promise<OrderEvent[]>;
 }
 

@@ -23,6 +23,9 @@ export type Stage =
   /** Final: it never opened and never can. */
   | 'failed';
 
+/** As far as they follow each other, in the order in which orders pass through them. */
+export const STAGES = ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'settled', 'refund_pending', 'refunded', 'failed'] as const satisfies readonly Stage[];
+
 export type OrderStatus = 'pending' | 'settled' | 'failed';
 
 export interface Progress {

@@ -356,7 +356,7 @@ describe('joining and leaving', () => {
     const [claim] = await v.store.claim([id], 'test-worker', 10_000);
     if (!record || !claim) throw new Error('not claimed');
     const txHash = await v.chain.send(DEPLOYER.address, v.chain.chain.escrow, settleCall(record.order, record.funding, record.quoteId, record.commitments));
-    await v.store.append(claim, record.facts.length, [{ kind: 'opened', evidence: { chainId: v.chain.chain.id, txHash, blockNumber: 9n, blockHash: txHash, at: 1 } }], { status: 'pending', final: false, event: null, atMs: Date.now() });
+    await v.store.append(claim, record, [{ kind: 'opened', evidence: { chainId: v.chain.chain.id, txHash, blockNumber: 9n, blockHash: txHash, at: 1 } }], { status: 'pending', final: false, event: null, atMs: Date.now() });
     const released = await loser.next('released');
     expect(released).toEqual({ type: 'released', quoteIds: [quotes[1]['quoteId']], proof: 'nonce_used' });
     const news = await winner.next('order', ({ orderId }) => orderId === id);

@@ -224,7 +224,7 @@ describe('awards and events', () => {
     const lp = (record.commitments[0] as { lp: Hex }).lp;
     await v.store.append(
       claim,
-      record.facts.length,
+      record,
       [{ kind: 'opened', evidence }, { kind: 'filled', outputIndex: 0, solver: lp, timestamp: 1, amount: output.amount, evidence }, { kind: 'finalised', evidence }],
       { status: 'settled', final: true, event: 'order.settled', atMs: Date.now() },
     );

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import { silentLog } from '../../../test/support/silent.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import type { IdempotencyScope, NewOrder, VenueStore } from '../../ports/store.ts';
+import type { IdempotencyScope, NewOrder, OrderRecord, VenueStore } from '../../ports/store.ts';
 import { createPostgresBus } from './bus.ts';
 import { VENUE_MIGRATIONS } from './migrations/venue.ts';
 import type { Database } from './pool.ts';
@@ -125,7 +125,7 @@ test('the next leg of a route is taken once, however they race, and again only a
 
   const [claim] = await store.claim([taken.orderId], 'w', 10_000);
   if (!claim) throw new Error('not claimed');
-  await store.append(claim, 1, [{ kind: 'failed', failure: { code: 'not_opened', message: 'm' } }], { status: 'failed', final: true, event: 'order.failed', atMs: Date.now() });
+  await store.append(claim, (await store.order(taken.orderId)) as OrderRecord, [{ kind: 'failed', failure: { code: 'not_opened', message: 'm' } }], { status: 'failed', final: true, event: 'order.failed', atMs: Date.now() });
   const again = newOrder({ parentOrderId: parent.orderId });
   expect(await store.accept(again, '{}', null)).toMatchObject({ kind: 'accepted' });
   expect((await store.nextLegs(parent.orderId)).map(({ orderId }) => orderId)).toEqual([taken.orderId, again.orderId]);
@@ -142,11 +142,12 @@ test('one owner at a time; a stale fence writes nothing', async () => {
   if (!second) throw new Error('not taken over');
   expect(second.fence).toBeGreaterThan(first.fence);
   const outcome = { status: 'pending', final: false, event: null, atMs: Date.now() } as const;
+  const before = (seq: number) => ({ order: order.order, facts: Array.from({ length: seq }, (_, index) => ({ seq: index + 1, recordedAtMs: order.createdAtMs, fact: { kind: 'accepted' } as const })) });
   const sent = { kind: 'sent', step: 'settle', chainId: 31337, txHash: random32() } as const;
-  expect(await store.append(first, 1, [sent], outcome)).toBe(false);
+  expect(await store.append(first, before(1), [sent], outcome)).toBe(false);
   expect(await store.renew([first], 1_000)).toEqual([]);
-  expect(await store.append(second, 2, [sent], outcome)).toBe(false);
-  expect(await store.append(second, 1, [sent, sent], outcome)).toBe(true);
+  expect(await store.append(second, before(2), [sent], outcome)).toBe(false);
+  expect(await store.append(second, before(1), [sent, sent], outcome)).toBe(true);
   expect((await store.order(order.orderId))?.facts.map(({ seq }) => seq)).toEqual([1, 2, 3]);
   expect(await store.renew([second], 1_000)).toMatchObject([{ fence: second.fence }]);
   await store.release([second]);
@@ -164,7 +165,7 @@ test('facts keep every digit; a final order leaves the open ones; the event is a
   const evidence = { chainId: 31337, txHash: random32(), blockNumber: 2n ** 60n, blockHash: random32(), at: 1_800_000_000 };
   const filled = { kind: 'filled', outputIndex: 0, solver: '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc', timestamp: 1_800_000_000, amount: 2n ** 200n, evidence } as const;
   expect((await store.openOrdersOf('lp-a')).map(({ orderId }) => orderId)).toContain(order.orderId);
-  await store.append(claim, 1, [{ kind: 'opened', evidence }, filled, { kind: 'finalised', evidence }], { status: 'settled', final: true, event: 'order.settled', atMs: Date.now() });
+  await store.append(claim, (await store.order(order.orderId)) as OrderRecord, [{ kind: 'opened', evidence }, filled, { kind: 'finalised', evidence }], { status: 'settled', final: true, event: 'order.settled', atMs: Date.now() });
   expect((await store.order(order.orderId))?.facts[2]?.fact).toEqual(filled);
   expect(await store.events(order.orderId)).toMatchObject([{ seq: 1 }, { seq: 2, type: 'order.settled' }]);
   expect((await store.openOrders(1000)).map(({ orderId }) => orderId)).not.toContain(order.orderId);

@@ -1,10 +1,12 @@
 /** Orders in PostgreSQL: one statement accepts, one claims, one appends, so that no crash can fall between their parts. */
 
 import type { Bytes32 } from '../../domain/hex.ts';
+import { tradeState } from '../../settlement/trade-state.ts';
 import type { Acceptance, Claim, IdempotencyScope, IdempotencyState, NewOrder, OrderEvent, OrderNews, OrderRecord, OrderStore } from '../../ports/store.ts';
 import { channelOf } from './bus.ts';
 import { bytes, factToJson, NEW_ORDER_COLUMNS, ORDER_COLUMNS, orderFromRow, type OrderRow, orderToValues, toHex, uintBytes } from './order-rows.ts';
 import { type Database, UniqueViolation } from './pool.ts';
+import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from './trade-rows.ts';
 
 /** An Idempotency-Key means the same order for this long. */
 const IDEMPOTENCY_MS = 24 * 3_600_000;
@@ -52,7 +54,7 @@ const APPEND = {
       insert into order_event (order_id, seq, type, occurred_at_ms)
       select $1, coalesce((select max(seq) from order_event where order_id = $1), 0) + 1, $8, $7 from moved where $8::text is not null),
     traded as (
-      update trade set cell = cell - cell % 8 + $10, speed_ms = coalesce($11::bigint - created_at_ms, -1), state = $12::json
+      update trade set cell = cell - cell % 8 + $10, speed_ms = coalesce(greatest($11::bigint - created_at_ms, 0), -1), state = $12::json
       where order_id = $1 and exists (select from moved)),
     gas as (
       insert into order_gas (order_id, chain_id, tx_hash, due_at_ms)
@@ -63,6 +65,7 @@ const APPEND = {
 
 export function createOrderStore(db: Database): OrderStore {
   const channel = channelOf(db.schema, 'orders');
+  const families = createFamilies(db);
 
   async function idempotency({ workspaceId, namespace, mode, key, bodySha256 }: IdempotencyScope): Promise<IdempotencyState> {
     const [row] = await db.query<{ body_sha256: string; order_id: Buffer; response: string }>(
@@ -75,7 +78,7 @@ export function createOrderStore(db: Database): OrderStore {
 
   async function accept(order: NewOrder, response: string, scope: IdempotencyScope | null): Promise<Acceptance> {
     const news: OrderNews = { orderId: order.orderId, workspaceId: order.workspaceId, mode: order.mode, event: 'order.created' };
-    const values = [...orderToValues(order), response, scope?.key ?? null, scope ? lockKey(scope) : null, scope?.bodySha256 ?? null, channel, JSON.stringify(news)];
+    const values = [...orderToValues(order), response, scope?.key ?? null, scope ? lockKey(scope) : null, scope?.bodySha256 ?? null, channel, JSON.stringify(news), ...(await tradeValues(order))];
     try {
       const [row] = await db.query<{ open: boolean; placed: number }>(ACCEPT, values);
       if (row && !row.open) return { kind: 'in_progress' };
@@ -122,6 +125,14 @@ export function createOrderStore(db: Database): OrderStore {
     await db.query('insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing', [
       scope.workspaceId, scope.namespace, scope.mode, scope.key, scope.bodySha256, bytes(orderId), response, atMs,
     ]);
+  }
+
+  /** The order's row in history, written with it. */
+  async function tradeValues(order: NewOrder): Promise<unknown[]> {
+    const terms = tradeTerms(order);
+    const { book, family } = await families.of(order, terms);
+    const state = tradeState(order.order, [{ seq: 1, recordedAtMs: order.createdAtMs, fact: { kind: 'accepted' } }]);
+    return [book, cellOf(family, state.stage), JSON.stringify(terms), JSON.stringify(state)];
   }
 
   return {
@@ -178,8 +189,11 @@ export function createOrderStore(db: Database): OrderStore {
         [claims.map((claim) => bytes(claim.orderId)), claims.map((claim) => claim.fence.toString())],
       );
     },
-    async append({ orderId, fence }, expectedSeq, facts, { status, final, event, atMs }) {
-      const rows = await db.query(APPEND, [bytes(orderId), fence.toString(), expectedSeq, facts.map(factToJson), status, final, atMs, event, channel]);
+    async append({ orderId, fence }, before, facts, { status, final, event, atMs }) {
+      const expectedSeq = before.facts.length;
+      const state = tradeState(before.order, [...before.facts, ...facts.map((fact, index) => ({ seq: expectedSeq + index + 1, recordedAtMs: atMs, fact }))]);
+      const transactions = transactionsOf(facts);
+      const rows = await db.query(APPEND, [bytes(orderId), fence.toString(), expectedSeq, facts.map(factToJson), status, final, atMs, event, channel, stageRank(state.stage), state.settledAtMs, JSON.stringify(state), transactions.map(({ chainId }) => chainId), transactions.map(({ txHash }) => bytes(txHash))]);
       return rows.length === 1;
     },
     async events(orderId) {

@@ -273,7 +273,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
     const event = progress.status === before ? null : progress.status === 'settled' ? ('order.settled' as const) : ('order.failed' as const);
     const atMs = clock.nowMs();
     const seq = item.record.facts.length;
-    const ours = await store.append(item.claim, seq, facts, { status: progress.status, final: progress.final, event, atMs });
+    const ours = await store.append(item.claim, item.record, facts, { status: progress.status, final: progress.final, event, atMs });
     if (!ours) {
       drop(item);
       return false;

@@ -1,0 +1,92 @@
+/** Tables of trade history: rows derived from orders and facts, the counts kept of them, and the gas that transactions took. */
+
+import type { Migration } from '../migrate.ts';
+
+export const TRADE_MIGRATIONS: readonly Migration[] = [
+  {
+    id: 'venue-trades-1-history',
+    sql: `
+-- A workspace's trades of one mode. What follows names it by a number, because every index begins with it.
+create table trade_book (
+  id int generated always as identity primary key,
+  workspace_id text not null,
+  mode text not null,
+  -- Trades in trade_count, and how many of them there were when its buckets were last drawn.
+  counted bigint not null default 0,
+  drawn bigint not null default 0,
+  unique (workspace_id, mode)
+);
+
+-- One combination of everything that trades are grouped by and that never changes.
+create table trade_family (
+  id int generated always as identity primary key,
+  book int not null references trade_book,
+  source_chain bigint not null,
+  dest_chain bigint not null,
+  lp text not null,
+  member text not null,
+  kind text not null,
+  unique (book, source_chain, dest_chain, lp, member, kind)
+);
+
+create table trade (
+  order_id bytea primary key references trade_order,
+  book int not null,
+  -- family * 8 + stage
+  cell int not null,
+  created_at_ms bigint not null,
+  -- -1: none. Numbers without a gap keep one index good for both directions.
+  amount double precision not null,
+  speed_ms bigint not null,
+  terms json not null,
+  state json not null
+) with (fillfactor = 80);
+create index trade_created on trade (book, created_at_ms, order_id) include (cell, amount);
+create index trade_amount on trade (book, amount, created_at_ms, order_id) include (cell);
+create index trade_speed on trade (book, speed_ms, created_at_ms, order_id) include (cell, amount);
+create index trade_id on trade (book, order_id) include (cell, created_at_ms, amount);
+create index trade_cell on trade (cell, created_at_ms, order_id) include (amount);
+alter table trade set (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.02);
+
+-- Trades that are not in trade_count yet: all open ones, and those that ended since the last fold.
+create table trade_fresh (
+  book int not null,
+  order_id bytea not null references trade_order,
+  primary key (book, order_id)
+);
+
+-- How many ended trades there are: sort 0 by cell alone, 1 to 4 by bucket of that sort's value. cell -1: every cell.
+create table trade_count (
+  book int not null,
+  sort smallint not null,
+  cell int not null,
+  bucket smallint not null,
+  n bigint not null,
+  primary key (book, sort, cell, bucket)
+) with (fillfactor = 70);
+
+-- Where a bucket begins; the first has no beginning.
+create table trade_fence (
+  book int not null,
+  sort smallint not null,
+  bucket smallint not null,
+  low double precision not null,
+  primary key (book, sort, bucket)
+);
+
+-- What was paid for each transaction of an order: observed once, never derived again.
+create table order_gas (
+  order_id bytea not null references trade_order,
+  chain_id bigint not null,
+  tx_hash bytea not null,
+  due_at_ms bigint not null,
+  gas_used numeric(78),
+  fee_wei numeric(78),
+  native_usd double precision,
+  captured_at_ms bigint,
+  primary key (order_id, chain_id, tx_hash)
+);
+create index order_gas_due on order_gas (due_at_ms) where gas_used is null;
+`,
+  },
+];

@@ -1,0 +1,41 @@
+/** The part of a trade that its facts move: where it stands, which transactions show it, and what was delivered. */
+
+import type { RecordedFact } from '../domain/fact.ts';
+import type { Hex } from '../domain/hex.ts';
+import type { StandardOrder } from '../domain/order.ts';
+import { foldFacts, type Stage } from './lifecycle.ts';
+
+export interface TradeState {
+  stage: Stage;
+  failureCode: string | null;
+  /** Base units of all outputs together, decimal; null until every output is filled. */
+  delivered: string | null;
+  /** Whatever opened or settled the order; before that, the latest transaction that tries to. */
+  submitTx: Hex | null;
+  fillTx: Hex | null;
+  finaliseTx: Hex | null;
+  refundTx: Hex | null;
+  /** Wall time at which the last output was seen delivered at depth. */
+  filledAtMs: number | null;
+  /** Wall time at which the order was seen settled at depth. */
+  settledAtMs: number | null;
+}
+
+export function tradeState(order: StandardOrder, facts: readonly RecordedFact[]): TradeState {
+  const progress = foldFacts(order, facts.map(({ fact }) => fact));
+  const seenAt = (which: (fact: RecordedFact['fact']) => boolean) => facts.find(({ fact }) => which(fact))?.recordedAtMs ?? null;
+  const delivered = progress.fills.every(Boolean) ? progress.fills.reduce((sum, fill) => sum + (fill?.amount ?? 0n), 0n).toString() : null;
+  const sent = progress.sent.findLast(({ step }) => step !== 'refund');
+  const settled = progress.stage === 'settled';
+  return {
+    stage: progress.stage,
+    failureCode: progress.failure?.code ?? null,
+    delivered,
+    submitTx: progress.opened?.txHash ?? sent?.txHash ?? null,
+    fillTx: progress.fills.find(Boolean)?.evidence.txHash ?? null,
+    finaliseTx: settled ? (progress.finalised?.txHash ?? null) : null,
+    refundTx: progress.refunded?.txHash ?? null,
+    filledAtMs: delivered === null ? null : facts.reduce<number | null>((last, { fact, recordedAtMs }) => (fact.kind === 'filled' ? recordedAtMs : last), null),
+    settledAtMs: settled ? seenAt(({ kind }) => kind === 'finalised') : null,
+  };
+}
