@@ -1,7 +1,7 @@
 /** What an administrator changes, in transactions that write the change, its audit entry and its announcement together or not at all. */
 
 import type { Member } from './members.ts';
-import type { ApiKey, SolverRecord, Workspace } from './store.ts';
+import type { ApiKey, Role, SolverRecord, Workspace } from './store.ts';
 
 export type AdminSubject = 'workspace' | 'member' | 'key' | 'solver';
 
@@ -21,9 +21,8 @@ export interface AdminEntry {
   after: object | null;
 }
 
-/** One transaction. Everything read through it is locked until its end. */
+/** One transaction; only one is at work at any time, on all replicas together, so what it reads stays so until its end. */
 export interface AdminTx {
-  /** Taken first by every change within a workspace, so that two of them never judge the same state. */
   workspace(id: string): Promise<Workspace | undefined>;
   putWorkspace(workspace: Workspace): Promise<void>;
   solver(id: string): Promise<SolverRecord | undefined>;
@@ -32,8 +31,10 @@ export interface AdminTx {
   putMember(member: Member): Promise<void>;
   key(id: string): Promise<ApiKey | undefined>;
   addKey(key: ApiKey): Promise<void>;
-  /** Revokes those that live; answers with them, as they now are. */
-  revokeKeys(which: { id: string } | { workspaceId: string; memberId: string } | { solverId: string }, atMs: number): Promise<ApiKey[]>;
+  revokeKey(id: string, atMs: number): Promise<void>;
+  /** Live keys of a member. */
+  keysOf(workspaceId: string, memberId: string): Promise<ApiKey[]>;
+  setKeyRole(id: string, role: Role): Promise<void>;
   record(entry: AdminEntry): Promise<void>;
   /** A bus message, delivered when and only if the transaction commits. */
   announce(topic: string, payload: string): Promise<void>;

@@ -1,11 +1,19 @@
-/** The venue's doors as data: HTTP routes and WebSocket endpoints, and the gate in front of both. A server adapter opens them. */
+/** Doors as data: HTTP routes and WebSocket endpoints, and the gate in front of both. A server adapter opens them, the venue's to holders of API keys. */
 
 import type { Detail } from '../protocol/errors.ts';
 import type { Schema } from '../protocol/schema.ts';
 import type { ApiKey, KeyKind } from './store.ts';
 
-export interface RouteRequest<Body, Query, Params> {
-  key: ApiKey;
+/** Which keys open a door; `admin` is for the administrators' server alone. */
+export type DoorKind = KeyKind | 'admin';
+
+/** What every kind of key has. */
+export interface Caller {
+  readonly id: string;
+}
+
+export interface RouteRequest<Body, Query, Params, Key = ApiKey> {
+  key: Key;
   body: Body;
   query: Query;
   params: Params;
@@ -17,11 +25,11 @@ export interface RouteRequest<Body, Query, Params> {
 /** Which bucket a request drinks from. */
 export type RateClass = 'quote' | 'submit' | 'read' | 'socket';
 
-export interface Route<Body = unknown, Query = unknown, Params = unknown> {
-  method: 'GET' | 'POST';
+export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = ApiKey> {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Fastify's spelling, such as `/api/v1/rfq/orders/:id`. */
   path: string;
-  keyKinds: readonly KeyKind[];
+  keyKinds: readonly DoorKind[];
   rate: RateClass;
   summary: string;
   tag: string;
@@ -32,22 +40,22 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown> {
   /** Says what is wrong with a body in this route's own words, where the schema's would mislead. */
   explain?(details: Detail[], sent: unknown): Detail[];
   /** A text is the JSON body itself, serialised once by whoever made it. */
-  handle(request: RouteRequest<Body, Query, Params>): Promise<string | object> | string | object;
+  handle(request: RouteRequest<Body, Query, Params, Key>): Promise<string | object> | string | object;
 }
 
-export interface Admission {
-  key: ApiKey;
+export interface Admission<Key = ApiKey> {
+  key: Key;
   /** Standard `RateLimit-*` fields of this request's bucket. */
   headers: Readonly<Record<string, string>>;
 }
 
-export interface Gate {
+export interface Gate<Key = ApiKey> {
   /** Before authentication: throws when this address asks too often. */
   knock(ip: string): void;
   /** Key and rate, before anything of a body is read. Throws `ApiError`. Synchronous whenever the key is known already. */
-  admit(apiKey: string | undefined, door: { keyKinds: readonly KeyKind[]; rate: RateClass }): Admission | Promise<Admission>;
+  admit(apiKey: string | undefined, door: { keyKinds: readonly DoorKind[]; rate: RateClass }): Admission<Key> | Promise<Admission<Key>>;
   /** Calls back, once, when this key is revoked: whatever it holds open ends then. Returns how to stop watching. */
-  watch(key: ApiKey, revoked: () => void): () => void;
+  watch(key: Key, revoked: () => void): () => void;
 }
 
 /** One accepted WebSocket, text frames only. */
@@ -69,11 +77,11 @@ export interface SocketListener {
   closed(): void;
 }
 
-export interface SocketDoor {
+export interface SocketDoor<Key = ApiKey> {
   path: string;
-  keyKinds: readonly KeyKind[];
+  keyKinds: readonly DoorKind[];
   maxPayloadBytes: number;
   /** Open sockets per key at most. */
   maxPerKey: number;
-  open(socket: Socket, key: ApiKey): SocketListener;
+  open(socket: Socket, key: Key): SocketListener;
 }

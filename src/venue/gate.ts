@@ -2,14 +2,14 @@
 
 import { ApiError } from '../protocol/errors.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Admission, Gate, RateClass } from '../ports/http.ts';
+import type { Admission, DoorKind, Gate, RateClass } from '../ports/http.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import type { ApiKey, KeyKind } from '../ports/store.ts';
+import type { ApiKey } from '../ports/store.ts';
 import { createBuckets, type Take } from './buckets.ts';
 import type { Keyring } from './keys.ts';
 import type { RateOptions } from './options.ts';
 
-const KIND_NAMES: Record<KeyKind, string> = { service: 'a service key', workspace: 'a workspace key', solver: 'a solver key' };
+const KIND_NAMES: Record<DoorKind, string> = { admin: 'an admin key', service: 'a service key', workspace: 'a workspace key', solver: 'a solver key' };
 
 export function createGate({ keyring, clock, metrics }: { keyring: Keyring; clock: Clock; metrics: Metrics }, rates: RateOptions): Gate {
   const burst = rates.burst;
@@ -28,7 +28,7 @@ export function createGate({ keyring, clock, metrics }: { keyring: Keyring; cloc
     throw new ApiError('rate_limited', `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`, { retryAfterSeconds: Math.max(1, take.resetSeconds) });
   }
 
-  function judge(key: ApiKey | undefined, { keyKinds, rate }: { keyKinds: readonly KeyKind[]; rate: RateClass }): Admission {
+  function judge(key: ApiKey | undefined, { keyKinds, rate }: { keyKinds: readonly DoorKind[]; rate: RateClass }): Admission {
     if (!key) {
       refused.add({ why: 'unauthorized' });
       throw new ApiError('unauthorized', 'This needs a valid API key in the X-API-Key header.');

@@ -7,7 +7,7 @@ import swagger from '@fastify/swagger';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema } from 'fastify';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Clock } from '../../ports/clock.ts';
-import type { Admission, Gate, Route, SocketDoor } from '../../ports/http.ts';
+import type { Admission, Caller, Gate, Route, SocketDoor } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError, detailsOf, InvalidError, zDetailBody, zErrorBody } from '../../protocol/errors.ts';
 import type { Schema } from '../../protocol/schema.ts';
@@ -42,15 +42,15 @@ const KEEP_ALIVE_MS = 30_000;
 const CLOSE_GRACE_MS = 5_000;
 
 interface Sent {
-  admission?: Admission;
+  admission?: Admission<Caller>;
   startedMs: number;
 }
 
 /** A schema said no; what a handler says is final, but this a route may put in its own words. */
 class ShapeError extends InvalidError {}
 
-export async function startHttp(
-  { routes, doors, gate, clock, log }: { routes: readonly Route[]; doors: readonly SocketDoor[]; gate: Gate; clock: Clock; log: Log },
+export async function startHttp<Key extends Caller>(
+  { routes, doors, gate, clock, log }: { routes: readonly Route<unknown, unknown, unknown, Key>[]; doors: readonly SocketDoor<Key>[]; gate: Gate<Key>; clock: Clock; log: Log },
   { host = '127.0.0.1', port, bodyLimitBytes = 256 * 1024, maxConnections = 10_000, trustProxy, title = 'firmquote venue' }: HttpOptions,
 ): Promise<HttpServer> {
   const app = Fastify({
@@ -155,7 +155,7 @@ export async function startHttp(
   };
 }
 
-function register(app: FastifyInstance, route: Route, { gate, clock, log, bodyLimitBytes }: { gate: Gate; clock: Clock; log: Log; bodyLimitBytes: number }): void {
+function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown, unknown, unknown, Key>, { gate, clock, log, bodyLimitBytes }: { gate: Gate<Key>; clock: Clock; log: Log; bodyLimitBytes: number }): void {
   const schema = {
     summary: route.summary,
     tags: [route.tag],
@@ -172,7 +172,7 @@ function register(app: FastifyInstance, route: Route, { gate, clock, log, bodyLi
     sent.set(request, state);
     const length = Number(request.headers['content-length'] ?? 0);
     if (length > bodyLimitBytes) return done(tooLarge(bodyLimitBytes));
-    const admit = (admission: Admission) => {
+    const admit = (admission: Admission<Key>) => {
       state.admission = admission;
       reply.headers(admission.headers);
       done(mediaError(request, route.method, length));
@@ -196,7 +196,7 @@ function register(app: FastifyInstance, route: Route, { gate, clock, log, bodyLi
     },
     handler: async (request, reply) => {
       const { admission } = sent.get(request) as Sent;
-      const { key } = admission as Admission;
+      const { key } = admission as Admission<Key>;
       const answer = await route.handle({ key, body: request.body, query: request.query, params: request.params, id: request.id, header: (name) => header(request, name) });
       reply.type('application/json; charset=utf-8');
       return typeof answer === 'string' ? reply.send(answer) : reply.send(JSON.stringify(answer));
@@ -212,7 +212,7 @@ function register(app: FastifyInstance, route: Route, { gate, clock, log, bodyLi
 function mediaError(request: FastifyRequest, method: Route['method'], length: number): Error | undefined {
   const { 'content-encoding': encoding, 'content-type': type, 'transfer-encoding': transfer } = request.headers;
   if (encoding !== undefined && encoding !== 'identity') return new ApiError('unsupported_media_type', 'Bodies are taken as they are: no Content-Encoding.');
-  if (method === 'GET') return length > 0 || transfer !== undefined ? new ApiError('unsupported_media_type', 'A GET has no body.') : undefined;
+  if (method === 'GET' || method === 'DELETE') return length > 0 || transfer !== undefined ? new ApiError('unsupported_media_type', `A ${method} has no body.`) : undefined;
   const json = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(type ?? '');
   return json ? undefined : new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
 }

@@ -9,7 +9,12 @@ import { addKey, type KeyRow, putSolver, putWorkspace, type SolverRow, toKey, to
 /** Takes a database that `migrate` brought up to date with `VENUE_MIGRATIONS`. */
 export function createAdminStore(db: Database): AdminStore {
   return {
-    change: (work) => db.transaction((session) => work(transactionOn(session, db.schema))),
+    change: (work) =>
+      db.transaction(async (session) => {
+        // Changes are few: one at a time, none can pass between another's look and its act, not even where there is no row to lock yet.
+        await session.query('select pg_advisory_xact_lock(hashtext($1))', [`${db.schema} admin`]);
+        return work(transactionOn(session, db.schema));
+      }),
     async changes({ workspaceId, limit }) {
       const rows = await db.query<EntryRow>('select * from admin_audit where $1::text is null or workspace_id = $1 order by id desc limit $2', [workspaceId ?? null, limit]);
       return rows.map(toEntry);
@@ -20,17 +25,17 @@ export function createAdminStore(db: Database): AdminStore {
 function transactionOn(session: Queryable, schema: string): AdminTx {
   return {
     async workspace(id) {
-      const [row] = await session.query<WorkspaceRow>('select * from workspace where id = $1 for update', [id]);
+      const [row] = await session.query<WorkspaceRow>('select * from workspace where id = $1', [id]);
       return row && toWorkspace(row);
     },
     putWorkspace: (workspace) => putWorkspace(session, workspace),
     async solver(id) {
-      const [row] = await session.query<SolverRow>('select * from solver where id = $1 for update', [id]);
+      const [row] = await session.query<SolverRow>('select * from solver where id = $1', [id]);
       return row && toSolver(row);
     },
     putSolver: (solver) => putSolver(session, solver),
     async members(workspaceId) {
-      return (await session.query<MemberRow>('select * from member where workspace_id = $1 order by joined_at_ms, id for update', [workspaceId])).map(toMember);
+      return (await session.query<MemberRow>('select * from member where workspace_id = $1 order by joined_at_ms, id', [workspaceId])).map(toMember);
     },
     async putMember({ workspaceId, id, firstName, lastName, email, role, kycStatus, joinedAtMs, removedAtMs }) {
       await session.query(
@@ -41,14 +46,19 @@ function transactionOn(session: Queryable, schema: string): AdminTx {
       );
     },
     async key(id) {
-      const [row] = await session.query<KeyRow>('select * from api_key where id = $1 for update', [id]);
+      const [row] = await session.query<KeyRow>('select * from api_key where id = $1', [id]);
       return row && toKey(row);
     },
     addKey: (key) => addKey(session, key),
-    async revokeKeys(which, atMs) {
-      const [where, values] = 'id' in which ? ['id = $2', [which.id]] : 'solverId' in which ? ['solver_id = $2', [which.solverId]] : ['workspace_id = $2 and member_id = $3', [which.workspaceId, which.memberId]];
-      const rows = await session.query<KeyRow>(`update api_key set revoked_at_ms = $1 where ${where} and revoked_at_ms is null returning *`, [atMs, ...values]);
+    async revokeKey(id, atMs) {
+      await session.query('update api_key set revoked_at_ms = $2 where id = $1 and revoked_at_ms is null', [id, atMs]);
+    },
+    async keysOf(workspaceId, memberId) {
+      const rows = await session.query<KeyRow>('select * from api_key where workspace_id = $1 and member_id = $2 and revoked_at_ms is null order by created_at_ms, id', [workspaceId, memberId]);
       return rows.map(toKey);
+    },
+    async setKeyRole(id, role) {
+      await session.query('update api_key set role = $2 where id = $1', [id, role]);
     },
     async record({ atMs, who, what, workspaceId, subject, subjectId, before, after }) {
       await session.query('insert into admin_audit (at_ms, who, what, workspace_id, subject, subject_id, before, after) values ($1,$2,$3,$4,$5,$6,$7,$8)', [

@@ -1,0 +1,35 @@
+/** One administrator's change: what every kind of it needs, and how it goes on record. */
+
+import type { AdminEntry, AdminStore, AdminTx } from '../../ports/admin-store.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Random } from '../../ports/random.ts';
+import type { VenueStore, Workspace } from '../../ports/store.ts';
+import { ApiError } from '../../protocol/errors.ts';
+
+export interface AdminDeps {
+  store: AdminStore;
+  /** For reading what is not being changed. */
+  venue: Pick<VenueStore, 'listWorkspaces' | 'workspace' | 'listMembers' | 'listKeys' | 'listSolvers'>;
+  clock: Clock;
+  random: Random;
+  /** What each chain's escrow takes as a platform fee at most. Throws `UpstreamError` when a chain does not answer. */
+  feeCaps(): Promise<readonly { slug: string; maxFeeBps: number }[]>;
+}
+
+/** Makes the audit entries of one transaction. */
+export function recorder(tx: AdminTx, who: string, clock: Clock) {
+  const atMs = clock.nowMs();
+  return {
+    atMs,
+    record: (entry: Omit<AdminEntry, 'atMs' | 'who'>): Promise<void> => tx.record({ atMs, who, ...entry }),
+  };
+}
+
+export const missing = (what: string): ApiError => new ApiError('not_found', `No such ${what}.`);
+export const conflict = (message: string): ApiError => new ApiError('conflict', message);
+
+export async function knownWorkspace(tx: AdminTx, id: string): Promise<Workspace> {
+  const workspace = await tx.workspace(id);
+  if (!workspace) throw missing('workspace');
+  return workspace;
+}

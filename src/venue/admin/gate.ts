@@ -1,0 +1,49 @@
+/** The admin API's gate: named keys of the configuration, compared in constant time, and few requests for anybody. */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../ports/clock.ts';
+import type { Caller, Gate } from '../../ports/http.ts';
+import type { Log } from '../../ports/log.ts';
+import { ApiError } from '../../protocol/errors.ts';
+import { createBuckets, type Take } from '../buckets.ts';
+
+/** `id` names the key in the audit trail. */
+export interface AdminKey extends Caller {
+  readonly secret: string;
+}
+
+const BURST = 2;
+
+export function createAdminGate({ clock, log }: { clock: Clock; log: Log }, { keys, requestsPerSecond }: { keys: readonly AdminKey[]; requestsPerSecond: number }): Gate<Caller> {
+  const kept = keys.map(({ id, secret }) => ({ id, digest: sha256(secret) }));
+  const addresses = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
+  const perKey = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
+
+  function limited(take: Take): never {
+    throw new ApiError('rate_limited', `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`, { retryAfterSeconds: Math.max(1, take.resetSeconds) });
+  }
+
+  return {
+    knock(ip) {
+      const take = addresses.take(ip);
+      if (!take.ok) limited(take);
+    },
+    admit(text) {
+      const given = sha256(text ?? '');
+      // Every key is compared whole, so that the time says nothing about which one came close.
+      let caller: Caller | undefined;
+      for (const { id, digest } of kept) if (timingSafeEqual(digest, given)) caller = { id };
+      if (!caller) {
+        log.warn({}, 'the admin API was asked without a valid admin key');
+        throw new ApiError('unauthorized', 'This needs a valid admin key in the X-API-Key header.');
+      }
+      const take = perKey.take(caller.id);
+      if (!take.ok) limited(take);
+      return { key: caller, headers: { 'RateLimit-Limit': String(take.limit), 'RateLimit-Remaining': String(take.remaining), 'RateLimit-Reset': String(take.resetSeconds), 'Cache-Control': 'no-store' } };
+    },
+    // Its keys stand in the configuration and last as long as the process; it has no sockets that could outlive one.
+    watch: () => () => {},
+  };
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

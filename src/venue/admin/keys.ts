@@ -1,0 +1,76 @@
+/** Keys: issued for what they are for and no more, revoked on every replica at once. */
+
+import type { AdminTx } from '../../ports/admin-store.ts';
+import type { Role } from '../../ports/store.ts';
+import type { KeyView, NewKeyRequest } from '../../protocol/admin.ts';
+import { invalid } from '../../protocol/errors.ts';
+import { KEYS_TOPIC, mintKey } from '../keys.ts';
+import { type AdminDeps, knownWorkspace, missing, recorder } from './change.ts';
+import { outranks } from './members.ts';
+import { keyView } from './views.ts';
+
+export interface KeyAdmin {
+  list(filter?: { workspaceId?: string | undefined; solverId?: string | undefined; live?: boolean | undefined }): Promise<KeyView[]>;
+  /** The text is shown here and never again. Throws 404 for an unknown workspace, member or solver, 422 for a key that cannot be. */
+  issue(who: string, wanted: NewKeyRequest): Promise<{ key: KeyView; text: string }>;
+  /** Throws 404 when there is no such live key. */
+  revoke(who: string, id: string): Promise<KeyView>;
+}
+
+export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyAdmin {
+  return {
+    async list({ workspaceId, solverId, live } = {}) {
+      const keys = await venue.listKeys();
+      return keys.filter((key) => (workspaceId === undefined || key.workspaceId === workspaceId) && (solverId === undefined || key.solverId === solverId) && (!live || key.revokedAtMs === null)).map(keyView);
+    },
+    async issue(who, wanted) {
+      requireShape(wanted);
+      const { kind, mode, workspaceId = null, memberId = null, solverId = null, label } = wanted;
+      return store.change(async (tx) => {
+        if (solverId !== null && !(await tx.solver(solverId))) throw missing('solver');
+        const role = workspaceId === null ? null : await roleOf(tx, workspaceId, wanted);
+        const { text, record: key } = mintKey({ random, clock }, { kind, mode, workspaceId, role, memberId, solverId, label });
+        const after = keyView(key);
+        await tx.addKey(key);
+        await recorder(tx, who, clock).record({ what: 'key.issue', workspaceId, subject: 'key', subjectId: key.id, before: null, after });
+        return { key: after, text };
+      });
+    },
+    revoke: (who, id) =>
+      store.change(async (tx) => {
+        const key = await tx.key(id);
+        if (!key || key.revokedAtMs !== null) throw missing('live key');
+        const { atMs, record } = recorder(tx, who, clock);
+        const after = keyView({ ...key, revokedAtMs: atMs });
+        await tx.revokeKey(id, atMs);
+        await record({ what: 'key.revoke', workspaceId: key.workspaceId, subject: 'key', subjectId: id, before: keyView(key), after });
+        await tx.announce(KEYS_TOPIC, id);
+        return after;
+      }),
+  };
+}
+
+/** A member's key shows what the member may see, or less. */
+async function roleOf(tx: AdminTx, workspaceId: string, { kind, role, memberId }: NewKeyRequest): Promise<Role | null> {
+  await knownWorkspace(tx, workspaceId);
+  const member = memberId === undefined ? undefined : (await tx.members(workspaceId)).find(({ id, removedAtMs }) => id === memberId && removedAtMs === null);
+  if (memberId !== undefined && !member) throw missing('member');
+  if (kind !== 'workspace') return null;
+  if (member && role && outranks(role, member.role)) throw invalid('value_error', ['body', 'role'], `This member is ${member.role}: a key of theirs cannot be ${role}.`);
+  return role ?? member?.role ?? 'viewer';
+}
+
+function requireShape({ kind, workspaceId, role, memberId, solverId }: NewKeyRequest): void {
+  const refuse = (field: string, why: string): never => {
+    throw invalid('value_error', ['body', field], why);
+  };
+  if (kind === 'solver') {
+    if (solverId === undefined) refuse('solverId', 'A solver key belongs to an onboarded solver: name it.');
+    if (workspaceId !== undefined) refuse('workspaceId', 'A solver key belongs to no workspace.');
+    if (memberId !== undefined) refuse('memberId', 'A solver key belongs to no member.');
+  } else {
+    if (workspaceId === undefined) refuse('workspaceId', `A ${kind} key belongs to a workspace: name it.`);
+    if (solverId !== undefined) refuse('solverId', `A ${kind} key belongs to no solver.`);
+  }
+  if (role !== undefined && kind !== 'workspace') refuse('role', 'Only workspace keys have a role.');
+}

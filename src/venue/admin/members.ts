@@ -1,0 +1,98 @@
+/** Members: a workspace that has an owner keeps one, and nobody's keys outlive or outrank their membership. */
+
+import type { AdminTx } from '../../ports/admin-store.ts';
+import type { Member } from '../../ports/members.ts';
+import type { Role } from '../../ports/store.ts';
+import type { MemberChange, MemberView, NewMember } from '../../protocol/admin.ts';
+import { KEYS_TOPIC } from '../keys.ts';
+import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './change.ts';
+import { keyView, memberView } from './views.ts';
+
+export interface MemberAdmin {
+  /** Without those who left, unless they are asked for. Throws 404. */
+  list(workspaceId: string, options?: { removed: boolean }): Promise<MemberView[]>;
+  /** Throws 404, and 409 for an id or an address that is taken. */
+  add(who: string, workspaceId: string, wanted: NewMember): Promise<MemberView>;
+  /** A lower role lowers this member's keys with it. Throws 404, and 409 when it would leave no owner. */
+  set(who: string, workspaceId: string, userId: string, change: MemberChange): Promise<MemberView>;
+  /** Revokes this member's keys at once. Throws 404, and 409 for the last owner. */
+  remove(who: string, workspaceId: string, userId: string): Promise<MemberView>;
+}
+
+const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
+export const outranks = (one: Role, other: Role): boolean => RANK[one] > RANK[other];
+
+export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): MemberAdmin {
+  function requireFreeEmail(others: readonly Member[], email: string): void {
+    if (others.some((one) => one.removedAtMs === null && one.email.toLowerCase() === email.toLowerCase())) throw conflict('Another member of this workspace has this address.');
+  }
+
+  async function among(tx: AdminTx, workspaceId: string, userId: string): Promise<{ member: Member; others: Member[] }> {
+    await knownWorkspace(tx, workspaceId);
+    const members = (await tx.members(workspaceId)).filter(({ removedAtMs }) => removedAtMs === null);
+    const member = members.find(({ id }) => id === userId);
+    if (!member) throw missing('member');
+    return { member, others: members.filter(({ id }) => id !== userId) };
+  }
+
+  function requireOwner(others: readonly Member[]): void {
+    if (!others.some(({ role }) => role === 'owner')) throw conflict('This is the last owner of the workspace. Make somebody else an owner first.');
+  }
+
+  return {
+    async list(workspaceId, { removed } = { removed: false }) {
+      if (!(await venue.workspace(workspaceId))) throw missing('workspace');
+      return (await venue.listMembers(workspaceId)).filter(({ removedAtMs }) => removed || removedAtMs === null).map(memberView);
+    },
+    add: (who, workspaceId, { userId = `usr_${random.bytes32().slice(2, 18)}`, firstName, lastName, email, role, kycStatus }) =>
+      store.change(async (tx) => {
+        await knownWorkspace(tx, workspaceId);
+        const members = await tx.members(workspaceId);
+        if (members.some(({ id }) => id === userId)) throw conflict(`"${userId}" is or was a member; an id never passes to another person. Choose another one.`);
+        requireFreeEmail(members, email);
+        const { atMs, record } = recorder(tx, who, clock);
+        const member: Member = { workspaceId, id: userId, firstName, lastName, email, role, kycStatus, joinedAtMs: atMs, removedAtMs: null };
+        const after = memberView(member);
+        await tx.putMember(member);
+        await record({ what: 'member.add', workspaceId, subject: 'member', subjectId: userId, before: null, after });
+        return after;
+      }),
+    set: (who, workspaceId, userId, change) =>
+      store.change(async (tx) => {
+        const { member: before, others } = await among(tx, workspaceId, userId);
+        const member: Member = { ...before, ...withoutHoles(change) };
+        requireFreeEmail(others, member.email);
+        if (before.role === 'owner' && member.role !== 'owner') requireOwner(others);
+        const { record } = recorder(tx, who, clock);
+        const after = memberView(member);
+        await tx.putMember(member);
+        await record({ what: 'member.set', workspaceId, subject: 'member', subjectId: userId, before: memberView(before), after });
+        for (const key of await tx.keysOf(workspaceId, userId)) {
+          if (key.role === null || !outranks(key.role, member.role)) continue;
+          await tx.setKeyRole(key.id, member.role);
+          await record({ what: 'key.lower', workspaceId, subject: 'key', subjectId: key.id, before: keyView(key), after: keyView({ ...key, role: member.role }) });
+          await tx.announce(KEYS_TOPIC, key.id);
+        }
+        return after;
+      }),
+    remove: (who, workspaceId, userId) =>
+      store.change(async (tx) => {
+        const { member: before, others } = await among(tx, workspaceId, userId);
+        if (before.role === 'owner') requireOwner(others);
+        const { atMs, record } = recorder(tx, who, clock);
+        const member: Member = { ...before, removedAtMs: atMs };
+        const after = memberView(member);
+        await tx.putMember(member);
+        await record({ what: 'member.remove', workspaceId, subject: 'member', subjectId: userId, before: memberView(before), after });
+        for (const key of await tx.keysOf(workspaceId, userId)) {
+          await tx.revokeKey(key.id, atMs);
+          await record({ what: 'key.revoke', workspaceId, subject: 'key', subjectId: key.id, before: keyView(key), after: keyView({ ...key, revokedAtMs: atMs }) });
+          await tx.announce(KEYS_TOPIC, key.id);
+        }
+        return after;
+      }),
+  };
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+const withoutHoles = <T extends object>(change: T): Present<T> => Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Present<T>;

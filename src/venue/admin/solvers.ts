@@ -1,0 +1,41 @@
+/** Solvers: onboarded, changed, disabled; rosters of every replica follow at once. */
+
+import type { NewSolver, OnboardedView, SolverChange } from '../../protocol/admin.ts';
+import { SOLVERS_TOPIC } from '../roster.ts';
+import { type AdminDeps, conflict, missing, recorder } from './change.ts';
+import { solverView } from './views.ts';
+
+export interface SolverAdmin {
+  list(): Promise<OnboardedView[]>;
+  /** Throws 409 when there is one. */
+  add(who: string, wanted: NewSolver): Promise<OnboardedView>;
+  /** What is absent stays as it is. Disabling ends the solver's link at once. Throws 404. */
+  set(who: string, id: string, change: SolverChange): Promise<OnboardedView>;
+}
+
+export function createSolverAdmin({ store, venue, clock }: AdminDeps): SolverAdmin {
+  return {
+    list: async () => (await venue.listSolvers()).map(solverView),
+    add: (who, { id, name, kind = 'lp', corridors = null, disabled = false }) =>
+      store.change(async (tx) => {
+        if (await tx.solver(id)) throw conflict(`There is a solver "${id}" already.`);
+        const solver = { id, name, kind, corridors, disabled };
+        const after = solverView({ ...solver, firstSeenAtMs: null, lastQuoteAtMs: null });
+        await tx.putSolver(solver);
+        await recorder(tx, who, clock).record({ what: 'solver.add', workspaceId: null, subject: 'solver', subjectId: id, before: null, after });
+        await tx.announce(SOLVERS_TOPIC, id);
+        return after;
+      }),
+    set: (who, id, { name, kind, corridors, disabled }) =>
+      store.change(async (tx) => {
+        const before = await tx.solver(id);
+        if (!before) throw missing('solver');
+        const solver = { ...before, name: name ?? before.name, kind: kind ?? before.kind, corridors: corridors === undefined ? before.corridors : corridors, disabled: disabled ?? before.disabled };
+        const after = solverView(solver);
+        await tx.putSolver(solver);
+        await recorder(tx, who, clock).record({ what: 'solver.set', workspaceId: null, subject: 'solver', subjectId: id, before: solverView(before), after });
+        await tx.announce(SOLVERS_TOPIC, id);
+        return after;
+      }),
+  };
+}
