@@ -1,4 +1,4 @@
-/** Five rounds of the kill test, one demo, a new seed every time. At length: npm run test:kill -- --seed S */
+/** Three rounds of the kill test, one demo, a new seed every time. At length: npm run test:kill -- --seed S */
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { type DemoProcess, startDemo } from './demo-process.ts';
 import { killRound } from './rounds.ts';
 import { seeded } from './seeded.ts';
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const seed = Math.floor(Math.random() * 1e9);
 const random = seeded(seed);
 let dataDir = '';
