@@ -25,10 +25,10 @@ export interface Gathered<Q> {
 }
 
 export interface FanOut {
-  /** First round. `verify` runs as each quote arrives, so that the work spreads over the wait. */
-  gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Q | Objection): Promise<Gathered<Q>>;
+  /** First round, within the configured deadline or a shorter one. `verify` runs as each quote arrives, so that the work spreads over the wait. */
+  gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Q | Objection, withinMs?: number): Promise<Gathered<Q>>;
   /** Second round: everybody's commitment to one planned order, by solver; or whose fault it is that some are missing. */
-  commit<C extends object>(slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[], verify: (session: Session, commit: Commit) => C | Objection): Promise<{ committed: Map<string, C>; missing: Session[] }>;
+  commit<C extends object>(slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[], verify: (session: Session, commit: Commit) => C | Objection, withinMs?: number): Promise<{ committed: Map<string, C>; missing: Session[] }>;
   /** A frame of a solver that answers a request. */
   answer(session: Session, message: SolverAnswer): void;
   /** Its connection is gone: nobody waits for it any longer. */
@@ -123,12 +123,13 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
   }
 
   return {
-    async gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Q | Objection): Promise<Gathered<Q>> {
+    async gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Q | Objection, withinMs = timeoutMs): Promise<Gathered<Q>> {
+      const waitMs = Math.max(1, Math.floor(Math.min(withinMs, timeoutMs)));
       const result: Gathered<Q> = { quotes: [], partials: [], declines: [], asked: sessions.length };
       const perSolver = new Map<Session, number>();
       // Serialised once; every socket gets the same bytes.
-      const frame = Buffer.from(JSON.stringify({ ...rfq, deadlineMs: timeoutMs }));
-      await run(rfq.rfqId, timeoutMs, sessions, (session) => session.send(frame), (session, message) => {
+      const frame = Buffer.from(JSON.stringify({ ...rfq, deadlineMs: waitMs }));
+      await run(rfq.rfqId, waitMs, sessions, (session) => session.send(frame), (session, message) => {
         const { solverId } = session;
         switch (message.type) {
           case 'quote': {
@@ -158,12 +159,13 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
       });
       return result;
     },
-    async commit<C extends object>(slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[], verify: (session: Session, commit: Commit) => C | Objection): Promise<{ committed: Map<string, C>; missing: Session[] }> {
+    async commit<C extends object>(slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[], verify: (session: Session, commit: Commit) => C | Objection, withinMs = sliceTimeoutMs): Promise<{ committed: Map<string, C>; missing: Session[] }> {
+      const waitMs = Math.max(1, Math.floor(Math.min(withinMs, sliceTimeoutMs)));
       const committed = new Map<string, C>();
       const broke: Session[] = [];
       const bySession = new Map(slices.map(({ session, slice }) => [session, slice]));
-      const send = (session: Session) => session.send(JSON.stringify({ ...bySession.get(session), deadlineMs: sliceTimeoutMs }));
-      await run(slices[0]?.slice.rfqId ?? '', sliceTimeoutMs, [...bySession.keys()], send, (session, message) => {
+      const send = (session: Session) => session.send(JSON.stringify({ ...bySession.get(session), deadlineMs: waitMs }));
+      await run(slices[0]?.slice.rfqId ?? '', waitMs, [...bySession.keys()], send, (session, message) => {
         const { solverId } = session;
         const quoteId = bySession.get(session)?.quoteId;
         if (message.type === 'decline') {

@@ -22,6 +22,8 @@ export interface Landing {
 
 export interface GasDesk {
   landing(chainId: number, token: TokenInfo, shape: { crossChain: boolean; outputs: number }): Landing;
+  /** What the taker pays for gas itself, in base units of the side that competes, rounded up; 0n on apiSubmit and where nobody knows a price. */
+  takerGas(trade: { side: 'exactInput' | 'exactOutput'; origin: { id: number }; inputToken: TokenInfo; outputToken: TokenInfo }, landing: Landing): bigint;
   /** Wei per gas that a wallet should offer; undefined until the first fees are in. */
   gasPrice(chainId: number): bigint | undefined;
   settings(chainId: number): ChainSettings;
@@ -65,6 +67,10 @@ export function createGasDesk(
       const relayFee = executionMode === 'apiSubmit' && relayers.get(chainId)?.healthy() ? prices.tokenForNativeUp(token, nativeSymbol, mulDivUp(wei, BPS + BigInt(relayBufferBps), BPS)) : undefined;
       // Without a price for the input we cannot be paid in it, so the taker lands its own trade.
       return relayFee === undefined ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei } : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };
+    },
+    takerGas({ side, origin, inputToken, outputToken }, { takerGasWei }) {
+      if (takerGasWei === 0n) return 0n;
+      return prices.tokenForNativeUp(side === 'exactInput' ? outputToken : inputToken, settingsOf(origin.id).nativeSymbol, takerGasWei) ?? 0n;
     },
     async start() {
       stops = [...chains].map(([id, port]) => port.onHead(() => void read(id, port)));

@@ -11,7 +11,7 @@ import type { Action, FundingLock, PreflightRequest, PreflightResponse } from '.
 import { approveCall, depositCall, openCall, permit2GrantCall, settleCall } from '../settlement/call.ts';
 import { eip3009TypedData, encodeFunding, type LockChoice, permit2LockTypedData } from '../settlement/funding.ts';
 import type { GasDesk } from './gas.ts';
-import { chainNow } from './quote.ts';
+import { chainNow } from './chain-now.ts';
 import { receiverOf } from './receiver.ts';
 import type { Screening } from './screening.ts';
 import type { Opened, SealOwner, Sealing } from './sealing.ts';

@@ -39,7 +39,7 @@ export function planOffers(ask: Ask, offers: Offers, relayFee: (outputs: number)
 }
 
 /** Asks every slice's LP for its signature. When one of them will not, the answer names whom to leave out of another plan. */
-export async function commitSplit(deps: SplitDeps, ask: Ask, { plan, order, validUntil, sessions }: Planned): Promise<Verified | { missing: readonly Session[] }> {
+export async function commitSplit(deps: SplitDeps, ask: Ask, { plan, order, validUntil, sessions }: Planned, withinMs?: number): Promise<Verified | { missing: readonly Session[] }> {
   const quoteId = deps.quoteId();
   const id = orderId({ chainId: ask.origin.id, escrow: ask.origin.escrow }, order);
   const message = orderToMessage(order);
@@ -53,7 +53,7 @@ export async function commitSplit(deps: SplitDeps, ask: Ask, { plan, order, vali
     if (!output || commit.quoteId !== quoteId) return 'terms';
     if (decodeContext(output.context)?.exclusiveFor !== commit.commitment.lp) return 'account';
     return bindingObjection(deps, ask, session, { commitment: commit.commitment, orderId: id, quoteId, fillDeadline: order.fillDeadline, amount: output.amount }) ?? commit;
-  });
+  }, withinMs);
   if (committed.size !== sessions.length) return { missing };
   const commits = plan.slices.map(({ solverId }) => committed.get(solverId) as Commit);
   const largest = plan.slices.reduce((best, slice) => (slice.portionBps > best.portionBps ? slice : best));

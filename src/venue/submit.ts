@@ -19,7 +19,7 @@ import { fundingFor } from './lock.ts';
 import type { Liquidity } from './liquidity.ts';
 import type { OpenQuotes } from './open-quotes.ts';
 import type { Prices } from './prices.ts';
-import { chainNow } from './quote.ts';
+import { chainNow } from './chain-now.ts';
 import type { Screening } from './screening.ts';
 import { receiverOf } from './receiver.ts';
 import type { Opened, SealOwner, Sealing } from './sealing.ts';

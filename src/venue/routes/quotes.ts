@@ -16,6 +16,6 @@ export function quotesRoute({ quoter, workspaces }: { quoter: Quoter; workspaces
     summary: 'Ask for firm quotes; the answer is ranked, best first',
     body: zQuoteRequest,
     response: zQuoteResponse,
-    handle: async ({ body, key }) => quoter.quote(body, key, await workspaces.of(key), namespace),
+    handle: async ({ body, key }) => quoter.quote(body, key, await workspaces.of(key)),
   };
 }

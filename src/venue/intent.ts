@@ -1,0 +1,131 @@
+/** A quote request that has been read: which markets, whose money, within which limits. Everything that prices it starts from here. */
+
+import { corridorOf } from '../domain/corridor.ts';
+import type { Chain } from '../domain/chain.ts';
+import { type Address, ZERO_ADDRESS } from '../domain/hex.ts';
+import { toIso, type UnixSeconds } from '../domain/time.ts';
+import type { ChainPort } from '../ports/chain.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Random } from '../ports/random.ts';
+import type { ApiKey, Workspace } from '../ports/store.ts';
+import { ApiError, invalid } from '../protocol/errors.ts';
+import type { ProductUnavailable, QuoteRequest } from '../protocol/quote.ts';
+import { chainNow } from './chain-now.ts';
+import type { Market, Markets } from './markets.ts';
+import type { OpenQuotes } from './open-quotes.ts';
+import type { FanOutOptions, RateOptions } from './options.ts';
+import type { Roster } from './roster.ts';
+import type { Screening } from './screening.ts';
+import { unavailable } from './unavailable.ts';
+
+export interface Intent {
+  /** Also the id of the request to the solvers. */
+  requestId: string;
+  request: QuoteRequest;
+  key: ApiKey;
+  workspace: Workspace;
+  input: Market;
+  output: Market;
+  corridor: string;
+  side: 'exactInput' | 'exactOutput';
+  /** Base units of the side that is fixed. */
+  amount: bigint;
+  taker: Address;
+  receiver: Address;
+  minValidUntil: UnixSeconds | null;
+  /** Chain time of the origin. */
+  now: UnixSeconds;
+  latestValidUntil: UnixSeconds;
+}
+
+/** Sealed candidates as JSON, best first; or why there are none. */
+export interface Offer {
+  quotes: readonly string[];
+  productUnavailable: ProductUnavailable | null;
+}
+
+export interface Reception {
+  /** The response as JSON text. Throws a 422, 429 or 503 before anybody is asked. */
+  receive(request: QuoteRequest, key: ApiKey, workspace: Workspace, offer: (intent: Intent) => Promise<Offer>): Promise<string>;
+}
+
+export interface ReceptionDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  markets: Markets;
+  roster: Roster;
+  screening: Screening;
+  openQuotes: OpenQuotes;
+  clock: Clock;
+  random: Random;
+  metrics: Metrics;
+}
+
+/** Where a denied party stands in a request. */
+const PARTIES = { taker: ['body', 'taker'], receiver: ['body', 'receiver'] } as const;
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1];
+
+export function createReception({ chains, markets, roster, screening, openQuotes, clock, random, metrics }: ReceptionDeps, { maxRequests, maxValiditySeconds }: Pick<FanOutOptions, 'maxRequests' | 'maxValiditySeconds'>, rates: Pick<RateOptions, 'openQuotes' | 'openNotionalUsd'>): Reception {
+  const asked = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests by result', ['result']);
+  const seconds = metrics.histogram('firmquote_venue_quote_seconds', 'Time to answer a quote request', SECONDS);
+  let atWork = 0;
+
+  async function answer(request: QuoteRequest, key: ApiKey, workspace: Workspace, offer: (intent: Intent) => Promise<Offer>): Promise<string> {
+    const startedMs = clock.monotonicMs();
+    const requestId = random.bytes32().slice(2, 34);
+    const respond = ({ quotes, productUnavailable }: Offer): string => {
+      seconds.observe((clock.monotonicMs() - startedMs) / 1000);
+      asked.add({ result: productUnavailable?.code ?? 'quoted' });
+      return `{"requestId":"${requestId}","createdAt":"${toIso(clock.nowMs())}","quotes":[${quotes.join(',')}],"productUnavailable":${JSON.stringify(productUnavailable)}}`;
+    };
+    const nothing = (...why: Parameters<typeof unavailable>) => respond({ quotes: [], productUnavailable: unavailable(...why) });
+
+    const [input, output] = [market(request.input.asset, key, 'input'), market(request.output.asset, key, 'output')];
+    if (!input || !output) return nothing('pair_not_supported', 'The venue has no escrow or no listing for one of these assets. GET …/pairs lists the chains.', null);
+    const { taker, receiver = taker } = request;
+    const screened = screening.admit({ taker, receiver }, PARTIES);
+    // Waiting costs a turn of the loop even where there is nothing to wait for.
+    if (screened instanceof Promise) await screened;
+    refuseParties(taker, receiver, input, output);
+    const now = chainNow(clock, chains.get(input.chain.id));
+    openQuotes.check(key.id, { count: workspace.limits.openQuotes ?? rates.openQuotes, notionalUsd: workspace.limits.openNotionalUsd ?? rates.openNotionalUsd }, now);
+    const corridor = corridorOf(input.chain, output.chain);
+    const [minValidUntil, latestValidUntil] = [request.minValidUntil ?? null, now + maxValiditySeconds];
+    if (minValidUntil !== null && minValidUntil > latestValidUntil) {
+      return nothing('validity_unavailable', `No quote here lives longer than ${maxValiditySeconds} seconds. Ask with an earlier minValidUntil.`, corridor);
+    }
+    const side = request.input.amount === undefined ? 'exactOutput' : 'exactInput';
+    const amount = BigInt(request.input.amount ?? (request.output.amount as string));
+    return respond(await offer({ requestId, request, key, workspace, input, output, corridor, side, amount, taker, receiver, minValidUntil, now, latestValidUntil }));
+  }
+
+  function market(assetId: string, key: ApiKey, side: 'input' | 'output'): Market | undefined {
+    const placed = markets.place(assetId, key.mode);
+    if (placed.kind === 'unknown_chain') throw invalid('chain_not_in_roster', ['body', side, 'asset'], 'This chain is not in the roster of your key. GET …/pairs lists the chains that are.');
+    return placed.kind === 'market' ? placed.market : undefined;
+  }
+
+  /** Money that goes to a contract of the trade, or to the one who pays it, reaches nobody. */
+  function refuseParties(taker: Address, receiver: Address, input: Market, output: Market): void {
+    const nobody = new Set<Address>([ZERO_ADDRESS, ...[input.chain, output.chain].flatMap(({ escrow, oracle, permit2 }: Chain) => [escrow, oracle, permit2]), input.token.address, output.token.address]);
+    for (const { session } of roster.entries()) for (const { account } of session?.accounts.values() ?? []) nobody.add(account);
+    if (nobody.has(receiver)) throw invalid('value_error', ['body', 'receiver'], 'This address cannot be the receiver: it is the zero address, a contract of the trade, or an LP account.');
+    if (nobody.has(taker)) throw invalid('value_error', ['body', 'taker'], 'This address cannot be the taker: it is the zero address, a contract of the trade, or an LP account.');
+  }
+
+  return {
+    /** Load is shed here, early and typed: a taker that waits too long for a price has no use for it. */
+    async receive(...call) {
+      if (atWork >= maxRequests) {
+        asked.add({ result: 'shed' });
+        throw new ApiError('unavailable', 'The venue is answering as many quote requests as it can. Ask again in a second.', { retryAfterSeconds: 1 });
+      }
+      atWork++;
+      try {
+        return await answer(...call);
+      } finally {
+        atWork--;
+      }
+    },
+  };
+}

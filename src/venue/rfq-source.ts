@@ -1,0 +1,200 @@
+/** The RFQ venue as a source of candidates: solvers asked over the link, answers verified, splits committed. Nothing is sealed or promised here until `bind`. */
+
+import { eligible } from '../auction/eligible.ts';
+import { netOf, rank, type Ranked } from '../auction/rank.ts';
+import { assetId } from '../domain/asset.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Random } from '../ports/random.ts';
+import type { ProductUnavailable } from '../protocol/quote.ts';
+import type { FanOut } from './fan-out.ts';
+import type { GasDesk, Landing } from './gas.ts';
+import type { Intent } from './intent.ts';
+import type { FanOutOptions } from './options.ts';
+import type { Entry, Roster, Session } from './roster.ts';
+import type { Siblings } from './siblings.ts';
+import { commitSplit, planOffers } from './split-round.ts';
+import { unavailable, whyNoQuotes } from './unavailable.ts';
+import { type Ask, askGroup, type Verified, type VerifyDeps, verifyQuote } from './verify.ts';
+
+export interface RfqSourceDeps extends VerifyDeps {
+  roster: Roster;
+  fanOut: FanOut;
+  gas: GasDesk;
+  siblings: Siblings;
+  clock: Clock;
+  random: Random;
+  metrics: Metrics;
+}
+
+/** What the RFQ venue needs to know of an intent, or of one leg of it. */
+export type RfqIntent = Pick<Intent, 'requestId' | 'request' | 'workspace' | 'input' | 'output' | 'corridor' | 'side' | 'amount' | 'taker' | 'receiver' | 'minValidUntil' | 'now' | 'latestValidUntil'>;
+
+export interface RfqCandidate extends Ranked {
+  verified: Verified;
+  landing: Landing;
+}
+
+export interface RfqAnswer {
+  ask: Ask;
+  /** In no order. */
+  found: RfqCandidate[];
+  /** Why there are none. */
+  why: ProductUnavailable | null;
+}
+
+export interface RfqSource {
+  /** All candidates of one request share `nonce`. Never rejects for what solvers do. `timeoutMs` shortens the venue's own deadline. */
+  find(intent: RfqIntent, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer>;
+  /** Makes a candidate public: from here on its LPs are bound to a taker who has seen their signatures. */
+  bind(ask: Ask, candidate: RfqCandidate): void;
+}
+
+export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): RfqSource {
+  const { roster, fanOut, gas, exposure, siblings, clock, random, metrics } = deps;
+  const candidates = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
+  metrics.gauge('firmquote_venue_open_quote_groups', 'Requests with live quotes', [], (gauge) => gauge.set(exposure.size()));
+
+  async function find(intent: RfqIntent, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer> {
+    const { corridor } = intent;
+    const landing = gas.landing(intent.input.chain.id, intent.input.token, { crossChain: intent.input.chain.id !== intent.output.chain.id, outputs: 1 });
+    const ask = askOf(intent, nonce, landing);
+    const nothing = (...why: Parameters<typeof unavailable>): RfqAnswer => ({ ask, found: [], why: unavailable(...why) });
+    if (ask.side === 'exactInput' && ask.relayFee >= ask.amount) {
+      return nothing('amount_too_small', `Settling costs ${ask.relayFee} base units of the input, which is all of this amount or more. Ask for more.`, corridor);
+    }
+    const sessions = entrants(intent);
+    if (sessions.length === 0) return nothing('no_eligible_solver', 'No solver is pricing this corridor for you right now. GET /api/v1/solvers shows the roster.', corridor);
+
+    const startedMs = clock.monotonicMs();
+    const timeLeftMs = () => (timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (clock.monotonicMs() - startedMs)));
+    let refused = 0;
+    const gathered = await fanOut.gather(
+      ask.rfq,
+      sessions,
+      (session, answer) => {
+        const verified = verifyQuote(deps, ask, session, answer);
+        if (typeof verified === 'string') refused++;
+        return verified;
+      },
+      timeoutMs,
+    );
+    const found = distinct(gathered.quotes).map((verified) => candidateOf(ask, verified, landing));
+    const split = await trySplit(ask, gathered.partials, found, timeLeftMs);
+    if (split) found.push(split);
+    if (found.length > 0) return { ask, found, why: null };
+    const fixed = ask.side === 'exactInput' ? ask.inputToken : ask.outputToken;
+    // Whoever offered a part said that the whole is too much for it alone.
+    const parts = gathered.partials.map(({ session, partial }) => ({ solverId: session.solverId, reason: 'size_above_max' as const, maxAmount: BigInt(partial.ladder.at(-1)?.[ask.side === 'exactInput' ? 0 : 1] ?? 0n) }));
+    return { ask, found, why: whyNoQuotes([...gathered.declines, ...parts], { asked: gathered.asked, invalid: refused, corridor, unit: fixed }) };
+  }
+
+  function askOf({ requestId, request, workspace, input, output, side, amount, taker, receiver, minValidUntil, now, latestValidUntil }: RfqIntent, nonce: bigint, { executionMode, relayFee }: Landing): Ask {
+    const [origin, dest] = [input.chain, output.chain];
+    const crossChain = origin.id !== dest.id;
+    return {
+      rfq: {
+        type: 'rfq',
+        rfqId: requestId,
+        deadlineMs: options.timeoutMs,
+        input: assetId({ chainId: origin.id, token: input.token.address }),
+        output: assetId({ chainId: dest.id, token: output.token.address }),
+        side,
+        amount: amount.toString(),
+        taker,
+        receiver,
+        minValidUntil,
+        platformFeeBps: workspace.platformFeeBps,
+        relayFee: relayFee.toString(),
+        executionMode,
+        maxSplitParts: request.splitFill === 'allow' && !crossChain ? options.maxSplitParts : 1,
+        skeleton: {
+          nonce: nonce.toString(),
+          originChainId: origin.id,
+          inputOracle: crossChain ? origin.oracle : origin.escrow,
+          outputOracle: crossChain ? dest.oracle : dest.escrow,
+          settler: dest.escrow,
+          landingMarginSeconds: origin.landingMarginSeconds,
+          proofWindowSeconds: origin.proofWindowSeconds,
+        },
+      },
+      origin,
+      dest,
+      inputToken: input.token,
+      outputToken: output.token,
+      side,
+      amount,
+      nonce,
+      relayFee,
+      group: askGroup(origin, taker, nonce),
+      now,
+      latestValidUntil,
+    };
+  }
+
+  function entrants({ request, workspace, corridor, input, output }: RfqIntent): Session[] {
+    const entries: Entry[] = eligible(roster.entries(), { corridor, workspace: workspace.eligibleSolvers, include: request.solvers?.include ?? null, exclude: request.solvers?.exclude ?? [] });
+    const [origin, dest] = [input.chain.id, output.chain.id];
+    return entries.flatMap(({ session }) => (session && session.inFlight < session.maxInFlight && session.accounts.has(origin) && session.accounts.has(dest) ? [session] : []));
+  }
+
+  function candidateOf(ask: Ask, verified: Verified, landing: Landing): RfqCandidate {
+    const { settled, faded } = roster.entry(verified.solverId) ?? { settled: 0, faded: 0 };
+    return {
+      quoteId: verified.quoteId,
+      inputAmount: verified.inputAmount,
+      outputAmount: verified.outputAmount,
+      takerGas: gas.takerGas(ask, landing),
+      eta: verified.eta,
+      fillRateBps: settled + faded === 0 ? 10_000 : Math.floor((settled * 10_000) / (settled + faded)),
+      validUntil: verified.validUntil,
+      verified,
+      landing,
+    };
+  }
+
+  /** A split is worth a second round when it beats every whole quote, or when there is none. */
+  async function trySplit(ask: Ask, partials: Parameters<typeof planOffers>[1], found: readonly RfqCandidate[], timeLeftMs: () => number | undefined): Promise<RfqCandidate | undefined> {
+    if (ask.rfq.maxSplitParts < 2 || partials.length < 2) return undefined;
+    // Whoever lands the trade was settled with the request: the relayer's health may change while solvers think, the order may not.
+    const landingFor = (outputs: number): Landing => {
+      const landing = gas.landing(ask.origin.id, ask.inputToken, { crossChain: false, outputs });
+      return ask.rfq.executionMode === landing.executionMode ? landing : { executionMode: ask.rfq.executionMode, relayFee: ask.relayFee, takerGasWei: 0n };
+    };
+    const relayFee = (outputs: number) => (ask.rfq.executionMode === 'apiSubmit' ? landingFor(outputs).relayFee : 0n);
+    const best = rank(ask.side, found)[0];
+    let offers = partials;
+    // Whoever does not sign is left out once; a third try would keep the taker waiting.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const planned = planOffers(ask, offers, relayFee);
+      if (!planned) return undefined;
+      const wins = !best || (ask.side === 'exactInput' ? planned.plan.outputAmount > netOf(ask.side, best) : planned.plan.inputAmount < netOf(ask.side, best));
+      if (!wins) return undefined;
+      const answer = await commitSplit({ ...deps, quoteId: () => random.bytes32() }, ask, planned, timeLeftMs());
+      if (!('missing' in answer)) return candidateOf(ask, answer, landingFor(answer.slices.length));
+      offers = offers.filter(({ session }) => !answer.missing.includes(session));
+    }
+    return undefined;
+  }
+
+  function bind(ask: Ask, { verified }: RfqCandidate): void {
+    const until = verified.order.fillDeadline;
+    verified.commitments.forEach(({ lp }, index) => {
+      const slice = verified.slices[index];
+      if (slice) exposure.add({ chainId: ask.dest.id, lp, token: ask.outputToken.address, amount: slice.outputAmount, group: ask.group, until });
+    });
+    for (const { solverId } of verified.slices) {
+      candidates.add({ solver: solverId });
+      roster.quoted(solverId);
+      siblings.add(ask.group, solverId, verified.quoteId, until);
+    }
+  }
+
+  return { find, bind };
+}
+
+/** A quoteId names one quote; a solver that uses one twice keeps its first. */
+function distinct(quotes: readonly Verified[]): Verified[] {
+  const seen = new Set<string>();
+  return quotes.filter(({ quoteId, orderId }) => !seen.has(quoteId) && !seen.has(orderId) && seen.add(quoteId) && seen.add(orderId));
+}
