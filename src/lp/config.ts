@@ -171,6 +171,8 @@ export const zLpConfig = z.strictObject({
   takers: z
     .strictObject({ keep: z.int().min(1).max(1_000_000).default(10_000), startBps: z.number().min(0).max(25).default(1.5), capBps: z.number().min(0).max(300).default(25), weight: z.number().positive().default(30), window: z.int().min(10).default(100) })
     .prefault({}),
+  /** Indicative ladders for venues that show prices: never firm, about this far apart, and only while we quote. */
+  levels: z.strictObject({ publish: z.boolean().default(true), everyMs: z.int().min(250).max(5_000).default(1_000) }).prefault({}),
   /** Quotes, and as many declines, that can be explained from memory; those that were accepted are kept in the database. */
   explain: z.strictObject({ keep: z.int().min(1).max(1_000_000).default(20_000) }).prefault({}),
   /** How often the books take in what the chains made final. */

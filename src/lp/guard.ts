@@ -28,11 +28,13 @@ export const CALM: Caution = { sigmaFactor: 1, sizeFactor: 1, omegaFactor: 1, mo
 
 export interface Guard {
   admit(rfq: Pick<Rfq, 'taker' | 'minValidUntil'>, route: Route, nowMs: number): Caution | Decline;
+  /** The same for nobody in particular: what would be shown, not promised. */
+  shown(route: Route, nowMs: number): Caution | Decline;
 }
 
 export interface GuardDeps {
   market: Pick<Market, 'pair'>;
-  watch: Pick<Watch, 'mood'>;
+  watch: Pick<Watch, 'mood' | 'known'>;
   conduct: Pick<ConductBook, 'asked'>;
   /** Losses ask for smaller sizes. */
   cut(): boolean;
@@ -59,6 +61,10 @@ export function createGuard({ market, watch, conduct, cut }: GuardDeps, risk: Lp
         return { declined: 'validity', control: mood === 'wild' ? 'vol_spike' : 'free_option', detail: `${mostSeconds} seconds at most for now` };
       }
       return caution;
+    },
+    shown(route, nowMs) {
+      const mood = watch.known(route.pairName, nowMs);
+      return typeof mood === 'string' ? (made[at(mood === 'wild', 0, cut())] as Caution) : mood;
     },
     configure(next) {
       made = cautions(next);

@@ -38,6 +38,7 @@ import { createFollower, type Follower, type FollowListener } from './follow.ts'
 import type { KilledBy } from './kill.ts';
 import { createLadders } from './ladder.ts';
 import { createLeases } from './lease.ts';
+import { createLevels } from './levels.ts';
 import { type LimitUse, limitUse } from './limit-use.ts';
 import { createMarket } from './market.ts';
 import { createLpMetrics, showAccounts, showGauges } from './metrics.ts';
@@ -269,9 +270,13 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const receivables = createReceivables({ awards, ledger, moments, chains, log, time }, { ...config, account: me }, past);
     const rebalancing = createRebalancing({ bands: () => desk.book.bands, moments, chains, clock, log }, { ...config, account: me }, past);
     standby.set('starting', 'starting');
+    const levels = createLevels({
+      ...{ desk: () => desk, active: () => standby.status().status === 'active', refusal: standby.refusal, guard: risk.guard, clock, random: deps.random, log },
+      send: (message) => sessions.map((session) => session.levels(message)).some((sent) => sent),
+    });
     const byId = new Map(lpChains.map((each) => [each.chain.id, each]));
     for (const link of deps.links) {
-      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, desk: () => desk, awards, chains: byId, state: standby.status, awarded: () => void advance(), released: risk.tradedElsewhere }, config));
+      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, desk: () => desk, awards, chains: byId, state: standby.status, awarded: () => void advance(), welcomed: () => levels.fresh(), released: risk.tradedElsewhere }, config));
     }
 
     function listener(chainId: number): FollowListener {
@@ -387,6 +392,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     };
     loop();
     for (const session of sessions) session.start();
+    levels.start();
     void advance();
     showGauges(deps.metrics, {
       ledger,
@@ -436,6 +442,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         stopping = true;
         standby.set('stopping', 'stopping');
         cancel();
+        levels.stop();
         for (const session of sessions) session.status();
         await Promise.all(sessions.map((session) => session.stop()));
         watch.stop();

@@ -39,6 +39,7 @@ const LIVE: readonly (readonly string[])[] = [
   ['quoting', 'maxInFlight'],
   ['pricing', 'calibration'],
   ['limits'],
+  ['levels'],
   ...['standbyAfterSeconds', 'leastValiditySeconds', 'totalBps', 'volSpike', 'gapLoss', 'freeOption', 'rate', 'takers', 'burst', 'drawdown', 'fatFinger'].map((control) => ['risk', control]),
   ['lease'],
 ];

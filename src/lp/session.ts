@@ -19,6 +19,8 @@ export interface Session {
   /** Tells the venue how we are; also right after `welcome`. */
   status(): void;
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
+  /** Indicative prices; false when nobody is there to hear. */
+  levels(message: Message<'levels', FromSolver>): boolean;
   /** Says hello anew: what it said of our corridors is not true any more. */
   renew(reason: string): void;
   readonly welcome: boolean;
@@ -39,6 +41,8 @@ export interface SessionDeps {
   state(): { status: 'active' | 'standby'; note: string | null };
   /** Something was awarded: look at it now. */
   awarded(): void;
+  /** It knows who we are from now on. */
+  welcomed(): void;
   /** The venue says that these can no longer execute: the taker took another quote of the same request. */
   released(quoteIds: readonly Bytes32[]): void;
 }
@@ -160,6 +164,7 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
         beat(message.heartbeatSeconds || LINK_HEARTBEAT_SECONDS);
         send({ type: 'status', ...deps.state() });
         send({ type: 'resync' });
+        deps.welcomed();
         return;
       case 'refused':
         log.error({ code: message.code, reason: message.message }, 'the venue refused us');
@@ -202,6 +207,7 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     tell(orderId, stage, txHash) {
       if (welcome) send({ type: 'fill', orderId, stage, txHash });
     },
+    levels: (message) => welcome && send(message),
     renew(reason) {
       if (welcome) link.reconnect(reason);
     },

@@ -11,6 +11,8 @@ import type { Route } from './route.ts';
 export interface Watch {
   /** Looks at a price that is about to be used. */
   mood(route: Pick<Route, 'pair' | 'pairName'>, priced: PairPrice, nowMs: number): 'calm' | 'wild' | Decline;
+  /** What the last look said, without looking. */
+  known(pairName: string, nowMs: number): 'calm' | 'wild' | Decline;
   /** Is the pair stopped? Cheap. */
   stopped(pairName: string, nowMs: number): Decline | undefined;
   /** Somebody took a promise of ours. */
@@ -58,6 +60,7 @@ export function createWatch(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>): Wat
       nerves.regime = look(nerves.regime, { mid: priced.mid.value, wildness, secondBps: deviationOver(priced.sigma, 1) }, nowMs, rule().volSpike);
       return stopped(pairName, nowMs) ?? (nerves.regime.mood === 'calm' ? 'calm' : 'wild');
     },
+    known: (pairName, nowMs) => stopped(pairName, nowMs) ?? ((pairs.get(pairName)?.regime.mood ?? 'calm') === 'calm' ? 'calm' : 'wild'),
     filled(pairName, fill, nowMs) {
       const nerves = nervesOf(pairName);
       nerves.burst = filled(nerves.burst, { ...fill, atMs: nowMs }, rule().burst);

@@ -71,7 +71,7 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
       curves: { params: (route) => route.params, explore: () => 0 },
       leases: { covers: () => true, extend: () => Promise.resolve(true), tick: () => Promise.resolve(), quarantine: () => [], reach: () => [], lost: false },
       ladders: createLadders({ clock }),
-      guard: { admit: () => CALM },
+      guard: { admit: () => CALM, shown: () => CALM },
       moments: { quoted() {}, declined() {} },
       commit: commitmentSigner(operator.signer),
       random: systemRandom,

@@ -21,6 +21,8 @@ export interface ScriptedVenue {
   /** Waits until the newest status satisfies. */
   until(what: (status: Message<'status', FromSolver>) => boolean): Promise<void>;
   fills: Message<'fill', FromSolver>[];
+  /** Indicative ladders so far, newest last. */
+  levels: Message<'levels', FromSolver>[];
   /** Sends a request and waits for its first answer. */
   ask(rfq: Rfq): Promise<Answer>;
   /** Sends a request and waits for all that is said to it. */
@@ -51,6 +53,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
     statuses: [],
     broken: [],
     fills: [],
+    levels: [],
     awards: [],
     resyncs: 0,
     keys: [],
@@ -106,6 +109,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
       } else if (message.type === 'ping') say({ type: 'pong' });
       else if (message.type === 'status') venue.statuses.push(message);
       else if (message.type === 'fill') venue.fills.push(message);
+      else if (message.type === 'levels') venue.levels.push(message);
       else if (message.type === 'resync') {
         venue.resyncs += 1;
         say({ type: 'resync', awards: venue.awards });

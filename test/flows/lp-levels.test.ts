@@ -1,0 +1,97 @@
+/** Indicative levels from the LP: two-sided, from the pricing that quotes, never better than a quote, and only while it quotes. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { assetId } from '../../src/domain/asset.ts';
+import type { LpNode } from '../../src/lp/node.ts';
+import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { createTestLp, lpConfig } from '../support/lp.ts';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+import { until } from '../support/venue.ts';
+
+const owner = account(21);
+const operator = account(22);
+const USDC = 1_000_000n;
+const WETH = 10n ** 18n;
+
+let devnet: Devnet;
+let chain: TestChain;
+let postgres: TestPostgres;
+let venue: ScriptedVenue;
+let lp: LpNode;
+
+beforeAll(async () => {
+  [devnet, postgres] = await Promise.all([startDevnet([41011], { blockTimeSeconds: 1 }), startTestPostgres()]);
+  chain = devnet.chains[0] as TestChain;
+  await chain.fund(owner.address);
+  await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
+  await chain.deposit(owner.address, chain.weth.address, 40n * WETH);
+  await chain.setOperator(owner.address, operator.address);
+  await chain.anvil.mine(2);
+  venue = await startScriptedVenue([chain.chain]);
+  const config = lpConfig(devnet, owner.address, {
+    prices: { USD: { fixed: '1' }, ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }], maxAgeMs: 10_000 } },
+    levels: { everyMs: 250 },
+    pricing: { calibration: { mode: 'off' } },
+  });
+  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_levels', config });
+  await lp.start();
+  await venue.until(({ status }) => status === 'active');
+}, 60_000);
+
+afterAll(async () => {
+  await lp?.stop();
+  await venue?.stop();
+  await Promise.all([devnet?.stop(), postgres?.stop()]);
+});
+
+const weth = () => assetId({ chainId: chain.chain.id, token: chain.weth.address });
+const usdc = () => assetId({ chainId: chain.chain.id, token: chain.usdc.address });
+const last = (input: string, output: string, from = 0) => venue.levels.slice(from).findLast((message) => message.input === input && message.output === output);
+
+test('both sides of the market, rising, dearer with size, and what a quote of that size really gives', async () => {
+  const bids = await until(() => last(weth(), usdc()));
+  const asks = await until(() => last(usdc(), weth()));
+  for (const { levels } of [bids, asks]) {
+    expect(levels.length).toBeGreaterThan(1);
+    const steps = levels.map(([input, output]) => [BigInt(input), BigInt(output)] as const);
+    for (const [index, [input, output]] of steps.entries()) {
+      const before = steps[index - 1];
+      if (!before) continue;
+      expect(input > before[0] && output > before[1]).toBe(true);
+      // No better at the margin than before.
+      expect(output * before[0] <= before[1] * input || index === 1).toBe(true);
+    }
+  }
+  // 2,500 is the mid: selling gets less, buying costs more.
+  const [sold, got] = (bids.levels[1] as [string, string]).map(BigInt) as [bigint, bigint];
+  expect(Number(got) / 1e6 / (Number(sold) / 1e18)).toBeLessThan(2_500);
+  const [paid, bought] = (asks.levels[1] as [string, string]).map(BigInt) as [bigint, bigint];
+  expect(Number(paid) / 1e6 / (Number(bought) / 1e18)).toBeGreaterThan(2_500);
+  const quote = await venue.ask(request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount: sold, taker: account(23).address, platformFeeBps: 0 }));
+  if (quote.type !== 'quote') throw new Error(`a ${quote.type}`);
+  const firm = BigInt(quote.order.outputs[0]?.amount ?? 0);
+  // The shorter quote is paid a little better, volatility moves a little: within five basis points of each other.
+  expect(Number(firm - got) / Number(got)).toBeGreaterThan(-0.0005);
+  expect(Number(firm - got) / Number(got)).toBeLessThan(0.0005);
+  // Nothing is held, nothing is signed for it.
+  expect(lp.status().liveQuotes).toBeLessThanOrEqual(2);
+  expect(venue.broken).toEqual([]);
+});
+
+test('said again while it stands, silent while the LP is paused, and anew to a venue that reconnects', async () => {
+  const before = venue.levels.length;
+  await until(() => last(weth(), usdc(), before));
+  lp.pause('test');
+  await venue.until(({ status }) => status === 'standby');
+  // A round that had begun may still send what it had made.
+  await new Promise((done) => setTimeout(done, 350));
+  const paused = venue.levels.length;
+  await new Promise((done) => setTimeout(done, 700));
+  expect(venue.levels.length).toBe(paused);
+  lp.resume();
+  await until(() => last(weth(), usdc(), paused));
+  venue.drop();
+  const dropped = venue.levels.length;
+  await until(() => last(weth(), usdc(), dropped) && last(usdc(), weth(), dropped));
+});
