@@ -48,6 +48,9 @@ contract Escrow is IEscrow, IERC5267 {
     bytes1 private constant FUND_LEDGER = 0x13;
     bytes1 private constant FUND_SELF = 0xff;
 
+    bytes2 private constant TO_LEDGER = 0x0100;
+    bytes2 private constant TO_LEDGER_DEFERRED = 0x0101;
+
     struct Withdrawal {
         uint256 amount;
         uint256 availableAt;
@@ -74,6 +77,8 @@ contract Escrow is IEscrow, IERC5267 {
     /// @dev OrderStatus, in a whole word because that is cheaper to write.
     mapping(bytes32 orderId => uint256) private _status;
     mapping(bytes32 orderId => mapping(bytes32 outputHash => bytes32)) public fillRecord;
+    mapping(bytes32 orderId => mapping(bytes32 outputHash => uint256)) public deferredUntil;
+    mapping(address account => mapping(address token => uint256)) public deferredOf;
 
     /// @dev 0: free. 1: locked. Any other value: the filler of the running settleThrough, who may fill.
     uint256 private transient _lock;
@@ -155,6 +160,40 @@ contract Escrow is IEscrow, IERC5267 {
         balanceOf[msg.sender][token] = balance - amount;
         emit Withdrawn(msg.sender, token, to, amount);
         IERC20(token).safeTransfer(to, amount);
+    }
+
+    /// @dev Nothing stays changed when the token refuses, so nobody ends a deferral by calling while it is paused.
+    function withdrawDeferred(bytes32 orderId, MandateOutput calldata output) external locked returns (uint256 amount) {
+        (address account, address token, bytes32 hash, uint256 availableAt) = _endDeferral(orderId, output);
+        if (block.timestamp < availableAt) revert TooEarly(availableAt, block.timestamp);
+        uint256 balance = balanceOf[account][token];
+        amount = output.amount < balance ? output.amount : balance;
+        if (amount != 0) {
+            balanceOf[account][token] = balance - amount;
+            IERC20(token).safeTransfer(account, amount);
+            emit Withdrawn(account, token, account, amount);
+        }
+        emit DeferralEnded(orderId, hash, account, token, amount);
+    }
+
+    function keepDeferred(bytes32 orderId, MandateOutput calldata output) external locked {
+        (address account, address token, bytes32 hash,) = _endDeferral(orderId, output);
+        if (msg.sender != account) revert NotTheUser(msg.sender);
+        emit DeferralEnded(orderId, hash, account, token, 0);
+    }
+
+    /// @dev What is remembered of a deferral is when it ends; the hash vouches for the rest.
+    function _endDeferral(bytes32 orderId, MandateOutput calldata output)
+        private
+        returns (address account, address token, bytes32 hash, uint256 availableAt)
+    {
+        hash = output.outputHash();
+        availableAt = deferredUntil[orderId][hash];
+        if (availableAt == 0) revert NotDeferred(orderId, hash);
+        delete deferredUntil[orderId][hash];
+        (, account) = _ledgerAccount(output.callbackData);
+        token = output.token.toAddress();
+        deferredOf[account][token] -= output.amount;
     }
 
     function pendingWithdrawal(address account, address token)
@@ -832,8 +871,8 @@ contract Escrow is IEscrow, IERC5267 {
     {
         address recipient = output.recipient.toAddress();
         uint256 amount = output.amount;
-        if (recipient == address(this)) revert InvalidRecipient(recipient);
         bytes calldata data = _logFilled(orderId, solver, output);
+        if (recipient == address(this)) return _payIntoLedger(orderId, output, token, payer, data);
 
         uint256 before = token.holding(recipient);
         if (payer == address(this)) IERC20(token).safeTransfer(recipient, amount);
@@ -841,6 +880,37 @@ contract Escrow is IEscrow, IERC5267 {
         token.requireReceived(recipient, before, amount);
 
         if (data.length != 0) IOutputCallback(recipient).outputFilled(output.token, amount, data);
+    }
+
+    /// @dev An output whose recipient is this contract: a credit of the account that its callbackData names. What a ledger
+    /// balance pays stays here; what the caller pays is measured on its way in, under the lock, like a deposit.
+    function _payIntoLedger(
+        bytes32 orderId,
+        MandateOutput calldata output,
+        address token,
+        address payer,
+        bytes calldata data
+    ) private {
+        (bytes2 kind, address account) = _ledgerAccount(data);
+        uint256 amount = output.amount;
+        if (payer != address(this)) {
+            uint256 before = token.holding(address(this));
+            IERC20(token).safeTransferFrom(payer, address(this), amount);
+            token.requireReceived(address(this), before, amount);
+        }
+        _credit(account, token, amount);
+        emit Credited(account, token, amount);
+        if (kind == TO_LEDGER_DEFERRED) {
+            deferredUntil[orderId][output.outputHash()] = block.timestamp + WITHDRAWAL_DELAY;
+            deferredOf[account][token] += amount;
+        }
+    }
+
+    function _ledgerAccount(bytes calldata data) private view returns (bytes2 kind, address account) {
+        if (data.length != 22) revert InvalidRecipient(address(this));
+        (kind, account) = (bytes2(data), address(bytes20(data[2:])));
+        if (kind != TO_LEDGER && kind != TO_LEDGER_DEFERRED) revert InvalidRecipient(address(this));
+        if (account == address(0) || account == address(this)) revert InvalidRecipient(account);
     }
 
     /// @dev Divides an input of a 0xe2 order as {IEscrow} says; with `credit`, into the LPs' ledger balances.

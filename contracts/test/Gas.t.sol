@@ -61,6 +61,22 @@ contract GasTest is Base {
     }
 
     /// forge-config: default.isolate = true
+    function test_settle_into_the_ledger() public {
+        depositTaker(address(weth), 1);
+        StandardOrder memory order = simple();
+        intoLedger(order, false, taker);
+        bytes memory data = abi.encodeCall(escrow.settle, (order, by3009(order), commitments(order)));
+        measure("settle, one output into the ledger, EIP-3009", stranger, data);
+        order = simple();
+        intoLedger(order, true, taker);
+        data = abi.encodeCall(escrow.settle, (order, by3009(order), commitments(order)));
+        measure("settle, one output into the ledger to be withdrawn, EIP-3009", stranger, data);
+        vm.warp(block.timestamp + DELAY);
+        data = abi.encodeCall(escrow.withdrawDeferred, (idOf(order), order.outputs[0]));
+        measure("withdrawDeferred", stranger, data);
+    }
+
+    /// forge-config: default.isolate = true
     function test_cross_chain() public {
         StandardOrder memory order = cross();
         bytes32 orderId = idOf(order);

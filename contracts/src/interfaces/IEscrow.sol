@@ -30,8 +30,10 @@ struct StandardOrder {
 /// @param chainId The output's chain.
 /// @param token ERC-20, left-padded. Native currency is not supported.
 /// @param amount Base units; the least the recipient must receive.
-/// @param recipient Left-padded; neither zero nor the escrow.
-/// @param callbackData When not empty, `recipient.outputFilled(token, amount, callbackData)` follows the transfer.
+/// @param recipient Left-padded; not zero. The escrow that delivers: the output goes into its ledger, see "Ledger deliveries" in
+/// {IEscrow}.
+/// @param callbackData When not empty, `recipient.outputFilled(token, amount, callbackData)` follows the transfer. Of a ledger
+/// delivery: the account.
 /// @param context Who may fill and how inputs are divided; see "Contexts" in {IEscrow}.
 struct MandateOutput {
     bytes32 oracle;
@@ -95,6 +97,14 @@ enum OrderStatus {
 /// How inputs of a 0xe2 order are divided, per input of `amount`: slice i = amount * portionBps_i / 10,000 rounded down, the
 /// last slice takes what is left; fee i = slice i * feeBps / 10,000 rounded down, plus relayFee_i on the first input. LP i is
 /// credited slice i - fee i and `feeRecipient` the sum of the fees. A fee above its slice makes the order invalid.
+///
+/// Ledger deliveries: an output whose recipient is the escrow that delivers it credits a ledger balance there and calls nobody. Its
+/// callbackData is 22 bytes, version 0x01 ‖ kind ‖ account(20); anything else reverts. Kind 0x00: the amount stays in the
+/// account's balance. Kind 0x01, deferred: it does too, and from WITHDRAWAL_DELAY later on anyone may push it to the account's own
+/// wallet, once, as far as the balance still covers it. It is spendable until then, and whoever relies on the balance
+/// counts `deferredOf` as gone from the delivery on. Each delivery is remembered by itself, so nobody's delivery delays,
+/// shrinks or replaces another, nor a requested withdrawal. A push that the token refuses leaves everything as it was: the
+/// amount is in the balance, the account can request it for another address, and the push may be tried again.
 ///
 /// Funding (`signature` of openFor, `funding` of settle and settleThrough): one byte, then what the mode needs
 /// - 0x00 Permit2 batch signature with the order as witness, nonce = order.nonce, deadline = fillDeadline. Raw signature.
@@ -218,6 +228,8 @@ interface IEscrow is IAttester {
     error InvalidPayload();
     /// @notice There is no such request, it is not ripe, or it has lapsed.
     error NoWithdrawal(address account, address token);
+    /// @notice No deferred delivery of this order and output is waiting: never made, paid, or kept.
+    error NotDeferred(bytes32 orderId, bytes32 outputHash);
     /// @notice A constructor argument is out of range.
     error InvalidParameter();
 
@@ -229,10 +241,15 @@ interface IEscrow is IAttester {
     event WithdrawalRequested(
         address indexed account, address indexed token, uint256 amount, uint256 availableAt, uint256 lapsesAt
     );
-    /// @notice `amount` left the ledger to `to`. The request is gone, whatever was left of it.
+    /// @notice `amount` left the ledger to `to`. The request, if it was one, is gone, whatever was left of it.
     event Withdrawn(address indexed account, address indexed token, address to, uint256 amount);
-    /// @notice A refund could not be pushed and was credited instead.
+    /// @notice `account` was credited outside a deposit: with a refund that could not be pushed, or by a ledger delivery.
     event Credited(address indexed account, address indexed token, uint256 amount);
+    /// @notice A deferred delivery waits no longer: `amount` of it went to the account's wallet (the Withdrawn just before says
+    /// so too) and the rest had left the balance before; 0 when nothing was left or the account keeps it here.
+    event DeferralEnded(
+        bytes32 indexed orderId, bytes32 indexed outputHash, address indexed account, address token, uint256 amount
+    );
     /// @notice `operator` may (or may no longer) sign and fill for `account`.
     event OperatorSet(address indexed account, address indexed operator, bool allowed);
     /// @notice `user` voided `nonce` without an order.
@@ -272,6 +289,11 @@ interface IEscrow is IAttester {
         external
         view
         returns (uint256 amount, uint256 availableAt, uint256 lapsesAt);
+    /// @notice What of the account's balance was delivered to be withdrawn by itself and has not been. At most that leaves without
+    /// a request.
+    function deferredOf(address account, address token) external view returns (uint256);
+    /// @notice From when on a deferred delivery may be pushed, Unix seconds; zero when none waits.
+    function deferredUntil(bytes32 orderId, bytes32 outputHash) external view returns (uint256);
     /// @notice Whether `operator` signs and fills for `account`.
     function isOperator(address account, address operator) external view returns (bool);
 
@@ -286,6 +308,12 @@ interface IEscrow is IAttester {
     /// @notice Pays the caller's ripe request to `to`, or what is left of the balance when that is less.
     /// @return amount What was paid.
     function withdraw(address token, address to) external returns (uint256 amount);
+    /// @notice Pushes a ripe deferred delivery to its account's own wallet, as far as the balance covers it. Anyone may call, once;
+    /// reverts when the token does.
+    /// @return amount What was paid.
+    function withdrawDeferred(bytes32 orderId, MandateOutput calldata output) external returns (uint256 amount);
+    /// @notice Called by its account: a deferred delivery stays in the balance for good, like one that was not deferred.
+    function keepDeferred(bytes32 orderId, MandateOutput calldata output) external;
     /// @notice Names or revokes an operator of the caller, at once. An operator is an EOA; an account with code may sign by
     /// ERC-1271 instead.
     function setOperator(address operator, bool allowed) external;

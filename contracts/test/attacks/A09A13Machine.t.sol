@@ -33,7 +33,7 @@ contract MachineAttacksTest is Attack {
         approvals[0] = approvalFor(escrow, idOf(o), o.outputs[0], o.fillDeadline, OPERATOR);
         bytes[] memory releases = new bytes[](1);
         releases[0] = releaseSignature(idOf(o), OPERATOR);
-        bytes[12] memory calls = [
+        bytes[14] memory calls = [
             abi.encodeCall(escrow.deposit, (address(hooked), 1)),
             abi.encodeCall(escrow.requestWithdrawal, (address(hooked), 1)),
             abi.encodeCall(escrow.withdraw, (address(hooked), address(puppet))),
@@ -45,7 +45,9 @@ contract MachineAttacksTest is Attack {
             abi.encodeCall(escrow.fillWithApprovals, (idOf(o), o.outputs, o.fillDeadline, approvals)),
             abi.encodeCall(escrow.finalise, (o, solves(lp(0), block.timestamp), 0, "")),
             abi.encodeCall(escrow.release, (o, releases)),
-            abi.encodeCall(escrow.finaliseWithSignature, (o, solves(lp(0), block.timestamp), 0, "", ""))
+            abi.encodeCall(escrow.finaliseWithSignature, (o, solves(lp(0), block.timestamp), 0, "", "")),
+            abi.encodeCall(escrow.withdrawDeferred, (idOf(o), o.outputs[0])),
+            abi.encodeCall(escrow.keepDeferred, (idOf(o), o.outputs[0]))
         ];
         planned = calls.length;
         for (uint256 i; i < planned; ++i) {
@@ -101,6 +103,42 @@ contract MachineAttacksTest is Attack {
         settle(order);
         metTheLock("a token's hook ");
         eq(puppet.called(), 3, "three callbacks");
+    }
+
+    /// @dev Of a token that calls back while it is paid into the ledger, and while it is pushed out.
+    function test_9_fromTokensIntoAndOutOfTheLedger() public {
+        conspire();
+        hooked.setHook(address(puppet), address(puppet));
+        StandardOrder memory order = plain();
+        deliver(order, address(hooked));
+        intoLedger(order, true, address(puppet));
+        bytes32 orderId = openOrder(order);
+        puppet.act(
+            address(escrow),
+            abi.encodeCall(escrow.fill, (orderId, order.outputs[0], order.fillDeadline, fillerData(address(puppet))))
+        );
+        eq(puppet.called(), 0, "from its ledger to its ledger nothing moves");
+        eq(ledger(address(puppet), address(hooked)), 1000e18, "nor is anything made");
+        orderId = openOrder(order = plainTo(address(hooked), address(puppet)));
+        puppet.act(
+            address(escrow),
+            abi.encodeCall(escrow.fill, (orderId, order.outputs[0], order.fillDeadline, fillerData(stranger)))
+        );
+        metTheLock("paid into the ledger ");
+        eq(ledger(address(puppet), address(hooked)), 1000e18 + OUT, "credited once");
+        vm.warp(block.timestamp + DELAY);
+        uint256 had = hooked.balanceOf(address(puppet));
+        escrow.withdrawDeferred(orderId, order.outputs[0]);
+        metTheLock("out of the ledger ");
+        eq(puppet.called(), 2, "two callbacks");
+        eq(hooked.balanceOf(address(puppet)), had + OUT, "paid once");
+        eq(ledger(address(puppet), address(hooked)), 1000e18, "debited once");
+    }
+
+    function plainTo(address token, address account) private returns (StandardOrder memory order) {
+        order = plain();
+        deliver(order, token);
+        intoLedger(order, true, account);
     }
 
     function test_9_fromDestinations() public {

@@ -56,6 +56,41 @@ contract Handler is Model {
         }
     }
 
+    /// @dev By anyone, ripe or not, paid before or not.
+    function withdrawDeferred(uint256 seed) external step {
+        if (tracked.length == 0) return;
+        (uint256 n, uint256 i) = _someDeferral(seed);
+        MandateOutput memory o = _orderOf(n).outputs[i];
+        uint256 until = tracked[n].deferredUntil[i];
+        IEscrow place = _settlerOf(o);
+        bytes memory data = abi.encodeCall(place.withdrawDeferred, (tracked[n].id, o));
+        if (!_try("withdrawDeferred", _anyone(seed), place, data, until != 0 && clock >= until)) return;
+        uint256 a = _endDeferral(n, i, o);
+        uint256 t = _tokenIndex(o.token);
+        uint256 have = ledgerOf[address(place)][a][t];
+        uint256 amount = o.amount < have ? o.amount : have;
+        _ledger(place, a, t, -int256(amount));
+        _wallet(a, t, int256(amount));
+    }
+
+    function keepDeferred(uint256 seed) external step {
+        if (tracked.length == 0 || _draw(seed, 4) % 2 == 0) return;
+        (uint256 n, uint256 i) = _someDeferral(seed);
+        MandateOutput memory o = _orderOf(n).outputs[i];
+        bool waits = tracked[n].deferredUntil[i] != 0;
+        address caller = waits && _draw(seed, 3) % 2 == 0 ? actor(_accountOf(o)) : _anyone(seed);
+        IEscrow place = _settlerOf(o);
+        bytes memory data = abi.encodeCall(place.keepDeferred, (tracked[n].id, o));
+        bool fine = waits && caller == actor(_accountOf(o));
+        if (_try("keepDeferred", caller, place, data, fine)) _endDeferral(n, i, o);
+    }
+
+    function _endDeferral(uint256 n, uint256 i, MandateOutput memory o) private returns (uint256 a) {
+        a = _accountOf(o);
+        tracked[n].deferredUntil[i] = 0;
+        deferredSum[address(_settlerOf(o))][a][_tokenIndex(o.token)] -= o.amount;
+    }
+
     function setOperator(uint256 seed) external step {
         uint256 i = _pick(seed, 1, 3);
         IEscrow place = _place(seed);

@@ -34,7 +34,7 @@ contract InvariantsTest is Test {
     }
 
     function selectors() private pure returns (bytes4[] memory s) {
-        s = new bytes4[](24);
+        s = new bytes4[](27);
         s[0] = Handler.deposit.selector;
         s[1] = Handler.requestWithdrawal.selector;
         s[2] = Handler.withdraw.selector;
@@ -59,6 +59,9 @@ contract InvariantsTest is Test {
         s[21] = Handler.attest.selector;
         s[22] = Handler.finalise.selector;
         s[23] = Handler.settle.selector;
+        s[24] = Handler.withdrawDeferred.selector;
+        s[25] = Handler.withdrawDeferred.selector;
+        s[26] = Handler.keepDeferred.selector;
     }
 
     /// @dev Random steps prove nothing if they never get anywhere: each must have been made, and each refusal met.
@@ -69,11 +72,13 @@ contract InvariantsTest is Test {
             (bool success,) = address(handler).call(abi.encodeWithSelector(s[seed % s.length], seed));
             ok(success, "a step reverted");
         }
-        string[14] memory names = [
+        string[16] memory names = [
             "deposit",
             "requestWithdrawal",
             "withdraw",
             "setOperator",
+            "withdrawDeferred",
+            "keepDeferred",
             "settle",
             "settleThrough",
             "open",
@@ -109,6 +114,7 @@ contract InvariantsTest is Test {
         S3_paidOutEqualsPaidIn();
         S4_S8_S11_nothingMovesUnbidden();
         everythingHeldIsOwed();
+        deferralsAreRemembered();
     }
 
     function invariant_S2_S5_S6_S9_S10_lives() public view {
@@ -260,6 +266,28 @@ contract InvariantsTest is Test {
                     handler.owed(places[p], t),
                     "ledger + open inputs + donations"
                 );
+            }
+        }
+    }
+
+    /// @dev Each deferral is there until it is paid or kept, with the moment it got at its delivery, and their sum is what the
+    /// escrow says of the account: no other step touches either.
+    function deferralsAreRemembered() private view {
+        for (uint256 n; n < handler.count(); ++n) {
+            (StandardOrder memory order, Model.Tracked memory o) = handler.orderAt(n);
+            for (uint256 i; i < order.outputs.length; ++i) {
+                IEscrow place = handler.places()[order.outputs[i].chainId == 31337 ? 0 : 1];
+                bytes32 hash = keccak256(abi.encode(order.outputs[i]));
+                eq(place.deferredUntil(o.id, hash), o.deferredUntil[i], "a deferral's moment");
+            }
+        }
+        for (uint256 a; a < 7; ++a) {
+            for (uint256 t; t < 2; ++t) {
+                IEscrow[2] memory places = handler.places();
+                for (uint256 p; p < 2; ++p) {
+                    uint256 sum = places[p].deferredOf(handler.actor(a), handler.token(t));
+                    eq(sum, handler.deferredSum(address(places[p]), a, t), "what is deferred in all");
+                }
             }
         }
     }

@@ -59,6 +59,8 @@ abstract contract Model is Base {
         bool[3] proven;
         uint256[2] paidIn;
         uint256[2] paidOut;
+        /// @dev From when on an output may be pushed out of the ledger; zero when none waits.
+        uint256[3] deferredUntil;
     }
 
     uint256 public clock;
@@ -68,6 +70,7 @@ abstract contract Model is Base {
     mapping(address place => mapping(uint256 account => mapping(uint256 t => Request))) internal requested;
     mapping(address place => mapping(uint256 i => bool)) internal operates;
     mapping(address place => mapping(uint256 t => uint256)) internal donated;
+    mapping(address place => mapping(uint256 account => mapping(uint256 t => uint256))) public deferredSum;
 
     /* GHOSTS */
 
@@ -390,10 +393,14 @@ abstract contract Model is Base {
             uint16 portion = i == n - 1 ? left : uint16(1000 + _draw(seed, 20 + i) % 3000);
             left -= portion;
             order.outputs[i] = _output(seed, i, kind, order.fillDeadline, portion);
-            if (!across) continue;
-            order.outputs[i].oracle = word(address(oracle));
-            order.outputs[i].settler = word(address(remote));
-            order.outputs[i].chainId = THERE;
+            if (across) {
+                order.outputs[i].oracle = word(address(oracle));
+                order.outputs[i].settler = word(address(remote));
+                order.outputs[i].chainId = THERE;
+            }
+            if (_draw(seed, 110 + i) % 3 != 0) continue;
+            order.outputs[i].recipient = order.outputs[i].settler;
+            order.outputs[i].callbackData = ledgerData(_draw(seed, 120 + i) % 3 != 0, actor(_pick(seed, 130 + i, ACTORS)));
         }
     }
 
@@ -460,17 +467,48 @@ abstract contract Model is Base {
         }
     }
 
-    /// @dev Whether each LP has what all its outputs need together.
+    /// @dev Whether each LP has what its outputs need when they come to be paid: an output before may have been for it.
     function _covered(IEscrow place, StandardOrder memory order) internal view returns (bool) {
-        uint256[2][3] memory needed;
+        uint256[2][ACCOUNTS] memory gave;
+        uint256[2][ACCOUNTS] memory got;
         for (uint256 i; i < order.outputs.length; ++i) {
             uint256 a = _lpOf(order.outputs[i]);
             if (a == FILLER) return false;
             uint256 t = _tokenIndex(order.outputs[i].token);
-            needed[a - 2][t] += order.outputs[i].amount;
-            if (needed[a - 2][t] > ledgerOf[address(place)][a][t]) return false;
+            gave[a][t] += order.outputs[i].amount;
+            if (gave[a][t] > ledgerOf[address(place)][a][t] + got[a][t]) return false;
+            if (_isLedger(order.outputs[i])) got[_accountOf(order.outputs[i])][t] += order.outputs[i].amount;
         }
         return true;
+    }
+
+    function _isLedger(MandateOutput memory o) internal pure returns (bool) {
+        return o.recipient == o.settler;
+    }
+
+    /// @dev The account of a ledger delivery, and whether it is deferred.
+    function _accountOf(MandateOutput memory o) internal view returns (uint256) {
+        bytes memory data = o.callbackData;
+        uint256 account;
+        for (uint256 k = 2; k < 22; ++k) {
+            account = account << 8 | uint8(data[k]);
+        }
+        return _index(address(uint160(account)));
+    }
+
+    /// @dev The latest delivery that waits, or any output when none does.
+    function _someDeferral(uint256 seed) internal view returns (uint256 n, uint256 i) {
+        uint256 skip = _draw(seed, 5) % 3;
+        for (uint256 back = 1; back <= tracked.length && back <= 24; ++back) {
+            n = tracked.length - back;
+            for (i = 0; i < 3; ++i) {
+                if (tracked[n].deferredUntil[i] == 0) continue;
+                if (skip == 0) return (n, i);
+                --skip;
+            }
+        }
+        n = _recent(seed);
+        i = _draw(seed, 6) % _orderOf(n).outputs.length;
     }
 
     /// @dev Who fills output `o` this time, in whose name, and whether a ledger entry pays.
@@ -567,9 +605,17 @@ abstract contract Model is Base {
         uint256 t = _tokenIndex(o.token);
         tracked[n].filledAt[i] = uint32(clock);
         tracked[n].solver[i] = actor(solver);
-        deliveredSum[t] += o.amount;
-        _wallet(RECIPIENT, t, int256(o.amount));
         if (ledger) _ledger(place, solver, t, -int256(o.amount));
+        if (!_isLedger(o)) {
+            deliveredSum[t] += o.amount;
+            _wallet(RECIPIENT, t, int256(o.amount));
+            return;
+        }
+        uint256 a = _accountOf(o);
+        _ledger(place, a, t, int256(o.amount));
+        if (o.callbackData[1] == 0x00) return;
+        tracked[n].deferredUntil[i] = clock + DELAY;
+        deferredSum[address(place)][a][t] += o.amount;
     }
 
     function _payInputs(uint256 n, StandardOrder memory order, uint256 to) internal {

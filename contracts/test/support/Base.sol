@@ -190,6 +190,19 @@ abstract contract Base is Test {
         });
     }
 
+    /// @dev callbackData of an output whose recipient is the escrow that delivers it.
+    function ledgerData(bool deferred, address account) internal pure returns (bytes memory) {
+        return abi.encodePacked(bytes1(0x01), deferred ? bytes1(0x01) : bytes1(0x00), account);
+    }
+
+    /// @dev The order's outputs into the ledger of where they are delivered.
+    function intoLedger(StandardOrder memory order, bool deferred, address account) internal pure {
+        for (uint256 i; i < order.outputs.length; ++i) {
+            order.outputs[i].recipient = order.outputs[i].settler;
+            order.outputs[i].callbackData = ledgerData(deferred, account);
+        }
+    }
+
     /// @dev An order of one input and no outputs yet.
     function blank(uint256 amount, uint256 outputs) internal returns (StandardOrder memory order) {
         order.user = taker;
