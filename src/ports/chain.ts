@@ -26,6 +26,8 @@ export interface ChainViews {
   pendingWithdrawal(account: Address, token: Address, at?: bigint): Promise<{ amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds }>;
   /** Seconds between asking for one's money and getting it: longer than any quote lives. */
   withdrawalDelay(at?: bigint): Promise<number>;
+  /** What the escrow takes as a platform fee at most, basis points; settled when it was deployed. */
+  maxFeeBps(at?: bigint): Promise<number>;
   isOperator(account: Address, operator: Address, at?: bigint): Promise<boolean>;
   isProven(oracle: Address, remoteChainId: bigint, remoteOracle: Bytes32, application: Bytes32, payloadHash: Bytes32, at?: bigint): Promise<boolean>;
   /** Whose signatures the oracle counts now, ascending, and how many it wants. */

@@ -17,6 +17,7 @@ import type { VenueStore } from '../ports/store.ts';
 import { createEventTail } from './event-tail.ts';
 import { createExposure } from './exposure.ts';
 import { createFanOut } from './fan-out.ts';
+import { createFeeCap } from './fee-cap.ts';
 import { createGasDesk, type Relayer } from './gas.ts';
 import { createGate } from './gate.ts';
 import { createKeyring } from './keys.ts';
@@ -96,7 +97,8 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const markets = createMarkets(list, options.listedChains);
   const prices = createPrices(reference);
   const keyring = createKeyring({ store, bus, clock, log });
-  const workspaces = createWorkspaces({ store, bus, clock });
+  const feeCap = createFeeCap({ chains, log });
+  const workspaces = createWorkspaces({ store, bus, clock, feeCap });
   const gate = createGate({ keyring, clock, metrics }, rates);
   const exposure = createExposure();
   const siblings = createSiblings();
@@ -160,12 +162,14 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     async start() {
       await Promise.all([keyring.start(), workspaces.start(), roster.start(), news.start(), tail.start(), gas.start()]);
       liquidity.start();
+      feeCap.start();
       board.start();
       sweep();
     },
     async stop() {
       cancelSweep();
       liquidity.stop();
+      feeCap.stop();
       gas.stop();
       board.stop();
       await Promise.all([keyring.stop(), workspaces.stop(), roster.stop(), news.stop(), tail.stop()]);

@@ -4,19 +4,20 @@ import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ApiKey, Workspace, WorkspaceStore } from '../ports/store.ts';
 import { ApiError } from '../protocol/errors.ts';
+import type { FeeCap } from './fee-cap.ts';
 import { createRemembered } from './remembered.ts';
 
 /** Bus topic: a workspace changed. */
 export const WORKSPACES_TOPIC = 'workspaces';
 
 export interface Workspaces {
-  /** The workspace a key belongs to. Synchronous when it is remembered. Throws 403 for a key without one. */
+  /** The workspace a key belongs to, with the fee that its orders can bear. Synchronous when it is remembered. Throws 403 for a key without one. */
   of(key: ApiKey): Workspace | Promise<Workspace>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export function createWorkspaces({ store, bus, clock }: { store: WorkspaceStore; bus: Bus; clock: Clock }): Workspaces {
+export function createWorkspaces({ store, bus, clock, feeCap }: { store: WorkspaceStore; bus: Bus; clock: Clock; feeCap: FeeCap }): Workspaces {
   const remembered = createRemembered({ bus, clock, topic: WORKSPACES_TOPIC, read });
 
   async function read(id: string): Promise<Workspace> {
@@ -25,10 +26,16 @@ export function createWorkspaces({ store, bus, clock }: { store: WorkspaceStore;
     return workspace;
   }
 
+  const withFee = (workspace: Workspace): Workspace => {
+    const platformFeeBps = feeCap.cap(workspace.platformFeeBps);
+    return platformFeeBps === workspace.platformFeeBps ? workspace : { ...workspace, platformFeeBps };
+  };
+
   return {
     of(key) {
       if (key.workspaceId === null) throw new ApiError('wrong_key_kind', 'This key belongs to no workspace, so nothing can be traded with it. Ask the operator of the venue for one that does.');
-      return remembered.get(key.workspaceId);
+      const workspace = remembered.get(key.workspaceId);
+      return workspace instanceof Promise ? workspace.then(withFee) : withFee(workspace);
     },
     start: remembered.start,
     stop: remembered.stop,

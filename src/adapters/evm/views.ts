@@ -47,6 +47,9 @@ export function createViews(chain: Chain, rpc: Rpc, call: ViewCaller): ChainView
     async withdrawalDelay(at) {
       return Number(await one('WITHDRAWAL_DELAY', chain.escrow, encode('WITHDRAWAL_DELAY()'), at));
     },
+    async maxFeeBps(at) {
+      return Number(await one('MAX_FEE_BPS', chain.escrow, encode('MAX_FEE_BPS()'), at));
+    },
     async isOperator(account, operator, at) {
       return (await one('isOperator', chain.escrow, encode('isOperator(address,address)', account, operator), at)) !== 0n;
     },
