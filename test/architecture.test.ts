@@ -10,7 +10,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['domain'],
   ['pricing', 'inventory', 'risk', 'auction', 'settlement', 'protocol'],
   ['ports'],
-  ['venue', 'lp', 'attester', 'adapters', 'sim'],
+  ['venue', 'lp', 'attester', 'adapters', 'sim', 'client'],
   ['apps'],
 ];
 const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)));
@@ -26,6 +26,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   settlement: ['viem'],
   protocol: ['zod', 'node:crypto'],
   ports: [],
+  client: ['viem', 'zod'],
 };
 
 /** The one await below the shells: WebAssembly compiles asynchronously, once, when the module loads. */
@@ -92,6 +93,28 @@ describe('the two lowest floors', () => {
 test('venue and lp meet only in protocol, and only apps wire', () => {
   const wrong = code.filter(({ room, imports }) => (room === 'venue' && imports.some((target) => /\/(?:lp|adapters)\//.test(target))) || (room === 'lp' && imports.some((target) => /\/(?:venue|adapters)\//.test(target))));
   expect(wrong.map(({ path }) => path)).toEqual([]);
+});
+
+describe('the client runs anywhere', () => {
+  const byPath = new Map(code.map((source) => [source.path, source]));
+  const reached = new Set<string>();
+  const walk = (path: string): void => {
+    const source = byPath.get(path);
+    if (!source || reached.has(path)) return;
+    reached.add(path);
+    for (const target of source.imports) if (target.startsWith('.')) walk(relative(SRC, resolve(SRC, dirname(path), target)));
+  };
+  walk('client/client.ts');
+
+  test('it needs the words and the messages, and nothing else of the house', () => {
+    expect(code.filter(({ room }) => room === 'client').map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
+    expect([...new Set([...reached].map((path) => path.split('/')[0]))].sort()).toEqual(['client', 'domain', 'protocol']);
+  });
+
+  test('nothing that it loads names what only Node has', () => {
+    const bare = /\bnode:|\bprocess\.|(?<!\btypeof )\bBuffer\.|\bBuffer\(|\brequire\('/;
+    expect([...reached].filter((path) => bare.test(withoutComments(byPath.get(path)?.text ?? '')))).toEqual([]);
+  });
 });
 
 test('no room or file is a drawer', () => {

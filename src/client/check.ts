@@ -1,0 +1,51 @@
+/** The whole check of a candidate, and the mark that it passed: what was not checked here cannot be planned, signed or submitted from here. */
+
+import type { QuoteCandidate } from '../protocol/candidate.ts';
+import { DistrustError } from './errors.ts';
+import { type ReadAt, requireFirm } from './firm.ts';
+import type { Limits, TradeRequest } from './request.ts';
+import { readTerms, type Terms } from './terms.ts';
+import type { Trust } from './trust.ts';
+
+/** A candidate whose every term was recomputed and found true. */
+export interface Checked extends Terms {
+  /** As it was received; it goes back like this. */
+  candidate: QuoteCandidate;
+  readAt: ReadAt;
+}
+
+export interface Expectations extends Limits {
+  request: TradeRequest;
+}
+
+export interface Checker {
+  /** Throws `DistrustError`, or `UnreachableError` when the caller's own endpoint does not answer. */
+  check(candidate: QuoteCandidate, expectations: Expectations): Promise<Checked>;
+  /** Throws "not_checked". */
+  requireChecked(checked: Checked): void;
+}
+
+export function createChecker(trust: Trust): Checker {
+  const passed = new WeakSet<Checked>();
+  return {
+    async check(candidate, { request, ...limits }) {
+      const terms = readTerms(candidate, request, limits, trust);
+      const readAt = await requireFirm(trust, terms, limits, { input: candidate.preview.inputs[0]?.decimals ?? null, output: candidate.preview.outputs[0]?.decimals ?? null });
+      // Frozen with a copy inside: nobody changes it between the check and the signature.
+      const checked = deepFreeze<Checked>({ ...structuredClone(terms), candidate: structuredClone(candidate), readAt });
+      passed.add(checked);
+      return checked;
+    },
+    requireChecked(checked) {
+      if (!passed.has(checked)) throw new DistrustError('not_checked', 'This candidate has not passed `check` of this client. Check it first and pass on what `check` returned.');
+    },
+  };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(deepFreeze);
+  }
+  return value;
+}

@@ -1,0 +1,161 @@
+/** A client of a venue that believes nothing it can compute or read for itself. Browsers and Node; fetch, a WebSocket and viem are all it needs. */
+
+import type { z } from 'zod';
+import type { Hex } from '../domain/hex.ts';
+import { isBytes32 } from '../domain/hex.ts';
+import type { QuoteCandidate } from '../protocol/candidate.ts';
+import { zPairsResponse } from '../protocol/pairs.ts';
+import { type FundingLock, zPreflightResponse } from '../protocol/preflight.ts';
+import { zQuoteResponse } from '../protocol/quote.ts';
+import { type Solver, zSolversResponse } from '../protocol/roster.ts';
+import { type OrderStatusResponse, zOrderStatusResponse } from '../protocol/status.ts';
+import { type Checked, createChecker, type Expectations } from './check.ts';
+import { confirmSettled } from './confirm.ts';
+import { DistrustError } from './errors.ts';
+import { followOrder, type Following, type FollowOptions, type OpenSocket, type OrderEvent, platformSocket } from './follow.ts';
+import { createHistory, type History } from './history.ts';
+import { type Approvals, type Plan, readPlan } from './plan.ts';
+import { type Limits, requestBody, type TradeRequest } from './request.ts';
+import { type Order, sendOrder, type Submission } from './submit.ts';
+import { type Trade, trade, type TradeOptions } from './trade.ts';
+import { createTransport, type TransportOptions } from './transport.ts';
+import { createTrust, type TrustedChain, type TrustedChains } from './trust.ts';
+import { broadcastStep, type Done, type Locks, type RunOptions, runSteps, signOrder, type Wallet } from './wallet.ts';
+
+export * from './errors.ts';
+export { PERMIT2 } from './trust.ts';
+export type {
+  Approvals,
+  Checked,
+  Done,
+  Expectations,
+  Following,
+  FollowOptions,
+  FundingLock,
+  History,
+  Limits,
+  Locks,
+  OpenSocket,
+  Order,
+  OrderEvent,
+  OrderStatusResponse,
+  Plan,
+  QuoteCandidate,
+  RunOptions,
+  Solver,
+  Submission,
+  Trade,
+  TradeOptions,
+  TradeRequest,
+  TransportOptions,
+  TrustedChain,
+  TrustedChains,
+  Wallet,
+};
+
+export interface ClientOptions extends TransportOptions {
+  /** What the caller itself knows of each chain it trades on. Needed for everything from `check` on. */
+  chains?: TrustedChains;
+  /** Default "rfq": firm quotes of LPs only. "router": these and every other source the venue has. */
+  namespace?: 'rfq' | 'router';
+  openSocket?: OpenSocket;
+}
+
+export type QuoteAnswer = z.infer<typeof zQuoteResponse>;
+
+/** Every call throws `VenueError` when the venue refuses, `UnreachableError` when nothing answers, `DistrustError` when an answer does not hold. */
+export interface Client {
+  /** Candidates best first, or `productUnavailable` with the reason. Nothing in it has been checked yet. */
+  requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
+  /** Holds a candidate against the request, its own signed payload and the chains. What it returns is what the following calls take. */
+  check(candidate: QuoteCandidate, expectations: Expectations): Promise<Checked>;
+  /** What still has to be sent and signed, checked step by step and written anew. */
+  preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
+  /** Sends the plan's transactions and signs its locks. When `rerun` is true, run preflight again. */
+  runActions(checked: Checked, plan: Plan, wallet: Wallet, options?: RunOptions): Promise<Done>;
+  sign(checked: Checked, wallet: Wallet): Promise<Hex>;
+  /** Safe to repeat with the same arguments, in this process or another: it can only happen once. */
+  submit(checked: Checked, submission: Submission): Promise<Order>;
+  /** walletBroadcast quotes, after `submit`: the wallet sends the settlement. undefined when there is nothing to send. */
+  broadcast(checked: Checked, plan: Plan, wallet: Wallet): Promise<Hex | undefined>;
+  /** Events until the order is settled or has failed; `final` resolves then. */
+  follow(orderId: string, options?: FollowOptions): Following;
+  /** Does the chain agree that it is settled? Throws `DistrustError` "not_settled". */
+  confirm(checked: Checked): Promise<void>;
+  /** All of the above in order, with the best candidate that passes the check. */
+  trade(options: TradeOptions): Promise<Trade>;
+  order(orderId: string): Promise<OrderStatusResponse>;
+  solvers(filter?: { status?: Solver['status'][]; corridor?: string[] }): Promise<Solver[]>;
+  /** Chain slug to chain id. */
+  pairs(): Promise<Record<string, number>>;
+  /** Of a workspace; with a workspace key. */
+  trades: History;
+}
+
+export function createClient({ chains = {}, namespace = 'rfq', openSocket = platformSocket, ...transportOptions }: ClientOptions): Client {
+  const transport = createTransport(transportOptions);
+  const trust = createTrust(chains);
+  const checker = createChecker(trust);
+  const base = `/api/v1/${namespace}`;
+  /** Each plan belongs to the candidate it was made for. */
+  const plans = new WeakMap<Plan, Checked>();
+
+  function requirePlan(plan: Plan, checked: Checked): void {
+    checker.requireChecked(checked);
+    if (plans.get(plan) !== checked) throw new DistrustError('not_checked', 'This plan was not read by `preflight` of this client for this candidate.');
+  }
+
+  async function order(orderId: string, signal?: AbortSignal): Promise<OrderStatusResponse> {
+    const status = await transport.call(zOrderStatusResponse, `${base}/orders/${encodeURIComponent(orderId)}`, signal ? { signal } : {});
+    if (status.id !== orderId.toLowerCase()) throw new DistrustError('order_id', `The venue answered with the order ${status.id} when asked for ${orderId}.`, { orderId });
+    return status;
+  }
+
+  const client: Client = {
+    requestQuotes: (request) => transport.call(zQuoteResponse, `${base}/quotes`, { method: 'POST', body: requestBody(request) }),
+    check: checker.check,
+    async preflight(checked, { fundingLock, ...approvals } = {}) {
+      checker.requireChecked(checked);
+      const answer = await transport.call(zPreflightResponse, `${base}/orders/preflight`, { method: 'POST', body: { quoteResponse: checked.candidate, ...(fundingLock ? { fundingLock } : {}) } });
+      const plan = readPlan(answer, checked, { permit2: trust.permit2(checked.domain.chainId), now: checked.readAt.now, ...approvals });
+      plans.set(plan, checked);
+      return plan;
+    },
+    async runActions(checked, plan, wallet, options = {}) {
+      requirePlan(plan, checked);
+      return runSteps(plan, checked, wallet, trust.chain(checked.domain.chainId), options);
+    },
+    async sign(checked, wallet) {
+      checker.requireChecked(checked);
+      return signOrder(checked, wallet);
+    },
+    async submit(checked, submission) {
+      checker.requireChecked(checked);
+      return sendOrder(transport, `${base}/orders`, checked, submission);
+    },
+    async broadcast(checked, plan, wallet) {
+      requirePlan(plan, checked);
+      return broadcastStep(plan, checked, wallet, trust.chain(checked.domain.chainId));
+    },
+    follow(orderId, options = {}) {
+      const id = orderId.toLowerCase();
+      if (!isBytes32(id)) throw new DistrustError('order_id', `"${orderId.slice(0, 80)}" is no order id.`);
+      return followOrder({ url: transport.url, key: transport.key, openSocket, read: (signal) => order(id, signal) }, id, options);
+    },
+    async confirm(checked) {
+      checker.requireChecked(checked);
+      return confirmSettled(trust, checked);
+    },
+    trade: (options) => trade(client, options),
+    order: (orderId) => order(orderId),
+    async solvers({ status = [], corridor = [] } = {}) {
+      const query = new URLSearchParams();
+      for (const one of status) query.append('status', one);
+      for (const one of corridor) query.append('corridor', one);
+      return (await transport.call(zSolversResponse, `${base}/solvers?${query}`)).solvers;
+    },
+    pairs: () => transport.call(zPairsResponse, `${base}/pairs`),
+    trades: createHistory(transport),
+  };
+  return client;
+}

@@ -1,0 +1,177 @@
+/** An order watched to its end: pushed events while the socket holds, polling while it does not; which of the two it was makes no difference. */
+
+import { type OrderEventFrame, zOrderEvent } from '../protocol/events.ts';
+import { type OrderStatusResponse } from '../protocol/status.ts';
+import { DistrustError, UnreachableError, VenueError } from './errors.ts';
+
+/** What is used of a WebSocket, so that the platform's, undici's and `ws`'s all fit. */
+export interface SocketLike {
+  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: { data?: unknown }) => void): void;
+  send(text: string): void;
+  close(): void;
+}
+
+/**
+ * Opens the venue's stream with the key in a header, never in the URL. Browsers cannot set one: there, and wherever this is left out and the
+ * platform has no such socket, polling does the work. With `ws`: `(url, headers) => new WebSocket(url, { headers })`.
+ */
+export type OpenSocket = (url: string, headers: Record<string, string>) => SocketLike;
+
+export interface OrderEvent {
+  type: OrderEventFrame['type'];
+  orderId: string;
+  /** RFC 3339. */
+  occurredAt: string;
+  status: OrderStatusResponse;
+  via: 'stream' | 'poll';
+}
+
+export interface FollowOptions {
+  /** Milliseconds between two looks while there is no stream. Default 1,000. */
+  pollMs?: number;
+  /** Stops following; the order goes on. */
+  signal?: AbortSignal;
+}
+
+export interface Following extends AsyncIterable<OrderEvent> {
+  /** The status at `settled` or `failed`. Rejects when following was stopped, or the venue refuses to say. */
+  final: Promise<OrderStatusResponse>;
+}
+
+const STREAM_PATH = '/api/v1/ws';
+/** A stream that says nothing is not believed for longer than this. */
+const CHECK_STREAM_MS = 15_000;
+const FIRST_RECONNECT_MS = 250;
+const LONGEST_RECONNECT_MS = 10_000;
+
+export function followOrder(
+  { url, key, openSocket, read }: { url: string; key: string | undefined; openSocket: OpenSocket | undefined; read: (signal: AbortSignal) => Promise<OrderStatusResponse> },
+  orderId: string,
+  { pollMs = 1_000, signal }: FollowOptions,
+): Following {
+  const events: OrderEvent[] = [];
+  const stop = new AbortController();
+  let wake = () => {};
+  let ended: { error?: unknown } | undefined;
+  let resolve: (status: OrderStatusResponse) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const final = new Promise<OrderStatusResponse>((yes, no) => ([resolve, reject] = [yes, no]));
+  // Whoever only iterates gets the error there.
+  final.catch(() => {});
+
+  let streaming = false;
+  let socket: SocketLike | undefined;
+  let reconnect: ReturnType<typeof setTimeout> | undefined;
+  let pollTimer: ReturnType<typeof setTimeout> | undefined;
+  let reconnectMs = FIRST_RECONNECT_MS;
+
+  const aborted = () => end({ error: signal?.reason });
+  signal?.addEventListener('abort', aborted, { once: true });
+
+  function end(how: { error?: unknown }): void {
+    if (ended) return;
+    ended = how;
+    signal?.removeEventListener('abort', aborted);
+    stop.abort();
+    clearTimeout(reconnect);
+    clearTimeout(pollTimer);
+    socket?.close();
+    const last = events.at(-1);
+    if ('error' in how || !last) reject(how.error);
+    else resolve(last.status);
+    wake();
+  }
+
+  function take(event: OrderEvent): void {
+    if (ended || events.some(({ type }) => type === event.type)) return;
+    if (event.orderId !== orderId || event.status.id !== orderId) return end({ error: new DistrustError('order_id', `The venue told of the order ${event.status.id} when asked for ${orderId}.`, { orderId }) });
+    events.push(event);
+    wake();
+    if (event.type !== 'order.created') end({});
+  }
+
+  function connect(): void {
+    if (ended || !openSocket) return;
+    try {
+      socket = openSocket(url.replace(/^http/, 'ws') + STREAM_PATH, key === undefined ? {} : { 'X-API-Key': key });
+    } catch {
+      // This platform's socket takes no headers: polling has begun already.
+      return;
+    }
+    const mine = socket;
+    mine.addEventListener('open', () => mine.send(JSON.stringify({ op: 'subscribe', topics: [`orders:${orderId}`], id: orderId })));
+    mine.addEventListener('message', ({ data }) => heard(String(data)));
+    // What an error was about is said by the close that follows it.
+    mine.addEventListener('error', () => {});
+    mine.addEventListener('close', () => {
+      if (ended || mine !== socket) return;
+      if (streaming) schedulePoll(0);
+      streaming = false;
+      reconnect = setTimeout(connect, reconnectMs);
+      reconnectMs = Math.min(reconnectMs * 2, LONGEST_RECONNECT_MS);
+    });
+  }
+
+  function heard(text: string): void {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      return;
+    }
+    if ((json as { op?: unknown } | null)?.op === 'subscribed') {
+      streaming = true;
+      reconnectMs = FIRST_RECONNECT_MS;
+      return;
+    }
+    const event = zOrderEvent.safeParse(json);
+    if (event.success) take({ type: event.data.type, orderId: event.data.orderId, occurredAt: event.data.occurredAt, status: event.data.data, via: 'stream' });
+  }
+
+  function schedulePoll(ms: number): void {
+    clearTimeout(pollTimer);
+    if (!ended) pollTimer = setTimeout(() => void poll(), ms);
+  }
+
+  async function poll(): Promise<void> {
+    try {
+      const status = await read(stop.signal);
+      take({ type: 'order.created', orderId: status.id, occurredAt: status.createdAt, status, via: 'poll' });
+      if (status.status !== 'pending') take({ type: `order.${status.status}`, orderId: status.id, occurredAt: status.updatedAt, status, via: 'poll' });
+    } catch (error) {
+      if (ended) return;
+      const passing = error instanceof UnreachableError || (error instanceof VenueError && error.retry === 'later');
+      if (!passing) return end({ error });
+    }
+    schedulePoll(streaming ? CHECK_STREAM_MS : pollMs);
+  }
+
+  if (signal?.aborted) aborted();
+  connect();
+  schedulePoll(0);
+
+  return {
+    final,
+    async *[Symbol.asyncIterator]() {
+      for (let next = 0; ; ) {
+        const event = events[next];
+        if (event) {
+          next++;
+          yield event;
+        } else if (ended) {
+          if ('error' in ended) throw ended.error;
+          return;
+        } else {
+          const before = wake;
+          await new Promise<void>((resume) => (wake = () => (before(), resume())));
+        }
+      }
+    },
+  };
+}
+
+/** Node's own socket takes headers; a browser's takes none and says so by throwing. Node 20 has no socket at all. */
+export const platformSocket: OpenSocket | undefined = (() => {
+  const { WebSocket: Socket } = globalThis as { WebSocket?: new (url: string, options: object) => SocketLike };
+  return Socket && ((url, headers) => new Socket(url, { headers }));
+})();

@@ -1,0 +1,55 @@
+/** What a workspace key reads: its trades, one of them in full, and all of them as CSV. */
+
+import { z } from 'zod';
+import type { Transport } from './transport.ts';
+
+/** Query of `GET …/trades`; whatever is left out does not filter. */
+export interface TradeFilters {
+  status?: 'all' | 'pending' | 'settled' | 'failed' | 'refunded';
+  /** <source>-<dest> */
+  corridor?: string;
+  /** RFC 3339. */
+  createdAfter?: string;
+  createdBefore?: string;
+  /** Name or email; owner and admin keys only. */
+  member?: string;
+  lp?: string;
+  routingPath?: 'all' | 'direct' | 'via_broker';
+  minAmountUsd?: number;
+  maxAmountUsd?: number;
+  sort?: 'created_at' | 'order_id' | 'member' | 'corridor' | 'amount_usd' | 'lp_name' | 'routing_path' | 'settlement_status' | 'settlement_speed_ms';
+  direction?: 'asc' | 'desc';
+}
+
+export interface Page {
+  /** 1 to 100, default 25. */
+  limit?: number;
+  offset?: number;
+}
+
+export interface History {
+  list(workspaceId: string, filters?: TradeFilters & Page): Promise<z.infer<typeof zTradeList>>;
+  /** One trade in full; which sections it has depends on the key's role. */
+  dossier(workspaceId: string, orderId: string): Promise<z.infer<typeof zDossier>>;
+  /** CSV text in pieces, as the venue streams it. */
+  export(workspaceId: string, filters?: TradeFilters): AsyncGenerator<string, void>;
+}
+
+/** What every version has in common: a client that only shows history need not know each field. */
+const zTradeList = z.object({ items: z.array(z.looseObject({ orderId: z.string() })), total: z.int(), offset: z.int(), limit: z.int() });
+const zDossier = z.looseObject({ trade: z.looseObject({ orderId: z.string() }) });
+
+export function createHistory(transport: Transport): History {
+  const path = (workspaceId: string, rest: string) => `/api/v1/workspaces/${encodeURIComponent(workspaceId)}/trades${rest}`;
+  return {
+    list: (workspaceId, filters = {}) => transport.call(zTradeList, path(workspaceId, queryOf(filters))),
+    dossier: (workspaceId, orderId) => transport.call(zDossier, path(workspaceId, `/${encodeURIComponent(orderId)}`)),
+    export: (workspaceId, filters = {}) => transport.stream(path(workspaceId, `/export${queryOf(filters)}`), { headers: { accept: 'text/csv' } }),
+  };
+}
+
+function queryOf(filters: object): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.append(name, String(value));
+  return query.size === 0 ? '' : `?${query}`;
+}

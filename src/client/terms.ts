@@ -1,0 +1,236 @@
+/** A candidate held against the request and against its own signed payload, field by field, without asking anybody: what it shows has to be what would be signed. */
+
+import { hashTypedData, type TypedDataDefinition } from 'viem';
+import { assetId, parseAssetId } from '../domain/asset.ts';
+import { type SignedCommitment } from '../domain/commitment.ts';
+import { decodeContext, FULL_PORTION_BPS, type OutputContext } from '../domain/context.ts';
+import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION, type EscrowDomain } from '../domain/escrow-domain.ts';
+import { type Address, addressToBytes32, type Bytes32, isBytes32, toAddress } from '../domain/hex.ts';
+import { type MandateOutput, orderDigest, type OrderEnvelope, orderEnvelope, orderId, type StandardOrder } from '../domain/order.ts';
+import { ORDER_TYPE, type QuoteCandidate } from '../protocol/candidate.ts';
+import { decodeCommitments, parseSeal } from '../protocol/seal-wire.ts';
+import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
+import { DistrustError, type DistrustCode } from './errors.ts';
+import { DEFAULT_LIMITS, type Limits, type TradeRequest } from './request.ts';
+import type { Trust } from './trust.ts';
+
+export interface Terms {
+  quoteId: Bytes32;
+  executionMode: QuoteCandidate['executionMode'];
+  /** The origin's escrow: where the order lives and what the taker's signature is for. */
+  domain: EscrowDomain;
+  destChainId: number;
+  order: StandardOrder;
+  /** keccak256 of the order as the escrow computes it. */
+  orderId: Bytes32;
+  /** EIP-712 digest: what the taker's signature is over. */
+  digest: Bytes32;
+  /** Made here from the order that was read; sign this. */
+  envelope: OrderEnvelope;
+  inputToken: Address;
+  /** Base units: all that the order can take. */
+  inputAmount: bigint;
+  outputToken: Address;
+  /** Base units: what the escrow enforces. */
+  outputAmount: bigint;
+  receiver: Address;
+  /** One per output; none where a contract fills within the settlement itself. */
+  commitments: SignedCommitment[];
+  contexts: OutputContext[];
+  platformFeeBps: number;
+  /** Base units of the input token, all outputs together. */
+  relayFee: bigint;
+  /** Unix seconds. */
+  validUntil: number;
+}
+
+type Shown = QuoteCandidate;
+
+const must: (holds: boolean, code: DistrustCode, message: string) => asserts holds = (holds, code, message) => {
+  if (!holds) throw new DistrustError(code, message);
+};
+
+/** Throws `DistrustError`. */
+export function readTerms(candidate: Shown, request: TradeRequest, limits: Limits, trust: Trust): Terms {
+  const { order, domain } = readOrder(candidate, trust);
+  const sides = matchSides(candidate, request, order, domain, trust);
+  const contexts = matchContexts(candidate, order);
+  const { platformFeeBps, relayFee } = matchFees(candidate, limits, contexts, sides.inputAmount);
+  matchTimes(candidate, request, order, contexts);
+  matchSplit(candidate, contexts, order.outputs);
+  matchSolvers(candidate, request);
+  const commitments = matchCommitments(candidate, order, contexts);
+  const id = orderId(domain, order);
+  const digest = orderDigest(domain, order);
+  must(digest === foreignDigest(candidate), 'envelope', 'The payload signs as something else than the order it shows: its types, type name or domain were changed.');
+  return {
+    quoteId: candidate.quoteId as Bytes32,
+    executionMode: candidate.executionMode,
+    domain,
+    order,
+    orderId: id,
+    digest,
+    envelope: orderEnvelope(domain, order),
+    ...sides,
+    commitments,
+    contexts,
+    platformFeeBps,
+    relayFee,
+    validUntil: candidate.validUntil,
+  };
+}
+
+/** The order inside the envelope, on an escrow that is trusted. */
+function readOrder(candidate: Shown, trust: Trust): { order: StandardOrder; domain: EscrowDomain } {
+  must(isBytes32(candidate.quoteId), 'quote_id', 'A quoteId is 32 bytes of hex.');
+  const payload = candidate.order?.payload;
+  must(payload !== undefined, 'order_missing', 'The candidate carries no order to sign.');
+  must(candidate.order?.type === ORDER_TYPE, 'envelope', `The payload is of type "${candidate.order?.type}"; this client signs ${ORDER_TYPE} only.`);
+  const message = zOrderMessage.safeParse(payload['message']);
+  must(message.success && payload['primaryType'] === 'StandardOrder', 'envelope', 'The payload is not a StandardOrder.');
+  const order = orderFromMessage(message.data);
+  const { name, version, chainId, verifyingContract, ...more } = (payload['domain'] ?? {}) as Record<string, unknown>;
+  const known = name === ESCROW_DOMAIN_NAME && version === ESCROW_DOMAIN_VERSION && typeof chainId === 'number' && typeof verifyingContract === 'string' && Object.keys(more).length === 0;
+  must(known, 'envelope', 'The payload is for another EIP-712 domain than that of an escrow.');
+  must(order.originChainId === BigInt(chainId), 'chain', `The order says it is of chain ${order.originChainId} and would be signed for chain ${chainId}.`);
+  const escrow = toAddress(verifyingContract);
+  trust.requireEscrow(chainId, escrow);
+  return { order, domain: { chainId, escrow } };
+}
+
+/** The digest that a wallet would compute from the payload as it came. */
+function foreignDigest(candidate: Shown): string | undefined {
+  try {
+    return hashTypedData(candidate.order?.payload as unknown as TypedDataDefinition);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Who pays what, who gets what, and where: request, preview and signed order have to agree. */
+function matchSides(
+  { preview }: Shown,
+  request: TradeRequest,
+  order: StandardOrder,
+  domain: EscrowDomain,
+  trust: Trust,
+): Pick<Terms, 'destChainId' | 'inputToken' | 'inputAmount' | 'outputToken' | 'outputAmount' | 'receiver'> {
+  const taker = toAddress(request.taker);
+  const receiver = toAddress(request.receiver ?? request.taker);
+  const wanted = { input: parseAssetId(request.input.asset), output: parseAssetId(request.output.asset) };
+  must(wanted.input !== undefined && wanted.output !== undefined, 'malformed_answer', 'The request itself names no assets.');
+  must(order.user === taker, 'taker', `The order takes its input from ${order.user}; the request was for ${taker}.`);
+
+  const [row, ...rows] = order.inputs;
+  const [first] = order.outputs;
+  must(row !== undefined && rows.length === 0, 'input_asset', 'The order takes more than the one input that was asked for.');
+  must(first !== undefined, 'output_asset', 'The order delivers nothing.');
+  must(domain.chainId === wanted.input.chainId && row[0] === BigInt(wanted.input.token), 'input_asset', `The order takes token 0x${row[0].toString(16)} on chain ${domain.chainId}; the request gives ${request.input.asset}.`);
+  const inputAmount = row[1];
+  must(request.input.amount === undefined || inputAmount === request.input.amount, 'input_amount', `The order takes ${inputAmount}; the request gives ${request.input.amount}.`);
+
+  for (const output of order.outputs) matchOutput(output, { ...wanted.output, receiver, domain, inputOracle: order.inputOracle }, trust);
+  const outputAmount = order.outputs.reduce((sum, { amount }) => sum + amount, 0n);
+  must(outputAmount > 0n && inputAmount > 0n, 'output_amount', 'The order moves nothing.');
+  must(request.output.amount === undefined || outputAmount === request.output.amount, 'output_amount', `The order enforces ${outputAmount}; the request wants ${request.output.amount}.`);
+
+  const [shownIn, ...moreIn] = preview.inputs;
+  const [shownOut, ...moreOut] = preview.outputs;
+  const one = shownIn !== undefined && shownOut !== undefined && moreIn.length === 0 && moreOut.length === 0;
+  must(one && shownIn.asset === assetId(wanted.input) && shownOut.asset === assetId(wanted.output), 'preview', 'The preview shows other assets than the order moves.');
+  must(shownIn.amount === inputAmount.toString(), 'preview', `The preview shows ${shownIn.amount} going in; the order takes ${inputAmount}.`);
+  must(shownOut.minimumAmount === outputAmount.toString(), 'minimum_amount', `The preview promises at least ${shownOut.minimumAmount}; the order enforces ${outputAmount}.`);
+  must(shownOut.amount === outputAmount.toString(), 'preview', `The preview shows ${shownOut.amount} coming out; the order enforces ${outputAmount}.`);
+  must(shownOut.receiver === undefined || shownOut.receiver === null || shownOut.receiver.toLowerCase() === receiver, 'preview', `The preview names the receiver ${shownOut.receiver}; the order pays ${receiver}.`);
+  return { destChainId: wanted.output.chainId, inputToken: wanted.input.token, inputAmount, outputToken: wanted.output.token, outputAmount, receiver };
+}
+
+interface WantedOutput {
+  chainId: number;
+  token: Address;
+  receiver: Address;
+  domain: EscrowDomain;
+  inputOracle: Address;
+}
+
+function matchOutput({ oracle, settler, chainId, token, recipient, callbackData }: MandateOutput, { chainId: wantedChain, token: wantedToken, receiver, domain, inputOracle }: WantedOutput, trust: Trust): void {
+  must(chainId === BigInt(wantedChain) && token === addressToBytes32(wantedToken), 'output_asset', `The order delivers token ${token} on chain ${chainId}; the request wants ${assetId({ chainId: wantedChain, token: wantedToken })}.`);
+  must(recipient === addressToBytes32(receiver), 'receiver', `The order pays ${recipient}; the request names the receiver ${receiver}.`);
+  must(callbackData === '0x', 'callback', 'The order calls a contract upon delivery, which nobody asked for.');
+  const [settlerAddress, oracleAddress] = [lastBytes(settler), lastBytes(oracle)];
+  must(settlerAddress !== undefined && oracleAddress !== undefined, 'settler', 'Settler or oracle of an output is no address.');
+  if (wantedChain === domain.chainId) {
+    must(settlerAddress === domain.escrow, 'settler', `The output is for ${settlerAddress} to pay, not for the escrow of the order.`);
+    must(oracleAddress === domain.escrow && inputOracle === domain.escrow, 'oracle', `On one chain the escrow sees the delivery itself; the order lets ${oracleAddress === domain.escrow ? inputOracle : oracleAddress} vouch for it.`);
+    return;
+  }
+  try {
+    trust.requireEscrow(wantedChain, settlerAddress);
+  } catch (error) {
+    throw error instanceof DistrustError && error.code === 'escrow' ? new DistrustError('settler', error.message, error.facts) : error;
+  }
+  trust.requireOracle(domain.chainId, inputOracle);
+  trust.requireOracle(wantedChain, oracleAddress);
+}
+
+function lastBytes(word: Bytes32): Address | undefined {
+  return word.startsWith(`0x${'0'.repeat(24)}`) ? `0x${word.slice(26)}` : undefined;
+}
+
+/** Exclusive to one account an output for the order's whole life; shares that make up the whole; one fee for all. */
+function matchContexts({ executionMode }: Shown, order: StandardOrder): OutputContext[] {
+  const contexts = order.outputs.map(({ context }) => {
+    const decoded = decodeContext(context);
+    must(decoded !== undefined, 'context', `An output has the context ${context.slice(0, 20)}…, not that of a quote.`);
+    return decoded;
+  });
+  must(contexts.every(({ startTime }) => startTime === order.fillDeadline + 1), 'exclusivity', 'An output is not exclusive until the end: somebody else could be let in before the fill deadline.');
+  must(contexts.reduce((sum, { portionBps }) => sum + portionBps, 0) === FULL_PORTION_BPS && contexts.every(({ portionBps }) => portionBps > 0), 'context', 'The shares of the outputs do not make up the whole input.');
+  must(new Set(contexts.map(({ feeBps }) => feeBps)).size === 1, 'context', 'The outputs name different platform fees.');
+  must(executionMode === 'apiSubmit' || contexts.every(({ relayFee }) => relayFee === 0n), 'relay_fee', 'The taker sends the transaction itself and would still pay the venue for sending it.');
+  return contexts;
+}
+
+function matchFees({ platformFeeBps: shown, gas, executionMode, preview }: Shown, { maxPlatformFeeBps = DEFAULT_LIMITS.maxPlatformFeeBps, maxRelayFee, minOutput, maxInput }: Limits, contexts: OutputContext[], inputAmount: bigint): { platformFeeBps: number; relayFee: bigint } {
+  const platformFeeBps = contexts[0]?.feeBps ?? 0;
+  must(shown === undefined || shown === null || shown === platformFeeBps, 'preview', `The candidate shows a platform fee of ${shown} bps; the order pays ${platformFeeBps}.`);
+  must(platformFeeBps <= maxPlatformFeeBps, 'platform_fee', `The order pays the platform ${platformFeeBps} bps; at most ${maxPlatformFeeBps} was expected.`);
+  const relayFee = contexts.reduce((sum, context) => sum + context.relayFee, 0n);
+  const mostRelayFee = maxRelayFee ?? inputAmount / 20n;
+  must(relayFee <= mostRelayFee, 'relay_fee', `The venue takes ${relayFee} of the input for carrying the gas; at most ${mostRelayFee} was expected. Set \`maxRelayFee\` if such a small trade is meant.`);
+  must(executionMode !== 'apiSubmit' || !gas || gas.native === '0', 'gas', `The venue lands the transaction and still asks the taker for ${gas?.native} wei of gas.`);
+  const floor = BigInt(preview.outputs[0]?.minimumAmount ?? '0');
+  must(minOutput === undefined || floor >= minOutput, 'price_limit', `The order enforces ${floor}; you want at least ${minOutput}.`);
+  must(maxInput === undefined || inputAmount <= maxInput, 'price_limit', `The order takes ${inputAmount}; you give at most ${maxInput}.`);
+  return { platformFeeBps, relayFee };
+}
+
+function matchTimes({ validUntil, validity }: Shown, { minValidUntil }: TradeRequest, { fillDeadline, expires }: StandardOrder, contexts: OutputContext[]): void {
+  must(contexts.length > 0 && validUntil < fillDeadline && fillDeadline < expires, 'clock_law', `An order needs validUntil < fillDeadline < expires; this one has ${validUntil}, ${fillDeadline}, ${expires}.`);
+  must(minValidUntil === undefined || validUntil >= minValidUntil, 'validity', `The quote lapses at ${validUntil}; it was to hold until ${minValidUntil} at least.`);
+  must(!validity || (validity.validUntil === validUntil && (validity.minValidUntil ?? null) === (minValidUntil ?? null)), 'preview', 'The restated validity window is another one than the quote\'s.');
+}
+
+function matchSplit({ splitFill }: Shown, contexts: OutputContext[], outputs: readonly MandateOutput[]): void {
+  if (!splitFill) return must(outputs.length === 1, 'split', `The order has ${outputs.length} slices and the candidate shows none.`);
+  const same = splitFill.fills.length === outputs.length && splitFill.fills.every(({ portionBps, outputAmount }, index) => portionBps === contexts[index]?.portionBps && (outputAmount === undefined || outputAmount === outputs[index]?.amount.toString()));
+  must(same, 'split', 'The slices that are shown are not those of the order.');
+}
+
+function matchSolvers({ solverId, splitFill }: Shown, { solvers, splitFill: wanted }: TradeRequest): void {
+  const named = [solverId, ...(splitFill?.fills.map((fill) => fill.solverId) ?? [])];
+  const unwanted = named.find((id) => solvers?.exclude?.includes(id) || (solvers?.include && !solvers.include.includes(id)));
+  must(unwanted === undefined, 'solver', `The quote is by ${unwanted}, whom the request left out.`);
+  must(wanted !== 'never' || !splitFill, 'solver', 'The request wanted one counterparty; the order has several.');
+}
+
+/** One commitment an output, by the account the output is exclusive to, for as long as the order can be filled. */
+function matchCommitments({ integrityChecksum }: Shown, order: StandardOrder, contexts: OutputContext[]): SignedCommitment[] {
+  const commitments = decodeCommitments(parseSeal(integrityChecksum)?.commitments ?? '');
+  must(commitments !== undefined && commitments.length === order.outputs.length, 'commitments', 'The candidate does not carry one commitment of an LP for each output.');
+  commitments.forEach(({ lp, deadline }, index) => {
+    must(lp === contexts[index]?.exclusiveFor, 'exclusivity', `Output ${index} is exclusive to ${contexts[index]?.exclusiveFor} and committed by ${lp}: it could not be filled.`);
+    must(deadline === order.fillDeadline, 'clock_law', `The LP of output ${index} is bound until ${deadline} and the order may be filled until ${order.fillDeadline}.`);
+  });
+  return commitments;
+}

@@ -1,0 +1,110 @@
+/** What a caller knows of a chain by itself: its own endpoint, and which escrow, oracle and Permit2 it is willing to deal with there. */
+
+import { type Account, type Chain as ViemChain, keccak256, parseAbi, type PublicClient, type Transport } from 'viem';
+import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../domain/escrow-domain.ts';
+import { type Address, toAddress } from '../domain/hex.ts';
+import { DistrustError, UnreachableError } from './errors.ts';
+
+export interface TrustedChain {
+  /** The caller's own endpoint, not one that the venue named. */
+  rpc: PublicClient<Transport, ViemChain | undefined, Account | undefined>;
+  /** The escrows to deal with: their addresses, or the keccak-256 of the code that has to be deployed at whatever address an order names. */
+  escrow: string | readonly string[] | { codeHash: string };
+  /** Oracles that may prove a fill to, or from, this chain. Without one no cross-chain candidate over this chain passes. */
+  oracles?: readonly string[];
+  /** Default: the address it has on every chain. */
+  permit2?: string;
+}
+
+/** By chain id. Candidates on other chains are refused. */
+export type TrustedChains = Readonly<Record<number, TrustedChain>>;
+
+export const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
+
+/** What the client reads and recognises of an escrow. */
+export const ESCROW_ABI = parseAbi([
+  'struct MandateOutput { bytes32 oracle; bytes32 settler; uint256 chainId; bytes32 token; uint256 amount; bytes32 recipient; bytes callbackData; bytes context; }',
+  'struct StandardOrder { address user; uint256 nonce; uint256 originChainId; uint32 expires; uint32 fillDeadline; address inputOracle; uint256[2][] inputs; MandateOutput[] outputs; }',
+  'struct Commitment { bytes32 quoteId; address lp; uint32 deadline; bytes signature; }',
+  'function settle(StandardOrder order, bytes funding, Commitment[] commitments)',
+  'function settleThrough(StandardOrder order, bytes funding, address filler, bytes data)',
+  'function open(StandardOrder order)',
+  'function deposit(address token, uint256 amount) returns (uint256)',
+  'function balanceOf(address account, address token) view returns (uint256)',
+  'function pendingWithdrawal(address account, address token) view returns (uint256 amount, uint256 availableAt, uint256 lapsesAt)',
+  'function isOperator(address account, address operator) view returns (bool)',
+  'function isNonceUsed(address user, uint256 nonce) view returns (bool)',
+  'function orderStatus(bytes32 orderId) view returns (uint8)',
+  'function fillRecord(bytes32 orderId, bytes32 outputHash) view returns (bytes32)',
+  'function WITHDRAWAL_DELAY() view returns (uint256)',
+  'function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)',
+]);
+
+export interface Trust {
+  /** Throws `DistrustError` "chain" for one that the caller knows nothing of. */
+  chain(chainId: number): TrustedChain;
+  /** By address, as far as that goes without asking the chain. Throws "escrow". */
+  requireEscrow(chainId: number, escrow: Address): void;
+  /** On the chain: the endpoint is of this chain, and what is deployed there calls itself this escrow. Asked once an escrow. Throws "chain", "escrow_code", "escrow_domain". */
+  verifyEscrow(chainId: number, escrow: Address): Promise<void>;
+  requireOracle(chainId: number, oracle: Address): void;
+  permit2(chainId: number): Address;
+}
+
+export function createTrust(chains: TrustedChains): Trust {
+  const verified = new Map<string, Promise<void>>();
+
+  function chain(chainId: number): TrustedChain {
+    const known = Object.hasOwn(chains, chainId) ? chains[chainId] : undefined;
+    if (!known) throw new DistrustError('chain', `The candidate names chain ${chainId}, of which this client knows nothing. Add it to \`chains\` if you mean to trade there.`, { chainId });
+    return known;
+  }
+
+  async function verify(chainId: number, escrow: Address): Promise<void> {
+    const { rpc, escrow: trusted } = chain(chainId);
+    const actual = await asked(rpc.getChainId());
+    if (actual !== chainId) throw new DistrustError('chain', `The endpoint given for chain ${chainId} is of chain ${actual}.`, { chainId, actual });
+    if (typeof trusted === 'object' && 'codeHash' in trusted) {
+      const code = await asked(rpc.getCode({ address: escrow }));
+      if (!code || keccak256(code) !== trusted.codeHash.toLowerCase()) throw new DistrustError('escrow_code', `What is deployed at ${escrow} on chain ${chainId} is not the code that was pinned.`, { chainId, escrow });
+    }
+    const [, name, version, domainChain, contract] = await asked(rpc.readContract({ address: escrow, abi: ESCROW_ABI, functionName: 'eip712Domain' }));
+    const itself = name === ESCROW_DOMAIN_NAME && version === ESCROW_DOMAIN_VERSION && domainChain === BigInt(chainId) && contract.toLowerCase() === escrow;
+    if (!itself) throw new DistrustError('escrow_domain', `The contract at ${escrow} on chain ${chainId} does not sign as this escrow, so a signature for it would mean something else.`, { chainId, escrow });
+  }
+
+  return {
+    chain,
+    requireEscrow(chainId, escrow) {
+      const { escrow: trusted } = chain(chainId);
+      if (typeof trusted === 'object' && 'codeHash' in trusted) return;
+      const pinned = [trusted].flat().map(toAddress);
+      if (!pinned.includes(escrow)) throw new DistrustError('escrow', `The order belongs to the contract ${escrow} on chain ${chainId}; the pinned escrow there is ${pinned.join(' or ')}.`, { chainId, escrow });
+    },
+    async verifyEscrow(chainId, escrow) {
+      const id = `${chainId}:${escrow}`;
+      const known = verified.get(id) ?? verify(chainId, escrow);
+      verified.set(id, known);
+      // What could not be asked is asked again next time; so is what was refused.
+      await known.catch((error: unknown) => {
+        verified.delete(id);
+        throw error;
+      });
+    },
+    requireOracle(chainId, oracle) {
+      const pinned = (chain(chainId).oracles ?? []).map(toAddress);
+      if (!pinned.includes(oracle)) throw new DistrustError('oracle', `The order lets ${oracle} on chain ${chainId} prove its delivery; ${pinned.length === 0 ? 'no oracle is pinned there' : `the pinned one is ${pinned.join(' or ')}`}. Whoever controls an oracle can take the input without delivering.`, { chainId, oracle });
+    },
+    permit2: (chainId) => toAddress(chain(chainId).permit2 ?? PERMIT2),
+  };
+}
+
+/** A read of the caller's own endpoint, with its failure named. */
+export async function asked<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (cause) {
+    throw new UnreachableError('The RPC endpoint of the caller', cause);
+  }
+}
+

@@ -1,0 +1,95 @@
+/** The taker's wallet at work: sends what a read plan needs, signs what the client itself has written, never anything that came over the wire. */
+
+import type { Account, Chain, Transport, TypedDataDefinition, WalletClient } from 'viem';
+import type { Address, Hex } from '../domain/hex.ts';
+import type { Eip3009Authorization, Permit2Lock } from '../protocol/submit.ts';
+import { RevertedError, WalletError } from './errors.ts';
+import type { Plan, Step } from './plan.ts';
+import type { Terms } from './terms.ts';
+import { asked, type TrustedChain } from './trust.ts';
+
+/**
+ * viem's wallet client with an account. A contract wallet: an account made with viem's `toAccount`, whose address is the contract and whose
+ * `signTypedData` answers what the contract's `isValidSignature` accepts; submit with `signScheme: 'EIP1271'` then.
+ */
+export type Wallet = WalletClient<Transport, Chain | undefined, Account>;
+
+export interface Locks {
+  permit2Lock?: Permit2Lock;
+  eip3009Authorization?: Eip3009Authorization;
+}
+
+export interface Done {
+  /** The chain has changed so that the plan is no longer the plan: run preflight again. */
+  rerun: boolean;
+  /** For `submit`. */
+  locks: Locks;
+  sent: { purpose: string; txHash: Hex }[];
+}
+
+export interface RunOptions {
+  /** Grant the escrow a bounded standing allowance in Permit2 instead of signing a lock for each trade. */
+  standingGrant?: boolean;
+}
+
+const RECEIPT_TIMEOUT_MS = 120_000;
+
+/** Everything of the plan that has to happen before submission. Transactions are waited for. */
+export async function runSteps({ steps }: Plan, terms: Terms, wallet: Wallet, { rpc }: TrustedChain, { standingGrant = false }: RunOptions): Promise<Done> {
+  requireAccount(wallet, terms);
+  const done: Done = { rerun: false, locks: {}, sent: [] };
+  for (const step of steps) {
+    switch (step.kind) {
+      case 'transaction': {
+        if (step.purpose === 'settlementBroadcast' || (step.alternative && !standingGrant)) break;
+        done.sent.push({ purpose: step.purpose, txHash: await send(step, terms, wallet, rpc) });
+        if (step.rerun) return { ...done, rerun: true };
+        break;
+      }
+      case 'permit2Lock':
+        done.locks.permit2Lock = { signature: await signWith(wallet, step.typedData), deadline: step.deadline };
+        break;
+      case 'eip3009Authorization': {
+        const { validAfter, validBefore, nonce } = step;
+        done.locks.eip3009Authorization = { signature: await signWith(wallet, step.typedData), validAfter, validBefore, nonce };
+        break;
+      }
+      case 'orderSignature':
+        break;
+    }
+  }
+  return done;
+}
+
+export function signOrder(terms: Terms, wallet: Wallet): Promise<Hex> {
+  requireAccount(wallet, terms);
+  return signWith(wallet, terms.envelope);
+}
+
+/** walletBroadcast: the settlement itself, after submission. undefined when the plan has none. */
+export async function broadcastStep({ steps }: Plan, terms: Terms, wallet: Wallet, { rpc }: TrustedChain): Promise<Hex | undefined> {
+  requireAccount(wallet, terms);
+  const step = steps.find((one) => one.kind === 'transaction' && one.purpose === 'settlementBroadcast');
+  return step?.kind === 'transaction' ? send(step, terms, wallet, rpc) : undefined;
+}
+
+/** Gas and its price are for the wallet and its own endpoint to say: a venue that names them could burn the taker's money. */
+async function send({ purpose, to, data }: Extract<Step, { kind: 'transaction' }>, { domain, order }: Terms, wallet: Wallet, rpc: TrustedChain['rpc']): Promise<Hex> {
+  const chainId = await wallet.getChainId();
+  if (chainId !== domain.chainId) throw new WalletError('wrong_wallet_chain', `The wallet is on chain ${chainId}; ${purpose} belongs to chain ${domain.chainId}. Switch it and run again.`, { chainId });
+  // One that reverts is better known before it costs gas.
+  await asked(rpc.estimateGas({ account: order.user, to, data, value: 0n }));
+  const txHash = await wallet.sendTransaction({ account: wallet.account, chain: null, to, data, value: 0n });
+  const receipt = await asked(rpc.waitForTransactionReceipt({ hash: txHash, timeout: RECEIPT_TIMEOUT_MS }));
+  if (receipt.status !== 'success') throw new RevertedError(purpose, txHash);
+  return txHash;
+}
+
+function requireAccount({ account }: Wallet, { order }: Terms): void {
+  const address = account.address.toLowerCase() as Address;
+  if (address !== order.user) throw new WalletError('wrong_account', `The wallet is ${address}; the order is ${order.user}'s.`);
+}
+
+function signWith(wallet: Wallet, { domain, types, primaryType, message }: { domain: object; types: object; primaryType: string; message: object }): Promise<Hex> {
+  return wallet.signTypedData({ account: wallet.account, domain, types, primaryType, message } as unknown as TypedDataDefinition & { account: Account });
+}
