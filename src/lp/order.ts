@@ -6,7 +6,7 @@ import { addressToBytes32, bytes32ToAddress, type Address } from '../domain/hex.
 import type { MandateOutput, StandardOrder } from '../domain/order.ts';
 import type { OrderTimes } from '../domain/time.ts';
 import type { HoldRequest, Money } from '../inventory/event.ts';
-import type { Rfq } from '../protocol/link.ts';
+import { recipientFor, type Rfq } from '../protocol/link.ts';
 import type { Route } from './route.ts';
 
 /** The whole order of a quote: one output, ours, for the whole input. */
@@ -27,8 +27,7 @@ export function quoteOrder(rfq: Rfq, route: Route, times: OrderTimes, amounts: {
         chainId: route.destChainId,
         token: route.outputWord,
         amount: amounts.output,
-        recipient: addressToBytes32(rfq.receiver),
-        callbackData: '0x',
+        ...recipientFor(rfq),
         context,
       },
     ],

@@ -5,6 +5,7 @@
 
 import { commitmentDigest, type QuoteCommitment } from '../domain/commitment.ts';
 import { type Decline, isDecline } from '../domain/decline.ts';
+import { readDelivery } from '../domain/delivery.ts';
 import type { EscrowDomain } from '../domain/escrow-domain.ts';
 import type { Bytes32, Hex } from '../domain/hex.ts';
 import { orderId, type StandardOrder } from '../domain/order.ts';
@@ -16,7 +17,7 @@ import type { Random } from '../ports/random.ts';
 import type { Signer } from '../ports/signer.ts';
 import { check } from '../pricing/check.ts';
 import { price, type Priced, type PriceInputs } from '../pricing/price.ts';
-import type { LinkDecline, LinkQuote, Partial, Rfq } from '../protocol/link.ts';
+import { type LinkDecline, type LinkQuote, type Partial, recipientFor, type Rfq } from '../protocol/link.ts';
 import { orderToMessage } from '../protocol/wire.ts';
 import type { Ask, Book } from './book.ts';
 import type { LpConfig } from './config.ts';
@@ -199,7 +200,8 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   }
 
   /** The venue's skeleton against what we know of the chains ourselves: an order on another escrow or oracle is not ours to promise. */
-  function fits({ skeleton, receiver, taker }: Rfq, route: Route): boolean {
+  function fits(rfq: Rfq, route: Route): boolean {
+    const { skeleton, receiver, taker } = rfq;
     return (
       skeleton.originChainId === route.origin.id &&
       skeleton.settler === route.dest.escrow &&
@@ -209,6 +211,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
       skeleton.landingMarginSeconds <= quoting.maxLandingMarginSeconds &&
       skeleton.proofWindowSeconds >= (route.sameChain ? 1 : quoting.claimSeconds) &&
       receiver !== route.dest.escrow &&
+      (skeleton.delivery === undefined || readDelivery({ settler: route.settlerWord, ...recipientFor(rfq) })?.account === receiver) &&
       receiver !== route.outputToken.address &&
       taker !== route.account
     );

@@ -2,11 +2,11 @@
 
 import { decodeContext } from '../domain/context.ts';
 import { type Decline, isDecline } from '../domain/decline.ts';
-import { addressToBytes32, type Hex } from '../domain/hex.ts';
+import type { Hex } from '../domain/hex.ts';
 import { orderId, type StandardOrder } from '../domain/order.ts';
 import { orderTimes } from '../domain/time.ts';
 import { price, type Priced, type PriceInputs } from '../pricing/price.ts';
-import type { Commit, LinkDecline, Slice } from '../protocol/link.ts';
+import { type Commit, type LinkDecline, recipientFor, type Slice } from '../protocol/link.ts';
 import { orderFromMessage } from '../protocol/wire.ts';
 import type { Offer } from './ladder.ts';
 import { holdOf, ownSlice, type OwnSlice } from './order.ts';
@@ -51,8 +51,9 @@ export function createSlicer(deps: QuoterDeps): Slicer {
     const mine = ownSlice(order, route.account, new Map([[route.dest.id, route.dest]]));
     if (mine === undefined || mine.index !== slice.outputIndex) return wrong('our output');
     const { output, context } = mine;
+    const wanted = recipientFor(rfq);
     const place = output.chainId === route.destChainId && output.token === route.outputWord && output.oracle === route.oracleWord && output.settler === route.settlerWord;
-    if (!place || output.recipient !== addressToBytes32(rfq.receiver) || output.callbackData !== '0x') return wrong('our output');
+    if (!place || output.recipient !== wanted.recipient || output.callbackData !== wanted.callbackData) return wrong('our output');
     if (context.startTime !== order.fillDeadline + 1 || context.feeBps !== rfq.platformFeeBps || context.relayFee > BigInt(rfq.relayFee)) return wrong('our context');
     if (order.outputs.reduce((sum, each) => sum + (decodeContext(each.context)?.portionBps ?? 0), 0) !== 10_000) return wrong('portions');
     // The ladder's own mid, spread and gas, at exactly this size: never worse for us than what we promised there.

@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 import { DECLINE_REASONS } from '../domain/decline.ts';
+import { addressToBytes32 } from '../domain/hex.ts';
+import type { MandateOutput } from '../domain/order.ts';
 import { plainRfq } from './plain-rfq.ts';
 import { zAddress, zAmount, zAssetId, zBytes32, zHex, zOrderMessage, zSeconds } from './wire.ts';
 
@@ -45,6 +47,8 @@ export const zSkeleton = z.strictObject({
   outputOracle: zAddress,
   /** Escrow on the chain of the output. */
   settler: zAddress,
+  /** What every output says in `recipient` (padded to a word) and `callbackData`. Absent: the receiver, and nothing (0x). */
+  delivery: z.strictObject({ recipient: zAddress, callbackData: zHex }).optional(),
   landingMarginSeconds: z.int(),
   proofWindowSeconds: z.int(),
 });
@@ -184,6 +188,11 @@ export type LinkDecline = z.infer<typeof zDecline>;
 export type Slice = z.infer<typeof zSlice>;
 export type Commit = z.infer<typeof zCommit>;
 export type Award = z.infer<typeof zAward>;
+
+/** The recipient and callbackData that every output answering this request has. */
+export function recipientFor({ receiver, skeleton: { delivery } }: Pick<Rfq, 'receiver' | 'skeleton'>): Pick<MandateOutput, 'recipient' | 'callbackData'> {
+  return { recipient: addressToBytes32(delivery?.recipient ?? receiver), callbackData: delivery?.callbackData ?? '0x' };
+}
 
 const VENUE_TYPES: ReadonlySet<string> = new Set(zFromVenue.options.map((option) => option.shape.type.value));
 const SOLVER_TYPES: ReadonlySet<string> = new Set(zFromSolver.options.map((option) => option.shape.type.value));

@@ -30,6 +30,16 @@ test('a request as our venue writes it is read the quick way', () => {
   expect(readFromVenue(JSON.stringify(rfq))).toEqual({ ok: true, message: rfq });
 });
 
+test('a request for a ledger delivery is read the quick way', () => {
+  const delivery = { recipient: address, callbackData: `0x0101${'ab'.repeat(20)}` };
+  const deferred = { ...rfq, skeleton: { ...rfq.skeleton, delivery } };
+  expect(plainRfq(deferred)).toBe(deferred);
+  expect(readFromVenue(JSON.stringify(deferred))).toEqual({ ok: true, message: deferred });
+  for (const wrong of [null, {}, { recipient: address }, { ...delivery, callbackData: '0x010' }, { ...delivery, callbackData: '0xAB' }, { ...delivery, more: 1 }, [address, '0x']]) {
+    expect(plainRfq({ ...rfq, skeleton: { ...rfq.skeleton, delivery: wrong } })).toBeUndefined();
+  }
+});
+
 test('law: whatever it accepts the schema returns unchanged', () => {
   const odd = fc.oneof(
     fc.constantFrom<unknown>(null, undefined, '', '0', '00', '-1', '1.5', '1e3', ' 1', 0, -1, 1.5, 2 ** 53, 10_001, Number.NaN, true, [], {}, address.toUpperCase(), `0x${'AB'.repeat(20)}`, `0x${'0'.repeat(40)}`, `eip155:0/erc20:${address}`, `eip155:1/erc20:0x${'0'.repeat(40)}`, `eip155:9999999999999999/erc20:${address}`, `eip155:1/erc20:${address.toUpperCase()}`, (2n ** 256n).toString(), (2n ** 256n - 1n).toString(), 'x'.repeat(65), 'rfq', 'slice'),

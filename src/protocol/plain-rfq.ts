@@ -30,7 +30,7 @@ export function plainRfq(json: object): Rfq | undefined {
     isWhole(rfq.maxSplitParts, 1) &&
     typeof skeleton === 'object' &&
     skeleton !== null &&
-    fieldsOf(skeleton) === 7 &&
+    (skeleton.delivery === undefined ? fieldsOf(skeleton) === 7 : fieldsOf(skeleton) === 8 && isPlainDelivery(skeleton.delivery)) &&
     isUnits(skeleton.nonce) &&
     isWhole(skeleton.originChainId) &&
     isPlainAddress(skeleton.inputOracle) &&
@@ -48,6 +48,11 @@ function fieldsOf(json: object): number {
   return count;
 }
 
+function isPlainDelivery(delivery: NonNullable<Rfq['skeleton']['delivery']>): boolean {
+  return typeof delivery === 'object' && delivery !== null && fieldsOf(delivery) === 2 && isPlainAddress(delivery.recipient) && typeof delivery.callbackData === 'string' && HEX.test(delivery.callbackData);
+}
+
+const HEX = /^0x(?:[0-9a-f]{2})*$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const isPlainAddress = (value: unknown): boolean => typeof value === 'string' && ADDRESS.test(value);
 const isText = (value: unknown, most: number): boolean => typeof value === 'string' && value.length > 0 && value.length <= most;

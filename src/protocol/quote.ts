@@ -1,6 +1,7 @@
 /** POST …/quotes: a request for quotes and the ranked answer. */
 
 import { z } from 'zod';
+import { SETTLEMENTS } from '../domain/delivery.ts';
 import { zQuoteCandidate } from './candidate.ts';
 import { zAddress, zAmount, zAssetId, zSeconds } from './wire.ts';
 
@@ -16,6 +17,8 @@ export const zQuoteRequest = z
     minValidUntil: zSeconds.nullable().optional(),
     maxCandidates: z.int().min(1).max(20).default(5),
     splitFill: z.enum(['allow', 'never']).default('allow'),
+    /** Where the receiver gets the output: in its wallet, or in its ledger balance on the destination's escrow, from which the last form pays it out by itself after the withdrawal delay. */
+    settlement: z.enum(SETTLEMENTS).default('wallet'),
     solvers: z.strictObject({ include: zSolverIds.optional(), exclude: zSolverIds.optional() }).optional(),
     referenceId: z.string().max(200).optional(),
   })
@@ -35,9 +38,11 @@ export interface ProductUnavailable {
   corridor: string | null;
 }
 
+export const zUnavailable = z.object({ code: z.enum(UNAVAILABLE_CODES), message: z.string(), corridor: z.string().nullable() });
+
 export const zQuoteResponse = z.object({
   requestId: z.string(),
   createdAt: z.iso.datetime(),
   quotes: z.array(zQuoteCandidate),
-  productUnavailable: z.object({ code: z.enum(UNAVAILABLE_CODES), message: z.string(), corridor: z.string().nullable() }).nullable(),
+  productUnavailable: zUnavailable.nullable(),
 });

@@ -3,6 +3,7 @@
 import { eligible } from '../auction/eligible.ts';
 import { netOf, rank, type Ranked } from '../auction/rank.ts';
 import { assetId } from '../domain/asset.ts';
+import { recipientOf } from '../domain/delivery.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Random } from '../ports/random.ts';
@@ -114,6 +115,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
           inputOracle: crossChain ? origin.oracle : origin.escrow,
           outputOracle: crossChain ? dest.oracle : dest.escrow,
           settler: dest.escrow,
+          ...(request.settlement !== 'wallet' && { delivery: { recipient: dest.escrow, callbackData: recipientOf({ settlement: request.settlement, account: receiver }, dest.escrow).callbackData } }),
           landingMarginSeconds: origin.landingMarginSeconds,
           proofWindowSeconds: origin.proofWindowSeconds,
         },

@@ -3,17 +3,20 @@
 import type { Sealer } from '../auction/seal.ts';
 import type { Chain, TokenInfo } from '../domain/chain.ts';
 import { tokenOf } from '../domain/chain.ts';
-import { assetId } from '../domain/asset.ts';
+import { type Asset, assetId, parseAssetId } from '../domain/asset.ts';
 import type { SignedCommitment } from '../domain/commitment.ts';
 import { decodeContext } from '../domain/context.ts';
 import { type Address, bytes32ToAddress, type Bytes32 } from '../domain/hex.ts';
+import { readDelivery } from '../domain/delivery.ts';
 import { orderDigest, orderId, type StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
+import type { OrderRoute } from '../ports/store.ts';
 import { canonicalJson } from '../protocol/canonical-json.ts';
 import type { QuoteCandidate, Terms } from '../protocol/candidate.ts';
 import { ORDER_TYPE } from '../protocol/candidate.ts';
 import { invalid, type InvalidError } from '../protocol/errors.ts';
-import { decodeCommitments, encodeCommitments, formatSeal, parseSeal } from '../protocol/seal-wire.ts';
+import { type RouterCandidate, type RouterTerms, type SealedRoute, zSealedRoute } from '../protocol/router.ts';
+import { decodeCommitments, encodeCommitments, formatSeal, parseSeal, type SealText, sealedParts } from '../protocol/seal-wire.ts';
 import { inputToken as inputTokenAddress } from '../settlement/funding.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
 
@@ -31,7 +34,13 @@ export interface Opened {
   order: StandardOrder;
   orderId: Bytes32;
   digest: Bytes32;
+  /** One per output; none when a route venue settles. */
   commitments: SignedCommitment[];
+  route: OrderRoute | null;
+  /** The order whose delivery this one spends. */
+  parentOrderId: Bytes32 | null;
+  /** What follows this order in a sequential route. */
+  nextLeg: NextLeg | null;
   /** One per output. */
   solverIds: string[];
   origin: Chain;
@@ -42,11 +51,18 @@ export interface Opened {
   text: string;
 }
 
+export interface NextLeg {
+  /** What this order delivers, to the taker's own wallet. */
+  input: Asset;
+  output: Asset;
+  receiver: Address;
+}
+
 export interface Sealing {
   /** The candidate as JSON text, checksum and all: serialised this once. */
-  seal(owner: SealOwner, terms: Terms, commitments: readonly SignedCommitment[]): string;
+  seal(owner: SealOwner, terms: Terms | RouterTerms, commitments: readonly SignedCommitment[], route?: SealedRoute | null): string;
   /** Throws a 422 unless this very candidate was sealed for this very owner. */
-  open(owner: SealOwner, candidate: QuoteCandidate, now: UnixSeconds): Opened;
+  open(owner: SealOwner, candidate: QuoteCandidate | RouterCandidate, now: UnixSeconds): Opened;
 }
 
 const LOC = ['body', 'quoteResponse'] as const;
@@ -55,32 +71,35 @@ const mismatch = (...at: (string | number)[]): InvalidError =>
 
 export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>): Sealing {
   return {
-    seal(owner, terms, signed) {
+    seal(owner, terms, signed, sealedRoute = null) {
+      const route = sealedRoute && Buffer.from(canonicalJson(sealedRoute)).toString('base64url');
       const commitments = encodeCommitments(signed);
       const candidate = canonicalJson(terms);
-      return sealedText(candidate, formatSeal({ kid: sealer.kid, mac: sealer.mac({ ...owner, commitments, candidate }), commitments }));
+      const mac = sealer.mac({ ...owner, commitments: sealedParts({ commitments, route }), candidate });
+      return sealedText(candidate, formatSeal({ kid: sealer.kid, mac, commitments, route }));
     },
     open(owner, sealed, now) {
       const { integrityChecksum, ...rest } = sealed;
       const seal = parseSeal(integrityChecksum);
       if (!seal) throw mismatch('integrityChecksum');
       const candidate = canonicalJson(rest);
-      const holds = (namespace: SealOwner['namespace']) => sealer.verify(seal.kid, seal.mac, { ...owner, namespace, commitments: seal.commitments, candidate }, now);
+      const holds = (namespace: SealOwner['namespace']) => sealer.verify(seal.kid, seal.mac, { ...owner, namespace, commitments: sealedParts(seal), candidate }, now);
       if (!holds(owner.namespace)) {
         const other = owner.namespace === 'rfq' ? 'router' : 'rfq';
         if (holds(other)) throw invalid('namespace_mismatch', LOC, `This candidate was quoted in the ${other} namespace; submit it there.`);
         throw mismatch('integrityChecksum');
       }
-      return read(sealed, seal.commitments, sealedText(candidate, integrityChecksum));
+      return read(sealed, seal, sealedText(candidate, integrityChecksum));
     },
   };
 
   /** What the seal vouches for, read back and held against itself once more: the shown terms are the signed terms. */
-  function read(candidate: QuoteCandidate, commitmentsText: string, text: string): Opened {
-    const commitments = decodeCommitments(commitmentsText);
+  function read(candidate: QuoteCandidate | RouterCandidate, seal: SealText, text: string): Opened {
+    const commitments = decodeCommitments(seal.commitments);
+    const route = routeIn(seal);
     const payload = candidate.order?.payload;
     const message = zOrderMessage.safeParse(payload?.['message']);
-    if (!commitments || candidate.order?.type !== ORDER_TYPE || !message.success) throw mismatch('order');
+    if (!commitments || route === undefined || candidate.order?.type !== ORDER_TYPE || !message.success) throw mismatch('order');
     const order = orderFromMessage(message.data);
     const origin = chains.get(Number(order.originChainId));
     const dest = chains.get(Number(order.outputs[0]?.chainId));
@@ -89,12 +108,13 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
 
     const [input] = order.inputs as [readonly [bigint, bigint]];
     const inputToken = tokenOf(origin, inputTokenAddress(input[0]));
-    const output = previewOf(order, dest);
     const shownIn = candidate.preview.inputs[0];
-    const shownOut = candidate.preview.outputs[0];
     if (!inputToken || shownIn?.asset !== assetId({ chainId: origin.id, token: inputToken.address }) || shownIn.amount !== input[1].toString()) throw mismatch('preview', 'inputs', 0);
-    if (!output || shownOut?.asset !== output.asset || shownOut.amount !== output.amount || shownOut.minimumAmount !== output.amount || shownOut.receiver !== output.receiver) throw mismatch('preview', 'outputs', 0);
-    if (order.fillDeadline !== candidate.validUntil + origin.landingMarginSeconds || commitments.length !== order.outputs.length) throw mismatch('validUntil');
+    const nextLeg = requireOutput(candidate, order, dest, route);
+    if (order.fillDeadline !== candidate.validUntil + origin.landingMarginSeconds) throw mismatch('validUntil');
+    const settledBy = orderRoute(route);
+    if (commitments.length !== (settledBy ? 0 : order.outputs.length)) throw mismatch('integrityChecksum');
+    if (settledBy?.through && decodeContext(order.outputs[0]?.context ?? '0x')?.exclusiveFor !== settledBy.through.filler) throw mismatch('order');
 
     const escrow = { chainId: origin.id, escrow: origin.escrow };
     return {
@@ -105,7 +125,10 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
       orderId: orderId(escrow, order),
       digest: orderDigest(escrow, order),
       commitments,
-      solverIds: candidate.splitFill ? candidate.splitFill.fills.map(({ solverId }) => solverId) : [candidate.solverId],
+      route: settledBy,
+      parentOrderId: route?.parent ?? null,
+      nextLeg,
+      solverIds: solversOf(candidate, order),
       origin,
       dest,
       inputToken,
@@ -115,12 +138,51 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
   }
 }
 
+/** Shown output against enforced output. A sequential route shows its last leg's; what the escrow enforces then is its first leg's. */
+function requireOutput(candidate: QuoteCandidate | RouterCandidate, order: StandardOrder, dest: Chain, route: SealedRoute | null): NextLeg | null {
+  const output = previewOf(order, dest);
+  const shown = candidate.preview.outputs[0];
+  if (!output || !shown) throw mismatch('preview', 'outputs', 0);
+  const composite = 'composite' in candidate ? candidate.composite : undefined;
+  if (composite?.executionModel === 'sequential' && !route?.parent) {
+    const [first, second] = composite.legs;
+    const goal = parseAssetId(shown.asset);
+    const middle = parseAssetId(output.asset);
+    const holds = first?.output.asset === output.asset && first.output.minimumAmount === output.amount && second?.input.asset === output.asset && output.receiver === order.user;
+    if (!holds || !goal || !middle || (shown.minimumAmount ?? null) !== null || typeof shown.receiver !== 'string') throw mismatch('composite');
+    return { input: middle, output: goal, receiver: shown.receiver as Address };
+  }
+  if (shown.asset !== output.asset || shown.minimumAmount !== output.amount || shown.receiver !== output.receiver) throw mismatch('preview', 'outputs', 0);
+  // Liquidity that is not committed may give more than the floor, never less.
+  const amountHolds = route?.venue ? BigInt(shown.amount) >= BigInt(output.amount) : shown.amount === output.amount;
+  if (!amountHolds) throw mismatch('preview', 'outputs', 0);
+  return null;
+}
+
+/** undefined for a route that we never wrote; null where there is none. */
+function routeIn({ route }: SealText): SealedRoute | null | undefined {
+  if (route === null) return null;
+  const parsed = zSealedRoute.safeParse(JSON.parse(Buffer.from(route, 'base64url').toString()));
+  return parsed.success ? parsed.data : undefined;
+}
+
+function orderRoute(route: SealedRoute | null): OrderRoute | null {
+  return route?.venue ? { venueId: route.venue.id, kind: route.venue.kind, through: route.through } : null;
+}
+
+function solversOf(candidate: QuoteCandidate | RouterCandidate, order: StandardOrder): string[] {
+  if (order.outputs.length === 1) return [candidate.solverId];
+  if ('composite' in candidate && candidate.composite) return candidate.composite.legs.slice(0, order.outputs.length).map(({ solverId }) => solverId);
+  return 'splitFill' in candidate && candidate.splitFill ? candidate.splitFill.fills.map(({ solverId }) => solverId) : [candidate.solverId];
+}
+
 const sealedText = (candidate: string, checksum: string): string => `${candidate.slice(0, -1)},"integrityChecksum":${JSON.stringify(checksum)}}`;
 
 /** All outputs of an order of ours are slices of one delivery. undefined when these are not. */
 function previewOf(order: StandardOrder, dest: Chain): { asset: string; amount: string; receiver: Address } | undefined {
   const [first] = order.outputs;
-  if (!first || order.outputs.some(({ chainId, token, recipient, context }) => chainId !== first.chainId || token !== first.token || recipient !== first.recipient || !decodeContext(context))) return undefined;
+  const delivery = first && readDelivery(first);
+  if (!delivery || order.outputs.some(({ chainId, token, recipient, callbackData, context }) => chainId !== first.chainId || token !== first.token || recipient !== first.recipient || callbackData !== first.callbackData || !decodeContext(context))) return undefined;
   const amount = order.outputs.reduce((sum, output) => sum + output.amount, 0n);
-  return { asset: assetId({ chainId: dest.id, token: bytes32ToAddress(first.token) }), amount: amount.toString(), receiver: bytes32ToAddress(first.recipient) };
+  return { asset: assetId({ chainId: dest.id, token: bytes32ToAddress(first.token) }), amount: amount.toString(), receiver: delivery.account };
 }

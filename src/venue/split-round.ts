@@ -5,7 +5,7 @@ import { decodeContext, encodeContext } from '../domain/context.ts';
 import { addressToBytes32, type Bytes32 } from '../domain/hex.ts';
 import { orderId, type StandardOrder } from '../domain/order.ts';
 import { orderTimes } from '../domain/time.ts';
-import type { Commit, Partial, Slice } from '../protocol/link.ts';
+import { type Commit, type Partial, recipientFor, type Slice } from '../protocol/link.ts';
 import { orderToMessage } from '../protocol/wire.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Session } from './roster.ts';
@@ -95,8 +95,7 @@ function splitOrder(ask: Ask, plan: SplitPlan, sessions: readonly Session[], val
       chainId: BigInt(dest.id),
       token: addressToBytes32(outputToken.address),
       amount: outputAmount,
-      recipient: addressToBytes32(rfq.receiver),
-      callbackData: '0x',
+      ...recipientFor(rfq),
       context: encodeContext({
         exclusiveFor: (sessions[index] as Session).accounts.get(dest.id)?.account ?? '0x',
         startTime: times.fillDeadline + 1,

@@ -7,7 +7,7 @@ import { type Address, addressToBytes32, type Bytes32 } from '../domain/hex.ts';
 import { orderId, type StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Recovery } from '../ports/signer.ts';
-import type { LinkQuote, Rfq } from '../protocol/link.ts';
+import { type LinkQuote, recipientFor, type Rfq } from '../protocol/link.ts';
 import { orderFromMessage } from '../protocol/wire.ts';
 import { type Exposure, groupOf } from './exposure.ts';
 import type { Liquidity } from './liquidity.ts';
@@ -116,13 +116,14 @@ function termsObjection({ rfq, origin, inputToken, nonce }: Ask, order: Standard
 }
 
 export function outputObjection({ rfq, dest, outputToken }: Ask, output: StandardOrder['outputs'][number]): Objection | undefined {
+  const wanted = recipientFor(rfq);
   const same =
     output.oracle === addressToBytes32(rfq.skeleton.outputOracle) &&
     output.settler === addressToBytes32(dest.escrow) &&
     output.chainId === BigInt(dest.id) &&
     output.token === addressToBytes32(outputToken.address) &&
-    output.recipient === addressToBytes32(rfq.receiver) &&
-    output.callbackData === '0x';
+    output.recipient === wanted.recipient &&
+    output.callbackData === wanted.callbackData;
   return same ? undefined : 'output';
 }
 

@@ -9,7 +9,7 @@ import { parseAssetId } from '../../src/domain/asset.ts';
 import { orderId, type StandardOrder } from '../../src/domain/order.ts';
 import { orderTimes } from '../../src/domain/time.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
-import { type FromSolver, type FromVenue, LINK_PATH, LINK_PROTOCOL_VERSION, type LinkQuote, type Message, readFromVenue, type Rfq, type Slice } from '../../src/protocol/link.ts';
+import { type FromSolver, type FromVenue, LINK_PATH, LINK_PROTOCOL_VERSION, type LinkQuote, type Message, readFromVenue, recipientFor, type Rfq, type Slice } from '../../src/protocol/link.ts';
 import { linkProofDigest } from '../../src/protocol/link-proof.ts';
 import { orderFromMessage, orderToMessage } from '../../src/protocol/wire.ts';
 import type { TestAccount } from './devnet.ts';
@@ -132,8 +132,7 @@ function createMaker({ lp, operator, now: chainNow = () => 0 }: SolverSpec, chai
             chainId: BigInt(outputAsset.chainId),
             token: addressToBytes32(outputAsset.token),
             amount: output,
-            recipient: addressToBytes32(rfq.receiver),
-            callbackData: '0x',
+            ...recipientFor(rfq),
             context: encodeContext({ exclusiveFor: lp, startTime: times.fillDeadline + 1, portionBps: 10_000, feeBps: rfq.platformFeeBps, relayFee: BigInt(rfq.relayFee) }),
           },
         ],
