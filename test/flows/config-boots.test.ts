@@ -71,7 +71,7 @@ describe('boot', () => {
     for (const name of ['operator', 'relayer', 'attester']) await writeSecretFile(join(folder, 'secrets', `${name}.json`), keystore);
     await writeSecretFile(join(folder, 'secrets', 'relayer.password'), PASSWORD);
     await writeSecretFile(join(folder, 'secrets', 'attester.password'), PASSWORD);
-    await writeSecretFile(join(folder, 'secrets', 'seal'), 'ab'.repeat(32));
+    for (const name of ['seal', 'admin']) await writeSecretFile(join(folder, 'secrets', name), 'ab'.repeat(32));
     await writeSecretFile(join(folder, 'secrets', 'venue-key'), `fq_test_${'k'.repeat(43)}`);
   }, 90_000);
 
@@ -100,6 +100,7 @@ describe('boot', () => {
       ...quiet,
       FIRMQUOTE__OPS__PORT: String(opsPort),
       [app === 'lp' ? 'FIRMQUOTE__ADMIN__PORT' : 'FIRMQUOTE__HTTP__PORT']: String(otherPort),
+      ...(app === 'venue' ? { FIRMQUOTE__ADMIN__PORT: '0' } : {}),
     };
     const running = startFirmquote([...args, '--config', example(app)], env, folder);
     const ready = async () => {

@@ -1,92 +1,40 @@
 /** `firmquote keys`: issue, list and revoke, straight in the venue's database; running venues hear of it at once. */
 
-import { createPostgresBus } from '../../adapters/postgres/bus.ts';
-import { migrate } from '../../adapters/postgres/migrate.ts';
-import { VENUE_MIGRATIONS } from '../../adapters/postgres/migrations/venue.ts';
-import { connectDatabase } from '../../adapters/postgres/pool.ts';
-import { createVenueStore } from '../../adapters/postgres/venue-store.ts';
-import { createLog } from '../../adapters/pino/log.ts';
-import { createRedactor } from '../../adapters/pino/redact.ts';
-import { systemClock } from '../../adapters/system/clock.ts';
-import { systemRandom } from '../../adapters/system/random.ts';
-import { RequestError } from '../../domain/errors.ts';
-import type { Bus } from '../../ports/bus.ts';
-import type { KeyKind, KeyMode, Role, VenueStore } from '../../ports/store.ts';
-import { KEYS_TOPIC, mintKey } from '../../venue/keys.ts';
-import { loadConfig } from '../config/load.ts';
-import { borrowDatabaseUrl } from '../database.ts';
-import { VENUE_SCHEMA } from '../venue/schema.ts';
-import { seed } from '../venue/seed.ts';
-import { zVenueConfig } from '../venue/config.ts';
+import { zNewKeyRequest } from '../../protocol/admin.ts';
+import { type AdminOptions, readInput, withAdmin } from './admin-door.ts';
+import { table } from './table.ts';
 
-interface IssueOptions {
-  config: string;
-  kind: KeyKind;
-  mode: KeyMode;
+interface IssueOptions extends AdminOptions {
+  kind: string;
+  mode: string;
   workspace?: string;
-  role?: Role;
+  role?: string;
   member?: string;
   solver?: string;
   label: string;
 }
 
-export async function issueKey(given: object): Promise<void> {
-  const options = given as IssueOptions;
-  assertComplete(options);
-  await withStore(options.config, async (store) => {
-    if (options.workspace !== undefined && !(await store.workspace(options.workspace))) throw new RequestError(`There is no workspace "${options.workspace}". Add it to the venue's configuration first.`, { code: 'bad_request' });
-    if (options.solver !== undefined && !(await store.listSolvers()).some(({ id }) => id === options.solver)) throw new RequestError(`There is no solver "${options.solver}". Add it to the venue's configuration first.`, { code: 'bad_request' });
-    const { text, record } = mintKey(
-      { random: systemRandom, clock: systemClock },
-      { kind: options.kind, mode: options.mode, workspaceId: options.workspace ?? null, role: options.kind === 'workspace' ? (options.role ?? 'viewer') : null, memberId: options.member ?? null, solverId: options.solver ?? null, label: options.label },
-    );
-    await store.addKey(record);
-    console.error(`Key ${record.id}. This is the only time that its text is shown:`);
+const ISSUE_OPTIONS = { kind: '--kind', mode: '--mode', workspaceId: '--workspace', role: '--role', memberId: '--member', solverId: '--solver', label: '--label' };
+
+export const issueKey = ({ config, json, kind, mode, workspace, role, member, solver, label }: IssueOptions): Promise<void> =>
+  withAdmin(config, async ({ admin, who }) => {
+    const wanted = readInput(zNewKeyRequest, { kind, mode, workspaceId: workspace, role, memberId: member, solverId: solver, label }, ISSUE_OPTIONS);
+    const { key, text } = await admin.keys.issue(who, wanted);
+    if (json) return console.log(JSON.stringify({ key, text }));
+    console.error(`Key ${key.id}. This is the only time that its text is shown:`);
     console.log(text);
   });
-}
 
-export async function listKeys({ config }: { config: string }): Promise<void> {
-  await withStore(config, async (store) => {
-    for (const key of await store.listKeys()) {
-      const owner = key.solverId ?? key.workspaceId ?? '-';
-      const state = key.revokedAtMs === null ? 'live' : `revoked ${new Date(key.revokedAtMs).toISOString()}`;
-      console.log([key.id, `fq_${key.mode}_${key.lookup}…`, key.kind, owner, key.role ?? '-', new Date(key.createdAtMs).toISOString(), state, key.label].join('  '));
-    }
+export const listKeys = ({ config, json, workspace, solver, live }: AdminOptions & { workspace?: string; solver?: string; live?: boolean }): Promise<void> =>
+  withAdmin(config, async ({ admin }) => {
+    const keys = await admin.keys.list({ workspaceId: workspace, solverId: solver, live });
+    if (json) return console.log(JSON.stringify({ keys }));
+    const rows = keys.map(({ id, begins, kind, workspaceId, solverId, role, memberId, createdAt, revokedAt, label }) => [id, `${begins}…`, kind, workspaceId ?? solverId ?? '-', role ?? '-', memberId ?? '-', createdAt, revokedAt === null ? 'live' : `revoked ${revokedAt}`, label]);
+    for (const line of rows.length === 0 ? ['No key was issued yet.'] : table(['key', 'begins', 'kind', 'belongs to', 'role', 'member', 'issued', 'state', 'label'], rows)) console.log(line);
   });
-}
 
-export async function revokeKey(id: string, { config }: { config: string }): Promise<void> {
-  await withStore(config, async (store, bus) => {
-    if (!(await store.revokeKey(id, systemClock.nowMs()))) throw new RequestError(`There is no live key "${id}". See: firmquote keys list`, { code: 'not_found' });
-    await bus.publish(KEYS_TOPIC, id);
-    console.log(`${id} is revoked everywhere.`);
+export const revokeKey = (id: string, { config, json }: AdminOptions): Promise<void> =>
+  withAdmin(config, async ({ admin, who }) => {
+    const key = await admin.keys.revoke(who, id);
+    console.log(json ? JSON.stringify(key) : `${id} is revoked everywhere.`);
   });
-}
-
-function assertComplete({ kind, workspace, role, solver }: IssueOptions): void {
-  if (kind === 'solver' ? solver === undefined : workspace === undefined) {
-    throw new RequestError(kind === 'solver' ? 'A solver key belongs to a roster entry: add --solver ID.' : `A ${kind} key belongs to a workspace: add --workspace ID.`, { code: 'bad_request' });
-  }
-  if (role !== undefined && kind !== 'workspace') throw new RequestError('Only workspace keys have a role: leave --role out.', { code: 'bad_request' });
-}
-
-async function withStore(configFile: string, work: (store: VenueStore, bus: Bus) => Promise<void>): Promise<void> {
-  const { config } = await loadConfig(zVenueConfig, configFile, process.env);
-  const redactor = createRedactor();
-  const log = createLog({ app: 'keys', level: 'silent', redactor });
-  const { url, giveBack } = await borrowDatabaseUrl(config.database, { log, secrets: { env: process.env, redactor } });
-  const db = connectDatabase({ url, schema: VENUE_SCHEMA, maxConnections: 2, log });
-  const bus = createPostgresBus(db, log);
-  try {
-    await migrate(db, VENUE_MIGRATIONS);
-    const store = createVenueStore(db);
-    // A key may be issued before the venue ran for the first time.
-    await seed(store, config);
-    await work(store, bus);
-  } finally {
-    await bus.close();
-    await db.close();
-    await giveBack();
-  }
-}

@@ -3,6 +3,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BaseError } from '../../domain/errors.ts';
+import { adminCommands } from './admin.ts';
 import { lpCommand } from './lp.ts';
 import { simCommand } from './sim.ts';
 
@@ -42,6 +43,19 @@ program
   .option('--quiet-market', 'no trades of its own')
   .action(async (options: { once?: boolean; risk?: boolean; dataDir: string; port: number; config?: string; quietMarket?: boolean }) => (await import('../demo/main.ts')).runDemo(options));
 
+program
+  .command('verify')
+  .description('check the dossier of a trade against signatures and chains, trusting no venue; exit 0 all held, 1 something is false, 2 not everything could be asked')
+  .argument('<orderId>')
+  .option('--file <file>', 'a saved dossier (JSON), instead of asking the venue')
+  .option('--url <url>', 'the venue')
+  .option('--workspace <id>', 'whose trade it is')
+  .option('--key <key>', 'a workspace key of an owner or admin; better in the variable FIRMQUOTE_KEY')
+  .option('--rpc <chain=url>', 'your own node of a chain; repeat for each chain of the order', collect, [])
+  .option('--escrow <chain=address>', 'the escrow that you know on a chain, to be held against the signed one', collect, [])
+  .option('--json', 'one JSON object')
+  .action(async (orderId: string, options: { rpc: string[]; escrow: string[] }) => (await import('../verify/main.ts')).runVerify(orderId, options));
+
 const config = program.command('config').description('look at configuration files');
 config
   .command('check')
@@ -50,25 +64,7 @@ config
   .addOption(new Option('--app <app>', 'what the file configures; found out by itself when absent').choices(['venue', 'lp', 'attester', 'demo']))
   .action(async (file: string, options: { app?: 'venue' | 'lp' | 'attester' | 'demo' }) => (await import('./config-check.ts')).checkConfig(file, options.app));
 
-const keys = program.command('keys').description('issue, list and revoke API keys of a venue');
-const venueDatabase = (command: Command) => command.addOption(new Option('-c, --config <file>', "the venue's configuration; DATABASE_URL wins over it").makeOptionMandatory());
-venueDatabase(keys.command('issue'))
-  .description('make a key and print it, once')
-  .addOption(new Option('--kind <kind>', 'who will use it').choices(['service', 'workspace', 'solver']).makeOptionMandatory())
-  .addOption(new Option('--mode <mode>', 'sandbox or production').choices(['test', 'live']).default('test'))
-  .option('--workspace <id>', 'the workspace it belongs to (service and workspace keys)')
-  .addOption(new Option('--role <role>', 'workspace keys only').choices(['owner', 'admin', 'member', 'viewer']))
-  .option('--member <id>', 'workspace keys only')
-  .option('--solver <id>', 'the roster entry it belongs to (solver keys)')
-  .option('--label <text>', 'a note for the list', '')
-  .action(async (options: object) => (await import('./keys.ts')).issueKey(options));
-venueDatabase(keys.command('list'))
-  .description('list keys; their text is not kept')
-  .action(async (options: { config: string }) => (await import('./keys.ts')).listKeys(options));
-venueDatabase(keys.command('revoke'))
-  .description('end a key at once')
-  .argument('<id>')
-  .action(async (id: string, options: { config: string }) => (await import('./keys.ts')).revokeKey(id, options));
+for (const command of adminCommands()) program.addCommand(command);
 
 program
   .command('feed')
@@ -127,4 +123,9 @@ function readWhole(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 0) throw new InvalidArgumentError('It must be a whole number.');
   return count;
+}
+
+/** An option that may be given more than once. */
+function collect(text: string, before: readonly string[]): string[] {
+  return [...before, text];
 }

@@ -41,6 +41,16 @@ export const zVenueConfig = z.strictObject({
     })
     .prefault({}),
   ops: zDoor(9100).prefault({}),
+  /** The administrators' API; closed while it has no key. */
+  admin: z
+    .strictObject({
+      host: z.string().default('127.0.0.1'),
+      port: z.int().min(0).max(65_535).default(9101),
+      /** Whoever shows one may change everything that `firmquote workspace` can; its id is what the audit trail says. */
+      keys: z.array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,32}$/), secret: zSecretSource })).default([]),
+      requestsPerSecond: z.number().positive().default(20),
+    })
+    .prefault({}),
   log: zLogSection.prefault({}),
   database: zDatabase('firmquote_venue').prefault({}),
   queue: z.strictObject({ /** REDIS_URL wins; null: on PostgreSQL. */ redisUrl: zSecretText.nullable().default(null) }).prefault({}),
@@ -108,7 +118,7 @@ export const zVenueConfig = z.strictObject({
       longestRetryMs: zCount(COURIER.longestRetryMs),
     })
     .prefault({}),
-  /** Written into the database at every start: the file is what counts. */
+  /** Put into a database that does not know them yet; from then on `firmquote workspace set` changes them. */
   workspaces: z
     .array(
       z.strictObject({
@@ -123,7 +133,7 @@ export const zVenueConfig = z.strictObject({
       }),
     )
     .default([]),
-  /** The onboarded: who may take part in the fan-out. */
+  /** The onboarded, who may take part in the fan-out: like workspaces, for a database that does not know them yet. */
   solvers: z
     .array(
       z.strictObject({

@@ -29,6 +29,7 @@ import { createProofs } from '../proofs.ts';
 import { openQueue } from '../queue.ts';
 import { type VenueConfig, zVenueConfig } from './config.ts';
 import { openOutbound, openScreeners, openTransmitter } from './records.ts';
+import { openAdmin } from './admin.ts';
 import { createReference } from './reference.ts';
 import { watchRelayer } from './relayer.ts';
 import { VENUE_SCHEMA } from './schema.ts';
@@ -50,7 +51,7 @@ export async function runVenue({ config: file, role }: { config: string; role: R
 
     const db = await openDatabase(config.database, { schema: VENUE_SCHEMA, migrations: [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS] }, { life, log, secrets });
     const store = createVenueStore(db);
-    await seed(store, config);
+    await seed(store, config, log);
     const bus = createPostgresBus(db, log.child({ part: 'bus' }));
     life.onStop('event bus', () => bus.close());
     const queue = openQueue(config.queue, db, { log, secrets });
@@ -81,6 +82,7 @@ export async function runVenue({ config: file, role }: { config: string; role: R
       );
       // Last in, first out: no new request is taken while everything behind the door still works.
       life.onStop('public door', () => server.close());
+      await openAdmin(config.admin, { db, store, chains, life, log: log.child({ part: 'admin' }), secrets });
       ready.push(() => venue.ready());
       log.info({ url: server.url, metrics: `${ops.url}/metrics` }, 'venue is open');
     }

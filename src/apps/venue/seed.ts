@@ -1,11 +1,21 @@
-/** The configuration's workspaces and solvers, as the database shall have them. */
+/** The configuration's workspaces and solvers, put into a database that does not know them yet; from then on administrators change them there. */
 
-import type { VenueStore } from '../../ports/store.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Log } from '../../ports/log.ts';
+import type { VenueStore, Workspace } from '../../ports/store.ts';
 import type { VenueConfig } from './config.ts';
 
-export async function seed(store: VenueStore, { workspaces, solvers }: Pick<VenueConfig, 'workspaces' | 'solvers'>): Promise<void> {
+export async function seed(store: VenueStore, { workspaces, solvers }: Pick<VenueConfig, 'workspaces' | 'solvers'>, log: Log): Promise<void> {
   for (const { id, name, platformFeeBps, eligibleSolvers, openQuotes, openNotionalUsd, travelRuleThresholdUsd } of workspaces) {
-    await store.putWorkspace({ id, name, platformFeeBps, eligibleSolvers, limits: { openQuotes, openNotionalUsd }, travelRuleThresholdUsd });
+    const wanted: Workspace = { id, name, platformFeeBps, eligibleSolvers, limits: { openQuotes, openNotionalUsd }, travelRuleThresholdUsd };
+    const kept = await store.workspace(id);
+    if (!kept) await store.putWorkspace(wanted);
+    else if (!isDeepStrictEqual(kept, wanted)) log.warn({ workspace: id }, 'the configuration says otherwise about this workspace than the database, which counts: change it with `firmquote workspace set`');
   }
-  for (const solver of solvers) await store.putSolver(solver);
+  const onboarded = new Map((await store.listSolvers()).map((solver) => [solver.id, solver]));
+  for (const wanted of solvers) {
+    const kept = onboarded.get(wanted.id);
+    if (!kept) await store.putSolver(wanted);
+    else if (!isDeepStrictEqual({ id: kept.id, name: kept.name, kind: kept.kind, corridors: kept.corridors, disabled: kept.disabled }, wanted)) log.warn({ solver: wanted.id }, 'the configuration says otherwise about this solver than the database, which counts: change it with `firmquote solver set`');
+  }
 }

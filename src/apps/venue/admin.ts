@@ -1,0 +1,36 @@
+/** The administrators' door of a venue: its own server on its own port, opened only when the configuration names an admin key. */
+
+import { startHttp } from '../../adapters/http/server.ts';
+import { createAdminStore } from '../../adapters/postgres/admin-store.ts';
+import type { Database } from '../../adapters/postgres/pool.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import { systemRandom } from '../../adapters/system/random.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Log } from '../../ports/log.ts';
+import type { VenueStore } from '../../ports/store.ts';
+import { createAdmin } from '../../venue/admin/admin.ts';
+import { createAdminGate } from '../../venue/admin/gate.ts';
+import { adminRoutes } from '../../venue/admin/routes.ts';
+import { openSecret, type SecretContext } from '../keys.ts';
+import type { Life } from '../process.ts';
+import type { VenueConfig } from './config.ts';
+
+/** A change is a few hundred bytes. */
+const BODY_LIMIT_BYTES = 64 * 1024;
+const MAX_CONNECTIONS = 100;
+
+export async function openAdmin({ host, port, keys, requestsPerSecond }: VenueConfig['admin'], { db, store, chains, life, log, secrets }: { db: Database; store: VenueStore; chains: readonly ChainPort[]; life: Life; log: Log; secrets: SecretContext }): Promise<void> {
+  if (keys.length === 0) return;
+  const admin = createAdmin({
+    store: createAdminStore(db),
+    venue: store,
+    clock: systemClock,
+    random: systemRandom,
+    feeCaps: () => Promise.all(chains.map(async (chain) => ({ slug: chain.chain.slug, maxFeeBps: await chain.maxFeeBps() }))),
+  });
+  const opened = await Promise.all(keys.map(async ({ id, secret }) => ({ id, secret: await openSecret(secret, secrets) })));
+  const gate = createAdminGate({ clock: systemClock, log }, { keys: opened, requestsPerSecond });
+  const server = await startHttp({ routes: adminRoutes(admin), doors: [], gate, clock: systemClock, log }, { host, port, bodyLimitBytes: BODY_LIMIT_BYTES, maxConnections: MAX_CONNECTIONS, title: 'firmquote venue administration' });
+  life.onStop('admin door', () => server.close());
+  log.info({ url: server.url }, 'administrators may come in');
+}
