@@ -9,11 +9,12 @@ import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
+import type { Log } from '../../src/ports/log.ts';
 import type { Screener } from '../../src/ports/screening.ts';
 import type { KeyKind, KeyMode, VenueStore, Workspace } from '../../src/ports/store.ts';
 import { mintKey } from '../../src/venue/keys.ts';
 import type { VenueOptions } from '../../src/venue/options.ts';
-import { createVenue, type Venue } from '../../src/venue/venue.ts';
+import { createVenue, type Venue, type VenueDeps } from '../../src/venue/venue.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
 import { startTestPostgres, type TestPostgres } from './postgres.ts';
 import { silentLog, silentMetrics } from './silent.ts';
@@ -35,6 +36,10 @@ export interface TestVenue {
   /** Onboards, funds and connects an LP; waits until it is active. */
   solver(n: number, answer: SolverSpec['answer'], more?: Partial<SolverSpec> & { inventory?: bigint }): Promise<ScriptedSolver & { id: string; lp: TestAccount; operator: TestAccount; apiKey: string }>;
   call(method: string, path: string, options?: { key?: string | null; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }): Promise<Answer>;
+  /** Another process over the same database and chains. */
+  replica(): Promise<{ url: string; stop(): Promise<void> }>;
+  /** From here on the database is gone. */
+  stopDatabase(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -56,47 +61,51 @@ export interface Surroundings {
   fsync?: boolean;
   /** What the venue sees of a chain: the real one, slower or failing where a test says so. */
   seen?: (port: ChainPort) => ChainPort;
+  /** Where it writes what it has to say. */
+  log?: Log;
   screeners?: readonly Screener[];
 }
 
 export async function startTestVenue(options: Partial<VenueOptions> & Surroundings = {}): Promise<TestVenue> {
-  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, screeners = [], ...venueOptions } = options;
+  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, screeners = [], log = silentLog, ...venueOptions } = options;
   const [devnet, postgres] = await Promise.all([startDevnet(chainIds, landingMarginSeconds === undefined ? {} : { landingMarginSeconds }), startTestPostgres(fsync ? {} : undefined)]);
-  return assemble(devnet, postgres, venueOptions, seen, screeners);
+  return assemble(devnet, postgres, venueOptions, { seen, screeners, log });
 }
 
-async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, seen: (port: ChainPort) => ChainPort, screeners: readonly Screener[]): Promise<TestVenue> {
+async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, screeners, log }: Required<Pick<Surroundings, 'seen' | 'screeners' | 'log'>>): Promise<TestVenue> {
   const db = await postgres.database('venue', VENUE_MIGRATIONS);
   const store = createVenueStore(db);
-  const bus = createPostgresBus(db, silentLog);
+  const bus = createPostgresBus(db, log);
   const relayer = { healthy: true };
   const woken: string[] = [];
-  const venue = createVenue(
-    {
-      store,
-      bus,
-      queue: { wake: async (_topic, id) => void woken.push(id), process: async () => {}, close: async () => {} },
-      chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, seen(port)])),
-      relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
-      reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
-      screeners,
-      recovery: createRecovery(),
-      clock: systemClock,
-      random: systemRandom,
-      log: silentLog,
-      metrics: silentMetrics,
-    },
-    {
-      venueId: 'test',
-      sealKeys: [{ kid: 'k1', secret: Buffer.alloc(32, 7), acceptUntil: null }],
-      listedChains: [{ slug: 'tron-shasta', id: 2_494_104_990, sandbox: true }],
-      ...options,
-      rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000, ...options.rates },
-    },
-  );
+  const deps: VenueDeps = {
+    store,
+    bus,
+    queue: { wake: async (_topic, id) => void woken.push(id), process: async () => {}, close: async () => {} },
+    chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, seen(port)])),
+    relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
+    reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
+    screeners,
+    recovery: createRecovery(),
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    metrics: silentMetrics,
+  };
+  const venueOptions: VenueOptions = {
+    venueId: 'test',
+    sealKeys: [{ kid: 'k1', secret: Buffer.alloc(32, 7), acceptUntil: null }],
+    listedChains: [{ slug: 'tron-shasta', id: 2_494_104_990, sandbox: true }],
+    ...options,
+    rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000, ...options.rates },
+  };
+  async function open() {
+    const venue = createVenue(deps, venueOptions);
+    await venue.start();
+    return { venue, http: await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log }, { port: 0 }) };
+  }
   await store.putWorkspace({ id: 'w1', name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
-  await venue.start();
-  const http = await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log: silentLog }, { port: 0 });
+  const { venue, http } = await open();
   const solvers: ScriptedSolver[] = [];
   let funding = Promise.resolve();
   const [chain] = devnet.chains as [TestChain];
@@ -152,6 +161,17 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, json: parse(text) };
     },
+    async replica() {
+      const other = await open();
+      return {
+        url: other.http.url,
+        async stop() {
+          await other.http.close();
+          await other.venue.stop();
+        },
+      };
+    },
+    stopDatabase: () => postgres.stop(),
     async stop() {
       await Promise.all(solvers.map((solver) => solver.stop()));
       await http.close();
