@@ -31,11 +31,11 @@ export function createReconciler(
   let lastMs: number | undefined;
   let serial = 0;
 
-  /** The withdrawal request as it counts: gone from the request on, until the chain shows at depth that it is over. */
+  /** What leaves the balance by a request or by itself, as it counts: gone from the request or delivery on, until the chain shows at depth that it is over. */
   async function withdrawal(token: Address, at: ChainCursor): Promise<void> {
-    const [latest, final] = await Promise.all([port.pendingWithdrawal(account, token), port.pendingWithdrawal(account, token, at.block)]);
+    const [latest, final, ...deferred] = await Promise.all([port.pendingWithdrawal(account, token), port.pendingWithdrawal(account, token, at.block), port.ledgerDeferred(account, token), port.ledgerDeferred(account, token, at.block)]);
     const now = follower.time();
-    const amount = max(latest.lapsesAt >= now ? latest.amount : 0n, final.lapsesAt >= now ? final.amount : 0n);
+    const amount = max(latest.lapsesAt >= now ? latest.amount : 0n, final.lapsesAt >= now ? final.amount : 0n) + max(...deferred);
     const known = requests.get(token);
     if (amount === (known?.amount ?? 0n)) return;
     if (known !== undefined) ledger.apply({ type: 'withdrawal_ended', id: known.id, chainId, token, amount: 0n });
@@ -45,7 +45,7 @@ export function createReconciler(
     const id = `request:${at.hash}:${token}:${clock.nowMs()}:${(serial += 1)}`;
     requests.set(token, { id, amount });
     ledger.apply({ type: 'withdrawal_requested', id, chainId, token, amount });
-    log.warn({ chainId, token, amount }, 'a withdrawal was requested: the amount is not quoted any more');
+    log.warn({ chainId, token, amount }, 'money will leave the ledger: the amount is not quoted any more');
   }
 
   /** true when ledger and chain agree on this token. */

@@ -24,6 +24,10 @@ export interface ChainViews {
   isNonceUsed(user: Address, nonce: bigint, at?: bigint): Promise<boolean>;
   ledgerBalance(account: Address, token: Address, at?: bigint): Promise<bigint>;
   pendingWithdrawal(account: Address, token: Address, at?: bigint): Promise<{ amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds }>;
+  /** What of a ledger balance was delivered to be paid out by itself and has not been: nobody's promise may count on it. */
+  ledgerDeferred(account: Address, token: Address, at?: bigint): Promise<bigint>;
+  /** From when on a deferred delivery may be paid out; 0 when none waits under these names. */
+  deferredUntil(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<UnixSeconds>;
   /** Seconds between asking for one's money and getting it: longer than any quote lives. */
   withdrawalDelay(at?: bigint): Promise<number>;
   /** What the escrow takes as a platform fee at most, basis points; settled when it was deployed. */

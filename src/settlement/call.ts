@@ -71,6 +71,8 @@ export const depositCall = (token: Address, amount: bigint): Hex => escrowCall({
 export const depositForCall = (account: Address, token: Address, amount: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'depositFor', args: [account, token, amount] });
 export const requestWithdrawalCall = (token: Address, amount: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'requestWithdrawal', args: [token, amount] });
 export const withdrawCall = (token: Address, to: Address): Hex => escrowCall({ abi: escrowAbi, functionName: 'withdraw', args: [token, to] });
+/** By anyone, once the deferral is over: to the account's own wallet. */
+export const withdrawDeferredCall = (orderId: Bytes32, output: MandateOutput): Hex => escrowCall({ abi: escrowAbi, functionName: 'withdrawDeferred', args: [orderId, output] });
 export const setOperatorCall = (operator: Address, allowed: boolean): Hex => escrowCall({ abi: escrowAbi, functionName: 'setOperator', args: [operator, allowed] });
 export const invalidateNonceCall = (nonce: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'invalidateNonce', args: [nonce] });
 

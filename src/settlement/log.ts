@@ -13,12 +13,21 @@ export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; lo
   | { kind: 'finalised'; orderId: Bytes32 }
   | { kind: 'refunded'; orderId: Bytes32 }
   | { kind: 'operator'; account: Address; operator: Address; allowed: boolean }
-  /** Anything that may have changed a ledger balance outside an order, by `amount`: deposits, withdrawals (negative) and requests for them (0). */
-  | { kind: 'ledger'; account: Address; token: Address; amount: bigint }
+  /** Anything that may have changed a ledger balance other than by paying or settling an order, by `amount`: deposits, credits, withdrawals (negative) and requests for them (0). */
+  | { kind: 'ledger'; account: Address; token: Address; amount: bigint; request?: WithdrawalRequest }
+  /** A deferred delivery waits no longer: `amount` of it was paid to the account's wallet, which the ledger event just before says too. */
+  | { kind: 'deferral_ended'; orderId: Bytes32; outputHash: Bytes32; account: Address; token: Address; amount: bigint }
   | { kind: 'nonce'; user: Address; nonce: bigint }
   /** The oracle took a payload for proven. */
   | { kind: 'proven'; remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 }
 );
+
+/** All zero: the account has withdrawn its request. */
+export interface WithdrawalRequest {
+  amount: bigint;
+  availableAt: UnixSeconds;
+  lapsesAt: UnixSeconds;
+}
 
 /** A log as nodes give it, numbers parsed. */
 export interface RawLog {
@@ -44,6 +53,7 @@ export const TOPICS = {
   Withdrawn: keccakText('Withdrawn(address,address,address,uint256)'),
   OutputProven: keccakText('OutputProven(uint256,bytes32,bytes32,bytes32)'),
   WithdrawalRequested: keccakText('WithdrawalRequested(address,address,uint256,uint256,uint256)'),
+  DeferralEnded: keccakText('DeferralEnded(bytes32,bytes32,address,address,uint256)'),
 } as const;
 
 // What follows the indexed orderId. Decoded directly: viem's event decoder hashes the signature anew for every log.
@@ -52,7 +62,7 @@ const [, ...FILLED_DATA] = getAbiItem({ abi: escrowAbi, name: 'OutputFilled' }).
 
 /** undefined for events that are not ours. */
 export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | undefined {
-  const [topic, first, second] = topics;
+  const [topic, first, second, third] = topics;
   switch (topic) {
     case TOPICS.Finalised:
       return { ...place, kind: 'finalised', orderId: first as Bytes32 };
@@ -80,7 +90,16 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
     case TOPICS.Withdrawn:
       return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second), amount: -wordAt(data, 1) };
     case TOPICS.WithdrawalRequested:
-      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second), amount: 0n };
+      return {
+        ...place,
+        kind: 'ledger',
+        account: wordAddress(first),
+        token: wordAddress(second),
+        amount: 0n,
+        request: { amount: wordAt(data, 0), availableAt: Number(wordAt(data, 1)), lapsesAt: Number(wordAt(data, 2)) },
+      };
+    case TOPICS.DeferralEnded:
+      return { ...place, kind: 'deferral_ended', orderId: first as Bytes32, outputHash: second as Bytes32, account: wordAddress(third), token: `0x${data.slice(26, 66)}`, amount: wordAt(data, 1) };
     default:
       return undefined;
   }

@@ -17,7 +17,7 @@ export interface Liquidity {
   mayBind(chainId: number, account: Address, signer: Address): boolean;
   /** The same, asked of the chain when this replica has never seen the signer. */
   mayBindNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
-  /** Ledger balance less what a withdrawal has been announced for; undefined while unknown. */
+  /** Ledger balance less what a withdrawal has been announced for and what is paid out by itself; undefined while unknown. */
   available(chainId: number, account: Address, token: Address): bigint | undefined;
   /** Someone may no longer sign for an account. */
   onRevoked(listener: (chainId: number, account: Address, operator: Address) => void): void;
@@ -29,6 +29,8 @@ interface Holding {
   balance: bigint;
   pending: bigint;
   lapsesAt: UnixSeconds;
+  /** Was delivered to be paid out by itself, and will be. */
+  deferred: bigint;
 }
 
 interface Ledger {
@@ -56,9 +58,11 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
     [...chains].map(([id, port]) => [id, { port, accounts: new Set(), holdings: new Map(), operators: new Map(), ended: new Set(), read: undefined, busy: false, blocksSinceFull: 0, stop: () => {} }]),
   );
 
+  /** All of one block: a credit that is in the balance is in what is deferred of it, too. */
   async function readHolding({ port, holdings }: Ledger, account: Address, token: Address): Promise<void> {
-    const [balance, pending] = await Promise.all([port.ledgerBalance(account, token), port.pendingWithdrawal(account, token)]);
-    holdings.set(`${account}:${token}`, { balance, pending: pending.amount, lapsesAt: pending.lapsesAt });
+    const at = port.head()?.number;
+    const [balance, pending, deferred] = await Promise.all([port.ledgerBalance(account, token, at), port.pendingWithdrawal(account, token, at), port.ledgerDeferred(account, token, at)]);
+    holdings.set(`${account}:${token}`, { balance, pending: pending.amount, lapsesAt: pending.lapsesAt, deferred });
   }
 
   const readAccount = (ledger: Ledger, account: Address) => Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(ledger, account, address)));
@@ -168,7 +172,7 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
       const holding = ledger?.holdings.get(`${account}:${token}`);
       if (!ledger || !holding) return undefined;
       const lapsed = holding.pending > 0n && (ledger.port.head()?.timestamp ?? 0) > holding.lapsesAt;
-      const free = holding.balance - (lapsed ? 0n : holding.pending);
+      const free = holding.balance - (lapsed ? 0n : holding.pending) - holding.deferred;
       return free > 0n ? free : 0n;
     },
     onRevoked: (listener) => void revoked.push(listener),

@@ -1,14 +1,11 @@
 /** Who a trade is for, as its signed order says. */
 
 import { readDelivery } from '../domain/delivery.ts';
-import { type Address, bytes32ToAddress } from '../domain/hex.ts';
-import type { MandateOutput, StandardOrder } from '../domain/order.ts';
+import type { Address } from '../domain/hex.ts';
+import type { StandardOrder } from '../domain/order.ts';
 
-/** All outputs of an order of ours go to one receiver. */
+/** All outputs of an order of ours go to one receiver, in its wallet or in the ledger. */
 export function receiverOf({ outputs, user }: StandardOrder): Address {
   const [output] = outputs;
-  return output ? receiverOfOutput(output) : user;
+  return (output && readDelivery(output)?.account) ?? user;
 }
-
-/** Whose wallet or ledger balance an output goes to. */
-export const receiverOfOutput = (output: MandateOutput): Address => readDelivery(output)?.account ?? bytes32ToAddress(output.recipient);

@@ -1,5 +1,6 @@
 /** What the chain says about a taker and its candidate, read at once: who signed, what it holds, what it has granted. */
 
+import { max } from '../domain/amount.ts';
 import type { Bytes32, Hex } from '../domain/hex.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { Recovery } from '../ports/signer.ts';
@@ -21,9 +22,10 @@ export interface TakerState {
 export async function readTaker(port: ChainPort, { order, inputToken, inputAmount }: Opened): Promise<TakerState> {
   const { escrow, permit2 } = port.chain;
   const [user, token] = [order.user, inputToken.address];
-  const [ledger, pending, tokenBalance, hasCode, permit2TokenAllowance, grant, escrowAllowance, nonceUsed] = await Promise.all([
+  const [ledger, pending, deferred, tokenBalance, hasCode, permit2TokenAllowance, grant, escrowAllowance, nonceUsed] = await Promise.all([
     port.ledgerBalance(user, token),
     port.pendingWithdrawal(user, token),
+    port.ledgerDeferred(user, token),
     port.tokenBalance(user, token),
     port.hasCode(user),
     port.allowance(user, token, permit2),
@@ -33,7 +35,7 @@ export async function readTaker(port: ChainPort, { order, inputToken, inputAmoun
   ]);
   const funding: FundingState = {
     amount: inputAmount,
-    ledgerAvailable: ledger > pending.amount ? ledger - pending.amount : 0n,
+    ledgerAvailable: max(ledger - pending.amount - deferred, 0n),
     tokenBalance,
     hasEip3009: inputToken.eip3009 !== null,
     takerHasCode: hasCode,

@@ -44,6 +44,10 @@ export function createViews(chain: Chain, rpc: Rpc, call: ViewCaller): ChainView
       const [amount = 0n, availableAt = 0n, lapsesAt = 0n] = await words('pendingWithdrawal', chain.escrow, encode('pendingWithdrawal(address,address)', account, token), at, 3);
       return { amount, availableAt: Number(availableAt), lapsesAt: Number(lapsesAt) };
     },
+    ledgerDeferred: (account, token, at) => one('deferredOf', chain.escrow, encode('deferredOf(address,address)', account, token), at),
+    async deferredUntil(orderId, outputHash, at) {
+      return Number(await one('deferredUntil', chain.escrow, encode('deferredUntil(bytes32,bytes32)', orderId, outputHash), at));
+    },
     async withdrawalDelay(at) {
       return Number(await one('WITHDRAWAL_DELAY', chain.escrow, encode('WITHDRAWAL_DELAY()'), at));
     },
