@@ -21,6 +21,8 @@ const permit2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
 const modules = [
   { file: 'escrow', contract: 'Escrow', name: 'escrow' },
   { file: 'attestation-oracle', contract: 'AttestationOracle', name: 'attestationOracle' },
+  { file: 'constant-product-filler', contract: 'ConstantProductFiller', name: 'constantProductFiller' },
+  { file: 'concentrated-filler', contract: 'ConcentratedFiller', name: 'concentratedFiller' },
   { file: 'dev-usd', contract: 'DevUsd', name: 'devUsd' },
   { file: 'dev-token', contract: 'DevToken', name: 'devToken' },
   { file: 'dev-wallet', contract: 'DevWallet', name: 'devWallet' },

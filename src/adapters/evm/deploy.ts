@@ -112,7 +112,7 @@ export async function deployContractWallets({ rpcUrl, chainId, deployerPrivateKe
   return wallets;
 }
 
-interface Dev {
+export interface Dev {
   address: Address;
   rpc(method: string, params: readonly unknown[]): Promise<unknown>;
   send(to: Address | null, data: Hex): void;
@@ -121,7 +121,7 @@ interface Dev {
   settled(): Promise<void>;
 }
 
-async function connectDev(rpcUrl: string, chainId: number, privateKey: Hex): Promise<Dev> {
+export async function connectDev(rpcUrl: string, chainId: number, privateKey: Hex): Promise<Dev> {
   const account = privateKeyToAccount(privateKey);
   const chain = { id: chainId, name: 'devnet', nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 }, rpcUrls: { default: { http: [rpcUrl] } } };
   const client = createWalletClient({ account, chain, transport: http(rpcUrl, { batch: true }) }).extend(publicActions as never) as ReturnType<typeof createWalletClient> & PublicActions;

@@ -1,0 +1,32 @@
+/** What a Uniswap v2 pair gives and takes, to the unit. */
+
+export interface ConstantProductPair {
+  reserve0: bigint;
+  reserve1: bigint;
+}
+
+const MAX_RESERVE = (1n << 112n) - 1n;
+
+/** The most that leaves for this input, rounded down; 0n, which the pair refuses, when that is nothing. Undefined when it would hold more than it can count. */
+export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amountIn: bigint): bigint | undefined {
+  const [reserveIn, reserveOut] = sides(pair, zeroForOne);
+  if (reserveIn === 0n || reserveOut === 0n || reserveIn + amountIn > MAX_RESERVE) return undefined;
+  const afterFee = amountIn * 997n;
+  return (afterFee * reserveOut) / (reserveIn * 1_000n + afterFee);
+}
+
+/** An input that suffices for this output, rounded up as the router does. Undefined when there is none. */
+export function pairInput(pair: ConstantProductPair, zeroForOne: boolean, amountOut: bigint): bigint | undefined {
+  const [reserveIn, reserveOut] = sides(pair, zeroForOne);
+  if (reserveIn === 0n || amountOut >= reserveOut || amountOut <= 0n) return undefined;
+  const amountIn = (reserveIn * amountOut * 1_000n) / ((reserveOut - amountOut) * 997n) + 1n;
+  return reserveIn + amountIn > MAX_RESERVE ? undefined : amountIn;
+}
+
+/** Does the pair's price stay within so many bps of where it is? */
+export function pairHolds(pair: ConstantProductPair, zeroForOne: boolean, amountIn: bigint, amountOut: bigint, maxMoveBps: number): boolean {
+  const [reserveIn, reserveOut] = sides(pair, zeroForOne);
+  return (reserveOut - amountOut) * reserveIn * 10_000n >= reserveOut * (reserveIn + amountIn) * (10_000n - BigInt(maxMoveBps));
+}
+
+const sides = ({ reserve0, reserve1 }: ConstantProductPair, zeroForOne: boolean): [bigint, bigint] => (zeroForOne ? [reserve0, reserve1] : [reserve1, reserve0]);
