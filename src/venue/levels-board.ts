@@ -9,6 +9,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { KeyMode, Workspace } from '../ports/store.ts';
 import { PRICES_EVERY_MS, type PriceEventFrame } from '../protocol/events.ts';
 import { type Levels, marketKey, type Offered } from './levels.ts';
+import { tradesOn } from './markets.ts';
 import type { Roster } from './roster.ts';
 import type { StreamClient } from './stream-orders.ts';
 
@@ -107,7 +108,7 @@ export function createLevelsBoard({ levels, roster, chains, clock }: { levels: L
 
   return {
     market(topic, corridor, pair, mode) {
-      const found = parseCorridor(corridor, [...chains.values()].filter(({ sandbox }) => mode === 'test' || !sandbox));
+      const found = parseCorridor(corridor, [...chains.values()].filter((chain) => tradesOn(chain, mode)));
       if (!found) return undefined;
       // Symbols may hold hyphens, so only the tokens themselves can split a pair.
       for (let at = pair.indexOf('-'); at !== -1; at = pair.indexOf('-', at + 1)) {

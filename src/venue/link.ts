@@ -1,5 +1,6 @@
 /** The venue's end of the LP link: challenge, proof, welcome; then frames in and out until either side goes silent. Nothing a solver sends can throw here. */
 
+import { parseCorridor } from '../domain/corridor.ts';
 import { InvariantError } from '../domain/errors.ts';
 import { type Address, isBytes32 } from '../domain/hex.ts';
 import type { ChainPort } from '../ports/chain.ts';
@@ -28,6 +29,7 @@ import { orderToMessage } from '../protocol/wire.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Levels } from './levels.ts';
 import type { Liquidity } from './liquidity.ts';
+import { tradesOn } from './markets.ts';
 import type { Roster, Session } from './roster.ts';
 import { progressOf } from './status.ts';
 import { ORDERS_TOPIC } from './submit.ts';
@@ -80,6 +82,8 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
     let cancelTimer = clock.after(HANDSHAKE_MS, () => refuse('handshake_timeout', 'No proof of identity came in time.'));
 
     const say = (message: FromVenue) => socket.send(JSON.stringify(message));
+    /** The chains that this key's mode trades on; of the others it is told nothing. */
+    const ours = [...chains.values()].filter(({ chain }) => tradesOn(chain, key.mode));
 
     function refuse(code: string, message: string): void {
       if (closed) return;
@@ -93,18 +97,19 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       if (hello.protocolVersion !== LINK_PROTOCOL_VERSION) return refuse('protocol_version', `This venue speaks version ${LINK_PROTOCOL_VERSION} of the link.`);
       const accounts = new Map<number, { account: Address; operator: Address }>();
       for (const { chainId, account, operator, signature } of hello.accounts) {
-        const port = chains.get(chainId);
+        const port = ours.find(({ chain }) => chain.id === chainId);
         if (!port) continue;
         const digest = linkProofDigest({ chainId, escrow: port.chain.escrow }, { nonce, venueId, solverId, account });
         if (recovery.recover(digest, signature) !== operator) return refuse('bad_proof', `The proof for chain ${chainId} is not signed by the operator it names.`);
         if (await liquidity.watch(chainId, account, operator)) accounts.set(chainId, { account, operator });
       }
       if (closed) return;
-      if (accounts.size === 0) return refuse('not_operator', 'On none of the venue\'s chains may this operator sign for the account it names. Register it with setOperator on the escrow.');
+      if (accounts.size === 0) return refuse('not_operator', 'On none of the chains that this key opens may this operator sign for the account it names. Register it with setOperator on the escrow.');
       session = {
         solverId,
+        mode: key.mode,
         accounts,
-        corridors: hello.corridors,
+        corridors: hello.corridors.filter((corridor) => parseCorridor(corridor, ours.map(({ chain }) => chain)) !== undefined),
         maxInFlight: hello.maxInFlight,
         // Nobody is asked before saying that it prices.
         status: 'standby',
@@ -181,6 +186,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         chars = 0;
       };
       for (const record of await store.openOrdersOf(solverId)) {
+        if (record.mode !== key.mode) continue;
         const { type: _, ...award } = awardOf(record, solverId);
         const size = JSON.stringify(award).length;
         if (chars + size > RESYNC_PIECE_CHARS && piece.length > 0) flush();
@@ -190,7 +196,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       flush();
     }
 
-    say({ type: 'challenge', nonce, venueId, protocolVersion: LINK_PROTOCOL_VERSION, chains: [...chains.values()].map(({ chain }) => ({ chainId: chain.id, slug: chain.slug, escrow: chain.escrow, oracle: chain.oracle })) });
+    say({ type: 'challenge', nonce, venueId, protocolVersion: LINK_PROTOCOL_VERSION, chains: ours.map(({ chain }) => ({ chainId: chain.id, slug: chain.slug, escrow: chain.escrow, oracle: chain.oracle })) });
 
     return {
       message(text) {

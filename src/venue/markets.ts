@@ -1,4 +1,4 @@
-/** Which chains and tokens this venue knows, and which of them a key may see. */
+/** Which chains and tokens this venue knows, which of them a key may see, and on which it may trade. */
 
 import { type Asset, parseAssetId } from '../domain/asset.ts';
 import { type Chain, tokenOf, type TokenInfo } from '../domain/chain.ts';
@@ -19,21 +19,24 @@ export interface Markets {
   pairs(mode: KeyMode): Record<string, number>;
 }
 
+/** A test key trades on sandbox chains and a live key on production: neither can reach the other's money, whatever else it may name. */
+export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): boolean => sandbox === (mode === 'test');
+
 export function createMarkets(chains: Iterable<Chain>, listed: readonly { slug: string; id: number; sandbox: boolean }[] = []): Markets {
   const byId = new Map([...chains].map((chain) => [chain.id, chain]));
   const roster = [...[...byId.values()].map(({ slug, id, sandbox }) => ({ slug, id, sandbox })), ...listed];
-  const visible = (sandbox: boolean, mode: KeyMode) => mode === 'test' || !sandbox;
   const named = new Map(roster.map((entry) => [entry.id, entry]));
   return {
     chains: byId,
     place(assetId, mode) {
       const asset = parseAssetId(assetId);
       const entry = asset && named.get(asset.chainId);
-      if (!asset || !entry || !visible(entry.sandbox, mode)) return { kind: 'unknown_chain' };
+      if (!asset || !entry || !tradesOn(entry, mode)) return { kind: 'unknown_chain' };
       const chain = byId.get(asset.chainId);
       const token = chain && tokenOf(chain, asset.token);
       return chain && token ? { kind: 'market', market: { asset, chain, token } } : { kind: 'unsupported' };
     },
-    pairs: (mode) => Object.fromEntries(roster.filter(({ sandbox }) => visible(sandbox, mode)).map(({ slug, id }) => [slug, id])),
+    // A test key is told of production too, so that whoever builds with it knows what a live key will find.
+    pairs: (mode) => Object.fromEntries(roster.filter(({ sandbox }) => mode === 'test' || !sandbox).map(({ slug, id }) => [slug, id])),
   };
 }

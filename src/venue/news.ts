@@ -9,7 +9,7 @@ import type { Message } from '../protocol/link.ts';
 import type { Progress } from '../settlement/lifecycle.ts';
 import { groupOf } from './exposure.ts';
 import { awardOf } from './link.ts';
-import type { Roster } from './roster.ts';
+import type { Roster, Session } from './roster.ts';
 import type { Siblings } from './siblings.ts';
 import { progressOf } from './status.ts';
 import { ORDERS_TOPIC } from './submit.ts';
@@ -39,12 +39,18 @@ export function createNews({ bus, store, roster, siblings, log }: { bus: Bus; st
     for (const listener of listeners) listener(record, news);
   }
 
+  /** A connection with a key of the other mode hears nothing of this order. */
+  function sessionOf(solverId: string, { mode }: OrderRecord): Session | undefined {
+    const session = roster.entry(solverId)?.session;
+    return session?.mode === mode ? session : undefined;
+  }
+
   function tellSolvers(record: OrderRecord, { event }: OrderNews): void {
     const progress = progressOf(record);
     const created = event === 'order.created';
     const frame = created ? undefined : JSON.stringify(progressFrame(record.orderId, progress, record.facts.at(-1)?.fact));
     for (const solverId of record.solverIds) {
-      roster.entry(solverId)?.session?.send(frame ?? JSON.stringify(awardOf(record, solverId)));
+      sessionOf(solverId, record)?.send(frame ?? JSON.stringify(awardOf(record, solverId)));
       if (event === 'order.settled') roster.settled(solverId);
       if (event === 'order.failed' && FADES.has(progress.failure?.code ?? '')) roster.fault(solverId, 'fade');
     }
@@ -52,10 +58,11 @@ export function createNews({ bus, store, roster, siblings, log }: { bus: Bus; st
   }
 
   /** The nonce is spent on chain: nothing else of that request can execute. */
-  function releaseSiblings({ originChainId, order, quoteId }: OrderRecord): void {
+  function releaseSiblings(record: OrderRecord): void {
+    const { originChainId, order, quoteId } = record;
     for (const [solverId, quoteIds] of siblings.take(groupOf(originChainId, order.user, order.nonce), quoteId)) {
       const released: Message<'released'> = { type: 'released', quoteIds, proof: 'nonce_used' };
-      roster.entry(solverId)?.session?.send(JSON.stringify(released));
+      sessionOf(solverId, record)?.send(JSON.stringify(released));
     }
   }
 

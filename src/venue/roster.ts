@@ -7,7 +7,7 @@ import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import type { RosterStatus, RosterTransition, SolverRecord, SolverStore } from '../ports/store.ts';
+import type { KeyMode, RosterStatus, RosterTransition, SolverRecord, SolverStore } from '../ports/store.ts';
 import type { Solver } from '../protocol/roster.ts';
 import { type Breaker, createBreaker, type Fault } from './breaker.ts';
 import type { BreakerOptions } from './options.ts';
@@ -18,6 +18,8 @@ export const SOLVERS_TOPIC = 'solvers';
 /** A solver's live connection, as the rest of the venue sees it. */
 export interface Session {
   readonly solverId: string;
+  /** Of its key: it hears of such requests and orders only. */
+  readonly mode: KeyMode;
   /** LP account and its operator, by chain. */
   readonly accounts: ReadonlyMap<number, { account: Address; operator: Address }>;
   /** What it says it serves. */
@@ -58,7 +60,8 @@ export interface Roster {
   fault(solverId: string, kind: Fault): void;
   settled(solverId: string): void;
   quoted(solverId: string): void;
-  view(entry: Entry): Solver;
+  /** As keys of this mode see it: with the corridors that they can ask for; undefined when there is none. */
+  view(entry: Entry, mode: KeyMode): Solver | undefined;
   onChange(listener: (entry: Entry, transition: RosterTransition) => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -68,8 +71,10 @@ const QUOTED_WRITE_MS = 10_000;
 const TICK_MS = 1_000;
 const RELOAD_TICKS = 30;
 
-export function createRoster({ store, bus, clock, log, metrics, allCorridors }: { store: SolverStore; bus: Bus; clock: Clock; log: Log; metrics: Metrics; allCorridors: readonly string[] }, breakerOptions: BreakerOptions): Roster {
+export function createRoster({ store, bus, clock, log, metrics, corridors: known }: { store: SolverStore; bus: Bus; clock: Clock; log: Log; metrics: Metrics; corridors: Readonly<Record<KeyMode, readonly string[]>> }, breakerOptions: BreakerOptions): Roster {
   const entries = new Map<string, Entry>();
+  const allCorridors = [...known.test, ...known.live];
+  const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
   const listeners = new Set<(entry: Entry, transition: RosterTransition) => void>();
   const quotedWrittenAt = new Map<string, number>();
   let unsubscribe: (() => Promise<void>) | undefined;
@@ -194,15 +199,19 @@ export function createRoster({ store, bus, clock, log, metrics, allCorridors }: 
       quotedWrittenAt.set(solverId, nowMs);
       store.solverQuoted(solverId, nowMs).catch((error: unknown) => log.warn({ solver: solverId, error }, 'the time of a last quote could not be kept'));
     },
-    view: (entry) => ({
-      id: entry.id,
-      status: entry.status,
-      kind: entry.kind,
-      corridors: [...entry.corridors].sort(),
-      firstSeenAt: entry.firstSeenAtMs === null ? null : toIso(entry.firstSeenAtMs),
-      lastQuoteAt: entry.lastQuoteAtMs === null ? null : toIso(entry.lastQuoteAtMs),
-      eligibilityNote: entry.note,
-    }),
+    view(entry, mode) {
+      const corridors = [...entry.corridors].filter((corridor) => corridorsIn[mode].has(corridor)).sort();
+      if (corridors.length === 0) return undefined;
+      return {
+        id: entry.id,
+        status: entry.status,
+        kind: entry.kind,
+        corridors,
+        firstSeenAt: entry.firstSeenAtMs === null ? null : toIso(entry.firstSeenAtMs),
+        lastQuoteAt: entry.lastQuoteAtMs === null ? null : toIso(entry.lastQuoteAtMs),
+        eligibilityNote: entry.note,
+      };
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

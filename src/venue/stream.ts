@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Socket, SocketDoor, SocketListener } from '../ports/http.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import type { ApiKey, OrderStore } from '../ports/store.ts';
+import type { ApiKey, KeyMode, OrderStore } from '../ports/store.ts';
 import { CLOSE, EVENTS_MAX_PAYLOAD_BYTES, EVENTS_PATH, type FrameId, MAX_TOPICS, parseTopic, type ServerFrame, type Topic, zClientFrame } from '../protocol/events.ts';
 import type { LevelsBoard, PriceMarket } from './levels-board.ts';
 import type { SocketOptions } from './options.ts';
@@ -42,12 +42,18 @@ export function createStreamDoor({ store, orders, prices, roster, workspaces, cl
   let turn = Promise.resolve();
   roster.onChange((entry, { atMs }) => {
     if (rosterListeners.size === 0) return;
-    const frame = Buffer.from(JSON.stringify({ topic: 'solvers', type: 'solver.changed', occurredAt: toIso(atMs), data: roster.view(entry) }));
-    turn = turn.then(() => tellRoster(entry, frame)).catch((error: unknown) => log.warn({ error }, 'a roster change could not be told; GET /solvers shows it'));
+    const frameFor = (mode: KeyMode): Buffer | undefined => {
+      const data = roster.view(entry, mode);
+      return data && Buffer.from(JSON.stringify({ topic: 'solvers', type: 'solver.changed', occurredAt: toIso(atMs), data }));
+    };
+    const frames = { test: frameFor('test'), live: frameFor('live') };
+    turn = turn.then(() => tellRoster(entry, frames)).catch((error: unknown) => log.warn({ error }, 'a roster change could not be told; GET /solvers shows it'));
   });
 
-  async function tellRoster({ id }: Entry, frame: Buffer): Promise<void> {
+  async function tellRoster({ id }: Entry, frames: Record<KeyMode, Buffer | undefined>): Promise<void> {
     for (const client of rosterListeners) {
+      const frame = frames[client.key.mode];
+      if (!frame) continue;
       const { eligibleSolvers } = await workspaces.of(client.key);
       if ((!eligibleSolvers || eligibleSolvers.includes(id)) && rosterListeners.has(client)) client.send(frame);
     }

@@ -2,6 +2,7 @@
 
 import { startHttp, type HttpServer } from '../../src/adapters/http/server.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
+import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
 import { VENUE_MIGRATIONS } from '../../src/adapters/postgres/migrations/venue.ts';
 import { createVenueStore } from '../../src/adapters/postgres/venue-store.ts';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
@@ -10,8 +11,9 @@ import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
+import type { Metrics } from '../../src/ports/metrics.ts';
 import type { Screener } from '../../src/ports/screening.ts';
-import type { KeyKind, KeyMode, VenueStore, Workspace } from '../../src/ports/store.ts';
+import type { KeyKind, KeyMode, Role, VenueStore, Workspace } from '../../src/ports/store.ts';
 import { mintKey } from '../../src/venue/keys.ts';
 import type { VenueOptions } from '../../src/venue/options.ts';
 import { createVenue, type Venue, type VenueDeps } from '../../src/venue/venue.ts';
@@ -24,6 +26,7 @@ export interface TestVenue {
   url: string;
   http: HttpServer;
   venue: Venue;
+  db: Database;
   store: VenueStore;
   bus: Bus;
   devnet: Devnet;
@@ -31,15 +34,21 @@ export interface TestVenue {
   /** Order ids that workers were woken for. */
   woken: string[];
   relayer: { healthy: boolean };
-  key(kind: KeyKind, options?: { mode?: KeyMode; workspaceId?: string; solverId?: string }): Promise<string>;
+  key(kind: KeyKind, options?: { mode?: KeyMode; workspaceId?: string; solverId?: string; role?: Role; memberId?: string }): Promise<string>;
   workspace(id: string, change?: Partial<Workspace>): Promise<void>;
   /** Onboards, funds and connects an LP; waits until it is active. */
   solver(n: number, answer: SolverSpec['answer'], more?: Partial<SolverSpec> & { inventory?: bigint }): Promise<ScriptedSolver & { id: string; lp: TestAccount; operator: TestAccount; apiKey: string }>;
   call(method: string, path: string, options?: { key?: string | null; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }): Promise<Answer>;
-  /** Another process over the same database and chains. */
-  replica(): Promise<{ url: string; stop(): Promise<void> }>;
+  /** Another process over the same database and chains, with connections of its own. */
+  replica(): Promise<Replica>;
   /** From here on the database is gone. */
   stopDatabase(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Replica {
+  url: string;
+  venue: Venue;
   stop(): Promise<void>;
 }
 
@@ -63,16 +72,17 @@ export interface Surroundings {
   seen?: (port: ChainPort) => ChainPort;
   /** Where it writes what it has to say. */
   log?: Log;
+  metrics?: Metrics;
   screeners?: readonly Screener[];
 }
 
 export async function startTestVenue(options: Partial<VenueOptions> & Surroundings = {}): Promise<TestVenue> {
-  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, screeners = [], log = silentLog, ...venueOptions } = options;
+  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, screeners = [], log = silentLog, metrics = silentMetrics, ...venueOptions } = options;
   const [devnet, postgres] = await Promise.all([startDevnet(chainIds, landingMarginSeconds === undefined ? {} : { landingMarginSeconds }), startTestPostgres(fsync ? {} : undefined)]);
-  return assemble(devnet, postgres, venueOptions, { seen, screeners, log });
+  return assemble(devnet, postgres, venueOptions, { seen, screeners, log, metrics });
 }
 
-async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, screeners, log }: Required<Pick<Surroundings, 'seen' | 'screeners' | 'log'>>): Promise<TestVenue> {
+async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, screeners, log, metrics }: Required<Pick<Surroundings, 'seen' | 'screeners' | 'log' | 'metrics'>>): Promise<TestVenue> {
   const db = await postgres.database('venue', VENUE_MIGRATIONS);
   const store = createVenueStore(db);
   const bus = createPostgresBus(db, log);
@@ -90,7 +100,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     clock: systemClock,
     random: systemRandom,
     log,
-    metrics: silentMetrics,
+    metrics,
   };
   const venueOptions: VenueOptions = {
     venueId: 'test',
@@ -99,8 +109,8 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     ...options,
     rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000, ...options.rates },
   };
-  async function open() {
-    const venue = createVenue(deps, venueOptions);
+  async function open(own: Partial<VenueDeps> = {}) {
+    const venue = createVenue({ ...deps, ...own }, venueOptions);
     await venue.start();
     return { venue, http: await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log }, { port: 0 }) };
   }
@@ -114,14 +124,15 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     url: http.url,
     http,
     venue,
+    db,
     store,
     bus,
     devnet,
     chain,
     woken,
     relayer,
-    async key(kind, { mode = 'test', workspaceId = 'w1', solverId } = {}) {
-      const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind, mode, workspaceId: kind === 'solver' ? null : workspaceId, role: kind === 'workspace' ? 'admin' : null, memberId: null, solverId: solverId ?? null, label: 'test' });
+    async key(kind, { mode = 'test', workspaceId = 'w1', solverId, role = 'admin', memberId } = {}) {
+      const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind, mode, workspaceId: kind === 'solver' ? null : workspaceId, role: kind === 'workspace' ? role : null, memberId: memberId ?? null, solverId: solverId ?? null, label: 'test' });
       await store.addKey(record);
       return text;
     },
@@ -162,12 +173,17 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       return { status: response.status, headers: response.headers, text, json: parse(text) };
     },
     async replica() {
-      const other = await open();
+      const ownDb = connectDatabase({ url: db.url, schema: db.schema, log });
+      const ownBus = createPostgresBus(ownDb, log);
+      const other = await open({ store: createVenueStore(ownDb), bus: ownBus });
       return {
         url: other.http.url,
+        venue: other.venue,
         async stop() {
           await other.http.close();
           await other.venue.stop();
+          await ownBus.close();
+          await ownDb.close();
         },
       };
     },

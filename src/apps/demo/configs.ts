@@ -53,6 +53,8 @@ function chainsOf(state: DemoState) {
     return {
       id,
       slug,
+      // Its keys are test keys, and these chains exist for no longer than it runs.
+      sandbox: true,
       escrow,
       oracle,
       permit2,

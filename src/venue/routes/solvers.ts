@@ -6,6 +6,7 @@ import { parseCorridor } from '../../domain/corridor.ts';
 import type { Route } from '../../ports/http.ts';
 import { invalid } from '../../protocol/errors.ts';
 import { zSolversQuery, zSolversResponse } from '../../protocol/roster.ts';
+import { tradesOn } from '../markets.ts';
 import type { Roster } from '../roster.ts';
 import type { Workspaces } from '../workspaces.ts';
 
@@ -23,16 +24,12 @@ export function solversRoute({ roster, workspaces, chains }: { roster: Roster; w
     response: zSolversResponse,
     async handle({ query, key }) {
       for (const corridor of query.corridor ?? []) {
-        if (!parseCorridor(corridor, chains.values())) throw invalid('value_error', ['query', 'corridor'], `"${corridor}" is not a corridor: write <source>-<dest> with slugs of GET …/pairs.`);
+        if (!parseCorridor(corridor, [...chains.values()].filter((chain) => tradesOn(chain, key.mode)))) throw invalid('value_error', ['query', 'corridor'], `"${corridor}" is not a corridor: write <source>-<dest> with slugs of GET …/pairs.`);
       }
       const { eligibleSolvers } = await workspaces.of(key);
-      const shown = [...roster.entries()].filter(
-        (entry) =>
-          (!eligibleSolvers || eligibleSolvers.includes(entry.id)) &&
-          (!query.status || query.status.includes(entry.status)) &&
-          (!query.corridor || query.corridor.some((corridor) => entry.corridors.has(corridor))),
-      );
-      return { solvers: shown.map(roster.view) };
+      const mayQuoteUs = [...roster.entries()].filter(({ id }) => !eligibleSolvers || eligibleSolvers.includes(id));
+      const shown = mayQuoteUs.flatMap((entry) => roster.view(entry, key.mode) ?? []);
+      return { solvers: shown.filter(({ status, corridors }) => (!query.status || query.status.includes(status)) && (!query.corridor || query.corridor.some((corridor) => corridors.includes(corridor)))) };
     },
   };
 }
