@@ -1,0 +1,92 @@
+/** What a chain says, asked of the reader's own node: transactions with their logs, blocks, and views as of a block. */
+
+import { createViewCaller } from '../../adapters/evm/multicall.ts';
+import { createRpc } from '../../adapters/evm/rpc.ts';
+import { createViews } from '../../adapters/evm/views.ts';
+import { UpstreamError } from '../../domain/errors.ts';
+import { type Address, type Hex, ZERO_ADDRESS } from '../../domain/hex.ts';
+import { keccakText } from '../../domain/keccak.ts';
+import type { ChainViews } from '../../ports/chain.ts';
+import { decodeLog, type EscrowEvent } from '../../settlement/log.ts';
+
+export interface Seen {
+  succeeded: boolean;
+  blockNumber: bigint;
+  blockHash: Hex;
+  /** Block time. */
+  at: number;
+  gasUsed: bigint;
+  to: Address | null;
+  input: Hex;
+  /** Logs of one contract, as escrow and oracle events. */
+  events(contract: Address): EscrowEvent[];
+  /** ERC-20 movements of one token in this transaction. */
+  transfers(token: Address): { from: Address; to: Address; value: bigint }[];
+}
+
+export interface Witness {
+  readonly views: ChainViews;
+  /** undefined: there is no such transaction on this chain, or not yet. */
+  transaction(hash: Hex): Promise<Seen | undefined>;
+  /** A view as of a block; of the newest block where the node has forgotten that one's state. */
+  asOf<T>(at: bigint | undefined, ask: (at: bigint | undefined) => Promise<T>): Promise<{ value: T; newest: boolean }>;
+  close(): void;
+}
+
+interface RpcLog {
+  address: Hex;
+  topics: Hex[];
+  data: Hex;
+  logIndex: Hex;
+}
+
+const TRANSFER = keccakText('Transfer(address,address,uint256)');
+
+/** Throws `UpstreamError` when the node is on another chain. */
+export async function openWitness(chainId: number, rpcUrl: string, escrow: Address): Promise<Witness> {
+  const rpc = createRpc([rpcUrl], { timeoutMs: 20_000 });
+  const id = Number(await rpc.request<Hex>('eth_chainId', []));
+  if (id !== chainId) {
+    rpc.close();
+    throw new UpstreamError(`The node given for chain ${chainId} is on chain ${id}.`, { code: 'wrong_chain', retry: 'never' });
+  }
+  // Views need an escrow and nothing else of a chain.
+  const chain = { id: chainId, slug: String(chainId), sandbox: false, escrow, oracle: ZERO_ADDRESS, permit2: ZERO_ADDRESS, depth: 0, blockTimeMs: 1, landingMarginSeconds: 0, proofWindowSeconds: 0, tokens: [] };
+  const views = createViews(chain, rpc, createViewCaller(rpc));
+
+  return {
+    views,
+    async transaction(hash) {
+      const [receipt, tx] = await Promise.all([
+        rpc.request<{ status: Hex; blockNumber: Hex; blockHash: Hex; gasUsed: Hex; logs: RpcLog[] } | null>('eth_getTransactionReceipt', [hash]),
+        rpc.request<{ to: Hex | null; input: Hex } | null>('eth_getTransactionByHash', [hash]),
+      ]);
+      if (!receipt?.blockHash || !tx) return undefined;
+      const block = await rpc.request<{ hash: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', [receipt.blockNumber, false]);
+      // A receipt of a block that is not canonical is none.
+      if (block?.hash !== receipt.blockHash) return undefined;
+      const place = { blockNumber: BigInt(receipt.blockNumber), blockHash: receipt.blockHash, txHash: hash };
+      const of = (contract: Address) => receipt.logs.filter(({ address }) => address.toLowerCase() === contract);
+      return {
+        ...place,
+        succeeded: receipt.status === '0x1',
+        at: Number(block.timestamp),
+        gasUsed: BigInt(receipt.gasUsed),
+        to: tx.to === null ? null : (tx.to.toLowerCase() as Address),
+        input: tx.input,
+        events: (contract) => of(contract).flatMap(({ topics, data, logIndex }) => decodeLog({ ...place, logIndex: Number(logIndex), topics, data }) ?? []),
+        transfers: (token) =>
+          of(token).flatMap(({ topics: [topic, from, to], data }) => (topic === TRANSFER && from && to && data.length === 66 ? [{ from: `0x${from.slice(26)}` as Address, to: `0x${to.slice(26)}` as Address, value: BigInt(data) }] : [])),
+      };
+    },
+    async asOf(at, ask) {
+      if (at === undefined) return { value: await ask(undefined), newest: true };
+      try {
+        return { value: await ask(at), newest: false };
+      } catch {
+        return { value: await ask(undefined), newest: true };
+      }
+    },
+    close: () => rpc.close(),
+  };
+}
