@@ -3,6 +3,7 @@
  * Escrow events say which balances to read again; a full round every so often heals whatever an event could not tell.
  */
 
+import { max } from '../domain/amount.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
 import { bytes32ToAddress } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
@@ -58,10 +59,11 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
     [...chains].map(([id, port]) => [id, { port, accounts: new Set(), holdings: new Map(), operators: new Map(), ended: new Set(), read: undefined, busy: false, blocksSinceFull: 0, stop: () => {} }]),
   );
 
-  /** All of one block: a credit that is in the balance is in what is deferred of it, too. */
+  /** What is deferred is read before and after the balance: whichever way money moves meanwhile, none of it is counted as there to stay. */
   async function readHolding({ port, holdings }: Ledger, account: Address, token: Address): Promise<void> {
-    const at = port.head()?.number;
-    const [balance, pending, deferred] = await Promise.all([port.ledgerBalance(account, token, at), port.pendingWithdrawal(account, token, at), port.ledgerDeferred(account, token, at)]);
+    const before = await port.ledgerDeferred(account, token);
+    const [balance, pending] = await Promise.all([port.ledgerBalance(account, token), port.pendingWithdrawal(account, token)]);
+    const deferred = max(before, await port.ledgerDeferred(account, token));
     holdings.set(`${account}:${token}`, { balance, pending: pending.amount, lapsesAt: pending.lapsesAt, deferred });
   }
 
