@@ -13,12 +13,18 @@ import type { Wallet } from './wallets.ts';
 /** Light, because seven processes start at once and the password is as random as the key. */
 const SCRYPT_N = 1 << 12;
 
+/** One address that no demo uses, so that the list is one. */
+const DENY_LIST = `# version: demo\n0x${'de'.repeat(20)}\n`;
+/** What FATF asks of transfers from here on. */
+const TRAVEL_RULE_USD = 1_000;
+
 export const lpProcess = (id: string): string => `lp-${id}`;
 export const attesterProcess = (index: number): string => `attester-${index + 1}`;
 export const chainProcess = (slug: string): string => `chain-${slug}`;
 
 export async function writeConfigs(state: DemoState, layout: Layout): Promise<void> {
   await writeKeys(state, layout);
+  await writeFile(layout.denyList, DENY_LIST);
   const files: [string, object][] = [
     ['venue', venueConfig(state, layout)],
     ...state.lps.map(({ id }, index): [string, object] => [lpProcess(id), lpConfig(state, layout, index)]),
@@ -94,8 +100,10 @@ function venueConfig(state: DemoState, layout: Layout): object {
     attesters: { urls: attesterUrls(state, layout) },
     feeds: feedsOf(state, layout),
     prices: { USD: { fixed: '1' }, ...Object.fromEntries(config.exchange.symbols.filter(({ price }) => price !== PEG).map(({ price, ...pair }) => [price, { feed: source.name, symbol: symbolAt(source.kind, pair) }])) },
+    screening: { denyListFile: layout.denyList },
+    travelRule: { file: layout.travelRule },
     workspaces: [
-      { id: 'demo', name: 'Demo workspace', platformFeeBps: config.venue.platformFeeBps },
+      { id: 'demo', name: 'Demo workspace', platformFeeBps: config.venue.platformFeeBps, travelRuleThresholdUsd: TRAVEL_RULE_USD },
       { id: 'other', name: 'Another workspace', platformFeeBps: config.venue.platformFeeBps },
     ],
     solvers: [...config.lps, config.spareLp].map(({ id, name }) => ({ id, name })),

@@ -20,6 +20,10 @@ export interface Layout {
   /** A text secret that a process reads from a file. */
   secret(name: string): string;
   log(name: string): string;
+  /** Addresses that the venue does not serve. */
+  denyList: string;
+  /** Travel-rule messages of large trades, one per line. */
+  travelRule: string;
   /** While it exists the LP signs nothing. */
   killFile(name: string): string;
   chainDir(slug: string): string;
@@ -38,6 +42,8 @@ export function layout(dataDir: string, port: number): Layout {
     keystore: (name) => join(home, 'keys', `${name}.json`),
     passwordFile: join(home, 'keys', 'password'),
     secret: (name) => join(home, 'keys', `${name}.secret`),
+    denyList: join(home, 'deny-list.txt'),
+    travelRule: join(home, 'travel-rule.jsonl'),
     killFile: (name) => join(home, `stop-${name}`),
     log: (name) => join(home, 'logs', `${name}.log`),
     chainDir: (slug) => join(home, 'chains', slug),

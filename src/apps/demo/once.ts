@@ -7,6 +7,7 @@ import { firmTimesCheck } from './checks/firm-times.ts';
 import { fundingChecks } from './checks/funding.ts';
 import { refusalChecks } from './checks/refusals.ts';
 import { rosterCheck } from './checks/roster.ts';
+import { screeningCheck } from './checks/screening.ts';
 import { splitCheck } from './checks/split.ts';
 import type { World } from './world.ts';
 
@@ -31,7 +32,7 @@ export async function runOnce(world: World, show: (line: string) => void, starte
   // The split needs all three LPs, so it comes first. What waits longest (for a refund window, for a quarantine) runs beside all the others.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck)];
-  const queue = [...fundingChecks, firmTimesCheck, attestedCheck, ...refusalChecks];
+  const queue = [...fundingChecks, firmTimesCheck, attestedCheck, screeningCheck, ...refusalChecks];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let check = queue.shift(); check; check = queue.shift()) await run(check);

@@ -49,6 +49,8 @@ export interface Stage {
   /** Writes another configuration for an LP, as its operator would, and has it read; answers with how to undo it. */
   reconfigure(id: string, change: (lp: Record<string, unknown>) => void): Promise<() => Promise<void>>;
   killFile(id: string): string;
+  /** The file of addresses that the venue does not serve. */
+  denyList: string;
 }
 
 export interface ChainView {

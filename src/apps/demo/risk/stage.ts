@@ -26,6 +26,7 @@ export function stageOf(state: DemoState, layout: Layout, exchange: PlayedExchan
     exchange,
     shiftOracles,
     killFile: layout.killFile,
+    denyList: layout.denyList,
     async sequencer(slug, up) {
       const chain = state.chains.find((one) => one.slug === slug);
       if (!chain?.sequencer) throw new Error(`The chain "${slug}" plays no sequencer.`);

@@ -1,0 +1,28 @@
+/** Somebody is put on the venue's deny list while it runs, and taken off again. */
+
+import { appendFile, readFile, rename, writeFile } from 'node:fs/promises';
+import type { World } from '../world.ts';
+import { type Check, eventually, expect, expectEqual } from './check.ts';
+import { askOf, tradeOf } from './trade.ts';
+
+export const screeningCheck: Check = {
+  name: 'a taker on the deny list gets no quote, from the moment it is written there',
+  async run(world: World) {
+    const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+    const { taker } = trade;
+    const ask = () => taker.call('POST', '/api/v1/rfq/quotes', { ...askOf(trade, { sell: '100' }), taker: taker.address });
+    expectEqual((await ask()).status, 200, 'before');
+    const { denyList } = world.stage;
+    const before = await readFile(denyList, 'utf8');
+    await appendFile(denyList, `${taker.address}\n`);
+    await eventually('the list is in force', 20_000, async () => (await ask()).status === 422);
+    const refusal = await ask();
+    const { detail } = refusal.json as { detail?: { loc: string[]; type: string }[] };
+    expect(detail?.[0]?.type === 'address_denied' && detail[0].loc.join('.') === 'body.taker', `the refusal was: ${refusal.text.slice(0, 200)}`);
+    // Replaced in one move, as a careful keeper would.
+    await writeFile(`${denyList}.new`, before);
+    await rename(`${denyList}.new`, denyList);
+    await eventually('the old list is in force again', 20_000, async () => (await ask()).status === 200);
+    return 'written into the file: 422 address_denied; taken out: quoted again, all without a restart';
+  },
+};
