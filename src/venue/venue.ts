@@ -13,7 +13,7 @@ import type { Screener } from '../ports/screening.ts';
 import type { Random } from '../ports/random.ts';
 import type { Reference } from '../ports/reference.ts';
 import type { Recovery } from '../ports/signer.ts';
-import type { VenueStore } from '../ports/store.ts';
+import type { KeyMode, VenueStore } from '../ports/store.ts';
 import { createEventTail } from './event-tail.ts';
 import { createExposure } from './exposure.ts';
 import { createFanOut } from './fan-out.ts';
@@ -25,7 +25,7 @@ import { createLevelsBoard } from './levels-board.ts';
 import { createLevels } from './levels.ts';
 import { createLinkDoor } from './link.ts';
 import { createLiquidity } from './liquidity.ts';
-import { createMarkets } from './markets.ts';
+import { createMarkets, tradesOn } from './markets.ts';
 import { createNews } from './news.ts';
 import { createOpenQuotes } from './open-quotes.ts';
 import { BREAKER, FAN_OUT, LEVELS, RATES, SOCKETS, type VenueOptions } from './options.ts';
@@ -92,7 +92,10 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const rates = { ...RATES, ...options.rates };
   const described = new Map([...chains].map(([id, { chain }]) => [id, chain]));
   const list = [...described.values()];
-  const allCorridors = list.flatMap((source) => list.map((dest) => corridorOf(source, dest)));
+  const corridorsOf = (mode: KeyMode): string[] => {
+    const chains = list.filter((chain) => tradesOn(chain, mode));
+    return chains.flatMap((source) => chains.map((dest) => corridorOf(source, dest)));
+  };
 
   const markets = createMarkets(list, options.listedChains);
   const prices = createPrices(reference);
@@ -106,7 +109,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const liquidity = createLiquidity({ chains, exposure, log });
   const gas = createGasDesk({ chains, relayers, prices, log }, options.chainSettings);
   const screening = createScreening({ screeners, metrics });
-  const roster = createRoster({ store, bus, clock, log, metrics, allCorridors }, { ...BREAKER, ...options.breaker });
+  const roster = createRoster({ store, bus, clock, log, metrics, corridors: { test: corridorsOf('test'), live: corridorsOf('live') } }, { ...BREAKER, ...options.breaker });
   const fanOut = createFanOut({ clock, metrics }, fanOutOptions);
   fanOut.onInvalid(({ solverId }) => roster.fault(solverId, 'invalid'));
   const sealing = createSealing(createSealer(options.sealKeys), described);
