@@ -30,6 +30,14 @@ export type Fact =
   | { kind: 'sent'; step: 'settle' | 'open' | 'refund'; chainId: number; txHash: Hex }
   | { kind: 'opened'; evidence: Evidence }
   | { kind: 'filled'; outputIndex: number; solver: Address; timestamp: UnixSeconds; amount: bigint; evidence: Evidence }
+  /** The output is in the receiver's ledger balance; what follows of it may come after the order's end. `windowSeconds`: the escrow's withdrawal delay. */
+  | { kind: 'credited'; outputIndex: number; account: Address; token: Address; amount: bigint; autoWithdraw: boolean; windowSeconds: number; evidence: Evidence }
+  /** Bytes left that pay a credited output out; like `sent`, it decides nothing. */
+  | { kind: 'payout_sent'; outputIndex: number; chainId: number; txHash: Hex }
+  /** The receiver has asked for this much of it; 0: for none of it any more. */
+  | { kind: 'withdrawal_requested'; outputIndex: number; amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds; evidence: Evidence }
+  /** This much of it has left the ledger. `ended`: the escrow will not pay it out by itself (any more). */
+  | { kind: 'withdrawn'; outputIndex: number; amount: bigint; ended: boolean; evidence: Evidence }
   | { kind: 'attested'; outputIndex: number; payloadHash: Bytes32; evidence: Evidence }
   | { kind: 'finalised'; evidence: Evidence }
   | { kind: 'refunded'; evidence: Evidence }

@@ -38,6 +38,8 @@ export interface Progress {
   /** One entry per output. */
   fills: (FactOf<'filled'> | undefined)[];
   attested: (FactOf<'attested'> | undefined)[];
+  /** Outputs that went into a ledger; `foldDeferral` says what became of them. */
+  credited: (FactOf<'credited'> | undefined)[];
   finalised: Evidence | undefined;
   refunded: Evidence | undefined;
   failure: Failure | undefined;
@@ -63,6 +65,7 @@ export function foldFacts(order: StandardOrder, facts: Iterable<Fact>): Progress
     opened: undefined,
     fills: order.outputs.map(() => undefined),
     attested: order.outputs.map(() => undefined),
+    credited: order.outputs.map(() => undefined),
     finalised: undefined,
     refunded: undefined,
     failure: undefined,
@@ -93,6 +96,13 @@ function take(progress: Progress, fact: Fact): void {
       break;
     case 'attested':
       if (fact.outputIndex < progress.attested.length) progress.attested[fact.outputIndex] ??= fact;
+      break;
+    case 'credited':
+      if (fact.outputIndex < progress.credited.length) progress.credited[fact.outputIndex] ??= fact;
+      break;
+    case 'payout_sent':
+    case 'withdrawal_requested':
+    case 'withdrawn':
       break;
     case 'finalised':
       progress.finalised ??= fact.evidence;

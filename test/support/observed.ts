@@ -22,7 +22,7 @@ export async function observed(order: NewOrder, chains: readonly TestChain[], re
   });
 }
 
-const RANK: Record<Fact['kind'], number> = { accepted: 0, sent: 1, opened: 2, filled: 3, attested: 4, failed: 5, finalised: 6, refunded: 6 };
+const RANK: Record<Fact['kind'], number> = { accepted: 0, sent: 1, opened: 2, filled: 3, credited: 3, attested: 4, failed: 5, finalised: 6, refunded: 6, payout_sent: 7, withdrawal_requested: 7, withdrawn: 7 };
 const ordered = (facts: readonly Fact[]): Fact[] => facts.toSorted((a, b) => RANK[a.kind] - RANK[b.kind]);
 
 const evidenceOf = async (chain: TestChain, { txHash, blockNumber, blockHash }: EscrowEvent): Promise<Evidence> => ({ chainId: chain.chain.id, txHash, blockNumber, blockHash, at: (await chain.port.block(blockNumber))?.timestamp ?? 0 });

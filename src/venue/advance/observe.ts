@@ -2,6 +2,7 @@
 
 import { fillPayloadHash } from '../../domain/attestation.ts';
 import type { Evidence, Fact, FactKind } from '../../domain/fact.ts';
+import { readDelivery } from '../../domain/delivery.ts';
 import { addressToBytes32, bytes32ToAddress } from '../../domain/hex.ts';
 import { outputHash } from '../../domain/order.ts';
 import type { EscrowEvent } from '../../ports/chain.ts';
@@ -74,7 +75,13 @@ export async function observe({ orderId, order, createdAtMs }: OrderRecord, prog
 
   async function filledFact(event: EscrowEvent, outputIndex: number, watch: ChainWatch): Promise<Fact[]> {
     if (event.kind !== 'filled') return [];
-    return [{ kind: 'filled', outputIndex, solver: bytes32ToAddress(event.solver), timestamp: event.timestamp, amount: event.amount, evidence: await evidenceOf(event, watch) }];
+    const evidence = await evidenceOf(event, watch);
+    const filled: Fact = { kind: 'filled', outputIndex, solver: bytes32ToAddress(event.solver), timestamp: event.timestamp, amount: event.amount, evidence };
+    const delivery = readDelivery(event.output);
+    if (!delivery || delivery.settlement === 'wallet') return [filled];
+    const { account, settlement } = delivery;
+    const windowSeconds = await watch.chain.withdrawalDelay();
+    return [filled, { kind: 'credited', outputIndex, account, token: bytes32ToAddress(event.output.token), amount: event.amount, autoWithdraw: settlement === 'ledger_auto_withdraw', windowSeconds, evidence }];
   }
 
   /** Proofs of fills that other chains reported, once the origin's oracle has them at depth. */
@@ -97,7 +104,7 @@ export async function observe({ orderId, order, createdAtMs }: OrderRecord, prog
 }
 
 /** Whoever looks late sees everything at once; a final fact closes the order, so it is recorded last. */
-const RANK: Record<FactKind, number> = { accepted: 0, sent: 1, opened: 2, filled: 3, attested: 4, failed: 5, finalised: 6, refunded: 6 };
+const RANK: Record<FactKind, number> = { accepted: 0, sent: 1, opened: 2, filled: 3, credited: 3, attested: 4, failed: 5, finalised: 6, refunded: 6, payout_sent: 7, withdrawal_requested: 7, withdrawn: 7 };
 
 async function evidenceOf({ txHash, blockNumber, blockHash }: EscrowEvent, watch: ChainWatch): Promise<Evidence> {
   return { chainId: watch.chain.chain.id, txHash, blockNumber, blockHash, at: (await watch.blockAt(blockNumber, blockHash)).timestamp };
@@ -109,6 +116,8 @@ function isNews(fact: Fact, progress: Progress): boolean {
       return !progress.opened;
     case 'filled':
       return !progress.fills[fact.outputIndex];
+    case 'credited':
+      return !progress.credited[fact.outputIndex];
     case 'attested':
       return !progress.attested[fact.outputIndex];
     case 'finalised':

@@ -1,0 +1,141 @@
+/** Settlement into the ledger: what has become of the outputs that were credited there, folded from an order's facts, and as history shows it. */
+
+import type { Fact, FactOf } from '../domain/fact.ts';
+import type { Hex } from '../domain/hex.ts';
+import type { UnixSeconds } from '../domain/time.ts';
+
+/** One credited output. Plain JSON, so that history can keep it: amounts are decimal base units. */
+export interface LedgerCredit {
+  outputIndex: number;
+  autoWithdraw: boolean;
+  creditedAt: UnixSeconds;
+  windowSeconds: number;
+  amount: string;
+  /** Of what has left the ledger; at most `amount`. */
+  withdrawn: string;
+  /** Of what the receiver has asked for; 0 when nothing. */
+  requested: string;
+  requestAvailableAt: UnixSeconds | null;
+  requestLapsesAt: UnixSeconds | null;
+  /** The latest transaction that was sent to pay it out. */
+  payoutTx: Hex | null;
+  /** The escrow pays it out by itself no more: it did, nothing was left, or the receiver keeps it. */
+  ended: boolean;
+  withdrawalTx: Hex | null;
+}
+
+export const DEFERRED_STAGES = ['executed', 'available', 'requested', 'withdrawn'] as const;
+export type DeferredStage = (typeof DEFERRED_STAGES)[number];
+
+export interface DeferredSettlement {
+  /**
+   * executed: in the ledger, the window runs and then it is paid out by itself. available: there to be asked for, or due to be paid out.
+   * requested: asked for, or the payment is on its way. withdrawn: it has left the ledger.
+   */
+  stage: DeferredStage;
+  autoWithdraw: boolean;
+  executedAt: string;
+  /** null until somebody has asked for what is not paid out by itself. */
+  estimatedSettlementAvailableAt: string | null;
+  /** The withdrawal delay in hours, rounded up. */
+  settlementWindowHours: number;
+  withdrawalStatus: 'none' | 'scheduled' | 'due' | 'submitted' | 'requested' | 'kept_in_ledger' | 'completed';
+  withdrawalTrackingId: string | null;
+  withdrawalTxHash: Hex | null;
+}
+
+/** The credited outputs of an order, by index; empty for deliveries to wallets and for what is not delivered yet. */
+export function foldCredits(facts: Iterable<Fact>): LedgerCredit[] {
+  const credits = new Map<number, LedgerCredit>();
+  for (const fact of facts) {
+    if (fact.kind === 'credited') {
+      if (!credits.has(fact.outputIndex)) credits.set(fact.outputIndex, creditOf(fact));
+    } else if (fact.kind === 'payout_sent' || fact.kind === 'withdrawal_requested' || fact.kind === 'withdrawn') {
+      const credit = credits.get(fact.outputIndex);
+      if (credit) take(credit, fact);
+    }
+  }
+  return [...credits.values()].sort((a, b) => a.outputIndex - b.outputIndex);
+}
+
+const creditOf = ({ outputIndex, autoWithdraw, windowSeconds, amount, evidence }: FactOf<'credited'>): LedgerCredit => ({
+  outputIndex,
+  autoWithdraw,
+  creditedAt: evidence.at,
+  windowSeconds,
+  amount: amount.toString(),
+  withdrawn: '0',
+  requested: '0',
+  requestAvailableAt: null,
+  requestLapsesAt: null,
+  payoutTx: null,
+  ended: false,
+  withdrawalTx: null,
+});
+
+function take(credit: LedgerCredit, fact: FactOf<'payout_sent' | 'withdrawal_requested' | 'withdrawn'>): void {
+  switch (fact.kind) {
+    case 'payout_sent':
+      credit.payoutTx = fact.txHash;
+      return;
+    case 'withdrawal_requested':
+      credit.requested = fact.amount.toString();
+      credit.requestAvailableAt = fact.amount === 0n ? null : fact.availableAt;
+      credit.requestLapsesAt = fact.amount === 0n ? null : fact.lapsesAt;
+      return;
+    case 'withdrawn': {
+      const sum = BigInt(credit.withdrawn) + fact.amount;
+      credit.withdrawn = (sum < BigInt(credit.amount) ? sum : BigInt(credit.amount)).toString();
+      credit.ended ||= fact.ended;
+      if (fact.amount > 0n) credit.withdrawalTx = fact.evidence.txHash;
+      // Whatever was left of a request ends with its withdrawal; what is paid out by itself leaves it alone.
+      if (!fact.ended) credit.requested = '0';
+    }
+  }
+}
+
+/** null: the output goes to a wallet, or not all of it is in the ledger yet. `now` is chain time where it is known, else the clock's. */
+export function deferredSettlement({ orderId, outputs, credits }: { orderId: Hex; outputs: number; credits: readonly LedgerCredit[] }, now: UnixSeconds): DeferredSettlement | null {
+  const [first] = credits;
+  if (!first || credits.length < outputs) return null;
+  const shown = credits.map((credit) => ({ credit, ...standing(credit, now) }));
+  // All slices of one delivery: as far as the one that is behind.
+  const last = shown.reduce((behind, each) => (DEFERRED_STAGES.indexOf(each.stage) < DEFERRED_STAGES.indexOf(behind.stage) ? each : behind));
+  const executedAt = Math.max(...credits.map(({ creditedAt }) => creditedAt));
+  const known = credits.flatMap(({ autoWithdraw, creditedAt, windowSeconds, requestAvailableAt }) => requestAvailableAt ?? (autoWithdraw ? creditedAt + windowSeconds : []));
+  const asked = last.stage === 'requested' || last.stage === 'withdrawn';
+  return {
+    stage: last.stage,
+    autoWithdraw: first.autoWithdraw,
+    executedAt: iso(executedAt),
+    estimatedSettlementAvailableAt: known.length < credits.length ? null : iso(Math.max(...known)),
+    settlementWindowHours: Math.ceil(first.windowSeconds / 3_600),
+    withdrawalStatus: last.status,
+    withdrawalTrackingId: asked ? payoutKey(orderId, last.credit.outputIndex) : null,
+    withdrawalTxHash: last.credit.withdrawalTx ?? last.credit.payoutTx,
+  };
+}
+
+/** Names the payment of one output for ever. */
+export const payoutKey = (orderId: Hex, outputIndex: number): string => `${orderId}-withdraw-${outputIndex}`;
+
+function standing(credit: LedgerCredit, now: UnixSeconds): { stage: DeferredStage; status: DeferredSettlement['withdrawalStatus'] } {
+  if (BigInt(credit.withdrawn) >= BigInt(credit.amount)) return { stage: 'withdrawn', status: 'completed' };
+  if (credit.requested !== '0' && now <= (credit.requestLapsesAt ?? 0)) return { stage: 'requested', status: 'requested' };
+  if (!credit.autoWithdraw) return { stage: 'available', status: 'none' };
+  if (credit.ended) return { stage: 'available', status: 'kept_in_ledger' };
+  if (credit.payoutTx) return { stage: 'requested', status: 'submitted' };
+  return now < credit.creditedAt + credit.windowSeconds ? { stage: 'executed', status: 'scheduled' } : { stage: 'available', status: 'due' };
+}
+
+const iso = (at: UnixSeconds): string => new Date(at * 1_000).toISOString();
+
+/** What a withdrawal or a request for one takes of an account's credits, oldest first, those that leave by themselves last. */
+export function allocate<C extends { autoWithdraw: boolean; left: bigint }>(amount: bigint, credits: readonly C[]): { credit: C; amount: bigint }[] {
+  let rest = amount;
+  return [...credits.filter(({ autoWithdraw }) => !autoWithdraw), ...credits.filter(({ autoWithdraw }) => autoWithdraw)].map((credit) => {
+    const part = rest < credit.left ? rest : credit.left;
+    rest -= part;
+    return { credit, amount: part };
+  });
+}
