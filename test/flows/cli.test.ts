@@ -58,7 +58,8 @@ test('keystore: a new password for the same key, and the old one opens it no mor
   expect([changed.status, changed.stdout]).toEqual([0, made.stdout]);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(`${(await Wallet.fromEncryptedJson(await readFile(file, 'utf8'), 'the second one')).address.toLowerCase()}\n`).toBe(made.stdout);
-});
+  // Four times scrypt at full strength.
+}, 180_000);
 
 test('keys: issue, list and revoke on the embedded database', async () => {
   const example = JSON.parse(await readFile(join(ROOT, 'config', 'venue.example.json'), 'utf8')) as { database: object };
