@@ -13,10 +13,11 @@ export const zOrderStatusResponse = z.object({
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
   stage: z.string(),
-  /** Once a settlement transaction has been broadcast. */
-  txHash: z.string().nullable(),
-  /** Keyed by CAIP-19 asset, once the order settles. */
-  settledAmounts: z.record(z.string(), zSettledAmount).nullable(),
+  /** Absent until a settlement transaction has been broadcast. */
+  txHash: z.string().optional(),
+  /** Keyed by CAIP-19 asset; absent until the order settles. */
+  settledAmounts: z.record(z.string(), zSettledAmount).optional(),
+  /** On failed orders only. */
   failure: z
     .object({
       code: z.enum(FAILURE_CODES),
@@ -26,6 +27,6 @@ export const zOrderStatusResponse = z.object({
       /** Unix second from which anybody may refund; null when nothing was escrowed or the refund is done. */
       refundableFrom: z.int().nullable(),
     })
-    .nullable(),
+    .optional(),
 });
 export type OrderStatusResponse = z.infer<typeof zOrderStatusResponse>;

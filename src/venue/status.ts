@@ -16,6 +16,7 @@ export const progressOf = (record: OrderRecord): Progress => foldFacts(record.or
 export function statusResponse(record: OrderRecord, chains: ReadonlyMap<number, Chain>, atMs = Number.POSITIVE_INFINITY): OrderStatusResponse {
   const facts = record.facts.filter(({ recordedAtMs }) => recordedAtMs <= atMs);
   const progress = foldFacts(record.order, facts.map(({ fact }) => fact));
+  const txHash = settlementTxHash(progress);
   return {
     id: record.orderId,
     status: progress.status,
@@ -23,9 +24,9 @@ export function statusResponse(record: OrderRecord, chains: ReadonlyMap<number, 
     createdAt: toIso(record.createdAtMs),
     updatedAt: toIso(facts.at(-1)?.recordedAtMs ?? record.createdAtMs),
     stage: progress.stage,
-    txHash: settlementTxHash(progress) ?? null,
-    settledAmounts: progress.status === 'settled' ? settledAmounts(record, progress, chains) : null,
-    failure: progress.status === 'failed' ? failureOf(record, progress) : null,
+    ...(txHash && { txHash }),
+    ...(progress.status === 'settled' && { settledAmounts: settledAmounts(record, progress, chains) }),
+    ...(progress.status === 'failed' && { failure: failureOf(record, progress) }),
   };
 }
 

@@ -60,7 +60,7 @@ export async function settleAndCompare(trade: Trade, ask: Ask, tally: Tally, how
   expectEqual(after.received - before.received, delivered, `${trade.buy} received by the taker`);
   const settled = status.settledAmounts?.[output.asset];
   expectEqual(settled?.amount, delivered.toString(), 'settledAmounts of the API');
-  expect(status.txHash !== null, 'the API names no settlement transaction');
+  expect(status.txHash !== undefined, 'the API names no settlement transaction');
   const receipt = await trade.dest.client.getTransactionReceipt({ hash: settled?.txHash as `0x${string}` });
   expectEqual(receipt.status, 'success', 'transaction of the delivery');
   const show = (view: ChainView, symbol: string, amount: bigint) => `${formatUnits(amount, view.token(symbol).decimals)} ${symbol}`;
