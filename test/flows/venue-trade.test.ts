@@ -213,7 +213,7 @@ describe('awards and events', () => {
     await until(() => one.frames.length >= 2);
     expect(one.frames[0]).toEqual({ op: 'subscribed', topics: [`orders:${id}`], id: 7 });
     expect(one.frames[1]).toMatchObject({ topic: `orders:${id}`, type: 'order.created', seq: 1, orderId: id, data: { id, status: 'pending', stage: 'awaiting_escrow' } });
-    expect(Object.keys(one.frames[1]?.['data'] as object)).toEqual(['id', 'status', 'quoteId', 'createdAt', 'updatedAt', 'stage']);
+    expect(Object.keys(one.frames[1]?.['data'] as unknown as object)).toEqual(['id', 'status', 'quoteId', 'createdAt', 'updatedAt', 'stage']);
 
     const txHash = await settle(id);
     const record = await v.store.order(id as Hex);
