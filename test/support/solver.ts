@@ -39,6 +39,8 @@ export interface Maker {
 
 export interface ScriptedSolver {
   received: FromVenue[];
+  /** Everything it said. */
+  said: FromSolver[];
   /** The next message of a type, whether it has come already or not. */
   next<T extends FromVenue['type']>(type: T, which?: (message: Message<T, FromVenue>) => boolean): Promise<Message<T, FromVenue>>;
   say(message: FromSolver | string): void;
@@ -54,7 +56,11 @@ export async function startSolver(url: string, spec: SolverSpec): Promise<Script
   const received: FromVenue[] = [];
   const waiting: { type: string; which: (message: never) => boolean; resolve: (message: never) => void }[] = [];
   const byId = new Map(spec.chains.map((chain) => [chain.id, chain]));
-  const say = (message: FromSolver | string) => socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  const said: FromSolver[] = [];
+  const say = (message: FromSolver | string) => {
+    if (typeof message !== 'string') said.push(message);
+    socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  };
   const maker = createMaker(spec, byId);
   const closed = new Promise<{ code: number; reason: string }>((resolve) => socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })));
 
@@ -88,6 +94,7 @@ export async function startSolver(url: string, spec: SolverSpec): Promise<Script
 
   const solver: ScriptedSolver = {
     received,
+    said,
     say,
     closed,
     next(type, which = () => true) {

@@ -13,6 +13,7 @@ import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
 import type { Screener } from '../../src/ports/screening.ts';
+import type { RouteVenue } from '../../src/ports/route-venue.ts';
 import type { KeyKind, KeyMode, Role, VenueStore, Workspace } from '../../src/ports/store.ts';
 import { mintKey } from '../../src/venue/keys.ts';
 import type { VenueOptions } from '../../src/venue/options.ts';
@@ -70,6 +71,8 @@ export interface Surroundings {
   fsync?: boolean;
   /** What the venue sees of a chain: the real one, slower or failing where a test says so. */
   seen?: (port: ChainPort) => ChainPort;
+  /** Made once the chains stand. */
+  routeVenues?: (chains: readonly TestChain[]) => Promise<RouteVenue[]>;
   /** Where it writes what it has to say. */
   log?: Log;
   metrics?: Metrics;
@@ -77,12 +80,12 @@ export interface Surroundings {
 }
 
 export async function startTestVenue(options: Partial<VenueOptions> & Surroundings = {}): Promise<TestVenue> {
-  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, screeners = [], log = silentLog, metrics = silentMetrics, ...venueOptions } = options;
+  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, routeVenues = async () => [], screeners = [], log = silentLog, metrics = silentMetrics, ...venueOptions } = options;
   const [devnet, postgres] = await Promise.all([startDevnet(chainIds, landingMarginSeconds === undefined ? {} : { landingMarginSeconds }), startTestPostgres(fsync ? {} : undefined)]);
-  return assemble(devnet, postgres, venueOptions, { seen, screeners, log, metrics });
+  return assemble(devnet, postgres, venueOptions, { seen, routeVenues, screeners, log, metrics });
 }
 
-async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, screeners, log, metrics }: Required<Pick<Surroundings, 'seen' | 'screeners' | 'log' | 'metrics'>>): Promise<TestVenue> {
+async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, routeVenues, screeners, log, metrics }: Required<Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'log' | 'metrics'>>): Promise<TestVenue> {
   const db = await postgres.database('venue', VENUE_MIGRATIONS);
   const store = createVenueStore(db);
   const bus = createPostgresBus(db, log);
@@ -93,6 +96,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     bus,
     queue: { wake: async (_topic, id) => void woken.push(id), process: async () => {}, close: async () => {} },
     chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, seen(port)])),
+    routeVenues: await routeVenues(devnet.chains),
     relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
     reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
     screeners,
