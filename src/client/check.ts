@@ -1,6 +1,6 @@
 /** The whole check of a candidate, and the mark that it passed: what was not checked here cannot be planned, signed or submitted from here. */
 
-import type { QuoteCandidate } from '../protocol/candidate.ts';
+import type { Candidate } from './candidate.ts';
 import { DistrustError } from './errors.ts';
 import { type ReadAt, requireFirm } from './firm.ts';
 import type { Limits, TradeRequest } from './request.ts';
@@ -10,7 +10,7 @@ import type { Trust } from './trust.ts';
 /** A candidate whose every term was recomputed and found true. */
 export interface Checked extends Terms {
   /** As it was received; it goes back like this. */
-  candidate: QuoteCandidate;
+  candidate: Candidate;
   readAt: ReadAt;
 }
 
@@ -20,16 +20,16 @@ export interface Expectations extends Limits {
 
 export interface Checker {
   /** Throws `DistrustError`, or `UnreachableError` when the caller's own endpoint does not answer. */
-  check(candidate: QuoteCandidate, expectations: Expectations): Promise<Checked>;
+  check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
   /** Throws "not_checked". */
   requireChecked(checked: Checked): void;
 }
 
-export function createChecker(trust: Trust): Checker {
+export function createChecker(trust: Trust, namespace: 'rfq' | 'router'): Checker {
   const passed = new WeakSet<Checked>();
   return {
     async check(candidate, { request, ...limits }) {
-      const terms = readTerms(candidate, request, limits, trust);
+      const terms = readTerms(candidate, request, limits, trust, namespace);
       const readAt = await requireFirm(trust, terms, limits, { input: candidate.preview.inputs[0]?.decimals ?? null, output: candidate.preview.outputs[0]?.decimals ?? null });
       // Frozen with a copy inside: nobody changes it between the check and the signature.
       const checked = deepFreeze<Checked>({ ...structuredClone(terms), candidate: structuredClone(candidate), readAt });

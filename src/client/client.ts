@@ -3,12 +3,13 @@
 import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';
 import { isBytes32 } from '../domain/hex.ts';
-import type { QuoteCandidate } from '../protocol/candidate.ts';
 import { zPairsResponse } from '../protocol/pairs.ts';
 import { type FundingLock, zPreflightResponse } from '../protocol/preflight.ts';
 import { zQuoteResponse } from '../protocol/quote.ts';
+import { zRouterQuoteResponse } from '../protocol/router.ts';
 import { type Solver, zSolversResponse } from '../protocol/roster.ts';
 import { type OrderStatusResponse, zOrderStatusResponse } from '../protocol/status.ts';
+import type { Candidate } from './candidate.ts';
 import { type Checked, createChecker, type Expectations } from './check.ts';
 import { confirmSettled } from './confirm.ts';
 import { DistrustError } from './errors.ts';
@@ -26,6 +27,7 @@ export * from './errors.ts';
 export { PERMIT2 } from './trust.ts';
 export type {
   Approvals,
+  Candidate,
   Checked,
   Done,
   Expectations,
@@ -40,7 +42,6 @@ export type {
   OrderEvent,
   OrderStatusResponse,
   Plan,
-  QuoteCandidate,
   RunOptions,
   Solver,
   Submission,
@@ -61,14 +62,14 @@ export interface ClientOptions extends TransportOptions {
   openSocket?: OpenSocket;
 }
 
-export type QuoteAnswer = z.infer<typeof zQuoteResponse>;
+export type QuoteAnswer = Omit<z.infer<typeof zQuoteResponse>, 'quotes'> & { quotes: Candidate[] };
 
 /** Every call throws `VenueError` when the venue refuses, `UnreachableError` when nothing answers, `DistrustError` when an answer does not hold. */
 export interface Client {
   /** Candidates best first, or `productUnavailable` with the reason. Nothing in it has been checked yet. */
   requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
   /** Holds a candidate against the request, its own signed payload and the chains. What it returns is what the following calls take. */
-  check(candidate: QuoteCandidate, expectations: Expectations): Promise<Checked>;
+  check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
   /** What still has to be sent and signed, checked step by step and written anew. */
   preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
   /** Sends the plan's transactions and signs its locks. When `rerun` is true, run preflight again. */
@@ -95,7 +96,7 @@ export interface Client {
 export function createClient({ chains = {}, namespace = 'rfq', openSocket = platformSocket, ...transportOptions }: ClientOptions): Client {
   const transport = createTransport(transportOptions);
   const trust = createTrust(chains);
-  const checker = createChecker(trust);
+  const checker = createChecker(trust, namespace);
   const base = `/api/v1/${namespace}`;
   /** Each plan belongs to the candidate it was made for. */
   const plans = new WeakMap<Plan, Checked>();
@@ -112,7 +113,7 @@ export function createClient({ chains = {}, namespace = 'rfq', openSocket = plat
   }
 
   const client: Client = {
-    requestQuotes: (request) => transport.call(zQuoteResponse, `${base}/quotes`, { method: 'POST', body: requestBody(request) }),
+    requestQuotes: (request) => transport.call<QuoteAnswer>(namespace === 'router' ? zRouterQuoteResponse : zQuoteResponse, `${base}/quotes`, { method: 'POST', body: requestBody(request) }),
     check: checker.check,
     async preflight(checked, { fundingLock, ...approvals } = {}) {
       checker.requireChecked(checked);

@@ -9,8 +9,8 @@ import { asked, ESCROW_ABI, type Trust } from './trust.ts';
 const CLAIMED = 2;
 const NO_RECORD = /^0x0*$/;
 /** Two endpoints are rarely on the same block. */
-const LOOKS = 20;
-const BETWEEN_LOOKS_MS = 500;
+const LOOKS = 10;
+const BETWEEN_LOOKS_MS = 400;
 
 /** Throws `DistrustError` "not_settled" when the chain does not show it. */
 export async function confirmSettled(trust: Trust, { domain, destChainId, order, orderId }: Terms): Promise<void> {

@@ -35,7 +35,7 @@ export async function requireFirm(trust: Trust, terms: Terms, { maxLockUpSeconds
   if (order.expires - now > maxLockUpSeconds) throw new DistrustError('lock_up', `If nobody delivers, the input would be locked for ${order.expires - now} s; at most ${maxLockUpSeconds} s was expected.`);
 
   const onOrigin = { address: domain.escrow, abi: ESCROW_ABI, blockNumber: originBlock.number } as const;
-  await Promise.all([
+  const answers = await Promise.allSettled([
     requireUnused(),
     requireDecimals('input', terms.inputToken, domain.chainId, shown.input),
     requireDecimals('output', terms.outputToken, destChainId, shown.output),
@@ -43,6 +43,9 @@ export async function requireFirm(trust: Trust, terms: Terms, { maxLockUpSeconds
     ...terms.commitments.map(requireSigner),
     ...[...promisedBy(terms)].map(([lp, amount]) => requireBalance(lp, amount)),
   ]);
+  // The first in this order, whichever answer came first: one lie has one name.
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  if (failed) throw failed.reason;
   return { now, originBlock: originBlock.number, destBlock: destBlock.number };
 
   async function requireUnused(): Promise<void> {

@@ -14,7 +14,7 @@ export type Step =
   | { kind: 'permit2Lock'; typedData: TypedData; deadline: number }
   | { kind: 'eip3009Authorization'; typedData: TypedData; validAfter: number; validBefore: number; nonce: Hex }
   | { kind: 'orderSignature' };
-type SignedPurpose = 'permit2Lock' | 'eip3009Authorization' | 'orderSignature';
+type SignedPurpose = 'permit2Lock' | 'eip3009Authorization' | 'orderSignature' | 'legDelivery' | 'legQuote';
 
 export interface Plan {
   /** Nothing but signatures and the submission remain. */
@@ -34,6 +34,8 @@ export interface Approvals {
 const PERMIT2_ABI = parseAbi(['function approve(address token, address spender, uint160 amount, uint48 expiration)']);
 /** A lock may outlive the fill deadline by this much, for clocks that differ. */
 const LOCK_MARGIN_SECONDS = 3_600n;
+/** Venues ask for about so many trades of the same size at once. */
+const TRADES_ASKED = 10;
 const GRANT_SECONDS = 32 * 24 * 3_600;
 
 /** What may follow from which lock. A plan that asks for more asks for what it has no business to ask. */
@@ -50,7 +52,9 @@ interface Context {
   lock: FundingLock | null;
   /** Chain time of the origin, Unix seconds. */
   now: number;
+  /** Of a standing approval or grant: what the caller allows, and what a venue may ask for. */
   most: bigint;
+  mostAsked: bigint;
   unlimitedPermit2: boolean;
 }
 
@@ -59,14 +63,14 @@ const refuse = (code: DistrustCode, message: string): never => {
 };
 
 /** Throws `DistrustError` "action_…". */
-export function readPlan(answer: PreflightResponse, terms: Terms, { permit2, now, unlimitedPermit2 = false, tradesAhead = 10 }: { permit2: Address; now: number } & Approvals): Plan {
+export function readPlan(answer: PreflightResponse, terms: Terms, { permit2, now, unlimitedPermit2 = false, tradesAhead = TRADES_ASKED }: { permit2: Address; now: number } & Approvals): Plan {
   if (answer.quoteId !== terms.quoteId) refuse('quote_id', `The plan is for quote ${answer.quoteId}.`);
   const lock = answer.fundingLock;
   if ((terms.executionMode === 'walletBroadcast') !== (lock === null)) refuse('action_unexpected', 'A lock belongs to orders that the venue lands, and to those only.');
   const purposes = answer.nextActions.map(({ purpose }) => purpose);
   const extra = purposes.find((purpose, index) => !PURPOSES[lock ?? 'none'].includes(purpose) || purposes.indexOf(purpose) !== index);
   if (extra) refuse('action_unexpected', `The plan asks for ${extra}, which does not belong to ${lock ?? 'an order that the wallet itself sends'}.`);
-  const context: Context = { terms, permit2, lock, now, most: terms.inputAmount * BigInt(tradesAhead), unlimitedPermit2 };
+  const context: Context = { terms, permit2, lock, now, most: terms.inputAmount * BigInt(tradesAhead), mostAsked: terms.inputAmount * BigInt(Math.max(tradesAhead, TRADES_ASKED)), unlimitedPermit2 };
   return { ready: answer.ready, fundingLock: lock, steps: answer.nextActions.map((action) => readAction(action, context)) };
 }
 
@@ -116,14 +120,14 @@ function approval({ to, data }: Tx, { terms, permit2, lock, most, unlimitedPermi
   return { to, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [wanted, amount] }) };
 }
 
-function grant({ to, data }: Tx, { terms, permit2, most, now }: Context): Tx {
+function grant({ to, data }: Tx, { terms, permit2, most, mostAsked, now }: Context): Tx {
   if (to !== permit2) refuse('action_target', `The grant goes to ${to}; Permit2 is ${permit2}.`);
   const [token, spender, amount, expiration] = decoded(() => decodeFunctionData({ abi: PERMIT2_ABI, data }), 'approve') as [Address, Address, bigint, number];
   if (lower(token) !== terms.inputToken) refuse('action_token', `The grant is of ${token}; the order takes ${terms.inputToken}.`);
   if (lower(spender) !== terms.domain.escrow) refuse('action_spender', `The grant would let ${spender} take the token; only the escrow has to.`);
-  if (amount > most) refuse('action_amount', `The grant is for ${amount}; at most ${most} was expected.`);
+  if (amount > mostAsked) refuse('action_amount', `The grant is for ${amount}; at most ${mostAsked} was expected.`);
   if (expiration > now + GRANT_SECONDS) refuse('action_window', `The grant would stand until ${expiration}; at most ${GRANT_SECONDS} s were expected.`);
-  return { to, data: encodeFunctionData({ abi: PERMIT2_ABI, functionName: 'approve', args: [terms.inputToken, terms.domain.escrow, amount, expiration] }) };
+  return { to, data: encodeFunctionData({ abi: PERMIT2_ABI, functionName: 'approve', args: [terms.inputToken, terms.domain.escrow, amount < most ? amount : most, expiration] }) };
 }
 
 function deposit({ to, data }: Tx, { terms }: Context): Tx {
@@ -136,15 +140,15 @@ function deposit({ to, data }: Tx, { terms }: Context): Tx {
 
 /** The order as it was checked, byte for byte; what a filler does with its data is bounded by what the escrow enforces. */
 function settlement({ to, data }: Tx, { terms }: Context): Tx {
-  const { domain, order, commitments, quoteId, destChainId, contexts } = terms;
+  const { domain, order, commitments, quoteId, destChainId, through } = terms;
   if (to !== domain.escrow) refuse('action_target', `The order would be sent to ${to}; its escrow is ${domain.escrow}.`);
   const tuple = { ...order, inputs: order.inputs.map(([token, amount]) => [token, amount] as const), outputs: [...order.outputs] };
   const own =
     destChainId !== domain.chainId
       ? encodeFunctionData({ abi: ESCROW_ABI, functionName: 'open', args: [tuple] })
-      : commitments.length > 0
-        ? encodeFunctionData({ abi: ESCROW_ABI, functionName: 'settle', args: [tuple, '0xff', commitments.map(({ lp, deadline, signature }) => ({ quoteId, lp, deadline, signature }))] })
-        : encodeFunctionData({ abi: ESCROW_ABI, functionName: 'settleThrough', args: [tuple, '0xff', contexts[0]?.exclusiveFor ?? '0x', decoded(() => decodeFunctionData({ abi: ESCROW_ABI, data }), 'settleThrough')[3] as Hex] });
+      : through
+        ? encodeFunctionData({ abi: ESCROW_ABI, functionName: 'settleThrough', args: [tuple, '0xff', through.filler, through.data] })
+        : encodeFunctionData({ abi: ESCROW_ABI, functionName: 'settle', args: [tuple, '0xff', commitments.map(({ lp, deadline, signature }) => ({ quoteId, lp, deadline, signature }))] });
   if (own !== data.toLowerCase()) refuse('action_calldata', 'The transaction to send is not the settlement of the order that was checked.');
   return { to, data: own };
 }

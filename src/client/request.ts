@@ -14,6 +14,8 @@ export interface TradeRequest {
   minValidUntil?: number;
   maxCandidates?: number;
   splitFill?: 'allow' | 'never';
+  /** Where the receiver gets the output. Default: its wallet. */
+  settlement?: 'wallet' | 'ledger' | 'ledger_auto_withdraw';
   solvers?: { include?: string[]; exclude?: string[] };
   referenceId?: string;
 }
@@ -28,11 +30,13 @@ export interface Limits {
   maxPlatformFeeBps?: number;
   /** Base units of the input token that the venue may take out of the trade for carrying the gas. Default: 5 % of the input. */
   maxRelayFee?: bigint;
+  /** What liquidity that nobody has committed (a DEX) may give less than shown. Default 100 (one percent). An LP's quote gives exactly what it shows. */
+  maxSlippageBps?: number;
   /** Seconds from now until an unfilled order can be refunded at the latest. Default 6 hours. */
   maxLockUpSeconds?: number;
 }
 
-export const DEFAULT_LIMITS = { maxPlatformFeeBps: 100, maxLockUpSeconds: 6 * 3_600 } as const;
+export const DEFAULT_LIMITS = { maxPlatformFeeBps: 100, maxSlippageBps: 100, maxLockUpSeconds: 6 * 3_600 } as const;
 
 /** The body of `POST …/quotes`. */
 export function requestBody(request: TradeRequest): QuoteRequestBody {

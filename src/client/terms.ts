@@ -5,18 +5,22 @@ import { assetId, parseAssetId } from '../domain/asset.ts';
 import { type SignedCommitment } from '../domain/commitment.ts';
 import { decodeContext, FULL_PORTION_BPS, type OutputContext } from '../domain/context.ts';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION, type EscrowDomain } from '../domain/escrow-domain.ts';
-import { type Address, addressToBytes32, type Bytes32, isBytes32, toAddress } from '../domain/hex.ts';
+import { type Address, addressToBytes32, type Bytes32, type Hex, isBytes32, toAddress } from '../domain/hex.ts';
+import { isAmount } from '../domain/amount.ts';
 import { type MandateOutput, orderDigest, type OrderEnvelope, orderEnvelope, orderId, type StandardOrder } from '../domain/order.ts';
-import { ORDER_TYPE, type QuoteCandidate } from '../protocol/candidate.ts';
+import { type Delivery, readDelivery } from '../domain/delivery.ts';
+import { ORDER_TYPE } from '../protocol/candidate.ts';
+import { type SealedRoute, zSealedRoute } from '../protocol/router.ts';
 import { decodeCommitments, parseSeal } from '../protocol/seal-wire.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
+import { type Candidate, isSequential, matchLegs, type Shown, shownBy } from './candidate.ts';
 import { DistrustError, type DistrustCode } from './errors.ts';
 import { DEFAULT_LIMITS, type Limits, type TradeRequest } from './request.ts';
 import type { Trust } from './trust.ts';
 
 export interface Terms {
   quoteId: Bytes32;
-  executionMode: QuoteCandidate['executionMode'];
+  executionMode: Candidate['executionMode'];
   /** The origin's escrow: where the order lives and what the taker's signature is for. */
   domain: EscrowDomain;
   destChainId: number;
@@ -31,11 +35,15 @@ export interface Terms {
   /** Base units: all that the order can take. */
   inputAmount: bigint;
   outputToken: Address;
-  /** Base units: what the escrow enforces. */
+  /** Base units: what the escrow enforces. Of a sequential route: of its first leg. */
   outputAmount: bigint;
   receiver: Address;
-  /** One per output; none where a contract fills within the settlement itself. */
+  /** One per output; none where no LP has promised anything and the escrow alone enforces the minimum. */
   commitments: SignedCommitment[];
+  /** The contract that fills within the settlement itself, and what it is told. */
+  through: { filler: Address; data: Hex } | null;
+  /** More legs follow, quoted when this order has been delivered to the taker. */
+  sequential: boolean;
   contexts: OutputContext[];
   platformFeeBps: number;
   /** Base units of the input token, all outputs together. */
@@ -44,22 +52,23 @@ export interface Terms {
   validUntil: number;
 }
 
-type Shown = QuoteCandidate;
-
 const must: (holds: boolean, code: DistrustCode, message: string) => asserts holds = (holds, code, message) => {
   if (!holds) throw new DistrustError(code, message);
 };
 
 /** Throws `DistrustError`. */
-export function readTerms(candidate: Shown, request: TradeRequest, limits: Limits, trust: Trust): Terms {
+export function readTerms(received: Candidate, request: TradeRequest, limits: Limits, trust: Trust, namespace: 'rfq' | 'router'): Terms {
+  const candidate = shownBy(received);
   const { order, domain } = readOrder(candidate, trust);
+  const route = readSealedRoute(candidate, namespace);
   const sides = matchSides(candidate, request, order, domain, trust);
   const contexts = matchContexts(candidate, order);
   const { platformFeeBps, relayFee } = matchFees(candidate, limits, contexts, sides.inputAmount);
   matchTimes(candidate, request, order, contexts);
   matchSplit(candidate, contexts, order.outputs);
+  matchAmounts(candidate, request, limits, sides, { committed: route?.venue == null });
   matchSolvers(candidate, request);
-  const commitments = matchCommitments(candidate, order, contexts);
+  const commitments = matchCommitments(candidate, order, contexts, route);
   const id = orderId(domain, order);
   const digest = orderDigest(domain, order);
   must(digest === foreignDigest(candidate), 'envelope', 'The payload signs as something else than the order it shows: its types, type name or domain were changed.');
@@ -73,6 +82,8 @@ export function readTerms(candidate: Shown, request: TradeRequest, limits: Limit
     envelope: orderEnvelope(domain, order),
     ...sides,
     commitments,
+    through: route?.through ?? null,
+    sequential: isSequential(candidate),
     contexts,
     platformFeeBps,
     relayFee,
@@ -109,7 +120,7 @@ function foreignDigest(candidate: Shown): string | undefined {
 
 /** Who pays what, who gets what, and where: request, preview and signed order have to agree. */
 function matchSides(
-  { preview }: Shown,
+  shown: Shown,
   request: TradeRequest,
   order: StandardOrder,
   domain: EscrowDomain,
@@ -129,34 +140,39 @@ function matchSides(
   const inputAmount = row[1];
   must(request.input.amount === undefined || inputAmount === request.input.amount, 'input_amount', `The order takes ${inputAmount}; the request gives ${request.input.amount}.`);
 
-  for (const output of order.outputs) matchOutput(output, { ...wanted.output, receiver, domain, inputOracle: order.inputOracle }, trust);
+  // The first leg of a sequential route brings the taker what the next one takes.
+  const middle = isSequential(shown) ? parseAssetId(shown.composite?.legs[0]?.output.asset ?? '') : undefined;
+  must(!isSequential(shown) || middle !== undefined, 'composite', 'The first leg of the route gives no asset.');
+  const delivery: Delivery = middle ? { account: taker, settlement: 'wallet' } : { account: receiver, settlement: request.settlement ?? 'wallet' };
+  const target = middle ?? wanted.output;
+  for (const output of order.outputs) matchOutput(output, { ...target, delivery, domain, inputOracle: order.inputOracle }, trust);
   const outputAmount = order.outputs.reduce((sum, { amount }) => sum + amount, 0n);
   must(outputAmount > 0n && inputAmount > 0n, 'output_amount', 'The order moves nothing.');
-  must(request.output.amount === undefined || outputAmount === request.output.amount, 'output_amount', `The order enforces ${outputAmount}; the request wants ${request.output.amount}.`);
 
+  const { preview } = shown;
   const [shownIn, ...moreIn] = preview.inputs;
   const [shownOut, ...moreOut] = preview.outputs;
   const one = shownIn !== undefined && shownOut !== undefined && moreIn.length === 0 && moreOut.length === 0;
   must(one && shownIn.asset === assetId(wanted.input) && shownOut.asset === assetId(wanted.output), 'preview', 'The preview shows other assets than the order moves.');
   must(shownIn.amount === inputAmount.toString(), 'preview', `The preview shows ${shownIn.amount} going in; the order takes ${inputAmount}.`);
-  must(shownOut.minimumAmount === outputAmount.toString(), 'minimum_amount', `The preview promises at least ${shownOut.minimumAmount}; the order enforces ${outputAmount}.`);
-  must(shownOut.amount === outputAmount.toString(), 'preview', `The preview shows ${shownOut.amount} coming out; the order enforces ${outputAmount}.`);
   must(shownOut.receiver === undefined || shownOut.receiver === null || shownOut.receiver.toLowerCase() === receiver, 'preview', `The preview names the receiver ${shownOut.receiver}; the order pays ${receiver}.`);
-  return { destChainId: wanted.output.chainId, inputToken: wanted.input.token, inputAmount, outputToken: wanted.output.token, outputAmount, receiver };
+  return { destChainId: target.chainId, inputToken: wanted.input.token, inputAmount, outputToken: target.token, outputAmount, receiver: delivery.account };
 }
 
 interface WantedOutput {
   chainId: number;
   token: Address;
-  receiver: Address;
+  delivery: Delivery;
   domain: EscrowDomain;
   inputOracle: Address;
 }
 
-function matchOutput({ oracle, settler, chainId, token, recipient, callbackData }: MandateOutput, { chainId: wantedChain, token: wantedToken, receiver, domain, inputOracle }: WantedOutput, trust: Trust): void {
+function matchOutput(output: MandateOutput, { chainId: wantedChain, token: wantedToken, delivery, domain, inputOracle }: WantedOutput, trust: Trust): void {
+  const { oracle, settler, chainId, token } = output;
   must(chainId === BigInt(wantedChain) && token === addressToBytes32(wantedToken), 'output_asset', `The order delivers token ${token} on chain ${chainId}; the request wants ${assetId({ chainId: wantedChain, token: wantedToken })}.`);
-  must(recipient === addressToBytes32(receiver), 'receiver', `The order pays ${recipient}; the request names the receiver ${receiver}.`);
-  must(callbackData === '0x', 'callback', 'The order calls a contract upon delivery, which nobody asked for.');
+  const actual = readDelivery(output);
+  must(actual !== undefined, 'callback', 'The order calls a contract upon delivery, which nobody asked for.');
+  must(actual.account === delivery.account && actual.settlement === delivery.settlement, 'receiver', `The order pays ${actual.account} (${actual.settlement}); it should pay ${delivery.account} (${delivery.settlement}).`);
   const [settlerAddress, oracleAddress] = [lastBytes(settler), lastBytes(oracle)];
   must(settlerAddress !== undefined && oracleAddress !== undefined, 'settler', 'Settler or oracle of an output is no address.');
   if (wantedChain === domain.chainId) {
@@ -191,16 +207,14 @@ function matchContexts({ executionMode }: Shown, order: StandardOrder): OutputCo
   return contexts;
 }
 
-function matchFees({ platformFeeBps: shown, gas, executionMode, preview }: Shown, { maxPlatformFeeBps = DEFAULT_LIMITS.maxPlatformFeeBps, maxRelayFee, minOutput, maxInput }: Limits, contexts: OutputContext[], inputAmount: bigint): { platformFeeBps: number; relayFee: bigint } {
+function matchFees({ platformFeeBps: shown, gas, executionMode }: Shown, { maxPlatformFeeBps = DEFAULT_LIMITS.maxPlatformFeeBps, maxRelayFee, maxInput }: Limits, contexts: OutputContext[], inputAmount: bigint): { platformFeeBps: number; relayFee: bigint } {
   const platformFeeBps = contexts[0]?.feeBps ?? 0;
-  must(shown === undefined || shown === null || shown === platformFeeBps, 'preview', `The candidate shows a platform fee of ${shown} bps; the order pays ${platformFeeBps}.`);
   must(platformFeeBps <= maxPlatformFeeBps, 'platform_fee', `The order pays the platform ${platformFeeBps} bps; at most ${maxPlatformFeeBps} was expected.`);
+  must(shown === undefined || shown === null || shown === platformFeeBps, 'preview', `The candidate shows a platform fee of ${shown} bps; the order pays ${platformFeeBps}.`);
   const relayFee = contexts.reduce((sum, context) => sum + context.relayFee, 0n);
   const mostRelayFee = maxRelayFee ?? inputAmount / 20n;
   must(relayFee <= mostRelayFee, 'relay_fee', `The venue takes ${relayFee} of the input for carrying the gas; at most ${mostRelayFee} was expected. Set \`maxRelayFee\` if such a small trade is meant.`);
   must(executionMode !== 'apiSubmit' || !gas || gas.native === '0', 'gas', `The venue lands the transaction and still asks the taker for ${gas?.native} wei of gas.`);
-  const floor = BigInt(preview.outputs[0]?.minimumAmount ?? '0');
-  must(minOutput === undefined || floor >= minOutput, 'price_limit', `The order enforces ${floor}; you want at least ${minOutput}.`);
   must(maxInput === undefined || inputAmount <= maxInput, 'price_limit', `The order takes ${inputAmount}; you give at most ${maxInput}.`);
   return { platformFeeBps, relayFee };
 }
@@ -211,22 +225,69 @@ function matchTimes({ validUntil, validity }: Shown, { minValidUntil }: TradeReq
   must(!validity || (validity.validUntil === validUntil && (validity.minValidUntil ?? null) === (minValidUntil ?? null)), 'preview', 'The restated validity window is another one than the quote\'s.');
 }
 
-function matchSplit({ splitFill }: Shown, contexts: OutputContext[], outputs: readonly MandateOutput[]): void {
-  if (!splitFill) return must(outputs.length === 1, 'split', `The order has ${outputs.length} slices and the candidate shows none.`);
+/** What the preview promises, and what the caller wants at least, against what the escrow enforces. */
+function matchAmounts(
+  shown: Shown,
+  { input, output }: TradeRequest,
+  { minOutput, maxSlippageBps = DEFAULT_LIMITS.maxSlippageBps }: Limits,
+  { inputAmount, outputAmount: enforced }: Pick<Terms, 'inputAmount' | 'outputAmount'>,
+  { committed }: { committed: boolean },
+): void {
+  const [out] = shown.preview.outputs;
+  must(out !== undefined && isAmount(out.amount), 'preview', 'The preview shows no output.');
+  const promised = BigInt(out.amount);
+  if (isSequential(shown)) {
+    must((out.minimumAmount ?? null) === null, 'minimum_amount', 'Of a route whose later legs are not quoted yet nothing is enforced in the end; the preview says otherwise.');
+    must(minOutput === undefined || promised >= minOutput, 'price_limit', `The route would give ${promised}; you want at least ${minOutput}.`);
+  } else {
+    must(output.amount === undefined || enforced === output.amount, 'output_amount', `The order enforces ${enforced}; the request wants ${output.amount}.`);
+    must(out.minimumAmount === enforced.toString(), 'minimum_amount', `The preview promises at least ${out.minimumAmount}; the order enforces ${enforced}.`);
+    must(minOutput === undefined || enforced >= minOutput, 'price_limit', `The order enforces ${enforced}; you want at least ${minOutput}.`);
+    must(committed ? promised === enforced : promised >= enforced, 'preview', `The preview shows ${promised} coming out; the order enforces ${enforced}.`);
+    must((promised - enforced) * 10_000n <= promised * BigInt(maxSlippageBps), 'minimum_amount', `The preview shows ${promised} and the escrow enforces ${enforced}: more than the ${maxSlippageBps} bps between them that were expected.`);
+  }
+  matchLegs(shown, { input: input.asset.toLowerCase(), output: output.asset.toLowerCase(), inputAmount, enforced });
+}
+
+function matchSplit({ splitFill, composite }: Shown, contexts: OutputContext[], outputs: readonly MandateOutput[]): void {
+  if (!splitFill) return must(outputs.length === 1 || (composite !== null && composite.legs.length >= outputs.length), 'split', `The order has ${outputs.length} slices and the candidate shows none.`);
   const same = splitFill.fills.length === outputs.length && splitFill.fills.every(({ portionBps, outputAmount }, index) => portionBps === contexts[index]?.portionBps && (outputAmount === undefined || outputAmount === outputs[index]?.amount.toString()));
   must(same, 'split', 'The slices that are shown are not those of the order.');
 }
 
-function matchSolvers({ solverId, splitFill }: Shown, { solvers, splitFill: wanted }: TradeRequest): void {
-  const named = [solverId, ...(splitFill?.fills.map((fill) => fill.solverId) ?? [])];
+function matchSolvers({ solverId, splitFill, composite }: Shown, { solvers, splitFill: wanted }: TradeRequest): void {
+  const named = [solverId, ...(splitFill?.fills ?? composite?.legs ?? []).map((fill) => fill.solverId)];
   const unwanted = named.find((id) => solvers?.exclude?.includes(id) || (solvers?.include && !solvers.include.includes(id)));
   must(unwanted === undefined, 'solver', `The quote is by ${unwanted}, whom the request left out.`);
   must(wanted !== 'never' || !splitFill, 'solver', 'The request wanted one counterparty; the order has several.');
 }
 
+/** Who settles the order when no LP does: a part of the seal, in the router namespace only. */
+function readSealedRoute({ integrityChecksum }: Shown, namespace: 'rfq' | 'router'): SealedRoute | null {
+  const text = parseSeal(integrityChecksum)?.route ?? null;
+  if (text === null) return null;
+  const parsed = zSealedRoute.safeParse(jsonOf(text));
+  must(namespace === 'router' && parsed.success, 'commitments', 'The checksum names a route where none belongs, or one that this client cannot read.');
+  return parsed.data;
+}
+
+function jsonOf(base64url: string): unknown {
+  try {
+    const bytes = Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
 /** One commitment an output, by the account the output is exclusive to, for as long as the order can be filled. */
-function matchCommitments({ integrityChecksum }: Shown, order: StandardOrder, contexts: OutputContext[]): SignedCommitment[] {
+function matchCommitments({ integrityChecksum }: Shown, order: StandardOrder, contexts: OutputContext[], route: SealedRoute | null): SignedCommitment[] {
   const commitments = decodeCommitments(parseSeal(integrityChecksum)?.commitments ?? '');
+  if (route?.venue) {
+    must(commitments?.length === 0, 'commitments', 'A venue that holds no inventory with LPs shows commitments of LPs.');
+    must(!route.through || contexts.every(({ exclusiveFor }) => exclusiveFor === route.through?.filler), 'exclusivity', `The order is exclusive to somebody else than ${route.through?.filler}, who is to fill it.`);
+    return [];
+  }
   must(commitments !== undefined && commitments.length === order.outputs.length, 'commitments', 'The candidate does not carry one commitment of an LP for each output.');
   commitments.forEach(({ lp, deadline }, index) => {
     must(lp === contexts[index]?.exclusiveFor, 'exclusivity', `Output ${index} is exclusive to ${contexts[index]?.exclusiveFor} and committed by ${lp}: it could not be filled.`);

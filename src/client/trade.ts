@@ -1,8 +1,8 @@
 /** One whole trade, from the question to the money: the best candidate that holds, planned, signed, submitted, watched, and confirmed on the chain. */
 
-import type { QuoteCandidate } from '../protocol/candidate.ts';
 import type { FundingLock } from '../protocol/preflight.ts';
 import type { OrderStatusResponse } from '../protocol/status.ts';
+import type { Candidate } from './candidate.ts';
 import type { Checked } from './check.ts';
 import type { Client } from './client.ts';
 import { DistrustError, NoQuoteError } from './errors.ts';
@@ -21,7 +21,7 @@ export interface TradeOptions extends Limits, Approvals, RunOptions {
   /** "EIP1271" when the taker is a contract. */
   signScheme?: 'EIP712' | 'EIP1271';
   /** Told of each candidate that did not hold; the next one is tried. */
-  onRefused?: (candidate: QuoteCandidate, why: DistrustError) => void;
+  onRefused?: (candidate: Candidate, why: DistrustError) => void;
   onEvent?: (event: OrderEvent) => void;
   /** Stops watching. What was submitted goes on. */
   signal?: AbortSignal;
@@ -79,5 +79,5 @@ export async function trade(client: Client, { request, wallet, fundingLock, sign
 
 const shown = (amount: string | null | undefined): bigint => (/^[0-9]{1,78}$/.test(amount ?? '') ? BigInt(amount as string) : 0n);
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
-const byOutput = (a: QuoteCandidate, b: QuoteCandidate): number => compare(shown(b.preview.outputs[0]?.minimumAmount), shown(a.preview.outputs[0]?.minimumAmount));
-const byInput = (a: QuoteCandidate, b: QuoteCandidate): number => compare(shown(a.preview.inputs[0]?.amount), shown(b.preview.inputs[0]?.amount));
+const byOutput = (a: Candidate, b: Candidate): number => compare(shown(b.preview.outputs[0]?.minimumAmount), shown(a.preview.outputs[0]?.minimumAmount));
+const byInput = (a: Candidate, b: Candidate): number => compare(shown(a.preview.inputs[0]?.amount), shown(b.preview.inputs[0]?.amount));

@@ -1,0 +1,48 @@
+/** A candidate of either namespace, read alike: what one shape has and the other has not is null. */
+
+import type { QuoteCandidate } from '../protocol/candidate.ts';
+import type { Composite, RouterCandidate } from '../protocol/router.ts';
+import { DistrustError } from './errors.ts';
+
+export type Candidate = QuoteCandidate | RouterCandidate;
+
+export interface Shown extends RouterCandidate {
+  splitFill: NonNullable<QuoteCandidate['splitFill']> | null;
+  validity: NonNullable<QuoteCandidate['validity']> | null;
+  composite: Composite | null;
+}
+
+export function shownBy(candidate: Candidate): Shown {
+  const { splitFill = null, validity = null } = candidate as Partial<QuoteCandidate>;
+  const { composite = null } = candidate as Partial<RouterCandidate>;
+  return { ...candidate, splitFill, validity, composite };
+}
+
+/** A route whose later legs are quoted only when the earlier ones have been delivered. */
+export function isSequential({ composite }: Pick<Shown, 'composite'>): boolean {
+  return composite?.executionModel === 'sequential' && composite.legs.length > 1;
+}
+
+/**
+ * Throws "composite" unless the legs begin with the request's input, hand on what the ones before give, and end in its output, with the amounts
+ * of the preview. `enforced` is what the escrow enforces of the order in hand: all outputs, or the first leg's of a sequential route.
+ */
+export function matchLegs(shown: Shown, { input, output, inputAmount, enforced }: { input: string; output: string; inputAmount: bigint; enforced: bigint }): void {
+  const { composite, preview } = shown;
+  if (!composite) return;
+  const { legs } = composite;
+  const must = (holds: boolean, what: string): void => {
+    if (!holds) throw new DistrustError('composite', `The legs are not those of this trade: ${what}.`);
+  };
+  must(legs.every(({ index, dependsOn }, at) => index === at && dependsOn.every((other) => other < at && other >= 0)), 'their order makes no sense');
+  const first = legs.filter(({ dependsOn }) => dependsOn.length === 0);
+  const last = legs.filter(({ index }) => !legs.some(({ dependsOn }) => dependsOn.includes(index)));
+  must(first.every((leg) => leg.input.asset === input) && last.every((leg) => leg.output.asset === output), 'they begin or end with another asset');
+  must(legs.every((leg) => leg.dependsOn.every((other) => legs[other]?.output.asset === leg.input.asset)), 'one does not take what the one before it gives');
+  must(sum(first.map((leg) => leg.input.amount)) === inputAmount, 'they take another amount than the order');
+  must(sum(last.map((leg) => leg.output.amount)) === BigInt(preview.outputs[0]?.amount ?? '0'), 'they give another amount than the preview shows');
+  const floors = (isSequential(shown) ? legs.slice(0, 1) : last).map((leg) => leg.output.minimumAmount);
+  must(floors.every((floor) => floor !== null) && sum(floors as string[]) === enforced, 'they promise another minimum than the escrow enforces');
+}
+
+const sum = (amounts: readonly string[]): bigint => amounts.reduce((total, amount) => total + (/^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : 0n), 0n);
