@@ -146,7 +146,9 @@ export async function connectDev(rpcUrl: string, chainId: number, privateKey: He
     async settled() {
       const hashes = await Promise.all(sent);
       sent = [];
-      const receipts = await Promise.all(hashes.map((hash) => client.waitForTransactionReceipt({ hash, pollingInterval: 50, timeout: 60_000 })));
+      // A chain that mines on demand leaves lying what did not fit into the block that the last transaction caused.
+      const nudge = setInterval(() => void rpc('evm_mine', []).catch(() => {}), 1_000);
+      const receipts = await Promise.all(hashes.map((hash) => client.waitForTransactionReceipt({ hash, pollingInterval: 50, timeout: 60_000 }))).finally(() => clearInterval(nudge));
       const failed = receipts.find(({ status }) => status !== 'success');
       if (failed) throw new UpstreamError('A deployment transaction reverted on the development chain. Start it afresh.', { code: 'deploy_failed', facts: { txHash: failed.transactionHash } });
     },
