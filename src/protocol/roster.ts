@@ -16,8 +16,9 @@ export const zSolver = z.object({
   status: z.enum(ROSTER_STATUSES),
   kind: z.enum(['lp', 'solver']),
   corridors: z.array(z.string()),
-  firstSeenAt: z.iso.datetime().nullable(),
-  lastQuoteAt: z.iso.datetime().nullable(),
+  /** Absent until it has connected for the first time, and until it has quoted. */
+  firstSeenAt: z.iso.datetime().optional(),
+  lastQuoteAt: z.iso.datetime().optional(),
   eligibilityNote: z.string().nullable(),
 });
 export type Solver = z.infer<typeof zSolver>;

@@ -207,8 +207,8 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
         status: entry.status,
         kind: entry.kind,
         corridors,
-        firstSeenAt: entry.firstSeenAtMs === null ? null : toIso(entry.firstSeenAtMs),
-        lastQuoteAt: entry.lastQuoteAtMs === null ? null : toIso(entry.lastQuoteAtMs),
+        ...(entry.firstSeenAtMs !== null && { firstSeenAt: toIso(entry.firstSeenAtMs) }),
+        ...(entry.lastQuoteAtMs !== null && { lastQuoteAt: toIso(entry.lastQuoteAtMs) }),
         eligibilityNote: entry.note,
       };
     },
