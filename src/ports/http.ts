@@ -1,6 +1,6 @@
 /** Doors as data: HTTP routes and WebSocket endpoints, and the gate in front of both. A server adapter opens them, the venue's to holders of API keys. */
 
-import type { Detail } from '../protocol/errors.ts';
+import type { Detail, ErrorCode } from '../protocol/errors.ts';
 import type { Schema } from '../protocol/schema.ts';
 import type { ApiKey, KeyKind } from './store.ts';
 
@@ -22,6 +22,13 @@ export interface RouteRequest<Body, Query, Params, Key = ApiKey> {
   header(name: string): string | undefined;
 }
 
+/** An answer that is sent while it is being made. Whoever stops reading ends it: `return` is called once, whether or not reading began. */
+export interface Download {
+  contentType: string;
+  filename: string;
+  chunks: AsyncIterable<string>;
+}
+
 /** Which bucket a request drinks from. */
 export type RateClass = 'quote' | 'submit' | 'read' | 'socket';
 
@@ -37,9 +44,15 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   query?: Schema<Query>;
   params?: Schema<Params>;
   response: Schema;
+  /** Of the answer, when it is not JSON. */
+  contentType?: string;
+  /** Errors beyond those that any route may answer. */
+  errors?: readonly ErrorCode[];
+  /** Request headers that mean something here beside the key; read by the handler. */
+  headers?: readonly { name: string; description: string; schema: object }[];
   /** Says what is wrong with a body in this route's own words, where the schema's would mislead. */
   explain?(details: Detail[], sent: unknown): Detail[];
-  /** A text is the JSON body itself, serialised once by whoever made it. */
+  /** A text is the JSON body itself, serialised once by whoever made it; a `Download` is streamed. */
   handle(request: RouteRequest<Body, Query, Params, Key>): Promise<string | object> | string | object;
 }
 

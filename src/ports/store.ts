@@ -1,5 +1,6 @@
 /** What the venue must never forget: keys, workspaces, solvers, orders with their facts and events. One PostgreSQL realises it. */
 
+import type { DeliveryStore } from './deliveries.ts';
 import type { SignedCommitment } from '../domain/commitment.ts';
 import type { Fact, RecordedFact } from '../domain/fact.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
@@ -9,6 +10,7 @@ import type { RouteKind } from './route-venue.ts';
 import type { Screened } from './screening.ts';
 import type { TravelRuleDuty, TravelRuleStore } from './travel-rule.ts';
 import type { MemberStore } from './members.ts';
+import type { TradeStore, TradeUpkeep } from './trades.ts';
 
 export type KeyKind = 'service' | 'workspace' | 'solver';
 export type KeyMode = 'test' | 'live';
@@ -240,7 +242,8 @@ export interface EventStore {
   ordersWith(orderIds: readonly Bytes32[]): Promise<ReadonlyMap<Bytes32, OrderRecord>>;
 }
 
-export interface VenueStore extends TravelRuleStore, KeyStore, WorkspaceStore, MemberStore, SolverStore, OrderStore, EventStore {
+export interface VenueStore extends TravelRuleStore, KeyStore, WorkspaceStore, MemberStore, SolverStore, OrderStore, DeliveryStore, EventStore {
+  readonly trades: TradeStore & TradeUpkeep;
   /** Answers when the database does. Throws `UpstreamError` otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;

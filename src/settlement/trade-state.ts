@@ -3,6 +3,7 @@
 import type { RecordedFact } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
+import { foldCredits, type LedgerCredit } from './deferred.ts';
 import { foldFacts, type Stage } from './lifecycle.ts';
 
 export interface TradeState {
@@ -19,6 +20,8 @@ export interface TradeState {
   filledAtMs: number | null;
   /** Wall time at which the order was seen settled at depth. */
   settledAtMs: number | null;
+  /** Outputs that went into the ledger. */
+  credits: LedgerCredit[];
 }
 
 export function tradeState(order: StandardOrder, facts: readonly RecordedFact[]): TradeState {
@@ -37,5 +40,6 @@ export function tradeState(order: StandardOrder, facts: readonly RecordedFact[])
     refundTx: progress.refunded?.txHash ?? null,
     filledAtMs: delivered === null ? null : facts.reduce<number | null>((last, { fact, recordedAtMs }) => (fact.kind === 'filled' ? recordedAtMs : last), null),
     settledAtMs: settled ? seenAt(({ kind }) => kind === 'finalised') : null,
+    credits: foldCredits(facts.map(({ fact }) => fact)),
   };
 }

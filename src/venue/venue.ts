@@ -12,9 +12,14 @@ import type { Queue } from '../ports/queue.ts';
 import type { Screener } from '../ports/screening.ts';
 import type { Random } from '../ports/random.ts';
 import type { Reference } from '../ports/reference.ts';
+import type { RouteVenue } from '../ports/route-venue.ts';
 import type { Recovery } from '../ports/signer.ts';
 import type { KeyMode, VenueStore } from '../ports/store.ts';
 import { createEventTail } from './event-tail.ts';
+import { zPreflightRequest } from '../protocol/preflight.ts';
+import { zQuoteResponse } from '../protocol/quote.ts';
+import { zRouterPreflightRequest, zRouterQuoteResponse, zRouterSubmitRequest } from '../protocol/router.ts';
+import { zOrderSubmitRequest } from '../protocol/submit.ts';
 import { createExposure } from './exposure.ts';
 import { createFanOut } from './fan-out.ts';
 import { createFeeCap } from './fee-cap.ts';
@@ -28,7 +33,7 @@ import { createLiquidity } from './liquidity.ts';
 import { createMarkets, tradesOn } from './markets.ts';
 import { createNews } from './news.ts';
 import { createOpenQuotes } from './open-quotes.ts';
-import { BREAKER, FAN_OUT, LEVELS, RATES, SOCKETS, type VenueOptions } from './options.ts';
+import { BREAKER, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS, type VenueOptions } from './options.ts';
 import { createPreflighter } from './preflight.ts';
 import { createPrices } from './prices.ts';
 import { chainNow } from './chain-now.ts';
@@ -36,18 +41,25 @@ import { createReception } from './intent.ts';
 import { createQuoter } from './quote.ts';
 import { createRfqSource } from './rfq-source.ts';
 import { createRoster, type Roster } from './roster.ts';
+import { createRoutePreflighter } from './router/preflight.ts';
+import { createRouteRoster } from './router/route-roster.ts';
+import { createRouter } from './router/router.ts';
 import { orderRoute } from './routes/order.ts';
 import { pairsRoute } from './routes/pairs.ts';
 import { preflightRoute } from './routes/preflight.ts';
 import { quotesRoute } from './routes/quotes.ts';
 import { solversRoute } from './routes/solvers.ts';
 import { submitRoute } from './routes/submit.ts';
+import { tradeRoute } from './routes/trade.ts';
+import { tradesExportRoute } from './routes/trades-export.ts';
+import { tradesRoute } from './routes/trades.ts';
 import { createScreening } from './screening.ts';
 import { createSealing } from './sealing.ts';
 import { createSiblings } from './siblings.ts';
 import { createOrderStream } from './stream-orders.ts';
 import { createStreamDoor } from './stream.ts';
 import { createSubmitter } from './submit.ts';
+import { createHistory } from './trades/history.ts';
 import { createWorkspaces } from './workspaces.ts';
 
 export interface VenueDeps {
@@ -56,6 +68,8 @@ export interface VenueDeps {
   queue: Queue;
   /** Every chain with an escrow of ours, by id. */
   chains: ReadonlyMap<number, ChainPort>;
+  /** Beside the RFQ venue: DEX pools, bridges, issuers, fiat rails. */
+  routeVenues: readonly RouteVenue[];
   /** Whoever lands transactions, by chain id (a `Transactor` is one); a chain without one trades by walletBroadcast. */
   relayers: ReadonlyMap<number, Relayer>;
   reference: Reference;
@@ -81,15 +95,17 @@ export interface Venue {
   stop(): Promise<void>;
 }
 
+const NAMESPACES = ['rfq', 'router'] as const;
 const SWEEP_MS = 1_000;
 /** A head older than this many blocks makes a chain unfit to quote on; never less than this. */
 const STALE_BLOCKS = 10;
 const STALE_FLOOR_MS = 15_000;
 
 export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
-  const { store, bus, queue, chains, relayers, reference, screeners, recovery, clock, random, log, metrics } = deps;
+  const { store, bus, queue, chains, routeVenues, relayers, reference, screeners, recovery, clock, random, log, metrics } = deps;
   const fanOutOptions = { ...FAN_OUT, ...options.fanOut };
   const rates = { ...RATES, ...options.rates };
+  const breaker = { ...BREAKER, ...options.breaker };
   const described = new Map([...chains].map(([id, { chain }]) => [id, chain]));
   const list = [...described.values()];
   const corridorsOf = (mode: KeyMode): string[] => {
@@ -109,7 +125,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const liquidity = createLiquidity({ chains, exposure, log });
   const gas = createGasDesk({ chains, relayers, prices, log }, options.chainSettings);
   const screening = createScreening({ screeners, metrics });
-  const roster = createRoster({ store, bus, clock, log, metrics, corridors: { test: corridorsOf('test'), live: corridorsOf('live') } }, { ...BREAKER, ...options.breaker });
+  const roster = createRoster({ store, bus, clock, log, metrics, corridors: { test: corridorsOf('test'), live: corridorsOf('live') } }, breaker);
   const fanOut = createFanOut({ clock, metrics }, fanOutOptions);
   fanOut.onInvalid(({ solverId }) => roster.fault(solverId, 'invalid'));
   const sealing = createSealing(createSealer(options.sealKeys), described);
@@ -117,7 +133,14 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const source = createRfqSource({ roster, fanOut, gas, liquidity, exposure, siblings, recovery, clock, random, metrics }, fanOutOptions);
   const quoter = createQuoter({ reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random }, fanOutOptions);
   const preflighter = createPreflighter({ chains, sealing, gas, screening, clock, random });
-  const submitter = createSubmitter({ chains, store, queue, sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics });
+  const router = createRouter(
+    { source, roster, liquidity, chains, routeVenues, markets, reception, sealing, gas, prices, openQuotes, clock, random, log, metrics },
+    { router: { ...ROUTER, ...options.router }, fanOut: fanOutOptions, rates, breaker },
+  );
+  const routePreflighter = createRoutePreflighter({ base: preflighter, router, store, sealing, clock });
+  const routeRoster = createRouteRoster({ routeVenues, router, chains: described, clock });
+  const history = createHistory({ store, chains: described, screening, nativeSymbol: (chainId) => gas.settings(chainId).nativeSymbol, clock });
+  const submitter = createSubmitter({ chains, store, queue, routeVenues: new Map(routeVenues.map((venue) => [venue.id, venue])), sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics });
   const news = createNews({ bus, store, roster, siblings, log });
   const levelsOptions = { ...LEVELS, ...options.levels };
   const levels = createLevels({ roster, markets, clock, metrics }, levelsOptions);
@@ -125,13 +148,19 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const board = createLevelsBoard({ levels, roster, chains: described, clock }, { maxAgeMs: levelsOptions.maxAgeMs, maxSplitParts: fanOutOptions.maxSplitParts });
 
   const routes = [
-    quotesRoute({ quoter, workspaces }, 'rfq'),
-    submitRoute({ submitter, workspaces }, 'rfq'),
-    preflightRoute({ preflighter, workspaces }, 'rfq'),
-    orderRoute({ store, chains: described }, 'rfq'),
-    pairsRoute({ markets }, 'rfq'),
+    quotesRoute({ quoter, workspaces }, 'rfq', zQuoteResponse),
+    quotesRoute({ quoter: router, workspaces }, 'router', zRouterQuoteResponse),
+    submitRoute({ submitter, workspaces }, 'rfq', zOrderSubmitRequest),
+    submitRoute({ submitter, workspaces }, 'router', zRouterSubmitRequest),
+    preflightRoute({ preflighter, workspaces }, 'rfq', zPreflightRequest),
+    preflightRoute({ preflighter: routePreflighter, workspaces }, 'router', zRouterPreflightRequest),
+    ...NAMESPACES.flatMap((namespace) => [orderRoute({ store, chains: described }, namespace), pairsRoute({ markets }, namespace)]),
     solversRoute({ roster, workspaces, chains: described }, '/api/v1/rfq/solvers', 'rfq'),
-    solversRoute({ roster, workspaces, chains: described }, '/api/v1/solvers', 'roster'),
+    solversRoute({ roster, workspaces, chains: described, routes: routeRoster }, '/api/v1/router/solvers', 'router'),
+    solversRoute({ roster, workspaces, chains: described, routes: routeRoster }, '/api/v1/solvers', 'roster'),
+    tradesRoute({ history }),
+    tradesExportRoute({ history }),
+    tradeRoute({ history }),
   ] as unknown as Route[];
   const doors = [
     createStreamDoor({ store, orders: createOrderStream({ store, tail, chains: described, clock }), prices: board, roster, workspaces, clock, log, metrics }, { ...SOCKETS, ...options.sockets }),

@@ -2,24 +2,30 @@
 
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema } from 'fastify';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Clock } from '../../ports/clock.ts';
-import type { Admission, Caller, Gate, Route, SocketDoor } from '../../ports/http.ts';
+import type { Admission, Caller, Download, Gate, Route, SocketDoor } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
-import { answerFor, ApiError, detailsOf, InvalidError, zDetailBody, zErrorBody } from '../../protocol/errors.ts';
-import type { Schema } from '../../protocol/schema.ts';
+import { asyncApiDocument } from '../../protocol/asyncapi.ts';
+import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/errors.ts';
+import { RECORDED } from '../../protocol/recorded.ts';
+import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { openDoors } from '../ws/doors.ts';
-import { docsPage } from './docs-page.ts';
+import { DOCS_POLICY, docsPage } from './docs-page.ts';
+import { type OpenApi, openApiDocument } from './openapi.ts';
 
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
   /** The OpenAPI document as it is served. */
-  openapi(): object;
+  openapi(): OpenApi;
+  /** The AsyncAPI document of its sockets; undefined without any. */
+  asyncapi(): object | undefined;
   /** Stops listening, lets requests in work finish, ends idle connections and sockets. */
   close(): Promise<void>;
 }
@@ -135,17 +141,24 @@ export async function startHttp<Key extends Caller>(
   });
 
   for (const route of routes) register(app, route, { gate, clock, log, bodyLimitBytes });
-  app.get('/openapi.json', { schema: { hide: true } as FastifySchema }, () => app.swagger());
-  app.get('/docs', { schema: { hide: true } as FastifySchema }, (_request, reply) => reply.type('text/html; charset=utf-8').send(docsPage(app.swagger() as never)));
+  const hidden = { schema: { hide: true } as FastifySchema };
+  const streams = doors.length > 0 ? asyncApiDocument({ title, events: RECORDED.events, link: RECORDED.link }) : undefined;
+  app.get('/openapi.json', hidden, (_request, reply) => reply.type('application/json; charset=utf-8').send(texts.openapi));
+  if (streams) app.get('/asyncapi.json', hidden, (_request, reply) => reply.type('application/json; charset=utf-8').send(texts.asyncapi));
+  app.get('/docs', hidden, (_request, reply) => reply.header('Content-Security-Policy', DOCS_POLICY).type('text/html; charset=utf-8').send(texts.docs));
 
   const sockets = openDoors(app.server, { doors, gate, log, addressOf: (request) => addressOf(request, trustProxy) });
   await app.ready();
+  // Nothing of it changes while we run, so it is written once.
+  const openapi = openApiDocument(app.swagger() as OpenApi, routes as unknown as readonly Route[], RECORDED.http);
+  const texts = { openapi: JSON.stringify(openapi), asyncapi: JSON.stringify(streams), docs: docsPage(openapi, streams !== undefined) };
   await app.listen({ host, port });
   const bound = app.server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
     port: bound.port,
-    openapi: () => app.swagger(),
+    openapi: () => openapi,
+    asyncapi: () => streams,
     async close() {
       sockets.close();
       const cancel = clock.after(CLOSE_GRACE_MS, () => app.server.closeAllConnections());
@@ -160,9 +173,10 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
     summary: route.summary,
     tags: [route.tag],
     ...(route.body && { body: route.body }),
-    ...(route.query && { querystring: route.query }),
+    // A parameter that nobody reads is a mistake that nobody would find.
+    querystring: route.query ?? zNothing,
     ...(route.params && { params: route.params }),
-    response: { 200: route.response, 401: zErrorBody, 403: zErrorBody, 404: zErrorBody, 422: zDetailBody, 429: zErrorBody, 503: zErrorBody },
+    response: { 200: route.response },
   } as unknown as FastifySchema;
   const sent = new WeakMap<FastifyRequest, Sent>();
 
@@ -198,6 +212,7 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
       const { admission } = sent.get(request) as Sent;
       const { key } = admission as Admission<Key>;
       const answer = await route.handle({ key, body: request.body, query: request.query, params: request.params, id: request.id, header: (name) => header(request, name) });
+      if (typeof answer === 'object' && 'chunks' in answer) return download(reply, answer as Download);
       reply.type('application/json; charset=utf-8');
       return typeof answer === 'string' ? reply.send(answer) : reply.send(JSON.stringify(answer));
     },
@@ -207,6 +222,12 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
       done();
     },
   });
+}
+
+/** As fast as the reader takes it, never ahead by more than a chunk; a reader that goes away ends the making. */
+function download(reply: FastifyReply, { contentType, filename, chunks }: Download): FastifyReply {
+  reply.type(contentType).header('Content-Disposition', `attachment; filename="${filename}"`).header('Cache-Control', 'no-store');
+  return reply.send(Readable.from(chunks, { objectMode: false }));
 }
 
 function mediaError(request: FastifyRequest, method: Route['method'], length: number): Error | undefined {

@@ -18,7 +18,7 @@ export const cellOf = (family: number, stage: Stage): number => family * CELL_ST
 interface Quoted {
   lpSpreadBps?: number | null;
   platformFeeBps?: number | null;
-  composite?: { legs?: { kind?: string }[] } | null;
+  composite?: { legs?: unknown[] } | null;
 }
 
 export function tradeTerms(order: NewOrder): TradeTerms {
@@ -41,10 +41,10 @@ export function tradeTerms(order: NewOrder): TradeTerms {
   };
 }
 
-function kindOf({ namespace, order }: NewOrder, { composite }: Quoted): OrderKind {
+function kindOf({ namespace, order, route }: NewOrder, { composite }: Quoted): OrderKind {
   const legs = namespace === 'router' ? (composite?.legs ?? []) : [];
-  if (legs.length > 1) return 'route_composite';
-  if (legs[0]?.kind === 'dex') return 'route_dex';
+  if (legs.length > order.outputs.length) return 'route_composite';
+  if (route !== null) return 'route_dex';
   return order.outputs.length > 1 ? 'rfq_split' : 'rfq_direct';
 }
 

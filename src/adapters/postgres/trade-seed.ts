@@ -117,8 +117,7 @@ function makeTrade(seed: TradeSeed, random: Random, n: number): OrderRecord {
   const orderId = orderIdOf({ chainId: source.id, escrow: source.escrow }, order);
   const quoteId = random.hex(32);
   const router = parts === 1 && random.unit() < 0.08;
-  const kinds = ['dex', 'rfq'] as const;
-  const legs = router ? (random.unit() < 0.5 ? kinds.slice(0, 1) : kinds) : [];
+  const legs = router ? ['dex', 'rfq'].slice(0, 1 + random.below(2)) : [];
   const facts = factsOf(random, order, createdAtMs, rows - n, source, dest);
   return {
     orderId,
@@ -149,7 +148,7 @@ function makeTrade(seed: TradeSeed, random: Random, n: number): OrderRecord {
     }),
     referenceId: null,
     amountUsd: random.unit() < 0.01 ? null : amountUsd,
-    route: null,
+    route: router ? { venueId: 'seed-dex', kind: 'dex', through: null } : null,
     parentOrderId: null,
     screening: null,
     travelRule: null,

@@ -3,7 +3,9 @@
 import type { VenueStore } from '../../ports/store.ts';
 import { createEventStore } from './event-store.ts';
 import { createMemberStore } from './member-rows.ts';
+import { createDeliveryStore } from './delivery-store.ts';
 import { createOrderStore } from './order-store.ts';
+import { createTradeStore } from './trade-store.ts';
 import { createTravelRuleStore } from './travel-rule-store.ts';
 import type { Database } from './pool.ts';
 import { addKey, type KeyRow, putSolver, putWorkspace, type SolverRow, toKey, toSolver, toWorkspace, type WorkspaceRow } from './venue-rows.ts';
@@ -12,9 +14,11 @@ import { addKey, type KeyRow, putSolver, putWorkspace, type SolverRow, toKey, to
 export function createVenueStore(db: Database): VenueStore {
   return {
     ...createOrderStore(db),
+    ...createDeliveryStore(db),
     ...createTravelRuleStore(db),
     ...createEventStore(db),
     ...createMemberStore(db),
+    trades: createTradeStore(db),
 
     async findKey(lookup) {
       return (await db.query<KeyRow>({ name: 'key-find', text: 'select * from api_key where lookup = $1' }, [lookup])).map(toKey);

@@ -1,0 +1,20 @@
+/** GET /workspaces/{id}/trades/{orderId} */
+
+import type { z } from 'zod';
+import type { Route } from '../../ports/http.ts';
+import { zTradeDossier, zTradeParams } from '../../protocol/trades.ts';
+import type { History } from '../trades/history.ts';
+
+export function tradeRoute({ history }: { history: History }): Route<unknown, unknown, z.infer<typeof zTradeParams>> {
+  return {
+    method: 'GET',
+    path: '/api/v1/workspaces/:id/trades/:orderId',
+    keyKinds: ['workspace'],
+    rate: 'read',
+    tag: 'trades',
+    summary: 'One trade in full; owners and admins see more of it',
+    params: zTradeParams,
+    response: zTradeDossier,
+    handle: ({ key, params }) => history.dossier(key, params.id, params.orderId),
+  };
+}

@@ -1,0 +1,22 @@
+/** GET /workspaces/{id}/trades/export */
+
+import { z } from 'zod';
+import type { Route } from '../../ports/http.ts';
+import { zTradesFilter, type TradesFilter, zTradesParams } from '../../protocol/trades.ts';
+import type { History } from '../trades/history.ts';
+
+export function tradesExportRoute({ history }: { history: History }): Route<unknown, TradesFilter, z.infer<typeof zTradesParams>> {
+  return {
+    method: 'GET',
+    path: '/api/v1/workspaces/:id/trades/export',
+    keyKinds: ['workspace'],
+    rate: 'read',
+    tag: 'trades',
+    summary: 'All trades of a filter as CSV, streamed; one export of a workspace at a time',
+    params: zTradesParams,
+    query: zTradesFilter,
+    response: z.string(),
+    contentType: 'text/csv',
+    handle: ({ key, params, query }) => history.exportCsv(key, params.id, query),
+  };
+}

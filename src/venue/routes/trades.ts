@@ -1,0 +1,21 @@
+/** GET /workspaces/{id}/trades */
+
+import type { z } from 'zod';
+import type { Route } from '../../ports/http.ts';
+import { zTradesParams, zTradesQuery, zTradesResponse } from '../../protocol/trades.ts';
+import type { History } from '../trades/history.ts';
+
+export function tradesRoute({ history }: { history: History }): Route<unknown, z.infer<typeof zTradesQuery>, z.infer<typeof zTradesParams>> {
+  return {
+    method: 'GET',
+    path: '/api/v1/workspaces/:id/trades',
+    keyKinds: ['workspace'],
+    rate: 'read',
+    tag: 'trades',
+    summary: "A workspace's trades, filtered, sorted and in pages; newest first",
+    params: zTradesParams,
+    query: zTradesQuery,
+    response: zTradesResponse,
+    handle: ({ key, params, query }) => history.list(key, params.id, query),
+  };
+}

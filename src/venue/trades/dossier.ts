@@ -1,0 +1,187 @@
+/** One trade in full: a view of its order, its facts and the gas that was captured, with what only owners and admins may see left out for others. */
+
+import { divUp } from '../../domain/amount.ts';
+import { assetId } from '../../domain/asset.ts';
+import { decodeContext } from '../../domain/context.ts';
+import type { Evidence } from '../../domain/fact.ts';
+import { toIso } from '../../domain/time.ts';
+import type { Screened } from '../../ports/screening.ts';
+import type { OrderRecord } from '../../ports/store.ts';
+import type { TravelRuleRecord } from '../../ports/travel-rule.ts';
+import type { CapturedGas, TradeRow } from '../../ports/trades.ts';
+import type { Leg } from '../../protocol/router.ts';
+import type { TradeDossier, TradeFee, TradeTransaction } from '../../protocol/trades.ts';
+import { type Progress, settlementTxHash } from '../../settlement/lifecycle.ts';
+import { complianceSection, intentSection, proofsSection, travelRuleSection } from '../record-sections.ts';
+import { progressOf } from '../status.ts';
+import { deferralOf, lpName, memberOf, type Names, tradeItem } from './item.ts';
+import { substatusOf } from './words.ts';
+
+export interface DossierParts {
+  row: TradeRow;
+  record: OrderRecord;
+  /** All orders of the route in the order of their legs, this one among them. */
+  route: readonly OrderRecord[];
+  gas: readonly CapturedGas[];
+  names: Names;
+  nativeSymbol(chainId: number): string;
+  solverKind(id: string): string;
+  /** undefined: the caller may not see it. */
+  restricted: { screenedNow: Screened; travelRule: TravelRuleRecord | undefined } | undefined;
+}
+
+/** What of a candidate a dossier shows. */
+interface Quoted {
+  preview?: { inputs?: { priceUsd?: number | null }[]; outputs?: { amount?: string; minimumAmount?: string | null; priceUsd?: number | null }[] };
+  composite?: { legs?: Leg[] } | null;
+}
+
+export function tradeDossier(parts: DossierParts): TradeDossier {
+  const { row, record, names, restricted } = parts;
+  const progress = progressOf(record);
+  const quoted = JSON.parse(record.candidate) as Quoted;
+  const legs = legsOf(parts, quoted);
+  const fees = feesOf(parts, progress, quoted);
+  const { member, ...item } = tradeItem(row, names);
+  return {
+    trade: { ...item, ...(member !== undefined && { member }), filledAt: row.state.filledAtMs === null ? null : toIso(row.state.filledAtMs), slippageToleranceBps: tolerance(quoted) },
+    settlement: settlementOf(parts, progress),
+    lp: lpOf(parts, progress),
+    ...(item.orderKind.startsWith('route') && { orderKind: item.orderKind }),
+    ...substatusOf(record, progress, deferralOf(row, names.nowMs)),
+    ...(legs.length > 1 && { legs }),
+    ...(restricted && {
+      member: names.members ? memberOf(row.memberId, names.members) : null,
+      compliance: complianceSection(restricted.screenedNow),
+      snapshotCompliance: record.screening && complianceSection(record.screening),
+      travelRuleTransmission: travelRuleSection(record, restricted.travelRule),
+      complianceProofs: proofsSection(record, names.chains),
+      intent: intentSection(record, names.chains),
+      ...(fees && { fees }),
+    }),
+  };
+}
+
+/** How far below the shown amount the escrow would still deliver; 0 on firm quotes. */
+function tolerance({ preview }: Quoted): number {
+  const { amount, minimumAmount } = preview?.outputs?.[0] ?? {};
+  if (amount === undefined || !minimumAmount || BigInt(amount) === 0n) return 0;
+  return Number(divUp((BigInt(amount) - BigInt(minimumAmount)) * 10_000n, BigInt(amount)));
+}
+
+function settlementOf({ gas }: DossierParts, { opened, fills, attested, finalised, refunded }: Progress): TradeDossier['settlement'] {
+  const at = (evidence: Evidence | undefined): TradeTransaction | null => (evidence ? transaction(evidence, gas) : null);
+  const lastProof = attested.findLast(Boolean)?.evidence;
+  const stages = { submit: at(opened), fill: at(fills.find(Boolean)?.evidence), proof: at(lastProof), finalise: at(finalised) };
+  const every: [TradeDossier['settlement']['transactions'][number]['kind'], Evidence | undefined][] = [
+    ['submit', opened],
+    ...fills.map((fill) => ['fill', fill?.evidence] as ['fill', Evidence | undefined]),
+    ...attested.map((proof) => ['proof', proof?.evidence] as ['proof', Evidence | undefined]),
+    ['finalise', finalised],
+    ['refund', refunded],
+  ];
+  const seen = new Set<string>();
+  const transactions = every.flatMap(([kind, evidence]) => {
+    // One transaction may do several things; it is listed under the first.
+    const id = evidence && `${evidence.chainId} ${evidence.txHash}`;
+    if (!evidence || !id || seen.has(id)) return [];
+    seen.add(id);
+    return [{ kind, ...transaction(evidence, gas) }];
+  });
+  return { stages, transactions };
+}
+
+function transaction({ chainId, txHash, blockNumber, at }: Evidence, gas: readonly CapturedGas[]): TradeTransaction {
+  const captured = gas.find((each) => each.chainId === chainId && each.txHash === txHash);
+  return { txHash, chainId, blockNumber: Number(blockNumber), at: toIso(at * 1_000), gasUsed: captured?.gasUsed?.toString() ?? null, feeUsd: captured ? usdOf(captured) : null };
+}
+
+const usdOf = ({ feeWei, nativeUsd }: CapturedGas): number | null => (feeWei === null || nativeUsd === null ? null : inUsd(feeWei, 18, nativeUsd));
+/** For display: the amount keeps its digits until the last step. */
+const inUsd = (amount: bigint, decimals: number, price: number): number => Number((amount * BigInt(Math.round(price * 1e8))) / 10n ** BigInt(decimals)) / 1e8;
+
+function lpOf({ row, record, names, solverKind }: DossierParts, { fills }: Progress): TradeDossier['lp'] {
+  const { lp } = row.terms;
+  return {
+    id: lp,
+    name: lpName(lp, names),
+    kind: solverKind(lp),
+    spreadBps: row.terms.lpSpreadBps,
+    slices: record.order.outputs.map((output, index) => {
+      const solverId = record.solverIds[index] ?? lp;
+      return {
+        solverId,
+        name: lpName(solverId, names),
+        account: record.commitments[index]?.lp ?? null,
+        portionBps: decodeContext(output.context)?.portionBps ?? null,
+        outputAmount: output.amount.toString(),
+        deliveredAmount: fills[index]?.amount.toString() ?? null,
+      };
+    }),
+  };
+}
+
+/** The legs as they were quoted, each with the order that executes it; legs of one atomic order share it. */
+function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNullable<TradeDossier['legs']> {
+  const legs = composite?.legs ?? [];
+  const atomic = route.length === 1 && !legs.some(({ dependsOn, index }) => dependsOn.length > 0 && index > 0);
+  return legs.map((leg, index) => {
+    const order = atomic ? record : route[index];
+    if (!order) return { ...leg, execution: null };
+    const progress = progressOf(order);
+    const last = !atomic || index === legs.length - 1;
+    const delivered = last && progress.fills.every(Boolean) ? progress.fills.reduce((sum, fill) => sum + (fill?.amount ?? 0n), 0n).toString() : null;
+    return { ...leg, execution: { orderId: order.orderId, status: progress.status, settlementStatus: progress.stage, txHash: settlementTxHash(progress) ?? null, deliveredAmount: delivered } };
+  });
+}
+
+/** undefined when the order is older than the capture of gas. */
+function feesOf({ record, row, gas, names, nativeSymbol }: DossierParts, { opened, fills }: Progress, { preview }: Quoted): TradeDossier['fees'] {
+  if (opened && gas.length === 0) return undefined;
+  const { chains } = names;
+  const [inputUsd, outputUsd] = [preview?.inputs?.[0]?.priceUsd ?? null, preview?.outputs?.[0]?.priceUsd ?? null];
+  const input = { chainId: row.terms.sourceChainId, token: row.terms.input.token };
+  const output = { chainId: row.terms.destChainId, token: row.terms.output.token };
+  const fee = (asset: typeof input, amount: bigint, price: number | null): TradeFee => {
+    const decimals = chains.get(asset.chainId)?.tokens.find(({ address }) => address === asset.token)?.decimals;
+    return { amount: amount.toString(), asset: assetId(asset), usd: price === null || decimals === undefined ? null : inUsd(amount, decimals, price) };
+  };
+  const { platform, relay } = sharesOf(record);
+  const spread = BigInt(row.terms.lpSpreadBps ?? 0);
+  const delivered = fills.every(Boolean) ? BigInt(row.state.delivered ?? row.terms.output.amount) : BigInt(row.terms.output.amount);
+  return {
+    gas: gasFee(gas, row.terms.sourceChainId, nativeSymbol),
+    protocolFee: fee(input, platform, inputUsd),
+    // What the taker would have had more without the LP's spread, rounded down.
+    solverFee: fee(output, (delivered * spread) / (10_000n - spread), outputUsd),
+    relayerTip: fee(input, relay, inputUsd),
+  };
+}
+
+/** As the escrow divides the first input among the slices, the remainder to the last. */
+function sharesOf({ order }: OrderRecord): { platform: bigint; relay: bigint } {
+  const amount = order.inputs[0]?.[1] ?? 0n;
+  const last = order.outputs.length - 1;
+  let left = amount;
+  let [platform, relay] = [0n, 0n];
+  order.outputs.forEach(({ context }, index) => {
+    const terms = decodeContext(context);
+    const slice = index === last ? left : (amount * BigInt(terms?.portionBps ?? 0)) / 10_000n;
+    left -= slice;
+    platform += (slice * BigInt(terms?.feeBps ?? 0)) / 10_000n;
+    relay += terms?.relayFee ?? 0n;
+  });
+  return { platform, relay };
+}
+
+/** CAIP-19 of native coins goes by the coin's number in SLIP-44. */
+const SLIP44: Record<string, number> = { ETH: 60, POL: 966, BNB: 714, AVAX: 9000 };
+
+/** Wei of the origin's coin over all chains that use the same one; USD over all of them. */
+function gasFee(gas: readonly CapturedGas[], originChainId: number, nativeSymbol: (chainId: number) => string): TradeFee {
+  const symbol = nativeSymbol(originChainId);
+  const amount = gas.reduce((sum, { chainId, feeWei }) => (nativeSymbol(chainId) === symbol ? sum + (feeWei ?? 0n) : sum), 0n);
+  const usd = gas.map(usdOf);
+  const asset = SLIP44[symbol.toUpperCase()];
+  return { amount: amount.toString(), asset: asset === undefined ? `eip155:${originChainId}/native:${symbol}` : `eip155:${originChainId}/slip44:${asset}`, usd: gas.length > 0 && usd.every((value) => value !== null) ? usd.reduce((sum: number, value) => sum + (value ?? 0), 0) : null };
+}

@@ -1,0 +1,124 @@
+/** A workspace's history to whoever holds one of its keys: list, one trade in full, and all of it as CSV. */
+
+import type { Chain } from '../../domain/chain.ts';
+import { type Bytes32, isBytes32 } from '../../domain/hex.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Download } from '../../ports/http.ts';
+import type { ApiKey, OrderRecord, VenueStore } from '../../ports/store.ts';
+import type { TradeBook, TradeRow } from '../../ports/trades.ts';
+import { ApiError } from '../../protocol/errors.ts';
+import { DEFAULT_LIMIT, type TradeDossier, type TradeItem, type TradesFilter } from '../../protocol/trades.ts';
+import { receiverOf } from '../receiver.ts';
+import type { Screening } from '../screening.ts';
+import { csvHeader, csvLine } from './csv.ts';
+import { tradeDossier } from './dossier.ts';
+import { type Names, tradeItem } from './item.ts';
+import { isPrivileged, tradeQuery } from './search.ts';
+
+export interface HistoryDeps {
+  store: VenueStore;
+  chains: ReadonlyMap<number, Chain>;
+  screening: Screening;
+  nativeSymbol(chainId: number): string;
+  clock: Clock;
+}
+
+export interface History {
+  list(key: ApiKey, workspaceId: string, filter: TradesFilter & { limit?: number | undefined; offset?: number | undefined }): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
+  dossier(key: ApiKey, workspaceId: string, orderId: string): Promise<TradeDossier>;
+  /** Throws 429 while another export of this workspace is being read. */
+  exportCsv(key: ApiKey, workspaceId: string, filter: TradesFilter): Promise<Download>;
+}
+
+/** Somebody else's workspace or trade answers exactly like one that does not exist. */
+const nowhere = () => new ApiError('not_found', 'No such workspace or trade.');
+const EXPORT_RETRY_SECONDS = 10;
+
+export function createHistory({ store, chains, screening, nativeSymbol, clock }: HistoryDeps): History {
+  const { trades } = store;
+
+  function bookOf(key: ApiKey, workspaceId: string): TradeBook {
+    if (key.workspaceId !== workspaceId) throw nowhere();
+    return { workspaceId, mode: key.mode };
+  }
+
+  async function namesFor(key: ApiKey, workspaceId: string): Promise<Names> {
+    const [solvers, members] = await Promise.all([store.listSolvers(), isPrivileged(key) ? store.listMembers(workspaceId) : undefined]);
+    return { chains, solvers: new Map(solvers.map(({ id, name }) => [id, name])), members: members && new Map(members.map((member) => [member.id, member])), nowMs: clock.nowMs() };
+  }
+
+  /** Of a route, the orders of all its legs; a later leg finds the first through its parent. */
+  async function routeOf(record: OrderRecord): Promise<OrderRecord[]> {
+    if (record.namespace !== 'router') return [record];
+    let first = record;
+    while (first.parentOrderId) {
+      const parent = await store.order(first.parentOrderId);
+      if (!parent) break;
+      first = parent;
+    }
+    const route = [first];
+    for (let last: OrderRecord | undefined = first; last; ) {
+      const next: OrderRecord[] = await store.nextLegs(last.orderId);
+      // A leg that failed may have been asked for again: the one that is shown leads to the trade that was asked about.
+      last = next.find(({ orderId }) => orderId === record.orderId) ?? next.at(-1);
+      if (last) route.push(last);
+    }
+    return route;
+  }
+
+  return {
+    async list(key, workspaceId, { limit = DEFAULT_LIMIT, offset = 0, ...filter }) {
+      const book = bookOf(key, workspaceId);
+      const names = await namesFor(key, workspaceId);
+      const { rows, total } = await trades.page(tradeQuery(book, filter, names), limit, offset);
+      return { items: rows.map((row) => tradeItem(row, names)), total, offset, limit };
+    },
+
+    async dossier(key, workspaceId, orderId) {
+      const book = bookOf(key, workspaceId);
+      const id = isBytes32(orderId) ? (orderId.toLowerCase() as Bytes32) : undefined;
+      const record = id && (await store.order(id));
+      if (!id || !record || record.workspaceId !== book.workspaceId || record.mode !== book.mode) throw nowhere();
+      const privileged = isPrivileged(key);
+      const [row, gas, names, route, travelRule, screenedNow] = await Promise.all([
+        trades.trade(id),
+        trades.gasOf(id),
+        namesFor(key, workspaceId),
+        routeOf(record),
+        privileged ? store.travelRule(id) : undefined,
+        privileged ? screening.look({ taker: record.order.user, receiver: receiverOf(record.order) }) : undefined,
+      ]);
+      if (!row) throw nowhere();
+      const kinds = new Map((await store.listSolvers()).map(({ id: solver, kind }) => [solver, kind]));
+      return tradeDossier({ row, record, route, gas, names, nativeSymbol, solverKind: (solver) => kinds.get(solver) ?? record.route?.kind ?? 'external', restricted: screenedNow && { screenedNow, travelRule } });
+    },
+
+    async exportCsv(key, workspaceId, filter) {
+      const book = bookOf(key, workspaceId);
+      const names = await namesFor(key, workspaceId);
+      const rows = await trades.exportAll(tradeQuery(book, filter, names));
+      if (!rows) throw new ApiError('rate_limited', 'One export of a workspace is read at a time, and one is being read now. Wait until it has ended.', { retryAfterSeconds: EXPORT_RETRY_SECONDS });
+      return { contentType: 'text/csv; charset=utf-8; header=present', filename: 'trades.csv', chunks: csvChunks(rows, names) };
+    },
+  };
+}
+
+/** One chunk a batch. Giving up at any moment, also before the first, gives the rows up. */
+function csvChunks(rows: AsyncGenerator<TradeRow[]>, names: Names): AsyncIterable<string> {
+  let head: string | undefined = csvHeader(names);
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const batch = await rows.next();
+        const before = head ?? '';
+        head = undefined;
+        if (batch.done) return before === '' ? { done: true, value: undefined } : { done: false, value: before };
+        return { done: false, value: before + batch.value.map((row) => csvLine(row, names)).join('') };
+      },
+      async return() {
+        await rows.return(undefined);
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}

@@ -1,0 +1,111 @@
+/** A trade as the list shows it: a view of one row of history, with the names that chains, tokens, LPs and members have now. */
+
+import { formatUnits } from '../../domain/amount.ts';
+import { assetId } from '../../domain/asset.ts';
+import { type Chain, tokenOf } from '../../domain/chain.ts';
+import type { Address } from '../../domain/hex.ts';
+import { toIso, toSeconds } from '../../domain/time.ts';
+import type { Member } from '../../ports/members.ts';
+import type { OrderKind, TradeRow } from '../../ports/trades.ts';
+import type { TradeItem, TradeMember } from '../../protocol/trades.ts';
+import { type DeferredSettlement, deferredSettlement } from '../../settlement/deferred.ts';
+import { statusOf } from '../../settlement/lifecycle.ts';
+import { lifecycleStatus } from './words.ts';
+
+export interface Names {
+  chains: ReadonlyMap<number, Chain>;
+  /** Display names by roster id. */
+  solvers: ReadonlyMap<string, string>;
+  /** undefined: the caller may not see them. */
+  members: ReadonlyMap<string, Member> | undefined;
+  nowMs: number;
+}
+
+export const PATH_LABELS: Record<OrderKind, string> = { rfq_direct: 'Direct', rfq_split: 'Direct, split', route_dex: 'DEX', route_composite: 'Composite' };
+
+export function tradeItem(row: TradeRow, names: Names): TradeItem {
+  const { terms, state } = row;
+  const deferred = deferralOf(row, names.nowMs);
+  return {
+    orderId: row.orderId,
+    createdAt: toIso(row.createdAtMs),
+    sourceChain: slugOf(terms.sourceChainId, names),
+    destChain: slugOf(terms.destChainId, names),
+    route: {
+      input: legOf(terms.sourceChainId, terms.input.token, terms.input.amount, names),
+      output: legOf(terms.destChainId, terms.output.token, state.delivered ?? terms.output.amount, names),
+    },
+    amountUsd: row.amountUsd,
+    lpName: lpName(terms.lp, names),
+    lpSource: names.solvers.has(terms.lp) ? 'roster' : 'external',
+    routingPathLabel: PATH_LABELS[terms.orderKind],
+    status: statusOf(state.stage),
+    settlementStatus: state.stage,
+    lifecycleStatus: lifecycleStatus(row, deferred),
+    executionPrice: executionPrice(row, names),
+    ...(names.members && { member: memberOf(row.memberId, names.members) }),
+    routingPath: { type: 'direct', brokerWorkspaceId: null, brokerName: null },
+    orderKind: terms.orderKind,
+    deferredSettlement: deferred,
+    settlementSpeedMs: row.speedMs,
+    slippageBps: slippageBps(row),
+  };
+}
+
+/** null for deliveries to wallets. */
+export const deferralOf = ({ orderId, state }: TradeRow, nowMs: number): DeferredSettlement | null =>
+  state.credits.length === 0 ? null : deferredSettlement({ orderId, outputs: 1 + Math.max(...state.credits.map(({ outputIndex }) => outputIndex)), credits: state.credits }, toSeconds(nowMs));
+
+export const lpName = (id: string, { solvers }: Pick<Names, 'solvers'>): string => solvers.get(id) ?? id;
+export const slugOf = (chainId: number, { chains }: Pick<Names, 'chains'>): string => chains.get(chainId)?.slug ?? `eip155:${chainId}`;
+export const fullName = ({ firstName, lastName }: Pick<Member, 'firstName' | 'lastName'>): string => `${firstName} ${lastName}`.trim();
+
+export function memberOf(id: string | null, members: ReadonlyMap<string, Member>): TradeMember | null {
+  const member = id === null ? undefined : members.get(id);
+  if (!member) return null;
+  const { firstName, lastName, email, role, kycStatus, joinedAtMs } = member;
+  return { userId: member.id, firstName, lastName, email, role, kycStatus, joinedAt: toIso(joinedAtMs) };
+}
+
+function legOf(chainId: number, token: Address, rawAmount: string, { chains }: Names): TradeItem['route']['input'] {
+  const chain = chains.get(chainId);
+  const info = chain && tokenOf(chain, token);
+  return {
+    asset: {
+      assetId: assetId({ chainId, token }),
+      symbol: info?.symbol ?? null,
+      resolutionStatus: info ? 'resolved' : 'unresolved',
+      name: info?.name ?? null,
+      decimals: info?.decimals ?? null,
+      chainId,
+      chainRef: `eip155:${chainId}`,
+      address: token,
+    },
+    rawAmount,
+    decimalAmount: info ? formatUnits(BigInt(rawAmount), info.decimals) : null,
+  };
+}
+
+const PRICE_DIGITS = 18;
+
+/** Output tokens for one input token as they were quoted: every digit up to the eighteenth that counts, the rest cut. null while a token is unknown. */
+function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['executionPrice'] {
+  const [source, dest] = [chains.get(terms.sourceChainId), chains.get(terms.destChainId)];
+  const [base, quote] = [source && tokenOf(source, terms.input.token), dest && tokenOf(dest, terms.output.token)];
+  const paid = BigInt(terms.input.amount);
+  if (!base || !quote || paid === 0n) return null;
+  // 78 digits more than any quotient of two token amounts can lose.
+  const scale = 78;
+  const digits = ((BigInt(terms.output.amount) * 10n ** BigInt(base.decimals + scale)) / (paid * 10n ** BigInt(quote.decimals))).toString();
+  const kept = digits.slice(0, PRICE_DIGITS).padEnd(digits.length, '0');
+  return { source: 'stored_quote_price', value: formatUnits(BigInt(kept), scale), baseSymbol: base.symbol, quoteSymbol: quote.symbol };
+}
+
+/** What was delivered against what was quoted, in basis points, rounded against the taker; 0 where the escrow delivers exactly. null until delivered. */
+function slippageBps({ terms, state }: TradeRow): number | null {
+  const quoted = BigInt(terms.output.amount);
+  if (state.delivered === null || quoted === 0n) return null;
+  const missing = (quoted - BigInt(state.delivered)) * 10_000n;
+  const bps = missing / quoted;
+  return Number(missing > 0n && bps * quoted !== missing ? bps + 1n : bps);
+}

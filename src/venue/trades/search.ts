@@ -1,0 +1,107 @@
+/** What a caller asks of history, as a query: names become ids here, and what a role may not ask is not asked. */
+
+import type { Chain } from '../../domain/chain.ts';
+import { corridorOf, parseCorridor } from '../../domain/corridor.ts';
+import type { Member } from '../../ports/members.ts';
+import type { ApiKey, Role } from '../../ports/store.ts';
+import { ORDER_KINDS, type TradeBook, type TradeGroup, type TradeQuery } from '../../ports/trades.ts';
+import { TRADE_SORTS, type TradesFilter, type TradeSort } from '../../protocol/trades.ts';
+import { type Stage, STAGES } from '../../settlement/lifecycle.ts';
+import { fullName, lpName, type Names, slugOf } from './item.ts';
+
+const PRIVILEGED: readonly (Role | null)[] = ['owner', 'admin'];
+
+/** May this key see who traded, and what compliance keeps? */
+export const isPrivileged = ({ role }: ApiKey): boolean => PRIVILEGED.includes(role);
+
+/** Each stage is in one bucket: a refunded trade is not also a failed one here. */
+const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, readonly Stage[]> = {
+  pending: ['awaiting_escrow', 'escrowed', 'delivered', 'proven'],
+  settled: ['settled'],
+  failed: ['failed', 'refund_pending'],
+  refunded: ['refunded'],
+};
+
+/** `names.members` present means that the caller may ask about members. */
+export function tradeQuery(book: TradeBook, filter: TradesFilter, names: Names): TradeQuery {
+  const { status = 'all', createdAfter, createdBefore, minAmountUsd, maxAmountUsd, direction = 'desc' } = filter;
+  return {
+    book,
+    matches: matcher(filter, names),
+    stages: status === 'all' ? null : new Set(BUCKETS[status]),
+    createdFromMs: createdAfter === undefined ? null : Math.ceil(createdAfter),
+    createdToMs: createdBefore === undefined ? null : Math.floor(createdBefore),
+    minUsd: minAmountUsd ?? null,
+    maxUsd: maxAmountUsd ?? null,
+    sort: sortOf(filter.sort, names),
+    direction,
+  };
+}
+
+function matcher({ corridor, member, lp, routingPath }: TradesFilter, names: Names): TradeQuery['matches'] {
+  // Nobody trades through a broker here yet, so nothing matches.
+  if (routingPath === 'via_broker') return () => false;
+  const chains = corridor === undefined ? undefined : parseCorridor(corridor, names.chains.values());
+  if (corridor !== undefined && !chains) return () => false;
+  const lps = lp === undefined ? undefined : searcher(lp);
+  const people = member === undefined || !names.members ? undefined : matchingMembers(member, names.members);
+  return (family) =>
+    (!chains || (family.sourceChainId === chains.source.id && family.destChainId === chains.dest.id)) &&
+    (!lps || lps(family.lp) || lps(lpName(family.lp, names))) &&
+    (!people || (family.memberId !== null && people.has(family.memberId)));
+}
+
+/** Literal, whatever the case. */
+function searcher(term: string): (text: string) => boolean {
+  const wanted = term.toLowerCase();
+  return (text) => text.toLowerCase().includes(wanted);
+}
+
+function matchingMembers(term: string, members: ReadonlyMap<string, Member>): ReadonlySet<string> {
+  const fits = searcher(term);
+  return new Set([...members.values()].filter((member) => fits(fullName(member)) || fits(member.email)).map(({ id }) => id));
+}
+
+function sortOf(asked: string | undefined, names: Names): TradeQuery['sort'] {
+  const sort: TradeSort = TRADE_SORTS.find((each) => each === asked) ?? 'created_at';
+  switch (sort) {
+    case 'created_at':
+    case 'amount_usd':
+    case 'settlement_speed_ms':
+    case 'order_id':
+      return { by: sort };
+    case 'member': {
+      const { members } = names;
+      // The order alone would tell who traded together.
+      return members ? byText(({ memberId }) => nameOf(memberId, members)) : { by: 'created_at' };
+    }
+    case 'corridor':
+      return byText((group) => corridorText(group, names));
+    case 'lp_name':
+      return byText(({ lp }) => `${lpName(lp, names).toLowerCase()} ${lp}`);
+    case 'routing_path':
+      return { by: 'group', compare: (a, b) => ORDER_KINDS.indexOf(a.orderKind) - ORDER_KINDS.indexOf(b.orderKind) };
+    case 'settlement_status':
+      return { by: 'group', compare: (a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage) };
+  }
+}
+
+function byText(key: (group: TradeGroup) => string): TradeQuery['sort'] {
+  return {
+    by: 'group',
+    compare(a, b) {
+      const [x, y] = [key(a), key(b)];
+      return x < y ? -1 : x > y ? 1 : 0;
+    },
+  };
+}
+
+function nameOf(id: string | null, members: ReadonlyMap<string, Member>): string {
+  const member = id === null ? undefined : members.get(id);
+  return member ? `${fullName(member).toLowerCase()} ${member.id}` : '';
+}
+
+function corridorText({ sourceChainId, destChainId }: TradeGroup, names: Names): string {
+  const chain = (id: number): Pick<Chain, 'slug'> => ({ slug: slugOf(id, names) });
+  return corridorOf(chain(sourceChainId), chain(destChainId));
+}
