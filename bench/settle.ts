@@ -35,7 +35,7 @@ const transactor = createTransactor({ chain: c.port, store: createTxStore(await 
 await transactor.start();
 const queue = createBullQueue({ connection: { kind: 'postgres', url: await postgres.server.database('queue'), schema: 'bullmq' }, log: silentLog });
 const chains = new Map([[c.chain.id, c.port]]);
-const advancer = createAdvancer({ store, chains, transactors: new Map([[c.chain.id, transactor]]), attestations: { signatures: async () => undefined }, queue, ...shared }, { owner: 'bench' });
+const advancer = createAdvancer({ store, chains, transactors: new Map([[c.chain.id, transactor]]), routeVenues: [], attestations: { signatures: async () => undefined }, queue, ...shared }, { owner: 'bench' });
 await advancer.start();
 
 const trades = Array.from({ length: total }, () => makeTrade({ origin: c, taker, lps: [{ account: lp }], inputAmount: 1_000_000n, outputAmount: 10n ** 15n, validForSeconds: 600 }));

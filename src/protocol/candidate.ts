@@ -97,4 +97,6 @@ export const WARNINGS = {
   shortValidity: 1004,
   underWatch: 1005,
   tokenNotVerified: 1006,
+  /** Router: a sequential route promises its first leg only. */
+  laterLegNotFirm: 1007,
 } as const;

@@ -11,9 +11,10 @@ export const zPreflightRequest = z.strictObject({ quoteResponse: zQuoteCandidate
 export type PreflightRequest = z.infer<typeof zPreflightRequest>;
 
 export const zAction = z.object({
-  type: z.enum(['evmTransaction', 'signature']),
-  purpose: z.enum(['tokenApproval', 'permit2Grant', 'resourceLockDeposit', 'permit2Lock', 'eip3009Authorization', 'orderSignature', 'settlementBroadcast']),
-  actor: z.enum(['userWallet']),
+  /** `wait` asks nothing of the caller but to come back: an earlier leg of a route is under way, or a later one has no price at the moment. */
+  type: z.enum(['evmTransaction', 'signature', 'wait']),
+  purpose: z.enum(['tokenApproval', 'permit2Grant', 'resourceLockDeposit', 'permit2Lock', 'eip3009Authorization', 'orderSignature', 'settlementBroadcast', 'legDelivery', 'legQuote']),
+  actor: z.enum(['userWallet', 'venue']),
   frequency: z.enum(['perTrade', 'reusableSetup']),
   chainId: z.int(),
   tx: z.object({ to: z.string(), value: z.string(), data: z.string(), chainId: z.int(), from: z.string(), gas: z.int(), gasPrice: z.int() }).nullable(),

@@ -1,4 +1,7 @@
-/** `integrityChecksum` as text: `v1.<kid>.<mac>.<commitments>`, so that the LPs' own signatures travel with the terms they back. */
+/**
+ * `integrityChecksum` as text: `v1.<kid>.<mac>.<commitments>`, so that the LPs' own signatures travel with the terms they back. A router
+ * candidate that a route venue settles, or that follows another order, has a fifth part: its route, as base64url of JSON.
+ */
 
 import type { SignedCommitment } from '../domain/commitment.ts';
 import { bytesToHex, type Hex } from '../domain/hex.ts';
@@ -12,16 +15,21 @@ export interface SealText {
   mac: string;
   /** base64url of abi.encode((address lp, uint32 deadline, bytes signature)[]), as text: it is under the MAC. */
   commitments: string;
+  /** base64url; null on candidates with four parts. Under the MAC like the commitments. */
+  route: string | null;
 }
 
-const SEAL = /^v1\.([A-Za-z0-9_-]{1,32})\.([0-9a-f]{64})\.([A-Za-z0-9_-]{1,32768})$/;
+const SEAL = /^v1\.([A-Za-z0-9_-]{1,32})\.([0-9a-f]{64})\.([A-Za-z0-9_-]{1,32768})(?:\.([A-Za-z0-9_-]{1,32768}))?$/;
 
-export const formatSeal = ({ kid, mac, commitments }: SealText): string => `${SEAL_VERSION}.${kid}.${mac}.${commitments}`;
+export const formatSeal = ({ kid, mac, commitments, route }: SealText): string => `${SEAL_VERSION}.${kid}.${mac}.${commitments}${route === null ? '' : `.${route}`}`;
+
+/** What is under the MAC for both parts. */
+export const sealedParts = ({ commitments, route }: Pick<SealText, 'commitments' | 'route'>): string => (route === null ? commitments : `${commitments}.${route}`);
 
 /** undefined for anything that we never wrote. */
 export function parseSeal(text: string): SealText | undefined {
   const match = SEAL.exec(text);
-  return match?.[1] && match[2] && match[3] ? { kid: match[1], mac: match[2], commitments: match[3] } : undefined;
+  return match?.[1] && match[2] && match[3] ? { kid: match[1], mac: match[2], commitments: match[3], route: match[4] ?? null } : undefined;
 }
 
 /** abi.encode of the commitments, in base64url. */
@@ -44,12 +52,12 @@ export function encodeCommitments(commitments: readonly SignedCommitment[]): str
   return toBase64Url(encoded);
 }
 
-/** The commitments of a checksum; undefined unless this is exactly how `encodeCommitments` would write them. Never throws. */
+/** The commitments of a checksum, none where a filler settles; undefined unless this is exactly how `encodeCommitments` would write them. Never throws. */
 export function decodeCommitments(text: string): SignedCommitment[] | undefined {
   const bytes = fromBase64Url(text);
   if (!bytes) return undefined;
   const count = wordAt(bytes, 32);
-  if (wordAt(bytes, 0) !== 32 || count === undefined || count < 1 || count > 32) return undefined;
+  if (wordAt(bytes, 0) !== 32 || count === undefined || count > 32) return undefined;
   const commitments: SignedCommitment[] = [];
   for (let index = 0; index < count; index++) {
     const offset = wordAt(bytes, (2 + index) * 32);

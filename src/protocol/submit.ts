@@ -15,13 +15,15 @@ const zWindow = z.int().min(0);
 export const zPermit2Lock = z.strictObject({ signature: zSignature, deadline: zWindow });
 export const zEip3009Authorization = z.strictObject({ signature: zSignature, validAfter: zWindow, validBefore: zWindow, nonce: zBytes32 });
 
-export const zOrderSubmitRequest = z.strictObject({
-  quoteResponse: zQuoteCandidate,
+/** What a submission says beside the candidate, in both namespaces. */
+export const zSubmission = {
   signature: zSignature,
   signScheme: z.enum(['EIP712', 'EIP1271']).default('EIP712'),
   permit2Lock: zPermit2Lock.nullable().optional(),
   eip3009Authorization: zEip3009Authorization.nullable().optional(),
-});
+};
+
+export const zOrderSubmitRequest = z.strictObject({ quoteResponse: zQuoteCandidate, ...zSubmission });
 export type OrderSubmitRequest = z.infer<typeof zOrderSubmitRequest>;
 export type Permit2Lock = z.infer<typeof zPermit2Lock>;
 export type Eip3009Authorization = z.infer<typeof zEip3009Authorization>;

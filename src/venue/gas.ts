@@ -21,7 +21,8 @@ export interface Landing {
 }
 
 export interface GasDesk {
-  landing(chainId: number, token: TokenInfo, shape: { crossChain: boolean; outputs: number }): Landing;
+  /** `fillGas`: a settlement through a filler that uses this much. */
+  landing(chainId: number, token: TokenInfo, shape: { crossChain: boolean; outputs: number; fillGas?: bigint }): Landing;
   /** What the taker pays for gas itself, in base units of the side that competes, rounded up; 0n on apiSubmit and where nobody knows a price. */
   takerGas(trade: { side: 'exactInput' | 'exactOutput'; origin: { id: number }; inputToken: TokenInfo; outputToken: TokenInfo }, landing: Landing): bigint;
   /** Wei per gas that a wallet should offer; undefined until the first fees are in. */
@@ -60,10 +61,10 @@ export function createGasDesk(
   return {
     settings: settingsOf,
     gasPrice: (chainId) => perGas.get(chainId),
-    landing(chainId, token, { crossChain, outputs }) {
-      const { executionMode, nativeSymbol, settleGas, outputGas, openGas, relayBufferBps } = settingsOf(chainId);
+    landing(chainId, token, { crossChain, outputs, fillGas }) {
+      const { executionMode, nativeSymbol, settleGas, outputGas, openGas, throughGas, relayBufferBps } = settingsOf(chainId);
       const price = perGas.get(chainId) ?? 0n;
-      const wei = price * (crossChain ? openGas : settleGas + outputGas * BigInt(outputs - 1));
+      const wei = price * (crossChain ? openGas : fillGas !== undefined ? throughGas + fillGas : settleGas + outputGas * BigInt(outputs - 1));
       const relayFee = executionMode === 'apiSubmit' && relayers.get(chainId)?.healthy() ? prices.tokenForNativeUp(token, nativeSymbol, mulDivUp(wei, BPS + BigInt(relayBufferBps), BPS)) : undefined;
       // Without a price for the input we cannot be paid in it, so the taker lands its own trade.
       return relayFee === undefined ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei } : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };

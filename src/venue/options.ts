@@ -1,5 +1,6 @@
 /** What a venue can be told, with defaults that work. Wall times in milliseconds, chain times in seconds. */
 
+import type { AssetId } from '../domain/asset.ts';
 import type { SealKey } from '../auction/seal.ts';
 
 export interface ChainSettings {
@@ -7,15 +8,16 @@ export interface ChainSettings {
   executionMode: 'apiSubmit' | 'walletBroadcast';
   /** Reference price symbol of the native currency. */
   nativeSymbol: string;
-  /** Gas of one settlement, of each output beyond the first, and of an `open`. */
+  /** Gas of one settlement, of each output beyond the first, of an `open`, and of a settlement through a filler without what the filler uses. */
   settleGas: bigint;
   outputGas: bigint;
   openGas: bigint;
+  throughGas: bigint;
   /** Added to the relayer's cost for fees that rise before it lands. */
   relayBufferBps: number;
 }
 
-export const CHAIN_DEFAULTS: ChainSettings = { executionMode: 'apiSubmit', nativeSymbol: 'ETH', settleGas: 230_000n, outputGas: 60_000n, openGas: 180_000n, relayBufferBps: 2_000 };
+export const CHAIN_DEFAULTS: ChainSettings = { executionMode: 'apiSubmit', nativeSymbol: 'ETH', settleGas: 230_000n, outputGas: 60_000n, openGas: 180_000n, throughGas: 240_000n, relayBufferBps: 2_000 };
 
 export interface VenueOptions {
   /** Named in every link challenge. */
@@ -27,10 +29,20 @@ export interface VenueOptions {
   /** Chains that the pairs endpoint lists although no escrow of ours is there. */
   listedChains?: readonly { slug: string; id: number; sandbox: boolean }[];
   fanOut?: Partial<FanOutOptions>;
+  router?: Partial<RouterOptions>;
   rates?: Partial<RateOptions>;
   breaker?: Partial<BreakerOptions>;
   sockets?: Partial<SocketOptions>;
   levels?: Partial<LevelsOptions>;
+}
+
+export interface RouterOptions {
+  /** Everything that one router request asks shares this deadline. */
+  timeoutMs: number;
+  /** Tried first between two legs. */
+  middles: readonly AssetId[];
+  /** Assets tried at most between two legs of one request. */
+  maxMiddles: number;
 }
 
 export interface FanOutOptions {
@@ -95,6 +107,7 @@ export interface LevelsOptions {
 }
 
 export const FAN_OUT: FanOutOptions = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 1, maxSplitParts: 4, maxValiditySeconds: 600, shortValiditySeconds: 4, farFromMidBps: 200, maxRequests: 512 };
+export const ROUTER: RouterOptions = { timeoutMs: 700, middles: [], maxMiddles: 3 };
 export const RATES: RateOptions = { quotesPerSecond: 50, submitsPerSecond: 20, readsPerSecond: 100, perIpPerSecond: 300, burst: 2, openQuotes: 2_000, openNotionalUsd: 50_000_000, trustedIps: [] };
 export const BREAKER: BreakerOptions = { limit: 5, halfLifeMs: 60_000, firstCoolDownMs: 10_000, longestCoolDownMs: 900_000, forgiveAfterMs: 600_000 };
 export const SOCKETS: SocketOptions = { pingEveryMs: 30_000, maxBufferedBytes: 1024 * 1024, maxPerKey: 100, maxFramesPerSecond: 100 };

@@ -8,7 +8,8 @@ import type { Random } from '../ports/random.ts';
 import type { ApiKey, Workspace } from '../ports/store.ts';
 import { ApiError, invalid } from '../protocol/errors.ts';
 import type { Action, FundingLock, PreflightRequest, PreflightResponse } from '../protocol/preflight.ts';
-import { approveCall, depositCall, openCall, permit2GrantCall, settleCall } from '../settlement/call.ts';
+import type { RouterPreflightRequest } from '../protocol/router.ts';
+import { approveCall, depositCall, openCall, permit2GrantCall, settleCall, settleThroughCall } from '../settlement/call.ts';
 import { eip3009TypedData, encodeFunding, type LockChoice, permit2LockTypedData } from '../settlement/funding.ts';
 import type { GasDesk } from './gas.ts';
 import { chainNow } from './chain-now.ts';
@@ -29,7 +30,15 @@ export interface PreflightDeps {
 
 export interface Preflighter {
   /** Throws a 422 like the submission would. */
-  plan(request: PreflightRequest, from: { key: ApiKey; workspace: Workspace; namespace: SealOwner['namespace'] }): Promise<PreflightResponse>;
+  plan(request: PreflightRequest | RouterPreflightRequest, from: PreflightCaller): Promise<PreflightResponse>;
+  /** The same for a candidate that has been opened already. */
+  planFor(opened: Opened, fundingLock: FundingLock | undefined, namespace: SealOwner['namespace']): Promise<PreflightResponse>;
+}
+
+export interface PreflightCaller {
+  key: ApiKey;
+  workspace: Workspace;
+  namespace: SealOwner['namespace'];
 }
 
 /** Locks outlive the last second of settlement by this much, for clocks that differ. */
@@ -42,8 +51,11 @@ const MAX_UINT160 = (1n << 160n) - 1n;
 const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
 
 export function createPreflighter({ chains, sealing, gas, screening, clock, random }: PreflightDeps): Preflighter {
-  async function plan({ quoteResponse, fundingLock }: PreflightRequest, { key, workspace, namespace }: Parameters<Preflighter['plan']>[1]): Promise<PreflightResponse> {
-    const opened = sealing.open({ account: workspace.id, namespace, mode: key.mode }, quoteResponse, chainNow(clock, undefined));
+  async function plan({ quoteResponse, fundingLock }: PreflightRequest | RouterPreflightRequest, { key, workspace, namespace }: PreflightCaller): Promise<PreflightResponse> {
+    return planFor(sealing.open({ account: workspace.id, namespace, mode: key.mode }, quoteResponse, chainNow(clock, undefined)), fundingLock, namespace);
+  }
+
+  async function planFor(opened: Opened, fundingLock: FundingLock | undefined, namespace: SealOwner['namespace']): Promise<PreflightResponse> {
     const port = chains.get(opened.origin.id);
     if (!port) throw new ApiError('unavailable', 'The chain of this order is not connected at the moment. Try again shortly.', { retryAfterSeconds: 2 });
     if (chainNow(clock, port) >= opened.validUntil) throw invalid('quote_expired', ['body', 'quoteResponse', 'validUntil'], 'The quote is no longer valid. Ask for a new one.');
@@ -112,21 +124,28 @@ export function createPreflighter({ chains, sealing, gas, screening, clock, rand
 
   /** The taker's own wallet pays by plain allowance and sends the one transaction itself, after submission. */
   async function broadcastPlan(port: ChainPort, opened: Opened, taker: TakerState, submitTo: string): Promise<PreflightResponse> {
-    const { order, origin, dest, inputToken, inputAmount, commitments, quoteId } = opened;
+    const { order, origin, dest, inputToken, inputAmount, commitments, quoteId, route, fillGas } = opened;
     const actions: Action[] = [];
     const approved = taker.escrowAllowance >= inputAmount;
     if (!approved) actions.push(await transaction(port, opened, { purpose: 'tokenApproval', to: inputToken.address, data: approveCall(origin.escrow, inputAmount), gas: GAS.approve, details: { spender: 'escrow', token: inputToken.address } }));
     const sufficient = taker.funding.tokenBalance >= inputAmount;
     actions.push(orderSignature(opened, submitTo, sufficient ? null : shortfall(opened, taker)));
     const crossChain = origin.id !== dest.id;
-    const { settleGas, outputGas, openGas } = gas.settings(origin.id);
+    const { settleGas, outputGas, openGas, throughGas } = gas.settings(origin.id);
+    const self = encodeFunding({ mode: 'self' });
+    const through = route?.through;
+    const [data, units] = crossChain
+      ? [openCall(order), openGas]
+      : through
+        ? [settleThroughCall(order, self, through.filler, through.data), throughGas + fillGas]
+        : [settleCall(order, self, quoteId, commitments), settleGas + outputGas * BigInt(order.outputs.length - 1)];
     actions.push(
       await transaction(port, opened, {
         purpose: 'settlementBroadcast',
         frequency: 'perTrade',
         to: origin.escrow,
-        data: crossChain ? openCall(order) : settleCall(order, encodeFunding({ mode: 'self' }), quoteId, commitments),
-        gas: crossChain ? openGas : settleGas + outputGas * BigInt(order.outputs.length - 1),
+        data,
+        gas: units,
         details: { sendAfter: 'submission', notAfter: order.fillDeadline },
       }),
     );
@@ -155,7 +174,7 @@ export function createPreflighter({ chains, sealing, gas, screening, clock, rand
     };
   }
 
-  return { plan };
+  return { plan, planFor };
 }
 
 function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefined): LockChoice {

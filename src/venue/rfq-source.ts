@@ -7,7 +7,7 @@ import { recipientOf } from '../domain/delivery.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Random } from '../ports/random.ts';
-import type { ProductUnavailable } from '../protocol/quote.ts';
+import type { ProductUnavailable, QuoteRequest } from '../protocol/quote.ts';
 import type { FanOut } from './fan-out.ts';
 import type { GasDesk, Landing } from './gas.ts';
 import type { Intent } from './intent.ts';
@@ -29,7 +29,7 @@ export interface RfqSourceDeps extends VerifyDeps {
 }
 
 /** What the RFQ venue needs to know of an intent, or of one leg of it. */
-export type RfqIntent = Pick<Intent, 'requestId' | 'request' | 'workspace' | 'input' | 'output' | 'corridor' | 'side' | 'amount' | 'taker' | 'receiver' | 'minValidUntil' | 'now' | 'latestValidUntil'>;
+export type RfqIntent = { request: Pick<QuoteRequest, 'splitFill' | 'settlement' | 'solvers'> } & Pick<Intent, 'requestId' | 'workspace' | 'input' | 'output' | 'corridor' | 'side' | 'amount' | 'taker' | 'receiver' | 'minValidUntil' | 'now' | 'latestValidUntil'>;
 
 export interface RfqCandidate extends Ranked {
   verified: Verified;
@@ -45,6 +45,8 @@ export interface RfqAnswer {
 }
 
 export interface RfqSource {
+  /** Would anybody be asked? */
+  serves(intent: RfqIntent): boolean;
   /** All candidates of one request share `nonce`. Never rejects for what solvers do. `timeoutMs` shortens the venue's own deadline. */
   find(intent: RfqIntent, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer>;
   /** Makes a candidate public: from here on its LPs are bound to a taker who has seen their signatures. */
@@ -192,7 +194,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     }
   }
 
-  return { find, bind };
+  return { serves: (intent) => entrants(intent).length > 0, find, bind };
 }
 
 /** A quoteId names one quote; a solver that uses one twice keeps its first. */

@@ -37,6 +37,8 @@ export interface Opened {
   /** One per output; none when a route venue settles. */
   commitments: SignedCommitment[];
   route: OrderRoute | null;
+  /** What the filler of a route may use, beside the escrow's own gas; 0n without one. */
+  fillGas: bigint;
   /** The order whose delivery this one spends. */
   parentOrderId: Bytes32 | null;
   /** What follows this order in a sequential route. */
@@ -56,6 +58,7 @@ export interface NextLeg {
   input: Asset;
   output: Asset;
   receiver: Address;
+  terms: NonNullable<SealedRoute['next']>;
 }
 
 export interface Sealing {
@@ -126,6 +129,7 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
       digest: orderDigest(escrow, order),
       commitments,
       route: settledBy,
+      fillGas: BigInt(route?.through?.gas ?? 0),
       parentOrderId: route?.parent ?? null,
       nextLeg,
       solverIds: solversOf(candidate, order),
@@ -144,13 +148,13 @@ function requireOutput(candidate: QuoteCandidate | RouterCandidate, order: Stand
   const shown = candidate.preview.outputs[0];
   if (!output || !shown) throw mismatch('preview', 'outputs', 0);
   const composite = 'composite' in candidate ? candidate.composite : undefined;
-  if (composite?.executionModel === 'sequential' && !route?.parent) {
-    const [first, second] = composite.legs;
+  if (route?.next) {
+    const [first, second] = composite?.legs ?? [];
     const goal = parseAssetId(shown.asset);
     const middle = parseAssetId(output.asset);
     const holds = first?.output.asset === output.asset && first.output.minimumAmount === output.amount && second?.input.asset === output.asset && output.receiver === order.user;
     if (!holds || !goal || !middle || (shown.minimumAmount ?? null) !== null || typeof shown.receiver !== 'string') throw mismatch('composite');
-    return { input: middle, output: goal, receiver: shown.receiver as Address };
+    return { input: middle, output: goal, receiver: shown.receiver as Address, terms: route.next };
   }
   if (shown.asset !== output.asset || shown.minimumAmount !== output.amount || shown.receiver !== output.receiver) throw mismatch('preview', 'outputs', 0);
   // Liquidity that is not committed may give more than the floor, never less.
@@ -167,7 +171,7 @@ function routeIn({ route }: SealText): SealedRoute | null | undefined {
 }
 
 function orderRoute(route: SealedRoute | null): OrderRoute | null {
-  return route?.venue ? { venueId: route.venue.id, kind: route.venue.kind, through: route.through } : null;
+  return route?.venue ? { venueId: route.venue.id, kind: route.venue.kind, through: route.through && { filler: route.through.filler, data: route.through.data } } : null;
 }
 
 function solversOf(candidate: QuoteCandidate | RouterCandidate, order: StandardOrder): string[] {

@@ -8,10 +8,12 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Queue } from '../ports/queue.ts';
+import type { RouteVenue } from '../ports/route-venue.ts';
 import type { Recovery } from '../ports/signer.ts';
 import type { ApiKey, IdempotencyScope, NewOrder, OrderStore, Workspace } from '../ports/store.ts';
 import { canonicalJson } from '../protocol/canonical-json.ts';
 import { ApiError, invalid, InvalidError } from '../protocol/errors.ts';
+import type { RouterSubmitRequest } from '../protocol/router.ts';
 import { type OrderSubmitRequest, zIdempotencyKey } from '../protocol/submit.ts';
 import { encodeFunding } from '../settlement/funding.ts';
 import { groupOf } from './exposure.ts';
@@ -30,10 +32,14 @@ import { commitmentSigner } from './verify.ts';
 /** Queue topic: look at this order again. */
 export const ORDERS_TOPIC = 'orders';
 
+export type SubmitRequest = OrderSubmitRequest | RouterSubmitRequest;
+
 export interface SubmitDeps {
   chains: ReadonlyMap<number, ChainPort>;
   store: OrderStore;
   queue: Queue;
+  /** By id. */
+  routeVenues: ReadonlyMap<string, RouteVenue>;
   sealing: Sealing;
   recovery: Recovery;
   liquidity: Liquidity;
@@ -47,19 +53,19 @@ export interface SubmitDeps {
 
 export interface Submitter {
   /** The Order as JSON text. Throws 422, 409 or 503. */
-  submit(request: OrderSubmitRequest, from: { key: ApiKey; workspace: Workspace; namespace: SealOwner['namespace']; idempotencyKey: string | undefined }): Promise<string>;
+  submit(request: SubmitRequest, from: { key: ApiKey; workspace: Workspace; namespace: SealOwner['namespace']; idempotencyKey: string | undefined }): Promise<string>;
 }
 
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 export function createSubmitter(deps: SubmitDeps): Submitter {
-  const { chains, store, queue, sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics } = deps;
+  const { chains, store, queue, routeVenues, sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics } = deps;
   /** Submissions at work in this process, by idempotency scope. */
   const running = new Set<string>();
   const submissions = metrics.counter('firmquote_venue_submissions_total', 'Order submissions by result', ['result']);
   const seconds = metrics.histogram('firmquote_venue_submit_seconds', 'Time to answer a submission', SECONDS);
 
-  async function submit(request: OrderSubmitRequest, from: Parameters<Submitter['submit']>[1]): Promise<string> {
+  async function submit(request: SubmitRequest, from: Parameters<Submitter['submit']>[1]): Promise<string> {
     const startedMs = clock.monotonicMs();
     try {
       const scope = scopeOf(request, from);
@@ -90,7 +96,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     }
   }
 
-  async function place(request: OrderSubmitRequest, { key, workspace, namespace }: Parameters<Submitter['submit']>[1], scope: IdempotencyScope | null): Promise<Placed> {
+  async function place(request: SubmitRequest, { key, workspace, namespace }: Parameters<Submitter['submit']>[1], scope: IdempotencyScope | null): Promise<Placed> {
     const now = chainNow(clock, undefined);
     const opened = sealing.open({ account: workspace.id, namespace, mode: key.mode }, request.quoteResponse, now);
     const port = chains.get(opened.origin.id);
@@ -128,8 +134,8 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       order,
       validUntil: opened.validUntil,
       commitments: opened.commitments,
-      route: null,
-      parentOrderId: null,
+      route: opened.route,
+      parentOrderId: opened.parentOrderId,
       solverIds: opened.solverIds,
       signature,
       signScheme: request.signScheme,
@@ -144,7 +150,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     return accept(placed, scope, key);
   }
 
-  async function fundingOf(request: OrderSubmitRequest, opened: Opened, port: ChainPort, taker: Awaited<ReturnType<typeof readTaker>>, signature: Hex): Promise<Hex> {
+  async function fundingOf(request: SubmitRequest, opened: Opened, port: ChainPort, taker: Awaited<ReturnType<typeof readTaker>>, signature: Hex): Promise<Hex> {
     return encodeFunding(await fundingFor({ port, recovery, now: chainNow(clock, port) }, opened, taker, request, signature));
   }
 
@@ -174,7 +180,8 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
   }
 
   /** The seal proves what was signed; the chain may have changed its mind about who may sign. */
-  async function requireCommitments({ orderId, quoteId, commitments, origin, dest }: Opened): Promise<void> {
+  async function requireCommitments({ orderId, quoteId, commitments, route, origin, dest }: Opened): Promise<void> {
+    if (route && !routeVenues.has(route.venueId)) throw invalid('quote_expired', ['body', 'quoteResponse', 'solverId'], 'The venue behind this quote is not connected here any more, so nobody would settle it. Ask for a new one; nothing was submitted.');
     const held = await Promise.all(
       commitments.map((commitment) => {
         const signer = commitmentSigner(recovery, { origin, orderId, quoteId, commitment });
@@ -192,7 +199,7 @@ interface Placed {
   result: 'accepted' | 'replayed';
 }
 
-function scopeOf(request: OrderSubmitRequest, { key, workspace, namespace, idempotencyKey }: Parameters<Submitter['submit']>[1]): IdempotencyScope | null {
+function scopeOf(request: SubmitRequest, { key, workspace, namespace, idempotencyKey }: Parameters<Submitter['submit']>[1]): IdempotencyScope | null {
   if (idempotencyKey === undefined) return null;
   const parsed = zIdempotencyKey.safeParse(idempotencyKey);
   if (!parsed.success) throw invalid('value_error', ['header', 'Idempotency-Key'], 'An Idempotency-Key is 1 to 255 printable ASCII characters.');

@@ -67,12 +67,21 @@ export function termsOf(ask: Ask, quote: Verified, context: TermsContext): Terms
 }
 
 function warningsOf(ask: Ask, quote: Verified, delta: number | null, { liquidity, shortValiditySeconds, farFromMidBps, underWatch }: TermsContext): Terms['warnings'] {
+  const thin = quote.commitments.some(({ lp }, index) => (liquidity.available(ask.dest.id, lp, ask.outputToken.address) ?? 0n) < 2n * (quote.slices[index]?.outputAmount ?? 0n));
+  return warningsFor({ delta, thin, secondsLeft: quote.validUntil - ask.now, underWatch: quote.slices.some(({ solverId }) => underWatch(solverId)) }, { shortValiditySeconds, farFromMidBps });
+}
+
+/** What is true of an offer, in both namespaces, in the words a taker reads. */
+export function warningsFor(
+  { delta, thin, secondsLeft, underWatch, laterLeg = false }: { delta: number | null; thin: boolean; secondsLeft: number; underWatch: boolean; laterLeg?: boolean },
+  { shortValiditySeconds, farFromMidBps }: Pick<TermsContext, 'shortValiditySeconds' | 'farFromMidBps'>,
+): Terms['warnings'] {
   const warnings: Terms['warnings'] = [];
   if (delta === null) warnings.push({ code: WARNINGS.noReference, message: 'The venue has no reference price for this pair; compare the price yourself.' });
   else if (Math.abs(delta) * 10_000 > farFromMidBps) warnings.push({ code: WARNINGS.priceFar, message: `The price is ${(delta * 100).toFixed(2)} % from the venue's reference.` });
-  const thin = quote.commitments.some(({ lp }, index) => (liquidity.available(ask.dest.id, lp, ask.outputToken.address) ?? 0n) < 2n * (quote.slices[index]?.outputAmount ?? 0n));
   if (thin) warnings.push({ code: WARNINGS.thinInventory, message: 'This trade takes more than half of what the LP holds for it.' });
-  if (quote.validUntil - ask.now < shortValiditySeconds) warnings.push({ code: WARNINGS.shortValidity, message: 'The quote lapses within seconds; ask with minValidUntil for more time.' });
-  if (quote.slices.some(({ solverId }) => underWatch(solverId))) warnings.push({ code: WARNINGS.underWatch, message: 'The solver has failed or answered wrongly of late.' });
+  if (secondsLeft < shortValiditySeconds) warnings.push({ code: WARNINGS.shortValidity, message: 'The quote lapses within seconds; ask with minValidUntil for more time.' });
+  if (underWatch) warnings.push({ code: WARNINGS.underWatch, message: 'The solver has failed or answered wrongly of late.' });
+  if (laterLeg) warnings.push({ code: WARNINGS.laterLegNotFirm, message: 'Only the first leg is firm. The second is quoted afresh when the first has been delivered to your own wallet; until then its amount is an estimate.' });
   return warnings;
 }

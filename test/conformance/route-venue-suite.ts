@@ -98,7 +98,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
 
     function orderOf(request: RouteAsk, quote: RouteQuote): StandardOrder {
       const gas = quote.execution.kind === 'through' ? quote.execution.gas : 0n;
-      return routeOrder({ ...request, nonce: BigInt(random32()), platformFeeBps: PLATFORM_FEE_BPS, relayFee: relayFee(gas), quote });
+      return routeOrder({ ...request, settlement: 'wallet', nonce: BigInt(random32()), platformFeeBps: PLATFORM_FEE_BPS, relayFee: relayFee(gas), quote });
     }
 
     const idOf = (order: StandardOrder) => orderIdOf({ chainId: world.origin.chain.id, escrow: world.origin.chain.escrow }, order);

@@ -103,7 +103,7 @@ async function startWorker(options: { relayer?: TestAccount; graceMs?: number; l
   const queue = createBullQueue({ connection: { kind: 'postgres', url: queueUrl, schema: 'bullmq' }, log: silentLog });
   const attestations = options.attestations ?? createAttestationClient({ chains: ports(), recovery: createRecovery(), clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls: ['http://127.0.0.1:9', ...attesterUrls] });
   const advancer = createAdvancer(
-    { store, chains: ports(), transactors, attestations, queue, clock: systemClock, log: silentLog, metrics: silentMetrics },
+    { store, chains: ports(), transactors, routeVenues: [], attestations, queue, clock: systemClock, log: silentLog, metrics: silentMetrics },
     { owner: `worker-${relayers++}`, leaseMs: options.leaseMs ?? 1_000, sweepMs: 300, graceMs: options.graceMs ?? 0 },
   );
   await advancer.start();

@@ -37,11 +37,13 @@ export interface TestVenue {
   relayer: { healthy: boolean };
   key(kind: KeyKind, options?: { mode?: KeyMode; workspaceId?: string; solverId?: string; role?: Role; memberId?: string }): Promise<string>;
   workspace(id: string, change?: Partial<Workspace>): Promise<void>;
+  /** Those connected so far. */
+  solvers: readonly (ScriptedSolver & { id: string })[];
   /** Onboards, funds and connects an LP; waits until it is active. */
   solver(n: number, answer: SolverSpec['answer'], more?: Partial<SolverSpec> & { inventory?: bigint }): Promise<ScriptedSolver & { id: string; lp: TestAccount; operator: TestAccount; apiKey: string }>;
   call(method: string, path: string, options?: { key?: string | null; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }): Promise<Answer>;
   /** Another process over the same database and chains, with connections of its own. */
-  replica(): Promise<Replica>;
+  replica(options?: Partial<VenueOptions>): Promise<Replica>;
   /** From here on the database is gone. */
   stopDatabase(): Promise<void>;
   stop(): Promise<void>;
@@ -120,7 +122,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
   }
   await store.putWorkspace({ id: 'w1', name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
   const { venue, http } = await open();
-  const solvers: ScriptedSolver[] = [];
+  const solvers: (ScriptedSolver & { id: string })[] = [];
   let funding = Promise.resolve();
   const [chain] = devnet.chains as [TestChain];
 
@@ -135,6 +137,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     chain,
     woken,
     relayer,
+    solvers,
     async key(kind, { mode = 'test', workspaceId = 'w1', solverId, role = 'admin', memberId } = {}) {
       const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind, mode, workspaceId: kind === 'solver' ? null : workspaceId, role: kind === 'workspace' ? role : null, memberId: memberId ?? null, solverId: solverId ?? null, label: 'test' });
       await store.addKey(record);
@@ -162,9 +165,10 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       const corridors = devnet.chains.flatMap((a) => devnet.chains.map((b) => `${a.chain.slug}-${b.chain.slug}`));
       const spec: SolverSpec = { id, apiKey, lp: lp.address, operator, chains: devnet.chains.map((one) => one.chain), corridors, answer, now: () => Math.max(...devnet.chains.map(({ port }) => port.head()?.timestamp ?? 0)), ...more };
       const solver = await startSolver(http.url, spec);
-      solvers.push(solver);
+      const known = Object.assign(solver, { id, lp, operator, apiKey });
+      solvers.push(known);
       await until(() => venue.roster.entry(id)?.status === (spec.status ?? 'active'));
-      return Object.assign(solver, { id, lp, operator, apiKey });
+      return known;
     },
     async call(method, path, { key, body, raw, headers = {} } = {}) {
       const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));

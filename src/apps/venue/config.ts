@@ -2,9 +2,11 @@
 
 import { z } from 'zod';
 import { COURIER } from '../../venue/travel-rule.ts';
-import { BREAKER, CHAIN_DEFAULTS, FAN_OUT, LEVELS, RATES, SOCKETS } from '../../venue/options.ts';
+import { BREAKER, CHAIN_DEFAULTS, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS } from '../../venue/options.ts';
+import { zAssetId } from '../../protocol/wire.ts';
 import { zFeed } from '../config/feeds.ts';
 import { zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
+import { zDexes } from './dex.ts';
 
 const zGas = (standard: bigint) => z.int().min(21_000).max(30_000_000).default(Number(standard));
 const zCount = (standard: number) => z.int().min(1).default(standard);
@@ -17,6 +19,7 @@ const zVenueChain = zChain.extend({
   settleGas: zGas(CHAIN_DEFAULTS.settleGas),
   outputGas: zGas(CHAIN_DEFAULTS.outputGas),
   openGas: zGas(CHAIN_DEFAULTS.openGas),
+  throughGas: zGas(CHAIN_DEFAULTS.throughGas),
   relayBufferBps: z.int().min(0).max(100_000).default(CHAIN_DEFAULTS.relayBufferBps),
   /** Highest fee per gas that the relayer pays. */
   maxFeeGwei: z.number().positive().default(500),
@@ -156,6 +159,18 @@ export const zVenueConfig = z.strictObject({
       farFromMidBps: zCount(FAN_OUT.farFromMidBps),
     })
     .prefault({}),
+  /** The router namespace: one deadline for everything it asks, and what its two-leg routes may pass through. */
+  router: z
+    .strictObject({
+      timeoutMs: zCount(ROUTER.timeoutMs),
+      /** Assets (CAIP-19) that are tried first between two legs. */
+      middles: z.array(zAssetId).default([]),
+      /** Assets tried at most for one request; 0: no two-leg routes. */
+      maxMiddles: z.int().min(0).max(8).default(ROUTER.maxMiddles),
+    })
+    .prefault({}),
+  /** DEX liquidity that the router may fill orders with. */
+  dex: zDexes,
   rates: z
     .strictObject({
       quotesPerSecond: z.number().positive().default(RATES.quotesPerSecond),

@@ -16,6 +16,9 @@ import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { keystoreAddressOf, openSecret, openSigner, type SecretContext } from '../keys.ts';
 import { createAdvancer } from '../../venue/advance/advancer.ts';
+import { createUpkeep } from '../../venue/advance/history-upkeep.ts';
+import { createWithdrawals } from '../../venue/advance/withdrawals.ts';
+import { createPrices } from '../../venue/prices.ts';
 import { ORDERS_TOPIC } from '../../venue/submit.ts';
 import { COURIER, createCourier } from '../../venue/travel-rule.ts';
 import { createVenue } from '../../venue/venue.ts';
@@ -30,6 +33,7 @@ import { openQueue } from '../queue.ts';
 import { type VenueConfig, zVenueConfig } from './config.ts';
 import { openOutbound, openScreeners, openTransmitter } from './records.ts';
 import { openAdmin } from './admin.ts';
+import { openDexVenues } from './dex.ts';
 import { createReference } from './reference.ts';
 import { watchRelayer } from './relayer.ts';
 import { VENUE_SCHEMA } from './schema.ts';
@@ -63,15 +67,17 @@ export async function runVenue({ config: file, role }: { config: string; role: R
     const senders = signer ? createTransactors(config.chains, chains, { signer, store: createTxStore(db), log, metrics }) : undefined;
     const ready: (() => Promise<readonly string[]>)[] = [];
     const outbound = openOutbound(config, { life });
+    const routeVenues = openDexVenues(config.dex, byId);
+
+    const reference = createReference(config.prices, createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }), log);
+    reference.start();
+    life.onStop('reference prices', () => reference.stop());
 
     if (role !== 'worker') {
       const relayerAddress = signer?.address ?? (await keystoreAddressOf(config.keys.relayer, secrets));
       const relayers = senders ?? new Map(chains.map((chain) => [chain.chain.id, watchRelayer(chain, relayerAddress)]));
-      const reference = createReference(config.prices, createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }), log);
-      reference.start();
-      life.onStop('reference prices', () => reference.stop());
       const venue = createVenue(
-        { store, bus, queue, chains: byId, relayers, reference, screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }), recovery: createRecovery(), clock: systemClock, random: systemRandom, log, metrics },
+        { store, bus, queue, chains: byId, relayers, routeVenues, reference, screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }), recovery: createRecovery(), clock: systemClock, random: systemRandom, log, metrics },
         await optionsOf(config, secrets),
       );
       life.onStop('venue', () => venue.stop());
@@ -88,13 +94,20 @@ export async function runVenue({ config: file, role }: { config: string; role: R
     }
     if (senders) {
       const worker = createAdvancer(
-        { store, chains: byId, transactors: senders, attestations: createProofs(config.attesters, { chains, log, metrics }), queue, clock: systemClock, log, metrics },
+        { store, chains: byId, transactors: senders, routeVenues, attestations: createProofs(config.attesters, { chains, log, metrics }), queue, clock: systemClock, log, metrics },
         { owner: randomUUID(), topic: ORDERS_TOPIC },
       );
       life.onStop('senders', () => Promise.all([...senders.values()].map((sender) => sender.stop())));
       await Promise.all([...senders.values()].map((sender) => sender.start()));
       life.onStop('worker', () => worker.stop());
       await worker.start();
+      const withdrawals = createWithdrawals({ store, chains: byId, transactors: senders, clock: systemClock, log, metrics });
+      life.onStop('withdrawals', () => withdrawals.stop());
+      withdrawals.start();
+      const nativeSymbols = new Map(config.chains.map(({ id, nativeSymbol }) => [id, nativeSymbol]));
+      const upkeep = createUpkeep({ trades: store.trades, chains: byId, prices: createPrices(reference), nativeSymbol: (chainId) => nativeSymbols.get(chainId) ?? '', clock: systemClock, log, metrics });
+      life.onStop('upkeep of history', () => upkeep.stop());
+      upkeep.start();
       const transmitter = openTransmitter(config, outbound, secrets);
       if (transmitter) {
         const courier = createCourier({ store, transmitter, clock: systemClock, log, metrics }, { ...COURIER, maxAttempts: config.travelRule.maxAttempts, firstRetryMs: config.travelRule.firstRetryMs, longestRetryMs: config.travelRule.longestRetryMs, leaseMs: config.travelRule.timeoutMs * 2 + 30_000 });
@@ -114,6 +127,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     settleGas: BigInt(chain.settleGas),
     outputGas: BigInt(chain.outputGas),
     openGas: BigInt(chain.openGas),
+    throughGas: BigInt(chain.throughGas),
     relayBufferBps: chain.relayBufferBps,
   });
   return {
@@ -122,6 +136,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     chainSettings: new Map(config.chains.map((chain) => [chain.id, settingsOf(chain)])),
     listedChains: config.listedChains,
     fanOut: config.fanOut,
+    router: config.router,
     rates: config.rates,
     breaker: config.breaker,
     sockets: config.sockets,

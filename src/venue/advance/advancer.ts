@@ -13,6 +13,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Queue } from '../../ports/queue.ts';
+import type { RouteVenue } from '../../ports/route-venue.ts';
 import type { Claim, OrderRecord, OrderStore } from '../../ports/store.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import { foldFacts, type Progress } from '../../settlement/lifecycle.ts';
@@ -28,6 +29,8 @@ export interface AdvancerDeps {
   chains: ReadonlyMap<number, ChainPort>;
   /** Relayers by chain; without one the orders of that chain are only watched. */
   transactors: ReadonlyMap<number, Transactor>;
+  /** Those that fill from accounts of their own are asked to deliver. */
+  routeVenues: readonly RouteVenue[];
   attestations: Attestations;
   queue: Queue;
   clock: Clock;
@@ -82,7 +85,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   const work = new Map<Bytes32, Work>();
   /** Payload hashes of fills whose proofs wake their orders. */
   const proofsOf = new Map<Bytes32, Bytes32>();
-  const taker = createTaker({ chains, transactors: deps.transactors, attestations: deps.attestations, clock, log, steps: stepsTotal }, { graceMs });
+  const taker = createTaker({ chains, transactors: deps.transactors, routeVenues: deps.routeVenues, attestations: deps.attestations, clock, log, steps: stepsTotal }, { graceMs });
   const watches = new Map<number, ChainWatch>([...chains].map(([id, chain]) => [id, createChainWatch(chain, log, (pinned, touched) => moved(id, pinned, touched))]));
   const running = new Set<Promise<void>>();
   const adopting = new Set<Bytes32>();

@@ -4,22 +4,24 @@
  */
 
 import { fillAttestation } from '../../domain/attestation.ts';
-import { addressToBytes32, type Address, type Hex } from '../../domain/hex.ts';
+import { addressToBytes32, type Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Attestations } from '../../ports/attestations.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter } from '../../ports/metrics.ts';
+import type { RouteVenue } from '../../ports/route-venue.ts';
 import type { OrderRecord } from '../../ports/store.ts';
-import type { Transactor, TxStatus } from '../../ports/transactor.ts';
-import { finaliseCall, openForCall, refundCall, settleCall, submitAttestationsCall } from '../../settlement/call.ts';
+import type { Transactor } from '../../ports/transactor.ts';
+import { finaliseCall, openForCall, refundCall, settleCall, settleThroughCall, submitAttestationsCall } from '../../settlement/call.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { Plan } from '../../settlement/plan.ts';
-import { decodeRevert, type Revert } from '../../settlement/revert.ts';
+import { createSend, type Sent } from './send.ts';
 
 export interface TakeDeps {
   chains: ReadonlyMap<number, ChainPort>;
   transactors: ReadonlyMap<number, Transactor>;
+  routeVenues: readonly RouteVenue[];
   attestations: Attestations;
   clock: Clock;
   log: Log;
@@ -32,23 +34,18 @@ export interface TakeOptions {
 }
 
 export type Taken =
-  /** Under this key a transaction is on its way or mined. */
-  | { kind: 'sent'; key: string; chainId: number; hash: Hex | undefined }
-  /** The chain would refuse it now; it will be tried again until its time is over. */
-  | { kind: 'refused'; revert: Revert }
+  /** A refusal is tried again until the step's time is over. */
+  | Sent
   /** Not ours, not yet, or somebody is at it. */
   | { kind: 'nothing' };
 
-/** Every reverted try costs gas, and each is under a key of its own. */
-const MOST_TRIES = 5;
-/** Estimates hold for the state they saw; other orders of the same block change it. */
-const GAS_MARGIN_PERCENT = 130n;
-
 type StepPlan = Extract<Plan, { kind: 'step' }>;
 
-export function createTaker({ chains, transactors, attestations, clock, log, steps }: TakeDeps, { graceMs }: TakeOptions) {
+export function createTaker({ chains, transactors, routeVenues, attestations, clock, log, steps }: TakeDeps, { graceMs }: TakeOptions) {
   /** When we first saw that a step of the LP's was due. */
   const dueSinceMs = new Map<string, number>();
+  const delivering = new Set<Hex>();
+  const send = createSend({ log, steps });
 
   return {
     forget(orderId: Hex): void {
@@ -56,18 +53,17 @@ export function createTaker({ chains, transactors, attestations, clock, log, ste
     },
     async take(record: OrderRecord, progress: Progress, step: StepPlan): Promise<Taken> {
       const { order, orderId } = record;
+      if (step.step === 'fill') return record.route && !record.route.through ? deliver(record, record.route.venueId, step.outputs) : { kind: 'nothing' };
       const chain = chains.get(step.chainId);
       const transactor = transactors.get(step.chainId);
       if (!chain || !transactor) return { kind: 'nothing' };
       switch (step.step) {
         case 'settle':
           if (step.by !== 'venue') return { kind: 'nothing' };
-          return send(chain, transactor, `${orderId}-settle`, chain.chain.escrow, settleCall(order, record.funding, record.quoteId, record.commitments), step.notAfter);
+          return send(chain, transactor, `${orderId}-settle`, chain.chain.escrow, settlement(record), step.notAfter);
         case 'open':
           if (step.by !== 'venue') return { kind: 'nothing' };
           return send(chain, transactor, `${orderId}-open`, chain.chain.escrow, openForCall(order, record.funding), step.notAfter);
-        case 'fill':
-          return { kind: 'nothing' };
         case 'attest':
         case 'finalise':
           return graceIsOver(orderId) ? proveOrFinalise(record, progress, step, chain, transactor) : { kind: 'nothing' };
@@ -76,6 +72,19 @@ export function createTaker({ chains, transactors, attestations, clock, log, ste
       }
     },
   };
+
+  /** The venue fills from its own account; the next look sees whether it has. One call at a time: it is slow, and looks are frequent. */
+  async function deliver({ order, orderId }: OrderRecord, venueId: string, outputs: readonly number[]): Promise<Taken> {
+    const venue = routeVenues.find(({ id }) => id === venueId);
+    if (!venue?.deliver || delivering.has(orderId)) return { kind: 'nothing' };
+    delivering.add(orderId);
+    steps.add({ step: 'fill', chain: venueId });
+    venue
+      .deliver({ orderId, order, outputs })
+      .catch((error: unknown) => log.warn({ orderId, venue: venueId, error }, 'a route venue could not deliver; it will be asked again'))
+      .finally(() => delivering.delete(orderId));
+    return { kind: 'nothing' };
+  }
 
   function graceIsOver(orderId: Hex): boolean {
     const since = dueSinceMs.get(orderId);
@@ -103,22 +112,8 @@ export function createTaker({ chains, transactors, attestations, clock, log, ste
     const solved = fills.flatMap((fill) => (fill ? [{ timestamp: fill.timestamp, solver: fill.solver }] : []));
     return send(chain, transactor, `${orderId}-finalise`, chain.chain.escrow, finaliseCall(order, solved), null);
   }
-
-  async function send(chain: ChainPort, transactor: Transactor, name: string, to: Address, data: Hex, notAfter: number | null): Promise<Taken> {
-    for (let attempt = 1; attempt <= MOST_TRIES; attempt += 1) {
-      const key = attempt === 1 ? name : `${name}-${attempt}`;
-      const known = await transactor.status(key);
-      if (known?.state === 'mined' && known.receipt.status === 'reverted') continue;
-      if (known && known.state !== 'void') return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(known) };
-      const simulated = await chain.simulate({ from: transactor.address, to, data });
-      if (!simulated.ok) return { kind: 'refused', revert: decodeRevert(simulated.data) };
-      const sent = await transactor.submit({ key, to, data, gas: (simulated.gasUsed * GAS_MARGIN_PERCENT) / 100n, ...(notAfter !== null && { notAfter }) });
-      steps.add({ step: name.split('-')[1] ?? '', chain: chain.chain.slug });
-      return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(sent) };
-    }
-    log.error({ step: name }, 'the chain refused a step again and again, though simulations passed');
-    return { kind: 'refused', revert: { name: 'reverted', text: `${MOST_TRIES} transactions reverted` } };
-  }
 }
 
-const newest = (status: TxStatus): Hex | undefined => (status.state === 'mined' ? status.receipt.txHash : status.hashes.at(-1));
+function settlement({ order, funding, quoteId, commitments, route }: OrderRecord): Hex {
+  return route?.through ? settleThroughCall(order, funding, route.through.filler, route.through.data) : settleCall(order, funding, quoteId, commitments);
+}

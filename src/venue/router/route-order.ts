@@ -1,6 +1,7 @@
 /** The order that a route venue's offer becomes: one output, exclusive to the filler or account that will fill it. */
 
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
+import { recipientOf, type Settlement } from '../../domain/delivery.ts';
 import { encodeContext, FULL_PORTION_BPS } from '../../domain/context.ts';
 import { type Address, addressToBytes32 } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
@@ -14,6 +15,7 @@ export interface RouteOrderTerms {
   outputToken: TokenInfo;
   taker: Address;
   receiver: Address;
+  settlement: Settlement;
   nonce: bigint;
   platformFeeBps: number;
   /** Base units of the input token. */
@@ -21,7 +23,7 @@ export interface RouteOrderTerms {
   quote: RouteQuote;
 }
 
-export function routeOrder({ origin, dest, inputToken, outputToken, taker, receiver, nonce, platformFeeBps, relayFee, quote }: RouteOrderTerms): StandardOrder {
+export function routeOrder({ origin, dest, inputToken, outputToken, taker, receiver, settlement, nonce, platformFeeBps, relayFee, quote }: RouteOrderTerms): StandardOrder {
   const times = orderTimes(quote.validUntil, origin);
   const sameChain = origin.id === dest.id;
   const { execution } = quote;
@@ -40,8 +42,7 @@ export function routeOrder({ origin, dest, inputToken, outputToken, taker, recei
         chainId: BigInt(dest.id),
         token: addressToBytes32(outputToken.address),
         amount: quote.minimumOutput,
-        recipient: addressToBytes32(receiver),
-        callbackData: '0x',
+        ...recipientOf({ settlement, account: receiver }, dest.escrow),
         context: encodeContext({
           exclusiveFor: execution.kind === 'through' ? execution.filler : execution.account,
           startTime: times.fillDeadline + 1,

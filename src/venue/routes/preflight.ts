@@ -1,13 +1,15 @@
 /** POST /orders/preflight */
 
 import type { Route } from '../../ports/http.ts';
-import { type PreflightRequest, zPreflightRequest, zPreflightResponse } from '../../protocol/preflight.ts';
+import { type PreflightRequest, zPreflightResponse } from '../../protocol/preflight.ts';
+import type { RouterPreflightRequest } from '../../protocol/router.ts';
+import type { Schema } from '../../protocol/schema.ts';
 import type { Preflighter } from '../preflight.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { explainCandidate } from './candidate-shape.ts';
 import { callerOf, type Namespace } from './caller.ts';
 
-export function preflightRoute({ preflighter, workspaces }: { preflighter: Preflighter; workspaces: Workspaces }, namespace: Namespace): Route<PreflightRequest> {
+export function preflightRoute({ preflighter, workspaces }: { preflighter: Pick<Preflighter, 'plan'>; workspaces: Workspaces }, namespace: Namespace, body: Schema<PreflightRequest | RouterPreflightRequest>): Route<PreflightRequest | RouterPreflightRequest> {
   return {
     method: 'POST',
     path: `/api/v1/${namespace}/orders/preflight`,
@@ -15,7 +17,7 @@ export function preflightRoute({ preflighter, workspaces }: { preflighter: Prefl
     rate: 'submit',
     tag: namespace,
     summary: 'Plan what must be sent and signed before a candidate can be submitted',
-    body: zPreflightRequest,
+    body,
     response: zPreflightResponse,
     explain: (details, sent) => explainCandidate(namespace, details, sent),
     handle: async ({ body, key }) => preflighter.plan(body, await callerOf(workspaces, key, namespace)),

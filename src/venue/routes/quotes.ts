@@ -1,12 +1,13 @@
 /** POST /quotes */
 
 import type { Route } from '../../ports/http.ts';
-import { type QuoteRequest, zQuoteRequest, zQuoteResponse } from '../../protocol/quote.ts';
+import { type QuoteRequest, zQuoteRequest } from '../../protocol/quote.ts';
+import type { Schema } from '../../protocol/schema.ts';
 import type { Quoter } from '../quote.ts';
 import type { Workspaces } from '../workspaces.ts';
 import type { Namespace } from './caller.ts';
 
-export function quotesRoute({ quoter, workspaces }: { quoter: Quoter; workspaces: Workspaces }, namespace: Namespace): Route<QuoteRequest> {
+export function quotesRoute({ quoter, workspaces }: { quoter: Pick<Quoter, 'quote'>; workspaces: Workspaces }, namespace: Namespace, response: Schema): Route<QuoteRequest> {
   return {
     method: 'POST',
     path: `/api/v1/${namespace}/quotes`,
@@ -15,7 +16,7 @@ export function quotesRoute({ quoter, workspaces }: { quoter: Quoter; workspaces
     tag: namespace,
     summary: 'Ask for firm quotes; the answer is ranked, best first',
     body: zQuoteRequest,
-    response: zQuoteResponse,
+    response,
     handle: async ({ body, key }) => quoter.quote(body, key, await workspaces.of(key)),
   };
 }

@@ -1,0 +1,156 @@
+/** POST /router/quotes, and the next leg of a route that is under way: the best of all sources, sealed in the router namespace. */
+
+import { rank } from '../../auction/rank.ts';
+import { type Asset, assetId } from '../../domain/asset.ts';
+import { corridorOf } from '../../domain/corridor.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Random } from '../../ports/random.ts';
+import type { RouteVenue } from '../../ports/route-venue.ts';
+import type { ApiKey, OrderRecord, Workspace } from '../../ports/store.ts';
+import type { ProductUnavailable, QuoteRequest } from '../../protocol/quote.ts';
+import { type RouterCandidate, type SealedRoute, zRouterCandidate } from '../../protocol/router.ts';
+import { type Breaker, createBreaker } from '../breaker.ts';
+import { chainNow } from '../chain-now.ts';
+import { groupOf } from '../exposure.ts';
+import type { GasDesk } from '../gas.ts';
+import type { Intent, Offer, Reception } from '../intent.ts';
+import type { Market, Markets } from '../markets.ts';
+import type { OpenQuotes } from '../open-quotes.ts';
+import type { BreakerOptions, FanOutOptions, RateOptions, RouterOptions } from '../options.ts';
+import type { Prices } from '../prices.ts';
+import type { NextLeg, SealOwner, Sealing } from '../sealing.ts';
+import { unavailable } from '../unavailable.ts';
+import { createGatherer, type RouteCandidate } from './gather.ts';
+import { createRfqRouteSource, type RfqRouteDeps } from './rfq.ts';
+import type { LegIntent, RouteSource } from './source.ts';
+import { routerTerms } from './terms.ts';
+import { createVenueSource } from './venue-source.ts';
+
+export interface RouterDeps extends RfqRouteDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  routeVenues: readonly RouteVenue[];
+  markets: Markets;
+  reception: Reception;
+  sealing: Sealing;
+  gas: GasDesk;
+  prices: Prices;
+  openQuotes: OpenQuotes;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface Router {
+  /** The response as JSON text. Throws a 422, 429 or 503. */
+  quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;
+  /** The leg after a delivered one: a sealed candidate for exactly what arrived, or why there is none now. Throws 429. */
+  nextLeg(parent: OrderRecord, next: NextLeg, delivered: bigint, from: { key: ApiKey; workspace: Workspace }): Promise<{ candidate: RouterCandidate } | { why: ProductUnavailable }>;
+  /** For the roster's view: is this venue being asked? */
+  breakerOf(venueId: string): Breaker | undefined;
+  /** Wall time at which a candidate of this venue was last returned. */
+  lastQuoteAtMs(venueId: string): number | undefined;
+}
+
+export interface RouterSettings {
+  router: RouterOptions;
+  fanOut: FanOutOptions;
+  rates: Pick<RateOptions, 'openQuotes' | 'openNotionalUsd'>;
+  breaker: BreakerOptions;
+}
+
+type Asked = LegIntent & { key: ApiKey };
+
+export function createRouter(deps: RouterDeps, settings: RouterSettings): Router {
+  const { chains, routeVenues, markets, reception, sealing, gas, prices, openQuotes, clock, random, log, metrics } = deps;
+  const breakers = new Map(routeVenues.map(({ id }) => [id, createBreaker(settings.breaker)]));
+  const sources: RouteSource[] = [
+    createRfqRouteSource(deps),
+    ...routeVenues.map((venue) => createVenueSource(venue, { chains, gas, breaker: breakers.get(venue.id) as Breaker, clock, random, log, metrics })),
+  ];
+  const gatherer = createGatherer({ sources, gas, clock, random, log }, settings.router);
+  const quotedAtMs = new Map<string, number>();
+  const chosen = metrics.counter('firmquote_venue_route_candidates_total', 'Candidates of the router, by the source of their first leg and by model', ['source', 'model']);
+
+  async function offer(intent: Intent): Promise<Offer> {
+    const nonce = BigInt(random.bytes32());
+    const { candidates, whys } = await gatherer.gather(intent, nonce);
+    if (candidates.length === 0) return { quotes: [], productUnavailable: mostTelling(whys, intent.corridor) };
+    const best = rank(intent.side, candidates).slice(0, intent.request.maxCandidates);
+    const { settlement, solvers } = intent.request;
+    const next = { settlement, include: solvers?.include ?? null, exclude: solvers?.exclude ?? [] };
+    const quotes = best.map((candidate) => publish(intent, candidate, { next: candidate.model === 'sequential' ? next : null, parent: null }));
+    hold(intent.key, intent, nonce, best);
+    return { quotes, productUnavailable: null };
+  }
+
+  function publish(intent: Asked, candidate: RouteCandidate, link: Pick<SealedRoute, 'next' | 'parent'>, delivered: RouterCandidate['composite'] = null): string {
+    const { first, model } = candidate;
+    first.bind();
+    quotedAtMs.set(first.source, clock.nowMs());
+    chosen.add({ source: first.source, model });
+    const owner: SealOwner = { account: intent.workspace.id, namespace: 'router', mode: intent.key.mode };
+    const plain = first.settledBy === null && link.next === null && link.parent === null;
+    const route: SealedRoute | null = plain ? null : { venue: null, through: null, ...first.settledBy, ...link };
+    return sealing.seal(owner, routerTerms(intent, candidate, { prices, gas, options: settings.fanOut, delivered: delivered?.legs ?? [] }), first.commitments, route);
+  }
+
+  function hold(key: ApiKey, { input, taker }: LegIntent, nonce: bigint, best: readonly RouteCandidate[]): void {
+    const lastValid = Math.max(...best.map(({ validUntil }) => validUntil));
+    openQuotes.add(key.id, groupOf(input.chain.id, taker, nonce), prices.amountUsd(input.token, best[0]?.inputAmount ?? 0n) ?? 0, lastValid);
+  }
+
+  async function nextLeg(parent: OrderRecord, { input, output, receiver, terms }: NextLeg, delivered: bigint, { key, workspace }: { key: ApiKey; workspace: Workspace }) {
+    const [from, to] = [market(input, key), market(output, key)];
+    if (!from || !to) return { why: unavailable('pair_not_supported', 'The venue does not list one of these assets any more.', null) };
+    const intent = legIntent(parent.order.user, receiver, from, to, delivered, terms, { key, workspace });
+    openQuotes.check(key.id, { count: workspace.limits.openQuotes ?? settings.rates.openQuotes, notionalUsd: workspace.limits.openNotionalUsd ?? settings.rates.openNotionalUsd }, intent.now);
+    const nonce = BigInt(random.bytes32());
+    const { candidates, whys } = await gatherer.gather(intent, nonce, { twoLegs: false });
+    const [best] = rank(intent.side, candidates);
+    if (!best) return { why: mostTelling(whys, intent.corridor) };
+    hold(key, intent, nonce, [best]);
+    const { composite } = JSON.parse(parent.candidate) as RouterCandidate;
+    const done = composite && { ...composite, legs: composite.legs.slice(0, 1).map((leg) => ({ ...leg, output: { ...leg.output, amount: delivered.toString() } })) };
+    const text = publish(intent, best, { next: null, parent: parent.orderId }, done);
+    return { candidate: zRouterCandidate.parse(JSON.parse(text)) };
+  }
+
+  function market(asset: Asset, { mode }: ApiKey): Market | undefined {
+    const placed = markets.place(assetId(asset), mode);
+    return placed.kind === 'market' ? placed.market : undefined;
+  }
+
+  function legIntent(taker: Address, receiver: Address, input: Market, output: Market, amount: bigint, { settlement, include, exclude }: NextLeg['terms'], { key, workspace }: { key: ApiKey; workspace: Workspace }): Asked {
+    const now = chainNow(clock, chains.get(input.chain.id));
+    return {
+      requestId: random.bytes32().slice(2, 34),
+      request: { splitFill: 'never', settlement, solvers: { ...(include && { include }), exclude } },
+      key,
+      workspace,
+      input,
+      output,
+      corridor: corridorOf(input.chain, output.chain),
+      side: 'exactInput',
+      amount,
+      taker,
+      receiver,
+      minValidUntil: null,
+      now,
+      latestValidUntil: now + settings.fanOut.maxValiditySeconds,
+    };
+  }
+
+  return { quote: (request, key, workspace) => reception.receive(request, key, workspace, offer), nextLeg, breakerOf: (venueId) => breakers.get(venueId), lastQuoteAtMs: (venueId) => quotedAtMs.get(venueId) };
+}
+
+/** Several sources, several reasons: the one that a taker can act on comes first. */
+function mostTelling(whys: readonly ProductUnavailable[], corridor: string): ProductUnavailable {
+  const order: ProductUnavailable['code'][] = ['amount_too_large', 'amount_too_small', 'validity_unavailable', 'no_quotes', 'no_eligible_solver', 'pair_not_supported'];
+  const [first] = [...whys].sort((x, y) => order.indexOf(x.code) - order.indexOf(y.code));
+  return first ?? unavailable('no_eligible_solver', 'No solver and no venue serves this pair for you right now. GET /api/v1/router/solvers shows the roster.', corridor);
+}

@@ -1,0 +1,69 @@
+/** What every source of the router has in common: it is asked about one pair and answers with orders that a taker could sign now. */
+
+import type { Ranked } from '../../auction/rank.ts';
+import type { Asset } from '../../domain/asset.ts';
+import type { SignedCommitment } from '../../domain/commitment.ts';
+import type { StandardOrder } from '../../domain/order.ts';
+import type { RoutePair } from '../../ports/route-venue.ts';
+import type { ProductUnavailable } from '../../protocol/quote.ts';
+import type { Leg, SealedRoute } from '../../protocol/router.ts';
+import type { Landing } from '../gas.ts';
+import type { RfqIntent } from '../rfq-source.ts';
+
+/** The whole of an intent, or one leg of it. */
+export type LegIntent = RfqIntent;
+
+export interface RouteLeg {
+  kind: Leg['kind'];
+  solverId: string;
+  venue: string;
+  chainId: number;
+  input: { asset: Asset; amount: bigint };
+  /** `minimum`: what the escrow enforces; null while that is not firm. */
+  output: { asset: Asset; amount: bigint; minimum: bigint | null };
+  eta: number | null;
+  /** Indices of legs that have to come first. */
+  dependsOn: readonly number[];
+}
+
+/** One order, ready to be signed. */
+export interface RouteOffer extends Ranked {
+  /** Id of the source. */
+  source: string;
+  solverId: string;
+  order: StandardOrder;
+  /** What the escrow enforces, all outputs together. */
+  minimumOutput: bigint;
+  landing: Landing;
+  commitments: readonly SignedCommitment[];
+  settledBy: Pick<SealedRoute, 'venue' | 'through'> | null;
+  lpSpreadBps: number | null;
+  /** More than one when the order has several parts or passes through several pools. */
+  legs: readonly RouteLeg[];
+  /** This trade takes more than half of what its maker holds for it. */
+  thin: boolean;
+  underWatch: boolean;
+  /** Makes it public. */
+  bind(): void;
+}
+
+export interface Found {
+  /** In no order. */
+  offers: readonly RouteOffer[];
+  /** Why there are none. */
+  why: ProductUnavailable | null;
+}
+
+export interface RouteSource {
+  readonly id: string;
+  readonly kind: Leg['kind'];
+  /** Worth asking for this pair on behalf of this intent's taker and workspace? At once, from memory. */
+  serves(intent: LegIntent, pair: RoutePair): boolean;
+  /** Orders that share `nonce`. Never rejects; answers within `withinMs`, or sooner once `signal` is aborted. */
+  find(intent: LegIntent, nonce: bigint, withinMs: number, signal: AbortSignal): Promise<Found>;
+}
+
+export const pairOf = ({ input, output }: Pick<LegIntent, 'input' | 'output'>): RoutePair => ({
+  input: { chainId: input.chain.id, token: input.token.address },
+  output: { chainId: output.chain.id, token: output.token.address },
+});

@@ -1,0 +1,76 @@
+/** A route as the taker sees it: every field of the router's candidate, from the order that is signed now and the legs that follow. */
+
+import { assetId } from '../../domain/asset.ts';
+import { orderEnvelope } from '../../domain/order.ts';
+import { ORDER_TYPE } from '../../protocol/candidate.ts';
+import type { Leg, RouterTerms } from '../../protocol/router.ts';
+import type { GasDesk } from '../gas.ts';
+import type { FanOutOptions } from '../options.ts';
+import type { Prices } from '../prices.ts';
+import { warningsFor } from '../terms.ts';
+import type { RouteCandidate } from './gather.ts';
+import type { LegIntent, RouteLeg } from './source.ts';
+
+export interface RouterTermsContext {
+  prices: Prices;
+  gas: GasDesk;
+  options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
+  /** Legs of the same route that have been delivered. */
+  delivered?: readonly Leg[];
+}
+
+export function routerTerms({ input, output, receiver, workspace, now }: LegIntent, { first, legs, model, inputAmount, outputAmount, eta, validUntil }: RouteCandidate, { prices, gas, options, delivered = [] }: RouterTermsContext): RouterTerms {
+  const { landing, order } = first;
+  const [origin, nativeSymbol] = [input.chain, gas.settings(input.chain.id).nativeSymbol];
+  const sequential = model === 'sequential';
+  const parts = order.outputs.length;
+  const shown = [...delivered, ...legs.map((leg, index) => show(leg, index + delivered.length, delivered.length))];
+  const direct = delivered.length === 0 && !sequential && (parts > 1 || legs.length === 1);
+  return {
+    quoteId: first.quoteId,
+    solverId: first.solverId,
+    executionMode: landing.executionMode,
+    order: { type: ORDER_TYPE, payload: orderEnvelope({ chainId: origin.id, escrow: origin.escrow }, order) },
+    validUntil,
+    eta,
+    preview: {
+      inputs: [{ asset: assetId(input.asset), amount: inputAmount.toString(), decimals: input.token.decimals, symbol: input.token.symbol, priceUsd: prices.priceUsd(input.token) }],
+      outputs: [
+        {
+          asset: assetId(output.asset),
+          amount: outputAmount.toString(),
+          minimumAmount: sequential ? null : first.minimumOutput.toString(),
+          decimals: output.token.decimals,
+          symbol: output.token.symbol,
+          priceUsd: prices.priceUsd(output.token),
+          receiver,
+        },
+      ],
+    },
+    routingPath: direct ? 'direct' : 'composite',
+    platformFeeBps: workspace.platformFeeBps,
+    lpSpreadBps: first.lpSpreadBps,
+    // One order of one LP has no parts to show.
+    composite: direct && parts === 1 && first.settledBy === null ? null : { legs: shown, executionModel: sequential || delivered.length > 0 ? 'sequential' : 'atomic' },
+    gas: { native: landing.takerGasWei.toString(), usd: landing.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, landing.takerGasWei) },
+    warnings: warningsFor(
+      { delta: prices.deltaFromMid(input.token, inputAmount, output.token, outputAmount), thin: first.thin, secondsLeft: validUntil - now, underWatch: first.underWatch, laterLeg: sequential },
+      options,
+    ),
+  };
+}
+
+/** `before`: how many legs have been delivered already; the first of these waits for the last of them. */
+function show({ kind, solverId, venue, chainId, input, output, eta, dependsOn }: RouteLeg, index: number, before: number): Leg {
+  return {
+    index,
+    kind,
+    solverId,
+    venue,
+    chainId,
+    input: { asset: assetId(input.asset), amount: input.amount.toString() },
+    output: { asset: assetId(output.asset), amount: output.amount.toString(), minimumAmount: output.minimum?.toString() ?? null },
+    eta,
+    dependsOn: dependsOn.length === 0 && before > 0 ? [before - 1] : dependsOn.map((leg) => leg + before),
+  };
+}

@@ -1,0 +1,171 @@
+/** A route venue as one source of the router: asked with a deadline of its own, held to the port's rules, left alone for a while when it keeps failing. */
+
+import { isDecline, type Decline } from '../../domain/decline.ts';
+import type { Bytes32 } from '../../domain/hex.ts';
+import type { Block, ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Random } from '../../ports/random.ts';
+import type { RouteAsk, RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
+import type { Breaker } from '../breaker.ts';
+import type { GasDesk, Landing } from '../gas.ts';
+import { unavailable, whyNoQuotes } from '../unavailable.ts';
+import { objectionTo } from './check-quote.ts';
+import { routeFees } from './route-fees.ts';
+import { routeOrder } from './route-order.ts';
+import { type Found, type LegIntent, pairOf, type RouteLeg, type RouteOffer, type RouteSource } from './source.ts';
+
+export interface VenueSourceDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  gas: GasDesk;
+  breaker: Breaker;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  metrics: Metrics;
+}
+
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
+
+export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clock, random, log, metrics }: VenueSourceDeps): RouteSource {
+  const { id, kind, limits } = venue;
+  const answers = metrics.counter('firmquote_venue_route_answers_total', 'Answers of route venues by kind of answer', ['venue', 'answer']);
+  const seconds = metrics.histogram('firmquote_venue_route_answer_seconds', 'Time to an answer of a route venue', SECONDS, ['venue']);
+  let inFlight = 0;
+
+  const chosen = ({ workspace, request }: LegIntent) =>
+    (!workspace.eligibleSolvers || workspace.eligibleSolvers.includes(id)) && (!request.solvers?.include || request.solvers.include.includes(id)) && !request.solvers?.exclude?.includes(id);
+
+  /** Fees and who pays the gas, settled once for a request: gas prices and the relayer's health may change while the venue thinks, its offer may not. */
+  function landingsOf({ input, output }: LegIntent): (fillGas: bigint) => Landing {
+    const crossChain = input.chain.id !== output.chain.id;
+    const known = new Map<bigint, Landing>();
+    return (fillGas) => {
+      const landing = known.get(fillGas) ?? gas.landing(input.chain.id, input.token, crossChain ? { crossChain, outputs: 1 } : { crossChain, outputs: 1, fillGas });
+      known.set(fillGas, landing);
+      return landing;
+    };
+  }
+
+  async function find(intent: LegIntent, nonce: bigint, withinMs: number, signal: AbortSignal): Promise<Found> {
+    const { input, output, corridor } = intent;
+    const nothing = (...why: Parameters<typeof unavailable>): Found => ({ offers: [], why: unavailable(...why) });
+    const at = { origin: chains.get(input.chain.id)?.head(), dest: chains.get(output.chain.id)?.head() };
+    if (!isSeen(at) || inFlight >= limits.maxInFlight || breaker.openUntil(clock.nowMs()) !== undefined || signal.aborted) {
+      return nothing('no_quotes', 'A venue is not answering at the moment. Try again shortly.', corridor);
+    }
+    const landing = landingsOf(intent);
+    const waiting = new AbortController();
+    const stop = () => waiting.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    const ask: RouteAsk = {
+      origin: input.chain,
+      dest: output.chain,
+      inputToken: input.token,
+      outputToken: output.token,
+      side: intent.side,
+      amount: intent.amount,
+      taker: intent.taker,
+      receiver: intent.receiver,
+      at,
+      validity: { from: Math.max(intent.now + 1, intent.minValidUntil ?? 0), to: intent.latestValidUntil },
+      fees: routeFees(intent.workspace.platformFeeBps, (fillGas) => landing(fillGas).relayFee),
+      signal: waiting.signal,
+    };
+    const startedMs = clock.monotonicMs();
+    inFlight++;
+    try {
+      const answer = await within(Math.min(withinMs, limits.timeoutMs), venue.quote(ask), waiting.signal);
+      if (answer === 'aborted') return nothing('no_quotes', 'A venue did not answer in time.', corridor);
+      seconds.observe((clock.monotonicMs() - startedMs) / 1000, { venue: id });
+      return judge(intent, ask, nonce, answer, landing);
+    } catch (error) {
+      fault(error instanceof TimedOut ? 'silent' : 'failed', error);
+      return nothing('no_quotes', 'A venue did not answer in time.', corridor);
+    } finally {
+      inFlight--;
+      signal.removeEventListener('abort', stop);
+      waiting.abort();
+    }
+  }
+
+  function judge(intent: LegIntent, ask: RouteAsk, nonce: bigint, answer: RouteQuote | Decline, landing: (gas: bigint) => Landing): Found {
+    if (isDecline(answer)) {
+      answers.add({ venue: id, answer: 'decline' });
+      const decline = { solverId: id, reason: answer.declined, maxAmount: answer.maxAmount ?? null };
+      const unit = ask.side === 'exactInput' ? ask.inputToken : ask.outputToken;
+      return { offers: [], why: whyNoQuotes([decline], { asked: 1, invalid: 0, corridor: intent.corridor, unit }) };
+    }
+    const objection = objectionTo(answer, ask, limits);
+    if (objection) {
+      fault(`invalid_${objection}`, undefined);
+      return { offers: [], why: unavailable('no_quotes', 'A venue answered wrongly and was left out.', intent.corridor) };
+    }
+    // Half of it priced for one sender and half for another.
+    if (landing(gasOf(answer)).executionMode !== landing(0n).executionMode) return { offers: [], why: unavailable('no_quotes', 'Who lands trades here has just changed. Ask again.', intent.corridor) };
+    answers.add({ venue: id, answer: 'quote' });
+    return { offers: [offerOf(intent, ask, nonce, answer, landing(gasOf(answer)))], why: null };
+  }
+
+  function offerOf(intent: LegIntent, ask: RouteAsk, nonce: bigint, quote: RouteQuote, landing: Landing): RouteOffer {
+    const order = routeOrder({ ...ask, nonce, platformFeeBps: intent.workspace.platformFeeBps, relayFee: landing.relayFee, settlement: intent.request.settlement, quote });
+    const { execution } = quote;
+    return {
+      source: id,
+      quoteId: random.bytes32() satisfies Bytes32,
+      inputAmount: quote.inputAmount,
+      outputAmount: quote.outputAmount,
+      minimumOutput: quote.minimumOutput,
+      takerGas: gas.takerGas(ask, landing),
+      eta: quote.eta,
+      // No history is kept of venues that are not solvers: an order of theirs either executes whole or costs nothing.
+      fillRateBps: 10_000,
+      validUntil: quote.validUntil,
+      solverId: id,
+      order,
+      landing,
+      commitments: [],
+      settledBy: { venue: { id, kind: venue.kind }, through: execution.kind === 'through' ? { filler: execution.filler, data: execution.data, gas: execution.gas.toString() } : null },
+      lpSpreadBps: null,
+      legs: hopsOf(venue, ask, quote),
+      thin: false,
+      underWatch: breaker.underWatch(clock.nowMs()),
+      bind: () => {},
+    };
+  }
+
+  function fault(answer: string, error: unknown): void {
+    answers.add({ venue: id, answer });
+    const opened = breaker.fault('invalid', clock.nowMs());
+    log.warn({ venue: id, answer, ...(error instanceof TimedOut ? {} : { error }) }, opened ? 'a route venue keeps failing and is left alone for a while' : 'a route venue did not answer as it should');
+  }
+
+  /** Rejects with `TimedOut`; 'aborted' when nobody waits any longer, which is not the venue's fault. */
+  function within<T>(ms: number, answer: Promise<T>, aborted: AbortSignal): Promise<T | 'aborted'> {
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(Math.max(1, ms), () => reject(new TimedOut()));
+      aborted.addEventListener('abort', () => resolve('aborted'), { once: true });
+      answer.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  return { id, kind, serves: (intent, pair) => chosen(intent) && breaker.openUntil(clock.nowMs()) === undefined && venue.serves(pair), find };
+}
+
+/** Each hop waits for the one before it, all in one transaction. */
+function hopsOf({ id, kind }: RouteVenue, ask: RouteAsk, { inputAmount, outputAmount, minimumOutput, via, eta }: RouteQuote): RouteLeg[] {
+  const { input, output } = pairOf({ input: { asset: { chainId: ask.origin.id, token: ask.inputToken.address }, chain: ask.origin, token: ask.inputToken }, output: { asset: { chainId: ask.dest.id, token: ask.outputToken.address }, chain: ask.dest, token: ask.outputToken } });
+  const stops = [{ asset: input, amount: inputAmount }, ...via.map(({ token, amount }) => ({ asset: { chainId: ask.origin.id, token }, amount })), { asset: output, amount: outputAmount }];
+  return stops.slice(1).map((to, index) => {
+    const from = stops[index] as (typeof stops)[number];
+    const last = index === stops.length - 2;
+    return { kind, solverId: id, venue: id, chainId: ask.origin.id, input: from, output: { ...to, minimum: last ? minimumOutput : null }, eta, dependsOn: index === 0 ? [] : [index - 1] };
+  });
+}
+
+const gasOf = ({ execution }: RouteQuote): bigint => (execution.kind === 'through' ? execution.gas : 0n);
+
+const isSeen = (at: { origin: Block | undefined; dest: Block | undefined }): at is RouteAsk['at'] => at.origin !== undefined && at.dest !== undefined;
+
+class TimedOut extends Error {}
