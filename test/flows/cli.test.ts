@@ -69,7 +69,7 @@ test('keys: issue, list and revoke on the embedded database', async () => {
   expect([issued.status, issued.stdout]).toEqual([0, expect.stringMatching(/^fq_test_[A-Za-z0-9_-]{43}\n$/)]);
   const id = /Key (key_[0-9a-f]+)/.exec(issued.stderr)?.[1] ?? '';
   const listed = await firmquote(['keys', 'list', '-c', config]);
-  expect(listed.stdout).toMatch(new RegExp(`^${id}  fq_test_.{8}…  service  main  -  .*  live  first\n$`));
+  expect(listed.stdout).toMatch(new RegExp(`^key .*\n${id}  fq_test_.{8}…  service  main +-  .*  live   first\n$`));
   expect(listed.stdout).not.toContain(issued.stdout.trim());
   expect((await firmquote(['keys', 'revoke', id, '-c', config])).stdout).toBe(`${id} is revoked everywhere.\n`);
   expect((await firmquote(['keys', 'revoke', id, '-c', config])).stderr).toContain('There is no live key');

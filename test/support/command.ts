@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
+import { adminCommands } from '../../src/apps/cli/admin.ts';
 import { lpCommand } from '../../src/apps/cli/lp.ts';
 import { BaseError } from '../../src/domain/errors.ts';
 
@@ -74,8 +75,10 @@ export function startFirmquote(args: readonly string[], env: NodeJS.ProcessEnv =
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** The words of `firmquote lp …` parsed and run here, without the second that a process of their own takes. One at a time, for they share a console. */
-export function lpCommandHere(...words: string[]): Promise<Ended> {
+export const lpCommandHere = (...words: string[]): Promise<Ended> => commandHere('lp', ...words);
+
+/** The words of a `firmquote` command parsed and run here, without the second that a process of their own takes. One at a time, for they share a console. */
+export function commandHere(...words: string[]): Promise<Ended> {
   const mine = turn.then(async (): Promise<Ended> => {
     const [out, err]: [string[], string[]] = [[], []];
     const [log, error, exitCode] = [console.log, console.error, process.exitCode];
@@ -83,8 +86,9 @@ export function lpCommandHere(...words: string[]): Promise<Ended> {
     console.error = (...parts: unknown[]) => void err.push(`${parts.join(' ')}\n`);
     process.exitCode = undefined;
     try {
-      const program = new Command('firmquote').enablePositionalOptions().exitOverride().addCommand(lpCommand());
-      await program.parseAsync(['lp', ...words], { from: 'user' });
+      const program = new Command('firmquote').enablePositionalOptions().exitOverride();
+      for (const command of [lpCommand(), ...adminCommands()]) program.addCommand(command);
+      await program.parseAsync(words, { from: 'user' });
     } catch (failure) {
       err.push(`${failure instanceof BaseError ? failure.message : String(failure)}\n`);
       process.exitCode = 1;

@@ -113,11 +113,13 @@ export const showChanges = (workspaceId: string | undefined, { config, json, lim
     print(rows.length === 0 ? ['Nothing was changed yet.'] : table(['at', 'who', 'what', 'workspace', 'of', 'change'], rows));
   });
 
-/** Only what is not the same before and after. */
-function difference({ before, after }: ChangeView): string {
-  const [was, is]: Record<string, unknown>[] = [before ?? {}, after ?? {}];
-  const changed = [...new Set([...Object.keys(was ?? {}), ...Object.keys(is ?? {})])].filter((key) => JSON.stringify(was?.[key]) !== JSON.stringify(is?.[key]));
-  return changed.map((key) => (before === null ? `${key}=${JSON.stringify(is?.[key])}` : `${key}: ${JSON.stringify(was?.[key])} -> ${JSON.stringify(is?.[key])}`)).join(', ');
+/** Only what is not the same before and after, and nothing that the line says already. */
+function difference({ before, after, workspaceId, subjectId, at }: ChangeView): string {
+  const [was, is] = [before ?? {}, after ?? {}];
+  const text = (value: unknown): string => JSON.stringify(value ?? null);
+  const changed = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort().filter((key) => text(was[key]) !== text(is[key]));
+  if (before !== null) return changed.map((key) => `${key}: ${text(was[key])} -> ${text(is[key])}`).join(', ');
+  return changed.filter((key) => ![workspaceId, subjectId, at, ''].includes(is[key] as string)).map((key) => `${key}=${text(is[key])}`).join(', ');
 }
 
 const workspaceTable = (workspaces: readonly WorkspaceView[]): string[] =>

@@ -25,11 +25,11 @@ export function recorder(tx: AdminTx, who: string, clock: Clock) {
   };
 }
 
-export const missing = (what: string): ApiError => new ApiError('not_found', `No such ${what}.`);
+export const missing = (what: string, id: string): ApiError => new ApiError('not_found', `There is no ${what} "${id}".`);
 export const conflict = (message: string): ApiError => new ApiError('conflict', message);
 
 export async function knownWorkspace(tx: AdminTx, id: string): Promise<Workspace> {
   const workspace = await tx.workspace(id);
-  if (!workspace) throw missing('workspace');
+  if (!workspace) throw missing('workspace', id);
   return workspace;
 }

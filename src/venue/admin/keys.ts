@@ -27,7 +27,7 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
       requireShape(wanted);
       const { kind, mode, workspaceId = null, memberId = null, solverId = null, label } = wanted;
       return store.change(async (tx) => {
-        if (solverId !== null && !(await tx.solver(solverId))) throw missing('solver');
+        if (solverId !== null && !(await tx.solver(solverId))) throw missing('solver', solverId);
         const role = workspaceId === null ? null : await roleOf(tx, workspaceId, wanted);
         const { text, record: key } = mintKey({ random, clock }, { kind, mode, workspaceId, role, memberId, solverId, label });
         const after = keyView(key);
@@ -39,7 +39,7 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
     revoke: (who, id) =>
       store.change(async (tx) => {
         const key = await tx.key(id);
-        if (!key || key.revokedAtMs !== null) throw missing('live key');
+        if (!key || key.revokedAtMs !== null) throw missing('live key', id);
         const { atMs, record } = recorder(tx, who, clock);
         const after = keyView({ ...key, revokedAtMs: atMs });
         await tx.revokeKey(id, atMs);
@@ -54,7 +54,7 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
 async function roleOf(tx: AdminTx, workspaceId: string, { kind, role, memberId }: NewKeyRequest): Promise<Role | null> {
   await knownWorkspace(tx, workspaceId);
   const member = memberId === undefined ? undefined : (await tx.members(workspaceId)).find(({ id, removedAtMs }) => id === memberId && removedAtMs === null);
-  if (memberId !== undefined && !member) throw missing('member');
+  if (memberId !== undefined && !member) throw missing('member', memberId);
   if (kind !== 'workspace') return null;
   if (member && role && outranks(role, member.role)) throw invalid('value_error', ['body', 'role'], `This member is ${member.role}: a key of theirs cannot be ${role}.`);
   return role ?? member?.role ?? 'viewer';

@@ -31,7 +31,7 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
     await knownWorkspace(tx, workspaceId);
     const members = (await tx.members(workspaceId)).filter(({ removedAtMs }) => removedAtMs === null);
     const member = members.find(({ id }) => id === userId);
-    if (!member) throw missing('member');
+    if (!member) throw missing('member', userId);
     return { member, others: members.filter(({ id }) => id !== userId) };
   }
 
@@ -41,7 +41,7 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
 
   return {
     async list(workspaceId, { removed } = { removed: false }) {
-      if (!(await venue.workspace(workspaceId))) throw missing('workspace');
+      if (!(await venue.workspace(workspaceId))) throw missing('workspace', workspaceId);
       return (await venue.listMembers(workspaceId)).filter(({ removedAtMs }) => removed || removedAtMs === null).map(memberView);
     },
     add: (who, workspaceId, { userId = `usr_${random.bytes32().slice(2, 18)}`, firstName, lastName, email, role, kycStatus }) =>

@@ -29,7 +29,7 @@ export function createSolverAdmin({ store, venue, clock }: AdminDeps): SolverAdm
     set: (who, id, { name, kind, corridors, disabled }) =>
       store.change(async (tx) => {
         const before = await tx.solver(id);
-        if (!before) throw missing('solver');
+        if (!before) throw missing('solver', id);
         const solver = { ...before, name: name ?? before.name, kind: kind ?? before.kind, corridors: corridors === undefined ? before.corridors : corridors, disabled: disabled ?? before.disabled };
         const after = solverView(solver);
         await tx.putSolver(solver);

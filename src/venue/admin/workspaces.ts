@@ -49,7 +49,7 @@ export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps
     list: async () => (await venue.listWorkspaces()).map(workspaceView),
     async show(id) {
       const workspace = await venue.workspace(id);
-      if (!workspace) throw missing('workspace');
+      if (!workspace) throw missing('workspace', id);
       return workspaceView(workspace);
     },
     async add(who, { id, ...wanted }) {
