@@ -47,13 +47,16 @@ export interface DeferredSettlement {
 /** The credited outputs of an order, by index; empty for deliveries to wallets and for what is not delivered yet. */
 export function foldCredits(facts: Iterable<Fact>): LedgerCredit[] {
   const credits = new Map<number, LedgerCredit>();
+  const later: FactOf<'payout_sent' | 'withdrawal_requested' | 'withdrawn'>[] = [];
   for (const fact of facts) {
     if (fact.kind === 'credited') {
       if (!credits.has(fact.outputIndex)) credits.set(fact.outputIndex, creditOf(fact));
-    } else if (fact.kind === 'payout_sent' || fact.kind === 'withdrawal_requested' || fact.kind === 'withdrawn') {
-      const credit = credits.get(fact.outputIndex);
-      if (credit) take(credit, fact);
-    }
+    } else if (fact.kind === 'payout_sent' || fact.kind === 'withdrawal_requested' || fact.kind === 'withdrawn') later.push(fact);
+  }
+  // A worker that was away may record the delivery after another has recorded that it left.
+  for (const fact of later) {
+    const credit = credits.get(fact.outputIndex);
+    if (credit) take(credit, fact);
   }
   return [...credits.values()].sort((a, b) => a.outputIndex - b.outputIndex);
 }

@@ -4,6 +4,7 @@ import type { Bytes32 } from '../../domain/hex.ts';
 import { tradeState } from '../../settlement/trade-state.ts';
 import type { Acceptance, Claim, IdempotencyScope, IdempotencyState, NewOrder, OrderEvent, OrderNews, OrderRecord, OrderStore } from '../../ports/store.ts';
 import { channelOf } from './bus.ts';
+import { deliveryRows, putDeliveries } from './delivery-store.ts';
 import { bytes, factToJson, NEW_ORDER_COLUMNS, ORDER_COLUMNS, orderFromRow, type OrderRow, orderToValues, toHex, uintBytes } from './order-rows.ts';
 import { type Database, UniqueViolation } from './pool.ts';
 import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from './trade-rows.ts';
@@ -59,7 +60,8 @@ const APPEND = {
     gas as (
       insert into order_gas (order_id, chain_id, tx_hash, due_at_ms)
       select $1, tx.chain_id, tx.hash, $7 from moved, unnest($13::bigint[], $14::bytea[]) as tx (chain_id, hash)
-      on conflict do nothing)
+      on conflict do nothing),
+    delivered as (${putDeliveries(15)})
     select pg_notify($9, json_build_object('orderId', '0x' || encode($1, 'hex'), 'workspaceId', workspace_id, 'mode', mode, 'event', $8::text)::text) from moved`,
 };
 
@@ -193,7 +195,7 @@ export function createOrderStore(db: Database): OrderStore {
       const expectedSeq = before.facts.length;
       const state = tradeState(before.order, [...before.facts, ...facts.map((fact, index) => ({ seq: expectedSeq + index + 1, recordedAtMs: atMs, fact }))]);
       const transactions = transactionsOf(facts);
-      const rows = await db.query(APPEND, [bytes(orderId), fence.toString(), expectedSeq, facts.map(factToJson), status, final, atMs, event, channel, stageRank(state.stage), state.settledAtMs, JSON.stringify(state), transactions.map(({ chainId }) => chainId), transactions.map(({ txHash }) => bytes(txHash))]);
+      const rows = await db.query(APPEND, [bytes(orderId), fence.toString(), expectedSeq, facts.map(factToJson), status, final, atMs, event, channel, stageRank(state.stage), state.settledAtMs, JSON.stringify(state), transactions.map(({ chainId }) => chainId), transactions.map(({ txHash }) => bytes(txHash)), deliveryRows(before.facts.map(({ fact }) => fact), facts)]);
       return rows.length === 1;
     },
     async events(orderId) {

@@ -1,6 +1,7 @@
 /** The venue's tables: keys, workspaces, solvers, orders with their facts and events. */
 
 import type { Migration } from '../migrate.ts';
+import { DELIVERY_MIGRATIONS } from './deliveries.ts';
 import { EVENT_MIGRATIONS } from './events.ts';
 import { RECORD_MIGRATIONS } from './records.ts';
 import { ROUTE_MIGRATIONS } from './routes.ts';
@@ -131,4 +132,5 @@ create index idempotency_age on idempotency (created_at_ms);
   ...EVENT_MIGRATIONS,
   ...ROUTE_MIGRATIONS,
   ...TRADE_MIGRATIONS,
+  ...DELIVERY_MIGRATIONS,
 ];
