@@ -32,6 +32,8 @@ export const zDemoConfig = z.strictObject({
         proofWindowSeconds: z.int().min(1).default(24),
         /** A played sequencer with an uptime feed, as a rollup has one. */
         sequencerFeed: z.boolean().default(false),
+        /** The real Uniswap's, between tokens by symbol: v2 pairs without a fee, v3 pools with one (in millionths). What is put in makes the price. */
+        pools: z.array(z.strictObject({ tokens: z.tuple([z.string(), z.string()]), fee: z.literal([500, 3_000, 10_000]).nullable(), amounts: z.tuple([zUnits, zUnits]) })).default([]),
       }),
     )
     .length(2),

@@ -107,8 +107,21 @@ function venueConfig(state: DemoState, layout: Layout): object {
       { id: 'other', name: 'Another workspace', platformFeeBps: config.venue.platformFeeBps },
     ],
     solvers: [...config.lps, config.spareLp].map(({ id, name }) => ({ id, name })),
+    dex: dexes(state),
     fanOut: { timeoutMs: config.venue.quoteTimeoutMs, sliceTimeoutMs: config.venue.sliceTimeoutMs },
   };
+}
+
+/** Both kinds on every chain that has pools of them. */
+function dexes({ chains }: DemoState): object[] {
+  return (['constantProduct', 'concentrated'] as const).flatMap((kind) => {
+    const places = chains.flatMap(({ id, dex }) => {
+      const pools = dex.pools.filter(({ fee }) => (fee === null) === (kind === 'constantProduct')).map(({ tokens, fee }) => ({ tokens, fee }));
+      return pools.length === 0 ? [] : [{ chainId: id, ...dex[kind], pools }];
+    });
+    if (places.length === 0) return [];
+    return [kind === 'constantProduct' ? { id: 'uniswap-v2', name: 'Uniswap v2', kind: 'constant_product', places } : { id: 'uniswap-v3', name: 'Uniswap v3', kind: 'concentrated', places }];
+  });
 }
 
 /** What of an LP's configuration describes this demo and not the LP: the same for ours and for a guest's. */

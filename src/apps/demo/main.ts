@@ -251,7 +251,7 @@ function worldOf(state: DemoState, manifest: Manifest, supervisor: Supervisor, s
       state.feeRecipient,
       ...lpKeys.flatMap(({ owner, operator }) => [owner.address, operator.address]),
       ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(({ address }) => address),
-      ...new Set(state.chains.flatMap(({ contractWallets }) => contractWallets)),
+      ...new Set(state.chains.flatMap(({ contractWallets, dex }) => [...contractWallets, dex.trader, dex.constantProduct.filler, dex.concentrated.filler, ...dex.pools.map(({ address }) => address)])),
     ],
     minted(slug, symbol) {
       const chain = state.chains.find((one) => one.slug === slug);

@@ -4,6 +4,7 @@ import { encodeFunctionData, type Hex } from 'viem';
 import { parseUnits } from '../../domain/amount.ts';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
+import { deployDex } from '../../adapters/evm/deploy-dex.ts';
 import { deployAggregators, deployContractWallets, deployDevnet } from '../../adapters/evm/deploy.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
@@ -46,13 +47,20 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
   const aggregators = kept.map(({ price, startMid }) => ({ description: `${price} / USD`, decimals: ORACLE_DECIMALS, answer: parseUnits(startMid.toFixed(ORACLE_DECIMALS), ORACLE_DECIMALS) }));
   const oracles = await deployAggregators({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, aggregators });
   const [sequencer = null] = chain.sequencerFeed ? await deployAggregators({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, aggregators: [{ description: 'L2 sequencer uptime', decimals: 0, answer: 0n }] }) : [];
+  const listed = chain.pools.map(({ tokens: symbols, fee, amounts }) => {
+    const [first, second] = symbols.map((symbol) => tokens.find((token) => token.symbol === symbol));
+    if (!first || !second) throw new Error(`The demo has a pool of ${symbols.join(' and ')}, which are not both among its tokens.`);
+    return { tokens: [first.address, second.address] as [Address, Address], fee, amounts: [parseUnits(amounts[0], first.decimals), parseUnits(amounts[1], second.decimals)] as const };
+  });
+  const uniswap = await deployDex({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, escrow, pools: listed });
+  const dex = { constantProduct: uniswap.constantProduct, concentrated: uniswap.concentrated, trader: uniswap.trader, pools: listed.map(({ tokens: pair, fee }, index) => ({ address: uniswap.pools[index] as Address, tokens: pair, fee })) };
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [true]);
 
   const minted: Record<string, string> = {};
   const mints: Call[] = [];
   const deposits: Call[] = [];
   for (const { symbol, address: token, decimals } of tokens) {
-    let total = 0n;
+    let total = listed.reduce((sum, { tokens: pair, amounts }) => sum + (pair[0] === token ? amounts[0] : 0n) + (pair[1] === token ? amounts[1] : 0n), 0n);
     const mint = (to: Address, whole: string) => {
       const amount = parseUnits(whole, decimals);
       total += amount;
@@ -73,7 +81,7 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
   await run(mints);
   await run(deposits);
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [false]);
-  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, minted, oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])), sequencer };
+  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, minted, oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])), sequencer, dex };
 }
 
 /** Sends all, mines until all are in, and holds every one to have succeeded. */

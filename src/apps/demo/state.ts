@@ -6,6 +6,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { randomBytes } from 'node:crypto';
+import type { DexDeployment } from '../../adapters/evm/deploy-dex.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { DemoConfig } from './config.ts';
 import type { ManifestChain } from './manifest.ts';
@@ -16,6 +17,11 @@ export interface LpKeys {
   /** Owns the money; no process of the demo ever sees this key. */
   owner: Wallet;
   operator: Wallet;
+}
+
+/** Uniswap as it was deployed; its pools as the venue lists them. */
+export interface DexState extends Pick<DexDeployment, 'constantProduct' | 'concentrated' | 'trader'> {
+  pools: { address: Address; tokens: [Address, Address]; fee: number | null }[];
 }
 
 export interface DemoState {
@@ -35,7 +41,7 @@ export interface DemoState {
   sealSecret: string;
   keystorePassword: string;
   apiKeys: { service: string; workspaceAdmin: string; workspaceMember: string; otherService: string; solvers: Record<string, string> };
-  chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; minted: Record<string, string>; /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>; /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null })[];
+  chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; minted: Record<string, string>; /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>; /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null; dex: DexState })[];
 }
 
 const HOUSE_TAKERS = 24;
