@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
 /** Programs that some tests need and npm does not carry, with the Debian package that does. */
-const SERVICES = { 'redis-server': 'redis-server', promtool: 'prometheus' };
+const SERVICES = { 'redis-server': 'redis-server', promtool: 'prometheus', chromium: 'chromium' };
 
 const commands = {
   demo: (args) => (install(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
