@@ -37,9 +37,9 @@ export async function startExchange({ autoPong = true }: { autoPong?: boolean } 
     say(...messages) {
       for (const message of messages) exchange.sockets.at(-1)?.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message));
     },
-    connected: (count) => vi.waitFor(() => expect(exchange.sockets).toHaveLength(count), { timeout: 3_000, interval: 5 }),
-    told: (count) => vi.waitFor(() => expect(exchange.quotes.length + exchange.refusals().length).toBe(count), { timeout: 3_000, interval: 5 }),
-    asked: (count) => vi.waitFor(() => expect(exchange.heard).toHaveLength(count), { timeout: 3_000, interval: 5 }),
+    connected: (count) => vi.waitFor(() => expect(exchange.sockets).toHaveLength(count), { timeout: 20_000, interval: 5 }),
+    told: (count) => vi.waitFor(() => expect(exchange.quotes.length + exchange.refusals().length).toBe(count), { timeout: 20_000, interval: 5 }),
+    asked: (count) => vi.waitFor(() => expect(exchange.heard).toHaveLength(count), { timeout: 20_000, interval: 5 }),
     start(options) {
       const backoff = (attempt: number) => {
         exchange.attempts.push(attempt);
