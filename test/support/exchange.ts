@@ -46,7 +46,7 @@ export async function startExchange({ autoPong = true }: { autoPong?: boolean } 
         return 5;
       };
       const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const feed = createSocketFeed({ clock: systemClock, backoff }, { url, source: 'test', symbols: ['ETH-USD'], silentMs: 2_000, pingMs: 500, ...options });
+      const feed = createSocketFeed({ clock: systemClock, backoff }, { url, source: 'test', symbols: ['ETH-USD'], silentMs: 20_000, pingMs: 500, ...options });
       feeds.push(feed);
       feed.start({ quote: (quote) => exchange.quotes.push(quote), trouble: (trouble) => exchange.troubles.push(trouble) });
       return feed;
