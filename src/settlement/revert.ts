@@ -1,14 +1,15 @@
-/** Why the chain said no, in words: the escrow's own errors and those of what it calls, decoded. */
+/** Why the chain said no, in words: the escrow's own errors and those of what it calls, decoded. The fillers share theirs. */
 
 import { type Abi, decodeErrorResult } from 'viem';
 import type { Hex } from '../domain/hex.ts';
 import { attestationOracleAbi } from './abi/attestation-oracle.ts';
+import { concentratedFillerAbi } from './abi/concentrated-filler.ts';
 import { devUsdAbi } from './abi/dev-usd.ts';
 import { escrowAbi } from './abi/escrow.ts';
 import { permit2Abi } from './abi/permit2.ts';
 
 // The token's errors are OpenZeppelin's and EIP-6093's, which many tokens share.
-const ABI: Abi = [...escrowAbi, ...attestationOracleAbi, ...permit2Abi, ...devUsdAbi].filter(({ type }) => type === 'error') as Abi;
+const ABI: Abi = [...escrowAbi, ...attestationOracleAbi, ...permit2Abi, ...concentratedFillerAbi, ...devUsdAbi].filter(({ type }) => type === 'error') as Abi;
 
 export interface Revert {
   /** The error's name, such as `InsufficientBalance`; `Error` for text, `unknown` for bytes that nobody here knows. */

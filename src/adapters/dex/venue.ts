@@ -50,7 +50,7 @@ const MAX_HOPS = 3;
 const BPS = 10_000n;
 /** Gas of `fillThrough`, measured over the real contracts, with room for tokens that cost more to move. */
 const GAS: Readonly<Record<DexKind, { base: bigint; hop: bigint; crossed: bigint }>> = {
-  constant_product: { base: 90_000n, hop: 120_000n, crossed: 0n },
+  constant_product: { base: 90_000n, hop: 135_000n, crossed: 0n },
   concentrated: { base: 110_000n, hop: 105_000n, crossed: 35_000n },
 };
 /** Blocks whose pools are remembered: asks come for the newest, a few for the ones just before. */
