@@ -65,7 +65,7 @@ const refuse = (code: DistrustCode, message: string): never => {
 /** Throws `DistrustError` "action_…". */
 export function readPlan(answer: PreflightResponse, terms: Terms, { permit2, now, unlimitedPermit2 = false, tradesAhead = TRADES_ASKED }: { permit2: Address; now: number } & Approvals): Plan {
   if (answer.quoteId !== terms.quoteId) refuse('quote_id', `The plan is for quote ${answer.quoteId}.`);
-  const lock = answer.fundingLock;
+  const lock = answer.fundingLock ?? null;
   if ((terms.executionMode === 'walletBroadcast') !== (lock === null)) refuse('action_unexpected', 'A lock belongs to orders that the venue lands, and to those only.');
   const purposes = answer.nextActions.map(({ purpose }) => purpose);
   const extra = purposes.find((purpose, index) => !PURPOSES[lock ?? 'none'].includes(purpose) || purposes.indexOf(purpose) !== index);

@@ -17,11 +17,14 @@ export const zAction = z.object({
   actor: z.enum(['userWallet', 'venue']),
   frequency: z.enum(['perTrade', 'reusableSetup']),
   chainId: z.int(),
-  tx: z.object({ to: z.string(), value: z.string(), data: z.string(), chainId: z.int(), from: z.string(), gas: z.int(), gasPrice: z.int() }).nullable(),
-  typedData: z.object({ type: z.string(), payload: z.record(z.string(), z.unknown()) }).nullable(),
-  submitTo: z.string().nullable(),
+  /** Transactions only. */
+  tx: z.object({ to: z.string(), value: z.string(), data: z.string(), chainId: z.int(), from: z.string(), gas: z.int(), gasPrice: z.int() }).optional(),
+  /** Signatures only. */
+  typedData: z.object({ type: z.string(), payload: z.record(z.string(), z.unknown()) }).optional(),
+  /** Signatures only. */
+  submitTo: z.string().optional(),
   after: z.array(z.enum(['rerunPreflight', 'submitOrder'])),
-  details: z.record(z.string(), z.unknown()).nullable(),
+  details: z.record(z.string(), z.unknown()).optional(),
 });
 export type Action = z.infer<typeof zAction>;
 
@@ -35,8 +38,8 @@ export const zPreflightResponse = z.object({
   quoteId: z.string(),
   ready: z.boolean(),
   nextActions: z.array(zAction),
-  /** null only on walletBroadcast paid by plain allowance: there is no lock then. */
-  fundingLock: z.enum(FUNDING_LOCKS).nullable(),
-  lockDetails: zLockDetails.nullable(),
+  /** Both absent where there is no lock: on walletBroadcast, paid by plain allowance, and while a route waits. */
+  fundingLock: z.enum(FUNDING_LOCKS).optional(),
+  lockDetails: zLockDetails.optional(),
 });
 export type PreflightResponse = z.infer<typeof zPreflightResponse>;

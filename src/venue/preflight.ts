@@ -73,13 +73,13 @@ export function createPreflighter({ chains, sealing, gas, screening, clock, rand
     return {
       quoteId: opened.quoteId,
       ready: choice.sufficient && !waiting,
-      nextActions: [...actions, orderSignature(opened, submitTo, choice.sufficient ? null : shortfall(opened, taker))],
+      nextActions: [...actions, orderSignature(opened, submitTo, choice.sufficient ? undefined : shortfall(opened, taker))],
       fundingLock: lock,
       lockDetails,
     };
   }
 
-  async function lockPlan(port: ChainPort, opened: Opened, taker: TakerState, choice: LockChoice, submitTo: string): Promise<{ lock: FundingLock; lockDetails: PreflightResponse['lockDetails']; actions: Action[] }> {
+  async function lockPlan(port: ChainPort, opened: Opened, taker: TakerState, choice: LockChoice, submitTo: string): Promise<{ lock: FundingLock; lockDetails: NonNullable<PreflightResponse['lockDetails']>; actions: Action[] }> {
     const { order, origin, inputToken, inputAmount } = opened;
     const until = order.fillDeadline + LOCK_MARGIN_SECONDS;
     const escrow = { chainId: origin.id, escrow: origin.escrow };
@@ -129,7 +129,7 @@ export function createPreflighter({ chains, sealing, gas, screening, clock, rand
     const approved = taker.escrowAllowance >= inputAmount;
     if (!approved) actions.push(await transaction(port, opened, { purpose: 'tokenApproval', to: inputToken.address, data: approveCall(origin.escrow, inputAmount), gas: GAS.approve, details: { spender: 'escrow', token: inputToken.address } }));
     const sufficient = taker.funding.tokenBalance >= inputAmount;
-    actions.push(orderSignature(opened, submitTo, sufficient ? null : shortfall(opened, taker)));
+    actions.push(orderSignature(opened, submitTo, sufficient ? undefined : shortfall(opened, taker)));
     const crossChain = origin.id !== dest.id;
     const { settleGas, outputGas, openGas, throughGas } = gas.settings(origin.id);
     const self = encodeFunding({ mode: 'self' });
@@ -149,7 +149,7 @@ export function createPreflighter({ chains, sealing, gas, screening, clock, rand
         details: { sendAfter: 'submission', notAfter: order.fillDeadline },
       }),
     );
-    return { quoteId, ready: approved && sufficient, nextActions: actions, fundingLock: null, lockDetails: null };
+    return { quoteId, ready: approved && sufficient, nextActions: actions };
   }
 
   async function transaction(
@@ -167,8 +167,6 @@ export function createPreflighter({ chains, sealing, gas, screening, clock, rand
       frequency: call.frequency ?? 'reusableSetup',
       chainId: origin.id,
       tx: { to: call.to, value: '0', data: call.data, chainId: origin.id, from: order.user, gas: Number(units), gasPrice: Number(price) },
-      typedData: null,
-      submitTo: null,
       after: call.after ?? [],
       details: call.details,
     };
@@ -193,23 +191,22 @@ function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefine
   }
 }
 
-function signature(opened: Opened, purpose: Action['purpose'], payload: object, submitTo: string, details: Record<string, unknown> | null): Action {
+function signature(opened: Opened, purpose: Action['purpose'], payload: object, submitTo: string, details: Record<string, unknown> | undefined): Action {
   return {
     type: 'signature',
     purpose,
     actor: 'userWallet',
     frequency: 'perTrade',
     chainId: opened.origin.id,
-    tx: null,
     typedData: { type: 'eip712', payload: payload as Record<string, unknown> },
     submitTo,
     after: [],
-    details,
+    ...(details && { details }),
   };
 }
 
-function orderSignature(opened: Opened, submitTo: string, details: Record<string, unknown> | null): Action {
-  const { order } = JSON.parse(opened.text) as { order: Action['typedData'] };
+function orderSignature(opened: Opened, submitTo: string, details: Record<string, unknown> | undefined): Action {
+  const { order } = JSON.parse(opened.text) as { order: NonNullable<Action['typedData']> };
   return { ...signature(opened, 'orderSignature', {}, submitTo, details), typedData: order };
 }
 

@@ -288,6 +288,7 @@ const actionOf = (actions: Action[], purpose: Action['purpose']): Action & { tx:
   return action as Action & { tx: NonNullable<Action['tx']> };
 };
 const approveData = (spender: Address, amount: bigint) => encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] });
+const unsigned = ({ typedData: _, ...action }: Action): Action => action;
 const overTyped = (purpose: Action['purpose'], change: (payload: Json) => void) => (actions: Action[]) => change(actionOf(actions, purpose).typedData?.payload as Json);
 const PLAN_LIES: PlanLie[] = [
   ['an approval of the venue itself', 'broadcast', (actions) => (actionOf(actions, 'tokenApproval').tx.data = approveData(thief, 1_000_000_000n)), 'action_spender'],
@@ -316,7 +317,7 @@ const PLAN_LIES: PlanLie[] = [
     actions.unshift({ ...actionOf(actions, 'eip3009Authorization'), purpose: 'permit2Lock', typedData: { type: 'eip712', payload: permit2LockTypedData(domain, origin.chain.permit2, order, BigInt(order.fillDeadline)).typedData } });
   }, 'action_unexpected'],
   ['the same authorization twice', 'eip3009', (actions) => actions.unshift(actionOf(actions, 'eip3009Authorization')), 'action_unexpected'],
-  ['a grant where none belongs', 'eip3009', (actions) => actions.unshift({ ...actionOf(actions, 'orderSignature'), type: 'evmTransaction', purpose: 'permit2Grant', typedData: null, tx: { to: origin.chain.permit2, value: '0', data: permit2GrantCall(origin.usdc.address, thief, 1n, 1), chainId: origin.chain.id, from: taker.address, gas: 1, gasPrice: 1 } }), 'action_unexpected'],
+  ['a grant where none belongs', 'eip3009', (actions) => actions.unshift({ ...unsigned(actionOf(actions, 'orderSignature')), type: 'evmTransaction', purpose: 'permit2Grant', tx: { to: origin.chain.permit2, value: '0', data: permit2GrantCall(origin.usdc.address, thief, 1n, 1), chainId: origin.chain.id, from: taker.address, gas: 1, gasPrice: 1 } }), 'action_unexpected'],
   ['a permit for another spender', 'permit2', overTyped('permit2Lock', (payload) => ((payload['message'] as unknown as { spender: string }).spender = thief)), 'action_typed_data'],
   ['a permit of another amount', 'permit2', overTyped('permit2Lock', (payload) => Object.assign(payload['message'] as object, { permitted: [{ token: origin.weth.address, amount: maxUint256.toString() }] })), 'action_typed_data'],
   ['a permit for ever', 'permit2', overTyped('permit2Lock', (payload) => ((payload['message'] as unknown as { deadline: string }).deadline = maxUint256.toString())), 'action_window'],

@@ -77,6 +77,6 @@ const standing = (order: OrderRecord) => ({ orderId: order.orderId, status: prog
 
 /** Nothing to sign or send now. `over`: nor later. */
 function waiting(quoteId: string, { originChainId }: OrderRecord, { purpose, details, over = false }: { purpose: 'legDelivery' | 'legQuote'; details: Record<string, unknown>; over?: boolean }): PreflightResponse {
-  const action: Action = { type: 'wait', purpose, actor: 'venue', frequency: 'perTrade', chainId: originChainId, tx: null, typedData: null, submitTo: null, after: over ? [] : ['rerunPreflight'], details };
-  return { quoteId, ready: false, nextActions: [action], fundingLock: null, lockDetails: null };
+  const action: Action = { type: 'wait', purpose, actor: 'venue', frequency: 'perTrade', chainId: originChainId, after: over ? [] : ['rerunPreflight'], details };
+  return { quoteId, ready: false, nextActions: [action] };
 }

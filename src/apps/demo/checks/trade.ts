@@ -67,7 +67,7 @@ export async function settleAndCompare(trade: Trade, ask: Ask, tally: Tally, how
   return {
     candidate,
     status,
-    lock: plan.fundingLock,
+    lock: plan.fundingLock ?? null,
     setUp,
     orderId,
     sentence: `${show(trade.source, trade.sell, BigInt(input.amount))} -> ${show(trade.dest, trade.buy, delivered)} by ${candidate.splitFill ? candidate.splitFill.fills.map(({ solverId }) => solverId).join(' + ') : candidate.solverId}`,
