@@ -288,7 +288,10 @@ const actionOf = (actions: Action[], purpose: Action['purpose']): Action & { tx:
   return action as Action & { tx: NonNullable<Action['tx']> };
 };
 const approveData = (spender: Address, amount: bigint) => encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] });
-const unsigned = ({ typedData: _, ...action }: Action): Action => action;
+const unsigned = (signed: Action): Action => {
+  const { typedData: _, ...action } = signed;
+  return action;
+};
 const overTyped = (purpose: Action['purpose'], change: (payload: Json) => void) => (actions: Action[]) => change(actionOf(actions, purpose).typedData?.payload as Json);
 const PLAN_LIES: PlanLie[] = [
   ['an approval of the venue itself', 'broadcast', (actions) => (actionOf(actions, 'tokenApproval').tx.data = approveData(thief, 1_000_000_000n)), 'action_spender'],
