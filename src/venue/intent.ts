@@ -88,7 +88,6 @@ export function createReception({ chains, markets, roster, screening, openQuotes
     if (screened instanceof Promise) await screened;
     refuseParties(taker, receiver, input, output);
     const now = chainNow(clock, chains.get(input.chain.id));
-    openQuotes.check(key.id, { count: workspace.limits.openQuotes ?? rates.openQuotes, notionalUsd: workspace.limits.openNotionalUsd ?? rates.openNotionalUsd }, now);
     const corridor = corridorOf(input.chain, output.chain);
     const [minValidUntil, latestValidUntil] = [request.minValidUntil ?? null, now + maxValiditySeconds];
     if (minValidUntil !== null && minValidUntil > latestValidUntil) {
@@ -96,7 +95,12 @@ export function createReception({ chains, markets, roster, screening, openQuotes
     }
     const side = request.input.amount === undefined ? 'exactOutput' : 'exactInput';
     const amount = BigInt(request.input.amount ?? (request.output.amount as string));
-    return respond(await offer({ requestId, request, key, workspace, input, output, corridor, side, amount, taker, receiver, minValidUntil, now, latestValidUntil }));
+    const answered = openQuotes.ask(key.id, { count: workspace.limits.openQuotes ?? rates.openQuotes, notionalUsd: workspace.limits.openNotionalUsd ?? rates.openNotionalUsd }, now);
+    try {
+      return respond(await offer({ requestId, request, key, workspace, input, output, corridor, side, amount, taker, receiver, minValidUntil, now, latestValidUntil }));
+    } finally {
+      answered();
+    }
   }
 
   function market(assetId: string, key: ApiKey, side: 'input' | 'output'): Market | undefined {

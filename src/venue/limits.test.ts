@@ -58,7 +58,7 @@ test('law: open quotes count live groups only, and closing one makes room', () =
   const open = createOpenQuotes();
   const refused = (now: number) => {
     try {
-      open.check('k', { count: 2, notionalUsd: 1_000 }, now);
+      open.ask('k', { count: 2, notionalUsd: 1_000 }, now)();
       return false;
     } catch {
       return true;
@@ -78,6 +78,20 @@ test('law: open quotes count live groups only, and closing one makes room', () =
   open.add('k', 'd', 10, 9);
   expect(refused(5)).toBe(true);
   expect(refused(9)).toBe(false);
+});
+
+test('A44: requests that are still being answered count, so asking at once gains nothing', () => {
+  const open = createOpenQuotes();
+  const ask = () => open.ask('k', { count: 3, notionalUsd: 1_000 }, 0);
+  open.add('k', 'a', 10, 5);
+  const [first, second] = [ask(), ask()];
+  expect(ask).toThrow('as many live quotes as it may');
+  first();
+  first();
+  open.add('k', 'b', 10, 5);
+  expect(ask).toThrow('as many live quotes as it may');
+  second();
+  ask()();
 });
 
 test('buckets: a burst, then the rate, per id', () => {

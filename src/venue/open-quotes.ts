@@ -7,8 +7,11 @@ import { ApiError } from '../protocol/errors.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 
 export interface OpenQuotes {
-  /** Throws 429 when this key already holds as much as it may. */
-  check(keyId: string, limits: { count: number; notionalUsd: number }, now: UnixSeconds): void;
+  /**
+   * Throws 429 when this key already holds as much as it may. Until what it gives back is called, once the answer is made, the request
+   * counts as one that will be answered: asking many times at once gains nothing.
+   */
+  ask(keyId: string, limits: { count: number; notionalUsd: number }, now: UnixSeconds): () => void;
   add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
   /** A quote of this group was submitted: nothing of it is an option any more. */
   close(keyId: string, group: string): void;
@@ -16,6 +19,8 @@ export interface OpenQuotes {
 
 interface Held {
   count: number;
+  /** Requests that are being answered. */
+  asking: number;
   notionalUsd: number;
   groups: Map<string, { notionalUsd: number; until: UnixSeconds }>;
   /** Groups by the second they lapse in. */
@@ -46,20 +51,31 @@ export function createOpenQuotes(): OpenQuotes {
     if (held.count === 0) held.notionalUsd = 0;
   }
 
+  function of(keyId: string): Held {
+    let held = keys.get(keyId);
+    if (!held) keys.set(keyId, (held = { count: 0, asking: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0 }));
+    return held;
+  }
+
   return {
-    check(keyId, { count, notionalUsd }, now) {
-      const held = keys.get(keyId);
-      if (!held) return;
+    ask(keyId, { count, notionalUsd }, now) {
+      const held = of(keyId);
       prune(held, now);
-      if (held.count < count && held.notionalUsd < notionalUsd) return;
+      if (held.count + held.asking < count && held.notionalUsd < notionalUsd) {
+        held.asking++;
+        let answered = false;
+        return () => {
+          if (!answered) held.asking--;
+          answered = true;
+        };
+      }
       const soonest = Math.min(...held.lapses.keys());
       throw new ApiError('rate_limited', 'This key holds as many live quotes as it may. Submit some or let them lapse before asking for more.', {
         retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1),
       });
     },
     add(keyId, group, notionalUsd, until) {
-      let held = keys.get(keyId);
-      if (!held) keys.set(keyId, (held = { count: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0 }));
+      const held = of(keyId);
       held.groups.set(group, { notionalUsd, until });
       held.count++;
       held.notionalUsd += notionalUsd;

@@ -108,9 +108,9 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     const [from, to] = [market(input, key), market(output, key)];
     if (!from || !to) return { why: unavailable('pair_not_supported', 'The venue does not list one of these assets any more.', null) };
     const intent = legIntent(parent.order.user, receiver, from, to, delivered, terms, { key, workspace });
-    openQuotes.check(key.id, { count: workspace.limits.openQuotes ?? settings.rates.openQuotes, notionalUsd: workspace.limits.openNotionalUsd ?? settings.rates.openNotionalUsd }, intent.now);
+    const answered = openQuotes.ask(key.id, { count: workspace.limits.openQuotes ?? settings.rates.openQuotes, notionalUsd: workspace.limits.openNotionalUsd ?? settings.rates.openNotionalUsd }, intent.now);
     const nonce = BigInt(random.bytes32());
-    const { candidates, whys } = await gatherer.gather(intent, nonce, { twoLegs: false });
+    const { candidates, whys } = await gatherer.gather(intent, nonce, { twoLegs: false }).finally(answered);
     const [best] = rank(intent.side, candidates);
     if (!best) return { why: mostTelling(whys, intent.corridor) };
     hold(key, intent, nonce, [best]);
