@@ -4,8 +4,9 @@ import { encodeAbiParameters, keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { LpNode } from '../../src/lp/node.ts';
-import { depositCall, requestWithdrawalCall, withdrawCall } from '../../src/settlement/call.ts';
+import { depositCall, requestWithdrawalCall, withdrawCall, withdrawDeferredCall } from '../../src/settlement/call.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { giveInto } from '../support/gift.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';
 import { eventually } from '../support/lp-trades.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -107,4 +108,19 @@ test('a withdrawal and a loss that nobody explains, at once: the first leaves to
   await tamper(7n);
   await minedUntil(() => weth().drift === null);
   expect(weth().onchain).toBe(await chain.port.ledgerBalance(owner.address, chain.weth.address));
+});
+
+test('what somebody else delivers to the account to be paid out again is never promised, and freezes nothing', async () => {
+  const before = weth();
+  const gift = { from: taker.address, to: owner.address, token: chain.weth.address };
+  const { orderId, output } = await giveInto(chain, { ...gift, amount: 2n * WETH, settlement: 'ledger_auto_withdraw' });
+  await minedUntil(() => weth().withdrawing === 2n * WETH && weth().onchain === before.onchain + 2n * WETH);
+  expect(weth()).toMatchObject({ free: before.free, drift: null });
+  await giveInto(chain, { ...gift, amount: 1n * WETH, settlement: 'ledger' });
+  await minedUntil(() => weth().onchain === before.onchain + 3n * WETH);
+  expect(weth()).toMatchObject({ free: before.free + WETH, drift: null });
+  await chain.anvil.advance(DELAY_SECONDS);
+  await chain.send(taker.address, chain.chain.escrow, withdrawDeferredCall(orderId, output));
+  await minedUntil(() => weth().withdrawing === 0n && weth().onchain === before.onchain + WETH);
+  expect(weth()).toMatchObject({ free: before.free + WETH, drift: null });
 });

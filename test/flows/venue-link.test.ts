@@ -7,8 +7,9 @@ import { encodeContext, decodeContext, type OutputContext } from '../../src/doma
 import type { Hex } from '../../src/domain/hex.ts';
 import type { StandardOrder } from '../../src/domain/order.ts';
 import type { FromSolver, Rfq } from '../../src/protocol/link.ts';
-import { requestWithdrawalCall, settleCall } from '../../src/settlement/call.ts';
+import { requestWithdrawalCall, settleCall, withdrawDeferredCall } from '../../src/settlement/call.ts';
 import { account, DEPLOYER, type TestAccount } from '../support/devnet.ts';
+import { giveInto } from '../support/gift.ts';
 import { type Maker, startSolver } from '../support/solver.ts';
 import { signPlan } from '../support/taker.ts';
 import { type Answer, type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
@@ -209,6 +210,58 @@ describe('answers are verified before they are ranked', () => {
     expect((await ask(only(solver.id))).json['quotes']).toHaveLength(1);
     await v.chain.send(solver.lp.address, v.chain.chain.escrow, requestWithdrawalCall(v.chain.weth.address, 1_000n * 10n ** 18n));
     await until(async () => ((await ask(only(solver.id))).json['quotes'] as unknown as Json[]).length === 0);
+    await solver.stop();
+  });
+});
+
+describe('receiving into the ledger', () => {
+  const deferred = { settlement: 'ledger_auto_withdraw' };
+
+  test('the candidate shows the receiver, and the order credits it in the ledger', async () => {
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), { inventory: 1_000n });
+    const receiver = account(7).address;
+    for (const [settlement, kind] of [['ledger', '0x0100'], ['ledger_auto_withdraw', '0x0101']] as const) {
+      const { json } = await ask({ ...only(solver.id), settlement, receiver });
+      const [quote] = json['quotes'] as unknown as [Json];
+      expect(quote['preview']?.['outputs']?.[0]).toMatchObject({ receiver });
+      const [output] = (quote['order']?.['payload'] as Json)['message']?.['outputs'] as unknown as [Json];
+      expect(output).toMatchObject({ recipient: output['settler'], callbackData: `${kind}${receiver.slice(2)}` });
+    }
+    await solver.stop();
+  });
+
+  const others: Record<string, object> = {
+    'as if it had not been asked for': { recipient: `0x${'0'.repeat(24)}${account(1).address.slice(2)}`, callbackData: '0x' },
+    'without naming an account': { callbackData: '0x' },
+    'to stay there': { callbackData: `0x0100${account(1).address.slice(2)}` },
+    'to somebody else': { callbackData: `0x0101${account(2).address.slice(2)}` },
+  };
+  test.each(Object.entries(others))('a delivery %s never reaches a taker', async (_, change) => {
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { change: (order) => withOutput(order, change) }), { inventory: 1_000n });
+    expect((await ask({ ...only(solver.id), ...deferred })).json).toMatchObject({ quotes: [], productUnavailable: { code: 'no_quotes' } });
+    await solver.stop();
+  });
+
+  test('what will be paid out by itself is nothing an LP can promise; what stays is', async () => {
+    const wei = 10n ** 18n;
+    // As many WETH as USDC, so that the request says how much the LP has to have.
+    const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: BigInt(rfq.amount) * 10n ** 12n }), { inventory: 1_000n });
+    const quotes = async (whole: number) => ((await ask({ ...only(solver.id), input: { asset: usdc, amount: `${whole}000000` } })).json['quotes'] as unknown as Json[]).length;
+    const giver = account(5_010).address;
+    await v.chain.fund(giver);
+    const gift = { from: giver, to: solver.lp.address, token: v.chain.weth.address };
+    const { orderId, output } = await giveInto(v.chain, { ...gift, amount: 500n * wei, settlement: 'ledger_auto_withdraw' });
+    await giveInto(v.chain, { ...gift, amount: 100n * wei, settlement: 'ledger' });
+    await until(async () => (await quotes(1_100)) === 1);
+    // That was all: what is promised now is the whole balance but for the deferred part.
+    expect(await quotes(1)).toBe(0);
+    // Time that also ends that promise.
+    await v.chain.anvil.advance(901);
+    await v.chain.send(giver, v.chain.chain.escrow, withdrawDeferredCall(orderId, output));
+    expect(await v.chain.port.ledgerBalance(solver.lp.address, gift.token)).toBe(1_100n * wei);
+    await giveInto(v.chain, { ...gift, amount: 2n * wei, settlement: 'ledger' });
+    await until(async () => (await quotes(1_102)) === 1);
+    expect(await quotes(1)).toBe(0);
     await solver.stop();
   });
 });
