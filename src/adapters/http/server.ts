@@ -36,14 +36,16 @@ export interface HttpOptions {
   port: number;
   bodyLimitBytes?: number;
   maxConnections?: number;
+  maxSocketsPerAddress?: number;
+  /** From a connection's first moment to the end of its request's headers, and to the end of its request. */
+  headersTimeoutMs?: number;
+  requestTimeoutMs?: number;
   /** Addresses of proxies whose X-Forwarded-For counts; nobody's by default. */
   trustProxy?: string[];
   /** Shown in the OpenAPI document. */
   title?: string;
 }
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 20_000;
 const KEEP_ALIVE_MS = 30_000;
 const CLOSE_GRACE_MS = 5_000;
 
@@ -57,19 +59,19 @@ class ShapeError extends InvalidError {}
 
 export async function startHttp<Key extends Caller>(
   { routes, doors, gate, clock, log }: { routes: readonly Route<unknown, unknown, unknown, Key>[]; doors: readonly SocketDoor<Key>[]; gate: Gate<Key>; clock: Clock; log: Log },
-  { host = '127.0.0.1', port, bodyLimitBytes = 256 * 1024, maxConnections = 10_000, trustProxy, title = 'firmquote venue' }: HttpOptions,
+  { host = '127.0.0.1', port, bodyLimitBytes = 256 * 1024, maxConnections = 10_000, maxSocketsPerAddress = 2_500, headersTimeoutMs = 10_000, requestTimeoutMs = 20_000, trustProxy, title = 'firmquote venue' }: HttpOptions,
 ): Promise<HttpServer> {
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     trustProxy: trustProxy ?? false,
     return503OnClosing: true,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, maxParamLength: 200 },
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: 16 * 1024, connectionsCheckingInterval: 1_000, requireHostHeader: true },
+    http: { headersTimeout: headersTimeoutMs, maxHeaderSize: 16 * 1024, connectionsCheckingInterval: 1_000, requireHostHeader: true },
     frameworkErrors: (_error, _request, reply: FastifyReply) => void fail(reply, new ApiError('not_found', 'There is nothing here. GET /openapi.json lists what there is.')),
     clientErrorHandler(error, socket) {
       if (!socket.writable) return;
@@ -147,7 +149,7 @@ export async function startHttp<Key extends Caller>(
   if (streams) app.get('/asyncapi.json', hidden, (_request, reply) => reply.type('application/json; charset=utf-8').send(texts.asyncapi));
   app.get('/docs', hidden, (_request, reply) => reply.header('Content-Security-Policy', DOCS_POLICY).type('text/html; charset=utf-8').send(texts.docs));
 
-  const sockets = openDoors(app.server, { doors, gate, log, addressOf: (request) => addressOf(request, trustProxy) });
+  const sockets = openDoors(app.server, { doors, gate, log, addressOf: (request) => addressOf(request, trustProxy), maxPerAddress: maxSocketsPerAddress });
   await app.ready();
   // Nothing of it changes while we run, so it is written once.
   const openapi = openApiDocument(app.swagger() as OpenApi, routes as unknown as readonly Route[], RECORDED.http);

@@ -17,9 +17,10 @@ const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
 /** How long a closing handshake may take. */
 const CLOSE_TIMEOUT_MS = 2_000;
-const MAX_PER_ADDRESS = 2_500;
+/** Pings and pongs of one client: each ping costs an answer, and nobody honest sends many. */
+const MAX_CONTROL_FRAMES_PER_SECOND = 50;
 
-export function openDoors<Key extends Caller>(server: Server, { doors, gate, log, addressOf }: { doors: readonly SocketDoor<Key>[]; gate: Gate<Key>; log: Log; addressOf(request: IncomingMessage): string }): Doors {
+export function openDoors<Key extends Caller>(server: Server, { doors, gate, log, addressOf, maxPerAddress }: { doors: readonly SocketDoor<Key>[]; gate: Gate<Key>; log: Log; addressOf(request: IncomingMessage): string; maxPerAddress: number }): Doors {
   const servers = new Map(doors.map((door) => [door.path, { door, wss: new WebSocketServer({ noServer: true, maxPayload: door.maxPayloadBytes, perMessageDeflate: false, maxFragments: MAX_FRAGMENTS, maxBufferedChunks: MAX_BUFFERED_CHUNKS } as ServerOptions) }]));
   const perKey = new Map<string, number>();
   const perAddress = new Map<string, number>();
@@ -43,7 +44,7 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
     const admission = await gate.admit(Array.isArray(key) ? key[0] : key, { keyKinds: found.door.keyKinds, rate: 'socket' });
     const slot = `${found.door.path} ${admission.key.id}`;
     if ((perKey.get(slot) ?? 0) >= found.door.maxPerKey) throw new ApiError('rate_limited', `This key has ${found.door.maxPerKey} open sockets, which is the most. Close one first.`, { retryAfterSeconds: 5 });
-    if ((perAddress.get(address) ?? 0) >= MAX_PER_ADDRESS) throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
+    if ((perAddress.get(address) ?? 0) >= maxPerAddress) throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
     found.wss.handleUpgrade(request, stream, head, (socket) => {
       count(perKey, slot, 1);
       count(perAddress, address, 1);
@@ -92,7 +93,18 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
         wrapped.close(1011, 'internal error');
       }
     });
-    socket.on('pong', () => listener?.pong());
+    let second = 0;
+    let inSecond = 0;
+    const control = (): void => {
+      const now = Math.floor(performance.now() / 1000);
+      if (now !== second) [second, inSecond] = [now, 0];
+      if (++inSecond > MAX_CONTROL_FRAMES_PER_SECOND) wrapped.close(1008, 'too many pings');
+    };
+    socket.on('ping', control);
+    socket.on('pong', () => {
+      control();
+      listener?.pong();
+    });
     // Too large, not UTF-8, too many fragments: ws closes with the right code by itself.
     socket.on('error', () => {});
     socket.on('close', finish);
