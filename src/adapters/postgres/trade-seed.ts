@@ -1,12 +1,15 @@
 /** History in bulk, for measuring: orders with all their facts as settlement would have left them, the same for the same seed. */
 
+import { assetId } from '../../domain/asset.ts';
 import { encodeContext } from '../../domain/context.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
 import type { Evidence, Fact } from '../../domain/fact.ts';
 import { addressToBytes32, type Address, type Bytes32, bytesToHex, type Hex } from '../../domain/hex.ts';
-import { orderId as orderIdOf, type StandardOrder } from '../../domain/order.ts';
+import { type MandateOutput, orderId as orderIdOf, type StandardOrder } from '../../domain/order.ts';
 import type { OrderRecord } from '../../ports/store.ts';
+import type { Leg } from '../../protocol/router.ts';
 import type { TradeBook } from '../../ports/trades.ts';
+import { encodeFunding } from '../../settlement/funding.ts';
 import { foldFacts } from '../../settlement/lifecycle.ts';
 import { factToJson, NEW_ORDER_COLUMNS, orderToValues } from './order-rows.ts';
 import type { Database, Queryable } from './pool.ts';
@@ -117,7 +120,7 @@ function makeTrade(seed: TradeSeed, random: Random, n: number): OrderRecord {
   const orderId = orderIdOf({ chainId: source.id, escrow: source.escrow }, order);
   const quoteId = random.hex(32);
   const router = parts === 1 && random.unit() < 0.08;
-  const legs = router ? ['dex', 'rfq'].slice(0, 1 + random.below(2)) : [];
+  const legs = router ? 1 + random.below(2) : 0;
   const facts = factsOf(random, order, createdAtMs, rows - n, source, dest);
   return {
     orderId,
@@ -136,7 +139,7 @@ function makeTrade(seed: TradeSeed, random: Random, n: number): OrderRecord {
     solverIds: lps,
     signature: random.hex(65),
     signScheme: 'EIP712',
-    funding: random.hex(66),
+    funding: encodeFunding({ mode: 'resourceLock', orderSignature: random.hex(65) }),
     candidate: JSON.stringify({
       quoteId,
       solverId: first,
@@ -144,7 +147,7 @@ function makeTrade(seed: TradeSeed, random: Random, n: number): OrderRecord {
       preview: { inputs: [{ priceUsd: usd[input.priceSymbol ?? ''] ?? null }], outputs: [{ priceUsd: usd[output.priceSymbol ?? ''] ?? null }] },
       platformFeeBps: 2,
       lpSpreadBps: 3 + random.below(20),
-      composite: legs.length === 0 ? null : { legs: legs.map((kind) => ({ kind })) },
+      composite: legs === 0 ? null : { executionModel: 'atomic', legs: legsOf(legs, first, order) },
     }),
     referenceId: null,
     amountUsd: random.unit() < 0.01 ? null : amountUsd,
@@ -156,6 +159,15 @@ function makeTrade(seed: TradeSeed, random: Random, n: number): OrderRecord {
     updatedAtMs: facts.at(-1)?.recordedAtMs ?? createdAtMs,
     facts,
   };
+}
+
+/** A route in one transaction: through itself once more, for want of a middle. */
+function legsOf(n: number, solverId: string, { originChainId, inputs, outputs }: StandardOrder): Leg[] {
+  const chainId = Number(originChainId);
+  const [[token, amount], output] = [inputs[0] as readonly [bigint, bigint], outputs[0] as MandateOutput];
+  const input = { asset: assetId({ chainId, token: `0x${token.toString(16).padStart(40, '0')}` }), amount: amount.toString() };
+  const delivered = { asset: assetId({ chainId: Number(output.chainId), token: `0x${output.token.slice(26)}` }), amount: output.amount.toString(), minimumAmount: output.amount.toString() };
+  return Array.from({ length: n }, (_, index) => ({ index, kind: 'dex', solverId, venue: 'seed-dex', chainId, input: index === 0 ? input : { asset: delivered.asset, amount: delivered.amount }, output: delivered, eta: null, dependsOn: index === 0 ? [] : [index - 1] }));
 }
 
 function makeOrder(random: Random, { source, dest, input, output, inputAmount, outputAmount, parts, fillDeadline }: { source: Chain; dest: Chain; input: TokenInfo; output: TokenInfo; inputAmount: bigint; outputAmount: bigint; parts: number; fillDeadline: number }): StandardOrder {

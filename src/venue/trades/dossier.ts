@@ -9,7 +9,7 @@ import type { Screened } from '../../ports/screening.ts';
 import type { OrderRecord } from '../../ports/store.ts';
 import type { TravelRuleRecord } from '../../ports/travel-rule.ts';
 import type { CapturedGas, TradeRow } from '../../ports/trades.ts';
-import type { Leg } from '../../protocol/router.ts';
+import type { Composite } from '../../protocol/router.ts';
 import type { TradeDossier, TradeFee, TradeTransaction } from '../../protocol/trades.ts';
 import { type Progress, settlementTxHash } from '../../settlement/lifecycle.ts';
 import { complianceSection, intentSection, proofsSection, travelRuleSection } from '../record-sections.ts';
@@ -33,7 +33,7 @@ export interface DossierParts {
 /** What of a candidate a dossier shows. */
 interface Quoted {
   preview?: { inputs?: { priceUsd?: number | null }[]; outputs?: { amount?: string; minimumAmount?: string | null; priceUsd?: number | null }[] };
-  composite?: { legs?: Leg[] } | null;
+  composite?: Partial<Composite> | null;
 }
 
 export function tradeDossier(parts: DossierParts): TradeDossier {
@@ -124,7 +124,7 @@ function lpOf({ row, record, names, solverKind }: DossierParts, { fills }: Progr
 /** The legs as they were quoted, each with the order that executes it; legs of one atomic order share it. */
 function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNullable<TradeDossier['legs']> {
   const legs = composite?.legs ?? [];
-  const atomic = route.length === 1 && !legs.some(({ dependsOn, index }) => dependsOn.length > 0 && index > 0);
+  const atomic = composite?.executionModel !== 'sequential';
   return legs.map((leg, index) => {
     const order = atomic ? record : route[index];
     if (!order) return { ...leg, execution: null };

@@ -1,0 +1,198 @@
+/**
+ * How fast history answers with a million trades behind it: every filter, every sort, deep pages and several filters at once, asked
+ * over HTTP with a real key, and the export of all of it. Beside each figure stands what the same pool takes for a bare indexed
+ * SELECT of one page, and what the same server takes for an answer without any database.
+ *
+ *   npm run bench -- history [--rows=1000000] [--runs=200] [--dir=data/bench-history]
+ *
+ * The database stays in its folder: the first run fills it, which takes minutes. `p99Ms` is wall time at the client, in the same
+ * process as the server; measure on a quiet machine.
+ */
+
+import { spawn } from 'node:child_process';
+import { Agent, request } from 'node:http';
+import { mkdir } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { resolve } from 'node:path';
+import { startHttp } from '../src/adapters/http/server.ts';
+import { startEmbeddedPostgres } from '../src/adapters/postgres/embedded.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { VENUE_MIGRATIONS } from '../src/adapters/postgres/migrations/venue.ts';
+import { connectDatabase } from '../src/adapters/postgres/pool.ts';
+import { createPostgresBus } from '../src/adapters/postgres/bus.ts';
+import { seedTrades } from '../src/adapters/postgres/trade-seed.ts';
+import { createVenueStore } from '../src/adapters/postgres/venue-store.ts';
+import { systemClock } from '../src/adapters/system/clock.ts';
+import { systemRandom } from '../src/adapters/system/random.ts';
+import type { Chain } from '../src/domain/chain.ts';
+import type { Route } from '../src/ports/http.ts';
+import { createGate } from '../src/venue/gate.ts';
+import { createKeyring, mintKey } from '../src/venue/keys.ts';
+import { RATES } from '../src/venue/options.ts';
+import { tradesExportRoute } from '../src/venue/routes/trades-export.ts';
+import { tradesRoute } from '../src/venue/routes/trades.ts';
+import { createScreening } from '../src/venue/screening.ts';
+import { createHistory } from '../src/venue/trades/history.ts';
+import { silentLog, silentMetrics } from '../test/support/silent.ts';
+
+const ROWS = option('rows', 1_000_000);
+const RUNS = option('runs', 200);
+const DIR = resolve(process.argv.find((word) => word.startsWith('--dir='))?.slice(6) ?? 'data/bench-history');
+const DAYS = 180;
+const WARM_UP = 5;
+const LONGEST_TOTAL = 10_000;
+
+const token = (n: number, symbol: string, decimals: number) => ({ address: `0x${String(n).repeat(40)}` as const, symbol, name: symbol, decimals, eip3009: null, priceSymbol: symbol });
+const chain = (id: number, slug: string): Chain => ({ id, slug, sandbox: true, escrow: `0x${'e'.repeat(40)}`, oracle: `0x${'0a'.repeat(20)}`, permit2: `0x${'0b'.repeat(20)}`, depth: 1, blockTimeMs: 1_000, tokens: [token(1, 'USD', 6), token(2, 'ETH', 18)], landingMarginSeconds: 20, proofWindowSeconds: 60 });
+const chains = [chain(1, 'one'), chain(2, 'two'), chain(3, 'three')];
+const lps = ['lp-a', 'lp-b', 'lp-c', 'lp-d', 'lp-e'];
+const members = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
+
+await mkdir(DIR, { recursive: true });
+const server = await startEmbeddedPostgres({ dataDir: DIR, log: silentLog, settings: { synchronous_commit: 'off', max_wal_size: '4GB' } });
+const db = connectDatabase({ url: await server.database('venue'), schema: 'venue', log: silentLog });
+await migrate(db, VENUE_MIGRATIONS);
+const store = createVenueStore(db);
+await store.putWorkspace({ id: 'w1', name: 'Bench', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
+for (const id of lps) await store.putSolver({ id, name: `Maker ${id.at(-1)?.toUpperCase()}`, kind: 'lp', corridors: null, disabled: true });
+for (const [index, id] of members.entries()) await db.query(`insert into member (workspace_id, id, first_name, last_name, email, role, kyc_status, joined_at_ms) values ('w1', $1, $2, 'Trader', $3, 'member', 'verified', 1) on conflict do nothing`, [id, `Person${index}`, `person${index}@example.com`]);
+const [{ n: have } = { n: 0 }] = await db.query<{ n: number }>('select count(*) as n from trade');
+if (have < ROWS) {
+  const startedMs = Date.now();
+  await seedTrades(db, { book: { workspaceId: 'w1', mode: 'test' }, rows: ROWS - have, seed: have + 1, chains, lps, members, untilMs: Date.now(), days: DAYS, usd: { USD: 1, ETH: 2_500 } }, (done) => {
+    if (done % 50_000 === 0) console.error(`${done} trades after ${Math.round((Date.now() - startedMs) / 1000)} s`);
+  });
+  await db.query('vacuum analyze');
+}
+const [span] = await db.query<{ first: number; last: number; n: number }>('select min(created_at_ms) as first, max(created_at_ms) as last, count(*) as n from trade');
+if (!span) throw new Error('no trades');
+
+const keyring = createKeyring({ store, bus: createPostgresBus(db, silentLog), clock: systemClock });
+const gate = createGate({ keyring, clock: systemClock, metrics: silentMetrics }, { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 });
+const history = createHistory({ store, chains: new Map(chains.map((one) => [one.id, one])), screening: createScreening({ screeners: [], metrics: silentMetrics }), nativeSymbol: () => 'ETH', clock: systemClock });
+const nothing: Route = { ...tradesRoute({ history }), path: '/api/v1/workspaces/:id/nothing', handle: () => ({ items: [], total: 0, offset: 0, limit: 0 }) } as unknown as Route;
+const http = await startHttp({ routes: [tradesRoute({ history }), tradesExportRoute({ history }), nothing] as unknown as Route[], doors: [], gate, clock: systemClock, log: silentLog }, { port: 0 });
+const { text: key, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind: 'workspace', mode: 'test', workspaceId: 'w1', role: 'admin', memberId: null, solverId: null, label: 'bench' });
+await store.addKey(record);
+
+const iso = (share: number) => encodeURIComponent(new Date(span.first + (span.last - span.first) * share).toISOString());
+const last = span.n - 100;
+const SORTS = ['created_at', 'order_id', 'member', 'corridor', 'amount_usd', 'lp_name', 'routing_path', 'settlement_status', 'settlement_speed_ms'];
+const queries: Record<string, string> = {
+  plain: '',
+  'limit 100': 'limit=100',
+  ...Object.fromEntries(['pending', 'settled', 'failed', 'refunded'].map((status) => [`status ${status}`, `status=${status}`])),
+  corridor: 'corridor=one-two',
+  'created after': `createdAfter=${iso(0.5)}`,
+  'created before': `createdBefore=${iso(0.5)}`,
+  'created within': `createdAfter=${iso(0.31)}&createdBefore=${iso(0.62)}`,
+  'created within an hour': `createdAfter=${iso(0.5)}&createdBefore=${iso(0.5 + 1 / (DAYS * 24))}`,
+  member: 'member=person3',
+  'member, none': 'member=nobody',
+  lp: 'lp=maker%20b',
+  routing: 'routingPath=direct',
+  'notional from': 'minAmountUsd=1000',
+  'notional up to': 'maxAmountUsd=100',
+  'notional within': 'minAmountUsd=500&maxAmountUsd=501',
+  'status, corridor, lp': 'status=settled&corridor=two-three&lp=lp-c',
+  'lp, dates, notional': `lp=lp-b&createdAfter=${iso(0.2)}&createdBefore=${iso(0.7)}&minAmountUsd=1000&maxAmountUsd=2000`,
+  'dates and notional, few': `createdAfter=${iso(0.5)}&createdBefore=${iso(0.51)}&minAmountUsd=1000&maxAmountUsd=1010`,
+  'everything at once': `status=refunded&corridor=one-two&lp=maker&member=person&routingPath=direct&createdAfter=${iso(0.1)}&createdBefore=${iso(0.9)}&minAmountUsd=50&maxAmountUsd=5000&sort=amount_usd`,
+  ...Object.fromEntries(SORTS.flatMap((sort) => ['asc', 'desc'].map((direction) => [`sort ${sort} ${direction}`, `sort=${sort}&direction=${direction}`]))),
+  ...Object.fromEntries(SORTS.map((sort) => [`deep ${sort}`, `sort=${sort}&offset=RANDOM&limit=100`])),
+  'last page': `offset=${last}&limit=100`,
+  'deep settled': 'status=settled&offset=RANDOM',
+  'deep corridor by notional': 'corridor=one-one&sort=amount_usd&offset=RANDOM',
+  'deep lp by speed': 'lp=lp-a&sort=settlement_speed_ms&offset=RANDOM',
+  'deep in dates': `createdAfter=${iso(0.2)}&createdBefore=${iso(0.8)}&offset=RANDOM`,
+  'deep notional by notional': 'minAmountUsd=100&sort=amount_usd&offset=RANDOM',
+  'deep notional by date': 'minAmountUsd=100&maxAmountUsd=10000&offset=RANDOM',
+  'dates by lp': `createdAfter=${iso(0.2)}&createdBefore=${iso(0.8)}&sort=lp_name`,
+  'dates and notional by member': `createdAfter=${iso(0.2)}&createdBefore=${iso(0.8)}&minAmountUsd=100&maxAmountUsd=10000&sort=member`,
+};
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const p99Ms: Record<string, number> = {};
+const p50Ms: Record<string, number> = {};
+for (const [name, query] of Object.entries(queries)) {
+  const [first] = await time('trades', query.replace('RANDOM', '0'));
+  const total = Math.max(1, (JSON.parse(first.text) as { total: number }).total);
+  const times: number[] = [];
+  for (let run = -WARM_UP; run < RUNS; run += 1) {
+    const [{ ms }] = await time('trades', query.replace('RANDOM', String(Math.floor(((run * 7919 + 104_729) % 10_007) / 10_007 * total))));
+    if (run >= 0) times.push(ms);
+  }
+  [p50Ms[name], p99Ms[name]] = [quantile(times, 0.5), quantile(times, 0.99)];
+  console.error(`${name.padEnd(34)} total ${String(total).padStart(8)}${total > LONGEST_TOTAL ? '' : ' '}  p50 ${p50Ms[name]} ms  p99 ${p99Ms[name]} ms`);
+}
+
+const bare: number[] = [];
+for (let run = -WARM_UP; run < RUNS; run += 1) {
+  const startedMs = performance.now();
+  await db.query({ name: 'bare', text: 'select order_id, terms, state from trade where book = 1 order by created_at_ms desc, order_id desc limit 25' });
+  if (run >= 0) bare.push(performance.now() - startedMs);
+}
+const empty: number[] = [];
+for (let run = 0; run < RUNS; run += 1) empty.push((await time('nothing', ''))[0].ms);
+
+const exported = await exportAll();
+await http.close();
+await keyring.stop();
+await db.close();
+await server.stop();
+agent.destroy();
+const slowest = Object.entries(p99Ms).sort(([, a], [, b]) => b - a)[0];
+console.log(
+  JSON.stringify({
+    bench: 'history', rows: span.n, runs: RUNS, p99Ms, p50Ms, slowest: { query: slowest?.[0], p99Ms: slowest?.[1] },
+    ceiling: { bareSelectP50Ms: quantile(bare, 0.5), bareSelectP99Ms: quantile(bare, 0.99), emptyAnswerP50Ms: quantile(empty, 0.5), emptyAnswerP99Ms: quantile(empty, 0.99) },
+    ...exported, machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
+  }),
+);
+process.exit();
+
+async function time(what: string, query: string): Promise<[{ ms: number; text: string }]> {
+  const startedMs = performance.now();
+  const text = await new Promise<string>((done, fail) => {
+    request(`${http.url}/api/v1/workspaces/w1/${what}?${query}`, { agent, headers: { 'X-API-Key': key } }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => (response.statusCode === 200 ? done(Buffer.concat(parts).toString()) : fail(new Error(`${response.statusCode} ${Buffer.concat(parts)}`))));
+    })
+      .on('error', fail)
+      .end();
+  });
+  return [{ ms: performance.now() - startedMs, text }];
+}
+
+/** Read by another process, so that what grows here is the server's. */
+async function exportAll(): Promise<{ exportSeconds: number; exportRows: number; exportMb: number; exportRssGrowthMb: number }> {
+  const rss = () => process.memoryUsage().rss / 1024 / 1024;
+  const before = rss();
+  let peak = before;
+  const watch = setInterval(() => (peak = Math.max(peak, rss())), 50);
+  const startedMs = performance.now();
+  const script = `let rows = -1, bytes = 0; require('http').get(${JSON.stringify(`${http.url}/api/v1/workspaces/w1/trades/export`)}, { headers: { 'X-API-Key': process.env.KEY } }, (r) => r.on('data', (d) => { bytes += d.length; for (const b of d) if (b === 10) rows++; }).on('end', () => console.log(JSON.stringify({ rows, bytes, complete: r.complete }))))`;
+  const child = spawn(process.execPath, ['-e', script], { env: { ...process.env, KEY: key }, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (part: Buffer) => (output += part));
+  await new Promise((done) => child.on('close', done));
+  clearInterval(watch);
+  const { rows, bytes, complete } = JSON.parse(output) as { rows: number; bytes: number; complete: boolean };
+  if (!complete || rows !== span?.n) throw new Error(`the export ended after ${rows} rows`);
+  return { exportSeconds: round((performance.now() - startedMs) / 1000), exportRows: rows, exportMb: round(bytes / 1024 / 1024), exportRssGrowthMb: round(peak - before) };
+}
+
+function quantile(times: number[], share: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function option(name: string, fallback: number): number {
+  const given = process.argv.find((word) => word.startsWith(`--${name}=`));
+  return given === undefined ? fallback : Number(given.slice(name.length + 3));
+}
