@@ -1,8 +1,9 @@
 /** A whole venue for a test file: real chain, real PostgreSQL, real HTTP and sockets; only the solvers and the relayer's wallet are the test's. */
 
-import { startHttp, type HttpServer } from '../../src/adapters/http/server.ts';
+import { startHttp, type HttpOptions, type HttpServer } from '../../src/adapters/http/server.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
 import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
+import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
 import { VENUE_MIGRATIONS } from '../../src/adapters/postgres/migrations/venue.ts';
 import { createVenueStore } from '../../src/adapters/postgres/venue-store.ts';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
@@ -70,6 +71,8 @@ export const E8 = 100_000_000n;
 export interface Surroundings {
   chainIds?: number[];
   landingMarginSeconds?: number;
+  /** Beside USDC and WETH. */
+  moreTokens?: number;
   fsync?: boolean;
   /** What the venue sees of a chain: the real one, slower or failing where a test says so. */
   seen?: (port: ChainPort) => ChainPort;
@@ -79,16 +82,17 @@ export interface Surroundings {
   log?: Log;
   metrics?: Metrics;
   screeners?: readonly Screener[];
+  http?: Partial<HttpOptions>;
 }
 
 export async function startTestVenue(options: Partial<VenueOptions> & Surroundings = {}): Promise<TestVenue> {
-  const { chainIds = [31_401], landingMarginSeconds, fsync = false, seen = (port) => port, routeVenues = async () => [], screeners = [], log = silentLog, metrics = silentMetrics, ...venueOptions } = options;
-  const [devnet, postgres] = await Promise.all([startDevnet(chainIds, landingMarginSeconds === undefined ? {} : { landingMarginSeconds }), startTestPostgres(fsync ? {} : undefined)]);
-  return assemble(devnet, postgres, venueOptions, { seen, routeVenues, screeners, log, metrics });
+  const { chainIds = [31_401], landingMarginSeconds, moreTokens = 0, fsync = false, seen = (port) => port, routeVenues = async () => [], screeners = [], log = silentLog, metrics = silentMetrics, http = {}, ...venueOptions } = options;
+  const [devnet, postgres] = await Promise.all([startDevnet(chainIds, { moreTokens, ...(landingMarginSeconds !== undefined && { landingMarginSeconds }) }), startTestPostgres(fsync ? {} : undefined)]);
+  return assemble(devnet, postgres, venueOptions, { seen, routeVenues, screeners, log, metrics, http });
 }
 
-async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, routeVenues, screeners, log, metrics }: Required<Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'log' | 'metrics'>>): Promise<TestVenue> {
-  const db = await postgres.database('venue', VENUE_MIGRATIONS);
+async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, routeVenues, screeners, log, metrics, http: limits }: Required<Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'log' | 'metrics' | 'http'>>): Promise<TestVenue> {
+  const db = await postgres.database('venue', [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS]);
   const store = createVenueStore(db);
   const bus = createPostgresBus(db, log);
   const relayer = { healthy: true };
@@ -115,10 +119,10 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     ...options,
     rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000, ...options.rates },
   };
-  async function open(own: Partial<VenueDeps> = {}) {
-    const venue = createVenue({ ...deps, ...own }, venueOptions);
+  async function open(own: Partial<Pick<VenueDeps, 'store' | 'bus'>> = {}, change: Partial<VenueOptions> = {}) {
+    const venue = createVenue({ ...deps, ...own }, { ...venueOptions, ...change });
     await venue.start();
-    return { venue, http: await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log }, { port: 0 }) };
+    return { venue, http: await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log }, { port: 0, ...limits }) };
   }
   await store.putWorkspace({ id: 'w1', name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
   const { venue, http } = await open();
@@ -180,10 +184,10 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, json: parse(text) };
     },
-    async replica() {
+    async replica(change) {
       const ownDb = connectDatabase({ url: db.url, schema: db.schema, log });
       const ownBus = createPostgresBus(ownDb, log);
-      const other = await open({ store: createVenueStore(ownDb), bus: ownBus });
+      const other = await open({ store: createVenueStore(ownDb), bus: ownBus }, change);
       return {
         url: other.http.url,
         venue: other.venue,
