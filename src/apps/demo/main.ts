@@ -227,6 +227,11 @@ function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): M
 
 function worldOf(state: DemoState, manifest: Manifest, supervisor: Supervisor, stage: Stage): World {
   let next = 0;
+  const freshWallet = () => {
+    const wallet = state.houseTakers[next++ % state.houseTakers.length];
+    if (!wallet) throw new Error('The demo drew no takers.');
+    return wallet;
+  };
   const lpKeys = [...state.lps, state.spareLp];
   return {
     manifest,
@@ -234,11 +239,8 @@ function worldOf(state: DemoState, manifest: Manifest, supervisor: Supervisor, s
     holdings: state.config.takers.holdings,
     stage,
     lps: state.lps.map(({ id, owner }, index) => ({ id, account: owner.address, adminUrl: manifest.solvers[index]?.adminUrl ?? '', metricsUrl: manifest.solvers[index]?.metricsUrl ?? '' })),
-    freshTaker(apiKey) {
-      const wallet = state.houseTakers[next++ % state.houseTakers.length];
-      if (!wallet) throw new Error('The demo drew no takers.');
-      return takerFor(manifest, { privateKey: wallet.privateKey }, apiKey);
-    },
+    freshTaker: (apiKey) => takerFor(manifest, { privateKey: freshWallet().privateKey }, apiKey),
+    freshWallet,
     contractWallet(slug) {
       const chain = state.chains.find((one) => one.slug === slug);
       const [address, owner] = [chain?.contractWallets[1], state.walletOwners[1]];

@@ -3,6 +3,7 @@
 import { type Check, type CheckResult, runCheck, type Tally } from './checks/check.ts';
 import { conservationCheck } from './checks/conservation.ts';
 import { attestedCheck, refundCheck } from './checks/cross-chain.ts';
+import { dexCheck } from './checks/dex.ts';
 import { firmTimesCheck } from './checks/firm-times.ts';
 import { fundingChecks } from './checks/funding.ts';
 import { refusalChecks } from './checks/refusals.ts';
@@ -32,7 +33,7 @@ export async function runOnce(world: World, show: (line: string) => void, starte
   // The split needs all three LPs, so it comes first. What waits longest (for a refund window, for a quarantine) runs beside all the others.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck)];
-  const queue = [...fundingChecks, firmTimesCheck, attestedCheck, screeningCheck, ...refusalChecks];
+  const queue = [...fundingChecks, dexCheck, firmTimesCheck, attestedCheck, screeningCheck, ...refusalChecks];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let check = queue.shift(); check; check = queue.shift()) await run(check);

@@ -29,6 +29,8 @@ export interface World {
   lps: readonly LpAccount[];
   /** Gives a fresh, funded taker that nobody else trades with. */
   freshTaker(apiKey?: string): Taker;
+  /** The same without our taker around it. */
+  freshWallet(): Wallet;
   contractWallet(slug: string): ContractWallet;
   /** Everybody who can hold a token: the sum over them is all there is. */
   accounts(): readonly Address[];

@@ -1,0 +1,66 @@
+/** A DEX pays: the router's candidate of pools, taken by our client with nothing but its own node to believe, filled within one settleThrough. */
+
+import { createWalletClient, decodeFunctionData, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { createClient } from '../../../client/client.ts';
+import { formatUnits } from '../../../domain/amount.ts';
+import { escrowAbi } from '../../../settlement/abi/escrow.ts';
+import { type ChainView, viewChain, type World } from '../world.ts';
+import { type Check, expect, expectEqual, type Tally } from './check.ts';
+import { SETTLE_TIMEOUT_MS } from './trade.ts';
+
+interface Story {
+  slug: string;
+  sell: string;
+  buy: string;
+  whole: string;
+  venue: string;
+  hops: number;
+}
+
+/** The first pair no LP quotes; on the second chain the taker's own wallet lands the trade. */
+const STORIES: readonly Story[] = [
+  { slug: 'base', sell: 'USDC', buy: 'DAI', whole: '750', venue: 'uniswap-v3', hops: 2 },
+  { slug: 'base', sell: 'DAI', buy: 'USDC', whole: '500', venue: 'uniswap-v2', hops: 2 },
+  { slug: 'arc', sell: 'USDC', buy: 'WETH', whole: '1000', venue: 'uniswap-v2', hops: 1 },
+];
+
+export const dexCheck: Check = {
+  name: 'DEX: pools fill through settleThrough',
+  async run(world, tally) {
+    return (await Promise.all(STORIES.map((story) => tell(world, story, tally)))).join('; ');
+  },
+};
+
+async function tell(world: World, { slug, sell, buy, whole, venue, hops }: Story, tally: Tally): Promise<string> {
+  const view = viewChain(world.manifest, slug);
+  const { chain, client: rpc } = view;
+  const account = privateKeyToAccount(world.freshWallet().privateKey);
+  const client = createClient({ url: world.manifest.venue.url, key: world.manifest.venue.keys.service, namespace: 'router', chains: { [chain.id]: { rpc, escrow: chain.escrow, permit2: chain.permit2 } } });
+  const held = () => Promise.all([view.balance(account.address, sell), view.balance(account.address, buy)]);
+  const before = await held();
+  const request = { taker: account.address, input: { asset: view.asset(sell), amount: view.units(sell, whole) }, output: { asset: view.asset(buy) }, solvers: { include: [venue] } };
+  const { checked, status } = await client.trade({ request, wallet: createWalletClient({ account, transport: http(chain.rpcUrl) }), signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
+  if (status.status === 'failed') tally.failed += 1;
+  expectEqual(status.status, 'settled', `order status (${status.failure?.code ?? 'no failure'}: ${status.failure?.message ?? ''})`);
+  tally.settled += 1;
+
+  const { candidate } = checked;
+  const legs = ('composite' in candidate && candidate.composite?.legs) || [];
+  expectEqual(legs.map(({ kind, venue: by }) => `${kind} ${by}`).join(), Array.from({ length: hops }, () => `dex ${venue}`).join(), 'legs of the candidate');
+  const [paid, got] = (await held()).map((amount, side) => amount - (before[side] as bigint)) as [bigint, bigint];
+  expectEqual(-paid, BigInt(candidate.preview.inputs[0]?.amount ?? 0), `${sell} paid by the taker`);
+  const floor = BigInt(candidate.preview.outputs[0]?.minimumAmount ?? 0);
+  expect(floor > 0n && got >= floor, `${got} ${buy} arrived, less than the enforced ${floor}`);
+  await filledThrough(view, status.txHash as `0x${string}`, [sell, buy]);
+  return `${whole} ${sell} -> ${formatUnits(got, view.token(buy).decimals)} ${buy} by ${venue} on ${slug}`;
+}
+
+/** One transaction of the escrow's settleThrough, after which nothing is left with whoever filled. */
+async function filledThrough({ chain, client, balance }: ChainView, hash: `0x${string}`, symbols: readonly string[]): Promise<void> {
+  const { to, input } = await client.getTransaction({ hash });
+  expectEqual(to?.toLowerCase(), chain.escrow, 'where the settlement went');
+  const { functionName, args } = decodeFunctionData({ abi: escrowAbi, data: input });
+  expect(functionName === 'settleThrough', `the settlement called ${functionName}`);
+  for (const symbol of symbols) expectEqual(await balance(args[2], symbol), 0n, `${symbol} left with the filler`);
+}
