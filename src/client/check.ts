@@ -11,6 +11,8 @@ import type { Trust } from './trust.ts';
 export interface Checked extends Terms {
   /** As it was received; it goes back like this. */
   candidate: Candidate;
+  /** What it was held against. */
+  expectations: Expectations;
   readAt: ReadAt;
 }
 
@@ -28,11 +30,12 @@ export interface Checker {
 export function createChecker(trust: Trust, namespace: 'rfq' | 'router'): Checker {
   const passed = new WeakSet<Checked>();
   return {
-    async check(candidate, { request, ...limits }) {
+    async check(candidate, expectations) {
+      const { request, ...limits } = expectations;
       const terms = readTerms(candidate, request, limits, trust, namespace);
       const readAt = await requireFirm(trust, terms, limits, { input: candidate.preview.inputs[0]?.decimals ?? null, output: candidate.preview.outputs[0]?.decimals ?? null });
       // Frozen with a copy inside: nobody changes it between the check and the signature.
-      const checked = deepFreeze<Checked>({ ...structuredClone(terms), candidate: structuredClone(candidate), readAt });
+      const checked = deepFreeze<Checked>({ ...structuredClone(terms), candidate: structuredClone(candidate), expectations: structuredClone(expectations), readAt });
       passed.add(checked);
       return checked;
     },

@@ -15,6 +15,7 @@ import { confirmSettled } from './confirm.ts';
 import { DistrustError } from './errors.ts';
 import { followOrder, type Following, type FollowOptions, type OpenSocket, type OrderEvent, platformSocket } from './follow.ts';
 import { createHistory, type History } from './history.ts';
+import { expectationsOfNext, type NextLeg, readNextLeg } from './next-leg.ts';
 import { type Approvals, type Plan, readPlan } from './plan.ts';
 import { type Limits, requestBody, type TradeRequest } from './request.ts';
 import { type Order, sendOrder, type Submission } from './submit.ts';
@@ -79,6 +80,8 @@ export interface Client {
   submit(checked: Checked, submission: Submission): Promise<Order>;
   /** walletBroadcast quotes, after `submit`: the wallet sends the settlement. undefined when there is nothing to send. */
   broadcast(checked: Checked, plan: Plan, wallet: Wallet): Promise<Hex | undefined>;
+  /** Sequential routes, once the order of `checked` has been submitted: what follows. A leg that comes is checked already. */
+  nextLeg(checked: Checked): Promise<Exclude<NextLeg, { kind: 'leg' }> | { kind: 'leg'; checked: Checked }>;
   /** Events until the order is settled or has failed; `final` resolves then. */
   follow(orderId: string, options?: FollowOptions): Following;
   /** Does the chain agree that it is settled? Throws `DistrustError` "not_settled". */
@@ -137,6 +140,11 @@ export function createClient({ chains = {}, namespace = 'rfq', openSocket = plat
     async broadcast(checked, plan, wallet) {
       requirePlan(plan, checked);
       return broadcastStep(plan, checked, wallet, trust.chain(checked.domain.chainId));
+    },
+    async nextLeg(checked) {
+      checker.requireChecked(checked);
+      const next = readNextLeg(await transport.call(zPreflightResponse, `${base}/orders/preflight`, { method: 'POST', body: { quoteResponse: checked.candidate } }));
+      return next.kind === 'leg' ? { kind: 'leg', checked: await checker.check(next.candidate, expectationsOfNext(checked, next.candidate)) } : next;
     },
     follow(orderId, options = {}) {
       const id = orderId.toLowerCase();

@@ -1,6 +1,6 @@
 /** What a workspace key reads: its trades, one of them in full, and all of them as CSV. */
 
-import { z } from 'zod';
+import { type TradeDossier, type TradeItem, type TradeSort, zTradeDossier, zTradesResponse } from '../protocol/trades.ts';
 import type { Transport } from './transport.ts';
 
 /** Query of `GET …/trades`; whatever is left out does not filter. */
@@ -17,7 +17,7 @@ export interface TradeFilters {
   routingPath?: 'all' | 'direct' | 'via_broker';
   minAmountUsd?: number;
   maxAmountUsd?: number;
-  sort?: 'created_at' | 'order_id' | 'member' | 'corridor' | 'amount_usd' | 'lp_name' | 'routing_path' | 'settlement_status' | 'settlement_speed_ms';
+  sort?: TradeSort;
   direction?: 'asc' | 'desc';
 }
 
@@ -28,22 +28,18 @@ export interface Page {
 }
 
 export interface History {
-  list(workspaceId: string, filters?: TradeFilters & Page): Promise<z.infer<typeof zTradeList>>;
+  list(workspaceId: string, filters?: TradeFilters & Page): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
   /** One trade in full; which sections it has depends on the key's role. */
-  dossier(workspaceId: string, orderId: string): Promise<z.infer<typeof zDossier>>;
+  dossier(workspaceId: string, orderId: string): Promise<TradeDossier>;
   /** CSV text in pieces, as the venue streams it. */
   export(workspaceId: string, filters?: TradeFilters): AsyncGenerator<string, void>;
 }
 
-/** What every version has in common: a client that only shows history need not know each field. */
-const zTradeList = z.object({ items: z.array(z.looseObject({ orderId: z.string() })), total: z.int(), offset: z.int(), limit: z.int() });
-const zDossier = z.looseObject({ trade: z.looseObject({ orderId: z.string() }) });
-
 export function createHistory(transport: Transport): History {
   const path = (workspaceId: string, rest: string) => `/api/v1/workspaces/${encodeURIComponent(workspaceId)}/trades${rest}`;
   return {
-    list: (workspaceId, filters = {}) => transport.call(zTradeList, path(workspaceId, queryOf(filters))),
-    dossier: (workspaceId, orderId) => transport.call(zDossier, path(workspaceId, `/${encodeURIComponent(orderId)}`)),
+    list: (workspaceId, filters = {}) => transport.call(zTradesResponse, path(workspaceId, queryOf(filters))),
+    dossier: (workspaceId, orderId) => transport.call(zTradeDossier, path(workspaceId, `/${encodeURIComponent(orderId)}`)),
     export: (workspaceId, filters = {}) => transport.stream(path(workspaceId, `/export${queryOf(filters)}`), { headers: { accept: 'text/csv' } }),
   };
 }

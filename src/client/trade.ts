@@ -3,7 +3,7 @@
 import type { FundingLock } from '../protocol/preflight.ts';
 import type { OrderStatusResponse } from '../protocol/status.ts';
 import type { Candidate } from './candidate.ts';
-import type { Checked } from './check.ts';
+import type { Checked, Expectations } from './check.ts';
 import type { Client } from './client.ts';
 import { DistrustError, NoQuoteError } from './errors.ts';
 import type { OrderEvent } from './follow.ts';
@@ -14,12 +14,14 @@ import type { Done, RunOptions, Wallet } from './wallet.ts';
 
 export interface TradeOptions extends Limits, Approvals, RunOptions {
   request: TradeRequest;
-  /** Of the taker, on the chain of the input. */
-  wallet: Wallet;
+  /** Of the taker, on the chain of the input. For a route across chains: whichever wallet works on the chain that is named. */
+  wallet: Wallet | ((chainId: number) => Wallet);
   /** Default: what preflight chooses. */
   fundingLock?: FundingLock;
   /** "EIP1271" when the taker is a contract. */
   signScheme?: 'EIP712' | 'EIP1271';
+  /** How long to wait for a price of the next leg of a route. Default 60,000 ms. */
+  nextLegTimeoutMs?: number;
   /** Told of each candidate that did not hold; the next one is tried. */
   onRefused?: (candidate: Candidate, why: DistrustError) => void;
   onEvent?: (event: OrderEvent) => void;
@@ -32,52 +34,84 @@ export interface Trade {
   order: Order;
   /** `settled`, confirmed on the chain; or `failed` with the reason, and the way back of the input. */
   status: OrderStatusResponse;
+  /** Of a sequential route: the leg after this one. */
+  next: Trade | null;
+  /** A route that stopped here, and why: the taker holds what this leg delivered. `client.nextLeg(checked)` goes on. */
+  stopped: string | null;
 }
 
 /** Each plan may ask for one more step of set-up: a grant, then a deposit. */
 const MOST_PLANS = 4;
+const NEXT_LEG_TIMEOUT_MS = 60_000;
+const BETWEEN_LOOKS_MS = 500;
 
 /** Throws `NoQuoteError` when nobody quotes, `DistrustError` when no candidate holds. */
-export async function trade(client: Client, { request, wallet, fundingLock, signScheme, onRefused, onEvent, signal, standingGrant, unlimitedPermit2, tradesAhead, ...limits }: TradeOptions): Promise<Trade> {
+export async function trade(client: Client, options: TradeOptions): Promise<Trade> {
+  return execute(client, await best(client, options), options);
+}
+
+/** By our own comparison of what they promise: the venue's ranking is a claim like any other. */
+async function best(client: Client, { request, onRefused, minOutput, maxInput, maxPlatformFeeBps, maxRelayFee, maxSlippageBps, maxLockUpSeconds }: TradeOptions): Promise<Checked> {
   const { quotes, productUnavailable } = await client.requestQuotes(request);
   if (productUnavailable || quotes.length === 0) throw new NoQuoteError(productUnavailable?.code ?? 'no_quotes', productUnavailable?.message ?? 'Nobody quoted.');
-  const checked = await best();
-  const { plan, done } = await prepare();
+  const expectations: Expectations = { request, ...given({ minOutput, maxInput, maxPlatformFeeBps, maxRelayFee, maxSlippageBps, maxLockUpSeconds }) };
+  let refusal: DistrustError | undefined;
+  for (const candidate of quotes.toSorted(request.output.amount === undefined ? byOutput : byInput)) {
+    try {
+      return await client.check(candidate, expectations);
+    } catch (error) {
+      if (!(error instanceof DistrustError)) throw error;
+      refusal ??= error;
+      onRefused?.(candidate, error);
+    }
+  }
+  throw refusal ?? new NoQuoteError('no_quotes', 'Nobody quoted.');
+}
+
+async function execute(client: Client, checked: Checked, options: TradeOptions): Promise<Trade> {
+  const { signScheme, onEvent, signal } = options;
+  const wallet = typeof options.wallet === 'function' ? options.wallet(checked.domain.chainId) : options.wallet;
+  const { plan, done } = await prepare(client, checked, wallet, options);
   const signature = await client.sign(checked, wallet);
-  const order = await client.submit(checked, { signature, ...done.locks, ...(signScheme ? { signScheme } : {}) });
+  const order = await client.submit(checked, { signature, ...done.locks, ...given({ signScheme }) });
   await client.broadcast(checked, plan, wallet);
-  const following = client.follow(order.id, signal ? { signal } : {});
+  const following = client.follow(order.id, given({ signal }));
   for await (const event of following) onEvent?.(event);
   const status = await following.final;
   if (status.status === 'settled') await client.confirm(checked);
-  return { checked, order, status };
+  const ended: Trade = { checked, order, status, next: null, stopped: null };
+  return checked.sequential && status.status === 'settled' ? { ...ended, ...(await goOn(client, checked, options)) } : ended;
+}
 
-  /** By our own comparison of what they promise: the venue's ranking is a claim like any other. */
-  async function best(): Promise<Checked> {
-    let refusal: DistrustError | undefined;
-    for (const candidate of quotes.toSorted(request.output.amount === undefined ? byOutput : byInput)) {
-      try {
-        return await client.check(candidate, { request, ...limits });
-      } catch (error) {
-        if (!(error instanceof DistrustError)) throw error;
-        refusal ??= error;
-        onRefused?.(candidate, error);
-      }
-    }
-    throw refusal ?? new NoQuoteError('no_quotes', 'Nobody quoted.');
+async function prepare(client: Client, checked: Checked, wallet: Wallet, { fundingLock, standingGrant, unlimitedPermit2, tradesAhead }: TradeOptions): Promise<{ plan: Plan; done: Done }> {
+  for (let left = MOST_PLANS; left > 0; left--) {
+    const plan = await client.preflight(checked, given({ fundingLock, unlimitedPermit2, tradesAhead }));
+    const done = await client.runActions(checked, plan, wallet, given({ standingGrant }));
+    if (!done.rerun) return { plan, done };
   }
+  throw new DistrustError('action_unexpected', `After ${MOST_PLANS} plans the venue still asks for more set-up.`);
+}
 
-  async function prepare(): Promise<{ plan: Plan; done: Done }> {
-    for (let left = MOST_PLANS; left > 0; left--) {
-      const plan = await client.preflight(checked, { ...(fundingLock ? { fundingLock } : {}), ...(unlimitedPermit2 ? { unlimitedPermit2 } : {}), ...(tradesAhead ? { tradesAhead } : {}) });
-      const done = await client.runActions(checked, plan, wallet, standingGrant ? { standingGrant } : {});
-      if (!done.rerun) return { plan, done };
-    }
-    throw new DistrustError('action_unexpected', `After ${MOST_PLANS} plans the venue still asks for more set-up.`);
+/** The first leg is in the taker's wallet: nothing is lost if the route ends here. */
+async function goOn(client: Client, checked: Checked, options: TradeOptions): Promise<Pick<Trade, 'next' | 'stopped'>> {
+  const until = Date.now() + (options.nextLegTimeoutMs ?? NEXT_LEG_TIMEOUT_MS);
+  for (;;) {
+    options.signal?.throwIfAborted();
+    const found = await client.nextLeg(checked);
+    if (found.kind === 'done') return { next: null, stopped: null };
+    if (found.kind === 'leg') return { next: await execute(client, found.checked, options), stopped: null };
+    if (Date.now() > until) return { next: null, stopped: found.kind === 'no_quote' ? found.message : 'The venue brought no next leg in time.' };
+    await new Promise((resume) => setTimeout(resume, BETWEEN_LOOKS_MS));
   }
 }
 
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+/** What was left out stays out. */
+const given = <T extends object>(options: T): Given<T> => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
+
 const shown = (amount: string | null | undefined): bigint => (/^[0-9]{1,78}$/.test(amount ?? '') ? BigInt(amount as string) : 0n);
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
-const byOutput = (a: Candidate, b: Candidate): number => compare(shown(b.preview.outputs[0]?.minimumAmount), shown(a.preview.outputs[0]?.minimumAmount));
+/** By what is enforced; a route that is not firm yet counts with what it shows. */
+const enforced = ({ preview: { outputs } }: Candidate): bigint => shown(outputs[0]?.minimumAmount ?? outputs[0]?.amount);
+const byOutput = (a: Candidate, b: Candidate): number => compare(enforced(b), enforced(a));
 const byInput = (a: Candidate, b: Candidate): number => compare(shown(a.preview.inputs[0]?.amount), shown(b.preview.inputs[0]?.amount));

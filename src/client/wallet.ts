@@ -1,6 +1,6 @@
 /** The taker's wallet at work: sends what a read plan needs, signs what the client itself has written, never anything that came over the wire. */
 
-import type { Account, Chain, Transport, TypedDataDefinition, WalletClient } from 'viem';
+import { type Account, type Chain, erc20Abi, type Transport, type TypedDataDefinition, type WalletClient } from 'viem';
 import type { Address, Hex } from '../domain/hex.ts';
 import type { Eip3009Authorization, Permit2Lock } from '../protocol/submit.ts';
 import { RevertedError, WalletError } from './errors.ts';
@@ -35,8 +35,9 @@ export interface RunOptions {
 const RECEIPT_TIMEOUT_MS = 120_000;
 
 /** Everything of the plan that has to happen before submission. Transactions are waited for. */
-export async function runSteps({ steps }: Plan, terms: Terms, wallet: Wallet, { rpc }: TrustedChain, { standingGrant = false }: RunOptions): Promise<Done> {
+export async function runSteps({ steps, fundingLock }: Plan, terms: Terms, wallet: Wallet, { rpc }: TrustedChain, { standingGrant = false }: RunOptions): Promise<Done> {
   requireAccount(wallet, terms);
+  if (fundingLock !== 'ResourceLock') await requireFunds(terms, rpc);
   const done: Done = { rerun: false, locks: {}, sent: [] };
   for (const step of steps) {
     switch (step.kind) {
@@ -59,6 +60,12 @@ export async function runSteps({ steps }: Plan, terms: Terms, wallet: Wallet, { 
     }
   }
   return done;
+}
+
+/** Better known before anything costs gas or is signed. */
+async function requireFunds({ inputToken, inputAmount, order }: Terms, rpc: TrustedChain['rpc']): Promise<void> {
+  const held = await asked(rpc.readContract({ address: inputToken, abi: erc20Abi, functionName: 'balanceOf', args: [order.user] }));
+  if (held < inputAmount) throw new WalletError('insufficient_balance', `The wallet holds ${held} of ${inputToken}; the order takes ${inputAmount}.`, { held, needed: inputAmount });
 }
 
 export function signOrder(terms: Terms, wallet: Wallet): Promise<Hex> {

@@ -377,6 +377,14 @@ describe('nothing goes out that was not checked', () => {
     await expect(client.sign(checked, walletOf(account(7_999)))).rejects.toMatchObject({ name: 'WalletError', code: 'wrong_account' });
   });
 
+  test('a wallet that holds too little signs nothing', async () => {
+    const poor = account(7_998);
+    const client = clientOf();
+    const asked = request({ taker: poor.address });
+    const checked = await client.check(await quoted(client, asked), { request: asked });
+    await expect(client.runActions(checked, await client.preflight(checked), walletOf(poor))).rejects.toMatchObject({ name: 'WalletError', code: 'insufficient_balance' });
+  });
+
   test('a wallet on another chain sends nothing', async () => {
     v.relayer.healthy = false;
     const client = clientOf();
