@@ -7,7 +7,7 @@ import { isDecline } from '../../src/domain/decline.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import { orderId as orderIdOf } from '../../src/domain/order.ts';
 import type { RouteAsk, RouteQuote, RouteVenue } from '../../src/ports/route-venue.ts';
-import { settleThroughCall } from '../../src/settlement/call.ts';
+import { openForCall, settleThroughCall } from '../../src/settlement/call.ts';
 import { decodeRevert } from '../../src/settlement/revert.ts';
 import { routeFees } from '../../src/venue/router/route-fees.ts';
 import { routeOrder } from '../../src/venue/router/route-order.ts';
@@ -81,7 +81,7 @@ function signed(request: RouteAsk, quote: RouteQuote) {
   const { filler, data, gas } = quote.execution as Through;
   const order = routeOrder({ settlement: 'wallet', ...request, nonce: BigInt(random32()), platformFeeBps: FEE_BPS, relayFee: relayFee(gas), quote });
   const { funding } = fund(chain, taker, order, 'eip3009');
-  return { order, call: settleThroughCall(order, funding, filler, data), land: () => chain.send(relayer.address, chain.chain.escrow, settleThroughCall(order, funding, filler, data)) };
+  return { order, funding, call: settleThroughCall(order, funding, filler, data), land: () => chain.send(relayer.address, chain.chain.escrow, settleThroughCall(order, funding, filler, data)) };
 }
 
 const held = (owner: Address, { address }: TokenInfo) => chain.port.tokenBalance(owner, address);
@@ -167,6 +167,14 @@ describe.each(KINDS)('%s', (kind) => {
     for (const pool of pools) await dex.trade(pool, chain.weth.address, 9n * 10n ** 18n);
     await land();
     expect([await held(taker.address, chain.usdc), await chain.port.orderStatus(id)]).toEqual([before - request.amount, 'claimed']);
+  });
+
+  test('nobody locks the input up by opening the order instead', async () => {
+    const request = await ask(chain.weth);
+    const { order, funding, land } = signed(request, await quoted(dex.venue(kind), request));
+    const opened = await chain.port.simulate({ from: relayer.address, to: chain.chain.escrow, data: openForCall(order, funding) });
+    expect(opened.ok ? undefined : decodeRevert(opened.data).name).toBe('ProofWindowTooShort');
+    await land();
   });
 
   test('pools are read once for a block, however many ask', async () => {

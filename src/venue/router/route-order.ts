@@ -31,7 +31,9 @@ export function routeOrder({ origin, dest, inputToken, outputToken, taker, recei
     user: taker,
     nonce,
     originChainId: BigInt(origin.id),
-    expires: times.expires,
+    // What settles in one transaction needs no time for proofs. An escrow does not open an order without it, so nobody who sees the taker's
+    // signature can open this one instead, which no filler could fill then, and lock the input up until the refund.
+    expires: execution.kind === 'through' ? times.fillDeadline + 1 : times.expires,
     fillDeadline: times.fillDeadline,
     inputOracle: sameChain ? origin.escrow : origin.oracle,
     inputs: [[BigInt(inputToken.address), quote.inputAmount]],
