@@ -24,6 +24,8 @@ const commands = {
     const built = run(bin('tsc'), ['-p', 'tsconfig.bench.json']);
     return built.then((status) => (status === 0 ? run(process.execPath, ['--enable-source-maps', `dist/bench/bench/${name}.js`, ...args]) : status));
   },
+  docs: () => documents(),
+  fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
   soak: ([name, ...args]) => (install(), name === 'ledger' ? typescript('test/soak/main.ts', args) : fail('What is soaked is the ledger: npm run soak:ledger -- --events 1000000 --seed 1')),
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
@@ -34,6 +36,13 @@ const commands = {
 const [command, ...args] = process.argv.slice(2);
 if (!Object.hasOwn(commands, command ?? '')) fail(`Unknown command "${command}". One of: ${Object.keys(commands).join(', ')}.`);
 process.exitCode = await commands[command](args);
+
+/** Records the examples of the documents anew from a real venue, then writes the documents that show them. */
+async function documents() {
+  install();
+  const recorded = await run(bin('vitest'), ['run', 'test/flows/documents.test.ts', '--update'], undefined, { RENEW_DOCS: 'yes' });
+  return recorded === 0 ? run(bin('vitest'), ['run', 'test/flows/documents.test.ts', '--update']) : recorded;
+}
 
 /** Installs the locked dependencies unless exactly these are installed already. No install script of any package runs. */
 function install() {
@@ -200,8 +209,8 @@ function typescript(file, words) {
 }
 
 /** Runs to the end, passing signals on, and answers the exit status. */
-function run(program, words, onLine) {
-  const child = spawn(program, words, { cwd: ROOT, stdio: ['inherit', onLine ? 'pipe' : 'inherit', 'inherit'] });
+function run(program, words, onLine, env = {}) {
+  const child = spawn(program, words, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['inherit', onLine ? 'pipe' : 'inherit', 'inherit'] });
   if (onLine) {
     let rest = '';
     child.stdout.on('data', (chunk) => {
