@@ -1,38 +1,68 @@
 /** Every field of every shape of the API, held against live answers of a real venue: its name, its type, whether it may be null, and when it is there. */
 
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { assetId } from '../src/domain/asset.ts';
+import { createAdminStore } from '../src/adapters/postgres/admin-store.ts';
+import { createDenyList, type DenyList } from '../src/adapters/screening/deny-list.ts';
+import { systemClock } from '../src/adapters/system/clock.ts';
+import { verifyClaim } from '../src/apps/verify/checks.ts';
+import { claimFromVenue } from '../src/apps/verify/claim.ts';
+import { openWitness } from '../src/apps/verify/witness.ts';
 import type { Bytes32 } from '../src/domain/hex.ts';
-import type { Fact } from '../src/domain/fact.ts';
 import type { Rfq } from '../src/protocol/link.ts';
-import { invalidateNonceCall, openForCall, requestWithdrawalCall, settleCall } from '../src/settlement/call.ts';
-import { foldFacts } from '../src/settlement/lifecycle.ts';
-import { ACTION, ERROR, LOCKS, ORDER, ORDER_STATUS, PAIRS, PREFLIGHT, RFQ_CANDIDATE, RFQ_QUOTES, ROSTER, SOLVER, VALIDATION_ERROR, GAS, PREVIEW_INPUT, PREVIEW_OUTPUT, SLICE, SPLIT, STANDARD_ORDER, VALIDITY, WARNING } from './support/api-tables.ts';
-import { account, DEPLOYER, type TestAccount, type TestChain } from './support/devnet.ts';
-import { observed } from './support/observed.ts';
+import { invalidateNonceCall, requestWithdrawalCall } from '../src/settlement/call.ts';
+import { createUpkeep, type Upkeep } from '../src/venue/advance/history-upkeep.ts';
+import { createWithdrawals } from '../src/venue/advance/withdrawals.ts';
+import { createPrices } from '../src/venue/prices.ts';
+import { COURIER, createCourier } from '../src/venue/travel-rule.ts';
+import { ACTION, COMPOSITE, ERROR, GAS, LEG, LOCKS, ORDER, ORDER_STATUS, PAIRS, PREFLIGHT, PREVIEW_INPUT, PREVIEW_OUTPUT, RFQ_CANDIDATE, RFQ_QUOTES, ROSTER, ROUTER_CANDIDATE, ROUTER_PREVIEW_OUTPUT, ROUTER_QUOTES, SLICE, SOLVER, SPLIT, STANDARD_ORDER, VALIDATION_ERROR, VALIDITY, WARNING } from './support/api-tables.ts';
+import { dossier, TRADE_SHAPES, trades } from './support/api-tables-trades.ts';
+import { account, type TestAccount, type TestChain } from './support/devnet.ts';
+import { startDex } from './support/dex.ts';
+import { type RouterWorld, startRouterWorld } from './support/router.ts';
 import { createWalk, type Type } from './support/shapes.ts';
+import { silentLog, silentMetrics } from './support/silent.ts';
 import { signPlan } from './support/taker.ts';
-import { type Answer, type Json, startTestVenue, type TestVenue, until } from './support/venue.ts';
+import { type Answer, E8, type Json, type TestVenue, until } from './support/venue.ts';
 
+let w: RouterWorld;
 let v: TestVenue;
 let a: TestChain;
 let b: TestChain;
 let key: string;
 let live: string;
+let admin: string;
+let viewer: string;
+let folder: string;
+let denyList: DenyList;
+let upkeep: Upkeep;
+let withdrawals: ReturnType<typeof createWithdrawals>;
+let lp: { lp: TestAccount; operator: TestAccount };
 const walk = createWalk();
-const asset = (chain: TestChain, symbol: 'usdc' | 'weth') => assetId({ chainId: chain.chain.id, token: chain[symbol].address });
+const asset = (chain: TestChain, symbol: 'usdc' | 'weth') => w.asset(chain, chain[symbol]);
 
-/** 2,500 USDC for one WETH less some basis points. */
+/** 2,500 USDC for one WETH, either way, less some basis points. */
 function priced({ input, amount }: Rfq, bps: bigint): bigint {
   const whole = v.devnet.chains.some((chain) => input === asset(chain, 'usdc')) ? (BigInt(amount) * 10n ** 12n) / 2_500n : (BigInt(amount) * 2_500n) / 10n ** 12n;
   return (whole * (10_000n - bps)) / 10_000n;
 }
 
 beforeAll(async () => {
-  v = await startTestVenue({ chainIds: [31_601, 31_602] });
-  [a, b] = v.devnet.chains as [TestChain, TestChain];
-  [key, live] = [await v.key('service'), await v.key('service', { mode: 'live' })];
-  await v.solver(1, (rfq, make) => make.quote(rfq, { output: priced(rfq, 10n) }));
+  folder = await mkdtemp(join(tmpdir(), 'fq-shapes-'));
+  await writeFile(join(folder, 'deny'), '# version: 1\n');
+  denyList = createDenyList({ clock: systemClock, log: silentLog, metrics: silentMetrics }, { path: join(folder, 'deny') });
+  await denyList.start();
+  w = await startRouterWorld({ chainIds: [31_601, 31_602], moreTokens: 1, screeners: [denyList], router: { maxMiddles: 2 } }, async ([chain]) => {
+    const dex = await startDex(chain);
+    return [dex.venue('constant_product'), dex.venue('concentrated', { toleranceBps: 20 })];
+  });
+  ({ v, a, b } = w);
+  await v.workspace('w1', { name: 'One', travelRuleThresholdUsd: 500 });
+  await createAdminStore(v.db).change(async (tx) => tx.putMember({ workspaceId: 'w1', id: 'm1', firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com', role: 'member', kycStatus: 'verified', joinedAtMs: 1_700_000_000_000, removedAtMs: null }));
+  [key, live, admin, viewer] = await Promise.all([v.key('service', { memberId: 'm1' }), v.key('service', { mode: 'live' }), v.key('workspace', { role: 'admin' }), v.key('workspace', { role: 'viewer' })]);
+  lp = await v.solver(1, (rfq, make) => make.quote(rfq, { output: priced(rfq, 10n) }));
   // Far from the reference: its quotes carry a warning.
   await v.solver(2, (rfq, make) => make.quote(rfq, { output: priced(rfq, 500n) }));
   // Two who take only a part each.
@@ -42,8 +72,19 @@ beforeAll(async () => {
   await v.store.putSolver({ id: 'lp-6', name: 'Nobody yet', kind: 'solver', corridors: null, disabled: false });
   await v.bus.publish('solvers', 'lp-6');
   await until(() => v.venue.roster.entry('lp-6'));
+  const chains = new Map(v.devnet.chains.map(({ port }) => [port.chain.id, port]));
+  withdrawals = createWithdrawals({ store: v.store, chains, transactors: w.transactors, clock: systemClock, log: silentLog, metrics: silentMetrics }, { recordingSeconds: 0 });
+  withdrawals.start();
+  upkeep = createUpkeep({ trades: v.store.trades, chains, prices: createPrices({ usdE8: (symbol) => (symbol === 'ETH' ? 2_500n * E8 : undefined) }), nativeSymbol: () => 'ETH', clock: systemClock, log: silentLog, metrics: silentMetrics }, { everyMs: 20 });
+  upkeep.start();
 });
-afterAll(() => v.stop());
+afterAll(async () => {
+  await upkeep.stop();
+  await withdrawals.stop();
+  await w.stop();
+  denyList.stop();
+  await rm(folder, { recursive: true });
+});
 
 const now = () => Math.max(Math.floor(Date.now() / 1_000), ...v.devnet.chains.map(({ port }) => port.head()?.timestamp ?? 0));
 const holds = (type: Type, { status, json, text }: Answer, wanted = 200) => {
@@ -51,51 +92,36 @@ const holds = (type: Type, { status, json, text }: Answer, wanted = 200) => {
   expect(walk.problems(type, json)).toEqual([]);
 };
 
-let people = 8_000;
-async function fundedTaker(): Promise<TestAccount> {
-  const taker = account(people++);
-  await a.fund(taker.address, 100_000n);
-  return taker;
-}
-
-const ask = (taker: TestAccount, body: object = {}) => v.call('POST', '/api/v1/rfq/quotes', { key, body: { taker: taker.address, input: { asset: asset(a, 'usdc'), amount: '1000000000' }, output: { asset: asset(a, 'weth') }, solvers: { include: ['lp-1'] }, ...body } });
+type Namespace = 'rfq' | 'router';
+const request = (taker: TestAccount, body: object = {}) => ({ taker: taker.address, input: { asset: asset(a, 'usdc'), amount: '1000000000' }, output: { asset: asset(a, 'weth') }, solvers: { include: ['lp-1'] }, ...body });
+const ask = (taker: TestAccount, body: object = {}, namespace: Namespace = 'rfq') => v.call('POST', `/api/v1/${namespace}/quotes`, { key, body: request(taker, body) });
 const across = () => ({ output: { asset: asset(b, 'weth') } });
 const best = (answer: Answer) => answer.json['quotes']?.[0] as Json;
-const plan = (candidate: Json, more: object = {}) => v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: candidate, ...more } });
-const status = (id: string) => v.call('GET', `/api/v1/rfq/orders/${id}`, { key });
+const plan = (candidate: Json, more: object = {}, namespace: Namespace = 'rfq') => v.call('POST', `/api/v1/${namespace}/orders/preflight`, { key, body: { quoteResponse: candidate, ...more } });
+const status = (id: string, namespace: Namespace = 'rfq') => v.call('GET', `/api/v1/${namespace}/orders/${id}`, { key });
 
-async function submitted(taker: TestAccount, body: object = {}): Promise<{ answer: Answer; id: Bytes32; request: Record<string, unknown> }> {
-  const candidate = best(await ask(taker, body));
-  const request = await signPlan(taker, candidate, (await plan(candidate)).json);
-  const answer = await v.call('POST', '/api/v1/rfq/orders', { key, body: request });
-  return { answer, id: answer.json['id'] as unknown as Bytes32, request };
+interface Submitted {
+  answer: Answer;
+  id: Bytes32;
+  sent: Record<string, unknown>;
 }
 
-/** Appends facts as a worker would. */
-async function record(id: Bytes32, facts: readonly Fact[]): Promise<void> {
-  const order = await v.store.order(id);
-  const [claim] = await v.store.claim([id], 'test', 10_000);
-  if (!order || !claim) throw new Error('no such order');
-  const progress = foldFacts(order.order, [...order.facts.map(({ fact }) => fact), ...facts]);
-  const event = progress.status === 'settled' ? 'order.settled' : progress.status === 'failed' ? 'order.failed' : null;
-  expect(await v.store.append(claim, order, facts, { status: progress.status, final: progress.final, event, atMs: Date.now() })).toBe(true);
-  await v.store.release([claim]);
-}
-
-/** Everything that the chains show, once they show that it is so far. */
-async function recordChains(id: Bytes32, stage: string): Promise<void> {
-  const order = await v.store.order(id);
-  if (!order) throw new Error('no such order');
-  const seen = await observed(order, v.devnet.chains, (reached) => reached === stage);
-  const known = new Set(order.facts.map(({ fact }) => fact.kind));
-  await record(id, seen.facts.map(({ fact }) => fact).filter(({ kind }) => !known.has(kind)));
+async function submitted(body: object = {}, { namespace = 'rfq' as Namespace, byWallet = false } = {}): Promise<Submitted & { taker: TestAccount }> {
+  const taker = await w.taker();
+  v.relayer.healthy = !byWallet;
+  const candidate = best(await ask(taker, body, namespace));
+  v.relayer.healthy = true;
+  const sent = await signPlan(taker, candidate, (await plan(candidate, {}, namespace)).json);
+  const answer = await v.call('POST', `/api/v1/${namespace}/orders`, { key, body: sent });
+  expect(answer.status, answer.text).toBe(200);
+  return { answer, id: answer.json['id'] as unknown as Bytes32, sent, taker };
 }
 
 describe('quotes', () => {
   test('from one LP, in every dress', async () => {
-    const taker = await fundedTaker();
+    const taker = await w.taker();
     holds(RFQ_QUOTES, await ask(taker));
-    holds(RFQ_QUOTES, await ask(taker, { minValidUntil: now() + 20, receiver: account(people++).address }));
+    holds(RFQ_QUOTES, await ask(taker, { minValidUntil: now() + 20, receiver: account(8_700).address }));
     holds(RFQ_QUOTES, await ask(taker, across()));
     const warned = await ask(taker, { solvers: { include: ['lp-2'] } });
     expect(best(warned)['warnings']).toMatchObject([{ code: 1001 }]);
@@ -108,13 +134,13 @@ describe('quotes', () => {
   });
 
   test('from several LPs at once', async () => {
-    const split = await ask(await fundedTaker(), { solvers: { include: ['lp-3', 'lp-4'] } });
+    const split = await ask(await w.taker(), { solvers: { include: ['lp-3', 'lp-4'] } });
     expect(best(split)['splitFill']?.['fills']).toHaveLength(2);
     holds(RFQ_QUOTES, split);
   });
 
   test('none, and why', async () => {
-    const none = await ask(await fundedTaker(), { solvers: { include: ['nobody'] } });
+    const none = await ask(await w.taker(), { solvers: { include: ['nobody'] } });
     expect(none.json['productUnavailable']).not.toBeNull();
     holds(RFQ_QUOTES, none);
   });
@@ -129,18 +155,18 @@ describe('preflight, by the lock it selects', () => {
   const selling = () => ({ input: { asset: asset(a, 'weth'), amount: '400000000000000000' }, output: { asset: asset(a, 'usdc') }, solvers: { include: ['lp-1'] } });
 
   test('EIP-3009, and a ledger deposit on request', async () => {
-    const candidate = best(await ask(await fundedTaker()));
+    const candidate = best(await ask(await w.taker()));
     held(await plan(candidate), 'EIP-3009');
     held(await plan(candidate, { fundingLock: 'ResourceLock' }), 'ResourceLock');
   });
 
   test('Permit2 with everything still to do, and a taker without the money', async () => {
-    held(await plan(best(await ask(await fundedTaker(), selling()))), 'Permit2');
-    held(await plan(best(await ask(account(people++)))), 'EIP-3009');
+    held(await plan(best(await ask(await w.taker(), selling()))), 'Permit2');
+    held(await plan(best(await ask(account(8_700)))), 'EIP-3009');
   });
 
   test('a ledger balance, part of which is leaving', async () => {
-    const taker = await fundedTaker();
+    const taker = await w.taker();
     await a.deposit(taker.address, a.usdc.address, 3_000_000_000n);
     await a.send(taker.address, a.chain.escrow, requestWithdrawalCall(a.usdc.address, 1_000_000_000n));
     held(await plan(best(await ask(taker))), 'ResourceLock');
@@ -148,74 +174,182 @@ describe('preflight, by the lock it selects', () => {
 
   test('none, where the wallet sends the transaction itself', async () => {
     v.relayer.healthy = false;
-    const answer = await plan(best(await ask(await fundedTaker())));
+    const answer = await plan(best(await ask(await w.taker())));
     v.relayer.healthy = true;
     held(answer, undefined);
   });
 });
 
 describe('orders', () => {
-  test('accepted, sent, settled', async () => {
-    const { answer, id } = await submitted(await fundedTaker());
+  test('accepted, on its way, settled', async () => {
+    const { answer, id } = await submitted();
     holds(ORDER, answer);
-    const fresh = await status(id);
-    holds(ORDER_STATUS, fresh);
-    expect(fresh.json).not.toHaveProperty('txHash');
-    const order = await v.store.order(id);
-    if (!order) throw new Error('no such order');
-    const txHash = await a.send(DEPLOYER.address, a.chain.escrow, settleCall(order.order, order.funding, order.quoteId, order.commitments));
-    await record(id, [{ kind: 'sent', step: 'settle', chainId: a.chain.id, txHash }]);
-    const sent = await status(id);
-    holds(ORDER_STATUS, sent);
-    expect(sent.json).toMatchObject({ status: 'pending', txHash });
-    await recordChains(id, 'settled');
+    holds(ORDER_STATUS, await status(id));
+    await w.reaches(id, 'settled');
     const settled = await status(id);
     holds(ORDER_STATUS, settled);
-    expect(settled.json).toMatchObject({ status: 'settled', txHash, settledAmounts: { [asset(a, 'weth')]: { txHash } } });
+    expect(settled.json).toMatchObject({ status: 'settled', txHash: expect.stringMatching(/^0x/), settledAmounts: { [asset(a, 'weth')]: { symbol: 'WETH' } } });
+    expect(settled.json).not.toHaveProperty('failure');
   });
 
-  test('failed without anything escrowed, and failed with a refund', async () => {
-    const taker = await fundedTaker();
-    const { id } = await submitted(taker);
+  test('one that the wallet has yet to send has no transaction; one that was cancelled says why it failed', async () => {
+    const { id, taker } = await submitted({}, { byWallet: true });
+    const fresh = await status(id);
+    holds(ORDER_STATUS, fresh);
+    for (const field of ['txHash', 'settledAmounts', 'failure']) expect(fresh.json).not.toHaveProperty(field);
     const order = await v.store.order(id);
     await a.send(taker.address, a.chain.escrow, invalidateNonceCall(order?.order.nonce ?? 0n));
-    await record(id, [{ kind: 'failed', failure: { code: 'not_opened', message: 'The taker cancelled the order on chain before it was opened.' } }]);
-    const failed = await status(id);
+    const failed = await until(async () => {
+      for (const chain of v.devnet.chains) await chain.anvil.mine();
+      const answer = await status(id);
+      return (answer.json['status'] as string) === 'failed' ? answer : undefined;
+    });
     holds(ORDER_STATUS, failed);
-    expect(failed.json).toMatchObject({ status: 'failed', stage: 'failed', failure: { code: 'not_opened', refundTxHash: null, refundableFrom: null } });
-
-    const crossing = await submitted(await fundedTaker(), across());
-    const crossed = await v.store.order(crossing.id);
-    if (!crossed) throw new Error('no such order');
-    await a.send(DEPLOYER.address, a.chain.escrow, openForCall(crossed.order, crossed.funding));
-    await recordChains(crossing.id, 'escrowed');
-    holds(ORDER_STATUS, await status(crossing.id));
-    await record(crossing.id, [{ kind: 'failed', failure: { code: 'expired_unfilled', message: 'Nobody delivered in time.' } }]);
-    const waiting = await status(crossing.id);
-    holds(ORDER_STATUS, waiting);
-    expect(waiting.json).toMatchObject({ stage: 'refund_pending', failure: { refundableFrom: crossed.order.expires + 1 } });
+    expect(failed.json).toMatchObject({ stage: 'failed', failure: { code: 'not_opened', refundTxHash: null, refundableFrom: null } });
   });
 
   test('the request: what may be left out, what may be null, and what neither', async () => {
-    const { request } = await submitted(await fundedTaker());
+    const { sent } = await submitted();
     const post = async (body: object) => (await v.call('POST', '/api/v1/rfq/orders', { key, body })).json['detail']?.[0] as Json | undefined;
-    const without = (name: string) => Object.fromEntries(Object.entries(request).filter(([field]) => field !== name));
+    const without = (name: string) => Object.fromEntries(Object.entries(sent).filter(([field]) => field !== name));
     for (const name of ['quoteResponse', 'signature']) expect(await post(without(name))).toMatchObject({ loc: ['body', name], type: 'missing' });
-    for (const name of ['quoteResponse', 'signature', 'signScheme']) expect(await post({ ...request, [name]: null })).toMatchObject({ loc: ['body', name] });
-    expect(await post({ ...request, signature: 'xyz' })).toMatchObject({ loc: ['body', 'signature'] });
-    expect(await post({ ...request, signScheme: 'EIP191' })).toMatchObject({ loc: ['body', 'signScheme'] });
-    expect(await post({ ...request, extra: 1 })).toMatchObject({ loc: ['body', 'extra'], type: 'extra_forbidden' });
+    for (const name of ['quoteResponse', 'signature', 'signScheme']) expect(await post({ ...sent, [name]: null })).toMatchObject({ loc: ['body', name] });
+    expect(await post({ ...sent, signature: 'xyz' })).toMatchObject({ loc: ['body', 'signature'] });
+    expect(await post({ ...sent, signScheme: 'EIP191' })).toMatchObject({ loc: ['body', 'signScheme'] });
+    expect(await post({ ...sent, extra: 1 })).toMatchObject({ loc: ['body', 'extra'], type: 'extra_forbidden' });
     for (const [lock, fields] of Object.entries({ permit2Lock: { signature: '0x12', deadline: 1 }, eip3009Authorization: { signature: '0x12', validAfter: 0, validBefore: 1, nonce: `0x${'1'.repeat(64)}` } })) {
-      for (const field of Object.keys(fields)) expect(await post({ ...request, [lock]: Object.fromEntries(Object.entries(fields).filter(([name]) => name !== field)) })).toMatchObject({ loc: ['body', lock, field], type: 'missing' });
+      for (const field of Object.keys(fields)) expect(await post({ ...sent, [lock]: Object.fromEntries(Object.entries(fields).filter(([name]) => name !== field)) })).toMatchObject({ loc: ['body', lock, field], type: 'missing' });
     }
     // All that remains is the order that is there already.
-    expect(await post({ ...request, permit2Lock: null, signScheme: 'EIP712' })).toBeUndefined();
+    expect(await post({ ...sent, permit2Lock: null, signScheme: 'EIP712' })).toBeUndefined();
+  });
+});
+
+describe('router', () => {
+  const open = { solvers: undefined, maxCandidates: 20 };
+  test('candidates of every kind: an LP, a pool, pools in a row, a route of two orders', async () => {
+    const taker = await w.taker();
+    const direct = await ask(taker, open, 'router');
+    holds(ROUTER_QUOTES, direct);
+    expect((direct.json['quotes'] as unknown as Json[]).map((one) => one['solverId'])).toEqual(expect.arrayContaining(['lp-1', 'uniswap-v2', 'uniswap-v3']));
+    const third = w.asset(a, a.deployment.tokens[2] as never);
+    const row = await ask(taker, { ...open, output: { asset: third } }, 'router');
+    expect(best(row)['composite']?.['legs']).toHaveLength(2);
+    holds(ROUTER_QUOTES, row);
+    holds(ROUTER_QUOTES, await ask(taker, { ...open, ...across() }, 'router'));
+    holds(ROUTER_QUOTES, await ask(taker, { solvers: { include: ['nobody'] } }, 'router'));
+    holds(PREFLIGHT, await plan(best(direct), {}, 'router'));
+    holds(PREFLIGHT, await plan(best(row), {}, 'router'));
+  });
+
+  test('its orders, their status, its roster and its pairs', async () => {
+    const { answer, id } = await submitted({ solvers: { include: ['uniswap-v2'] } }, { namespace: 'router' });
+    holds(ORDER, answer);
+    await w.reaches(id, 'settled');
+    holds(ORDER_STATUS, await status(id, 'router'));
+    holds(ROSTER, await v.call('GET', '/api/v1/router/solvers', { key }));
+    for (const apiKey of [key, live]) holds(PAIRS, await v.call('GET', '/api/v1/router/pairs', { key: apiKey }));
+    holds(ERROR, await v.call('GET', `/api/v1/router/orders/0x${'0'.repeat(64)}`, { key }), 404);
+  });
+});
+
+describe('history', () => {
+  const read = (path: string, by: string) => v.call('GET', `/api/v1/workspaces/w1/trades${path}`, { key: by });
+  /** When its gas is known. */
+  const whole = (id: Bytes32) =>
+    until(async () => {
+      const answer = await read(`/${id}`, admin);
+      const { submit, finalise } = (answer.json['settlement']?.['stages'] ?? {}) as unknown as Record<string, Json | null>;
+      return submit?.['gasUsed'] && (!finalise || finalise['gasUsed']) ? answer : undefined;
+    });
+
+  async function held(id: Bytes32): Promise<Json> {
+    const full = await whole(id);
+    holds(dossier('admin'), full);
+    holds(dossier('viewer'), await read(`/${id}`, viewer));
+    return full.json;
+  }
+
+  /** By signatures and chains alone, from what the venue answers to an administrator. */
+  async function verified(orderId: Bytes32): Promise<void> {
+    const claim = await claimFromVenue({ url: v.url, key: admin, workspace: 'w1', orderId });
+    const witnesses = new Map(await Promise.all(v.devnet.chains.map(async ({ chain, anvil }) => [chain.id, await openWitness(chain.id, anvil.url, chain.escrow)] as const)));
+    const checks = await verifyClaim({ orderId, claim, witnesses, knownEscrows: new Map(v.devnet.chains.map(({ chain }) => [chain.id, chain.escrow])) });
+    for (const witness of witnesses.values()) witness.close();
+    expect(checks.filter(({ result }) => result !== 'held')).toEqual([]);
+    expect(checks.length).toBeGreaterThan(10);
+  }
+
+  test('one LP, several, a pool, another chain: dossiers for both kinds of reader, each true by the chains alone', async () => {
+    const [single, split, pool, crossing] = [await submitted(), await submitted({ solvers: { include: ['lp-3', 'lp-4'] } }), await submitted({ solvers: { include: ['uniswap-v3'] } }, { namespace: 'router' }), await submitted(across())];
+    await w.reaches(crossing.id, 'escrowed');
+    await w.fill(crossing.id, lp);
+    for (const { id } of [single, split, pool, crossing]) {
+      await w.reaches(id, 'settled');
+      await held(id);
+      await verified(id);
+    }
+    expect((await held(pool.id))['orderKind']).toBe('route_dex');
+    expect(await held(split.id)).not.toHaveProperty('orderKind');
+    expect((await held(crossing.id))['settlement']?.['stages']?.['proof']).not.toBeNull();
+  });
+
+  test('legs of a route', async () => {
+    const { id } = await submitted({ output: { asset: w.asset(a, a.deployment.tokens[2] as never) }, solvers: { include: ['uniswap-v2'] } }, { namespace: 'router' });
+    await w.reaches(id, 'settled');
+    expect((await held(id))['legs']).toHaveLength(2);
+    await verified(id);
+  });
+
+  test('what was told of it to others', async () => {
+    const { id } = await submitted();
+    const state = () => v.store.travelRule(id).then((record) => record?.state);
+    const failing = createCourier({ store: v.store, transmitter: { name: 'theirs', transmit: async () => Promise.reject(new Error('They do not take it.')) }, clock: systemClock, log: silentLog, metrics: silentMetrics }, { ...COURIER, maxAttempts: 1, lookEveryMs: 10 });
+    failing.start();
+    await until(async () => (await state()) === 'abandoned');
+    await failing.stop();
+    await w.reaches(id, 'settled');
+    expect((await held(id))['travelRuleTransmission']).toMatchObject({ state: 'abandoned', detail: 'They do not take it.' });
+    const other = await submitted();
+    const taking = createCourier({ store: v.store, transmitter: { name: 'theirs', transmit: async () => ({ reference: 'their-1' }) }, clock: systemClock, log: silentLog, metrics: silentMetrics }, { ...COURIER, lookEveryMs: 10 });
+    taking.start();
+    await until(async () => (await v.store.travelRule(other.id))?.state === 'transmitted');
+    await taking.stop();
+    await w.reaches(other.id, 'settled');
+    await held(other.id);
+  });
+
+  test('refunded, and received into the ledger and out of it, once the time for that has come', async () => {
+    const [late, kept] = [await submitted(across()), await submitted({ settlement: 'ledger_auto_withdraw' })];
+    await w.reaches(late.id, 'escrowed');
+    await w.reaches(kept.id, 'settled');
+    const deferral = async () => (await held(kept.id))['trade']?.['deferredSettlement'] as Json;
+    await until(async () => (await read(`/${kept.id}`, admin)).json['trade']?.['deferredSettlement']);
+    expect(await deferral()).toMatchObject({ stage: 'executed', autoWithdraw: true });
+    for (const chain of v.devnet.chains) await chain.anvil.rpc('evm_increaseTime', [1_000]);
+    await w.reaches(late.id, 'refunded');
+    holds(ORDER_STATUS, await status(late.id));
+    expect((await held(late.id))['trade']).toMatchObject({ status: 'failed', settlementStatus: 'refunded' });
+    await verified(late.id);
+    await until(async () => {
+      for (const chain of v.devnet.chains) await chain.anvil.mine();
+      return (await read(`/${kept.id}`, admin)).json['trade']?.['deferredSettlement']?.['withdrawalTxHash'];
+    });
+    expect(await deferral()).toMatchObject({ stage: 'withdrawn' });
+    await verified(kept.id);
+  });
+
+  test('the list, for both kinds of reader', async () => {
+    holds(trades('admin'), await read('?limit=100', admin));
+    holds(trades('viewer'), await read('?limit=100', viewer));
+    holds(ERROR, await read(`/0x${'0'.repeat(64)}`, admin), 404);
+    holds(VALIDATION_ERROR, await read('?limit=many', admin), 422);
   });
 });
 
 describe('roster, pairs, errors', () => {
   test('solvers in every state, and one who was never here', async () => {
-    await ask(await fundedTaker());
+    await ask(await w.taker());
     const roster = await v.call('GET', '/api/v1/solvers', { key });
     holds(ROSTER, roster);
     const entries = roster.json['solvers'] as unknown as Json[];
@@ -243,9 +377,9 @@ describe('roster, pairs, errors', () => {
 });
 
 test('every row of every table was seen with a value', () => {
-  // A plan shows no signature of a lock: it is what asks for one.
-  const unsigned = ['lockDetails: Permit2Lock.signature', 'lockDetails: Eip3009Authorization.signature'];
-  expect(walk.unseen([RFQ_QUOTES, RFQ_CANDIDATE, PREVIEW_INPUT, PREVIEW_OUTPUT, STANDARD_ORDER, VALIDITY, GAS, SPLIT, SLICE, WARNING, PREFLIGHT, ACTION, ...Object.values(LOCKS), ORDER, ORDER_STATUS, ROSTER, SOLVER, VALIDATION_ERROR, ERROR])).toEqual(unsigned);
+  // A plan shows no signature of a lock: it is what asks for one. And no trade of a venue comes through a broker.
+  const never = ['routingPath.brokerWorkspaceId', 'routingPath.brokerName', 'lockDetails: Permit2Lock.signature', 'lockDetails: Eip3009Authorization.signature'];
+  expect(walk.unseen([ROUTER_QUOTES, ROUTER_CANDIDATE, ROUTER_PREVIEW_OUTPUT, COMPOSITE, LEG, ...TRADE_SHAPES, RFQ_QUOTES, RFQ_CANDIDATE, PREVIEW_INPUT, PREVIEW_OUTPUT, STANDARD_ORDER, VALIDITY, GAS, SPLIT, SLICE, WARNING, PREFLIGHT, ACTION, ...Object.values(LOCKS), ORDER, ORDER_STATUS, ROSTER, SOLVER, VALIDATION_ERROR, ERROR])).toEqual(never);
 });
 
 test('the walk itself can fail', () => {

@@ -10,6 +10,7 @@ import type { Hex } from '../../src/domain/hex.ts';
 import { outputHash } from '../../src/domain/order.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
 import type { OrderRecord } from '../../src/ports/store.ts';
+import type { Transactor } from '../../src/ports/transactor.ts';
 import { fillCall } from '../../src/settlement/call.ts';
 import { foldFacts, type Progress } from '../../src/settlement/lifecycle.ts';
 import { createAdvancer } from '../../src/venue/advance/advancer.ts';
@@ -34,11 +35,12 @@ export interface RouterWorld {
   /** Preflight, signatures, submission; the answer must be 200. Its order id. */
   submit(taker: TestAccount, candidate: Json, plan?: Json): Promise<Hex>;
   /** Mines until the order is there. */
-  reaches(orderId: Hex, stage: Progress['stage']): Promise<OrderRecord & { progress: Progress }>;
+  reaches(orderId: Hex, ...stages: Progress['stage'][]): Promise<OrderRecord & { progress: Progress }>;
   /** What an LP does for an order that is open. */
   fill(orderId: Hex, lp: { lp: TestAccount; operator: TestAccount }): Promise<void>;
   held(owner: TestAccount, chain: TestChain, token: TokenInfo): Promise<bigint>;
   relayer: TestAccount;
+  transactors: ReadonlyMap<number, Transactor>;
   stop(): Promise<void>;
 }
 
@@ -93,6 +95,7 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
     b,
     key,
     relayer,
+    transactors,
     asset: ({ chain }, token) => assetId({ chainId: chain.id, token: token.address }),
     async taker() {
       const taker = account(accounts++);
@@ -112,14 +115,14 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
       if (submitted.status !== 200) throw new Error(`not submitted: ${submitted.text}`);
       return submitted.json['id'] as unknown as Hex;
     },
-    async reaches(orderId, stage) {
+    async reaches(orderId, ...stages) {
       for (;;) {
         const record = await v.store.order(orderId);
         const progress = record && foldFacts(record.order, record.facts.map(({ fact }) => fact));
-        if (record && progress?.stage === stage) return { ...record, progress };
-        if (progress?.final) throw new Error(`wanted ${stage}, is ${progress.stage}: ${progress.failure?.message ?? ''}`);
+        if (record && progress && stages.includes(progress.stage)) return { ...record, progress };
+        if (progress?.final) throw new Error(`wanted ${stages.join(' or ')}, is ${progress.stage}: ${progress.failure?.message ?? ''}`);
         for (const chain of v.devnet.chains) await chain.anvil.mine();
-        await new Promise((done) => setTimeout(done, 40));
+        await new Promise((done) => setTimeout(done, 15));
       }
     },
     async fill(orderId, { lp, operator }) {
