@@ -38,15 +38,18 @@ export interface Withdrawals {
 const RANGE = 500n;
 /** Blocks after which a place is written down even if nothing happened: what a restart reads again at most. */
 const PLACE_EVERY = 50n;
-/** What an account asks for or takes is looked at this much later, so that whatever was delivered before it is on record. */
-const RECORDING_SECONDS = 10;
 const MOST_DUE = 100;
 /** Chain seconds after which a payment that was sent, or refused for the first time, is looked at again. */
 const LOOK_AGAIN_SECONDS = 15;
 const LONGEST_PAUSE_SECONDS = 3_600;
 const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
 
-export function createWithdrawals({ store, chains, transactors, clock, log, metrics }: WithdrawalsDeps): Withdrawals {
+export interface WithdrawalsOptions {
+  /** What an account asks for or takes is looked at this much later, chain time, so that whatever was delivered before it is on record. */
+  recordingSeconds?: number;
+}
+
+export function createWithdrawals({ store, chains, transactors, clock, log, metrics }: WithdrawalsDeps, { recordingSeconds = 10 }: WithdrawalsOptions = {}): Withdrawals {
   const steps = metrics.counter('firmquote_venue_payouts_total', 'Transactions that pay deferred deliveries out, handed to a relayer', ['step', 'chain']);
   const waiting = metrics.gauge('firmquote_venue_payouts_due', 'Deferred deliveries that could be paid out and are not', ['chain']);
   const send = createSend({ log, steps });
@@ -89,7 +92,7 @@ export function createWithdrawals({ store, chains, transactors, clock, log, metr
     async function write(event: EscrowEvent, now: UnixSeconds): Promise<boolean> {
       if (event.kind !== 'deferral_ended' && (event.kind !== 'ledger' || (event.request === undefined && event.amount >= 0n))) return true;
       const evidence = await evidenceOf(event);
-      if (event.kind === 'ledger' && evidence.at + RECORDING_SECONDS > now) return false;
+      if (event.kind === 'ledger' && evidence.at + recordingSeconds > now) return false;
       const late = event.kind === 'deferral_ended' ? await ended(event, evidence) : await ownMove(event, evidence);
       if (late.length === 0) return true;
       const result = await store.readWithdrawal(chainId, { block: event.blockNumber, logIndex: event.logIndex }, late, clock.nowMs());
