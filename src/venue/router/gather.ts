@@ -3,6 +3,7 @@
  * answered; whoever is late or broken costs only its own offer.
  */
 
+import { setMaxListeners } from 'node:events';
 import { rank, type Ranked } from '../../auction/rank.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -51,6 +52,8 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
     const endsAtMs = clock.monotonicMs() + options.timeoutMs;
     const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
     const over = new AbortController();
+    // As many as there are asks.
+    setMaxListeners(0, over.signal);
 
     const direct = async (source: RouteSource): Promise<void> => {
       const { offers, why } = await source.find(intent, nonce, leftMs(), over.signal);

@@ -26,6 +26,8 @@ export interface VenueSourceDeps {
   metrics: Metrics;
 }
 
+/** Longer than any venue needs whose prices are at hand. */
+const FAIR_MS = 200;
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clock, random, log, metrics }: VenueSourceDeps): RouteSource {
@@ -77,11 +79,16 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
     inFlight++;
     try {
       const answer = await within(Math.min(withinMs, limits.timeoutMs), venue.quote(ask), waiting.signal);
-      if (answer === 'aborted') return nothing('no_quotes', 'A venue did not answer in time.', corridor);
+      if (answer === 'late') {
+        // Who was given no time to speak of is not to blame.
+        if (clock.monotonicMs() - startedMs >= Math.min(limits.timeoutMs, FAIR_MS)) fault('silent', undefined);
+        else answers.add({ venue: id, answer: 'late' });
+        return nothing('no_quotes', 'A venue did not answer in time.', corridor);
+      }
       seconds.observe((clock.monotonicMs() - startedMs) / 1000, { venue: id });
       return judge(intent, ask, nonce, answer, landing);
     } catch (error) {
-      fault(error instanceof TimedOut ? 'silent' : 'failed', error);
+      fault('failed', error);
       return nothing('no_quotes', 'A venue did not answer in time.', corridor);
     } finally {
       inFlight--;
@@ -138,14 +145,13 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
   function fault(answer: string, error: unknown): void {
     answers.add({ venue: id, answer });
     const opened = breaker.fault('invalid', clock.nowMs());
-    log.warn({ venue: id, answer, ...(error instanceof TimedOut ? {} : { error }) }, opened ? 'a route venue keeps failing and is left alone for a while' : 'a route venue did not answer as it should');
+    log.warn({ venue: id, answer, ...(error !== undefined && { error }) }, opened ? 'a route venue keeps failing and is left alone for a while' : 'a route venue did not answer as it should');
   }
 
-  /** Rejects with `TimedOut`; 'aborted' when nobody waits any longer, which is not the venue's fault. */
-  function within<T>(ms: number, answer: Promise<T>, aborted: AbortSignal): Promise<T | 'aborted'> {
+  function within<T>(ms: number, answer: Promise<T>, aborted: AbortSignal): Promise<T | 'late'> {
     return new Promise((resolve, reject) => {
-      const cancel = clock.after(Math.max(1, ms), () => reject(new TimedOut()));
-      aborted.addEventListener('abort', () => resolve('aborted'), { once: true });
+      const cancel = clock.after(Math.max(1, ms), () => resolve('late'));
+      aborted.addEventListener('abort', () => resolve('late'), { once: true });
       answer.then(resolve, reject).finally(cancel);
     });
   }
@@ -167,5 +173,3 @@ function hopsOf({ id, kind }: RouteVenue, ask: RouteAsk, { inputAmount, outputAm
 const gasOf = ({ execution }: RouteQuote): bigint => (execution.kind === 'through' ? execution.gas : 0n);
 
 const isSeen = (at: { origin: Block | undefined; dest: Block | undefined }): at is RouteAsk['at'] => at.origin !== undefined && at.dest !== undefined;
-
-class TimedOut extends Error {}
