@@ -1,7 +1,7 @@
 /** A candidate of either namespace, read alike: what one shape has and the other has not is null. */
 
 import type { QuoteCandidate } from '../protocol/candidate.ts';
-import type { Composite, RouterCandidate } from '../protocol/router.ts';
+import type { Composite, Leg, RouterCandidate, SealedRoute } from '../protocol/router.ts';
 import { DistrustError } from './errors.ts';
 
 export type Candidate = QuoteCandidate | RouterCandidate;
@@ -9,18 +9,23 @@ export type Candidate = QuoteCandidate | RouterCandidate;
 export interface Shown extends RouterCandidate {
   splitFill: NonNullable<QuoteCandidate['splitFill']> | null;
   validity: NonNullable<QuoteCandidate['validity']> | null;
+  /** Of legs that have not been delivered yet, from the one that this order is. */
   composite: Composite | null;
+  /** This order is not the last of its route: the legs after it are quoted when it has been delivered. */
+  sequential: boolean;
 }
 
-export function shownBy(candidate: Candidate): Shown {
+/** `route` is what the seal says of it. */
+export function shownBy(candidate: Candidate, route: Pick<SealedRoute, 'next' | 'parent'> | null, input: string): Shown {
   const { splitFill = null, validity = null } = candidate as Partial<QuoteCandidate>;
   const { composite = null } = candidate as Partial<RouterCandidate>;
-  return { ...candidate, splitFill, validity, composite };
+  return { ...candidate, splitFill, validity, composite: composite && route?.parent ? { ...composite, legs: legsFrom(composite.legs, input) } : composite, sequential: route?.next != null };
 }
 
-/** A route whose later legs are quoted only when the earlier ones have been delivered. */
-export function isSequential({ composite }: Pick<Shown, 'composite'>): boolean {
-  return composite?.executionModel === 'sequential' && composite.legs.length > 1;
+/** Legs before the one that takes `input` are done. */
+function legsFrom(legs: readonly Leg[], input: string): Leg[] {
+  const done = legs.findIndex((leg) => leg.input.asset === input);
+  return legs.slice(Math.max(done, 0)).map((leg, index) => ({ ...leg, index, dependsOn: leg.dependsOn.filter((other) => other >= done).map((other) => other - done) }));
 }
 
 /**
@@ -28,12 +33,13 @@ export function isSequential({ composite }: Pick<Shown, 'composite'>): boolean {
  * of the preview. `enforced` is what the escrow enforces of the order in hand: all outputs, or the first leg's of a sequential route.
  */
 export function matchLegs(shown: Shown, { input, output, inputAmount, enforced }: { input: string; output: string; inputAmount: bigint; enforced: bigint }): void {
-  const { composite, preview } = shown;
+  const { composite, preview, sequential } = shown;
   if (!composite) return;
   const { legs } = composite;
   const must = (holds: boolean, what: string): void => {
     if (!holds) throw new DistrustError('composite', `The legs are not those of this trade: ${what}.`);
   };
+  must(sequential ? legs.length > 1 : legs.length > 0, 'there are too few');
   must(legs.every(({ index, dependsOn }, at) => index === at && dependsOn.every((other) => other < at && other >= 0)), 'their order makes no sense');
   const first = legs.filter(({ dependsOn }) => dependsOn.length === 0);
   const last = legs.filter(({ index }) => !legs.some(({ dependsOn }) => dependsOn.includes(index)));
@@ -41,7 +47,7 @@ export function matchLegs(shown: Shown, { input, output, inputAmount, enforced }
   must(legs.every((leg) => leg.dependsOn.every((other) => legs[other]?.output.asset === leg.input.asset)), 'one does not take what the one before it gives');
   must(sum(first.map((leg) => leg.input.amount)) === inputAmount, 'they take another amount than the order');
   must(sum(last.map((leg) => leg.output.amount)) === BigInt(preview.outputs[0]?.amount ?? '0'), 'they give another amount than the preview shows');
-  const floors = (isSequential(shown) ? legs.slice(0, 1) : last).map((leg) => leg.output.minimumAmount);
+  const floors = (sequential ? legs.slice(0, 1) : last).map((leg) => leg.output.minimumAmount);
   must(floors.every((floor) => floor !== null) && sum(floors as string[]) === enforced, 'they promise another minimum than the escrow enforces');
 }
 

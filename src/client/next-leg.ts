@@ -2,8 +2,8 @@
 
 import { assetId } from '../domain/asset.ts';
 import type { PreflightResponse } from '../protocol/preflight.ts';
-import { zRouterCandidate } from '../protocol/router.ts';
-import { type Candidate, shownBy } from './candidate.ts';
+import { type RouterCandidate, zRouterCandidate } from '../protocol/router.ts';
+import type { Candidate } from './candidate.ts';
 import type { Checked, Expectations } from './check.ts';
 import { DistrustError } from './errors.ts';
 import { DEFAULT_LIMITS } from './request.ts';
@@ -36,7 +36,7 @@ export function readNextLeg({ nextActions }: PreflightResponse): NextLeg {
 /** It spends what the leg before it delivered, no more, for what the route was to give, to whom it was to go. */
 export function expectationsOfNext({ expectations, order, destChainId, outputToken, outputAmount, candidate }: Checked, next: Candidate): Expectations {
   const { request, maxSlippageBps = DEFAULT_LIMITS.maxSlippageBps, ...limits } = expectations;
-  const shown = BigInt(shownBy(candidate).composite?.legs[0]?.output.amount ?? outputAmount);
+  const shown = BigInt((candidate as Partial<RouterCandidate>).composite?.legs[0]?.output.amount ?? outputAmount);
   const most = shown + (shown * BigInt(maxSlippageBps)) / 10_000n;
   const spends = BigInt(next.preview.inputs[0]?.amount ?? '0');
   if (spends < outputAmount || spends > most) throw new DistrustError('input_amount', `The next leg spends ${spends}; the one before it delivers between ${outputAmount} and ${most}.`);

@@ -13,7 +13,7 @@ import { ORDER_TYPE } from '../protocol/candidate.ts';
 import { type SealedRoute, zSealedRoute } from '../protocol/router.ts';
 import { decodeCommitments, parseSeal } from '../protocol/seal-wire.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
-import { type Candidate, isSequential, matchLegs, type Shown, shownBy } from './candidate.ts';
+import { type Candidate, matchLegs, type Shown, shownBy } from './candidate.ts';
 import { DistrustError, type DistrustCode } from './errors.ts';
 import { DEFAULT_LIMITS, type Limits, type TradeRequest } from './request.ts';
 import type { Trust } from './trust.ts';
@@ -58,9 +58,9 @@ const must: (holds: boolean, code: DistrustCode, message: string) => asserts hol
 
 /** Throws `DistrustError`. */
 export function readTerms(received: Candidate, request: TradeRequest, limits: Limits, trust: Trust, namespace: 'rfq' | 'router'): Terms {
-  const candidate = shownBy(received);
+  const route = readSealedRoute(received, namespace);
+  const candidate = shownBy(received, route, request.input.asset.toLowerCase());
   const { order, domain } = readOrder(candidate, trust);
-  const route = readSealedRoute(candidate, namespace);
   const sides = matchSides(candidate, request, order, domain, trust);
   const contexts = matchContexts(candidate, order);
   const { platformFeeBps, relayFee } = matchFees(candidate, limits, contexts, sides.inputAmount);
@@ -83,7 +83,7 @@ export function readTerms(received: Candidate, request: TradeRequest, limits: Li
     ...sides,
     commitments,
     through: route?.through ?? null,
-    sequential: isSequential(candidate),
+    sequential: candidate.sequential,
     contexts,
     platformFeeBps,
     relayFee,
@@ -141,8 +141,8 @@ function matchSides(
   must(request.input.amount === undefined || inputAmount === request.input.amount, 'input_amount', `The order takes ${inputAmount}; the request gives ${request.input.amount}.`);
 
   // The first leg of a sequential route brings the taker what the next one takes.
-  const middle = isSequential(shown) ? parseAssetId(shown.composite?.legs[0]?.output.asset ?? '') : undefined;
-  must(!isSequential(shown) || middle !== undefined, 'composite', 'The first leg of the route gives no asset.');
+  const middle = shown.sequential ? parseAssetId(shown.composite?.legs[0]?.output.asset ?? '') : undefined;
+  must(!shown.sequential || middle !== undefined, 'composite', 'The first leg of the route gives no asset.');
   const delivery: Delivery = middle ? { account: taker, settlement: 'wallet' } : { account: receiver, settlement: request.settlement ?? 'wallet' };
   const target = middle ?? wanted.output;
   for (const output of order.outputs) matchOutput(output, { ...target, delivery, domain, inputOracle: order.inputOracle }, trust);
@@ -236,7 +236,7 @@ function matchAmounts(
   const [out] = shown.preview.outputs;
   must(out !== undefined && isAmount(out.amount), 'preview', 'The preview shows no output.');
   const promised = BigInt(out.amount);
-  if (isSequential(shown)) {
+  if (shown.sequential) {
     must((out.minimumAmount ?? null) === null, 'minimum_amount', 'Of a route whose later legs are not quoted yet nothing is enforced in the end; the preview says otherwise.');
     must(minOutput === undefined || promised >= minOutput, 'price_limit', `The route would give ${promised}; you want at least ${minOutput}.`);
   } else {
@@ -263,7 +263,7 @@ function matchSolvers({ solverId, splitFill, composite }: Shown, { solvers, spli
 }
 
 /** Who settles the order when no LP does: a part of the seal, in the router namespace only. */
-function readSealedRoute({ integrityChecksum }: Shown, namespace: 'rfq' | 'router'): SealedRoute | null {
+function readSealedRoute({ integrityChecksum }: Candidate, namespace: 'rfq' | 'router'): SealedRoute | null {
   const text = parseSeal(integrityChecksum)?.route ?? null;
   if (text === null) return null;
   const parsed = zSealedRoute.safeParse(jsonOf(text));

@@ -463,7 +463,7 @@ describe('legs that are not those of the trade', () => {
   const leg = (index: number, from: string, to: string, amounts: [string, string, string | null], dependsOn: number[] = []): Leg => ({ index, kind: 'dex', solverId: 's', venue: 's', chainId: 1, input: { asset: from, amount: amounts[0] }, output: { asset: to, amount: amounts[1], minimumAmount: amounts[2] }, eta: null, dependsOn });
   const hops = [leg(0, a, b, ['100', '50', null]), leg(1, b, c, ['50', '70', '69'], [0])];
   const match = (legs: Leg[], executionModel: 'atomic' | 'sequential' = 'atomic', enforced = 69n) =>
-    matchLegs({ composite: { legs, executionModel }, preview: { inputs: [], outputs: [{ asset: c, amount: '70' }] } } as unknown as Shown, { input: a, output: c, inputAmount: 100n, enforced });
+    matchLegs({ composite: { legs, executionModel }, sequential: executionModel === 'sequential', preview: { inputs: [], outputs: [{ asset: c, amount: '70' }] } } as unknown as Shown, { input: a, output: c, inputAmount: 100n, enforced });
 
   test('hops, slices and a first leg that is firm by itself pass', () => {
     match(hops);
