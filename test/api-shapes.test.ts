@@ -24,6 +24,7 @@ import { startDex } from './support/dex.ts';
 import { type RouterWorld, startRouterWorld } from './support/router.ts';
 import { createWalk, type Type } from './support/shapes.ts';
 import { silentLog, silentMetrics } from './support/silent.ts';
+import type { SolverSpec } from './support/solver.ts';
 import { signPlan } from './support/taker.ts';
 import { type Answer, E8, type Json, type TestVenue, until } from './support/venue.ts';
 
@@ -43,11 +44,27 @@ let lp: { lp: TestAccount; operator: TestAccount };
 const walk = createWalk();
 const asset = (chain: TestChain, symbol: 'usdc' | 'weth') => w.asset(chain, chain[symbol]);
 
-/** 2,500 USDC for one WETH, either way, less some basis points. */
-function priced({ input, amount }: Rfq, bps: bigint): bigint {
-  const whole = v.devnet.chains.some((chain) => input === asset(chain, 'usdc')) ? (BigInt(amount) * 10n ** 12n) / 2_500n : (BigInt(amount) * 2_500n) / 10n ** 12n;
+/** 2,500 USDC for one WETH, on either chain and either way, less some basis points; undefined for other tokens. */
+function priced({ input, output, amount }: Rfq, bps: bigint): bigint | undefined {
+  const is = (id: string, symbol: 'usdc' | 'weth') => v.devnet.chains.some((chain) => id === asset(chain, symbol));
+  const from = is(input, 'usdc') ? 'usdc' : is(input, 'weth') ? 'weth' : undefined;
+  const to = is(output, 'usdc') ? 'usdc' : is(output, 'weth') ? 'weth' : undefined;
+  if (!from || !to) return undefined;
+  const whole = from === to ? BigInt(amount) : from === 'usdc' ? (BigInt(amount) * 10n ** 12n) / 2_500n : (BigInt(amount) * 2_500n) / 10n ** 12n;
   return (whole * (10_000n - bps)) / 10_000n;
 }
+
+const maker =
+  (bps: bigint): SolverSpec['answer'] =>
+  (rfq, make) => {
+    const output = priced(rfq, bps);
+    return output ? make.quote(rfq, { output }) : make.decline(rfq, 'pair');
+  };
+/** Takes only a part. */
+const half: SolverSpec['answer'] = (rfq, make) => {
+  const output = priced(rfq, 1n);
+  return output ? { type: 'partial', rfqId: rfq.rfqId, validUntil: now() + 60, ladder: [[(BigInt(rfq.amount) / 2n).toString(), (output / 2n).toString()]] } : make.decline(rfq, 'pair');
+};
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-shapes-'));
@@ -62,11 +79,10 @@ beforeAll(async () => {
   await v.workspace('w1', { name: 'One', travelRuleThresholdUsd: 500 });
   await createAdminStore(v.db).change(async (tx) => tx.putMember({ workspaceId: 'w1', id: 'm1', firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com', role: 'member', kycStatus: 'verified', joinedAtMs: 1_700_000_000_000, removedAtMs: null }));
   [key, live, admin, viewer] = await Promise.all([v.key('service', { memberId: 'm1' }), v.key('service', { mode: 'live' }), v.key('workspace', { role: 'admin' }), v.key('workspace', { role: 'viewer' })]);
-  lp = await v.solver(1, (rfq, make) => make.quote(rfq, { output: priced(rfq, 10n) }));
+  lp = await v.solver(1, maker(10n));
   // Far from the reference: its quotes carry a warning.
-  await v.solver(2, (rfq, make) => make.quote(rfq, { output: priced(rfq, 500n) }));
-  // Two who take only a part each.
-  for (const n of [3, 4]) await v.solver(n, (rfq) => ({ type: 'partial', rfqId: rfq.rfqId, validUntil: now() + 60, ladder: [[(BigInt(rfq.amount) / 2n).toString(), (priced(rfq, 1n) / 2n).toString()]] }));
+  await v.solver(2, maker(500n));
+  for (const n of [3, 4]) await v.solver(n, half);
   const tired = await v.solver(5, () => undefined, { status: 'standby' });
   tired.say({ type: 'status', status: 'standby', note: 'inventory is being moved' });
   await v.store.putSolver({ id: 'lp-6', name: 'Nobody yet', kind: 'solver', corridors: null, disabled: false });
@@ -237,6 +253,10 @@ describe('router', () => {
     expect(best(row)['composite']?.['legs']).toHaveLength(2);
     holds(ROUTER_QUOTES, row);
     holds(ROUTER_QUOTES, await ask(taker, { ...open, ...across() }, 'router'));
+    const later = await ask(taker, { ...open, input: { asset: asset(b, 'usdc'), amount: '1000000000' }, output: { asset: third } }, 'router');
+    holds(ROUTER_QUOTES, later);
+    expect(best(later)).toMatchObject({ routingPath: 'composite', composite: { executionModel: 'sequential' } });
+    holds(PREFLIGHT, await plan(best(later), {}, 'router'));
     holds(ROUTER_QUOTES, await ask(taker, { solvers: { include: ['nobody'] } }, 'router'));
     holds(PREFLIGHT, await plan(best(direct), {}, 'router'));
     holds(PREFLIGHT, await plan(best(row), {}, 'router'));
