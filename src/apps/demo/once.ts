@@ -3,13 +3,16 @@
 import { type Check, type CheckResult, runCheck, type Tally } from './checks/check.ts';
 import { conservationCheck } from './checks/conservation.ts';
 import { attestedCheck, refundCheck } from './checks/cross-chain.ts';
+import { deferredCheck } from './checks/deferred.ts';
 import { dexCheck } from './checks/dex.ts';
 import { firmTimesCheck } from './checks/firm-times.ts';
 import { fundingChecks } from './checks/funding.ts';
 import { refusalChecks } from './checks/refusals.ts';
 import { rosterCheck } from './checks/roster.ts';
+import { compositeCheck, routerCheck } from './checks/router.ts';
 import { screeningCheck } from './checks/screening.ts';
 import { splitCheck } from './checks/split.ts';
+import { verifiedCheck } from './checks/verified.ts';
 import type { World } from './world.ts';
 
 export interface OnceReport extends Tally {
@@ -30,10 +33,10 @@ export async function runOnce(world: World, show: (line: string) => void, starte
     show(`${result.ok ? 'ok  ' : 'FAIL'}  ${result.name}  (${((performance.now() - before) / 1000).toFixed(1)} s)\n        ${result.detail}`);
   };
 
-  // The split needs all three LPs, so it comes first. What waits longest (for a refund window, for a quarantine) runs beside all the others.
+  // The split needs all three LPs, so it comes first. What waits longest (for a refund window, a quarantine, a withdrawal delay) runs beside all the others.
   await run(splitCheck);
-  const slow = [run(refundCheck), run(rosterCheck)];
-  const queue = [...fundingChecks, dexCheck, firmTimesCheck, attestedCheck, screeningCheck, ...refusalChecks];
+  const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
+  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, verifiedCheck, ...refusalChecks];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let check = queue.shift(); check; check = queue.shift()) await run(check);

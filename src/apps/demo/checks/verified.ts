@@ -1,0 +1,51 @@
+/** Two trades whose dossiers are held against signatures and chains alone, as `firmquote verify` does, and one lie that is found out. */
+
+import type { Bytes32 } from '../../../domain/hex.ts';
+import { zTravelRuleTransmission, zCompliance } from '../../../protocol/records.ts';
+import { verifyClaim } from '../../verify/checks.ts';
+import { type Claim, claimFromVenue } from '../../verify/claim.ts';
+import { openWitness } from '../../verify/witness.ts';
+import type { World } from '../world.ts';
+import { type Check, eventually, expect, expectEqual } from './check.ts';
+import { askOf, settleAndCompare, tradeOf } from './trade.ts';
+
+export const verifiedCheck: Check = {
+  name: 'verify: dossiers hold by signatures and chains alone, and a lie does not',
+  async run(world, tally) {
+    const ids: Bytes32[] = [];
+    // Large enough to be reported under the travel rule.
+    for (const corridor of [['base', 'base'], ['base', 'arc']] as const) {
+      const trade = tradeOf(world, world.freshTaker(), corridor, 'USDC', 'WETH');
+      ids.push((await settleAndCompare(trade, askOf(trade, { sell: '1500' }), tally)).orderId as Bytes32);
+    }
+    const witnesses = new Map(await Promise.all(world.manifest.chains.map(async ({ id, rpcUrl, escrow }) => [id, await openWitness(id, rpcUrl, escrow)] as const)));
+    const knownEscrows = new Map(world.manifest.chains.map(({ id, escrow }) => [id, escrow]));
+    const judge = async (orderId: Bytes32, claim: Claim) => verifyClaim({ orderId, claim, witnesses, knownEscrows });
+    try {
+      let held = 0;
+      for (const orderId of ids) {
+        const claim = await claimOf(world, orderId);
+        const checks = await judge(orderId, claim);
+        const bad = checks.find(({ result }) => result !== 'held');
+        expect(!bad, `${bad?.id}: ${bad?.says}`);
+        held += checks.length;
+        const lie = structuredClone(claim);
+        lie.trade.route.output.rawAmount = (BigInt(lie.trade.route.output.rawAmount) + 1n).toString();
+        expectEqual((await judge(orderId, lie)).filter(({ result }) => result === 'failed').map(({ id }) => id).join(), 'trade.amounts', 'what is wrong with one unit more');
+        await eventually('the travel-rule record is transmitted', 20_000, async () => zTravelRuleTransmission.parse((await dossierOf(world, orderId))['travelRuleTransmission']).state === 'transmitted');
+        expectEqual(zCompliance.parse((await dossierOf(world, orderId))['snapshotCompliance']).decision, 'allowed', 'screening at creation');
+      }
+      return `${held} checks held for a trade on one chain and one across; one unit more is found out; both screened and reported`;
+    } finally {
+      for (const witness of witnesses.values()) witness.close();
+    }
+  },
+};
+
+const claimOf = ({ manifest: { venue } }: World, orderId: Bytes32): Promise<Claim> => claimFromVenue({ url: venue.url, key: venue.keys.workspaceAdmin, workspace: venue.workspaceId, orderId });
+
+async function dossierOf({ manifest: { venue } }: World, orderId: Bytes32): Promise<Record<string, unknown>> {
+  const response = await fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades/${orderId}`, { headers: { 'X-API-Key': venue.keys.workspaceAdmin } });
+  expectEqual(response.status, 200, 'status of the dossier');
+  return (await response.json()) as Record<string, unknown>;
+}
