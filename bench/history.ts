@@ -67,7 +67,7 @@ if (have < ROWS) {
 const [span] = await db.query<{ first: number; last: number; n: number }>('select min(created_at_ms) as first, max(created_at_ms) as last, count(*) as n from trade');
 if (!span) throw new Error('no trades');
 
-const keyring = createKeyring({ store, bus: createPostgresBus(db, silentLog), clock: systemClock });
+const keyring = createKeyring({ store, bus: createPostgresBus(db, silentLog), clock: systemClock, log: silentLog });
 const gate = createGate({ keyring, clock: systemClock, metrics: silentMetrics }, { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 });
 const history = createHistory({ store, chains: new Map(chains.map((one) => [one.id, one])), screening: createScreening({ screeners: [], metrics: silentMetrics }), nativeSymbol: () => 'ETH', clock: systemClock });
 const nothing: Route = { ...tradesRoute({ history }), path: '/api/v1/workspaces/:id/nothing', handle: () => ({ items: [], total: 0, offset: 0, limit: 0 }) } as unknown as Route;

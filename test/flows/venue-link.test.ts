@@ -78,7 +78,7 @@ describe('answers are verified before they are ranked', () => {
     },
   };
 
-  test.each(Object.entries(lies))('%s never reaches a taker', async (_, lie) => {
+  test.each(Object.entries(lies))('A46: %s never reaches a taker', async (_, lie) => {
     const number = n++;
     const solver = await v.solver(number, lie, { inventory: 1_000n });
     const { json } = await ask(only(solver.id));
@@ -86,7 +86,7 @@ describe('answers are verified before they are ranked', () => {
     await solver.stop();
   });
 
-  test('a liar, a sleeper, a late one and a rude one do not keep an honest solver from the taker', async () => {
+  test('A46: a liar, a sleeper, a late one and a rude one do not keep an honest solver from the taker', async () => {
     const late: (() => void)[] = [];
     const solvers = await Promise.all([
       v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), { inventory: 1_000n }),

@@ -56,25 +56,29 @@ async function makeWorld(mode: KeyMode, n: number): Promise<World> {
 /** Whatever names something of a world. */
 const marksOf = ({ chain, orderId, quoteId, solver, taker }: World): string[] => [orderId, quoteId, `"${solver.id}"`, `eip155:${chain.chain.id}/`, `"${chain.chain.slug}-${chain.chain.slug}"`, taker.address];
 const marksIn = (text: string, world: World): string[] => marksOf(world).filter((mark) => text.includes(mark));
+/** Both worlds are one workspace's. */
+const inOurs = (path: string): string => path.replace('/workspaces/:id', '/workspaces/w1');
 const typeOf = ({ json }: Answer): unknown => json['detail']?.[0]?.['type'];
 
-test.each(MODES)('%s: every GET there is, asked with its own key and the other world’s ids, shows nothing of that world', async (mode) => {
+test.each(MODES)('A6: %s: every GET there is, asked with its own key and the other world’s ids, shows nothing of that world', async (mode) => {
   const [mine, theirs] = [worlds[mode], other(mode)];
   const unknown = `0x${'12'.repeat(32)}`;
   const routes = v.venue.routes.filter(({ method }) => method === 'GET');
   expect(routes.length).toBeGreaterThan(3);
   for (const { path, keyKinds } of routes) {
+    const ofOne = /:/.test(inOurs(path));
     for (const kind of keyKinds as KeyKind[]) {
-      const get = (id: string) => v.call('GET', path.replace(/:[A-Za-z]+/g, id), { key: mine.keys[kind] });
+      const get = (id: string) => v.call('GET', inOurs(path).replace(/:[A-Za-z]+/g, id), { key: mine.keys[kind] });
       const [asked, same] = [await get(theirs.orderId), await get(unknown)];
-      if (path.includes('/:')) expect([path, asked.status, asked.text], path).toEqual([path, 404, same.text]);
+      if (ofOne) expect([path, asked.status, asked.text], path).toEqual([path, 404, same.text]);
+      else expect([path, asked.status]).toEqual([path, 200]);
       expect([path, marksIn(asked.text, theirs)]).toEqual([path, []]);
-      if (path.includes('/:')) expect([path, (await get(mine.orderId)).text]).toEqual([path, expect.stringContaining(mine.orderId)]);
+      if (ofOne) expect([path, (await get(mine.orderId)).text]).toEqual([path, expect.stringContaining(mine.orderId)]);
     }
   }
 });
 
-test.each(MODES)('%s: a quote over the other world’s chains is refused, on either side, and nobody is asked', async (mode) => {
+test.each(MODES)('A6: %s: a quote over the other world’s chains is refused, on either side, and nobody is asked', async (mode) => {
   const [mine, theirs] = [worlds[mode], other(mode)];
   const heard = theirs.solver.received.filter(({ type }) => type === 'rfq').length;
   const own = quoteBody(mine.chain, mine.taker);
@@ -88,12 +92,17 @@ test.each(MODES)('%s: a quote over the other world’s chains is refused, on eit
   expect(theirs.solver.received.filter(({ type }) => type === 'rfq')).toHaveLength(heard);
 });
 
-test.each(MODES)('%s: a candidate of the other world neither passes preflight nor becomes an order, in the same workspace', async (mode) => {
+test.each(MODES)('A6: %s: a candidate of the other world neither passes preflight nor becomes an order, in the same workspace', async (mode) => {
   const [mine, theirs] = [worlds[mode], other(mode)];
-  for (const route of v.venue.routes.filter(({ path }) => path.endsWith('/orders') || path.endsWith('/orders/preflight'))) {
-    if (route.method !== 'POST' || !route.path.includes('/rfq/')) continue;
-    const body = route.path.endsWith('/preflight') ? { quoteResponse: theirs.candidate } : theirs.submission;
-    const refused = await v.call('POST', route.path, { key: mine.keys.service, body });
+  const routed = (await v.call('POST', '/api/v1/router/quotes', { key: theirs.keys.service, body: quoteBody(theirs.chain, theirs.taker) })).json['quotes']?.[0] as Json;
+  for (const [namespace, quoteResponse] of [['rfq', theirs.candidate], ['router', routed]] as const) {
+    expect(quoteResponse).toBeDefined();
+    for (const [path, body] of [['orders/preflight', { quoteResponse }], ['orders', { ...theirs.submission, quoteResponse }]] as const) {
+      const refused = await v.call('POST', `/api/v1/${namespace}/${path}`, { key: mine.keys.service, body });
+      expect([namespace, path, refused.status, typeOf(refused)]).toEqual([namespace, path, 422, 'integrity_mismatch']);
+    }
+  }
+});
     expect([route.path, refused.status, typeOf(refused)]).toEqual([route.path, 422, 'integrity_mismatch']);
   }
 });
@@ -112,7 +121,7 @@ test('pairs: a live key is told of production, a test key of both, and trades on
   expect((await v.call('GET', '/api/v1/rfq/pairs', { key: worlds.test.keys.service })).json).toMatchObject({ [sandbox.chain.slug]: SANDBOX, [production.chain.slug]: PRODUCTION });
 });
 
-test.each(MODES)('%s: a solver’s key opens its own world’s chains, and it hears of no request, order or award of the other', (mode) => {
+test.each(MODES)('A6: %s: a solver’s key opens its own world’s chains, and it hears of no request, order or award of the other', (mode) => {
   const { solver, chain } = worlds[mode];
   const challenge = solver.received.find(({ type }) => type === 'challenge') as { chains: { chainId: number }[] } | undefined;
   expect(challenge?.chains.map(({ chainId }) => chainId)).toEqual([chain.chain.id]);
@@ -141,7 +150,7 @@ describe('topics', () => {
     };
   }
 
-  test.each(MODES)('%s: no topic of the other world can be had, and the open ones stay silent while that world trades', async (mode) => {
+  test.each(MODES)('A6: %s: no topic of the other world can be had, and the open ones stay silent while that world trades', async (mode) => {
     const [mine, theirs] = [worlds[mode], other(mode)];
     for (const kind of ['service', 'workspace'] as const) {
       const client = await connect(mine.keys[kind]);

@@ -69,9 +69,12 @@ async function single(rpc: Rpc, { to, data }: Pending, tag: string): Promise<Hex
   }
 }
 
+/** How nodes put it that the code itself could not go on: what geth and its kin say, and revm's own words. */
+const HALTED = /execution reverted|revert|invalid opcode|out ?of ?gas|OOG|EVM error|invalid jump|stack (?:under|over)flow|gas uint64 overflow|return data out of bounds|write protection/i;
+
 /** Did the contract say no, rather than the node? First of all tests, because revert text can imitate anything. */
 export function isRevert(refusal: RpcRefusal): boolean {
-  return refusal.rpcCode === 3 || /execution reverted|revert|invalid opcode|OutOfGas|out of gas/i.test(refusal.message);
+  return refusal.rpcCode === 3 || HALTED.test(refusal.message);
 }
 
 /** The revert data that a refusal carries. */

@@ -123,9 +123,9 @@ describe('A45: whom we ask', () => {
     ['loopback, IPv6', 'https://[::1]/'],
     ['the cloud’s metadata', 'https://169.254.169.254/latest/meta-data'],
     ['no URL', 'screening.example'],
-  ])('refused before anything is sent: %s', (_, address) => expect(() => strict.check(address)).toThrow(OutboundRefused));
+  ])('A45: refused before anything is sent: %s', (_, address) => expect(() => strict.check(address)).toThrow(OutboundRefused));
 
-  test('a listed name that leads into our own network is not followed', async () => {
+  test('A45: a listed name that leads into our own network is not followed', async () => {
     await expect(strict.request({ url: `https://localhost:${(server.address() as AddressInfo).port}/`, method: 'GET', timeoutMs: 2_000, maxBytes: 100 })).rejects.toThrow('private address');
     expect(asked).toEqual([]);
   });

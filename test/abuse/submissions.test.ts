@@ -1,11 +1,12 @@
-/** What a submission may not do: every mutation, every stale or borrowed signature, every replay is refused without side effects (A6-A26, A38). */
+/** What a submission may not do: every mutation, every stale or borrowed signature, every replay is refused without side effects. */
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encodeFunctionData, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { assetId } from '../../src/domain/asset.ts';
-import { invalidateNonceCall } from '../../src/settlement/call.ts';
+import { invalidateNonceCall, settleCall } from '../../src/settlement/call.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
 import { signPlan, signTypedData } from '../support/taker.ts';
 import { type Answer, type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
@@ -63,7 +64,7 @@ function edit(root: Json, path: Path, change: (parent: Record<string | number, u
   return copy as unknown as Json;
 }
 
-describe('A7, A8: a candidate is what was quoted or nothing', () => {
+describe('a candidate is what was quoted or nothing', () => {
   const mutations: Record<string, (parent: Record<string | number, unknown>, last: string | number) => void> = {
     change: (parent, last) => {
       const value = parent[last];
@@ -78,7 +79,7 @@ describe('A7, A8: a candidate is what was quoted or nothing', () => {
     upper: (parent, last) => (parent[last] = typeof parent[last] === 'string' && parent[last].toUpperCase() !== parent[last] ? parent[last].toUpperCase() : 7),
   };
 
-  test('law: every change at every JSON path is refused', async () => {
+  test('A7: law: every change at every JSON path is refused', async () => {
     const { candidate, submission } = await ready();
     const paths = pathsOf(candidate);
     expect(paths.length).toBeGreaterThan(80);
@@ -97,7 +98,7 @@ describe('A7, A8: a candidate is what was quoted or nothing', () => {
     expect((await submit(submission)).status).toBe(200);
   });
 
-  test('law: reordered arrays and swapped values are refused', async () => {
+  test('A7, A8: law: reordered arrays and swapped values are refused', async () => {
     const { candidate, submission } = await ready();
     const types = candidate['order']?.['payload']?.['types']?.['StandardOrder'] as unknown as unknown[];
     expect(refusal(await submit({ ...submission, quoteResponse: edit(candidate, ['order', 'payload', 'types', 'StandardOrder'], (parent, last) => (parent[last] = [...types].reverse())) }))).toEqual([422, 'integrity_mismatch']);
@@ -112,25 +113,25 @@ describe('A7, A8: a candidate is what was quoted or nothing', () => {
     );
   });
 
-  test('key order is not part of a candidate', async () => {
+  test('A7: key order is not part of a candidate', async () => {
     const { candidate, submission } = await ready();
     const reversed = Object.fromEntries(Object.entries(candidate as unknown as Record<string, unknown>).reverse());
     expect((await submit({ ...submission, quoteResponse: reversed })).status).toBe(200);
   });
 
-  test('preflight refuses the same', async () => {
+  test('A7: preflight refuses the same', async () => {
     const { candidate } = await ready();
     expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: { ...(candidate as object), validUntil: 4_000_000_000 } }))).toEqual([422, 'integrity_mismatch']);
   });
 });
 
-describe('A9-A11: seals of other keys, accounts and namespaces', () => {
-  test.each(['', 'x', 'v1.k1.00.AA', `v1.k1.${'zz'.repeat(32)}.AAAA`, `v1.k9.${'00'.repeat(32)}.AAAA`, `v1.k1.${'00'.repeat(31)}.AAAA`])('checksum %j', async (integrityChecksum) => {
+describe('seals of other keys, accounts and namespaces', () => {
+  test.each(['', 'x', 'v1.k1.00.AA', `v1.k1.${'zz'.repeat(32)}.AAAA`, `v1.k9.${'00'.repeat(32)}.AAAA`, `v1.k1.${'00'.repeat(31)}.AAAA`])('A9: checksum %j', async (integrityChecksum) => {
     const { candidate, submission } = await ready();
     expect(refusal(await submit({ ...submission, quoteResponse: { ...(candidate as object), integrityChecksum } }))).toEqual([422, 'integrity_mismatch']);
   });
 
-  test('another workspace, and a key of the other mode, cannot use it', async () => {
+  test('A10, A38: another workspace, and a key of the other mode, cannot use it', async () => {
     await v.workspace('w2');
     const { candidate, submission } = await ready();
     const foreign = await v.key('service', { workspaceId: 'w2' });
@@ -141,24 +142,39 @@ describe('A9-A11: seals of other keys, accounts and namespaces', () => {
     expect((await submit(submission, {}, await v.key('service'))).status).toBe(200);
   });
 
-  test('a router candidate is told where it belongs', async () => {
+  test('A10, A11: a candidate of one namespace is none of the other, unchanged or dressed up', async () => {
+    const { submission, candidate } = await ready();
+    expect(refusal(await post('/api/v1/router/orders', submission))).toEqual([422, 'namespace_mismatch']);
+    expect(refusal(await post('/api/v1/router/orders/preflight', { quoteResponse: candidate }))).toEqual([422, 'namespace_mismatch']);
+    const { splitFill: _, validity: __, ...shaped } = candidate as unknown as Record<string, unknown>;
+    const [output] = candidate['preview']?.['outputs'] as unknown as Json[];
+    const { amountBeforeFees: ___, deltaFromMid: ____, ...plain } = output as unknown as Record<string, unknown>;
+    const dressed = { ...shaped, composite: null, preview: { ...(shaped['preview'] as object), outputs: [plain] } };
+    expect(refusal(await post('/api/v1/router/orders', { ...submission, quoteResponse: dressed }))).toEqual([422, 'integrity_mismatch']);
+    const taker = await fundedTaker();
+    const routed = (await post('/api/v1/router/quotes', { taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth } })).json['quotes']?.[0] as Json;
+    expect(refusal(await submit({ ...submission, quoteResponse: routed }))).toEqual([422, 'namespace_mismatch']);
+    expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: routed }))).toEqual([422, 'namespace_mismatch']);
+  });
+
+  test('A11: a router candidate is told where it belongs', async () => {
     const { candidate, submission } = await ready();
     const { splitFill: _, ...rest } = candidate as unknown as Record<string, unknown>;
     expect(refusal(await submit({ ...submission, quoteResponse: { ...rest, composite: null } }))).toEqual([422, 'namespace_mismatch']);
   });
 });
 
-describe('A12-A14: time, and one order a quote', () => {
-  test('an expired quote is refused by the chain\'s clock', async () => {
+describe('time, and one order a quote', () => {
+  test('A12: an expired quote is refused by the chain\'s clock', async () => {
     const { candidate: late, submission } = await ready();
     await v.chain.anvil.advance(70);
     await until(() => (v.chain.port.head()?.timestamp ?? 0) >= (late['validUntil'] as number));
-    
-    expect(refusal(await submit({ ...submission, quoteResponse: late }))).toEqual([422, 'quote_expired']);
+    // Whatever the caller's clock says.
+    expect(refusal(await submit({ ...submission, quoteResponse: late }, { Date: 'Thu, 01 Jan 1970 00:00:00 GMT' }))).toEqual([422, 'quote_expired']);
     expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: late }))).toEqual([422, 'quote_expired']);
   });
 
-  test('the same key and body get the same order, byte for byte; another body does not', async () => {
+  test('A13, A14: the same key and body get the same order, byte for byte; another body does not', async () => {
     const { candidate, submission } = await ready();
     const headers = { 'Idempotency-Key': 'one' };
     const first = await submit(submission, headers);
@@ -172,7 +188,20 @@ describe('A12-A14: time, and one order a quote', () => {
     expect((await v.store.openOrders(100)).filter(({ quoteId }) => quoteId === (candidate['quoteId'] as unknown)).length).toBe(1);
   });
 
-  test('twenty at once with one key make one order; with twenty keys too', async () => {
+  test('A14: the same Idempotency-Key in another workspace is another one', async () => {
+    await v.workspace('w3');
+    const theirs = await v.key('service', { workspaceId: 'w3' });
+    const headers = { 'Idempotency-Key': 'shared' };
+    const mine = await submit((await ready()).submission, headers);
+    const taker = await fundedTaker();
+    const quote = (await post('/api/v1/rfq/quotes', { taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth } }, {}, theirs)).json['quotes']?.[0] as Json;
+    const plan = (await post('/api/v1/rfq/orders/preflight', { quoteResponse: quote }, {}, theirs)).json;
+    const other = await submit(await signPlan(taker, quote, plan), headers, theirs);
+    expect([mine.status, other.status]).toEqual([200, 200]);
+    expect(other.json['id']).not.toBe(mine.json['id']);
+  });
+
+  test('A14: twenty at once with one key make one order; with twenty keys too', async () => {
     const { submission } = await ready();
     const same = await Promise.all(Array.from({ length: 20 }, () => submit(submission, { 'Idempotency-Key': 'crowd' })));
     for (const answer of same) expect([200, 409]).toContain(answer.status);
@@ -185,12 +214,12 @@ describe('A12-A14: time, and one order a quote', () => {
     expect(many[0]?.status).toBe(200);
   });
 
-  test.each([['empty', ' '], ['huge', 'k'.repeat(10_000)], ['too long', 'k'.repeat(256)], ['not ASCII', 'ké']])('an Idempotency-Key that is %s is refused', async (_, value) => {
+  test.each([['empty', ' '], ['huge', 'k'.repeat(10_000)], ['too long', 'k'.repeat(256)], ['not ASCII', 'ké']])('A14: an Idempotency-Key that is %s is refused', async (_, value) => {
     const { submission } = await ready();
     expect(refusal(await submit(submission, { 'Idempotency-Key': value }))).toEqual([422, 'value_error']);
   });
 
-  test('a sibling candidate of a submitted one is refused: one nonce, one order', async () => {
+  test('A13: a sibling candidate of a submitted one is refused: one nonce, one order', async () => {
     await v.solver(2, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_700n }));
     const taker = await fundedTaker();
     const [a, b] = (await ask(taker)).json['quotes'] as unknown as [Json, Json];
@@ -199,8 +228,8 @@ describe('A12-A14: time, and one order a quote', () => {
   });
 });
 
-describe('A15-A19: signatures', () => {
-  test('another signer, another domain, another order\'s signature', async () => {
+describe('signatures', () => {
+  test('A15: another signer, another domain, another order\'s signature', async () => {
     const { taker, candidate, submission } = await ready();
     const payload = candidate['order']?.['payload'] as Json;
     const stranger = account(9_999);
@@ -211,7 +240,7 @@ describe('A15-A19: signatures', () => {
     }
   });
 
-  test('spellings: high s, zeros, lengths; v 0/1 and compact are one and the same order', async () => {
+  test('A16: spellings: high s, zeros, lengths; v 0/1 and compact are one and the same order', async () => {
     const { submission } = await ready();
     const signature = submission['signature'] as Hex;
     const [r, s, vByte] = [signature.slice(2, 66), BigInt(`0x${signature.slice(66, 130)}`), Number.parseInt(signature.slice(130), 16)];
@@ -226,7 +255,7 @@ describe('A15-A19: signatures', () => {
     for (const same of [low, compact]) expect((await submit({ ...submission, signature: same })).text).toBe(first.text);
   });
 
-  test('EIP1271 without code at the address, and an ERC-6492 wrapper', async () => {
+  test('A17, A19: EIP1271 without code at the address, and an ERC-6492 wrapper', async () => {
     const { submission } = await ready();
     expect(refusal(await submit({ ...submission, signScheme: 'EIP1271' }))).toEqual([422, 'invalid_signature']);
     expect(refusal(await submit({ ...submission, signScheme: 'EIP1271', signature: `${submission['signature'] as string}${'6492'.repeat(16)}` }))).toEqual([422, 'wallet_not_deployed']);
@@ -234,20 +263,99 @@ describe('A15-A19: signatures', () => {
   });
 });
 
-describe('A20-A22: nonces and locks', () => {
-  test('a nonce cancelled on chain', async () => {
+describe('contract wallets with bad manners', () => {
+  /** Runtime code, by hand. */
+  const BAD: [string, Hex][] = [
+    ['reverts', '0x5f5ffd'],
+    ['burns all the gas there is', '0x5b5f56'],
+    ['answers with a megabyte', '0x621000005ff3'],
+    ['answers with 64 KB of nothing', '0x620100005ff3'],
+    ['says another word', `0x7f${'ff'.repeat(32)}5f5260205ff3`],
+    ['says the word in four bytes', '0x631626ba7e60e01b5f5260045ff3'],
+    ['says the word and more in one', `0x7f1626ba7e${'ff'.repeat(28)}5f5260205ff3`],
+    ['returns nothing', '0x00'],
+  ];
+  const YES: Hex = '0x631626ba7e60e01b5f5260205ff3';
+  const become = (taker: TestAccount, code: Hex) => v.chain.anvil.rpc('anvil_setCode', [taker.address, code]);
+  /** Funded from the ledger, so that the order's signature is all that is missing. */
+  async function deposited(): Promise<{ taker: TestAccount; quoteResponse: Json }> {
+    const taker = await fundedTaker();
+    await v.chain.deposit(taker.address, v.chain.usdc.address, 2_000_000_000n);
+    return { taker, quoteResponse: await candidateFor(taker) };
+  }
+
+  test('A17: an EIP1271 wallet that does anything but say the word is refused, at bounded cost', async () => {
+    const { taker, quoteResponse } = await deposited();
+    for (const [manners, code] of BAD) {
+      await become(taker, code);
+      expect([manners, ...refusal(await submit({ quoteResponse, signature: '0x1234', signScheme: 'EIP1271' }))]).toEqual([manners, 422, 'invalid_signature']);
+    }
+    expect((await v.store.openOrders(1_000)).filter(({ quoteId }) => quoteId === (quoteResponse['quoteId'] as unknown))).toEqual([]);
+  });
+
+  test('A17, A13: one that changes its mind cannot be settled, and another signature of it is another submission', async () => {
+    const { taker, quoteResponse } = await deposited();
+    await become(taker, YES);
+    const accepted = await submit({ quoteResponse, signature: '0x1234', signScheme: 'EIP1271' });
+    expect(accepted.status, accepted.text).toBe(200);
+    expect(refusal(await submit({ quoteResponse, signature: '0x5678', signScheme: 'EIP1271' }))).toEqual([422, 'quote_already_used']);
+    expect((await submit({ quoteResponse, signature: '0x1234', signScheme: 'EIP1271' }, { 'Idempotency-Key': 'wallet' })).text).toBe(accepted.text);
+    const record = await v.store.order(accepted.json['id'] as unknown as Hex);
+    if (!record) throw new Error('no order');
+    const settle = { from: account(9_998).address, to: v.chain.chain.escrow, data: settleCall(record.order, record.funding, record.quoteId, record.commitments) };
+    expect((await v.chain.port.simulate(settle)).ok).toBe(true);
+    await become(taker, BAD[0]?.[1] as Hex);
+    expect((await v.chain.port.simulate(settle)).ok).toBe(false);
+    expect(await v.chain.port.orderStatus(record.orderId)).toBe('none');
+  });
+
+  test('A18: an EOA that delegates its code: its own signature settles from the ledger, and a permit only if the code accepts it', async () => {
+    const { taker, quoteResponse } = await deposited();
+    const delegate = account(9_997);
+    await become(delegate, BAD[0]?.[1] as Hex);
+    await become(taker, `0xef0100${delegate.address.slice(2)}`);
+    const accepted = await submit({ quoteResponse, signature: await signTypedData(taker, quoteResponse['order']?.['payload'] as Json) });
+    expect(accepted.status, accepted.text).toBe(200);
+    const record = await v.store.order(accepted.json['id'] as unknown as Hex);
+    if (!record) throw new Error('no order');
+    expect((await v.chain.port.simulate({ from: delegate.address, to: v.chain.chain.escrow, data: settleCall(record.order, record.funding, record.quoteId, record.commitments) })).ok).toBe(true);
+    // Permit2 asks the code and not the key: what that would refuse is refused here, before it costs a transaction.
+    const other = await fundedTaker();
+    await v.chain.approve(other.address, v.chain.weth.address, v.chain.chain.permit2);
+    const candidate = await candidateFor(other, { input: { asset: weth, amount: '400000000000000000' }, output: { asset: usdc } });
+    const submission = await signPlan(other, candidate, await preflight(candidate));
+    await become(other, `0xef0100${delegate.address.slice(2)}`);
+    expect(refusal(await submit(submission))).toEqual([422, 'lock_invalid']);
+    await become(delegate, YES);
+    expect((await submit(submission)).status).toBe(200);
+  });
+});
+
+describe('nonces and locks', () => {
+  test('A20: a nonce cancelled on chain', async () => {
     const { taker, candidate, submission } = await ready();
     await v.chain.send(taker.address, v.chain.chain.escrow, invalidateNonceCall(BigInt(candidate['order']?.['payload']?.['message']?.['nonce'] as string)));
     expect(refusal(await submit(submission))).toEqual([422, 'nonce_used']);
     expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: candidate }))).toEqual([422, 'nonce_used']);
   });
 
-  test('no lock at all', async () => {
+  test('A20: a permit nonce invalidated in Permit2', async () => {
+    const taker = await fundedTaker();
+    await v.chain.approve(taker.address, v.chain.weth.address, v.chain.chain.permit2);
+    const candidate = await candidateFor(taker, { input: { asset: weth, amount: '400000000000000000' }, output: { asset: usdc } });
+    const submission = await signPlan(taker, candidate, await preflight(candidate));
+    const nonce = BigInt(candidate['order']?.['payload']?.['message']?.['nonce'] as string);
+    const invalidate = encodeFunctionData({ abi: parseAbi(['function invalidateUnorderedNonces(uint256 wordPos, uint256 mask)']), args: [nonce >> 8n, 1n << (nonce & 0xffn)] });
+    await v.chain.send(taker.address, v.chain.chain.permit2, invalidate);
+    expect(refusal(await submit(submission))).toEqual([422, 'nonce_used']);
+  });
+
+  test('A21: no lock at all', async () => {
     const { submission } = await ready();
     expect(refusal(await submit({ ...submission, eip3009Authorization: null }))).toEqual([422, 'lock_required']);
   });
 
-  test('EIP-3009: windows, nonce, signer, and a wallet without the money', async () => {
+  test('A22: EIP-3009: windows, nonce, signer, and a wallet without the money', async () => {
     const { taker, candidate, plan, submission } = await ready();
     const authorization = submission['eip3009Authorization'] as Record<string, unknown>;
     const payload = plan['nextActions']?.[0]?.['typedData']?.['payload'] as Json;
@@ -269,7 +377,21 @@ describe('A20-A22: nonces and locks', () => {
     expect((await submit(submission)).status).toBe(200);
   });
 
-  test('permit2Lock: past, too short, beyond a number, another signer, not asked for', async () => {
+  test('A22: an authorization whose nonce has been used', async () => {
+    const { taker, plan, submission } = await ready();
+    const authorization = submission['eip3009Authorization'] as { signature: Hex; validAfter: number; validBefore: number; nonce: Hex };
+    const message = (plan['nextActions'] as unknown as Json[]).find(({ purpose }) => (purpose as unknown) === 'eip3009Authorization')?.['typedData']?.['payload']?.['message'] as Json;
+    const receive = encodeFunctionData({
+      abi: parseAbi(['function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)']),
+      args: [taker.address, v.chain.chain.escrow, BigInt(message['value'] as string), BigInt(authorization.validAfter), BigInt(authorization.validBefore), authorization.nonce, authorization.signature],
+    });
+    await v.chain.anvil.rpc('anvil_setBalance', [v.chain.chain.escrow, '0xde0b6b3a7640000']);
+    await v.chain.send(v.chain.chain.escrow, v.chain.usdc.address, receive);
+    const refused = await submit(submission);
+    expect([refused.status, refused.json['detail']?.[0]?.['loc']]).toEqual([422, ['body', 'eip3009Authorization', 'nonce']]);
+  });
+
+  test('A21: permit2Lock: past, too short, beyond a number, another signer, not asked for', async () => {
     const body = { input: { asset: weth, amount: '400000000000000000' }, output: { asset: usdc } };
     const taker = await fundedTaker();
     await v.chain.approve(taker.address, v.chain.weth.address, v.chain.chain.permit2);
@@ -289,8 +411,8 @@ describe('A20-A22: nonces and locks', () => {
   });
 });
 
-describe('A6, A24-A26, A38: requests that cannot be', () => {
-  test('chains of another roster', async () => {
+describe('requests that cannot be', () => {
+  test('A6, A25: chains of another roster', async () => {
     const taker = account(1);
     const live = await v.key('service', { mode: 'live' });
     const body = { taker: taker.address, input: { asset: usdc, amount: '1' }, output: { asset: weth } };
@@ -300,7 +422,7 @@ describe('A6, A24-A26, A38: requests that cannot be', () => {
     expect((await ask(taker, { output: { asset: `eip155:${v.chain.chain.id}/erc20:0x${'ab'.repeat(20)}` } })).json).toMatchObject({ productUnavailable: { code: 'pair_not_supported' } });
   });
 
-  test('amounts: too small for the fees, too large for anybody', async () => {
+  test('A24: amounts: too small for the fees, too large for anybody', async () => {
     const taker = account(1);
     expect((await ask(taker, { input: { asset: usdc, amount: '1' } })).json).toMatchObject({ quotes: [], productUnavailable: { code: 'amount_too_small', corridor: 'chain1-chain1' } });
     const large = await ask(taker, { input: { asset: usdc, amount: '5000000000000' }, solvers: { include: ['lp-1'] } });
@@ -309,7 +431,7 @@ describe('A6, A24-A26, A38: requests that cannot be', () => {
     expect((await ask(taker, { minValidUntil: 4_000_000_000 })).json).toMatchObject({ productUnavailable: { code: 'validity_unavailable' } });
   });
 
-  test('receivers that are nobody', async () => {
+  test('A26: receivers that are nobody', async () => {
     const taker = account(1);
     const lp = v.venue.roster.entry('lp-1')?.session?.accounts.get(v.chain.chain.id)?.account;
     for (const receiver of [v.chain.chain.escrow, v.chain.weth.address, `0x${'00'.repeat(20)}`, lp]) {
@@ -321,7 +443,7 @@ describe('A6, A24-A26, A38: requests that cannot be', () => {
     expect(sent['preview']?.['outputs']?.[0]?.['receiver']).toBe(other.address);
   });
 
-  test('somebody else\'s order is no order', async () => {
+  test('A38: somebody else\'s order is no order', async () => {
     await v.workspace('w2');
     const { submission } = await ready();
     const { id } = (await submit(submission)).json as unknown as { id: string };

@@ -1,9 +1,8 @@
-/** The edge itself: keys, bodies, media types, paths, sockets and slow or greedy clients (A1-A3, A9, A23-A32, A39-A44). */
+/** The edge itself: keys, bodies, media types, paths, and what the public port does not answer. */
 
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { assetId } from '../../src/domain/asset.ts';
 import { KEYS_TOPIC } from '../../src/venue/keys.ts';
 import { account } from '../support/devnet.ts';
@@ -14,7 +13,7 @@ let key: string;
 let body: Record<string, unknown>;
 
 beforeAll(async () => {
-  v = await startTestVenue({ sockets: { pingEveryMs: 200, maxPerKey: 8, maxFramesPerSecond: 50 } });
+  v = await startTestVenue();
   key = await v.key('service');
   const { chain, usdc, weth } = v.chain;
   body = { taker: account(1).address, input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' }, output: { asset: assetId({ chainId: chain.id, token: weth.address }) } };
@@ -24,10 +23,24 @@ afterAll(() => v.stop());
 
 const QUOTES = '/api/v1/rfq/quotes';
 const raw = (text: string | Buffer, headers: Record<string, string> = {}) => v.call('POST', QUOTES, { key, raw: text, headers });
+/** What a socket is told to exactly these bytes, until it is closed or has answered `answers` requests. */
+const say = (text: string, answers = Number.POSITIVE_INFINITY): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect(v.http.port, '127.0.0.1');
+    let heard = '';
+    const end = () => resolve(heard);
+    socket.on('data', (data) => {
+      heard += data.toString();
+      if (heard.split('HTTP/1.1 ').length > answers) socket.destroy();
+    });
+    socket.on('close', end);
+    socket.on('error', end);
+    socket.write(text, 'latin1');
+  });
 const refusal = ({ status, json }: { status: number; json: Json }): [number, unknown] => [status, json?.['detail']?.[0]?.['type'] ?? json?.['error']?.['code']];
 
-describe('A1-A3: keys', () => {
-  test('no key, and every key that is none, answer the same', async () => {
+describe('keys', () => {
+  test('A1, A2: no key, and every key that is none, answer the same', async () => {
     const nearly = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
     const revoked = await v.key('service');
     expect((await v.call('GET', '/api/v1/rfq/pairs', { key: revoked })).status).toBe(200);
@@ -35,11 +48,37 @@ describe('A1-A3: keys', () => {
     await v.store.revokeKey(record?.id ?? '', Date.now());
     await v.bus.publish(KEYS_TOPIC, '');
     await until(async () => (await v.call('GET', '/api/v1/rfq/pairs', { key: revoked })).status === 401);
-    const answers = await Promise.all(['', 'x', 'k'.repeat(10_000), nearly, revoked, key.replace('test', 'live'), ` ${key} x`, undefined].map((one) => v.call('POST', QUOTES, { key: one ?? null, body })));
+    const answers = await Promise.all(['', 'x', 'k'.repeat(10_000), nearly, revoked, key.replace('test', 'live'), ` ${key} x`, 'k\u00e9y', 'tab\there', undefined].map((one) => v.call('POST', QUOTES, { key: one ?? null, body })));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set(['401 {"error":{"code":"unauthorized","message":"This needs a valid API key in the X-API-Key header."}}']));
   });
 
-  test('a key of the wrong kind', async () => {
+  test('A1: a key with control bytes is no header at all, and none of its bytes comes back', async () => {
+    for (const byte of ['\x00', '\x01', '\x1b[31m', '\x7f']) {
+      const answer = await say(`GET /api/v1/rfq/pairs HTTP/1.1\r\nHost: x\r\nX-API-Key: fq_test_${byte}\r\nConnection: close\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 40[01] /);
+      expect(answer).not.toContain(byte);
+    }
+  });
+
+  test('A2: of a key, the database holds a hash and a few characters to find it by', async () => {
+    const rows = JSON.stringify(await v.db.query('select * from api_key'));
+    expect(rows).not.toContain(key);
+    expect(rows).not.toContain(key.slice(8, 20));
+    expect(rows).toContain(`"lookup":"${key.slice(8, 16)}"`);
+  });
+
+  test('A3: every route refuses every kind of key but its own, before it looks at anything else', async () => {
+    const keys = { service: key, workspace: await v.key('workspace'), solver: await v.key('solver', { solverId: 'lp-1' }) };
+    for (const { method, path, keyKinds } of v.venue.routes) {
+      for (const kind of ['service', 'workspace', 'solver'] as const) {
+        if (keyKinds.includes(kind)) continue;
+        const answer = await v.call(method, path.replace(/:[A-Za-z]+/g, 'x'), { key: keys[kind], ...(method === 'POST' ? { raw: '{broken' } : {}) });
+        expect([path, kind, ...refusal(answer)]).toEqual([path, kind, 403, 'wrong_key_kind']);
+      }
+    }
+  });
+
+  test('A3: a key of the wrong kind', async () => {
     for (const kind of ['workspace', 'solver'] as const) {
       const other = await v.key(kind, { solverId: 'lp-1' });
       for (const [method, path] of [['POST', QUOTES], ['POST', '/api/v1/rfq/orders'], ['POST', '/api/v1/rfq/orders/preflight'], ['GET', '/api/v1/rfq/orders/x'], ['GET', '/api/v1/solvers'], ['GET', '/api/v1/rfq/pairs']] as const) {
@@ -49,15 +88,24 @@ describe('A1-A3: keys', () => {
   });
 });
 
-describe('A27-A32: bodies and paths', () => {
-  test('size before key, key before parsing', async () => {
+describe('bodies and paths', () => {
+  test('A27: size before key, key before parsing', async () => {
     const huge = 'x'.repeat(256 * 1024 + 1);
     expect(refusal(await v.call('POST', QUOTES, { key: null, raw: huge }))).toEqual([413, 'body_too_large']);
     expect(refusal(await v.call('POST', QUOTES, { key: null, raw: '{broken' }))).toEqual([401, 'unauthorized']);
     expect(refusal(await raw(`"${'x'.repeat(256 * 1024 - 2)}"`))).toEqual([422, 'value_error'.replace('value_error', 'object_type')]);
   });
 
-  test('a chunked body without end is cut off', async () => {
+  test('A27: a body shorter than announced is no request, one longer is another one, and one of no length is empty', async () => {
+    const head = `POST ${QUOTES} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n`;
+    expect(await say(`${head}Content-Length: 2\r\n\r\n{}GARBAGE\r\n\r\n`)).toMatch(/HTTP\/1\.1 400 /);
+    expect(await say(`${head}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 4(?:15|22) /);
+    expect(await say(`${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}`)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await say(`${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await say(`${head}Content-Length: -1\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('A27: a chunked body without end is cut off', async () => {
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(v.http.port, '127.0.0.1');
       let text = '';
@@ -82,7 +130,7 @@ describe('A27-A32: bodies and paths', () => {
     ['another charset', { 'Content-Type': 'application/json; charset=utf-16' }, 415],
     ['gzip', { 'Content-Encoding': 'gzip' }, 415],
     ['method override', { 'X-HTTP-Method-Override': 'DELETE' }, 200],
-  ])('%s', async (_, headers, status) => {
+  ])('A28, A32: %s', async (_, headers, status) => {
     const payload = 'Content-Encoding' in headers ? gzipSync(JSON.stringify(body)) : JSON.stringify(body);
     expect((await raw(payload, headers as unknown as Record<string, string>)).status).toBe(status);
   });
@@ -96,22 +144,25 @@ describe('A27-A32: bodies and paths', () => {
     ['GET', '/api/v1/solvers/', 404],
     ['GET', '/API/v1/solvers', 404],
     ['GET', '/metrics', 404],
+    ['GET', '/healthz', 404],
+    ['GET', '/readyz', 404],
+    ['GET', '/admin/v1/workspaces', 404],
+    ['POST', '/api/v1/quotes', 404],
+    ['POST', '/api/v1/orders', 404],
+    ['GET', '/api/v1/orders/x', 404],
+    ['GET', '/api/v1/8453/quotes', 404],
+    ['GET', '/api/v1/pairs', 404],
     ['GET', '/api/v1/%zz', 404],
-  ])('%s %s is %i', async (method, path, status) => {
+  ])('A32, A49: %s %s is %i', async (method, path, status) => {
     const answer = await v.call(method, path, { key });
     expect(answer.status).toBe(status);
     expect(answer.json['error']?.['code']).toBe(status === 405 ? 'method_not_allowed' : 'not_found');
   });
 
-  test('a GET with a body; dots in a path that no client folded', async () => {
-    const say = (head: string, payload = '') =>
-      new Promise<string>((resolve) => {
-        const socket = connect(v.http.port, '127.0.0.1');
-        socket.on('data', (data) => resolve(data.toString()));
-        socket.write(`${head} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`);
-      });
-    expect(await say('GET /api/v1/solvers', '{}')).toMatch(/^HTTP\/1\.1 415/);
-    for (const path of ['/api/v1/rfq/%2e%2e/solvers', '/api/v1/rfq/../solvers', '/./api/v1/solvers']) expect(await say(`GET ${path}`)).toMatch(/^HTTP\/1\.1 404/);
+  test('A32: a GET with a body; dots in a path that no client folded', async () => {
+    const ask = (head: string, payload = '') => say(`${head} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`, 1);
+    expect(await ask('GET /api/v1/solvers', '{}')).toMatch(/^HTTP\/1\.1 415/);
+    for (const path of ['/api/v1/rfq/%2e%2e/solvers', '/api/v1/rfq/../solvers', '/./api/v1/solvers']) expect(await ask(`GET ${path}`)).toMatch(/^HTTP\/1\.1 404/);
   });
 
   test.each([
@@ -126,21 +177,31 @@ describe('A27-A32: bodies and paths', () => {
     [`${'['.repeat(100_000)}`, 'too_deep'],
     [`[${'0,'.repeat(6_000)}0]`, 'too_large'],
     ['{"toString":1}', 'missing'],
-  ])('body %.30s is 422 %s', async (text, type) => {
+    ['{"taker":NaN}', 'json_invalid'],
+    [`{"taker":"${'x'.repeat(200_000)}"}`, 'value_error'],
+    [`{${Array.from({ length: 20_000 }, (_, n) => `"${n}":0`).join(',')}}`, 'too_large'],
+    [`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`, 'too_deep'],
+  ])('A29, A30, A31: body %.30s is 422 %s', async (text, type) => {
     expect(refusal(await raw(text))).toEqual([422, type]);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  test('keys named like methods, NUL, lone surrogates, bad UTF-8 and a BOM', async () => {
+  test('A30, A31: keys named like methods, NUL, lone surrogates, bad UTF-8 and a BOM', async () => {
     expect((await raw(JSON.stringify({ ...body, toString: 1 }))).json['detail']?.[0]).toMatchObject({ loc: ['body', 'toString'], type: 'extra_forbidden' });
     for (const bad of [Buffer.from([0x7b, 0xff, 0x7d]), Buffer.from('\ufeff{}'), '{"a":"\\u0000"}', '{"a":"\\ud800"}']) expect(refusal(await raw(bad))).toEqual([422, 'json_invalid']);
   });
 
-  test('the 422 of a request names the place', async () => {
-    for (const amount of ['-1', '0x10', '1e18', '1.0', '', ' 5 ', '+1', '01', '9'.repeat(79), (2n ** 256n).toString(), 5, null, '５']) {
+  test('A23, A25: the 422 of a request names the place', async () => {
+    for (const amount of ['0', '-1', '0x10', '1e18', '1.0', '', ' 5 ', '+1', '01', '9'.repeat(79), (2n ** 256n).toString(), 5, null, '５']) {
       const answer = await v.call('POST', QUOTES, { key, body: { ...body, input: { ...(body['input'] as object), amount } } });
       expect([answer.status, answer.json['detail']?.[0]?.['loc']]).toEqual([422, ['body', 'input', 'amount']]);
     }
+    for (const asset of ['', 'USDC', `eip155:0/erc20:0x${'ab'.repeat(20)}`, `eip155:01/erc20:0x${'ab'.repeat(20)}`, `eip155:${2 ** 53}/erc20:0x${'ab'.repeat(20)}`, `eip155:1/erc20:0x${'00'.repeat(20)}`, `eip155:1/erc20:0x${'00'.repeat(19)}01`, `eip155:1/erc721:0x${'ab'.repeat(20)}`, `eip155:1/erc20:${'ab'.repeat(20)}`, 7]) {
+      const answer = await v.call('POST', QUOTES, { key, body: { ...body, output: { asset } } });
+      expect([asset, answer.status, answer.json['detail']?.[0]?.['loc']]).toEqual([asset, 422, ['body', 'output', 'asset']]);
+    }
+    const same = await v.call('POST', QUOTES, { key, body: { ...body, output: { asset: (body['input'] as { asset: string }).asset } } });
+    expect([same.status, same.json['detail']?.[0]?.['loc']?.[0]]).toEqual([422, 'body']);
     expect((await v.call('GET', '/api/v1/solvers?status=busy', { key })).json['detail']?.[0]?.['loc']).toEqual(['query', 'status']);
     expect((await v.call('GET', '/api/v1/solvers?corridor=a-b', { key })).json['detail']?.[0]?.['loc']).toEqual(['query', 'corridor']);
     expect((await v.call('GET', '/api/v1/solvers?nope=1', { key })).json['detail']?.[0]?.['type']).toBe('extra_forbidden');
@@ -163,103 +224,8 @@ describe('the roster and the pairs', () => {
     expect(status).toBe(200);
     expect(json['openapi']).toBe('3.1.0');
     const listed = Object.entries(json['paths'] as unknown as Record<string, Record<string, Json>>).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
-    expect(listed.sort()).toEqual(v.venue.routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`).sort());
-    expect((await v.call('GET', '/docs')).text).toContain('POST /api/v1/rfq/quotes');
-  });
-});
-
-describe('A39-A42: sockets', () => {
-  const dial = (headers: Record<string, string>, path = '/api/v1/ws') => new WebSocket(v.url.replace('http', 'ws') + path, { headers });
-  const refused = (socket: WebSocket) =>
-    new Promise<number>((resolve, reject) => {
-      socket.on('unexpected-response', (_, response) => resolve(response.statusCode ?? 0));
-      socket.on('open', () => reject(new Error('let in')));
-      socket.on('error', () => {});
-    });
-  const opened = (socket: WebSocket) => new Promise<WebSocket>((resolve, reject) => socket.on('open', () => resolve(socket)).on('error', reject));
-  const closedWith = (socket: WebSocket) => new Promise<number>((resolve) => socket.on('close', resolve).on('error', () => {}));
-  const answerTo = (socket: WebSocket, text: string) =>
-    new Promise<Json>((resolve) => {
-      socket.once('message', (data: Buffer) => resolve(JSON.parse(data.toString()) as Json));
-      socket.send(text);
-    });
-
-  test('refused before the upgrade', async () => {
-    expect(await refused(dial({}))).toBe(401);
-    expect(await refused(dial({ 'X-API-Key': 'fq_test_nope' }))).toBe(401);
-    expect(await refused(dial({ 'X-API-Key': key, Origin: 'https://example.com' }))).toBe(401);
-    expect(await refused(dial({}, `/api/v1/ws?key=${key}`))).toBe(400);
-    expect(await refused(dial({ 'X-API-Key': key }, '/api/v1/other'))).toBe(404);
-    expect(await refused(dial({ 'X-API-Key': key }, '/api/v1/solver/ws'))).toBe(403);
-    expect(await refused(dial({ 'X-API-Key': await v.key('solver', { solverId: 'lp-1' }) }))).toBe(403);
-  });
-
-  test('frames that are none, topics that are not ours', async () => {
-    const socket = await opened(dial({ 'X-API-Key': key }));
-    expect(await answerTo(socket, 'hello')).toMatchObject({ op: 'error', error: { code: 'bad_request' }, id: null });
-    expect(await answerTo(socket, '{"op":"subscribe","topics":["orders:*"],"id":"a"}')).toMatchObject({ op: 'error', error: { code: 'bad_request' }, id: 'a' });
-    expect(await answerTo(socket, `{"op":"subscribe","topics":["orders:0x${'12'.repeat(32)}"],"id":1}`)).toMatchObject({ op: 'error', error: { code: 'not_found' }, id: 1 });
-    expect(await answerTo(socket, JSON.stringify({ op: 'subscribe', topics: Array.from({ length: 101 }, () => 'orders') }))).toMatchObject({ op: 'error' });
-    expect(await answerTo(socket, JSON.stringify({ op: 'subscribe', topics: ['orders', 'solvers'] }))).toEqual({ op: 'subscribed', topics: ['orders', 'solvers'], cursor: '0', id: null });
-    expect(await answerTo(socket, JSON.stringify({ op: 'unsubscribe', topics: ['orders'], id: 2 }))).toEqual({ op: 'unsubscribed', topics: ['orders'], id: 2 });
-    socket.close();
-  });
-
-  test('too large, binary, too many, too fragmented', async () => {
-    const big = await opened(dial({ 'X-API-Key': key }));
-    big.send('x'.repeat(16 * 1024 + 1));
-    expect(await closedWith(big)).toBe(1009);
-    const binary = await opened(dial({ 'X-API-Key': key }));
-    binary.send(Buffer.from([1, 2, 3]));
-    expect(await closedWith(binary)).toBe(1003);
-    const flood = await opened(dial({ 'X-API-Key': key }));
-    for (let n = 0; n < 200; n++) flood.send('{}');
-    expect(await closedWith(flood)).toBe(1008);
-    const crumbs = await opened(dial({ 'X-API-Key': key }));
-    for (let n = 0; n < 100; n++) crumbs.send('x', { fin: false });
-    expect([1008, 1009, 1006, 1002]).toContain(await closedWith(crumbs));
-  });
-
-  test('a client that answers no ping is let go; a key has so many sockets and no more', async () => {
-    const sleepy = await opened(dial({ 'X-API-Key': key }));
-    (sleepy as unknown as { _receiver: { removeAllListeners(event: string): void } })._receiver.removeAllListeners('ping');
-    expect(await closedWith(sleepy)).toBe(1006);
-    const other = await v.key('service');
-    const eight = await Promise.all(Array.from({ length: 8 }, () => opened(dial({ 'X-API-Key': other }))));
-    expect(await refused(dial({ 'X-API-Key': other }))).toBe(429);
-    for (const socket of eight) socket.terminate();
-    await until(() => opened(dial({ 'X-API-Key': other })).then((socket) => (socket.terminate(), true), () => false));
-  });
-});
-
-describe('A43, A44: slow and greedy', () => {
-  test('too many headers, or garbage, and the socket is closed with the API\'s own error', async () => {
-    const say = (text: string) =>
-      new Promise<string>((resolve) => {
-        const socket = connect(v.http.port, '127.0.0.1');
-        let answer = '';
-        socket.on('data', (data) => (answer += data.toString()));
-        socket.on('close', () => resolve(answer));
-        socket.on('error', () => resolve(answer));
-        socket.write(text);
-      });
-    expect(await say(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`)).toContain('header_too_large');
-    expect(await say('EHLO there\r\n\r\n')).toContain('bad_request');
-  });
-
-  test('a key that holds too many live quotes has to wait', async () => {
-    await v.workspace('greedy', { limits: { openQuotes: 3, openNotionalUsd: null } });
-    const greedy = await v.key('service', { workspaceId: 'greedy' });
-    const answers = [];
-    for (let n = 0; n < 4; n++) answers.push(await v.call('POST', QUOTES, { key: greedy, body }));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-    expect(answers[3]?.json).toMatchObject({ error: { code: 'rate_limited' } });
-    expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(0);
-    await v.workspace('rich', { limits: { openQuotes: null, openNotionalUsd: 1_500 } });
-    const rich = await v.key('service', { workspaceId: 'rich' });
-    const notional = [];
-    for (let n = 0; n < 3; n++) notional.push((await v.call('POST', QUOTES, { key: rich, body })).status);
-    expect(notional).toEqual([200, 200, 429]);
+    expect(listed.sort()).toEqual(v.venue.routes.map(({ method, path }) => `${method} ${path.replace(/:([A-Za-z]+)/g, '{$1}')}`).sort());
+    expect((await v.call('GET', '/docs')).text).toContain('/api/v1/rfq/quotes');
   });
 });
 
@@ -273,8 +239,10 @@ test('rates: per key after authentication, per address before it', async () => {
     const limited = reads.find(({ status }) => status === 429);
     expect(limited?.headers.get('retry-after')).toBe('1');
     expect(reads.find(({ status }) => status === 200)?.headers.get('ratelimit-limit')).toBe('2');
-    const knocks = await Promise.all(Array.from({ length: 40 }, () => slow.call('GET', '/api/v1/rfq/pairs', { key: 'wrong' })));
-    expect(new Set(knocks.map(({ status }) => status))).toEqual(new Set([401, 429]));
+    const knocks = new Set<number>();
+    // However slow the machine, enough of them at once come faster than twenty a second.
+    while (knocks.size < 2) for (const { status } of await Promise.all(Array.from({ length: 40 }, () => slow.call('GET', '/api/v1/rfq/pairs', { key: 'wrong' })))) knocks.add(status);
+    expect(knocks).toEqual(new Set([401, 429]));
   } finally {
     await slow.stop();
   }
