@@ -30,6 +30,8 @@ export const zDemoConfig = z.strictObject({
         depth: z.int().min(1).default(2),
         landingMarginSeconds: z.int().min(1).default(8),
         proofWindowSeconds: z.int().min(1).default(24),
+        /** Of the escrow: longer than any of the LPs' quotes lives, landing margin included. */
+        withdrawalDelaySeconds: z.int().min(1).default(900),
         /** A played sequencer with an uptime feed, as a rollup has one. */
         sequencerFeed: z.boolean().default(false),
         /** The real Uniswap's, between tokens by symbol: v2 pairs without a fee, v3 pools with one (in millionths). What is put in makes the price. */
@@ -50,6 +52,8 @@ export const zDemoConfig = z.strictObject({
   attesters: z.strictObject({ count: z.int().min(1).max(9), quorum: z.int().min(1) }),
   takers: z.strictObject({ count: z.int().min(1).max(50), holdings: zHoldings, gas: zUnits }),
   venue: z.strictObject({ platformFeeBps: z.int().min(0).max(100), quoteTimeoutMs: z.int().min(50), sliceTimeoutMs: z.int().min(50) }),
+  /** What it takes to each chain that has pools of it, to keep them near the market. */
+  poolKeeper: zHoldings.default({}),
   /** The demo's own trading, so that there is something to see. */
   market: z.strictObject({ everyMs: z.int().min(200), minUsd: z.number().positive(), maxUsd: z.number().positive() }),
 });

@@ -41,6 +41,7 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
     feeRecipient: state.feeRecipient,
     tokens: config.tokens.map(({ price, ...token }) => ({ ...token, priceSymbol: price })),
     minProofWindowSeconds: chain.proofWindowSeconds,
+    withdrawalDelaySeconds: chain.withdrawalDelaySeconds,
   });
   const contractWallets = await deployContractWallets({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, owners: state.walletOwners.map(({ address }) => address) });
   const kept = chain === config.chains[0] ? config.exchange.symbols.filter(({ price }) => price !== PEG) : [];
@@ -68,6 +69,8 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
       return amount;
     };
     for (const { address } of [...state.takers, ...state.houseTakers]) mint(address, config.takers.holdings[symbol] ?? '0');
+    // What the pools are kept near the market with.
+    if (listed.some(({ tokens: pair }) => pair.includes(token))) mint(dex.trader, config.poolKeeper[symbol] ?? '0');
     for (const wallet of contractWallets) mint(wallet, config.takers.holdings[symbol] ?? '0');
     for (const [index, lp] of [...config.lps, config.spareLp].entries()) {
       const owner = owners[index] as Address;

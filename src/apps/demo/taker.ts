@@ -6,6 +6,7 @@
 import { type Address, createPublicClient, createWalletClient, encodeFunctionData, hashTypedData, type Hex, http, type TypedDataDefinition } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
+import type { Settlement } from '../../domain/delivery.ts';
 import type { QuoteCandidate } from '../../protocol/candidate.ts';
 import { type Action, type FundingLock, type PreflightResponse, zPreflightResponse } from '../../protocol/preflight.ts';
 import { zQuoteResponse } from '../../protocol/quote.ts';
@@ -29,6 +30,7 @@ export interface Ask {
   minValidUntil?: number;
   maxCandidates?: number;
   splitFill?: 'allow' | 'never';
+  settlement?: Settlement;
   solvers?: { include?: string[]; exclude?: string[] };
 }
 
