@@ -20,9 +20,18 @@ export interface Landing {
   takerGasWei: bigint;
 }
 
+/** Of a trade. */
+export interface Shape {
+  crossChain: boolean;
+  outputs: number;
+  /** A settlement through a filler that uses this much. */
+  fillGas?: bigint;
+  /** The chain on which the outputs go into the ledger and are paid out by the relayer later. */
+  deferredOn?: number | undefined;
+}
+
 export interface GasDesk {
-  /** `fillGas`: a settlement through a filler that uses this much. */
-  landing(chainId: number, token: TokenInfo, shape: { crossChain: boolean; outputs: number; fillGas?: bigint }): Landing;
+  landing(chainId: number, token: TokenInfo, shape: Shape): Landing;
   /** What the taker pays for gas itself, in base units of the side that competes, rounded up; 0n on apiSubmit and where nobody knows a price. */
   takerGas(trade: { side: 'exactInput' | 'exactOutput'; origin: { id: number }; inputToken: TokenInfo; outputToken: TokenInfo }, landing: Landing): bigint;
   /** Wei per gas that a wallet should offer; undefined until the first fees are in. */
@@ -33,6 +42,9 @@ export interface GasDesk {
 }
 
 const BPS = 10_000n;
+/** What a deferred delivery costs its settlement more than one to a wallet, where the account is new to the ledger, and what paying it out costs. */
+const DEFER_GAS = 60_000n;
+const PAYOUT_GAS = 60_000n;
 
 export function createGasDesk(
   { chains, relayers, prices, log }: { chains: ReadonlyMap<number, ChainPort>; relayers: ReadonlyMap<number, Relayer>; prices: Prices; log: Log },
@@ -61,11 +73,15 @@ export function createGasDesk(
   return {
     settings: settingsOf,
     gasPrice: (chainId) => perGas.get(chainId),
-    landing(chainId, token, { crossChain, outputs, fillGas }) {
+    landing(chainId, token, { crossChain, outputs, fillGas, deferredOn }) {
       const { executionMode, nativeSymbol, settleGas, outputGas, openGas, throughGas, relayBufferBps } = settingsOf(chainId);
       const price = perGas.get(chainId) ?? 0n;
-      const wei = price * (crossChain ? openGas : fillGas !== undefined ? throughGas + fillGas : settleGas + outputGas * BigInt(outputs - 1));
-      const relayFee = executionMode === 'apiSubmit' && relayers.get(chainId)?.healthy() ? prices.tokenForNativeUp(token, nativeSymbol, mulDivUp(wei, BPS + BigInt(relayBufferBps), BPS)) : undefined;
+      const deferral = deferredOn === chainId ? DEFER_GAS * BigInt(outputs) : 0n;
+      const wei = price * (crossChain ? openGas : (fillGas !== undefined ? throughGas + fillGas : settleGas + outputGas * BigInt(outputs - 1)) + deferral);
+      const inTokens = (gasWei: bigint, native: string) => prices.tokenForNativeUp(token, native, mulDivUp(gasWei, BPS + BigInt(relayBufferBps), BPS));
+      const landed = executionMode === 'apiSubmit' && relayers.get(chainId)?.healthy() ? inTokens(wei, nativeSymbol) : undefined;
+      const paidOut = deferredOn === undefined ? 0n : inTokens((perGas.get(deferredOn) ?? 0n) * PAYOUT_GAS * BigInt(outputs), settingsOf(deferredOn).nativeSymbol);
+      const relayFee = landed === undefined || paidOut === undefined ? undefined : landed + paidOut;
       // Without a price for the input we cannot be paid in it, so the taker lands its own trade.
       return relayFee === undefined ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei } : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };
     },

@@ -60,7 +60,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
 
   async function find(intent: RfqIntent, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer> {
     const { corridor } = intent;
-    const landing = gas.landing(intent.input.chain.id, intent.input.token, { crossChain: intent.input.chain.id !== intent.output.chain.id, outputs: 1 });
+    const landing = gas.landing(intent.input.chain.id, intent.input.token, { crossChain: intent.input.chain.id !== intent.output.chain.id, outputs: 1, deferredOn: deferredOn(intent) });
     const ask = askOf(intent, nonce, landing);
     const nothing = (...why: Parameters<typeof unavailable>): RfqAnswer => ({ ask, found: [], why: unavailable(...why) });
     if (ask.side === 'exactInput' && ask.relayFee >= ask.amount) {
@@ -83,7 +83,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       timeoutMs,
     );
     const found = distinct(gathered.quotes).map((verified) => candidateOf(ask, verified, landing));
-    const split = await trySplit(ask, gathered.partials, found, timeLeftMs);
+    const split = await trySplit(ask, deferredOn(intent), gathered.partials, found, timeLeftMs);
     if (split) found.push(split);
     if (found.length > 0) return { ask, found, why: null };
     const fixed = ask.side === 'exactInput' ? ask.inputToken : ask.outputToken;
@@ -158,11 +158,11 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   }
 
   /** A split is worth a second round when it beats every whole quote, or when there is none. */
-  async function trySplit(ask: Ask, partials: Parameters<typeof planOffers>[1], found: readonly RfqCandidate[], timeLeftMs: () => number | undefined): Promise<RfqCandidate | undefined> {
+  async function trySplit(ask: Ask, deferred: number | undefined, partials: Parameters<typeof planOffers>[1], found: readonly RfqCandidate[], timeLeftMs: () => number | undefined): Promise<RfqCandidate | undefined> {
     if (ask.rfq.maxSplitParts < 2 || partials.length < 2) return undefined;
     // Whoever lands the trade was settled with the request: the relayer's health may change while solvers think, the order may not.
     const landingFor = (outputs: number): Landing => {
-      const landing = gas.landing(ask.origin.id, ask.inputToken, { crossChain: false, outputs });
+      const landing = gas.landing(ask.origin.id, ask.inputToken, { crossChain: false, outputs, deferredOn: deferred });
       return ask.rfq.executionMode === landing.executionMode ? landing : { executionMode: ask.rfq.executionMode, relayFee: ask.relayFee, takerGasWei: 0n };
     };
     const relayFee = (outputs: number) => (ask.rfq.executionMode === 'apiSubmit' ? landingFor(outputs).relayFee : 0n);
@@ -196,6 +196,9 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
 
   return { serves: (intent) => entrants(intent).length > 0, find, bind };
 }
+
+/** Where the outputs will be paid out by themselves. */
+export const deferredOn = ({ request, output }: Pick<Intent, 'request' | 'output'>): number | undefined => (request.settlement === 'ledger_auto_withdraw' ? output.chain.id : undefined);
 
 /** A quoteId names one quote; a solver that uses one twice keeps its first. */
 function distinct(quotes: readonly Verified[]): Verified[] {

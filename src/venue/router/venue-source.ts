@@ -14,6 +14,7 @@ import { unavailable, whyNoQuotes } from '../unavailable.ts';
 import { objectionTo } from './check-quote.ts';
 import { routeFees } from './route-fees.ts';
 import { routeOrder } from './route-order.ts';
+import { deferredOn } from '../rfq-source.ts';
 import { type Found, type LegIntent, pairOf, type RouteLeg, type RouteOffer, type RouteSource } from './source.ts';
 
 export interface VenueSourceDeps {
@@ -40,11 +41,12 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
     (!workspace.eligibleSolvers || workspace.eligibleSolvers.includes(id)) && (!request.solvers?.include || request.solvers.include.includes(id)) && !request.solvers?.exclude?.includes(id);
 
   /** Fees and who pays the gas, settled once for a request: gas prices and the relayer's health may change while the venue thinks, its offer may not. */
-  function landingsOf({ input, output }: LegIntent): (fillGas: bigint) => Landing {
+  function landingsOf({ input, output, request }: LegIntent): (fillGas: bigint) => Landing {
+    const deferred = deferredOn({ request, output });
     const crossChain = input.chain.id !== output.chain.id;
     const known = new Map<bigint, Landing>();
     return (fillGas) => {
-      const landing = known.get(fillGas) ?? gas.landing(input.chain.id, input.token, crossChain ? { crossChain, outputs: 1 } : { crossChain, outputs: 1, fillGas });
+      const landing = known.get(fillGas) ?? gas.landing(input.chain.id, input.token, { crossChain, outputs: 1, deferredOn: deferred, ...(!crossChain && { fillGas }) });
       known.set(fillGas, landing);
       return landing;
     };
