@@ -145,7 +145,7 @@ describe('what is let slip', () => {
     await until(() => v.venue.roster.entry(solver.id)?.status === 'active');
     await until(() => lines.some((line) => line.includes('order accepted')));
     for (const line of lines) {
-      expect(line.endsWith('\n') && !/[\x00-\x09\x0b-\x1f\x7f]/.test(line.slice(0, -1)) && !line.slice(0, -1).includes('\n')).toBe(true);
+      expect(line.endsWith('\n') && [...line.slice(0, -1)].every((character) => character >= ' ')).toBe(true);
       expect((JSON.parse(line) as { level: string }).level).not.toBe('fatal');
     }
     const secrets = [key, solver.apiKey, submission['signature'] as string, authorization.signature, taker.privateKey.slice(2), v.db.url].flatMap((secret) => [secret, secret.slice(0, -1)]);

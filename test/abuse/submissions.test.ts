@@ -147,7 +147,7 @@ describe('seals of other keys, accounts and namespaces', () => {
     expect(refusal(await post('/api/v1/router/orders', submission))).toEqual([422, 'namespace_mismatch']);
     expect(refusal(await post('/api/v1/router/orders/preflight', { quoteResponse: candidate }))).toEqual([422, 'namespace_mismatch']);
     const { splitFill: _, validity: __, ...shaped } = candidate as unknown as Record<string, unknown>;
-    const [output] = candidate['preview']?.['outputs'] as unknown as Json[];
+    const output = candidate['preview']?.['outputs']?.[0];
     const { amountBeforeFees: ___, deltaFromMid: ____, ...plain } = output as unknown as Record<string, unknown>;
     const dressed = { ...shaped, composite: null, preview: { ...(shaped['preview'] as object), outputs: [plain] } };
     expect(refusal(await post('/api/v1/router/orders', { ...submission, quoteResponse: dressed }))).toEqual([422, 'integrity_mismatch']);

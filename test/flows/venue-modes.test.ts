@@ -103,9 +103,6 @@ test.each(MODES)('A6: %s: a candidate of the other world neither passes prefligh
     }
   }
 });
-    expect([route.path, refused.status, typeOf(refused)]).toEqual([route.path, 422, 'integrity_mismatch']);
-  }
-});
 
 test('an Idempotency-Key means something else in each world', async () => {
   for (const mode of MODES) {
