@@ -10,17 +10,13 @@ export interface TravelRuleDuty {
   amountUsd: number | null;
 }
 
-export type TravelRuleState =
-  /** Not tried yet. */
-  | 'due'
-  | 'sending'
-  | 'transmitted'
-  /** The other side refused it or did not answer; the next attempt is due. */
-  | 'failed'
-  /** The process died while sending: it may have arrived. The next attempt carries the same idempotency key. */
-  | 'unknown'
-  /** The last attempt failed; a person has to look. */
-  | 'abandoned';
+/**
+ * due: not tried yet. failed: the other side refused it or did not answer; the next attempt is due. unknown: the process died while
+ * sending, so it may have arrived; the next attempt carries the same idempotency key. abandoned: the last attempt failed, and a person
+ * has to look.
+ */
+export const TRAVEL_RULE_STATES = ['due', 'sending', 'transmitted', 'failed', 'unknown', 'abandoned'] as const;
+export type TravelRuleState = (typeof TRAVEL_RULE_STATES)[number];
 
 export interface TravelRuleRecord {
   orderId: Bytes32;
@@ -46,6 +42,10 @@ export interface TravelRuleStore {
   travelRule(orderId: Bytes32): Promise<TravelRuleRecord | undefined>;
   /** All records of an order, first attempt first. */
   travelRuleHistory(orderId: Bytes32): Promise<TravelRuleRecord[]>;
+  /** The newest record of each order whose newest is in one of these states; latest first. */
+  travelRulesIn(states: readonly TravelRuleState[], limit: number): Promise<TravelRuleRecord[]>;
+  /** Makes a new attempt due for an order whose last one was given up. false when it was not. */
+  retryTravelRule(orderId: Bytes32, atMs: number): Promise<boolean>;
   /** Takes due records for a while; whoever dies with one leaves it `unknown` and the next attempt due. */
   takeTravelRule(nowMs: number, leaseMs: number, limit: number): Promise<TravelRuleRecord[]>;
   /** Ends an attempt that is `sending`, and makes the next one due where there is to be one, in one transaction. false when it ended meanwhile. */

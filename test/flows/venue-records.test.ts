@@ -241,6 +241,14 @@ describe('travel rule', () => {
     courier(http(), { maxAttempts: 2 });
     await until(async () => (await state(id)) === 'abandoned');
     expect((await v.store.travelRuleHistory(id)).map((one) => one.state)).toEqual(['failed', 'abandoned']);
+    for (const stop of stops.splice(0)) await stop();
+    // A person looks, puts it right, and has it sent again.
+    expect((await v.store.travelRulesIn(['abandoned'], 10)).map(({ orderId }) => orderId)).toEqual([id]);
+    travelStatus = 200;
+    expect([await v.store.retryTravelRule(id, Date.now()), await v.store.retryTravelRule(id, Date.now())]).toEqual([true, false]);
+    courier(http());
+    await until(async () => (await state(id)) === 'transmitted');
+    expect((await v.store.travelRuleHistory(id)).map((one) => one.state)).toEqual(['failed', 'abandoned', 'transmitted']);
   });
 
   test('two couriers send each record once; one that dies while sending leaves it unknown and due again', async () => {

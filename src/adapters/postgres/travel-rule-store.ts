@@ -39,6 +39,18 @@ export function createTravelRuleStore(db: Database): TravelRuleStore {
     async travelRuleHistory(orderId) {
       return (await db.query<RecordRow>(`select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt`, [bytes(orderId)])).map(toRecord);
     },
+    async travelRulesIn(states, limit) {
+      return (await db.query<RecordRow>(`select ${COLUMNS} from (select distinct on (order_id) ${COLUMNS} from travel_rule_record order by order_id, attempt desc) newest where state = any($1) order by due_at_ms desc, order_id limit $2`, [states, limit])).map(toRecord);
+    },
+    async retryTravelRule(orderId, atMs) {
+      const rows = await db.query(
+        `insert into travel_rule_record (order_id, attempt, state, due_at_ms)
+         select order_id, attempt + 1, 'due', $2 from (select order_id, attempt, state from travel_rule_record where order_id = $1 order by attempt desc limit 1) newest where state = 'abandoned'
+         on conflict do nothing returning attempt`,
+        [bytes(orderId), atMs],
+      );
+      return rows.length === 1;
+    },
     async takeTravelRule(nowMs, leaseMs, limit) {
       return db.transaction(async (session) => {
         // An order has one open attempt at most: the old one is closed before its successor is written.

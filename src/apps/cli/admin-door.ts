@@ -15,6 +15,7 @@ import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
+import type { VenueStore } from '../../ports/store.ts';
 import { type Admin, createAdmin } from '../../venue/admin/admin.ts';
 import { loadConfig } from '../config/load.ts';
 import { borrowDatabaseUrl } from '../database.ts';
@@ -31,6 +32,7 @@ export interface AdminOptions {
 
 export interface AdminDoor {
   admin: Admin;
+  records: Pick<VenueStore, 'travelRulesIn' | 'retryTravelRule'>;
   /** Of whoever runs the command, for the audit trail. */
   who: string;
 }
@@ -49,6 +51,7 @@ export async function withAdmin(file: string, work: (door: AdminDoor) => Promise
     await seed(venue, config, log);
     await work({
       admin: createAdmin({ store: createAdminStore(db), venue, clock: systemClock, random: systemRandom, feeCaps: () => readFeeCaps(config, log, secrets) }),
+      records: venue,
       who: `cli:${userInfo().username}`,
     });
   } finally {

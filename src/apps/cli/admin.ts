@@ -1,4 +1,4 @@
-/** The commands that administer a venue, straight in its database: `workspace`, `member`, `keys`, `solver`. Each action loads only what it needs. */
+/** The commands that administer a venue, straight in its database: `workspace`, `member`, `keys`, `solver`, `travel-rule`. Each action loads only what it needs. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 
@@ -6,7 +6,7 @@ const ROLES = ['owner', 'admin', 'member', 'viewer'];
 const KYC = ['none', 'pending', 'verified', 'rejected'];
 
 export function adminCommands(): Command[] {
-  return [workspaceCommand(), memberCommand(), keysCommand(), solverCommand()];
+  return [workspaceCommand(), memberCommand(), keysCommand(), solverCommand(), travelRuleCommand()];
 }
 
 /** Every one of them takes these two. */
@@ -93,4 +93,17 @@ function solverCommand(): Command {
 function readWhole(text: string): number {
   if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
+}
+
+function travelRuleCommand(): Command {
+  const records = new Command('travel-rule').description('what the venue reported of large orders, and what nobody took');
+  inVenue(records.command('list'))
+    .description('the newest record of each order')
+    .addOption(new Option('--state <state>', 'only these').choices(['due', 'sending', 'transmitted', 'failed', 'unknown', 'abandoned']))
+    .action(async (options) => (await import('./travel-rule.ts')).listTravelRule(options));
+  inVenue(records.command('retry'))
+    .description('send once more what was given up')
+    .argument('<orderId>')
+    .action(async (orderId, options) => (await import('./travel-rule.ts')).retryTravelRule(orderId, options));
+  return records;
 }
