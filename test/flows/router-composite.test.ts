@@ -252,4 +252,4 @@ describe('RFQ then RFQ', () => {
 });
 
 /** A first leg on one chain settles at once; across the corridor it has to be filled. */
-const parentStage = (candidate: Json) => ((candidate['composite']?.['legs']?.[0]?.['output']?.['asset'] as unknown as string).includes('31427') ? 'settled' : 'escrowed');
+const parentStage = (candidate: Json) => (JSON.stringify(candidate['composite']?.['legs']?.[0]?.['output']).includes('31427') ? 'settled' : 'escrowed');

@@ -1,0 +1,73 @@
+/** The router: the better of LPs and pools comes first and is taken; a route of two legs is followed to its end. */
+
+import { type Address, createWalletClient, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { type Client, createClient, type Wallet } from '../../../client/client.ts';
+import { formatUnits } from '../../../domain/amount.ts';
+import { type ChainView, viewChain, type World } from '../world.ts';
+import { type Check, expect, expectEqual, type Tally } from './check.ts';
+import { SETTLE_TIMEOUT_MS } from './trade.ts';
+
+export const routerCheck: Check = {
+  name: 'router: the better of LPs and pools',
+  async run(world, tally) {
+    const { client, taker, base, wallet } = visitor(world);
+    const request = { taker, input: { asset: base.asset('USDC'), amount: base.units('USDC', '1200') }, output: { asset: base.asset('WETH') }, maxCandidates: 20 };
+    const { quotes } = await client.requestQuotes(request);
+    const offers = quotes.map((quote) => ({ quote, amount: BigInt(quote.preview.outputs[0]?.amount ?? 0), pool: 'composite' in quote && quote.composite?.executionModel === 'atomic' && quote.composite.legs.every(({ kind }) => kind === 'dex') }));
+    const bestOf = (pool: boolean) => offers.filter((offer) => Boolean(offer.pool) === pool).reduce((most, { amount }) => (amount > most ? amount : most), 0n);
+    const [lps, pools] = [bestOf(false), bestOf(true)];
+    expect(lps > 0n && pools > 0n, `the router asked ${quotes.map(({ solverId }) => solverId).join(', ')}: not both LPs and pools`);
+    const [first] = offers;
+    expect(first !== undefined && first.amount === (lps > pools ? lps : pools), 'the first candidate is not the best one');
+    const { status } = await client.trade({ request: { ...request, solvers: { include: [first.quote.solverId] } }, wallet, signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
+    count(tally, status.status);
+    expectEqual(status.status, 'settled', `order status (${status.failure?.message ?? ''})`);
+    const shown = (amount: bigint) => formatUnits(amount, base.token('WETH').decimals);
+    return `LPs ${shown(lps)}, pools ${shown(pools)} WETH for 1200 USDC: ${first.quote.solverId} first of ${quotes.length}, and settled`;
+  },
+};
+
+export const compositeCheck: Check = {
+  name: 'router: two legs across the corridor, to the end',
+  async run(world, tally) {
+    const { client, taker, base, arc, wallet } = visitor(world);
+    const before = await base.balance(taker, 'DAI');
+    // Nobody makes this pair at once: an LP carries it over, a pool or another LP order does the rest.
+    const request = { taker, input: { asset: arc.asset('USDC'), amount: arc.units('USDC', '800') }, output: { asset: base.asset('DAI') }, solvers: { include: ['alpha', 'uniswap-v3'] } };
+    const { checked, status, next, stopped } = await client.trade({ request, wallet, signal: AbortSignal.timeout(2 * SETTLE_TIMEOUT_MS) });
+    count(tally, status.status);
+    expectEqual(status.status, 'settled', `first leg (${status.failure?.message ?? ''})`);
+    expect(next !== null, `the route stopped after its first leg: ${stopped}`);
+    count(tally, next.status.status);
+    expectEqual(next.status.status, 'settled', `second leg (${next.status.failure?.message ?? ''})`);
+    const got = (await base.balance(taker, 'DAI')) - before;
+    const floor = BigInt(next.checked.candidate.preview.outputs[0]?.minimumAmount ?? 0);
+    expect(floor > 0n && got >= floor, `${got} DAI arrived, less than the enforced ${floor}`);
+    const legs = ('composite' in checked.candidate && checked.candidate.composite?.legs) || [];
+    return `800 USDC on arc -> ${legs.map(({ kind, solverId }) => `${kind} ${solverId}`).join(' -> ')} -> ${formatUnits(got, base.token('DAI').decimals)} DAI on base; ${formatUnits(BigInt(checked.candidate.preview.outputs[0]?.amount ?? 0), 18)} had been estimated`;
+  },
+};
+
+interface Visitor {
+  client: Client;
+  taker: Address;
+  base: ChainView;
+  arc: ChainView;
+  wallet: (chainId: number) => Wallet;
+}
+
+function visitor(world: World): Visitor {
+  const account = privateKeyToAccount(world.freshWallet().privateKey);
+  const [base, arc] = [viewChain(world.manifest, 'base'), viewChain(world.manifest, 'arc')];
+  const { venue } = world.manifest;
+  const chains = Object.fromEntries([base, arc].map(({ chain, client: rpc }) => [chain.id, { rpc, escrow: chain.escrow, oracle: chain.oracle, permit2: chain.permit2 }]));
+  const client = createClient({ url: venue.url, key: venue.keys.service, namespace: 'router', chains });
+  const rpcOf = new Map([base, arc].map(({ chain }) => [chain.id, chain.rpcUrl]));
+  return { client, taker: account.address, base, arc, wallet: (chainId) => createWalletClient({ account, transport: http(rpcOf.get(chainId)) }) };
+}
+
+function count(tally: Tally, status: string): void {
+  if (status === 'settled') tally.settled += 1;
+  if (status === 'failed') tally.failed += 1;
+}
