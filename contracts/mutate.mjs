@@ -12,7 +12,8 @@ const os = { linux: 'linux', darwin: 'darwin', win32: 'win32' }[process.platform
 const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch]
 const forge = createRequire(import.meta.url).resolve(`@foundry-rs/forge-${os}-${arch}/bin/forge`)
 
-const files = ['Escrow.sol', 'AttestationOracle.sol', 'libraries/OrderLib.sol', 'libraries/SignatureLib.sol', 'libraries/TokenLib.sol']
+const fillers = ['fillers/DexFiller.sol', 'fillers/ConstantProductFiller.sol', 'fillers/ConcentratedFiller.sol']
+const files = ['Escrow.sol', 'AttestationOracle.sol', 'libraries/OrderLib.sol', 'libraries/SignatureLib.sol', 'libraries/TokenLib.sol', ...fillers]
 
 /** Mutants that no test can tell from the original, and why. */
 const equivalent = [
@@ -49,8 +50,8 @@ let invalid = 0
 try {
   for (const path of [
     ...['contracts/src', 'contracts/foundry.toml', 'test/vectors'],
-    ...['contracts/test/support', 'contracts/test/entry', 'contracts/test/Golden.t.sol'],
-    ...['node_modules/@openzeppelin/contracts', 'node_modules/hardhat-predeploy/bin'],
+    ...['contracts/test/support', 'contracts/test/entry', 'contracts/test/Golden.t.sol', 'contracts/test/fillers', 'contracts/test/mocks', 'contracts/test/attacks/Attack.sol'],
+    ...['node_modules/@openzeppelin/contracts', 'node_modules/hardhat-predeploy/bin', 'node_modules/@uniswap'],
   ]) {
     cpSync(join(root, path), join(home, path), { recursive: true })
   }

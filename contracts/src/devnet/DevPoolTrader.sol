@@ -14,9 +14,15 @@ interface IPool {
         returns (int256 amount0, int256 amount1);
 }
 
+interface IPair {
+    function token0() external view returns (address);
+    function token1() external view returns (address);
+    function swap(uint256 amount0Out, uint256 amount1Out, address to, bytes calldata data) external;
+}
+
 /// @title DevPoolTrader
-/// @notice Pays what a Uniswap v3 pool asks for in its callbacks, out of its own balance: liquidity and trades for devnets
-///         and tests. Anyone may make it do so, so it must never hold anything of worth.
+/// @notice Pays what a Uniswap v3 pool asks for in its callbacks, and a v2 pair in advance, out of its own balance: liquidity
+///         and trades for devnets and tests. Anyone may make it do so, so it must never hold anything of worth.
 contract DevPoolTrader {
     function mint(IPool pool, int24 tickLower, int24 tickUpper, uint128 liquidity) external {
         pool.mint(address(this), tickLower, tickUpper, liquidity, "");
@@ -24,6 +30,11 @@ contract DevPoolTrader {
 
     function swap(IPool pool, bool zeroForOne, int256 amount, uint160 sqrtPriceLimitX96) external {
         pool.swap(address(this), zeroForOne, amount, sqrtPriceLimitX96, "");
+    }
+
+    function swapPair(IPair pair, bool zeroForOne, uint256 amountIn, uint256 amountOut) external {
+        require(IERC20(zeroForOne ? pair.token0() : pair.token1()).transfer(address(pair), amountIn), "input");
+        pair.swap(zeroForOne ? 0 : amountOut, zeroForOne ? amountOut : 0, address(this), "");
     }
 
     function uniswapV3MintCallback(uint256 amount0, uint256 amount1, bytes calldata) external {

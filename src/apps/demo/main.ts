@@ -17,10 +17,11 @@ import { playExchange } from './exchange.ts';
 import { assertPortsFree, type Layout, layout as layoutOf, portsOf } from './layout.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
 import { startMarket } from './market.ts';
+import { keepPools } from './pools.ts';
 import { keepOracles } from './oracle.ts';
 import { type OnceReport, runOnce } from './once.ts';
 import { appSpecs, chainSpec, lineLog, postgresSpec } from './processes.ts';
-import { setUpChain } from './set-up.ts';
+import { PEG, setUpChain } from './set-up.ts';
 import { type DemoState, drawState, readState, writeState } from './state.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { header, plainView, terminalView } from './view.ts';
@@ -179,6 +180,12 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     const mid = (price: string) => exchange.mid(state.config.exchange.symbols.find((one) => one.price === price)?.base ?? '');
     const market = startMarket(world, state.config.market, mid, (line) => view.line(line));
     life.onStop('market', () => market.stop());
+    const dollars = (symbol: string) => {
+      const price = state.config.tokens.find((one) => one.symbol === symbol)?.price ?? '';
+      return price === PEG ? 1 : mid(price);
+    };
+    const pools = keepPools(state.chains, dollars, (error) => log.warn({ err: error }, 'a pool was not brought back to the market'));
+    life.onStop('pools', () => pools.stop());
   }
 }
 
@@ -212,8 +219,9 @@ function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): M
       url: local(layout.ports.venue),
       wsUrl: `ws://127.0.0.1:${layout.ports.venue}/api/v1/ws`,
       metricsUrl: `${local(layout.ports.venueOps)}/metrics`,
+      adminUrl: local(layout.ports.venueAdmin),
       workspaceId: WORKSPACE,
-      keys: { service, workspaceAdmin, workspaceMember, solver: solvers[state.spareLp.id] ?? '', otherService, lp },
+      keys: { service, workspaceAdmin, workspaceMember, solver: solvers[state.spareLp.id] ?? '', otherService, admin: state.adminSecret, lp },
     },
     chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, tokens }) => ({ id, slug, rpcUrl, escrow, oracle, permit2, tokens })),
     takers: state.takers,
