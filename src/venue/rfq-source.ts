@@ -198,7 +198,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
 }
 
 /** Where the outputs will be paid out by themselves. */
-export const deferredOn = ({ request, output }: Pick<Intent, 'request' | 'output'>): number | undefined => (request.settlement === 'ledger_auto_withdraw' ? output.chain.id : undefined);
+export const deferredOn = ({ request, output }: Pick<RfqIntent, 'request' | 'output'>): number | undefined => (request.settlement === 'ledger_auto_withdraw' ? output.chain.id : undefined);
 
 /** A quoteId names one quote; a solver that uses one twice keeps its first. */
 function distinct(quotes: readonly Verified[]): Verified[] {
