@@ -67,7 +67,7 @@ export interface TradeQuery {
   minUsd: number | null;
   maxUsd: number | null;
   /** By a value of each trade, or by its group; a trade without a value counts as the smallest. Ties go by creation, then by order id. */
-  sort: { by: NumericSort } | { by: 'group'; compare(a: TradeGroup, b: TradeGroup): number };
+  sort: { by: NumericSort } | { by: 'group'; key(group: TradeGroup): string | number };
   direction: 'asc' | 'desc';
 }
 

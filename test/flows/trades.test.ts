@@ -376,7 +376,7 @@ test('any text survives a cell, and only the guard is added', async () => {
   const chains = new Map(v.devnet.chains.map(({ chain }) => [chain.id, chain]));
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '\0', '"', ',', 'a', "'") })), (name) => {
-      const [cells, ...more] = parseCsv(csvLine(row, { chains, solvers: new Map([['lp-1', name]]), members: undefined, nowMs: 0 }));
+      const [cells, ...more] = parseCsv(csvLine(row, { chains, solvers: new Map([['lp-1', { name, kind: 'lp' }]]), members: undefined, nowMs: 0 }));
       expect(more).toEqual([]);
       expect(cells).toHaveLength(26);
       expect(cells?.[11]).toBe(guarded(name));

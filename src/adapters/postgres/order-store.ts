@@ -55,7 +55,7 @@ const APPEND = {
       insert into order_event (order_id, seq, type, occurred_at_ms)
       select $1, coalesce((select max(seq) from order_event where order_id = $1), 0) + 1, $8, $7 from moved where $8::text is not null),
     traded as (
-      update trade set cell = cell - cell % 8 + $10, speed_ms = coalesce(greatest($11::bigint - created_at_ms, 0), -1), state = $12::json
+      update trade set cell = cell - cell % 8 + $10, speed_ms = case when $11::bigint is null then -1 else greatest($11::bigint - created_at_ms, 0) end, state = $12::json
       where order_id = $1 and exists (select from moved)),
     gas as (
       insert into order_gas (order_id, chain_id, tx_hash, due_at_ms)

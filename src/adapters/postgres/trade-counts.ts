@@ -52,7 +52,7 @@ async function foldBook(session: Queryable, book: number): Promise<number> {
   );
   if (ended.length === 0) return 0;
   await session.query(countInto('(select * from trade where order_id = any($2::bytea[])) t'), [book, ended.map(({ order_id }) => order_id)]);
-  await session.query('update trade_book set counted = counted + $2 where id = $1', [book, ended.length]);
+  await session.query('update trade_book set counted = counted + $2, version = version + 1 where id = $1', [book, ended.length]);
   return ended.length;
 }
 
@@ -67,7 +67,7 @@ export async function recountTrades(db: Database, book: number, options: CountOp
     await session.query(`insert into trade_fresh (book, order_id) select book, order_id from trade t where book = $1 and not (${ENDED}) on conflict do nothing`, [book]);
     const [row] = await session.query<{ n: number }>(`select count(*) as n from trade t where book = $1 and ${ENDED}`, [book]);
     const n = row?.n ?? 0;
-    const buckets = Math.min(options.maxBuckets ?? 50, Math.ceil(n / bucketSize(options)));
+    const buckets = Math.min(options.maxBuckets ?? 25, Math.ceil(n / bucketSize(options)));
     if (buckets > 1) {
       await session.query(
         `insert into trade_fence (book, sort, bucket, low)
@@ -78,7 +78,7 @@ export async function recountTrades(db: Database, book: number, options: CountOp
       );
     }
     await session.query(countInto(`(select * from trade t where book = $1 and ${ENDED}) t`), [book]);
-    await session.query('update trade_book set counted = $2, drawn = $2 where id = $1', [book, n]);
+    await session.query('update trade_book set counted = $2, drawn = $2, version = version + 1 where id = $1', [book, n]);
   });
 }
 

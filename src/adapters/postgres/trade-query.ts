@@ -57,13 +57,16 @@ const valueOf: Record<NumericSort, (row: Fresh) => number> = {
 
 type Direction = TradeQuery['direction'];
 
-/** `session` is inside a repeatable-read transaction. */
-export async function pageIds(session: Queryable, book: number, families: readonly TradeFamily[], query: TradeQuery, { limit, offset }: { limit: number; offset: number }, limits: QueryLimits): Promise<PageIds> {
-  const { groups, cells, every, counts, fresh } = await openBook(session, book, families, query);
+/** `session` is inside a repeatable-read transaction that discourages everything but reading along indexes: only we know which bucket the page is in. */
+export async function pageIds(session: Queryable, book: number, families: readonly TradeFamily[], query: TradeQuery, { limit, offset }: { limit: number; offset: number }, limits: QueryLimits, ledgers: Map<number, Ledger>): Promise<PageIds> {
+  const { groups, cells, every, counts, fresh } = await openBook(session, book, families, query, ledgers);
+  const freshIn = new Map<number, number>();
+  for (const { cell } of fresh) freshIn.set(cell, (freshIn.get(cell) ?? 0) + 1);
+  const sumOf = (which: readonly number[]) => which.reduce((total, cell) => total + (counts.get(cell) ?? 0) + (freshIn.get(cell) ?? 0), 0);
   const ranges = rangesOf(query);
   const look = createLook(session, book, fresh, limits);
   const all = sum(counts.values()) + fresh.length;
-  const ours = every ? all : sumOf(cells, counts, fresh);
+  const ours = every ? all : sumOf(cells);
   // A range of another value than the sort's is only ever a filter; what it leaves is worth knowing before a path is chosen.
   const total = await totalOf();
   if (offset >= total && (total <= limits.exact || ranges.length < 2)) return { ids: [], total };
@@ -75,11 +78,12 @@ export async function pageIds(session: Queryable, book: number, families: readon
   async function totalOf(): Promise<number> {
     if (ranges.length === 0) return ours;
     if (ours <= limits.gather) return look.count(cells, ranges);
-    const counted = [];
-    for (const range of ranges) counted.push(await look.countRange(every ? null : cells, range));
-    if (counted.length === 1) return counted[0] as number;
+    const [first, second] = ranges;
+    if (first && !second) return look.countRange(every ? null : cells, first);
     const found = await look.countUpTo(every ? null : cells, ranges, limits.exact + 1);
     if (found <= limits.exact) return found;
+    const counted: number[] = [];
+    for (const range of ranges) counted.push(await look.countRange(every ? null : cells, range));
     return Math.max(limits.exact + 1, Math.round(((counted[0] as number) * (counted[1] as number)) / Math.max(1, ours)));
   }
 
@@ -115,7 +119,7 @@ export async function pageIds(session: Queryable, book: number, families: readon
   function* steps(sorted: readonly number[][]): Generator<{ groups: number[][]; size: number }> {
     let run: { groups: number[][]; size: number } = { groups: [], size: 0 };
     for (const group of sorted) {
-      const size = sumOf(group, counts, fresh);
+      const size = sumOf(group);
       if (run.groups.length > 0 && run.size + size > limits.gather) {
         yield run;
         run = { groups: [], size: 0 };
@@ -129,32 +133,60 @@ export async function pageIds(session: Queryable, book: number, families: readon
 
 const numericOf = ({ sort }: TradeQuery): NumericSort => (sort.by === 'group' ? 'created_at' : sort.by);
 
-/** Which cells a query is about, grouped and ordered when it is sorted by group; and everything that is not counted yet. */
-export async function openBook(session: Queryable, book: number, families: readonly TradeFamily[], query: TradeQuery) {
-  const counted = await session.query<{ cell: number; n: number }>('select cell, n from trade_count where book = $1 and sort = 0 and cell >= 0', [book]);
-  const fresh = await session.query<Fresh>('select t.order_id, t.cell, t.created_at_ms, t.amount, t.speed_ms from trade_fresh f join trade t on t.order_id = f.order_id where f.book = $1', [book]);
-  const counts = new Map(counted.map(({ cell, n }) => [cell, n]));
-  const present = [...new Set([...counts.keys(), ...fresh.map(({ cell }) => cell)])];
-  const byId = new Map(families.map((family) => [family.id, family]));
-  const shown = new Map<number, TradeGroup>();
-  for (const cell of present) {
-    const family = byId.get(Math.floor(cell / CELL_STAGES));
-    const stage = STAGES[cell % CELL_STAGES];
-    if (family && stage && (query.stages === null || query.stages.has(stage)) && query.matches(family)) shown.set(cell, { ...family, stage });
-  }
-  const cells = [...shown.keys()];
-  return { groups: query.sort.by === 'group' ? inGroups(cells, shown, query.sort.compare, query.direction) : [cells], cells, every: cells.length === present.length, counts, fresh };
+/** What a process remembers of a book's counts, for as long as its version stays. */
+export interface Ledger {
+  version: number;
+  counts: ReadonlyMap<number, number>;
 }
 
-function inGroups(cells: readonly number[], shown: ReadonlyMap<number, TradeGroup>, compare: (a: TradeGroup, b: TradeGroup) => number, direction: Direction): number[][] {
-  const compareCells = (a: number, b: number) => compare(shown.get(a) as TradeGroup, shown.get(b) as TradeGroup);
-  const groups: number[][] = [];
-  for (const cell of [...cells].sort(compareCells)) {
-    const last = groups.at(-1);
-    if (last?.[0] !== undefined && compareCells(last[0], cell) === 0) last.push(cell);
-    else groups.push([cell]);
+/** Which cells a query is about, grouped and ordered when it is sorted by group; and everything that is not counted yet. */
+export async function openBook(session: Queryable, book: number, families: readonly TradeFamily[], query: TradeQuery, ledgers: Map<number, Ledger>) {
+  const known = ledgers.get(book);
+  const [head] = await session.query<{ version: number; counts: string | null }>(
+    `select version, case when version <> $2 then (select string_agg(cell || ' ' || n, ',') from trade_count where book = $1 and sort = 0 and cell >= 0) end as counts from trade_book where id = $1`,
+    [book, known?.version ?? -1],
+  );
+  const ledger = known && head?.version === known.version ? known : { version: head?.version ?? -1, counts: readCounts(head?.counts ?? null) };
+  ledgers.set(book, ledger);
+  const { counts } = ledger;
+  const fresh = await session.query<Fresh>('select t.order_id, t.cell, t.created_at_ms, t.amount, t.speed_ms from trade_fresh f join trade t on t.order_id = f.order_id where f.book = $1', [book]);
+  const byId = new Map(families.map((family) => [family.id, family]));
+  const fits = new Map<number, boolean>();
+  const shown = new Map<number, TradeGroup>();
+  let present = 0;
+  for (const cell of new Set([...counts.keys(), ...fresh.map((row) => row.cell)])) {
+    present += 1;
+    const id = Math.floor(cell / CELL_STAGES);
+    const family = byId.get(id);
+    const stage = STAGES[cell % CELL_STAGES];
+    if (!family || !stage || (query.stages !== null && !query.stages.has(stage))) continue;
+    const fit = fits.get(id) ?? query.matches(family);
+    fits.set(id, fit);
+    if (fit) shown.set(cell, { ...family, stage });
   }
-  return direction === 'asc' ? groups : groups.reverse();
+  const cells = [...shown.keys()];
+  return { groups: query.sort.by === 'group' ? inGroups(shown, query.sort.key, query.direction) : [cells], cells, every: cells.length === present, counts, fresh };
+}
+
+function readCounts(text: string | null): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const pair of text?.split(',') ?? []) {
+    const gap = pair.indexOf(' ');
+    counts.set(Number(pair.slice(0, gap)), Number(pair.slice(gap + 1)));
+  }
+  return counts;
+}
+
+function inGroups(shown: ReadonlyMap<number, TradeGroup>, key: (group: TradeGroup) => string | number, direction: Direction): number[][] {
+  const groups = new Map<string | number, number[]>();
+  for (const [cell, group] of shown) {
+    const value = key(group);
+    const cells = groups.get(value);
+    if (cells) cells.push(cell);
+    else groups.set(value, [cell]);
+  }
+  const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, cells]) => cells);
+  return direction === 'asc' ? sorted : sorted.reverse();
 }
 
 export function rangesOf({ createdFromMs, createdToMs, minUsd, maxUsd }: TradeQuery): Range[] {
@@ -194,7 +226,7 @@ export function whereOf(book: number, cells: readonly number[] | null, ranges: r
   const values: unknown[] = [book];
   const parts = ['book = $1'];
   const add = (text: string, value: unknown) => parts.push(text.replace('?', `$${values.push(value)}`));
-  if (cells) add('cell = any(?::int[])', cells);
+  if (cells) add('cell = any(?::int[])', `{${cells.join(',')}}`);
   for (const { sort, from, below } of ranges) {
     // Whole milliseconds stay in the index's own type.
     const cast = sort === 'created_at' ? 'bigint' : 'double precision';
@@ -224,7 +256,7 @@ function createLook(session: Queryable, book: number, fresh: readonly Fresh[], l
     const lows = await lowsOf(sort);
     const rows = await session.query<{ bucket: number; n: number }>(
       `select bucket, sum(n)::bigint as n from trade_count where book = $1 and sort = $2 and cell = any($3::int[]) group by bucket`,
-      [book, SORT_NUMBERS[sort], cells ?? [-1]],
+      [book, SORT_NUMBERS[sort], cells ? `{${cells.join(',')}}` : '{-1}'],
     );
     const sizes = Array.from({ length: lows.length + 1 }, () => 0);
     for (const { bucket, n } of rows) sizes[bucket] = (sizes[bucket] ?? 0) + n;
@@ -282,7 +314,7 @@ function createLook(session: Queryable, book: number, fresh: readonly Fresh[], l
       const n = where.values.length;
       return ids(
         `${found} select order_id from found join unnest($${n + 1}::int[], $${n + 2}::int[]) g (cell, rank) using (cell) order by g.rank, ${orderBy('created_at', direction)} ${page}`,
-        [...where.values, ranked.map(([cell]) => cell), ranked.map(([, rank]) => rank)],
+        [...where.values, `{${ranked.map(([cell]) => cell).join(',')}}`, `{${ranked.map(([, rank]) => rank).join(',')}}`],
       );
     },
 
@@ -296,10 +328,7 @@ function createLook(session: Queryable, book: number, fresh: readonly Fresh[], l
       const where = whereOf(book, cells, ranges);
       const start = await startOf(scan, direction, skip);
       if (start.bound !== null) where.text += ` and ${COLUMN[by]} ${direction === 'asc' ? '>=' : '<'} $${where.values.push(start.bound)}`;
-      // The planner does not know that the bucket was chosen; it may only read along the index.
-      await session.query('set local enable_sort = off; set local enable_bitmapscan = off; set local enable_seqscan = off');
       const found = await ids(`select order_id from trade where ${where.text} order by ${orderBy(by, direction)} limit ${size} offset ${start.skip}`, where.values);
-      await session.query('set local enable_sort = on; set local enable_bitmapscan = on; set local enable_seqscan = on');
       return turned ? found.reverse() : found;
     },
   };
@@ -337,8 +366,3 @@ function bucketOf(lows: readonly number[], value: number): number {
 }
 
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
-
-function sumOf(cells: readonly number[], counts: ReadonlyMap<number, number>, fresh: readonly Fresh[]): number {
-  const chosen = new Set(cells);
-  return cells.reduce((total, cell) => total + (counts.get(cell) ?? 0), 0) + fresh.reduce((n, { cell }) => n + (chosen.has(cell) ? 1 : 0), 0);
-}

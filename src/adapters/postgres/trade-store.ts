@@ -7,7 +7,7 @@ import type { CapturedGas, TradePage, TradeQuery, TradeRow, TradeStore, TradeUpk
 import { bytes, toHex } from './order-rows.ts';
 import type { Database, Queryable } from './pool.ts';
 import { type CountOptions, foldTrades } from './trade-counts.ts';
-import { openBook, orderBy, pageIds, QUERY_LIMITS, type QueryLimits, rangesOf, whereOf } from './trade-query.ts';
+import { type Ledger, openBook, orderBy, pageIds, QUERY_LIMITS, type QueryLimits, rangesOf, whereOf } from './trade-query.ts';
 import { adoptTrades } from './trade-rebuild.ts';
 import { createFamilies, TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './trade-rows.ts';
 
@@ -19,16 +19,18 @@ export interface TradeStoreOptions extends CountOptions {
 
 const EXPORT_LOCK_CLASS = 7_163_005;
 /** Rows that one fetch brings: all that an export ever holds. */
-const FETCH = 500;
+const FETCH = 250;
 /** A reader that takes nothing for this long has gone. */
 const STALLED_MS = 60_000;
 
-const SNAPSHOT = 'set transaction isolation level repeatable read read only; set local jit = off; set local max_parallel_workers_per_gather = 0';
+const SNAPSHOT =
+  'set transaction isolation level repeatable read read only; set local jit = off; set local max_parallel_workers_per_gather = 0; set local enable_sort = off; set local enable_bitmapscan = off; set local enable_seqscan = off';
 
 export function createTradeStore(db: Database, options: TradeStoreOptions = {}): TradeStore & TradeUpkeep {
   const families = createFamilies(db);
   const limits = { ...QUERY_LIMITS, ...options.limits };
   const { maxExports = 8 } = options;
+  const ledgers = new Map<number, Ledger>();
   let exporting = 0;
 
   async function page(query: TradeQuery, limit: number, offset: number): Promise<TradePage> {
@@ -37,7 +39,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     const known = await families.list(book);
     return db.transaction(async (session) => {
       await session.query(SNAPSHOT);
-      const { ids, total } = await pageIds(session, book, known, query, { limit, offset }, limits);
+      const { ids, total } = await pageIds(session, book, known, query, { limit, offset }, limits, ledgers);
       const rows = ids.length === 0 ? [] : await session.query<TradeDbRow>(`select ${TRADE_COLUMNS} from unnest($1::bytea[]) with ordinality p (order_id, n) join trade t using (order_id) join trade_family f on f.id = t.cell / 8 order by p.n`, [ids]);
       return { rows: rows.map(tradeFromRow), total };
     });
@@ -75,7 +77,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
 
   async function* streamed(client: pg.Client, book: number, query: TradeQuery): AsyncGenerator<TradeRow[]> {
     const session: Queryable = { query: async (statement, values = []) => (await client.query({ ...(typeof statement === 'string' ? { text: statement } : statement), values: [...values], types })).rows };
-    const { groups, cells, every } = await openBook(session, book, await families.list(book), query);
+    const { groups, cells, every } = await openBook(session, book, await families.list(book), query, ledgers);
     const by = query.sort.by === 'group' ? 'created_at' : query.sort.by;
     for (const group of query.sort.by === 'group' ? groups : [every ? null : cells]) {
       const where = whereOf(book, group, rangesOf(query));

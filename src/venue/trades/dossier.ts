@@ -25,7 +25,6 @@ export interface DossierParts {
   gas: readonly CapturedGas[];
   names: Names;
   nativeSymbol(chainId: number): string;
-  solverKind(id: string): string;
   /** undefined: the caller may not see it. */
   restricted: { screenedNow: Screened; travelRule: TravelRuleRecord | undefined } | undefined;
 }
@@ -100,12 +99,12 @@ const usdOf = ({ feeWei, nativeUsd }: CapturedGas): number | null => (feeWei ===
 /** For display: the amount keeps its digits until the last step. */
 const inUsd = (amount: bigint, decimals: number, price: number): number => Number((amount * BigInt(Math.round(price * 1e8))) / 10n ** BigInt(decimals)) / 1e8;
 
-function lpOf({ row, record, names, solverKind }: DossierParts, { fills }: Progress): TradeDossier['lp'] {
+function lpOf({ row, record, names }: DossierParts, { fills }: Progress): TradeDossier['lp'] {
   const { lp } = row.terms;
   return {
     id: lp,
     name: lpName(lp, names),
-    kind: solverKind(lp),
+    kind: names.solvers.get(lp)?.kind ?? record.route?.kind ?? 'external',
     spreadBps: row.terms.lpSpreadBps,
     slices: record.order.outputs.map((output, index) => {
       const solverId = record.solverIds[index] ?? lp;

@@ -44,7 +44,7 @@ export function createHistory({ store, chains, screening, nativeSymbol, clock }:
 
   async function namesFor(key: ApiKey, workspaceId: string): Promise<Names> {
     const [solvers, members] = await Promise.all([store.listSolvers(), isPrivileged(key) ? store.listMembers(workspaceId) : undefined]);
-    return { chains, solvers: new Map(solvers.map(({ id, name }) => [id, name])), members: members && new Map(members.map((member) => [member.id, member])), nowMs: clock.nowMs() };
+    return { chains, solvers: new Map(solvers.map((solver) => [solver.id, solver])), members: members && new Map(members.map((member) => [member.id, member])), nowMs: clock.nowMs() };
   }
 
   /** Of a route, the orders of all its legs; a later leg finds the first through its parent. */
@@ -89,8 +89,7 @@ export function createHistory({ store, chains, screening, nativeSymbol, clock }:
         privileged ? screening.look({ taker: record.order.user, receiver: receiverOf(record.order) }) : undefined,
       ]);
       if (!row) throw nowhere();
-      const kinds = new Map((await store.listSolvers()).map(({ id: solver, kind }) => [solver, kind]));
-      return tradeDossier({ row, record, route, gas, names, nativeSymbol, solverKind: (solver) => kinds.get(solver) ?? record.route?.kind ?? 'external', restricted: screenedNow && { screenedNow, travelRule } });
+      return tradeDossier({ row, record, route, gas, names, nativeSymbol, restricted: screenedNow && { screenedNow, travelRule } });
     },
 
     async exportCsv(key, workspaceId, filter) {

@@ -14,8 +14,8 @@ import { lifecycleStatus } from './words.ts';
 
 export interface Names {
   chains: ReadonlyMap<number, Chain>;
-  /** Display names by roster id. */
-  solvers: ReadonlyMap<string, string>;
+  /** Of the roster. */
+  solvers: ReadonlyMap<string, { name: string; kind: string }>;
   /** undefined: the caller may not see them. */
   members: ReadonlyMap<string, Member> | undefined;
   nowMs: number;
@@ -56,7 +56,7 @@ export function tradeItem(row: TradeRow, names: Names): TradeItem {
 export const deferralOf = ({ orderId, state }: TradeRow, nowMs: number): DeferredSettlement | null =>
   state.credits.length === 0 ? null : deferredSettlement({ orderId, outputs: 1 + Math.max(...state.credits.map(({ outputIndex }) => outputIndex)), credits: state.credits }, toSeconds(nowMs));
 
-export const lpName = (id: string, { solvers }: Pick<Names, 'solvers'>): string => solvers.get(id) ?? id;
+export const lpName = (id: string, { solvers }: Pick<Names, 'solvers'>): string => solvers.get(id)?.name ?? id;
 export const slugOf = (chainId: number, { chains }: Pick<Names, 'chains'>): string => chains.get(chainId)?.slug ?? `eip155:${chainId}`;
 export const fullName = ({ firstName, lastName }: Pick<Member, 'firstName' | 'lastName'>): string => `${firstName} ${lastName}`.trim();
 

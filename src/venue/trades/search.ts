@@ -43,11 +43,11 @@ function matcher({ corridor, member, lp, routingPath }: TradesFilter, names: Nam
   if (routingPath === 'via_broker') return () => false;
   const chains = corridor === undefined ? undefined : parseCorridor(corridor, names.chains.values());
   if (corridor !== undefined && !chains) return () => false;
-  const lps = lp === undefined ? undefined : searcher(lp);
+  const lps = lp === undefined ? undefined : remembering(searcher(lp), names);
   const people = member === undefined || !names.members ? undefined : matchingMembers(member, names.members);
   return (family) =>
     (!chains || (family.sourceChainId === chains.source.id && family.destChainId === chains.dest.id)) &&
-    (!lps || lps(family.lp) || lps(lpName(family.lp, names))) &&
+    (!lps || lps(family.lp)) &&
     (!people || (family.memberId !== null && people.has(family.memberId)));
 }
 
@@ -55,6 +55,16 @@ function matcher({ corridor, member, lp, routingPath }: TradesFilter, names: Nam
 function searcher(term: string): (text: string) => boolean {
   const wanted = term.toLowerCase();
   return (text) => text.toLowerCase().includes(wanted);
+}
+
+/** By id or by name; there are few LPs and many families. */
+function remembering(fits: (text: string) => boolean, names: Names): (lp: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (lp) => {
+    const found = known.get(lp) ?? (fits(lp) || fits(lpName(lp, names)));
+    known.set(lp, found);
+    return found;
+  };
 }
 
 function matchingMembers(term: string, members: ReadonlyMap<string, Member>): ReadonlySet<string> {
@@ -73,27 +83,17 @@ function sortOf(asked: string | undefined, names: Names): TradeQuery['sort'] {
     case 'member': {
       const { members } = names;
       // The order alone would tell who traded together.
-      return members ? byText(({ memberId }) => nameOf(memberId, members)) : { by: 'created_at' };
+      return members ? { by: 'group', key: ({ memberId }) => nameOf(memberId, members) } : { by: 'created_at' };
     }
     case 'corridor':
-      return byText((group) => corridorText(group, names));
+      return { by: 'group', key: (group) => corridorText(group, names) };
     case 'lp_name':
-      return byText(({ lp }) => `${lpName(lp, names).toLowerCase()} ${lp}`);
+      return { by: 'group', key: ({ lp }) => `${lpName(lp, names).toLowerCase()} ${lp}` };
     case 'routing_path':
-      return { by: 'group', compare: (a, b) => ORDER_KINDS.indexOf(a.orderKind) - ORDER_KINDS.indexOf(b.orderKind) };
+      return { by: 'group', key: ({ orderKind }) => ORDER_KINDS.indexOf(orderKind) };
     case 'settlement_status':
-      return { by: 'group', compare: (a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage) };
+      return { by: 'group', key: ({ stage }) => STAGES.indexOf(stage) };
   }
-}
-
-function byText(key: (group: TradeGroup) => string): TradeQuery['sort'] {
-  return {
-    by: 'group',
-    compare(a, b) {
-      const [x, y] = [key(a), key(b)];
-      return x < y ? -1 : x > y ? 1 : 0;
-    },
-  };
 }
 
 function nameOf(id: string | null, members: ReadonlyMap<string, Member>): string {

@@ -89,4 +89,16 @@ create table order_gas (
 create index order_gas_due on order_gas (due_at_ms) where gas_used is null;
 `,
   },
+  {
+    id: 'venue-trades-2-covering',
+    sql: `
+-- Whatever a page is sorted by is in the index that finds its trades.
+drop index trade_created, trade_amount, trade_cell;
+create index trade_created on trade (book, created_at_ms, order_id) include (cell, amount, speed_ms);
+create index trade_amount on trade (book, amount, created_at_ms, order_id) include (cell, speed_ms);
+create index trade_cell on trade (cell, created_at_ms, order_id) include (amount, speed_ms);
+-- Rises with every change of the counts, so that whoever has read them knows whether they still hold.
+alter table trade_book add column version bigint not null default 0;
+`,
+  },
 ];
