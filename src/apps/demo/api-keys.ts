@@ -1,5 +1,6 @@
 /** Keys of every kind for the demo's venue, made the way `firmquote keys issue` makes them, before the venue starts. */
 
+import { createAdminStore } from '../../adapters/postgres/admin-store.ts';
 import { connectDatabase } from '../../adapters/postgres/pool.ts';
 import { migrate } from '../../adapters/postgres/migrate.ts';
 import { VENUE_MIGRATIONS } from '../../adapters/postgres/migrations/venue.ts';
@@ -22,6 +23,12 @@ export async function issueDemoKeys(databaseUrl: string, state: DemoState, log: 
     for (const [id, name] of [[WORKSPACE, 'Demo workspace'], [OTHER_WORKSPACE, 'Another workspace']] as const) {
       await store.putWorkspace({ id, name, platformFeeBps: state.config.venue.platformFeeBps, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
     }
+    // Who trades in the demo, so that its history names somebody.
+    await createAdminStore(db).change(async (tx) => {
+      for (const [id, firstName, role] of [['demo-owner', 'Olga', 'owner'], ['demo-admin', 'Adam', 'admin'], ['demo-member', 'Mona', 'member']] as const) {
+        await tx.putMember({ workspaceId: WORKSPACE, id, firstName, lastName: 'Demo', email: `${id}@demo.example`, role, kycStatus: 'verified', joinedAtMs: systemClock.nowMs(), removedAtMs: null });
+      }
+    });
     const issue = async (key: Partial<NewKey> & Pick<NewKey, 'kind' | 'label'>): Promise<string> => {
       const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { mode: 'test', workspaceId: null, role: null, memberId: null, solverId: null, ...key });
       await store.addKey(record);
@@ -33,7 +40,7 @@ export async function issueDemoKeys(databaseUrl: string, state: DemoState, log: 
       solvers[id] = await issue({ kind: 'solver', solverId: id, label: `demo ${id}` });
     }
     return {
-      service: await issue({ kind: 'service', workspaceId: WORKSPACE, label: 'demo service' }),
+      service: await issue({ kind: 'service', workspaceId: WORKSPACE, memberId: 'demo-member', label: 'demo service' }),
       workspaceAdmin: await issue({ kind: 'workspace', workspaceId: WORKSPACE, role: 'admin', memberId: 'demo-admin', label: 'demo admin' }),
       workspaceMember: await issue({ kind: 'workspace', workspaceId: WORKSPACE, role: 'member', memberId: 'demo-member', label: 'demo member' }),
       otherService: await issue({ kind: 'service', workspaceId: OTHER_WORKSPACE, label: 'other service' }),

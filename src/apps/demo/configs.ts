@@ -47,6 +47,7 @@ async function writeKeys(state: DemoState, layout: Layout): Promise<void> {
   }
   for (const [index, wallet] of state.attesters.entries()) await save(attesterProcess(index), wallet);
   await writeSecretFile(layout.secret('seal'), state.sealSecret);
+  await writeSecretFile(layout.secret('admin'), state.adminSecret);
 }
 
 const keyOf = (layout: Layout, name: string) => ({ keystore: layout.keystore(name), passwordFile: layout.passwordFile });
@@ -93,6 +94,7 @@ function venueConfig(state: DemoState, layout: Layout): object {
     venueId: 'firmquote-demo',
     http: door(layout.ports.venue),
     ops: door(layout.ports.venueOps),
+    admin: { ...door(layout.ports.venueAdmin), keys: [{ id: 'demo', secret: { file: layout.secret('admin') } }] },
     database: database('venue'),
     keys: { relayer: keyOf(layout, 'relayer'), seals: [{ id: 'demo', secret: { file: layout.secret('seal') } }] },
     chains: chainsOf(state).map((chain) => ({ ...chain, executionMode: config.chains.find(({ id }) => id === chain.id)?.executionMode })),

@@ -29,7 +29,7 @@ export interface Layout {
   chainDir(slug: string): string;
   /** Sockets and small files that a process keeps for itself. */
   workDir(name: string): string;
-  ports: { venue: number; venueOps: number; exchange: number; postgres: number; chain(index: number): number; lpOps(index: number): number; lpAdmin(index: number): number; attester(index: number): number; attesterOps(index: number): number };
+  ports: { venue: number; venueOps: number; venueAdmin: number; exchange: number; postgres: number; chain(index: number): number; lpOps(index: number): number; lpAdmin(index: number): number; attester(index: number): number; attesterOps(index: number): number };
 }
 
 export function layout(dataDir: string, port: number): Layout {
@@ -51,6 +51,7 @@ export function layout(dataDir: string, port: number): Layout {
     ports: {
       venue: port,
       venueOps: port + 1,
+      venueAdmin: port + 4,
       exchange: port + 2,
       postgres: port + 3,
       chain: (index) => port + 10 + index,
@@ -66,7 +67,7 @@ export function layout(dataDir: string, port: number): Layout {
 export function portsOf({ ports }: Layout, counts: { chains: number; lps: number; attesters: number }): number[] {
   const each = (count: number, ...of: ((index: number) => number)[]) => Array.from({ length: count }, (_, index) => of.map((port) => port(index))).flat();
   return [
-    ...[ports.venue, ports.venueOps, ports.exchange, ports.postgres],
+    ...[ports.venue, ports.venueOps, ports.venueAdmin, ports.exchange, ports.postgres],
     ...each(counts.chains, ports.chain),
     ...each(counts.lps, ports.lpOps, ports.lpAdmin),
     ...each(counts.attesters, ports.attester, ports.attesterOps),

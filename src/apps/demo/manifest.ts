@@ -33,8 +33,10 @@ export interface Manifest {
     url: string;
     wsUrl: string;
     metricsUrl: string;
+    /** Workspaces, members, keys and solvers: with `keys.admin`. */
+    adminUrl: string;
     workspaceId: string;
-    keys: { service: string; workspaceAdmin: string; workspaceMember: string; solver: string; otherService: string; lp: SpareLp };
+    keys: { service: string; workspaceAdmin: string; workspaceMember: string; solver: string; otherService: string; admin: string; lp: SpareLp };
   };
   chains: ManifestChain[];
   takers: { address: Address; privateKey: Hex }[];

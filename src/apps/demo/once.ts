@@ -13,6 +13,7 @@ import { compositeCheck, routerCheck } from './checks/router.ts';
 import { screeningCheck } from './checks/screening.ts';
 import { splitCheck } from './checks/split.ts';
 import { verifiedCheck } from './checks/verified.ts';
+import { workspaceCheck } from './checks/workspaces.ts';
 import type { World } from './world.ts';
 
 export interface OnceReport extends Tally {
@@ -36,7 +37,7 @@ export async function runOnce(world: World, show: (line: string) => void, starte
   // The split needs all three LPs, so it comes first. What waits longest (for a refund window, a quarantine, a withdrawal delay) runs beside all the others.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
-  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, verifiedCheck, ...refusalChecks];
+  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, verifiedCheck, workspaceCheck, ...refusalChecks];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let check = queue.shift(); check; check = queue.shift()) await run(check);

@@ -39,6 +39,8 @@ export interface DemoState {
   houseTakers: Wallet[];
   walletOwners: Wallet[];
   sealSecret: string;
+  /** Opens the venue's admin API. */
+  adminSecret: string;
   keystorePassword: string;
   apiKeys: { service: string; workspaceAdmin: string; workspaceMember: string; otherService: string; solvers: Record<string, string> };
   chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; minted: Record<string, string>; /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>; /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null; dex: DexState })[];
@@ -62,6 +64,7 @@ export function drawState(config: DemoConfig): DemoState {
     houseTakers: wallets(HOUSE_TAKERS),
     walletOwners: wallets(2),
     sealSecret: randomBytes(32).toString('hex'),
+    adminSecret: randomBytes(32).toString('hex'),
     keystorePassword: randomBytes(24).toString('base64url'),
     apiKeys: { service: '', workspaceAdmin: '', workspaceMember: '', otherService: '', solvers: {} },
     chains: [],
