@@ -221,7 +221,7 @@ async function playSockets(stage: Stage): Promise<Pick<Recording, 'events' | 'li
 
 /** One of each type of event, and of prices one with levels. */
 function choose(name: string, frames: unknown[]): unknown[] {
-  if (name === 'priceEvent') return frames.filter((frame) => ((frame as Json)['data']?.['bids'] as unknown as unknown[]).length > 0).slice(0, 1);
+  if (name === 'priceEvent') return frames.filter((frame) => ((frame as { data: { bids: unknown[] } }).data.bids.length) > 0).slice(0, 1);
   const byType = new Map(frames.map((frame) => [(frame as Json)['type'] ?? (frame as Json)['op'], frame]));
   return [...byType.values()];
 }

@@ -45,6 +45,8 @@ export interface TestVenue {
   call(method: string, path: string, options?: { key?: string | null; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }): Promise<Answer>;
   /** Another process over the same database and chains, with connections of its own. */
   replica(options?: Partial<VenueOptions>): Promise<Replica>;
+  /** For looking at what is really written. */
+  databaseUrl: string;
   /** From here on the database is gone. */
   stopDatabase(): Promise<void>;
   stop(): Promise<void>;
@@ -199,6 +201,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
         },
       };
     },
+    databaseUrl: db.url,
     stopDatabase: () => postgres.stop(),
     async stop() {
       await Promise.all(solvers.map((solver) => solver.stop()));

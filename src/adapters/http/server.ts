@@ -250,6 +250,9 @@ function translated(error: FastifyError): unknown {
       return new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('bad_request', 'The body is not as long as Content-Length says.');
+    // Whoever sent half a body has gone: nobody hears this, and nobody is to blame here.
+    case 'ECONNRESET':
+      return new ApiError('bad_request', 'The body broke off.');
     case 'FST_ERR_REOPENED_CLOSE_SERVER':
       return new ApiError('unavailable', 'The venue is stopping.', { retryAfterSeconds: 2 });
     default:
