@@ -10,6 +10,7 @@ import { systemRandom } from '../../adapters/system/random.ts';
 import type { Log } from '../../ports/log.ts';
 import { mintKey, type NewKey } from '../../venue/keys.ts';
 import { VENUE_SCHEMA } from '../venue/schema.ts';
+import { TRAVEL_RULE_USD } from './configs.ts';
 import type { DemoState } from './state.ts';
 
 export const WORKSPACE = 'demo';
@@ -21,7 +22,7 @@ export async function issueDemoKeys(databaseUrl: string, state: DemoState, log: 
     await migrate(db, VENUE_MIGRATIONS);
     const store = createVenueStore(db);
     for (const [id, name] of [[WORKSPACE, 'Demo workspace'], [OTHER_WORKSPACE, 'Another workspace']] as const) {
-      await store.putWorkspace({ id, name, platformFeeBps: state.config.venue.platformFeeBps, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
+      await store.putWorkspace({ id, name, platformFeeBps: state.config.venue.platformFeeBps, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: id === WORKSPACE ? TRAVEL_RULE_USD : null });
     }
     // Who trades in the demo, so that its history names somebody.
     await createAdminStore(db).change(async (tx) => {

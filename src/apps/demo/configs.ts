@@ -16,7 +16,7 @@ const SCRYPT_N = 1 << 12;
 /** One address that no demo uses, so that the list is one. */
 const DENY_LIST = `# version: demo\n0x${'de'.repeat(20)}\n`;
 /** What FATF asks of transfers from here on. */
-const TRAVEL_RULE_USD = 1_000;
+export const TRAVEL_RULE_USD = 1_000;
 
 export const lpProcess = (id: string): string => `lp-${id}`;
 export const attesterProcess = (index: number): string => `attester-${index + 1}`;

@@ -46,7 +46,8 @@ export interface DemoState {
   chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; minted: Record<string, string>; /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>; /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null; dex: DexState })[];
 }
 
-const HOUSE_TAKERS = 24;
+/** More than the stories of one `--once` take: two that shared one would see each other's money move. */
+const HOUSE_TAKERS = 48;
 
 export function drawState(config: DemoConfig): DemoState {
   const wallets = (count: number) => Array.from({ length: count }, drawWallet);
