@@ -20,7 +20,7 @@ import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { VENUE_MIGRATIONS } from '../src/adapters/postgres/migrations/venue.ts';
 import { connectDatabase } from '../src/adapters/postgres/pool.ts';
 import { createPostgresBus } from '../src/adapters/postgres/bus.ts';
-import { seedTrades } from '../src/adapters/postgres/trade-seed.ts';
+import { seedPeople, seedTrades } from '../src/adapters/postgres/trade-seed.ts';
 import { createVenueStore } from '../src/adapters/postgres/venue-store.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { systemRandom } from '../src/adapters/system/random.ts';
@@ -45,8 +45,6 @@ const LONGEST_TOTAL = 10_000;
 const token = (n: number, symbol: string, decimals: number) => ({ address: `0x${String(n).repeat(40)}` as const, symbol, name: symbol, decimals, eip3009: null, priceSymbol: symbol });
 const chain = (id: number, slug: string): Chain => ({ id, slug, sandbox: true, escrow: `0x${'e'.repeat(40)}`, oracle: `0x${'0a'.repeat(20)}`, permit2: `0x${'0b'.repeat(20)}`, depth: 1, blockTimeMs: 1_000, tokens: [token(1, 'USD', 6), token(2, 'ETH', 18)], landingMarginSeconds: 20, proofWindowSeconds: 60 });
 const chains = [chain(1, 'one'), chain(2, 'two'), chain(3, 'three')];
-const lps = ['lp-a', 'lp-b', 'lp-c', 'lp-d', 'lp-e'];
-const members = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
 
 await mkdir(DIR, { recursive: true });
 const server = await startEmbeddedPostgres({ dataDir: DIR, log: silentLog, settings: { synchronous_commit: 'off', max_wal_size: '4GB' } });
@@ -54,8 +52,7 @@ const db = connectDatabase({ url: await server.database('venue'), schema: 'venue
 await migrate(db, VENUE_MIGRATIONS);
 const store = createVenueStore(db);
 await store.putWorkspace({ id: 'w1', name: 'Bench', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
-for (const id of lps) await store.putSolver({ id, name: `Maker ${id.at(-1)?.toUpperCase()}`, kind: 'lp', corridors: null, disabled: true });
-for (const [index, id] of members.entries()) await db.query(`insert into member (workspace_id, id, first_name, last_name, email, role, kyc_status, joined_at_ms) values ('w1', $1, $2, 'Trader', $3, 'member', 'verified', 1) on conflict do nothing`, [id, `Person${index}`, `person${index}@example.com`]);
+const { lps, members } = await seedPeople(db, 'w1');
 const [{ n: have } = { n: 0 }] = await db.query<{ n: number }>('select count(*) as n from trade');
 if (have < ROWS) {
   const startedMs = Date.now();
@@ -87,15 +84,15 @@ const queries: Record<string, string> = {
   'created before': `createdBefore=${iso(0.5)}`,
   'created within': `createdAfter=${iso(0.31)}&createdBefore=${iso(0.62)}`,
   'created within an hour': `createdAfter=${iso(0.5)}&createdBefore=${iso(0.5 + 1 / (DAYS * 24))}`,
-  member: 'member=person3',
+  member: 'member=person%203',
   'member, none': 'member=nobody',
-  lp: 'lp=maker%20b',
+  lp: 'lp=maker%202',
   routing: 'routingPath=direct',
   'notional from': 'minAmountUsd=1000',
   'notional up to': 'maxAmountUsd=100',
   'notional within': 'minAmountUsd=500&maxAmountUsd=501',
-  'status, corridor, lp': 'status=settled&corridor=two-three&lp=lp-c',
-  'lp, dates, notional': `lp=lp-b&createdAfter=${iso(0.2)}&createdBefore=${iso(0.7)}&minAmountUsd=1000&maxAmountUsd=2000`,
+  'status, corridor, lp': 'status=settled&corridor=two-three&lp=seed-lp-3',
+  'lp, dates, notional': `lp=seed-lp-2&createdAfter=${iso(0.2)}&createdBefore=${iso(0.7)}&minAmountUsd=1000&maxAmountUsd=2000`,
   'dates and notional, few': `createdAfter=${iso(0.5)}&createdBefore=${iso(0.51)}&minAmountUsd=1000&maxAmountUsd=1010`,
   'everything at once': `status=refunded&corridor=one-two&lp=maker&member=person&routingPath=direct&createdAfter=${iso(0.1)}&createdBefore=${iso(0.9)}&minAmountUsd=50&maxAmountUsd=5000&sort=amount_usd`,
   ...Object.fromEntries(SORTS.flatMap((sort) => ['asc', 'desc'].map((direction) => [`sort ${sort} ${direction}`, `sort=${sort}&direction=${direction}`]))),
@@ -103,7 +100,7 @@ const queries: Record<string, string> = {
   'last page': `offset=${last}&limit=100`,
   'deep settled': 'status=settled&offset=RANDOM',
   'deep corridor by notional': 'corridor=one-one&sort=amount_usd&offset=RANDOM',
-  'deep lp by speed': 'lp=lp-a&sort=settlement_speed_ms&offset=RANDOM',
+  'deep lp by speed': 'lp=seed-lp-1&sort=settlement_speed_ms&offset=RANDOM',
   'deep in dates': `createdAfter=${iso(0.2)}&createdBefore=${iso(0.8)}&offset=RANDOM`,
   'deep notional by notional': 'minAmountUsd=100&sort=amount_usd&offset=RANDOM',
   'deep notional by date': 'minAmountUsd=100&maxAmountUsd=10000&offset=RANDOM',

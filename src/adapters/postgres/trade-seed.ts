@@ -31,6 +31,20 @@ export interface TradeSeed {
   usd: Readonly<Record<string, number>>;
 }
 
+/** LPs and members for a workspace that has none of its own; its own where it has. */
+export async function seedPeople(db: Database, workspaceId: string): Promise<{ lps: string[]; members: string[] }> {
+  const ids = async (text: string, values: unknown[] = []) => (await db.query<{ id: string }>(text, values)).map(({ id }) => id);
+  if ((await ids('select id from solver limit 1')).length === 0) await db.query(`insert into solver (id, name, kind, disabled) select 'seed-lp-' || n, 'Seed maker ' || n, 'lp', true from generate_series(1, 5) n`);
+  if ((await ids('select id from member where workspace_id = $1 limit 1', [workspaceId])).length === 0) {
+    await db.query(
+      `insert into member (workspace_id, id, first_name, last_name, email, role, kyc_status, joined_at_ms)
+       select $1, 'seed-member-' || n, 'Person ' || n, 'Seed', 'person' || n || '@example.com', case n when 1 then 'owner' when 2 then 'admin' else 'member' end, 'verified', 1700000000000 from generate_series(1, 8) n`,
+      [workspaceId],
+    );
+  }
+  return { lps: await ids('select id from solver order by id'), members: await ids('select id from member where workspace_id = $1 order by id', [workspaceId]) };
+}
+
 const BATCH = 1_000;
 const PATHS = 2;
 /** The newest trades are still on their way; a real venue has few of these. */

@@ -3,13 +3,7 @@
 import { userInfo } from 'node:os';
 import type { z } from 'zod';
 import { createChain } from '../../adapters/evm/chain.ts';
-import { createLog } from '../../adapters/pino/log.ts';
-import { createRedactor } from '../../adapters/pino/redact.ts';
 import { createAdminStore } from '../../adapters/postgres/admin-store.ts';
-import { migrate } from '../../adapters/postgres/migrate.ts';
-import { VENUE_MIGRATIONS } from '../../adapters/postgres/migrations/venue.ts';
-import { connectDatabase } from '../../adapters/postgres/pool.ts';
-import { createVenueStore } from '../../adapters/postgres/venue-store.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
@@ -17,13 +11,10 @@ import { RequestError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { VenueStore } from '../../ports/store.ts';
 import { type Admin, createAdmin } from '../../venue/admin/admin.ts';
-import { loadConfig } from '../config/load.ts';
-import { borrowDatabaseUrl } from '../database.ts';
 import { expand, type SecretContext } from '../keys.ts';
 import { chainOf } from '../networks.ts';
-import { type VenueConfig, zVenueConfig } from '../venue/config.ts';
-import { VENUE_SCHEMA } from '../venue/schema.ts';
-import { seed } from '../venue/seed.ts';
+import type { VenueConfig } from '../venue/config.ts';
+import { withVenueDatabase } from './venue-database.ts';
 
 export interface AdminOptions {
   config: string;
@@ -37,28 +28,14 @@ export interface AdminDoor {
   who: string;
 }
 
-export async function withAdmin(file: string, work: (door: AdminDoor) => Promise<void>): Promise<void> {
-  const { config } = await loadConfig(zVenueConfig, file, process.env);
-  const redactor = createRedactor();
-  const log = createLog({ app: 'admin', level: 'silent', redactor });
-  const secrets: SecretContext = { env: process.env, redactor };
-  const { url, giveBack } = await borrowDatabaseUrl(config.database, { log, secrets });
-  const db = connectDatabase({ url, schema: VENUE_SCHEMA, maxConnections: 2, log });
-  try {
-    await migrate(db, VENUE_MIGRATIONS);
-    const venue = createVenueStore(db);
-    // The venue need not have run before.
-    await seed(venue, config, log);
-    await work({
+export const withAdmin = (file: string, work: (door: AdminDoor) => Promise<void>): Promise<void> =>
+  withVenueDatabase(file, ({ db, venue, config, log, secrets }) =>
+    work({
       admin: createAdmin({ store: createAdminStore(db), venue, clock: systemClock, random: systemRandom, feeCaps: () => readFeeCaps(config, log, secrets) }),
       records: venue,
       who: `cli:${userInfo().username}`,
-    });
-  } finally {
-    await db.close();
-    await giveBack();
-  }
-}
+    }),
+  );
 
 /** From the chains themselves: nobody else knows how their escrows were deployed. */
 function readFeeCaps({ chains }: VenueConfig, log: Log, secrets: SecretContext): Promise<{ slug: string; maxFeeBps: number }[]> {

@@ -6,6 +6,7 @@ import { BaseError } from '../../domain/errors.ts';
 import { adminCommands } from './admin.ts';
 import { lpCommand } from './lp.ts';
 import { simCommand } from './sim.ts';
+import { tradesCommand } from './trades.ts';
 
 const program = new Command('firmquote')
   .description('Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all of them.')
@@ -25,6 +26,7 @@ program
 
 program.addCommand(lpCommand());
 program.addCommand(simCommand());
+program.addCommand(tradesCommand());
 
 program
   .command('attester')
