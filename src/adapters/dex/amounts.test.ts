@@ -71,10 +71,10 @@ describe('constant product', () => {
           if (needed === undefined) expect(taken).toBeUndefined();
           compared += (given ? 1 : 0) + (taken ? 1 : 0);
         }),
-        { numRuns: 40, seed: SEED },
+        { numRuns: 30, seed: SEED },
       );
     }
-    expect(compared).toBeGreaterThan(100);
+    expect(compared).toBeGreaterThan(80);
   });
 });
 
@@ -127,12 +127,12 @@ describe('concentrated', () => {
         if (round > 0) await trade(pool, round === 1);
         const slot0 = (await ask<readonly [sqrtPrice: bigint]>(pool, POOL, 'slot0', [])) as readonly [bigint];
         const state = (await reader.read(await newest())) as PoolState;
-        await fc.assert(fc.asyncProperty(fc.boolean(), amounts(100), (zero, amount) => compare(state, zero ? tokens : [tokens[1], tokens[0]], { fee: spec.fee, amount, counts, sqrtPrice: slot0[0] })), { numRuns: 25, seed: SEED + n * 10 + round });
+        await fc.assert(fc.asyncProperty(fc.boolean(), amounts(100), (zero, amount) => compare(state, zero ? tokens : [tokens[1], tokens[0]], { fee: spec.fee, amount, counts, sqrtPrice: slot0[0] })), { numRuns: 16, seed: SEED + n * 10 + round });
       }
     }
-    expect(counts.compared).toBeGreaterThan(300);
-    expect(counts.crossed).toBeGreaterThan(50);
-    expect(counts.dry).toBeGreaterThan(10);
+    expect(counts.compared).toBeGreaterThan(200);
+    expect(counts.crossed).toBeGreaterThan(20);
+    expect(counts.dry).toBeGreaterThan(5);
   });
 
   async function compare(state: PoolState, [tokenIn, tokenOut]: readonly [Address, Address], { fee, amount, sqrtPrice, counts }: { fee: number; amount: bigint; sqrtPrice: bigint; counts: { compared: number; crossed: number; dry: number } }): Promise<void> {
