@@ -29,5 +29,11 @@ export function createRouteRoster({ routeVenues, router, chains, clock }: { rout
     });
 }
 
-const servesAny = (venue: RouteVenue, source: Chain, dest: Chain): boolean =>
-  source.tokens.some((input) => dest.tokens.some((output) => (source !== dest || input !== output) && venue.serves({ input: { chainId: source.id, token: input.address }, output: { chainId: dest.id, token: output.address } })));
+function servesAny(venue: RouteVenue, source: Chain, dest: Chain): boolean {
+  try {
+    return source.tokens.some((input) => dest.tokens.some((output) => (source !== dest || input !== output) && venue.serves({ input: { chainId: source.id, token: input.address }, output: { chainId: dest.id, token: output.address } })));
+  } catch {
+    // The router counts this against it; here it serves nothing.
+    return false;
+  }
+}

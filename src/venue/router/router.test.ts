@@ -184,6 +184,15 @@ describe('gathering', () => {
     expect((await gatherer.gather(intentOf('exactInput', 10_000n), 1n)).candidates).toHaveLength(2);
   });
 
+  test('an answer that is no answer at all, or a venue that throws when looked at, costs only itself', async () => {
+    const clock = handClock();
+    const nonsense = [undefined, null, 7, {}, { inputAmount: '1' }].map((answer, n) => sourceOf({ ...venueOf(`nonsense-${n}`, () => 1n), quote: async () => answer as never }, clock));
+    const mad = sourceOf({ ...venueOf('mad', () => 1n), serves: () => { throw new Error('mad'); } }, clock);
+    const sync = sourceOf({ ...venueOf('sync', () => 1n), quote: () => { throw new Error('at once'); } }, clock);
+    const { candidates } = await gathererOf([...nonsense, mad, sync, sourceOf(venueOf('good', () => 1_000n), clock)], clock).gather(intentOf('exactInput', 10_000n), 1n);
+    expect(candidates.map(({ first }) => first.source)).toEqual(['good']);
+  });
+
   test('silence counts against a venue that had the time, and against nobody else', async () => {
     const clock = handClock();
     let asked = 0;

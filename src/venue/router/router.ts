@@ -3,13 +3,14 @@
 import { rank } from '../../auction/rank.ts';
 import { type Asset, assetId } from '../../domain/asset.ts';
 import { corridorOf } from '../../domain/corridor.ts';
+import { InvariantError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
-import type { RouteVenue } from '../../ports/route-venue.ts';
+import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
 import type { ApiKey, OrderRecord, Workspace } from '../../ports/store.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/quote.ts';
 import { type RouterCandidate, type SealedRoute, zRouterCandidate } from '../../protocol/router.ts';
@@ -25,7 +26,7 @@ import type { Prices } from '../prices.ts';
 import type { NextLeg, SealOwner, Sealing } from '../sealing.ts';
 import { unavailable } from '../unavailable.ts';
 import { createGatherer, type RouteCandidate } from './gather.ts';
-import { createRfqRouteSource, type RfqRouteDeps } from './rfq.ts';
+import { createRfqRouteSource, RFQ_VENUE, type RfqRouteDeps } from './rfq.ts';
 import type { LegIntent, RouteSource } from './source.ts';
 import { routerTerms } from './terms.ts';
 import { createVenueSource } from './venue-source.ts';
@@ -67,6 +68,7 @@ type Asked = LegIntent & { key: ApiKey };
 
 export function createRouter(deps: RouterDeps, settings: RouterSettings): Router {
   const { chains, routeVenues, markets, reception, sealing, gas, prices, openQuotes, clock, random, log, metrics } = deps;
+  requireDistinct(routeVenues);
   const breakers = new Map(routeVenues.map(({ id }) => [id, createBreaker(settings.breaker)]));
   const sources: RouteSource[] = [
     createRfqRouteSource(deps),
@@ -153,4 +155,11 @@ function mostTelling(whys: readonly ProductUnavailable[], corridor: string): Pro
   const order: ProductUnavailable['code'][] = ['amount_too_large', 'amount_too_small', 'validity_unavailable', 'no_quotes', 'no_eligible_solver', 'pair_not_supported'];
   const [first] = [...whys].sort((x, y) => order.indexOf(x.code) - order.indexOf(y.code));
   return first ?? unavailable('no_eligible_solver', 'No solver and no venue serves this pair for you right now. GET /api/v1/router/solvers shows the roster.', corridor);
+}
+
+/** Ids are public names that open orders carry: two venues under one, or one that looks like the RFQ venue, would settle each other's orders. */
+function requireDistinct(venues: readonly RouteVenue[]): void {
+  const ids = venues.map(({ id }) => id);
+  const wrong = ids.find((id, index) => !ROUTE_VENUE_ID.test(id) || id === RFQ_VENUE || ids.indexOf(id) !== index);
+  if (wrong !== undefined) throw new InvariantError(`"${wrong}" cannot be the id of a route venue: write lower-case letters, digits and dashes, another one for each venue, and not "${RFQ_VENUE}".`);
 }

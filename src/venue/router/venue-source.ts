@@ -158,7 +158,20 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
     });
   }
 
-  return { id, kind, serves: (intent, pair) => chosen(intent) && breaker.openUntil(clock.nowMs()) === undefined && venue.serves(pair), find };
+  return {
+    id,
+    kind,
+    serves(intent, pair) {
+      if (!chosen(intent) || breaker.openUntil(clock.nowMs()) !== undefined) return false;
+      try {
+        return venue.serves(pair);
+      } catch (error) {
+        fault('failed', error);
+        return false;
+      }
+    },
+    find,
+  };
 }
 
 /** Each hop waits for the one before it, all in one transaction. */
