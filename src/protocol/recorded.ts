@@ -21,8 +21,8 @@ export const RECORDED: Recording = {
    "answers": {
     "200": {
      "body": {
-      "requestId": "0cd3892036920307ee71ca494ccc7d4e",
-      "createdAt": "2026-11-21T20:48:58.362Z",
+      "requestId": "95bb31c5f56479a950bed839523b62d3",
+      "createdAt": "2026-11-21T21:09:16.859Z",
       "quotes": [
        {
         "eta": 2,
@@ -41,8 +41,8 @@ export const RECORDED: Recording = {
            "version": "1"
           },
           "message": {
-           "expires": 1795294288,
-           "fillDeadline": 1795294228,
+           "expires": 1795295506,
+           "fillDeadline": 1795295446,
            "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
            "inputs": [
             [
@@ -50,14 +50,14 @@ export const RECORDED: Recording = {
              "2500000000"
             ]
            ],
-           "nonce": "61678082973435260758133278311867118525570101293548981564142193227195132742251",
+           "nonce": "74944804115901553535315463494787280100130390610159498107526221636663102017634",
            "originChainId": "31401",
            "outputs": [
             {
              "amount": "1000000000000000000",
              "callbackData": "0x",
              "chainId": "31401",
-             "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041527100002000000000000000000000000000ab1aa",
+             "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d727100002000000000000000000000000000abe6f",
              "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
              "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
              "settler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
@@ -183,17 +183,17 @@ export const RECORDED: Recording = {
           }
          ]
         },
-        "quoteId": "0x61e71b9a23604e130d3eccb43a534d03bccb2a274b49a1bddde98de03609cb48",
+        "quoteId": "0x714444b0d514caed3497a182e3feb41c791fd5aba5ad4093436c887ddb70190e",
         "routingPath": "direct",
         "solverId": "lp-1",
         "splitFill": null,
-        "validUntil": 1795294198,
+        "validUntil": 1795295416,
         "validity": {
          "minValidUntil": null,
-         "validUntil": 1795294198
+         "validUntil": 1795295416
         },
         "warnings": [],
-        "integrityChecksum": "v1.k1.17df58a1514a62e67d9895dc90a18f1e32706f2196db56ba82c7ba3f4e86b4dd.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawIEFAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEFyf5bkQidT1wmNvBGrW87VligEHx0VA65FLJYrLo3Z4jpvlLQajkfunmr4LnSqXpp7BfiUkHC1JpX1aeVlm9sUGwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+        "integrityChecksum": "v1.k1.ce8e44ebed2690a526d29fa7564d8bc07ec2e7f6c4f7d00cbe93fff2c58b22ae.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawII1gAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEHJArIs2Vapw4jUX-azAdP44xlSXoGNlo0uSgCVgpMQO3vMgG324Wp3JA8HZD4yNrgY8XEqIXehryfbUh9G6ystGwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
        }
       ],
       "productUnavailable": null
@@ -296,8 +296,8 @@ export const RECORDED: Recording = {
    "answers": {
     "200": {
      "body": {
-      "requestId": "0eae709369f3ca9b01b1161f83c37f33",
-      "createdAt": "2026-11-21T20:48:58.537Z",
+      "requestId": "ffa1b42e9a8a68735707f984bec15d9e",
+      "createdAt": "2026-11-21T21:09:17.017Z",
       "quotes": [
        {
         "composite": null,
@@ -317,8 +317,8 @@ export const RECORDED: Recording = {
            "version": "1"
           },
           "message": {
-           "expires": 1795294288,
-           "fillDeadline": 1795294228,
+           "expires": 1795295507,
+           "fillDeadline": 1795295447,
            "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
            "inputs": [
             [
@@ -326,14 +326,14 @@ export const RECORDED: Recording = {
              "2500000000"
             ]
            ],
-           "nonce": "47121819678229324362213585921605075483911120391424645468693024103189637650497",
+           "nonce": "45645907851720437235769329262604454462002082735825719914081736799740070011026",
            "originChainId": "31401",
            "outputs": [
             {
              "amount": "1000000000000000000",
              "callbackData": "0x",
              "chainId": "31401",
-             "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041527100002000000000000000000000000000ab1aa",
+             "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d827100002000000000000000000000000000abe6f",
              "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
              "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
              "settler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
@@ -457,12 +457,12 @@ export const RECORDED: Recording = {
           }
          ]
         },
-        "quoteId": "0x146c10d618e2de47dd31191aa4f3ac8876959131e0c05f197da18a6011f7bf76",
+        "quoteId": "0x08e69a8b685f4c05832b2ae5db316b4221689e558a41b16c7b30911311394cb3",
         "routingPath": "direct",
         "solverId": "lp-1",
-        "validUntil": 1795294198,
+        "validUntil": 1795295417,
         "warnings": [],
-        "integrityChecksum": "v1.k1.7e5453d2b74903ec8155597086b19afa6d8cb6eefb38c48964c9080878ad49c8.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawIEFAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEHZye2yxv9IxabK68Ryy2Y1y-mSJkX4CzxD_hAj10Sd2GFbO70ilZCWECO5ZsjdsqKdblbfzYJO2KQX14JwEh0lGwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+        "integrityChecksum": "v1.k1.0d2609d420cde5d56840ca1a7efd22afca67ad1cb73756ba3221025b7ad2c802.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawII1wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEGtYBWPhwsPQ70ppX-xy0RCiBswtV8AqUGWxtihvGxN4iPnv6RKTijERrhT00M9iZuCpQxAUDLZbZp5nRsl3jESHAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
        }
       ],
       "productUnavailable": null
@@ -569,8 +569,8 @@ export const RECORDED: Recording = {
          "version": "1"
         },
         "message": {
-         "expires": 1795294288,
-         "fillDeadline": 1795294228,
+         "expires": 1795295507,
+         "fillDeadline": 1795295447,
          "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
          "inputs": [
           [
@@ -578,14 +578,14 @@ export const RECORDED: Recording = {
            "2500000000"
           ]
          ],
-         "nonce": "21518121379680545849263461034703315742196319199174522134074747503697935571803",
+         "nonce": "97567810379801962273265852225076229124109128524759718001836053167755088967835",
          "originChainId": "31401",
          "outputs": [
           {
            "amount": "1000000000000000000",
            "callbackData": "0x",
            "chainId": "31401",
-           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041527100002000000000000000000000000000ab1aa",
+           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d827100002000000000000000000000000000abe6f",
            "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
            "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
            "settler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
@@ -711,34 +711,34 @@ export const RECORDED: Recording = {
         }
        ]
       },
-      "quoteId": "0x3083366d15d93e603094d2fe8a062f7d9a16eaef74c566878f277b4af210dda0",
+      "quoteId": "0x6467f847ddd4a26cac7e915b44c185da5332dc68cdaff319ec508eef2816818a",
       "routingPath": "direct",
       "solverId": "lp-1",
       "splitFill": null,
-      "validUntil": 1795294198,
+      "validUntil": 1795295417,
       "validity": {
        "minValidUntil": null,
-       "validUntil": 1795294198
+       "validUntil": 1795295417
       },
       "warnings": [],
-      "integrityChecksum": "v1.k1.887f91db6b014174d39060ab3b4f7ce6919153dbe96c29b0a7cc805b2298d936.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawIEFAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEESsogFDWV2uxfGAS60eYsJtgSg2acUgpm1SqVQcMI9uXGLsPVzlknRpcbBgap98mlXva06eQWPTJTGh2BDrDHxHAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+      "integrityChecksum": "v1.k1.0cfe3bee87676a72b2731c41d1e041ae818b41d9cb21b9d20c5f512cd45bb344.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawII1wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEEJZb3yfYeCFyrQl14zSX62INpg5t4Km_qbaAUYtRNNN3v2iOumjGuZbHt_7w-ltlwkugAOuFL2-AaOdnE3smbaHAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
      },
      "eip3009Authorization": {
-      "signature": "0xa18005aef3655be6bb26141d9da1fee0057f6e5e10cd3dc7abc364d4a6dc8ca2492972fe599bece8ca724da84fe3177a755c6d649de7838340cfa2b04e7d262c1c",
+      "signature": "0xe4af565865d0f6266c201e8935b0cca76b21828a4817eccd92188fb6013639f27bfc78e0ebc9b619744148efaa44cd5e7ee4b8b37efaa28288b2ea67428523b11c",
       "validAfter": 0,
-      "validBefore": 1795294288,
-      "nonce": "0xbf53c9e6ec12865fda40d39a2ce8280e0c647b66c670d54bafdc25085efdd243"
+      "validBefore": 1795295507,
+      "nonce": "0x751322e60a58ba06a7c5bb07fe8c843d980e7cce007a5fe50f8b56947ac6465e"
      },
-     "signature": "0x65a94e3d5780f061866099e85bf6826b4846ce31ae9bc322a33a5d540e6106394662d22b491bbd19d20df76d333350d0577dae866b85722b147fadfe73f280261b"
+     "signature": "0x0eac7992174df1cadddec2f0b50b6cb6292c961fe0fc3feddee9d297b66627c1671ecdd39fe4f1111bd2c80ea46cd49e1bfbc29863a2f93a21ec2693e9a280771c"
     }
    },
    "answers": {
     "200": {
      "body": {
-      "id": "0x71802528a19e25d259432c08368720fa55b4fbf1570bc19843ac6a392c92a435",
+      "id": "0x2511bff5f9953e26a30971fba42afca9a37ae980f9f16a76c09bf8c94da41e08",
       "status": "pending",
-      "quoteId": "0x3083366d15d93e603094d2fe8a062f7d9a16eaef74c566878f277b4af210dda0",
-      "createdAt": "2026-11-21T20:48:58.744Z"
+      "quoteId": "0x6467f847ddd4a26cac7e915b44c185da5332dc68cdaff319ec508eef2816818a",
+      "createdAt": "2026-11-21T21:09:17.196Z"
      }
     },
     "401": {
@@ -843,8 +843,8 @@ export const RECORDED: Recording = {
          "version": "1"
         },
         "message": {
-         "expires": 1795294289,
-         "fillDeadline": 1795294229,
+         "expires": 1795295507,
+         "fillDeadline": 1795295447,
          "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
          "inputs": [
           [
@@ -852,14 +852,14 @@ export const RECORDED: Recording = {
            "2500000000"
           ]
          ],
-         "nonce": "114165069508388784729639077398980727019801378448906272337250449809379535388683",
+         "nonce": "30434892560545997074817607313274564529349498495209091532109268427475406467191",
          "originChainId": "31401",
          "outputs": [
           {
            "amount": "1000000000000000000",
            "callbackData": "0x",
            "chainId": "31401",
-           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041627100002000000000000000000000000000ab1aa",
+           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d827100002000000000000000000000000000abe6f",
            "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
            "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
            "settler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
@@ -983,29 +983,29 @@ export const RECORDED: Recording = {
         }
        ]
       },
-      "quoteId": "0x69c45a070ec3b8705ca9c08bc593abf6d7d53e0fd9e1115d1c2d5934a1a89de6",
+      "quoteId": "0xc8193163da978e8177f441ed8009eee43ebd2737e5e2894e9cfcb81e2348d7e5",
       "routingPath": "direct",
       "solverId": "lp-1",
-      "validUntil": 1795294199,
+      "validUntil": 1795295417,
       "warnings": [],
-      "integrityChecksum": "v1.k1.a2af754f97c661dd08ca99195b0d8af7db9a1f5b98116a889005775490c202f9.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawIEFQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEEWfutBYB6cQoKAp1eWXVwkTqHihYPqyCtGZvDclFCHqWXw7S29HjazOXj3cV4wHyjY_XkrtJI-DDucmUaa9N8oHAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+      "integrityChecksum": "v1.k1.9a129c0759912fb11a28c91001c466c730ae72ff4707b8a25dd4bf53126cfabf.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawII1wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEExLWDzDf7QBoZ1oMB2mCVJdMiXTemHCkGm91pFKJrCXWTfPVuV3wlVjYGG6fl3H8trBRI__rznRk2-6gizyu_vGwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
      },
      "eip3009Authorization": {
-      "signature": "0xada7863ade8887d71de2b5d0641348c53a3268ace7f2d24ba065e43fcaad7276497c8add123308648538b1a53c59ffb25f84546da54e4709b52b95c661997fce1c",
+      "signature": "0x8bb6534d41ac7ad3a8252066fafc0c6fb054e2cbb9f1df31938cc65bd49d92cf0080994516ee6e7d317d3793b49b221cef5855f6aa21acb6d480b50c0c4008d51c",
       "validAfter": 0,
-      "validBefore": 1795294289,
-      "nonce": "0x93c75dc8797c98e39436000cb0ea77fc98a5f8bd7ea92984da071063857d42b7"
+      "validBefore": 1795295507,
+      "nonce": "0x24df44f96e92e8c16f777ee1813afd8312f8187200028e4e540103fb244abc19"
      },
-     "signature": "0x863f8c7961bf0c9d1a0f8104f9d98b89d25754e15cb2e993d0043738200cfbb86916a88a592dab41d3988da8358df6e7ac3c61370150146b3bb367b1b50897dc1c"
+     "signature": "0x72943ce2128bbca53f9886cb7358c3d58531e9df324b83f725ab0485a680d6ce7458d0ff00c99931b8c68c110a72803a51a74a3f0d72df364a006253265bce381b"
     }
    },
    "answers": {
     "200": {
      "body": {
-      "id": "0xda73078dae8d3c796c09c31a2e4765be772736783f6bd1b86117be1f01ca432b",
+      "id": "0x4454403a680a3fd7247c8cafab037d7a15fa83ec344d55725aa69e9441d6a44c",
       "status": "pending",
-      "quoteId": "0x69c45a070ec3b8705ca9c08bc593abf6d7d53e0fd9e1115d1c2d5934a1a89de6",
-      "createdAt": "2026-11-21T20:48:59.518Z"
+      "quoteId": "0xc8193163da978e8177f441ed8009eee43ebd2737e5e2894e9cfcb81e2348d7e5",
+      "createdAt": "2026-11-21T21:09:17.998Z"
      }
     },
     "401": {
@@ -1109,8 +1109,8 @@ export const RECORDED: Recording = {
          "version": "1"
         },
         "message": {
-         "expires": 1795294290,
-         "fillDeadline": 1795294230,
+         "expires": 1795295508,
+         "fillDeadline": 1795295448,
          "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
          "inputs": [
           [
@@ -1118,14 +1118,14 @@ export const RECORDED: Recording = {
            "2500000000"
           ]
          ],
-         "nonce": "16740954021454738220743840575615659472853071418872509711863239078680033808364",
+         "nonce": "52764208100225707085491400957688944713945200364369823704982259789741946219692",
          "originChainId": "31401",
          "outputs": [
           {
            "amount": "1000000000000000000",
            "callbackData": "0x",
            "chainId": "31401",
-           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041727100002000000000000000000000000000ab1aa",
+           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d927100002000000000000000000000000000abe6f",
            "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
            "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
            "settler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
@@ -1251,24 +1251,24 @@ export const RECORDED: Recording = {
         }
        ]
       },
-      "quoteId": "0xf8ce6397d77f7fe08b13968114a7c8f09209e35000b0e0bfe9fa208e8dc2c484",
+      "quoteId": "0x411bc3a8c9e8cfeea2ab3f0e651db2a8dc4afc275ae27f966af64bf0b5b0342a",
       "routingPath": "direct",
       "solverId": "lp-1",
       "splitFill": null,
-      "validUntil": 1795294200,
+      "validUntil": 1795295418,
       "validity": {
        "minValidUntil": null,
-       "validUntil": 1795294200
+       "validUntil": 1795295418
       },
       "warnings": [],
-      "integrityChecksum": "v1.k1.d5c629c816a6883a77df919a259214f23a742cdac8bc95bd02e4ff89794589bd.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawIEFgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEH_HP-7JnSBLMfo2p_NXMnGwReeJXBJt1iheXUW1Wo7EhVN1r_Y8IvgV9CdTI3WrOCoMkMMtKCCkmMshL5IrhphHAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+      "integrityChecksum": "v1.k1.386233d4d34c932f0776610c5dc5b5d9b028417883e378ae6205167e7eca0c07.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawII2AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEEWMgaF17XBViYqEtKrOmIJTUI3W4LuEBXVAuQTrX89dHTp8f4cihm0LoKaoF_Ksrlo-7AgfcHnW--kYU4zjCo6GwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
      }
     }
    },
    "answers": {
     "200": {
      "body": {
-      "quoteId": "0xf8ce6397d77f7fe08b13968114a7c8f09209e35000b0e0bfe9fa208e8dc2c484",
+      "quoteId": "0x411bc3a8c9e8cfeea2ab3f0e651db2a8dc4afc275ae27f966af64bf0b5b0342a",
       "ready": true,
       "nextActions": [
        {
@@ -1338,8 +1338,8 @@ export const RECORDED: Recording = {
            "to": "0x9a143349beab222794b47f0bafb62ba0618d9836",
            "value": "2500000000",
            "validAfter": "0",
-           "validBefore": "1795294290",
-           "nonce": "0x882ae7f21626ca5f3f14fb1cd7b3f2aad4989befa91bf8814def8817df30ecd3"
+           "validBefore": "1795295508",
+           "nonce": "0x4117b8b3bac2002ce3ec2d4cb7a3dee4cee8193e10650ccb446b295f32810cf9"
           }
          }
         },
@@ -1348,8 +1348,8 @@ export const RECORDED: Recording = {
         "details": {
          "resultIn": "eip3009Authorization",
          "validAfter": 0,
-         "validBefore": 1795294290,
-         "nonce": "0x882ae7f21626ca5f3f14fb1cd7b3f2aad4989befa91bf8814def8817df30ecd3"
+         "validBefore": 1795295508,
+         "nonce": "0x4117b8b3bac2002ce3ec2d4cb7a3dee4cee8193e10650ccb446b295f32810cf9"
         }
        },
        {
@@ -1367,8 +1367,8 @@ export const RECORDED: Recording = {
            "version": "1"
           },
           "message": {
-           "expires": 1795294290,
-           "fillDeadline": 1795294230,
+           "expires": 1795295508,
+           "fillDeadline": 1795295448,
            "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
            "inputs": [
             [
@@ -1376,14 +1376,14 @@ export const RECORDED: Recording = {
              "2500000000"
             ]
            ],
-           "nonce": "16740954021454738220743840575615659472853071418872509711863239078680033808364",
+           "nonce": "52764208100225707085491400957688944713945200364369823704982259789741946219692",
            "originChainId": "31401",
            "outputs": [
             {
              "amount": "1000000000000000000",
              "callbackData": "0x",
              "chainId": "31401",
-             "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041727100002000000000000000000000000000ab1aa",
+             "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d927100002000000000000000000000000000abe6f",
              "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
              "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
              "settler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
@@ -1492,8 +1492,8 @@ export const RECORDED: Recording = {
       "lockDetails": {
        "signature": null,
        "validAfter": 0,
-       "validBefore": 1795294290,
-       "nonce": "0x882ae7f21626ca5f3f14fb1cd7b3f2aad4989befa91bf8814def8817df30ecd3"
+       "validBefore": 1795295508,
+       "nonce": "0x4117b8b3bac2002ce3ec2d4cb7a3dee4cee8193e10650ccb446b295f32810cf9"
       }
      }
     },
@@ -1583,8 +1583,8 @@ export const RECORDED: Recording = {
          "version": "1"
         },
         "message": {
-         "expires": 1795294290,
-         "fillDeadline": 1795294230,
+         "expires": 1795295508,
+         "fillDeadline": 1795295448,
          "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
          "inputs": [
           [
@@ -1592,14 +1592,14 @@ export const RECORDED: Recording = {
            "2500000000"
           ]
          ],
-         "nonce": "79401972546508294961026380216191343890747473934861355793187566748122366173015",
+         "nonce": "89882109179318372667398178162786445163033549791376325049101209239172739846646",
          "originChainId": "31401",
          "outputs": [
           {
            "amount": "1000000000000000000",
            "callbackData": "0x",
            "chainId": "31401",
-           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041727100002000000000000000000000000000ab1aa",
+           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d927100002000000000000000000000000000abe6f",
            "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
            "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
            "settler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
@@ -1723,19 +1723,19 @@ export const RECORDED: Recording = {
         }
        ]
       },
-      "quoteId": "0x2fc7896a5549184865b2181a955fc627a640b0676d04625efbda06ef811f8d9e",
+      "quoteId": "0x5495f032d56c726aa1e13b89efc55dbd64ca2ae2eb50768b3caca757b1efeb5c",
       "routingPath": "direct",
       "solverId": "lp-1",
-      "validUntil": 1795294200,
+      "validUntil": 1795295418,
       "warnings": [],
-      "integrityChecksum": "v1.k1.38026224fb384b7fd3c77c7a0ad6d4bff6389cf06f591441598a754ae14c8c45.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawIEFgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEG1WaYtcK7jHl6dgALwnGEBx-UQlm9Z0RZTkR0FugXnijaLPvHGaXv5PjT5mkoBFcRFP1mcbELzciHHZrQqZJOFHAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+      "integrityChecksum": "v1.k1.9ce22827cc6f2ce850232e38bf9d6d9fbeb5b82988ad7b20736a0fde6d13ed94.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawII2AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEEDX87GAdJzcKjp1Dlns4Qe-rLbT8kM6UKdoRihGLaIBgeMsvUEGmkguY7hQ6S7slmYeayWo9IfmNZPckLJO7iwGwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
      }
     }
    },
    "answers": {
     "200": {
      "body": {
-      "quoteId": "0x2fc7896a5549184865b2181a955fc627a640b0676d04625efbda06ef811f8d9e",
+      "quoteId": "0x5495f032d56c726aa1e13b89efc55dbd64ca2ae2eb50768b3caca757b1efeb5c",
       "ready": true,
       "nextActions": [
        {
@@ -1805,8 +1805,8 @@ export const RECORDED: Recording = {
            "to": "0x9a143349beab222794b47f0bafb62ba0618d9836",
            "value": "2500000000",
            "validAfter": "0",
-           "validBefore": "1795294290",
-           "nonce": "0x8133cb45b63da6d75d186bf90ba216003f04b9198990be5b774446e543187098"
+           "validBefore": "1795295508",
+           "nonce": "0x01946379c04049733dac248be0f08e760ba1ea9be814b0effb49fa10b188d061"
           }
          }
         },
@@ -1815,8 +1815,8 @@ export const RECORDED: Recording = {
         "details": {
          "resultIn": "eip3009Authorization",
          "validAfter": 0,
-         "validBefore": 1795294290,
-         "nonce": "0x8133cb45b63da6d75d186bf90ba216003f04b9198990be5b774446e543187098"
+         "validBefore": 1795295508,
+         "nonce": "0x01946379c04049733dac248be0f08e760ba1ea9be814b0effb49fa10b188d061"
         }
        },
        {
@@ -1834,8 +1834,8 @@ export const RECORDED: Recording = {
            "version": "1"
           },
           "message": {
-           "expires": 1795294290,
-           "fillDeadline": 1795294230,
+           "expires": 1795295508,
+           "fillDeadline": 1795295448,
            "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
            "inputs": [
             [
@@ -1843,14 +1843,14 @@ export const RECORDED: Recording = {
              "2500000000"
             ]
            ],
-           "nonce": "79401972546508294961026380216191343890747473934861355793187566748122366173015",
+           "nonce": "89882109179318372667398178162786445163033549791376325049101209239172739846646",
            "originChainId": "31401",
            "outputs": [
             {
              "amount": "1000000000000000000",
              "callbackData": "0x",
              "chainId": "31401",
-             "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041727100002000000000000000000000000000ab1aa",
+             "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d927100002000000000000000000000000000abe6f",
              "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
              "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
              "settler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
@@ -1959,8 +1959,8 @@ export const RECORDED: Recording = {
       "lockDetails": {
        "signature": null,
        "validAfter": 0,
-       "validBefore": 1795294290,
-       "nonce": "0x8133cb45b63da6d75d186bf90ba216003f04b9198990be5b774446e543187098"
+       "validBefore": 1795295508,
+       "nonce": "0x01946379c04049733dac248be0f08e760ba1ea9be814b0effb49fa10b188d061"
       }
      }
     },
@@ -2030,16 +2030,16 @@ export const RECORDED: Recording = {
   },
   "GET /api/v1/rfq/orders/{id}": {
    "request": {
-    "path": "/api/v1/rfq/orders/0x5b9f901fc5d266c70615173f5e63392950bf7dc7cc5ffca19ff800b9ad45c34b"
+    "path": "/api/v1/rfq/orders/0xc692d26aa7f7c68df55ef0b45e9c3139c116079d63b5bd906ea57e92b762f509"
    },
    "answers": {
     "200": {
      "body": {
-      "id": "0x5b9f901fc5d266c70615173f5e63392950bf7dc7cc5ffca19ff800b9ad45c34b",
+      "id": "0xc692d26aa7f7c68df55ef0b45e9c3139c116079d63b5bd906ea57e92b762f509",
       "status": "pending",
-      "quoteId": "0x33468f241625d3841e9bfc8911ad94f335a737fc4d02cc522f2a38e58e208384",
-      "createdAt": "2026-11-21T20:49:00.748Z",
-      "updatedAt": "2026-11-21T20:49:00.748Z",
+      "quoteId": "0xe0d12c0807869f671543599fd1eab6a2350aca0db908f9895fe9ed8b5d533afe",
+      "createdAt": "2026-11-21T21:09:19.099Z",
+      "updatedAt": "2026-11-21T21:09:19.099Z",
       "stage": "awaiting_escrow"
      }
     },
@@ -2160,16 +2160,16 @@ export const RECORDED: Recording = {
   },
   "GET /api/v1/router/orders/{id}": {
    "request": {
-    "path": "/api/v1/router/orders/0x514a46e3b7da5371ef459b87d00c4d2b6419b540b279a0819a226ea13604e2cf"
+    "path": "/api/v1/router/orders/0xdf2b5ca6077c4f46effe3a331e2f008865d9c29225adeac0acd4af85202dfd03"
    },
    "answers": {
     "200": {
      "body": {
-      "id": "0x514a46e3b7da5371ef459b87d00c4d2b6419b540b279a0819a226ea13604e2cf",
+      "id": "0xdf2b5ca6077c4f46effe3a331e2f008865d9c29225adeac0acd4af85202dfd03",
       "status": "pending",
-      "quoteId": "0x4f987d3e5ce819b63ecc71ea1ade954211578dbfd137826fe0e30f5093372728",
-      "createdAt": "2026-11-21T20:49:01.218Z",
-      "updatedAt": "2026-11-21T20:49:01.218Z",
+      "quoteId": "0x2abbd107ecb262b5de4316e2f05f0bc88c79622a22b4d3f1a5db9772e9ad67ab",
+      "createdAt": "2026-11-21T21:09:19.418Z",
+      "updatedAt": "2026-11-21T21:09:19.418Z",
       "stage": "awaiting_escrow"
      }
     },
@@ -2303,8 +2303,8 @@ export const RECORDED: Recording = {
         "corridors": [
          "chain1-chain1"
         ],
-        "firstSeenAt": "2026-11-21T20:48:54.860Z",
-        "lastQuoteAt": "2026-11-21T20:49:01.119Z",
+        "firstSeenAt": "2026-11-21T21:09:14.985Z",
+        "lastQuoteAt": "2026-11-21T21:09:19.278Z",
         "eligibilityNote": null
        }
       ]
@@ -2373,8 +2373,8 @@ export const RECORDED: Recording = {
         "corridors": [
          "chain1-chain1"
         ],
-        "firstSeenAt": "2026-11-21T20:48:54.860Z",
-        "lastQuoteAt": "2026-11-21T20:49:01.119Z",
+        "firstSeenAt": "2026-11-21T21:09:14.985Z",
+        "lastQuoteAt": "2026-11-21T21:09:19.278Z",
         "eligibilityNote": null
        }
       ]
@@ -2443,8 +2443,8 @@ export const RECORDED: Recording = {
         "corridors": [
          "chain1-chain1"
         ],
-        "firstSeenAt": "2026-11-21T20:48:54.860Z",
-        "lastQuoteAt": "2026-11-21T20:49:01.119Z",
+        "firstSeenAt": "2026-11-21T21:09:14.985Z",
+        "lastQuoteAt": "2026-11-21T21:09:19.278Z",
         "eligibilityNote": null
        }
       ]
@@ -2507,8 +2507,8 @@ export const RECORDED: Recording = {
      "body": {
       "items": [
        {
-        "orderId": "0x514a46e3b7da5371ef459b87d00c4d2b6419b540b279a0819a226ea13604e2cf",
-        "createdAt": "2026-11-21T20:49:01.218Z",
+        "orderId": "0xdf2b5ca6077c4f46effe3a331e2f008865d9c29225adeac0acd4af85202dfd03",
+        "createdAt": "2026-11-21T21:09:19.418Z",
         "sourceChain": "chain1",
         "destChain": "chain1",
         "route": {
@@ -2592,8 +2592,8 @@ export const RECORDED: Recording = {
         "slippageBps": null
        },
        {
-        "orderId": "0x5b9f901fc5d266c70615173f5e63392950bf7dc7cc5ffca19ff800b9ad45c34b",
-        "createdAt": "2026-11-21T20:49:00.748Z",
+        "orderId": "0xc692d26aa7f7c68df55ef0b45e9c3139c116079d63b5bd906ea57e92b762f509",
+        "createdAt": "2026-11-21T21:09:19.099Z",
         "sourceChain": "chain1",
         "destChain": "chain1",
         "route": {
@@ -2744,7 +2744,7 @@ export const RECORDED: Recording = {
    },
    "answers": {
     "200": {
-     "body": "orderId,createdAt,sourceChain,destChain,inputSymbol,inputAmount,inputAsset,outputSymbol,outputAmount,outputAsset,amountUsd,lpName,lpSource,routingPath,orderKind,status,settlementStatus,executionPrice,slippageBps,settlementSpeedMs,platformFeeBps,lpSpreadBps,submitTxHash,fillTxHash,finaliseTxHash,refundTxHash,memberName,memberEmail\r\n0x514a46e3b7da5371ef459b87d00c4d2b6419b540b279a0819a226ea13604e2cf,2026-11-21T20:49:01.218Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0x5b9f901fc5d266c70615173f5e63392950bf7dc7cc5ffca19ff800b9ad45c34b,2026-11-21T20:49:00.748Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0x3638a465ef184062a89b7144ff89832665d3cdbc10a1143bc6fb13165ffaf21e,2026-11-21T20:48:59.976Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0xda73078dae8d3c796c09c31a2e4765be772736783f6bd1b86117be1f01ca432b,2026-11-21T20:48:59.518Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0x2398687b7744704050ecfce4a5f3296a1a47eef1b5c9727fccb6caf16902938d,2026-11-21T20:48:59.098Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0x71802528a19e25d259432c08368720fa55b4fbf1570bc19843ac6a392c92a435,2026-11-21T20:48:58.744Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0x6fd938fe11f423c80677c5f5d0d7a6cdec0156edf5508e6d4b3d276c156f0071,2026-11-21T20:48:56.917Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,failed,failed,0.0004,,0,2,8,,,,,,\r\n"
+     "body": "orderId,createdAt,sourceChain,destChain,inputSymbol,inputAmount,inputAsset,outputSymbol,outputAmount,outputAsset,amountUsd,lpName,lpSource,routingPath,orderKind,status,settlementStatus,executionPrice,slippageBps,settlementSpeedMs,platformFeeBps,lpSpreadBps,submitTxHash,fillTxHash,finaliseTxHash,refundTxHash,memberName,memberEmail\r\n0xdf2b5ca6077c4f46effe3a331e2f008865d9c29225adeac0acd4af85202dfd03,2026-11-21T21:09:19.418Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0xc692d26aa7f7c68df55ef0b45e9c3139c116079d63b5bd906ea57e92b762f509,2026-11-21T21:09:19.099Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0xfcff533a5aa04a0cdb95e1e8c95658b541ab26bf78aa926ca5934a38e1210447,2026-11-21T21:09:18.448Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0x4454403a680a3fd7247c8cafab037d7a15fa83ec344d55725aa69e9441d6a44c,2026-11-21T21:09:17.998Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0xa2dd2b995ba0b63eefe458539113553405eef7609445238dfc8ed6d314490071,2026-11-21T21:09:17.460Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0x2511bff5f9953e26a30971fba42afca9a37ae980f9f16a76c09bf8c94da41e08,2026-11-21T21:09:17.196Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,pending,awaiting_escrow,0.0004,,,2,8,,,,,,\r\n0xe61cdbd1c11ad2f06d172f36ef316a984fee1301b85508b4e28a4a0530535466,2026-11-21T21:09:16.304Z,chain1,chain1,USDC,2500,eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a,WETH,1,eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48,2500,lp-1,roster,direct,rfq_direct,failed,failed,0.0004,,,2,8,,,,,,\r\n"
     },
     "401": {
      "body": {
@@ -2804,14 +2804,14 @@ export const RECORDED: Recording = {
   },
   "GET /api/v1/workspaces/{id}/trades/{orderId}": {
    "request": {
-    "path": "/api/v1/workspaces/w1/trades/0x7995b22da6dbcf2ae1316efe6c626f03e1d4f42a2fcd582f0b67b23017ef487c"
+    "path": "/api/v1/workspaces/w1/trades/0x417b8cf094f9431205d397dcc9b4653924b0502e94f9ea14403d217016e00ff8"
    },
    "answers": {
     "200": {
      "body": {
       "trade": {
-       "orderId": "0x7995b22da6dbcf2ae1316efe6c626f03e1d4f42a2fcd582f0b67b23017ef487c",
-       "createdAt": "2026-11-21T20:49:02.220Z",
+       "orderId": "0x417b8cf094f9431205d397dcc9b4653924b0502e94f9ea14403d217016e00ff8",
+       "createdAt": "2026-11-21T21:09:20.192Z",
        "sourceChain": "chain1",
        "destChain": "chain1",
        "route": {
@@ -2922,7 +2922,7 @@ export const RECORDED: Recording = {
        ]
       },
       "substatus": "awaiting_submission",
-      "substatusMessage": "The venue is about to put the trade on chain. If that cannot be done by 2026-11-21T20:50:32.000Z, it fails and nothing is taken.",
+      "substatusMessage": "The venue is about to put the trade on chain. If that cannot be done by 2026-11-21T21:10:50.000Z, it fails and nothing is taken.",
       "member": null,
       "compliance": {
        "decision": "not_screened",
@@ -2956,40 +2956,40 @@ export const RECORDED: Recording = {
         "proves": "The taker agreed to exactly these inputs, outputs, recipients and times, on this escrow and no other.",
         "scheme": "EIP712",
         "signer": "0x8155d70262b891ba077d4e4b075f83b0d6c69534",
-        "digest": "0x6de51deadd737d8a351abb90edcf2af77fd47343d138e498ad0662d75c0bcc26",
-        "signature": "0x54db6637a9fa370eefdfc6aba10064f966f8ceca7b08857073b02c7b64d6a01015f394f43dc16d312a12777e8a65fd88b29adfdb3d33d505293d910de8104cc21c"
+        "digest": "0x1fab81af6eb3aa0151ccf8536cf32e3cb2a1e368df925c71649f37a1dc90c927",
+        "signature": "0x52f1b9f8ec1d79dd56dbf225a72cbf85903e65f61c0707e0c32ef105960e412f582315aee295ffb331acdcd54078d43d14507f31954481c42ae5af24ce7078001c"
        },
        "commitments": [
         {
          "proves": "The LP promised to pay output 0 of exactly this order until the deadline, from its balance in the escrow.",
          "outputIndex": 0,
          "lp": "0xac008293ecb0b31315760fd80cc159d55cb40284",
-         "quoteId": "0x1f647795e30fd8da758f1cdcb0ce31caf420eb640982becfd4feaa4267efe9d8",
-         "deadline": 1795294232,
-         "digest": "0x24ff179ade66b0ca28bc4f5a2a88a1f42e8d4c19aa8e9b99c5445056e306fe60",
-         "signature": "0x68f85a66c2d2e0c77dd9a1d88c85293895c983be37f15cd41472736d4d746c921f661eb2b2cc652453d131fdd4494b26b55b72642044cf64bd5227168362bd471b"
+         "quoteId": "0x3fdef07fce54aa949e7ed1a8d4e7c7363b00401ff21a256b98c9dce9c657c708",
+         "deadline": 1795295450,
+         "digest": "0xd5f4fbc5f5ed238bcbecc918d014c2b2bcc2c742afe98f3c8a3b9243c68bd8dd",
+         "signature": "0x2334e1ec24c7ad6ed6c1b59e1bc7253f040ac9649f0d17366ee30b5da11add78373e960d163db1652337c6200759f2c29b2223a117f23edea091cdf6ec9522151b"
         }
        ],
        "checksum": {
         "proves": "The venue showed the taker the terms that were submitted; the LP commitments travel inside it. Only the venue can recompute its MAC.",
-        "value": "v1.k1.acc1fc0fffd97ed61729e5861f39e984660307bc8d609055eb5d0b53384bc2fb.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawIEGAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEFo-FpmwtLgx33ZodiMhSk4lcmDvjfxXNQUcnNtTXRskh9mHrKyzGUkU9Ex_dRJSya1W3JkIETPZL1SJxaDYr1HGwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+        "value": "v1.k1.e428b2c262bb61ffa0fce4ba01751af0b7cd711702ddb322d51b20b4719a1bdf.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAArACCk-ywsxMVdg_YDMFZ1Vy0AoQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAawII2gAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEEjNOHsJMetbtbBtZ4bxyU_BArJZJ8NFzZu4wtdoRrdeDc-lg0WPbFlIzfGIAdZ8sKbIiOhF_I-3qCRzfbslSIVGwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
        },
        "receipts": [],
        "attestations": []
       },
       "intent": {
        "standard": "ERC-7683",
-       "orderId": "0x7995b22da6dbcf2ae1316efe6c626f03e1d4f42a2fcd582f0b67b23017ef487c",
-       "quoteId": "0x1f647795e30fd8da758f1cdcb0ce31caf420eb640982becfd4feaa4267efe9d8",
+       "orderId": "0x417b8cf094f9431205d397dcc9b4653924b0502e94f9ea14403d217016e00ff8",
+       "quoteId": "0x3fdef07fce54aa949e7ed1a8d4e7c7363b00401ff21a256b98c9dce9c657c708",
        "originSettler": "0x9a143349beab222794b47f0bafb62ba0618d9836",
        "user": "0x8155d70262b891ba077d4e4b075f83b0d6c69534",
-       "nonce": "16096127598549145113279989422479966353432655672172379124033515749686032003388",
+       "nonce": "86094876690894385462348060491322121000107872835277110512699871329413634880427",
        "originChainId": 31401,
-       "openDeadline": 1795294232,
-       "fillDeadline": 1795294232,
+       "openDeadline": 1795295450,
+       "fillDeadline": 1795295450,
        "orderDataType": "0xa74d5f5c9a472669efb0d9b2432d99583be36c46d0352c45a4898b466ab9b4ab",
-       "orderData": "0x00000000000000000000000000000000000000000000000000000000000000200000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534239615dae86ad9fcc54b1414e15efd71fb06267c8f6d19b8d03a74530158f13c0000000000000000000000000000000000000000000000000000000000007aa9000000000000000000000000000000000000000000000000000000006b020454000000000000000000000000000000000000000000000000000000006b0204180000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000000000000000000000000000000000000000000100000000000000000000000000000000000000000000000000000000000000016000000000000000000000000000000000000000000000000000000000000000010000000000000000000000005f6ad96140545757e40baf5f89ebe1583d9ff30a000000000000000000000000000000000000000000000000000000009502f900000000000000000000000000000000000000000000000000000000000000000100000000000000000000000000000000000000000000000000000000000000200000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000000000000000000000000000000000000000007aa90000000000000000000000004c6be9573a998f2e2bad223e59cfc5ecc7bcaf480000000000000000000000000000000000000000000000000de0b6b3a76400000000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c695340000000000000000000000000000000000000000000000000000000000000100000000000000000000000000000000000000000000000000000000000000012000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000039e2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041927100002000000000000000000000000000ab1aa00000000000000",
-       "expires": 1795294292,
+       "orderData": "0x00000000000000000000000000000000000000000000000000000000000000200000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534be57f92da5394da95c79c5d0487b32f2652a9a225997b39f88af6a947a1a73ab0000000000000000000000000000000000000000000000000000000000007aa9000000000000000000000000000000000000000000000000000000006b020916000000000000000000000000000000000000000000000000000000006b0208da0000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000000000000000000000000000000000000000000100000000000000000000000000000000000000000000000000000000000000016000000000000000000000000000000000000000000000000000000000000000010000000000000000000000005f6ad96140545757e40baf5f89ebe1583d9ff30a000000000000000000000000000000000000000000000000000000009502f900000000000000000000000000000000000000000000000000000000000000000100000000000000000000000000000000000000000000000000000000000000200000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000000000000000000000000000000000000000007aa90000000000000000000000004c6be9573a998f2e2bad223e59cfc5ecc7bcaf480000000000000000000000000000000000000000000000000de0b6b3a76400000000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c695340000000000000000000000000000000000000000000000000000000000000100000000000000000000000000000000000000000000000000000000000000012000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000039e2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208db27100002000000000000000000000000000abe6f00000000000000",
+       "expires": 1795295510,
        "resolved": {
         "maxSpent": [
          {
@@ -3011,7 +3011,7 @@ export const RECORDED: Recording = {
          {
           "destinationChainId": 31401,
           "destinationSettler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
-          "originData": "0x00000000000000000000000000000000000000000000000000000000000000200000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000000000000000000000000000000000000000007aa90000000000000000000000004c6be9573a998f2e2bad223e59cfc5ecc7bcaf480000000000000000000000000000000000000000000000000de0b6b3a76400000000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c695340000000000000000000000000000000000000000000000000000000000000100000000000000000000000000000000000000000000000000000000000000012000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000039e2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041927100002000000000000000000000000000ab1aa00000000000000"
+          "originData": "0x00000000000000000000000000000000000000000000000000000000000000200000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000009a143349beab222794b47f0bafb62ba0618d98360000000000000000000000000000000000000000000000000000000000007aa90000000000000000000000004c6be9573a998f2e2bad223e59cfc5ecc7bcaf480000000000000000000000000000000000000000000000000de0b6b3a76400000000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c695340000000000000000000000000000000000000000000000000000000000000100000000000000000000000000000000000000000000000000000000000000012000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000039e2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208db27100002000000000000000000000000000abe6f00000000000000"
          }
         ]
        },
@@ -3113,10 +3113,10 @@ export const RECORDED: Recording = {
         "primaryType": "StandardOrder",
         "message": {
          "user": "0x8155d70262b891ba077d4e4b075f83b0d6c69534",
-         "nonce": "16096127598549145113279989422479966353432655672172379124033515749686032003388",
+         "nonce": "86094876690894385462348060491322121000107872835277110512699871329413634880427",
          "originChainId": "31401",
-         "expires": 1795294292,
-         "fillDeadline": 1795294232,
+         "expires": 1795295510,
+         "fillDeadline": 1795295450,
          "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
          "inputs": [
           [
@@ -3130,7 +3130,7 @@ export const RECORDED: Recording = {
            "amount": "1000000000000000000",
            "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
            "chainId": "31401",
-           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041927100002000000000000000000000000000ab1aa",
+           "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208db27100002000000000000000000000000000abe6f",
            "settler": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
            "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
            "callbackData": "0x"
@@ -3140,18 +3140,18 @@ export const RECORDED: Recording = {
        },
        "funding": {
         "mode": "eip3009",
-        "data": "0x1200000000000000000000000000000000000000000000000000000000000000a00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000006b0204547eb8e696e61f01325d18cd48da931b7a1387e495023626dc9277636bb44e8dc60000000000000000000000000000000000000000000000000000000000000120000000000000000000000000000000000000000000000000000000000000004154db6637a9fa370eefdfc6aba10064f966f8ceca7b08857073b02c7b64d6a01015f394f43dc16d312a12777e8a65fd88b29adfdb3d33d505293d910de8104cc21c000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000041d71c2ca655149af9444f1efbfce8eb22738a28a8a5040b5c29aaf4abc3d1343067aa36a544f71655582060ec817bbfda98799b5820f5a20f627ca4b019fd75fd1b00000000000000000000000000000000000000000000000000000000000000"
+        "data": "0x1200000000000000000000000000000000000000000000000000000000000000a00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000006b0209167736fe9a10d392069feb058dde806173ad0e95d6351c1573a0d593fcbcc60c9a0000000000000000000000000000000000000000000000000000000000000120000000000000000000000000000000000000000000000000000000000000004152f1b9f8ec1d79dd56dbf225a72cbf85903e65f61c0707e0c32ef105960e412f582315aee295ffb331acdcd54078d43d14507f31954481c42ae5af24ce7078001c00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000004178d7466f546f70b3d8d0960c42feaf9caddf4469f09bbc8d471535a9b67917174c0232b530e39f52967f722d03051c9bf6cba742964a2cc8362c99809c37dbe61c00000000000000000000000000000000000000000000000000000000000000"
        },
        "signatures": {
         "taker": {
          "scheme": "EIP712",
-         "signature": "0x54db6637a9fa370eefdfc6aba10064f966f8ceca7b08857073b02c7b64d6a01015f394f43dc16d312a12777e8a65fd88b29adfdb3d33d505293d910de8104cc21c"
+         "signature": "0x52f1b9f8ec1d79dd56dbf225a72cbf85903e65f61c0707e0c32ef105960e412f582315aee295ffb331acdcd54078d43d14507f31954481c42ae5af24ce7078001c"
         },
         "commitments": [
          {
           "lp": "0xac008293ecb0b31315760fd80cc159d55cb40284",
-          "deadline": 1795294232,
-          "signature": "0x68f85a66c2d2e0c77dd9a1d88c85293895c983be37f15cd41472736d4d746c921f661eb2b2cc652453d131fdd4494b26b55b72642044cf64bd5227168362bd471b"
+          "deadline": 1795295450,
+          "signature": "0x2334e1ec24c7ad6ed6c1b59e1bc7253f040ac9649f0d17366ee30b5da11add78373e960d163db1652337c6200759f2c29b2223a117f23edea091cdf6ec9522151b"
          }
         ]
        }
@@ -3173,9 +3173,9 @@ export const RECORDED: Recording = {
         "usd": 2.00160128
        },
        "relayerTip": {
-        "amount": "700842",
+        "amount": "704111",
         "asset": "eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a",
-        "usd": 0.700842
+        "usd": 0.704111
        }
       }
      }
@@ -3270,7 +3270,7 @@ export const RECORDED: Recording = {
    {
     "topic": "prices:chain1-chain1:USDC-WETH",
     "type": "prices.indicative",
-    "occurredAt": "2026-11-21T20:48:56.309Z",
+    "occurredAt": "2026-11-21T21:09:15.971Z",
     "data": {
      "firm": false,
      "input": {
@@ -3297,8 +3297,8 @@ export const RECORDED: Recording = {
      ],
      "asks": [],
      "solvers": 1,
-     "asOf": "2026-11-21T20:48:56.232Z",
-     "ageMs": 77
+     "asOf": "2026-11-21T21:09:15.819Z",
+     "ageMs": 152
     }
    }
   ],
@@ -3306,7 +3306,7 @@ export const RECORDED: Recording = {
    {
     "topic": "solvers",
     "type": "solver.changed",
-    "occurredAt": "2026-11-21T20:48:56.023Z",
+    "occurredAt": "2026-11-21T21:09:15.693Z",
     "data": {
      "id": "lp-4",
      "status": "active",
@@ -3314,7 +3314,7 @@ export const RECORDED: Recording = {
      "corridors": [
       "chain1-chain1"
      ],
-     "firstSeenAt": "2026-11-21T20:48:56.002Z",
+     "firstSeenAt": "2026-11-21T21:09:15.684Z",
      "eligibilityNote": null
     }
    }
@@ -3325,14 +3325,14 @@ export const RECORDED: Recording = {
     "cursor": "1",
     "type": "order.created",
     "seq": 1,
-    "orderId": "0x6fd938fe11f423c80677c5f5d0d7a6cdec0156edf5508e6d4b3d276c156f0071",
-    "occurredAt": "2026-11-21T20:48:56.917Z",
+    "orderId": "0xe61cdbd1c11ad2f06d172f36ef316a984fee1301b85508b4e28a4a0530535466",
+    "occurredAt": "2026-11-21T21:09:16.304Z",
     "data": {
-     "id": "0x6fd938fe11f423c80677c5f5d0d7a6cdec0156edf5508e6d4b3d276c156f0071",
+     "id": "0xe61cdbd1c11ad2f06d172f36ef316a984fee1301b85508b4e28a4a0530535466",
      "status": "pending",
-     "quoteId": "0xd702ca52b2dad003f10d6b2ca4daf5d212c58421f5bea999734db053cbfb71d3",
-     "createdAt": "2026-11-21T20:48:56.917Z",
-     "updatedAt": "2026-11-21T20:48:56.917Z",
+     "quoteId": "0xcc9c1a5761ea47487d78077e997327dbc4f1b89ad046b212e5a9fa6540757243",
+     "createdAt": "2026-11-21T21:09:16.304Z",
+     "updatedAt": "2026-11-21T21:09:16.304Z",
      "stage": "awaiting_escrow"
     }
    },
@@ -3341,14 +3341,14 @@ export const RECORDED: Recording = {
     "cursor": "2",
     "type": "order.failed",
     "seq": 2,
-    "orderId": "0x6fd938fe11f423c80677c5f5d0d7a6cdec0156edf5508e6d4b3d276c156f0071",
-    "occurredAt": "2026-11-21T20:48:57.064Z",
+    "orderId": "0xe61cdbd1c11ad2f06d172f36ef316a984fee1301b85508b4e28a4a0530535466",
+    "occurredAt": "2026-11-21T21:09:16.405Z",
     "data": {
-     "id": "0x6fd938fe11f423c80677c5f5d0d7a6cdec0156edf5508e6d4b3d276c156f0071",
+     "id": "0xe61cdbd1c11ad2f06d172f36ef316a984fee1301b85508b4e28a4a0530535466",
      "status": "failed",
-     "quoteId": "0xd702ca52b2dad003f10d6b2ca4daf5d212c58421f5bea999734db053cbfb71d3",
-     "createdAt": "2026-11-21T20:48:56.917Z",
-     "updatedAt": "2026-11-21T20:48:57.064Z",
+     "quoteId": "0xcc9c1a5761ea47487d78077e997327dbc4f1b89ad046b212e5a9fa6540757243",
+     "createdAt": "2026-11-21T21:09:16.304Z",
+     "updatedAt": "2026-11-21T21:09:16.405Z",
      "stage": "failed",
      "failure": {
       "code": "not_opened",
@@ -3409,7 +3409,7 @@ export const RECORDED: Recording = {
   "venue_challenge": [
    {
     "type": "challenge",
-    "nonce": "0x44f664503028f355c02c55eb4d77be76eb3096bf56f68062eb00fe2644e68c58",
+    "nonce": "0x4e5cbf57d469aae87ce92e9f080eae32a03ae256255087596f1aa9255e495ed8",
     "venueId": "test",
     "protocolVersion": 1,
     "chains": [
@@ -3425,14 +3425,14 @@ export const RECORDED: Recording = {
   "venue_welcome": [
    {
     "type": "welcome",
-    "sessionId": "60f4a1cc8e7b16eddd55721700745b8c",
+    "sessionId": "9179833bf3780ac5e4f1bc6162ee4c21",
     "heartbeatSeconds": 5
    }
   ],
   "venue_rfq": [
    {
     "type": "rfq",
-    "rfqId": "de3211bbcf62f6f4370dab58108c1d45",
+    "rfqId": "a82192b9e63cb2a627a1524443522d50",
     "deadlineMs": 300,
     "input": "eip155:31401/erc20:0x5f6ad96140545757e40baf5f89ebe1583d9ff30a",
     "output": "eip155:31401/erc20:0x4c6be9573a998f2e2bad223e59cfc5ecc7bcaf48",
@@ -3442,11 +3442,11 @@ export const RECORDED: Recording = {
     "receiver": "0x8155d70262b891ba077d4e4b075f83b0d6c69534",
     "minValidUntil": null,
     "platformFeeBps": 2,
-    "relayFee": "700842",
+    "relayFee": "708411",
     "executionMode": "apiSubmit",
     "maxSplitParts": 4,
     "skeleton": {
-     "nonce": "25543279260561607095505520315722043760776223455324777040805488855344248133093",
+     "nonce": "63448027897454063160668159105163640496011205505578231743916640407361022176981",
      "originChainId": 31401,
      "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
      "outputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
@@ -3459,14 +3459,14 @@ export const RECORDED: Recording = {
   "venue_award": [
    {
     "type": "award",
-    "orderId": "0x6fd938fe11f423c80677c5f5d0d7a6cdec0156edf5508e6d4b3d276c156f0071",
-    "quoteId": "0xd702ca52b2dad003f10d6b2ca4daf5d212c58421f5bea999734db053cbfb71d3",
+    "orderId": "0xe61cdbd1c11ad2f06d172f36ef316a984fee1301b85508b4e28a4a0530535466",
+    "quoteId": "0xcc9c1a5761ea47487d78077e997327dbc4f1b89ad046b212e5a9fa6540757243",
     "order": {
      "user": "0x8155d70262b891ba077d4e4b075f83b0d6c69534",
-     "nonce": "25543279260561607095505520315722043760776223455324777040805488855344248133093",
+     "nonce": "63448027897454063160668159105163640496011205505578231743916640407361022176981",
      "originChainId": "31401",
-     "expires": 1795294286,
-     "fillDeadline": 1795294226,
+     "expires": 1795295505,
+     "fillDeadline": 1795295445,
      "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
      "inputs": [
       [
@@ -3483,16 +3483,16 @@ export const RECORDED: Recording = {
        "amount": "1000000000000000000",
        "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
        "callbackData": "0x",
-       "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041327100002000000000000000000000000000ab1aa"
+       "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d627100002000000000000000000000000000acf3b"
       }
      ]
     },
-    "signature": "0x56da3dbff29f1a8282e2603b55181bc1ca5f2fffebcb3a2fbd8496a34eef77972698ffd0026fd15664988f37349b2ccf24ed0094559f3ff8caae79f7453e8e1e1c",
-    "funding": "0x1200000000000000000000000000000000000000000000000000000000000000a00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000006b02044e35293492a97a4c0105593e3f0d06f234239a96a19afd2e7cf13bb2bb38ef4e6e0000000000000000000000000000000000000000000000000000000000000120000000000000000000000000000000000000000000000000000000000000004156da3dbff29f1a8282e2603b55181bc1ca5f2fffebcb3a2fbd8496a34eef77972698ffd0026fd15664988f37349b2ccf24ed0094559f3ff8caae79f7453e8e1e1c0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000412ba55e21756e0dc8eb238568ef564559cbc61c1ce72fea51767f1625bd3ab09d16aac538561cce753f18e77621dc07c373e241c5f7fdc06a59e00fea505541b21c00000000000000000000000000000000000000000000000000000000000000",
+    "signature": "0x6860ec6f56d90562665a721fc402205bd089a2a2a7694b5096a8cb6dfc07a651160f113aa9e0edadcf53f1f2796ca74648aa0caa6242174ff8e574ebaec819531b",
+    "funding": "0x1200000000000000000000000000000000000000000000000000000000000000a00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000006b0209116168ced2f8818fc1a6ae54208472c17266f11efeab568ba4699423a1c8cc93e7000000000000000000000000000000000000000000000000000000000000012000000000000000000000000000000000000000000000000000000000000000416860ec6f56d90562665a721fc402205bd089a2a2a7694b5096a8cb6dfc07a651160f113aa9e0edadcf53f1f2796ca74648aa0caa6242174ff8e574ebaec819531b00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000004182f3bb05cf1699da739f5d4c693333fee6e2dc6cd1304460b7bf2643b0bddc6e3bc1b5c4eb1c390e9c60590e94bb3dc205f68cec60cea979a1b063cd0029a37b1b00000000000000000000000000000000000000000000000000000000000000",
     "commitment": {
      "lp": "0xac008293ecb0b31315760fd80cc159d55cb40284",
-     "deadline": 1795294226,
-     "signature": "0xc54ab964557375d89a3cfa89727633bd5e8f9ef4f2bd572ed75cb6d26484c0c2467611f09796e8f3cf853537936fa656490e7bb093a1cb3b28ebd85af7d2bd641c"
+     "deadline": 1795295445,
+     "signature": "0xc3da6fa08eaddc9b3b9870f7d656d374ee6aab3755ea64f48d73abf716e301111e16b0f527ad2231c1294bda3f34d2a8ac0b15e27e2a5190f4458feadefad9a31b"
     },
     "status": "pending",
     "stage": "awaiting_escrow"
@@ -3503,14 +3503,14 @@ export const RECORDED: Recording = {
     "type": "resync",
     "awards": [
      {
-      "orderId": "0x6fd938fe11f423c80677c5f5d0d7a6cdec0156edf5508e6d4b3d276c156f0071",
-      "quoteId": "0xd702ca52b2dad003f10d6b2ca4daf5d212c58421f5bea999734db053cbfb71d3",
+      "orderId": "0xe61cdbd1c11ad2f06d172f36ef316a984fee1301b85508b4e28a4a0530535466",
+      "quoteId": "0xcc9c1a5761ea47487d78077e997327dbc4f1b89ad046b212e5a9fa6540757243",
       "order": {
        "user": "0x8155d70262b891ba077d4e4b075f83b0d6c69534",
-       "nonce": "25543279260561607095505520315722043760776223455324777040805488855344248133093",
+       "nonce": "63448027897454063160668159105163640496011205505578231743916640407361022176981",
        "originChainId": "31401",
-       "expires": 1795294286,
-       "fillDeadline": 1795294226,
+       "expires": 1795295505,
+       "fillDeadline": 1795295445,
        "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
        "inputs": [
         [
@@ -3527,16 +3527,16 @@ export const RECORDED: Recording = {
          "amount": "1000000000000000000",
          "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
          "callbackData": "0x",
-         "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041327100002000000000000000000000000000ab1aa"
+         "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d627100002000000000000000000000000000acf3b"
         }
        ]
       },
-      "signature": "0x56da3dbff29f1a8282e2603b55181bc1ca5f2fffebcb3a2fbd8496a34eef77972698ffd0026fd15664988f37349b2ccf24ed0094559f3ff8caae79f7453e8e1e1c",
-      "funding": "0x1200000000000000000000000000000000000000000000000000000000000000a00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000006b02044e35293492a97a4c0105593e3f0d06f234239a96a19afd2e7cf13bb2bb38ef4e6e0000000000000000000000000000000000000000000000000000000000000120000000000000000000000000000000000000000000000000000000000000004156da3dbff29f1a8282e2603b55181bc1ca5f2fffebcb3a2fbd8496a34eef77972698ffd0026fd15664988f37349b2ccf24ed0094559f3ff8caae79f7453e8e1e1c0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000412ba55e21756e0dc8eb238568ef564559cbc61c1ce72fea51767f1625bd3ab09d16aac538561cce753f18e77621dc07c373e241c5f7fdc06a59e00fea505541b21c00000000000000000000000000000000000000000000000000000000000000",
+      "signature": "0x6860ec6f56d90562665a721fc402205bd089a2a2a7694b5096a8cb6dfc07a651160f113aa9e0edadcf53f1f2796ca74648aa0caa6242174ff8e574ebaec819531b",
+      "funding": "0x1200000000000000000000000000000000000000000000000000000000000000a00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000006b0209116168ced2f8818fc1a6ae54208472c17266f11efeab568ba4699423a1c8cc93e7000000000000000000000000000000000000000000000000000000000000012000000000000000000000000000000000000000000000000000000000000000416860ec6f56d90562665a721fc402205bd089a2a2a7694b5096a8cb6dfc07a651160f113aa9e0edadcf53f1f2796ca74648aa0caa6242174ff8e574ebaec819531b00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000004182f3bb05cf1699da739f5d4c693333fee6e2dc6cd1304460b7bf2643b0bddc6e3bc1b5c4eb1c390e9c60590e94bb3dc205f68cec60cea979a1b063cd0029a37b1b00000000000000000000000000000000000000000000000000000000000000",
       "commitment": {
        "lp": "0xac008293ecb0b31315760fd80cc159d55cb40284",
-       "deadline": 1795294226,
-       "signature": "0xc54ab964557375d89a3cfa89727633bd5e8f9ef4f2bd572ed75cb6d26484c0c2467611f09796e8f3cf853537936fa656490e7bb093a1cb3b28ebd85af7d2bd641c"
+       "deadline": 1795295445,
+       "signature": "0xc3da6fa08eaddc9b3b9870f7d656d374ee6aab3755ea64f48d73abf716e301111e16b0f527ad2231c1294bda3f34d2a8ac0b15e27e2a5190f4458feadefad9a31b"
       },
       "status": "pending",
       "stage": "awaiting_escrow"
@@ -3547,7 +3547,7 @@ export const RECORDED: Recording = {
   "venue_order": [
    {
     "type": "order",
-    "orderId": "0x6fd938fe11f423c80677c5f5d0d7a6cdec0156edf5508e6d4b3d276c156f0071",
+    "orderId": "0xe61cdbd1c11ad2f06d172f36ef316a984fee1301b85508b4e28a4a0530535466",
     "stage": "failed",
     "evidence": null
    }
@@ -3563,7 +3563,7 @@ export const RECORDED: Recording = {
       "chainId": 31401,
       "account": "0xac008293ecb0b31315760fd80cc159d55cb40284",
       "operator": "0x84d451fa8434849eaa26f80d0c8a4abab9f7f5ba",
-      "signature": "0xa990e2c75b21ebd29d91d82096defd1044d256da1ce6f740653f9c00040e6ed90e27e90ca7a16fb8de89790df7b003780b862c17d94ff72b5b45b1466513860e1b"
+      "signature": "0x4c0955b2cdbaef8830d0c5f22578d1614fcee8c0d05efd1ced2b67656c6d6cc14785cd81d838d51120480c7da9d28054ec0bd491f9010b49dbd22a0f585f0a3f1b"
      }
     ],
     "corridors": [
@@ -3583,14 +3583,14 @@ export const RECORDED: Recording = {
   "solver_quote": [
    {
     "type": "quote",
-    "rfqId": "de3211bbcf62f6f4370dab58108c1d45",
-    "quoteId": "0xd702ca52b2dad003f10d6b2ca4daf5d212c58421f5bea999734db053cbfb71d3",
+    "rfqId": "a82192b9e63cb2a627a1524443522d50",
+    "quoteId": "0xcc9c1a5761ea47487d78077e997327dbc4f1b89ad046b212e5a9fa6540757243",
     "order": {
      "user": "0x8155d70262b891ba077d4e4b075f83b0d6c69534",
-     "nonce": "25543279260561607095505520315722043760776223455324777040805488855344248133093",
+     "nonce": "63448027897454063160668159105163640496011205505578231743916640407361022176981",
      "originChainId": "31401",
-     "expires": 1795294286,
-     "fillDeadline": 1795294226,
+     "expires": 1795295505,
+     "fillDeadline": 1795295445,
      "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
      "inputs": [
       [
@@ -3607,18 +3607,18 @@ export const RECORDED: Recording = {
        "amount": "1000000000000000000",
        "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
        "callbackData": "0x",
-       "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b02041327100002000000000000000000000000000ab1aa"
+       "context": "0xe2000000000000000000000000ac008293ecb0b31315760fd80cc159d55cb402846b0208d627100002000000000000000000000000000acf3b"
       }
      ]
     },
-    "validUntil": 1795294196,
+    "validUntil": 1795295415,
     "eta": 2,
     "lpSpreadBps": 8,
     "amountBeforeFees": "1000000000000000001",
     "commitment": {
      "lp": "0xac008293ecb0b31315760fd80cc159d55cb40284",
-     "deadline": 1795294226,
-     "signature": "0xc54ab964557375d89a3cfa89727633bd5e8f9ef4f2bd572ed75cb6d26484c0c2467611f09796e8f3cf853537936fa656490e7bb093a1cb3b28ebd85af7d2bd641c"
+     "deadline": 1795295445,
+     "signature": "0xc3da6fa08eaddc9b3b9870f7d656d374ee6aab3755ea64f48d73abf716e301111e16b0f527ad2231c1294bda3f34d2a8ac0b15e27e2a5190f4458feadefad9a31b"
     }
    }
   ],
@@ -3630,7 +3630,7 @@ export const RECORDED: Recording = {
   "solver_fill": [
    {
     "type": "fill",
-    "orderId": "0x6fd938fe11f423c80677c5f5d0d7a6cdec0156edf5508e6d4b3d276c156f0071",
+    "orderId": "0xe61cdbd1c11ad2f06d172f36ef316a984fee1301b85508b4e28a4a0530535466",
     "stage": "filled",
     "txHash": null
    }
@@ -3638,14 +3638,14 @@ export const RECORDED: Recording = {
   "venue_slice": [
    {
     "type": "slice",
-    "rfqId": "959be6f7e869296f2a07b304b8a8179a",
-    "quoteId": "0x1ca5b60ae7ade09ac03e1510213cf32f1e191668f5393168cd859a0271476771",
+    "rfqId": "7378e20513de98f7891a58b235e82385",
+    "quoteId": "0x66dbecff5d67f954f1b517c19b0260efa0da3fabc7cd6307270ef3f842b1e7d4",
     "order": {
      "user": "0x8155d70262b891ba077d4e4b075f83b0d6c69534",
-     "nonce": "29388976662659752523909362233839846784732858808978101945581602017260417590128",
+     "nonce": "246529585861973872781743777155625179299230250505929233694885716329344981005",
      "originChainId": "31401",
-     "expires": 1795294286,
-     "fillDeadline": 1795294226,
+     "expires": 1795295505,
+     "fillDeadline": 1795295445,
      "inputOracle": "0x9a143349beab222794b47f0bafb62ba0618d9836",
      "inputs": [
       [
@@ -3662,7 +3662,7 @@ export const RECORDED: Recording = {
        "amount": "23076923076923076923",
        "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
        "callbackData": "0x",
-       "context": "0xe2000000000000000000000000d1ef7e812a0a049a270095aa38decae261125f216b020413177000020000000000000000000000000008c565"
+       "context": "0xe2000000000000000000000000d1ef7e812a0a049a270095aa38decae261125f216b0208d61770000200000000000000000000000000082d79"
       },
       {
        "oracle": "0x0000000000000000000000009a143349beab222794b47f0bafb62ba0618d9836",
@@ -3672,37 +3672,37 @@ export const RECORDED: Recording = {
        "amount": "15384615384615384615",
        "recipient": "0x0000000000000000000000008155d70262b891ba077d4e4b075f83b0d6c69534",
        "callbackData": "0x",
-       "context": "0xe2000000000000000000000000a5869306a8b1a675a14ca9cd3a9304cfac36159e6b0204130fa000020000000000000000000000000005d8ee"
+       "context": "0xe2000000000000000000000000a5869306a8b1a675a14ca9cd3a9304cfac36159e6b0208d60fa00002000000000000000000000000000573a5"
       }
      ]
     },
     "outputIndex": 0,
-    "validUntil": 1795294196,
+    "validUntil": 1795295415,
     "deadlineMs": 200
    }
   ],
   "solver_partial": [
    {
     "type": "partial",
-    "rfqId": "959be6f7e869296f2a07b304b8a8179a",
+    "rfqId": "7378e20513de98f7891a58b235e82385",
     "ladder": [
      [
       "60000000000",
       "23076923076923076923"
      ]
     ],
-    "validUntil": 1795294196
+    "validUntil": 1795295415
    }
   ],
   "solver_commit": [
    {
     "type": "commit",
-    "rfqId": "959be6f7e869296f2a07b304b8a8179a",
-    "quoteId": "0x1ca5b60ae7ade09ac03e1510213cf32f1e191668f5393168cd859a0271476771",
+    "rfqId": "7378e20513de98f7891a58b235e82385",
+    "quoteId": "0x66dbecff5d67f954f1b517c19b0260efa0da3fabc7cd6307270ef3f842b1e7d4",
     "commitment": {
      "lp": "0xd1ef7e812a0a049a270095aa38decae261125f21",
-     "deadline": 1795294226,
-     "signature": "0xedb4e6f6742a8b3e165e0f39ecf07478c6d804c7456229424c3ea7cfdb67b87a5b41e54fcc60b4e9312533766138be8b51ec9036fc61a35980a96715a060b01c1c"
+     "deadline": 1795295445,
+     "signature": "0xec760d8475729bce1cce983dbe03e70600a5f169a851ea88488807a9719b98e10d149203057603c253ad6cedffd8d7ca561463491048f4788cdb7cf3d0db536a1b"
     },
     "lpSpreadBps": 9
    }
@@ -3710,7 +3710,7 @@ export const RECORDED: Recording = {
   "solver_decline": [
    {
     "type": "decline",
-    "rfqId": "de3211bbcf62f6f4370dab58108c1d45",
+    "rfqId": "a82192b9e63cb2a627a1524443522d50",
     "reason": "size_below_min",
     "maxAmount": null
    }
@@ -3735,7 +3735,7 @@ export const RECORDED: Recording = {
       "3990000000000000000"
      ]
     ],
-    "atMs": 1795294136232
+    "atMs": 1795295355819
    }
   ],
   "solver_ping": [
