@@ -7,6 +7,7 @@ import { deferredCheck } from './checks/deferred.ts';
 import { dexCheck } from './checks/dex.ts';
 import { firmTimesCheck } from './checks/firm-times.ts';
 import { fundingChecks } from './checks/funding.ts';
+import { historyCheck } from './checks/history.ts';
 import { refusalChecks } from './checks/refusals.ts';
 import { rosterCheck } from './checks/roster.ts';
 import { compositeCheck, routerCheck } from './checks/router.ts';
@@ -37,7 +38,7 @@ export async function runOnce(world: World, show: (line: string) => void, starte
   // The split needs all three LPs, so it comes first. What waits longest (for a refund window, a quarantine, a withdrawal delay) runs beside all the others.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
-  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, verifiedCheck, workspaceCheck, ...refusalChecks];
+  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, verifiedCheck, historyCheck, workspaceCheck, ...refusalChecks];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let check = queue.shift(); check; check = queue.shift()) await run(check);
