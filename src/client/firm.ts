@@ -93,8 +93,12 @@ export async function requireFirm(trust: Trust, terms: Terms, { maxLockUpSeconds
 
   async function requireBalance(lp: Address, amount: bigint): Promise<void> {
     const at = { address: settler, abi: ESCROW_ABI, args: [lp, terms.outputToken], blockNumber: destBlock.number } as const;
-    const [balance, [pending, , lapsesAt]] = await Promise.all([asked(dest.rpc.readContract({ ...at, functionName: 'balanceOf' })), asked(dest.rpc.readContract({ ...at, functionName: 'pendingWithdrawal' }))]);
-    const leaving = lapsesAt >= destBlock.timestamp ? pending : 0n;
+    const [balance, [pending, , lapsesAt], deferred] = await Promise.all([
+      asked(dest.rpc.readContract({ ...at, functionName: 'balanceOf' })),
+      asked(dest.rpc.readContract({ ...at, functionName: 'pendingWithdrawal' })),
+      asked(dest.rpc.readContract({ ...at, functionName: 'deferredOf' })),
+    ]);
+    const leaving = (lapsesAt >= destBlock.timestamp ? pending : 0n) + deferred;
     if (balance - leaving < amount) throw new DistrustError('ledger_balance', `${lp} has ${balance} in the ledger, ${leaving} of it on its way out, and promises ${amount}.`, { lp, balance, leaving, amount });
   }
 }

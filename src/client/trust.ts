@@ -32,6 +32,7 @@ export const ESCROW_ABI = parseAbi([
   'function deposit(address token, uint256 amount) returns (uint256)',
   'function balanceOf(address account, address token) view returns (uint256)',
   'function pendingWithdrawal(address account, address token) view returns (uint256 amount, uint256 availableAt, uint256 lapsesAt)',
+  'function deferredOf(address account, address token) view returns (uint256)',
   'function isOperator(address account, address operator) view returns (bool)',
   'function isNonceUsed(address user, uint256 nonce) view returns (bool)',
   'function orderStatus(bytes32 orderId) view returns (uint8)',

@@ -7,6 +7,7 @@ import type { OrderRecord } from './store.ts';
 export interface LedgerDelivery {
   orderId: Bytes32;
   outputIndex: number;
+  workspaceId: string;
   /** Of the amount, what has not left the ledger. */
   left: bigint;
   /** Of what is left, what the account has asked for. */
@@ -32,7 +33,7 @@ export interface DeliveryStore {
   dueDeliveries(chainId: number, now: number, limit: number): Promise<LedgerDelivery[]>;
   /** Not due before this chain time again. */
   postponeDelivery(delivery: Pick<LedgerDelivery, 'orderId' | 'outputIndex'>, until: number): Promise<void>;
-  /** Of this account in this token, those of which something is left, oldest first. */
+  /** Of this account in this token, those of which something is left, oldest first; a thousand at most. */
   openDeliveries(chainId: number, account: Address, token: Address): Promise<LedgerDelivery[]>;
   /** Adds facts that change neither an order's status nor whether it is final, so nobody's claim is needed; announced like others. false, and nothing written, when the order has moved on meanwhile. */
   appendLate(late: LateFacts, atMs: number): Promise<boolean>;

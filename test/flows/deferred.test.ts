@@ -49,7 +49,7 @@ beforeAll(async () => {
   [a, b] = v.devnet.chains as [TestChain, TestChain];
   txStore = createTxStore(await postgres.database('tx', TRANSACTION_MIGRATIONS));
   key = await v.key('service');
-  solver = await v.solver(70, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_500n }));
+  solver = await v.solver(70, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_500n }, { validSeconds: 500 }));
   for (const chain of v.devnet.chains) await chain.fund(solver.operator.address, 0n);
   attesterUrls = await Promise.all(
     ATTESTERS.slice(1).map(async ({ signer }) => {
@@ -141,17 +141,22 @@ async function shown(orderId: Bytes32, chain: TestChain): Promise<DeferredSettle
   return deferredSettlement({ orderId, outputs: order.outputs.length, credits: foldCredits(facts.map(({ fact }) => fact)) }, await timeOf(chain));
 }
 
-/** Blocks until it is so: depth, and every look at a chain, comes with blocks. */
+/** Blocks until it is so: depth, and every look at a chain, comes with blocks. Each is a second of chain time, so not too many of them. */
 async function minedUntil<T>(what: () => Promise<T | undefined | false | null>): Promise<T> {
   for (;;) {
     const found = await what();
     if (found) return found;
     for (const chain of v.devnet.chains) await chain.anvil.mine();
-    await new Promise((done) => setTimeout(done, 60));
+    await new Promise((done) => setTimeout(done, 150));
   }
 }
 
-const settled = (orderId: Bytes32) => minedUntil(async () => ((await v.call('GET', `/api/v1/rfq/orders/${orderId}`, { key })).json['status'] as string) === 'settled');
+const settled = (orderId: Bytes32) =>
+  minedUntil(async () => {
+    const { json, text } = await v.call('GET', `/api/v1/rfq/orders/${orderId}`, { key });
+    if ((json['status'] as string) === 'failed') throw new Error(text);
+    return (json['status'] as string) === 'settled';
+  });
 const reaches = (orderId: Bytes32, chain: TestChain, stage: DeferredSettlement['stage']) =>
   minedUntil(async () => {
     const view = await shown(orderId, chain);

@@ -2,6 +2,7 @@
 
 import type { Fact, FactOf } from '../../domain/fact.ts';
 import type { DeliveryStore, LateFacts, LedgerDelivery } from '../../ports/deliveries.ts';
+import type { OrderRecord } from '../../ports/store.ts';
 import { foldCredits } from '../../settlement/deferred.ts';
 import { tradeState } from '../../settlement/trade-state.ts';
 import { channelOf } from './bus.ts';
@@ -39,6 +40,12 @@ export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): s
   return JSON.stringify(rows);
 }
 
+/** Writes an order's rows anew, from its facts alone. */
+export async function rebuildDeliveries(session: Queryable, { orderId, facts }: OrderRecord): Promise<void> {
+  const rows = deliveryRows([], facts.map(({ fact }) => fact));
+  if (rows !== '[]') await session.query(`with moved as (select $1::bytea) ${putDeliveries(2)}`, [bytes(orderId), rows]);
+}
+
 const APPEND_LATE = {
   name: 'order-append-late',
   text: `with moved as (
@@ -61,12 +68,15 @@ const WHOLE_BLOCK = 2 ** 31;
 interface DeliveryRow extends Row {
   order_id: Buffer;
   output_index: number;
+  workspace_id: string;
   remaining: string;
   requested: string;
   auto_withdraw: boolean;
 }
 
-const COLUMNS = 'order_id, output_index, remaining, requested, auto_withdraw';
+const COLUMNS = 'order_id, output_index, workspace_id, remaining, requested, auto_withdraw';
+/** Whoever fills somebody's ledger with dust shall not fill our memory with it. */
+const MOST_OPEN = 1_000;
 
 export function createDeliveryStore(db: Database): DeliveryStore {
   const channel = channelOf(db.schema, 'orders');
@@ -81,7 +91,7 @@ export function createDeliveryStore(db: Database): DeliveryStore {
   return {
     async dueDeliveries(chainId, now, limit) {
       const rows = await db.query<DeliveryRow>(
-        { name: 'delivery-due', text: `select ${COLUMNS} from ledger_delivery where chain_id = $1 and auto_withdraw and due_at <= $2 order by due_at, order_id, output_index limit $3` },
+        { name: 'delivery-due', text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and auto_withdraw and due_at <= $2 order by due_at, order_id, output_index limit $3` },
         [chainId, now, limit],
       );
       return rows.map(deliveryFromRow);
@@ -91,7 +101,7 @@ export function createDeliveryStore(db: Database): DeliveryStore {
     },
     async openDeliveries(chainId, account, token) {
       const rows = await db.query<DeliveryRow>(
-        { name: 'delivery-open', text: `select ${COLUMNS} from ledger_delivery where chain_id = $1 and account = $2 and token = $3 and remaining > 0 order by credited_at, order_id, output_index` },
+        { name: 'delivery-open', text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and account = $2 and token = $3 and remaining > 0 order by credited_at, order_id, output_index limit ${MOST_OPEN}` },
         [chainId, account, token],
       );
       return rows.map(deliveryFromRow);
@@ -121,6 +131,7 @@ export function createDeliveryStore(db: Database): DeliveryStore {
 const deliveryFromRow = (row: DeliveryRow): LedgerDelivery => ({
   orderId: toHex(row.order_id),
   outputIndex: row.output_index,
+  workspaceId: row.workspace_id,
   left: BigInt(row.remaining),
   requested: BigInt(row.requested),
   autoWithdraw: row.auto_withdraw,

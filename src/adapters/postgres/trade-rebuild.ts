@@ -1,5 +1,6 @@
 /** History made anew from orders and facts, while the venue goes on: each batch holds its orders still for the moment of its writing. */
 
+import { rebuildDeliveries } from './delivery-store.ts';
 import { bytes, ORDER_COLUMNS, orderFromRow, type OrderRow } from './order-rows.ts';
 import type { Database } from './pool.ts';
 import { type CountOptions, recountTrades } from './trade-counts.ts';
@@ -53,6 +54,7 @@ async function writeBatch(db: Database, families: Families, ids: readonly Buffer
          speed_ms = excluded.speed_ms, terms = excluded.terms, state = excluded.state`,
       columns,
     );
+    for (const record of records) await rebuildDeliveries(session, record);
     return records.length;
   });
 }

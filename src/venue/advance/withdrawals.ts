@@ -107,13 +107,14 @@ export function createWithdrawals({ store, chains, transactors, clock, log, metr
       return [{ before, facts: [{ kind: 'withdrawn', outputIndex, amount: event.amount, ended: true, evidence }] }];
     }
 
-    /** The account itself has asked for money or taken it: its oldest deliveries are meant. */
+    /** The account itself has asked for money or taken it: its oldest deliveries are meant. Each workspace's by themselves, so that nobody's dust stands before another's money. */
     async function ownMove({ account, token, amount, request }: Extract<EscrowEvent, { kind: 'ledger' }>, evidence: Evidence): Promise<LateFacts[]> {
       const open = await store.openDeliveries(chainId, account, token);
       if (open.length === 0) return [];
       const facts = new Map<Bytes32, Fact[]>();
       const say = ({ orderId }: LedgerDelivery, fact: Fact) => void facts.set(orderId, [...(facts.get(orderId) ?? []), fact]);
-      for (const { credit, amount: part } of allocate(request?.amount ?? -amount, open)) {
+      const books = [...new Set(open.map(({ workspaceId }) => workspaceId))].map((id) => open.filter(({ workspaceId }) => workspaceId === id));
+      for (const { credit, amount: part } of books.flatMap((book) => allocate(request?.amount ?? -amount, book))) {
         const { outputIndex, requested } = credit;
         if (request === undefined && part > 0n) say(credit, { kind: 'withdrawn', outputIndex, amount: part, ended: false, evidence });
         // A withdrawal ends its request, whatever was left of it.
