@@ -131,6 +131,7 @@ async function told(record: OrderRecord): Promise<Told> {
       orderId: record.orderId,
       status: progress.status,
       settlementStatus: progress.stage,
+      orderKind: record.commitments.length > 1 ? 'rfq_split' : 'rfq_direct',
       route: {
         input: { asset: { chainId: record.originChainId, address: inputToken(token) }, rawAmount: amount.toString() },
         output: { asset: { chainId: Number(output.chainId), address: bytes32ToAddress(output.token) }, rawAmount: record.order.outputs.reduce((sum, one) => sum + one.amount, 0n).toString() },
@@ -194,6 +195,7 @@ describe('a changed dossier is refused by name', () => {
     ['a commitment of nobody’s operator', () => split, (d) => { const forged = account(999).signer.sign(commitment(d)['digest'] as unknown as Hex); set(commitment(d), 'signature', forged); set(d['intent']?.['signatures']?.['commitments']?.[0] as Deep, 'signature', forged); }, 'lp.0.commitment'],
     ['a commitment for another quote', () => split, (d) => set(commitment(d), 'quoteId', other), 'lp.0.commitment'],
     ['a commitment that is missing', () => split, (d) => void proofs(d, 'commitments').pop(), 'lp.1.commitment'],
+    ['commitments that are all missing', () => split, (d) => { set(d['complianceProofs'] as Deep, 'commitments', []); set(d['intent']?.['signatures'] as Deep, 'commitments', []); set(d['complianceProofs'] as Deep, 'checksum', null); }, 'lp.0.commitment'],
     ['a checksum of another quote', () => split, (d) => set(d['complianceProofs'] as Deep, 'checksum', crossed.dossier['complianceProofs']?.['checksum']), 'venue.checksum'],
     ['another order’s opening', () => split, (d) => Object.assign(receipt(d, 'Open'), receipt(crossed.dossier as unknown as Deep, 'Open')), 'order.opened'],
     ['a transaction that never was', () => split, (d) => set(receipt(d, 'Open'), 'txHash', other), 'order.opened'],

@@ -12,7 +12,7 @@ const zFee = z.object({ amount: z.string().nullable(), asset: z.string().nullabl
 
 /** What is checked of a dossier; whatever else is in it is left alone. */
 const zClaim = z.object({
-  trade: z.object({ orderId: z.string(), status: z.enum(['pending', 'settled', 'failed']), settlementStatus: z.string(), route: z.object({ input: zLeg, output: zLeg }) }),
+  trade: z.object({ orderId: z.string(), orderKind: z.string(), status: z.enum(['pending', 'settled', 'failed']), settlementStatus: z.string(), route: z.object({ input: zLeg, output: zLeg }) }),
   settlement: z.object({ stages: z.record(z.string(), zStage.nullable()) }),
   intent: zIntent,
   complianceProofs: zComplianceProofs,

@@ -1,0 +1,94 @@
+/** One dossier under examination: what was signed, who can be asked about it, and what has been found so far. */
+
+import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
+import type { StandardOrder } from '../../domain/order.ts';
+import type { Claim } from './claim.ts';
+import type { Seen, Witness } from './witness.ts';
+
+export interface Check {
+  /** Stable name, such as `taker.signature` or `output.0.filled`. */
+  id: string;
+  /** held: shown true. failed: shown false, or not shown where it has to be. unchecked: nobody was there to ask. */
+  result: 'held' | 'failed' | 'unchecked';
+  /** A sentence for a person. */
+  says: string;
+}
+
+type Proofs = Claim['complianceProofs'];
+export type Receipt = Proofs['receipts'][number];
+/** Where on a chain something is said to stand. */
+export type Place = Pick<Receipt, 'chainId' | 'contract' | 'txHash' | 'blockNumber' | 'blockHash' | 'at'>;
+
+export interface Case {
+  claim: Claim;
+  trade: Claim['trade'];
+  intent: Claim['intent'];
+  proofs: Proofs;
+  /** As signed; everything else is held against it. */
+  order: StandardOrder;
+  domain: { chainId: number; escrow: Address };
+  id: Bytes32;
+  witnesses: ReadonlyMap<number, Witness>;
+  /** Of the origin. */
+  origin: Witness | undefined;
+  opened: Receipt | undefined;
+  note(name: string, result: Check['result'], says: string): void;
+  judge(name: string, held: boolean, yes: string, no: string): void;
+  /** Nobody was named who could be asked about that chain. */
+  unasked(name: string, chainId: number): void;
+  transaction(chainId: number, txHash: string): Promise<Seen | undefined>;
+  /** The transaction of a receipt when it is where the receipt says; notes what is wrong otherwise. */
+  standing(name: string, place: Place): Promise<Seen | undefined>;
+}
+
+export interface Material {
+  claim: Claim;
+  order: StandardOrder;
+  domain: Case['domain'];
+  id: Bytes32;
+  witnesses: ReadonlyMap<number, Witness>;
+}
+
+export function openCase({ claim, order, domain, id, witnesses }: Material, checks: Check[]): Case {
+  const seen = new Map<string, Seen | undefined>();
+  const note: Case['note'] = (name, result, says) => void checks.push({ id: name, result, says });
+  const unasked: Case['unasked'] = (name, chainId) => note(name, 'unchecked', `No node was named for chain ${chainId}: add --rpc ${chainId}=URL.`);
+
+  async function transaction(chainId: number, txHash: string): Promise<Seen | undefined> {
+    const key = `${chainId} ${txHash}`;
+    if (!seen.has(key)) seen.set(key, await witnesses.get(chainId)?.transaction(txHash as Hex));
+    return seen.get(key);
+  }
+
+  async function standing(name: string, place: Place): Promise<Seen | undefined> {
+    if (!witnesses.has(place.chainId)) {
+      unasked(name, place.chainId);
+      return undefined;
+    }
+    const tx = await transaction(place.chainId, place.txHash);
+    if (!tx?.succeeded) note(name, 'failed', `Chain ${place.chainId} knows no successful transaction ${place.txHash}.`);
+    else if (tx.blockNumber !== BigInt(place.blockNumber) || tx.blockHash !== place.blockHash || tx.at !== place.at) note(name, 'failed', `Transaction ${place.txHash} is in block ${tx.blockNumber} (${tx.blockHash}) of ${tx.at}, not where the dossier has it.`);
+    else return tx;
+    return undefined;
+  }
+
+  return {
+    claim,
+    trade: claim.trade,
+    intent: claim.intent,
+    proofs: claim.complianceProofs,
+    order,
+    domain,
+    id,
+    witnesses,
+    origin: witnesses.get(domain.chainId),
+    opened: claim.complianceProofs.receipts.find(({ event }) => event === 'Open'),
+    note,
+    judge: (name, held, yes, no) => note(name, held ? 'held' : 'failed', held ? yes : no),
+    unasked,
+    transaction,
+    standing,
+  };
+}
+
+export const asOfWords = (newest: boolean): string => (newest ? ', as of the newest block' : ' at that block');
