@@ -1,13 +1,14 @@
-/** docs/lp-quickstart.md, followed to the letter: every command of the page, in its order, in one shell, against a real demo. */
+/** The pages for newcomers, followed to the letter against one real demo: every command of the LP's page, then every command and program of the taker's. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Running, startFirmquote } from '../support/command.ts';
+import { blocksOf, openShell, ROOT, type Shell } from '../support/page.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
 /** As the page defines it, and the same without npm and its half second. */
 const [TYPED, MEANT] = ['npm run -s firmquote -- "$@"', `"${process.execPath}" --import tsx src/apps/cli/main.ts "$@"`];
 
@@ -40,7 +41,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-quickstart-'));
   // The database user of a root run has to get in.
   await chmod(folder, 0o755);
-});
+  const port = 21_000 + (process.pid % 100) * 60;
+  demo = startFirmquote(['demo', '--data-dir', join(folder, 'data'), '--port', String(port)]);
+  await demo.says('ready after');
+}, 300_000);
 
 afterAll(async () => {
   shell?.end();
@@ -49,49 +53,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-interface Shell {
-  run(block: string): Promise<{ status: number; output: string }>;
-  end(): void;
-}
-
-/** One bash for the whole page, as the reader has one: functions and variables stay. */
-function openShell(): Shell {
-  const bash: ChildProcess = spawn('bash', ['--norc', '--noprofile'], { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] } });
-  let said = '';
-  for (const stream of [bash.stdout, bash.stderr]) stream?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  let serial = 0;
-  return {
-    async run(block) {
-      const mark = `__done_${(serial += 1)}__`;
-      said = '';
-      bash.stdin?.write(`{\n${block}\n} < /dev/null\necho "${mark}$?"\n`);
-      const ended = new RegExp(`^([\\s\\S]*)${mark}(\\d+)\\n`);
-      while (!ended.test(said)) {
-        if (bash.exitCode !== null) throw new Error(`The shell ended:\n${said}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      const [, output = '', status] = ended.exec(said) ?? [];
-      return { status: Number(status), output };
-    },
-    end() {
-      bash.stdin?.end('exit\n');
-    },
-  };
-}
-
 test('every command works, in the order of the page', { timeout: 600_000 }, async () => {
   const page = await readFile(join(ROOT, 'docs', 'lp-quickstart.md'), 'utf8');
-  const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
+  const blocks = await blocksOf('docs/lp-quickstart.md', 'sh');
   expect(blocks).toEqual(EXPECTED.map(({ block }) => expect.stringContaining(block)));
   shell = openShell();
   for (const [index, block] of blocks.entries()) {
     const { block: name, prints, until } = EXPECTED[index] ?? { block: '' };
-    if (name === 'npm run demo') {
-      const port = 21_000 + (process.pid % 100) * 60;
-      demo = startFirmquote(['demo', '--data-dir', join(folder, 'data'), '--port', String(port)]);
-      await demo.says('ready after');
-      continue;
-    }
+    // It runs already, in the first terminal.
+    if (name === 'npm run demo') continue;
     if (name.startsWith('npm run -s firmquote')) {
       lp = startFirmquote(['lp', '--config', join(folder, 'my-lp', 'lp.json')]);
       await lp.says('LP is open');
@@ -107,4 +77,61 @@ test('every command works, in the order of the page', { timeout: 600_000 }, asyn
   // Ctrl-C.
   lp?.child.kill('SIGINT');
   expect(await lp?.ended).toBe(0);
+});
+
+describe('the taker\'s pages, in a folder of their own', () => {
+  let taker: Shell | undefined;
+  let work: string;
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), 'fq-taker-'));
+    // The commands name files of the checkout and of the demo by where the reader has them.
+    await symlink(join(ROOT, 'docs'), join(work, 'docs'));
+    await symlink(join(folder, 'data'), join(work, 'data'));
+    // The client's part of `npm run build`.
+    const tsconfig = join(work, 'tsconfig.json');
+    await writeFile(tsconfig, JSON.stringify({ extends: join(ROOT, 'tsconfig.build.json'), compilerOptions: { rootDir: join(ROOT, 'src'), outDir: join(ROOT, 'dist'), typeRoots: [join(ROOT, 'node_modules/@types')] }, include: [], files: [join(ROOT, 'src/client/client.ts')] }));
+    await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', tsconfig]);
+    taker = openShell(work);
+  }, 300_000);
+  afterAll(async () => {
+    taker?.end();
+    await rm(work, { recursive: true, force: true });
+  });
+  const type = async (block: string) => taker?.run(block) ?? { status: 1, output: 'no shell' };
+
+  test('docs/quickstart.md: one trade with curl, one with the client', { timeout: 300_000 }, async () => {
+    const prints = [/^$/, /^(?:alpha|beta|gamma) sells \d{18} wei until \d{10}/, /^eip3009Authorization, orderSignature/, /^$/, /"status":"settled"/, /order\.settled settled\nsettled: \d{18} wei of WETH for 1000000000 units of USDC/];
+    const blocks = await blocksOf('docs/quickstart.md', 'sh');
+    expect(blocks).toHaveLength(prints.length);
+    for (const [index, block] of blocks.entries()) {
+      // Built above, as `npm run -s build` does it.
+      const { status, output } = await type(block.replace('npm run -s build\n', ''));
+      expect([block, status, output]).toEqual([block, 0, expect.stringMatching(prints[index] as RegExp)]);
+    }
+    expect(blocks.at(-1)).toContain('npm run -s build\n');
+  });
+
+  test('the package: the client with its types, what runs, what is read; no tests, no sources', async () => {
+    const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 });
+    const [pack] = JSON.parse(stdout) as { files: { path: string }[] }[];
+    const files = pack?.files.map(({ path }) => path) ?? [];
+    expect(files).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'docs/client.md', 'docs/trade.mjs', 'config/venue.example.json', 'dist/client/client.js', 'dist/client/client.d.ts', 'dist/protocol/candidate.d.ts']));
+    expect(files.filter((path) => !/^(?:dist|docs|config)\/|^(?:package\.json|README\.md|LICENSE)$/.test(path) || /\.test\.|\.map$/.test(path) || (path.startsWith('dist/') && /(?<!\.d)\.ts$/.test(path)))).toEqual([]);
+    const { exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { exports: Record<string, Record<string, string>> };
+    expect(Object.values(exports['./client'] ?? {}).filter((path) => !files.includes(path.slice(2)))).toEqual([]);
+  });
+
+  test('README.md: a first quote', { timeout: 120_000 }, async () => {
+    const block = (await blocksOf('README.md', 'sh')).find((one) => one.includes('quotes.json')) ?? '';
+    const { status, output } = await type(block);
+    expect([status, output]).toEqual([0, expect.stringMatching(/sells \d{18} wei[\s\S]*"status":"(?:pending|settled)"/)]);
+  });
+
+  test('docs/client.md: its programs, one after the other', { timeout: 300_000 }, async () => {
+    const programs = await blocksOf('docs/client.md', 'js');
+    const file = join(ROOT, 'dist', `client-page-${process.pid}.mjs`);
+    await writeFile(file, `import { readFileSync } from 'node:fs';\nconst demo = JSON.parse(readFileSync('data/demo.json', 'utf8'));\n${programs.join('\n')}`);
+    const { status, output } = await type(`node ${file}`).finally(() => rm(file));
+    expect([status, output]).toEqual([0, expect.stringMatching(/^at least \d{18} wei, order 0x[\s\S]*true preview The preview shows[\s\S]*rerun false, settled\nacross chains: settled\n[\s\S]*history: 5 of \d+/)]);
+  });
 });
