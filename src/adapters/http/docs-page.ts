@@ -21,15 +21,22 @@ export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 const json = (value: unknown): string => `<pre><code>${escaped(typeof value === 'string' ? value : JSON.stringify(value, null, 2))}</code></pre>`;
-const folded = (label: string, value: unknown): string => (value === undefined ? '' : `<details><summary>${escaped(label)}</summary>${json(value)}</details>`);
+const folded = (label: string, value: unknown): string => (value === undefined ? '' : `<details><summary>${inline(label)}</summary>${json(value)}</details>`);
 const anchor = (method: string, path: string): string => `${method}${path}`.replace(/[^a-zA-Z0-9]+/g, '-');
 
-export function docsPage({ info, paths }: OpenApi, hasStreams: boolean): string {
+/** As much of an AsyncAPI document as people are told. */
+export interface Streams {
+  channels: Record<string, { address: string; title: string; description: string; messages: Record<string, { summary: string; examples?: { payload: unknown }[] }> }>;
+}
+
+export function docsPage({ info, paths }: OpenApi, streams: Streams | undefined): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })));
   const tags = [...new Set(operations.map(({ operation }) => operation.tags?.[0] ?? ''))];
   const menu = tags.map((tag) => `<h2>${escaped(tag)}</h2>${operations.filter(({ operation }) => (operation.tags?.[0] ?? '') === tag).map(({ path, method }) => `<a href="#${anchor(method, path)}"><b class="m">${method}</b>${escaped(path)}</a>`).join('')}`);
-  const streams = hasStreams ? ' and <a href="/asyncapi.json">/asyncapi.json</a> (WebSocket events, the solver link)' : '';
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(info.title)}</title><style>${STYLE}</style><nav><strong>${escaped(info.title)}</strong> v${escaped(info.version)}${menu.join('')}</nav><main><h1>${escaped(info.title)}</h1><p>For programs: <a href="/openapi.json">/openapi.json</a>${streams}.</p>${prose(info.description ?? '')}${operations.map(section).join('')}</main></html>`;
+  const channels = Object.values(streams?.channels ?? {});
+  if (channels.length > 0) menu.push(`<h2>WebSockets</h2>${channels.map(({ address, title }) => `<a href="#${anchor('ws', address)}"><b class="m">WS</b>${escaped(title)}</a>`).join('')}`);
+  const also = channels.length > 0 ? ' and <a href="/asyncapi.json">/asyncapi.json</a> (WebSocket events, the solver link)' : '';
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(info.title)}</title><style>${STYLE}</style><nav><strong>${escaped(info.title)}</strong> v${escaped(info.version)}${menu.join('')}</nav><main><h1>${escaped(info.title)}</h1><p>For programs: <a href="/openapi.json">/openapi.json</a>${also}.</p>${prose(info.description ?? '')}${operations.map(section).join('')}${channels.map(channel).join('')}</main></html>`;
 }
 
 function section({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
@@ -41,10 +48,15 @@ function section({ path, method, operation }: { path: string; method: string; op
   }${folded('Request: example', request?.example)}${folded('Request: schema', request?.schema)}${Object.entries(responses).map(answer).join('')}</section>`;
 }
 
+function channel({ address, title, description, messages }: Streams['channels'][string]): string {
+  const each = Object.entries(messages).map(([name, { summary, examples = [] }]) => folded(`${name}: ${summary}`, examples[0]?.payload ?? '(no example)'));
+  return `<section id="${anchor('ws', address)}"><h2><b class="m">WS</b><code>${escaped(address)}</code></h2><p>${escaped(title)}. ${inline(description)}</p>${each.join('')}</section>`;
+}
+
 function answer([status, { description = '', content = {} }]: [string, Answer]): string {
   const [body] = Object.values(content);
   const label = `${status}: ${description}`;
-  if (body?.example === undefined && status !== '200') return `<p><code>${escaped(label)}</code></p>`;
+  if (body?.example === undefined && status !== '200') return `<p>${inline(label)}</p>`;
   return `${folded(label, body?.example)}${status === '200' ? folded('200: schema', body?.schema) : ''}`;
 }
 

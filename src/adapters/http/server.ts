@@ -16,7 +16,7 @@ import { RECORDED } from '../../protocol/recorded.ts';
 import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { openDoors } from '../ws/doors.ts';
-import { DOCS_POLICY, docsPage } from './docs-page.ts';
+import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
 import { type OpenApi, openApiDocument } from './openapi.ts';
 
 export interface HttpServer {
@@ -153,7 +153,7 @@ export async function startHttp<Key extends Caller>(
   await app.ready();
   // Nothing of it changes while we run, so it is written once.
   const openapi = openApiDocument(app.swagger() as OpenApi, routes as unknown as readonly Route[], RECORDED.http);
-  const texts = { openapi: JSON.stringify(openapi), asyncapi: JSON.stringify(streams), docs: docsPage(openapi, streams !== undefined) };
+  const texts = { openapi: JSON.stringify(openapi), asyncapi: JSON.stringify(streams), docs: docsPage(openapi, streams as Streams | undefined) };
   await app.listen({ host, port });
   const bound = app.server.address() as AddressInfo;
   return {
