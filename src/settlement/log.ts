@@ -41,6 +41,12 @@ export interface RawLog {
 
 const OUTPUT_TUPLE = MANDATE_OUTPUT_TYPE.slice('MandateOutput'.length).replace(/ \w+/g, '');
 const ORDER_TUPLE = `(address,uint256,uint256,uint32,uint32,address,uint256[2][],${OUTPUT_TUPLE}[])`;
+/** Of our fillers: Surplus(orderId, recipient, token, amount). */
+export const SURPLUS_TOPIC = keccakText('Surplus(bytes32,address,address,uint256)');
+
+/** The amount in the data of such a log, base units. */
+export const surplusOf = (data: Hex): bigint => decodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], data)[1];
+
 export const TOPICS = {
   Open: keccakText(`Open(bytes32,${ORDER_TUPLE})`),
   Finalised: keccakText('Finalised(bytes32,bytes32,bytes32)'),
@@ -55,6 +61,10 @@ export const TOPICS = {
   WithdrawalRequested: keccakText('WithdrawalRequested(address,address,uint256,uint256,uint256)'),
   DeferralEnded: keccakText('DeferralEnded(bytes32,bytes32,address,address,uint256)'),
 } as const;
+
+/** Of a DEX filler: what it paid beyond the order's amount. The orderId and the recipient are topics, the token and the amount are data. */
+export const SURPLUS_TOPIC = keccakText('Surplus(bytes32,address,address,uint256)');
+export const surplusOf = (data: Hex): bigint => wordAt(data, 1);
 
 // What follows the indexed orderId. Decoded directly: viem's event decoder hashes the signature anew for every log.
 const [, ...OPEN_DATA] = getAbiItem({ abi: escrowAbi, name: 'Open' }).inputs;

@@ -6,6 +6,7 @@ import type { TokenInfo } from '../../src/domain/chain.ts';
 import { isDecline } from '../../src/domain/decline.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import { orderId as orderIdOf } from '../../src/domain/order.ts';
+import type { Receipt } from '../../src/ports/chain.ts';
 import type { RouteAsk, RouteQuote, RouteVenue } from '../../src/ports/route-venue.ts';
 import { openForCall, settleThroughCall } from '../../src/settlement/call.ts';
 import { decodeRevert } from '../../src/settlement/revert.ts';
@@ -121,8 +122,11 @@ describe.each(KINDS)('%s', (kind) => {
     expect(lenient.outputAmount).toBe(strict.outputAmount);
     expect(lenient.minimumOutput).toBe((strict.outputAmount * 9_970n + 9_999n) / 10_000n);
     const before = await held(request.receiver, chain.weth);
-    await signed(request, lenient).land();
+    const { order, land } = signed(request, lenient);
+    const { blockHash } = (await chain.port.receipt(await land())) as Receipt;
     expect((await held(request.receiver, chain.weth)) - before).toBe(strict.outputAmount);
+    const surplus = await chain.port.surplus((lenient.execution as Through).filler, orderIdOf({ chainId: chain.chain.id, escrow: chain.chain.escrow }, order), blockHash);
+    expect(surplus).toBe(strict.outputAmount - lenient.minimumOutput);
   });
 
   test('an exact output for the least input, with room for the tolerance', async () => {

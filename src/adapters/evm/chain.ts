@@ -7,7 +7,7 @@ import type { ChainPort, EscrowEvent, Fees, Receipt } from '../../ports/chain.ts
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import { decodeLog } from '../../settlement/log.ts';
+import { decodeLog, SURPLUS_TOPIC, surplusOf } from '../../settlement/log.ts';
 import { decodeRevert } from '../../settlement/revert.ts';
 import { createHead, type RpcBlock, toBlock } from './head.ts';
 import { createViewCaller, isRevert, revertData } from './multicall.ts';
@@ -94,6 +94,10 @@ export function createChain(chain: Chain, { rpcUrls, clock, log, metrics, timeou
     onHead: head.onHead,
     block,
     events: (fromBlock, toBlock) => logs(fromBlock, toBlock),
+    async surplus(filler, orderId, blockHash) {
+      const rows = await rpc.request<RpcLog[]>('eth_getLogs', [{ address: filler, blockHash, topics: [SURPLUS_TOPIC, orderId] }]);
+      return rows.reduce((sum, { data }) => sum + surplusOf(data), 0n);
+    },
     async orderEvents(orderId, since) {
       const found: EscrowEvent[] = [];
       const latest = head.current();
@@ -105,6 +109,10 @@ export function createChain(chain: Chain, { rpcUrls, clock, log, metrics, timeou
         if (!oldest || oldest.timestamp < since) break;
       }
       return found;
+    },
+    async surplus(filler, orderId, at) {
+      const rows = await rpc.request<RpcLog[]>('eth_getLogs', [{ address: filler, fromBlock: quantity(at), toBlock: quantity(at), topics: [SURPLUS_TOPIC, orderId] }]);
+      return rows.reduce((sum, { data }) => sum + surplusOf(data), 0n);
     },
     async simulate({ from, to, data, gas }, at) {
       try {

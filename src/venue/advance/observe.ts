@@ -20,7 +20,7 @@ export interface Observation {
 }
 
 /** undefined while one of the chains has not been seen. Facts come in the order in which they have to be recorded. */
-export async function observe({ orderId, order, createdAtMs }: OrderRecord, progress: Progress, watches: ReadonlyMap<number, ChainWatch>): Promise<Observation | undefined> {
+export async function observe({ orderId, order, createdAtMs, route }: OrderRecord, progress: Progress, watches: ReadonlyMap<number, ChainWatch>): Promise<Observation | undefined> {
   const origin = watches.get(Number(order.originChainId));
   const pins = new Map<number, Pinned>();
   for (const id of [Number(order.originChainId), ...order.outputs.map(({ chainId }) => Number(chainId))]) {
@@ -76,7 +76,11 @@ export async function observe({ orderId, order, createdAtMs }: OrderRecord, prog
   async function filledFact(event: EscrowEvent, outputIndex: number, watch: ChainWatch): Promise<Fact[]> {
     if (event.kind !== 'filled') return [];
     const evidence = await evidenceOf(event, watch);
-    const filled: Fact = { kind: 'filled', outputIndex, solver: bytes32ToAddress(event.solver), timestamp: event.timestamp, amount: event.amount, evidence };
+    // What pools gave beyond the order's amount reached the receiver too, past the escrow.
+    // What pools gave beyond the order's amount reached the receiver too, past the escrow.
+    const surplus = route?.through ? await watch.chain.surplus(route.through.filler, orderId, event.blockHash) : 0n;
+    const surplus = route?.through ? await watch.chain.surplus(route.through.filler, orderId, event.blockNumber) : 0n;
+    const filled: Fact = { kind: 'filled', outputIndex, solver: bytes32ToAddress(event.solver), timestamp: event.timestamp, amount: event.amount, ...(surplus > 0n && { surplus }), evidence };
     const delivery = readDelivery(event.output);
     if (!delivery || delivery.settlement === 'wallet') return [filled];
     const { account, settlement } = delivery;

@@ -52,6 +52,7 @@ async function tell(world: World, { slug, sell, buy, whole, venue, hops }: Story
   expectEqual(-paid, BigInt(candidate.preview.inputs[0]?.amount ?? 0), `${sell} paid by the taker`);
   const floor = BigInt(candidate.preview.outputs[0]?.minimumAmount ?? 0);
   expect(floor > 0n && got >= floor, `${got} ${buy} arrived, less than the enforced ${floor}`);
+  expectEqual(status.settledAmounts?.[view.asset(buy)]?.amount, got.toString(), 'settledAmounts of the API');
   await filledThrough(view, status.txHash as `0x${string}`, [sell, buy]);
   return `${whole} ${sell} -> ${formatUnits(got, view.token(buy).decimals)} ${buy} by ${venue} on ${slug}`;
 }
