@@ -6,6 +6,8 @@ import type { Clock } from '../ports/clock.ts';
 export interface Remembered<T> {
   /** Synchronous when it is remembered. What `read` throws is thrown and not remembered. */
   get(id: string): T | Promise<T>;
+  /** Called after what was remembered has been forgotten. */
+  onChange(listener: () => void): void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -18,6 +20,7 @@ export function createRemembered<T>({ bus, clock, topic, read }: { bus: Bus; clo
   const known = new Map<string, { value: T; untilMs: number }>();
   /** Counts announcements: a row that was being read while one came may be older than it. */
   let changes = 0;
+  const listeners: (() => void)[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
 
   async function look(id: string): Promise<T> {
@@ -36,10 +39,12 @@ export function createRemembered<T>({ bus, clock, topic, read }: { bus: Bus; clo
       const remembered = known.get(id);
       return remembered && clock.monotonicMs() < remembered.untilMs ? remembered.value : look(id);
     },
+    onChange: (listener) => void listeners.push(listener),
     async start() {
       unsubscribe = await bus.subscribe(topic, () => {
         changes++;
         known.clear();
+        for (const listener of listeners) listener();
       });
     },
     async stop() {

@@ -16,6 +16,8 @@ import type { Workspaces } from './workspaces.ts';
 
 interface Client extends StreamClient {
   topics: Set<string>;
+  /** Of its prices topics. */
+  markets: Map<string, PriceMarket>;
 }
 
 export interface StreamDeps {
@@ -59,6 +61,20 @@ export function createStreamDoor({ store, orders, prices, roster, workspaces, cl
     }
   }
 
+  /** Prices are put together from the ladders of eligible solvers: who is may have changed. */
+  workspaces.onChange(() => void rejoinPrices().catch((error: unknown) => log.warn({ error }, 'price streams could not follow a changed workspace; subscribing again does')));
+
+  async function rejoinPrices(): Promise<void> {
+    for (const client of clients) {
+      if (client.markets.size === 0) continue;
+      const workspace = await workspaces.of(client.key);
+      for (const [topic, market] of client.markets) {
+        prices.leave(client, topic);
+        prices.join(client, market, workspace);
+      }
+    }
+  }
+
   function clientOf(socket: Socket, key: ApiKey): Client & { close(): void } {
     let gone = false;
     const drop = (why: string, code: number, reason: string) => {
@@ -70,6 +86,7 @@ export function createStreamDoor({ store, orders, prices, roster, workspaces, cl
     return {
       key,
       topics: new Set(),
+      markets: new Map(),
       get gone() {
         return gone;
       },
@@ -141,7 +158,11 @@ export function createStreamDoor({ store, orders, prices, roster, workspaces, cl
         else if (market && !known) markets.push(market);
       }
       say({ op: 'subscribed', topics: [...texts], ...(cursor !== undefined && { cursor }), id });
-      for (const market of markets) if (workspace) prices.join(client, market, workspace);
+      for (const market of markets) {
+        if (!workspace) continue;
+        client.markets.set(market.topic, market);
+        prices.join(client, market, workspace);
+      }
       // Not waited for: whoever asked for a long past may still ask for other things.
       Promise.all(joined.map((one) => one.catchUp())).catch((error: unknown) => {
         // Nobody shall think that a stream with a hole in it is whole.
@@ -166,7 +187,10 @@ export function createStreamDoor({ store, orders, prices, roster, workspaces, cl
       if (topic?.kind === 'orders') orders.leaveAll(client);
       if (topic?.kind === 'order') orders.leave(client, topic.orderId as Bytes32);
       if (topic?.kind === 'solvers') rosterListeners.delete(client);
-      if (topic?.kind === 'prices') prices.leave(client, text);
+      if (topic?.kind === 'prices') {
+        client.markets.delete(text);
+        prices.leave(client, text);
+      }
     }
 
     return {

@@ -13,6 +13,8 @@ export const WORKSPACES_TOPIC = 'workspaces';
 export interface Workspaces {
   /** The workspace a key belongs to, with the fee that its orders can bear. Synchronous when it is remembered. Throws 403 for a key without one. */
   of(key: ApiKey): Workspace | Promise<Workspace>;
+  /** Some workspace has changed: whatever was worked out from one is to be worked out again. */
+  onChange(listener: () => void): void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export function createWorkspaces({ store, bus, clock, feeCap }: { store: Workspa
       const workspace = remembered.get(key.workspaceId);
       return workspace instanceof Promise ? workspace.then(withFee) : withFee(workspace);
     },
+    onChange: remembered.onChange,
     start: remembered.start,
     stop: remembered.stop,
   };

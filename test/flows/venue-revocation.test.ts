@@ -106,6 +106,27 @@ test('a member who is removed takes their keys along', async () => {
   await Promise.all(replicas().map((url) => until(async () => (await pairsAt(url, text)) === 401)));
 });
 
+test('an open price stream follows its workspace: whoever may not quote it any more is out of it', async () => {
+  const { chain, usdc, weth } = v.chain;
+  const [input, output] = [assetId({ chainId: chain.id, token: usdc.address }), assetId({ chainId: chain.id, token: weth.address })];
+  const solver = await v.solver(9, () => undefined);
+  await admin.workspaces.add('test', { id: 'w4', name: 'Four' });
+  const { text } = await admin.keys.issue('test', { kind: 'service', mode: 'test', workspaceId: 'w4', label: '' });
+  const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/ws`, { headers: { 'X-API-Key': text } });
+  const heard: Json[] = [];
+  socket.on('message', (data: Buffer) => heard.push(JSON.parse(data.toString()) as Json));
+  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
+  socket.send(JSON.stringify({ op: 'subscribe', topics: [`prices:${chain.slug}-${chain.slug}:USDC-WETH`] }));
+  const solversNow = () => heard.findLast(({ type }) => (type as unknown) === 'prices.indicative')?.['data']?.['solvers'] as unknown;
+  solver.say({ type: 'levels', input, output, levels: [['1000000', '400000000000000']], atMs: Date.now() });
+  await until(() => solversNow() === 1);
+  await v.store.putSolver({ id: 'not-it', name: 'Not it', kind: 'lp', corridors: null, disabled: false });
+  await admin.workspaces.set('test', 'w4', { eligibleSolvers: ['not-it'] });
+  await until(() => solversNow() === 0);
+  socket.terminate();
+  await solver.stop();
+});
+
 test('a changed fee and a changed eligibility are in the next quote of every replica', async () => {
   await admin.workspaces.add('test', { id: 'w2', name: 'Two', platformFeeBps: 3 });
   const { text } = await admin.keys.issue('test', { kind: 'service', mode: 'test', workspaceId: 'w2', label: '' });
