@@ -29,7 +29,8 @@ export type Fact =
   | { kind: 'accepted' }
   | { kind: 'sent'; step: 'settle' | 'open' | 'refund'; chainId: number; txHash: Hex }
   | { kind: 'opened'; evidence: Evidence }
-  | { kind: 'filled'; outputIndex: number; solver: Address; timestamp: UnixSeconds; amount: bigint; evidence: Evidence }
+  /** `surplus`: what a filler earned beyond the order's amount and paid to the receiver in the same transaction. */
+  | { kind: 'filled'; outputIndex: number; solver: Address; timestamp: UnixSeconds; amount: bigint; surplus?: bigint; evidence: Evidence }
   /** The output is in the receiver's ledger balance; what follows of it may come after the order's end. `windowSeconds`: the escrow's withdrawal delay. */
   | { kind: 'credited'; outputIndex: number; account: Address; token: Address; amount: bigint; autoWithdraw: boolean; windowSeconds: number; evidence: Evidence }
   /** Bytes left that pay a credited output out; like `sent`, it decides nothing. */

@@ -95,8 +95,6 @@ export interface ChainPort extends ChainViews {
   events(fromBlock: bigint, toBlock: bigint): Promise<EscrowEvent[]>;
   /** All events of one order in blocks not older than `since`. Slower than `events`: for what a follower missed. */
   orderEvents(orderId: Bytes32, since: UnixSeconds): Promise<EscrowEvent[]>;
-  /** What the filler of `settleThrough` paid the receiver beyond the order's amount in a block: base units of the output. */
-  surplus(filler: Address, orderId: Bytes32, blockHash: Hex): Promise<bigint>;
   /** What a filler of ours paid to the receiver of an order beyond its amount, in this block; base units, 0n when nothing. */
   surplus(filler: Address, orderId: Bytes32, block: bigint): Promise<bigint>;
   simulate(call: Call, at?: bigint): Promise<Simulation>;

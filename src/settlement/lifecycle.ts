@@ -49,6 +49,14 @@ export interface Progress {
 
 const FINAL: ReadonlySet<Stage> = new Set<Stage>(['settled', 'refunded', 'failed']);
 
+/** What the receiver got of a fill, base units. */
+export const receivedIn = ({ amount, surplus = 0n }: Pick<FactOf<'filled'>, 'amount' | 'surplus'>): bigint => amount + surplus;
+
+/** All that the receiver got, base units; undefined while an output is missing. */
+export function receivedBy({ fills }: Pick<Progress, 'fills'>): bigint | undefined {
+  return fills.reduce<bigint | undefined>((sum, fill) => (sum === undefined || !fill ? undefined : sum + receivedIn(fill)), 0n);
+}
+
 export const isFinal = (stage: Stage): boolean => FINAL.has(stage);
 
 export const statusOf = (stage: Stage): OrderStatus => (stage === 'settled' ? 'settled' : stage === 'refund_pending' || stage === 'refunded' || stage === 'failed' ? 'failed' : 'pending');

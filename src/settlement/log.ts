@@ -62,10 +62,6 @@ export const TOPICS = {
   DeferralEnded: keccakText('DeferralEnded(bytes32,bytes32,address,address,uint256)'),
 } as const;
 
-/** Of a DEX filler: what it paid beyond the order's amount. The orderId and the recipient are topics, the token and the amount are data. */
-export const SURPLUS_TOPIC = keccakText('Surplus(bytes32,address,address,uint256)');
-export const surplusOf = (data: Hex): bigint => wordAt(data, 1);
-
 // What follows the indexed orderId. Decoded directly: viem's event decoder hashes the signature anew for every log.
 const [, ...OPEN_DATA] = getAbiItem({ abi: escrowAbi, name: 'Open' }).inputs;
 const [, ...FILLED_DATA] = getAbiItem({ abi: escrowAbi, name: 'OutputFilled' }).inputs;

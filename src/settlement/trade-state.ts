@@ -4,7 +4,7 @@ import type { RecordedFact } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import { foldCredits, type LedgerCredit } from './deferred.ts';
-import { foldFacts, type Stage } from './lifecycle.ts';
+import { foldFacts, receivedBy, type Stage } from './lifecycle.ts';
 
 export interface TradeState {
   stage: Stage;
@@ -27,7 +27,7 @@ export interface TradeState {
 export function tradeState(order: StandardOrder, facts: readonly RecordedFact[]): TradeState {
   const progress = foldFacts(order, facts.map(({ fact }) => fact));
   const seenAt = (which: (fact: RecordedFact['fact']) => boolean) => facts.find(({ fact }) => which(fact))?.recordedAtMs ?? null;
-  const delivered = progress.fills.every(Boolean) ? progress.fills.reduce((sum, fill) => sum + (fill?.amount ?? 0n), 0n).toString() : null;
+  const delivered = receivedBy(progress)?.toString() ?? null;
   const sent = progress.sent.findLast(({ step }) => step !== 'refund');
   const settled = progress.stage === 'settled';
   return {

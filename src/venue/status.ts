@@ -7,7 +7,7 @@ import { bytes32ToAddress } from '../domain/hex.ts';
 import { toIso } from '../domain/time.ts';
 import type { OrderRecord } from '../ports/store.ts';
 import type { OrderStatusResponse } from '../protocol/status.ts';
-import { foldFacts, type Progress, settlementTxHash } from '../settlement/lifecycle.ts';
+import { foldFacts, type Progress, receivedIn, settlementTxHash } from '../settlement/lifecycle.ts';
 import { receiverOf } from './receiver.ts';
 
 export const progressOf = (record: OrderRecord): Progress => foldFacts(record.order, record.facts.map(({ fact }) => fact));
@@ -40,7 +40,7 @@ function settledAmounts({ order }: OrderRecord, progress: Progress, chains: Read
     const info = chain && tokenOf(chain, token);
     const asset = assetId({ chainId: Number(output.chainId), token });
     const known = totals.get(asset);
-    totals.set(asset, { amount: (known?.amount ?? 0n) + fill.amount, decimals: info?.decimals ?? null, symbol: info?.symbol ?? null, receiver: receiverOf(order), txHash: fill.evidence.txHash });
+    totals.set(asset, { amount: (known?.amount ?? 0n) + receivedIn(fill), decimals: info?.decimals ?? null, symbol: info?.symbol ?? null, receiver: receiverOf(order), txHash: fill.evidence.txHash });
   });
   return Object.fromEntries([...totals].map(([asset, { amount, ...rest }]) => [asset, { ...rest, amount: amount.toString() }]));
 }

@@ -94,10 +94,6 @@ export function createChain(chain: Chain, { rpcUrls, clock, log, metrics, timeou
     onHead: head.onHead,
     block,
     events: (fromBlock, toBlock) => logs(fromBlock, toBlock),
-    async surplus(filler, orderId, blockHash) {
-      const rows = await rpc.request<RpcLog[]>('eth_getLogs', [{ address: filler, blockHash, topics: [SURPLUS_TOPIC, orderId] }]);
-      return rows.reduce((sum, { data }) => sum + surplusOf(data), 0n);
-    },
     async orderEvents(orderId, since) {
       const found: EscrowEvent[] = [];
       const latest = head.current();

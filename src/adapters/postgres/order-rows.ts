@@ -17,7 +17,7 @@ type Stored<F> = F extends bigint ? string : F extends object ? { [K in keyof F]
 export function factFromJson(stored: Stored<Fact>): Fact {
   if (!('evidence' in stored)) return stored;
   const evidence: Evidence = { ...stored.evidence, blockNumber: BigInt(stored.evidence.blockNumber) };
-  if ('amount' in stored) return { ...stored, amount: BigInt(stored.amount), evidence } as Fact;
+  if ('amount' in stored) return { ...stored, amount: BigInt(stored.amount), ...('surplus' in stored && stored.surplus !== undefined && { surplus: BigInt(stored.surplus) }), evidence } as Fact;
   return { ...stored, evidence };
 }
 

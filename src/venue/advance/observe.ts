@@ -77,8 +77,6 @@ export async function observe({ orderId, order, createdAtMs, route }: OrderRecor
     if (event.kind !== 'filled') return [];
     const evidence = await evidenceOf(event, watch);
     // What pools gave beyond the order's amount reached the receiver too, past the escrow.
-    // What pools gave beyond the order's amount reached the receiver too, past the escrow.
-    const surplus = route?.through ? await watch.chain.surplus(route.through.filler, orderId, event.blockHash) : 0n;
     const surplus = route?.through ? await watch.chain.surplus(route.through.filler, orderId, event.blockNumber) : 0n;
     const filled: Fact = { kind: 'filled', outputIndex, solver: bytes32ToAddress(event.solver), timestamp: event.timestamp, amount: event.amount, ...(surplus > 0n && { surplus }), evidence };
     const delivery = readDelivery(event.output);

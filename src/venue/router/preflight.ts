@@ -4,6 +4,7 @@
  */
 
 import type { ApiKey, OrderRecord, OrderStore, Workspace } from '../../ports/store.ts';
+import { receivedBy } from '../../settlement/lifecycle.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { invalid } from '../../protocol/errors.ts';
 import type { Action, PreflightRequest, PreflightResponse } from '../../protocol/preflight.ts';
@@ -46,10 +47,11 @@ export function createRoutePreflighter({ base, router, store, sealing, clock }: 
       throw invalid('quote_already_used', ['body', 'quoteResponse'], `The first leg of this route failed (${progress.failure?.code}): ${progress.failure?.message} Nothing of the route is left to do; ask for a new one.`);
     }
     // At depth on the chain that delivers: from here on it is in the taker's wallet, whenever the LP collects.
-    if (!progress.fills.every(Boolean)) return waiting(parent.quoteId, parent, { purpose: 'legDelivery', details: standing(parent) });
+    const delivered = receivedBy(progress);
+    if (delivered === undefined) return waiting(parent.quoteId, parent, { purpose: 'legDelivery', details: standing(parent) });
     const later = (await store.nextLegs(parent.orderId)).find((order) => progressOf(order).status !== 'failed');
     if (later) return waiting(later.quoteId, later, { purpose: 'legDelivery', details: standing(later), over: progressOf(later).status === 'settled' });
-    return nextPlan(parent, next, progress.fills.reduce((sum, fill) => sum + (fill?.amount ?? 0n), 0n), request, caller);
+    return nextPlan(parent, next, delivered, request, caller);
   }
 
   async function nextPlan(parent: OrderRecord, next: NextLeg, delivered: bigint, request: PreflightRequest | RouterPreflightRequest, caller: { key: ApiKey; workspace: Workspace } & PreflightCaller): Promise<PreflightResponse> {

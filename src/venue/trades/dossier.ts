@@ -11,7 +11,7 @@ import type { TravelRuleRecord } from '../../ports/travel-rule.ts';
 import type { CapturedGas, TradeRow } from '../../ports/trades.ts';
 import type { Composite } from '../../protocol/router.ts';
 import type { TradeDossier, TradeFee, TradeTransaction } from '../../protocol/trades.ts';
-import { type Progress, settlementTxHash } from '../../settlement/lifecycle.ts';
+import { type Progress, receivedBy, receivedIn, settlementTxHash } from '../../settlement/lifecycle.ts';
 import { complianceSection, intentSection, proofsSection, travelRuleSection } from '../record-sections.ts';
 import { progressOf } from '../status.ts';
 import { deferralOf, lpName, memberOf, type Names, tradeItem } from './item.ts';
@@ -107,14 +107,14 @@ function lpOf({ row, record, names }: DossierParts, { fills }: Progress): TradeD
     kind: names.solvers.get(lp)?.kind ?? record.route?.kind ?? 'external',
     spreadBps: row.terms.lpSpreadBps,
     slices: record.order.outputs.map((output, index) => {
-      const solverId = record.solverIds[index] ?? lp;
+      const [solverId, fill] = [record.solverIds[index] ?? lp, fills[index]];
       return {
         solverId,
         name: lpName(solverId, names),
         account: record.commitments[index]?.lp ?? null,
         portionBps: decodeContext(output.context)?.portionBps ?? null,
         outputAmount: output.amount.toString(),
-        deliveredAmount: fills[index]?.amount.toString() ?? null,
+        deliveredAmount: fill ? receivedIn(fill).toString() : null,
       };
     }),
   };
@@ -129,7 +129,7 @@ function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNull
     if (!order) return { ...leg, execution: null };
     const progress = progressOf(order);
     const last = !atomic || index === legs.length - 1;
-    const delivered = last && progress.fills.every(Boolean) ? progress.fills.reduce((sum, fill) => sum + (fill?.amount ?? 0n), 0n).toString() : null;
+    const delivered = (last ? receivedBy(progress)?.toString() : undefined) ?? null;
     return { ...leg, execution: { orderId: order.orderId, status: progress.status, settlementStatus: progress.stage, txHash: settlementTxHash(progress) ?? null, deliveredAmount: delivered } };
   });
 }

@@ -61,7 +61,7 @@ function visitor(world: World): Visitor {
   const account = privateKeyToAccount(world.freshWallet().privateKey);
   const [base, arc] = [viewChain(world.manifest, 'base'), viewChain(world.manifest, 'arc')];
   const { venue } = world.manifest;
-  const chains = Object.fromEntries([base, arc].map(({ chain, client: rpc }) => [chain.id, { rpc, escrow: chain.escrow, oracle: chain.oracle, permit2: chain.permit2 }]));
+  const chains = Object.fromEntries([base, arc].map(({ chain, client: rpc }) => [chain.id, { rpc, escrow: chain.escrow, oracles: [chain.oracle], permit2: chain.permit2 }]));
   const client = createClient({ url: venue.url, key: venue.keys.service, namespace: 'router', chains });
   const rpcOf = new Map([base, arc].map(({ chain }) => [chain.id, chain.rpcUrl]));
   return { client, taker: account.address, base, arc, wallet: (chainId) => createWalletClient({ account, transport: http(rpcOf.get(chainId)) }) };
