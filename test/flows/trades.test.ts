@@ -394,10 +394,16 @@ function parseCsv(text: string): string[][] {
     const mark = text[at] as string;
     if (quoted) {
       if (mark !== '"') cell += mark;
-      else if (text[at + 1] === '"') (cell += '"'), (at += 1);
+      else if (text[at + 1] === '"') {
+        cell += '"';
+        at += 1;
+      }
       else quoted = false;
     } else if (mark === '"') quoted = true;
-    else if (mark === ',') row.push(cell), (cell = '');
+    else if (mark === ',') {
+      row.push(cell);
+      cell = '';
+    }
     else if (mark === '\r' && text[at + 1] === '\n') {
       rows.push([...row, cell]);
       [row, cell] = [[], ''];

@@ -18,6 +18,10 @@ const ALONE = 'lock table trade_fence in share row exclusive mode';
 const FOLD_AT_ONCE = 5_000;
 const SAMPLE = 40_000;
 
+/** Not a cell but a sum over cells: of everything, or of one stage. */
+export const EVERY_CELL = -1;
+export const everyCellOf = (stageRank: number): number => -2 - stageRank;
+
 export interface CountOptions {
   /** Below this many trades a book has one bucket. */
   bucketSize?: number;
@@ -27,9 +31,9 @@ export interface CountOptions {
 function countInto(from: string): string {
   return `with lows as materialized (select sort, array_agg(low order by bucket) as low from trade_fence where book = $1 group by sort)
     insert into trade_count (book, sort, cell, bucket, n)
-    select $1, sort, coalesce(cell, -1), bucket, count(*)
-    from (select v.sort, t.cell, coalesce(width_bucket(v.value, lows.low), 0) as bucket from ${from} cross join lateral ${VALUES} left join lows on lows.sort = v.sort) x
-    group by grouping sets ((sort, bucket, cell), (sort, bucket))
+    select $1, sort, coalesce(cell, -2 - stage, -1), bucket, count(*)
+    from (select v.sort, t.cell, t.cell % 8 as stage, coalesce(width_bucket(v.value, lows.low), 0) as bucket from ${from} cross join lateral ${VALUES} left join lows on lows.sort = v.sort) x
+    group by grouping sets ((sort, bucket, cell), (sort, bucket, stage), (sort, bucket))
     on conflict (book, sort, cell, bucket) do update set n = trade_count.n + excluded.n`;
 }
 

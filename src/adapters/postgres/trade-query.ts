@@ -6,7 +6,7 @@
 import type { NumericSort, TradeFamily, TradeGroup, TradeQuery } from '../../ports/trades.ts';
 import { STAGES } from '../../settlement/lifecycle.ts';
 import type { Queryable } from './pool.ts';
-import { SORT_NUMBERS } from './trade-counts.ts';
+import { EVERY_CELL, everyCellOf, SORT_NUMBERS } from './trade-counts.ts';
 import { CELL_STAGES } from './trade-rows.ts';
 
 export interface QueryLimits {
@@ -59,25 +59,22 @@ type Direction = TradeQuery['direction'];
 
 /** `session` is inside a repeatable-read transaction that discourages everything but reading along indexes: only we know which bucket the page is in. */
 export async function pageIds(session: Queryable, book: number, families: readonly TradeFamily[], query: TradeQuery, { limit, offset }: { limit: number; offset: number }, limits: QueryLimits, ledgers: Map<number, Ledger>): Promise<PageIds> {
-  const { groups, cells, every, counts, fresh } = await openBook(session, book, families, query, ledgers);
-  const freshIn = new Map<number, number>();
-  for (const { cell } of fresh) freshIn.set(cell, (freshIn.get(cell) ?? 0) + 1);
-  const sumOf = (which: readonly number[]) => which.reduce((total, cell) => total + (counts.get(cell) ?? 0) + (freshIn.get(cell) ?? 0), 0);
+  const { groups, cells, every, ledger, fresh, freshIn, present } = await openBook(session, book, families, query, ledgers);
+  const sumOf = (which: readonly number[]) => which.reduce((total, cell) => total + (ledger.counts.get(cell) ?? 0) + (freshIn.get(cell) ?? 0), 0);
   const ranges = rangesOf(query);
-  const look = createLook(session, book, fresh, limits);
-  const all = sum(counts.values()) + fresh.length;
-  const ours = every ? all : sumOf(cells);
+  const look = createLook(session, book, { fresh, present, limits });
+  const ours = every ? ledger.total + fresh.length : sumOf(cells);
   // A range of another value than the sort's is only ever a filter; what it leaves is worth knowing before a path is chosen.
   const total = await totalOf();
   if (offset >= total && (total <= limits.exact || ranges.length < 2)) return { ids: [], total };
   const sortedGroups = query.sort.by === 'group' ? groups : undefined;
-  if (total <= limits.gather || ours <= limits.gather * 2) return { ids: await look.gather(every ? null : cells, sortedGroups, ranges, numericOf(query), query.direction, offset, limit), total };
+  if (total <= limits.gather || ours <= limits.gather * 2) return { ids: await look.gather(every ? null : cells, ours <= limits.gather * 2 ? 'cells' : 'book', sortedGroups, ranges, numericOf(query), query.direction, offset, limit), total };
   if (!sortedGroups) return { ids: await look.scan({ cells: every ? null : cells, matching: total, ranges, by: numericOf(query), direction: query.direction, exact: total <= limits.exact || ranges.length < 2 }, offset, limit), total };
   return { ids: await byGroup(sortedGroups), total };
 
   async function totalOf(): Promise<number> {
     if (ranges.length === 0) return ours;
-    if (ours <= limits.gather) return look.count(cells, ranges);
+    if (ours <= limits.gather) return look.count(cells, ranges, 'cells');
     const [first, second] = ranges;
     if (first && !second) return look.countRange(every ? null : cells, first);
     const found = await look.countUpTo(every ? null : cells, ranges, limits.exact + 1);
@@ -103,7 +100,7 @@ export async function pageIds(session: Queryable, book: number, families: readon
       const small = step.groups.length > 1 || step.size <= limits.gather;
       ids.push(
         ...(small
-          ? await look.gather(flat, step.groups, ranges, 'created_at', query.direction, skip, rest)
+          ? await look.gather(flat, 'cells', step.groups, ranges, 'created_at', query.direction, skip, rest)
           : await look.scan({ cells: flat, matching: n ?? Math.max(1, (step.size * total) / Math.max(1, ours)), ranges, by: 'created_at', direction: query.direction, exact: n !== undefined }, skip, rest)),
       );
       skip = 0;
@@ -113,7 +110,8 @@ export async function pageIds(session: Queryable, book: number, families: readon
 
   async function countIn(which: number[], size: number): Promise<number> {
     const [range] = ranges;
-    return ranges.length === 1 && range && size > limits.gather ? look.countRange(which, range) : look.count(which, ranges);
+    if (size <= limits.gather) return look.count(which, ranges, 'cells');
+    return ranges.length === 1 && range ? look.countRange(which, range) : look.count(which, ranges, 'book');
   }
 
   function* steps(sorted: readonly number[][]): Generator<{ groups: number[][]; size: number }> {
@@ -137,6 +135,7 @@ const numericOf = ({ sort }: TradeQuery): NumericSort => (sort.by === 'group' ? 
 export interface Ledger {
   version: number;
   counts: ReadonlyMap<number, number>;
+  total: number;
 }
 
 /** Which cells a query is about, grouped and ordered when it is sorted by group; and everything that is not counted yet. */
@@ -146,35 +145,38 @@ export async function openBook(session: Queryable, book: number, families: reado
     `select version, case when version <> $2 then (select string_agg(cell || ' ' || n, ',') from trade_count where book = $1 and sort = 0 and cell >= 0) end as counts from trade_book where id = $1`,
     [book, known?.version ?? -1],
   );
-  const ledger = known && head?.version === known.version ? known : { version: head?.version ?? -1, counts: readCounts(head?.counts ?? null) };
+  const ledger = known && head?.version === known.version ? known : readLedger(head?.version ?? -1, head?.counts ?? null);
   ledgers.set(book, ledger);
   const { counts } = ledger;
   const fresh = await session.query<Fresh>('select t.order_id, t.cell, t.created_at_ms, t.amount, t.speed_ms from trade_fresh f join trade t on t.order_id = f.order_id where f.book = $1', [book]);
-  const byId = new Map(families.map((family) => [family.id, family]));
-  const fits = new Map<number, boolean>();
+  const freshIn = new Map<number, number>();
+  for (const { cell } of fresh) freshIn.set(cell, (freshIn.get(cell) ?? 0) + 1);
   const shown = new Map<number, TradeGroup>();
-  let present = 0;
-  for (const cell of new Set([...counts.keys(), ...fresh.map((row) => row.cell)])) {
-    present += 1;
-    const id = Math.floor(cell / CELL_STAGES);
-    const family = byId.get(id);
-    const stage = STAGES[cell % CELL_STAGES];
-    if (!family || !stage || (query.stages !== null && !query.stages.has(stage))) continue;
-    const fit = fits.get(id) ?? query.matches(family);
-    fits.set(id, fit);
-    if (fit) shown.set(cell, { ...family, stage });
+  /** Cells with a trade in them, by stage. */
+  const present = STAGES.map(() => 0);
+  for (const family of families) {
+    const fits = query.matches(family);
+    STAGES.forEach((stage, rank) => {
+      const cell = family.id * CELL_STAGES + rank;
+      if (!counts.has(cell) && !freshIn.has(cell)) return;
+      present[rank] = (present[rank] ?? 0) + 1;
+      if (fits && (query.stages === null || query.stages.has(stage))) shown.set(cell, { ...family, stage });
+    });
   }
   const cells = [...shown.keys()];
-  return { groups: query.sort.by === 'group' ? inGroups(shown, query.sort.key, query.direction) : [cells], cells, every: cells.length === present, counts, fresh };
+  return { groups: query.sort.by === 'group' ? inGroups(shown, query.sort.key, query.direction) : [cells], cells, every: cells.length === present.reduce((sum, n) => sum + n, 0), ledger, fresh, freshIn, present };
 }
 
-function readCounts(text: string | null): ReadonlyMap<number, number> {
+function readLedger(version: number, text: string | null): Ledger {
   const counts = new Map<number, number>();
+  let total = 0;
   for (const pair of text?.split(',') ?? []) {
     const gap = pair.indexOf(' ');
-    counts.set(Number(pair.slice(0, gap)), Number(pair.slice(gap + 1)));
+    const n = Number(pair.slice(gap + 1));
+    counts.set(Number(pair.slice(0, gap)), n);
+    total += n;
   }
-  return counts;
+  return { version, counts, total };
 }
 
 function inGroups(shown: ReadonlyMap<number, TradeGroup>, key: (group: TradeGroup) => string | number, direction: Direction): number[][] {
@@ -222,10 +224,14 @@ export interface Where {
   values: unknown[];
 }
 
-export function whereOf(book: number, cells: readonly number[] | null, ranges: readonly Range[]): Where {
-  const values: unknown[] = [book];
-  const parts = ['book = $1'];
+/** Which index is meant to find the rows: that of their cells, which belong to one book anyway, or one of the book's sorts. */
+export type Via = 'cells' | 'book';
+
+export function whereOf(book: number, cells: readonly number[] | null, ranges: readonly Range[], via: Via = 'book'): Where {
+  const values: unknown[] = [];
+  const parts: string[] = [];
   const add = (text: string, value: unknown) => parts.push(text.replace('?', `$${values.push(value)}`));
+  if (via === 'book' || !cells) add('book = ?', book);
   if (cells) add('cell = any(?::int[])', `{${cells.join(',')}}`);
   for (const { sort, from, below } of ranges) {
     // Whole milliseconds stay in the index's own type.
@@ -239,7 +245,7 @@ export function whereOf(book: number, cells: readonly number[] | null, ranges: r
 
 export const orderBy = (by: NumericSort, direction: Direction): string => ORDER[by].map((column) => `${column} ${direction}`).join(', ');
 
-function createLook(session: Queryable, book: number, fresh: readonly Fresh[], limits: QueryLimits) {
+function createLook(session: Queryable, book: number, { fresh, present, limits }: { fresh: readonly Fresh[]; present: readonly number[]; limits: QueryLimits }) {
   const fences = new Map<NumericSort, number[]>();
 
   async function lowsOf(sort: NumericSort): Promise<number[]> {
@@ -256,7 +262,7 @@ function createLook(session: Queryable, book: number, fresh: readonly Fresh[], l
     const lows = await lowsOf(sort);
     const rows = await session.query<{ bucket: number; n: number }>(
       `select bucket, sum(n)::bigint as n from trade_count where book = $1 and sort = $2 and cell = any($3::int[]) group by bucket`,
-      [book, SORT_NUMBERS[sort], cells ? `{${cells.join(',')}}` : '{-1}'],
+      [book, SORT_NUMBERS[sort], `{${summed(cells).join(',')}}`],
     );
     const sizes = Array.from({ length: lows.length + 1 }, () => 0);
     for (const { bucket, n } of rows) sizes[bucket] = (sizes[bucket] ?? 0) + n;
@@ -269,12 +275,20 @@ function createLook(session: Queryable, book: number, fresh: readonly Fresh[], l
     return { lows, sizes };
   }
 
+  /** Whole stages have sums of their own. */
+  function summed(cells: readonly number[] | null): readonly number[] {
+    if (!cells) return [EVERY_CELL];
+    const chosen = present.map(() => 0);
+    for (const cell of cells) chosen[cell % CELL_STAGES] = (chosen[cell % CELL_STAGES] ?? 0) + 1;
+    return chosen.every((n, rank) => n === 0 || n === present[rank]) ? chosen.flatMap((n, rank) => (n > 0 ? [everyCellOf(rank)] : [])) : cells;
+  }
+
   async function ids(text: string, values: readonly unknown[]): Promise<Buffer[]> {
     return (await session.query<{ order_id: Buffer }>(text, values)).map(({ order_id }) => order_id);
   }
 
-  async function count(cells: readonly number[] | null, ranges: readonly Range[]): Promise<number> {
-    const where = whereOf(book, cells, ranges);
+  async function count(cells: readonly number[] | null, ranges: readonly Range[], via: Via): Promise<number> {
+    const where = whereOf(book, cells, ranges, via);
     const [row] = await session.query<{ n: number }>(`select count(*) as n from trade where ${where.text}`, where.values);
     return row?.n ?? 0;
   }
@@ -290,7 +304,7 @@ function createLook(session: Queryable, book: number, fresh: readonly Fresh[], l
       const [start, end] = [lows[bucket - 1] ?? Number.NEGATIVE_INFINITY, lows[bucket] ?? Number.POSITIVE_INFINITY];
       const part = { sort, from: Math.max(start, from), below: Math.min(end, below) };
       if (part.from >= part.below) continue;
-      n += from <= start && end <= below ? (sizes[bucket] ?? 0) : await count(cells, [part]);
+      n += from <= start && end <= below ? (sizes[bucket] ?? 0) : await count(cells, [part], 'book');
     }
     return n;
   }
@@ -305,8 +319,8 @@ function createLook(session: Queryable, book: number, fresh: readonly Fresh[], l
     },
 
     /** Few rows: all of them, then sorted. Groups rank before the sort. */
-    gather(cells: readonly number[] | null, groups: readonly number[][] | undefined, ranges: readonly Range[], by: NumericSort, direction: Direction, offset: number, limit: number): Promise<Buffer[]> {
-      const where = whereOf(book, cells, ranges);
+    gather(cells: readonly number[] | null, via: Via, groups: readonly number[][] | undefined, ranges: readonly Range[], by: NumericSort, direction: Direction, offset: number, limit: number): Promise<Buffer[]> {
+      const where = whereOf(book, cells, ranges, via);
       const found = `with found as materialized (select order_id, cell, created_at_ms, amount, speed_ms from trade where ${where.text})`;
       const page = `limit ${limit} offset ${offset}`;
       if (!groups) return ids(`${found} select order_id from found order by ${orderBy(by, direction)} ${page}`, where.values);
@@ -343,7 +357,7 @@ function createLook(session: Queryable, book: number, fresh: readonly Fresh[], l
       const [start, end] = [lows[bucket - 1] ?? Number.NEGATIVE_INFINITY, lows[bucket] ?? Number.POSITIVE_INFINITY];
       const part = { sort: by as Range['sort'], from: Math.max(start, from), below: Math.min(end, below) };
       if (part.from >= part.below) continue;
-      const n = from <= start && end <= below ? (sizes[bucket] ?? 0) : await count(cells, [part]);
+      const n = from <= start && end <= below ? (sizes[bucket] ?? 0) : await count(cells, [part], 'book');
       if (n > skip) break;
       skip -= n;
       bound = direction === 'asc' ? end : start;
@@ -364,5 +378,3 @@ function bucketOf(lows: readonly number[], value: number): number {
   }
   return low;
 }
-
-const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);

@@ -9,10 +9,10 @@ import { TRADE_SORTS, type TradesFilter, type TradeSort } from '../../protocol/t
 import { type Stage, STAGES } from '../../settlement/lifecycle.ts';
 import { fullName, lpName, type Names, slugOf } from './item.ts';
 
-const PRIVILEGED: readonly (Role | null)[] = ['owner', 'admin'];
+const PRIVILEGED: ReadonlySet<Role | null> = new Set<Role | null>(['owner', 'admin']);
 
 /** May this key see who traded, and what compliance keeps? */
-export const isPrivileged = ({ role }: ApiKey): boolean => PRIVILEGED.includes(role);
+export const isPrivileged = ({ role }: ApiKey): boolean => PRIVILEGED.has(role);
 
 /** Each stage is in one bucket: a refunded trade is not also a failed one here. */
 const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, readonly Stage[]> = {

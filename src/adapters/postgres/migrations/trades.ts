@@ -55,7 +55,7 @@ create table trade_fresh (
   primary key (book, order_id)
 );
 
--- How many ended trades there are: sort 0 by cell alone, 1 to 4 by bucket of that sort's value. cell -1: every cell.
+-- How many ended trades there are: sort 0 by cell alone, 1 to 4 by bucket of that sort's value. cell -1: every cell; -2 - stage: every cell of it.
 create table trade_count (
   book int not null,
   sort smallint not null,
@@ -99,6 +99,16 @@ create index trade_amount on trade (book, amount, created_at_ms, order_id) inclu
 create index trade_cell on trade (cell, created_at_ms, order_id) include (amount, speed_ms);
 -- Rises with every change of the counts, so that whoever has read them knows whether they still hold.
 alter table trade_book add column version bigint not null default 0;
+`,
+  },
+  {
+    id: 'venue-trades-3-stage-sums',
+    sql: `
+-- Sums over whole stages are kept too, so what was counted without them is counted again.
+delete from trade_count;
+delete from trade_fence;
+update trade_book set counted = 0, drawn = 0, version = version + 1;
+insert into trade_fresh (book, order_id) select book, order_id from trade on conflict do nothing;
 `,
   },
 ];
