@@ -7,7 +7,7 @@ import { DistrustError } from './errors.ts';
 import { DEFAULT_LIMITS, type Limits } from './request.ts';
 import { signerOf } from './signature.ts';
 import type { Terms } from './terms.ts';
-import { asked, ESCROW_ABI, type Trust } from './trust.ts';
+import { asked, ESCROW_ABI, type Trust, type TrustedChain } from './trust.ts';
 
 /** What was read, for whoever wants to show it. */
 export interface ReadAt {
@@ -28,8 +28,8 @@ export async function requireFirm(trust: Trust, terms: Terms, { maxLockUpSeconds
   const settler: Address = `0x${(order.outputs[0]?.settler ?? '').slice(26)}`;
   await Promise.all([trust.verifyEscrow(domain.chainId, domain.escrow), trust.verifyEscrow(destChainId, settler)]);
 
-  const originBlock = await asked(origin.rpc.getBlock());
-  const destBlock = destChainId === domain.chainId ? originBlock : await asked(dest.rpc.getBlock());
+  const originBlock = await latestBlock(origin);
+  const destBlock = destChainId === domain.chainId ? originBlock : await latestBlock(dest);
   const now = Number(originBlock.timestamp);
   if (now >= terms.validUntil) throw new DistrustError('expired', `The quote lapsed at ${terms.validUntil}; the chain's time is ${now}.`);
   if (order.expires - now > maxLockUpSeconds) throw new DistrustError('lock_up', `If nobody delivers, the input would be locked for ${order.expires - now} s; at most ${maxLockUpSeconds} s was expected.`);
@@ -101,6 +101,12 @@ export async function requireFirm(trust: Trust, terms: Terms, { maxLockUpSeconds
     const leaving = (lapsesAt >= destBlock.timestamp ? pending : 0n) + deferred;
     if (balance - leaving < amount) throw new DistrustError('ledger_balance', `${lp} has ${balance} in the ledger, ${leaving} of it on its way out, and promises ${amount}.`, { lp, balance, leaving, amount });
   }
+}
+
+async function latestBlock({ rpc }: TrustedChain): Promise<{ number: bigint; timestamp: bigint }> {
+  const { number, timestamp } = await asked(rpc.getBlock());
+  // Only a pending block has none.
+  return { number: number ?? 0n, timestamp };
 }
 
 /** What each LP of the order has to deliver, base units. */

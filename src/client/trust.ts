@@ -1,13 +1,23 @@
 /** What a caller knows of a chain by itself: its own endpoint, and which escrow, oracle and Permit2 it is willing to deal with there. */
 
-import { type Account, type Chain as ViemChain, keccak256, parseAbi, type PublicClient, type Transport } from 'viem';
+import { keccak256, parseAbi, type PublicClient } from 'viem';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../domain/escrow-domain.ts';
-import { type Address, toAddress } from '../domain/hex.ts';
+import { type Address, type Hex, toAddress } from '../domain/hex.ts';
 import { DistrustError, UnreachableError } from './errors.ts';
+
+/** What is used of viem's public client, whatever chain it was made for. */
+export interface Rpc {
+  getChainId(): Promise<number>;
+  getBlock(): Promise<{ number: bigint | null; timestamp: bigint }>;
+  getCode(of: { address: Address; blockNumber?: bigint }): Promise<Hex | undefined>;
+  readContract: PublicClient['readContract'];
+  estimateGas(of: { account: Address; to: Address; data: Hex; value: bigint }): Promise<bigint>;
+  waitForTransactionReceipt(of: { hash: Hex; timeout: number }): Promise<{ status: 'success' | 'reverted' }>;
+}
 
 export interface TrustedChain {
   /** The caller's own endpoint, not one that the venue named. */
-  rpc: PublicClient<Transport, ViemChain | undefined, Account | undefined>;
+  rpc: Rpc;
   /** The escrows to deal with: their addresses, or the keccak-256 of the code that has to be deployed at whatever address an order names. */
   escrow: string | readonly string[] | { codeHash: string };
   /** Oracles that may prove a fill to, or from, this chain. Without one no cross-chain candidate over this chain passes. */

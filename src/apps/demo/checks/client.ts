@@ -1,0 +1,65 @@
+/** `firmquote/client` before a venue whose answers are changed on their way: each lie refused under its name, the truth taken. */
+
+import { createWalletClient, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { type Candidate, createClient, type DistrustCode, DistrustError } from '../../../client/client.ts';
+import { viewChain } from '../world.ts';
+import { type Check, expect, expectEqual } from './check.ts';
+import { SETTLE_TIMEOUT_MS } from './trade.ts';
+
+type Message = { user: string; inputOracle: string; expires: number; inputs: string[][]; outputs: { recipient: string; settler: string; amount: string; callbackData: string }[] };
+type Draft = Candidate & { order: { payload: { domain: { verifyingContract: string }; message: Message } } };
+
+const THIEF = `0x${'66'.repeat(20)}`;
+const WORD = `0x${'0'.repeat(24)}${'66'.repeat(20)}`;
+/** A promise of the candidate broken, and the name it has to be refused under. */
+const LIES: readonly [DistrustCode, (candidate: Draft) => void][] = [
+  ['taker', ({ order }) => void (order.payload.message.user = THIEF)],
+  ['receiver', ({ order }) => order.payload.message.outputs.forEach((output) => (output.recipient = WORD))],
+  ['input_amount', ({ order }) => order.payload.message.inputs.forEach((row) => (row[1] = `${row[1]}0`))],
+  ['minimum_amount', ({ order }) => order.payload.message.outputs.forEach((output) => (output.amount = '1'))],
+  ['escrow', ({ order }) => void (order.payload.domain.verifyingContract = THIEF)],
+  ['settler', ({ order }) => order.payload.message.outputs.forEach((output) => (output.settler = WORD))],
+  ['oracle', ({ order }) => void (order.payload.message.inputOracle = THIEF)],
+  ['callback', ({ order }) => order.payload.message.outputs.forEach((output) => (output.callbackData = '0x12'))],
+  ['lock_up', ({ order }) => void (order.payload.message.expires += 10 ** 8)],
+  ['commitments', (candidate) => void (candidate.integrityChecksum = candidate.integrityChecksum.replace(/[^.]+$/, 'AAAA'))],
+  ['decimals', ({ preview }) => preview.outputs.forEach((output) => (output.decimals = 9))],
+  ['preview', ({ preview }) => preview.outputs.forEach((output) => (output.receiver = THIEF))],
+];
+
+export const clientCheck: Check = {
+  name: 'client: refuses a venue that lies',
+  async run(world, tally) {
+    const base = viewChain(world.manifest, 'base');
+    const { url, keys } = world.manifest.venue;
+    const account = privateKeyToAccount(world.freshWallet().privateKey);
+    let lie: ((candidate: Draft) => void) | undefined;
+    const client = createClient({
+      url,
+      key: keys.service,
+      chains: { [base.chain.id]: { rpc: base.client, escrow: base.chain.escrow, permit2: base.chain.permit2 } },
+      async fetch(...call) {
+        const response = await fetch(...call);
+        if (!lie || !response.ok) return response;
+        const answer = (await response.json()) as { quotes?: Draft[] };
+        answer.quotes?.forEach(lie);
+        return Response.json(answer);
+      },
+    });
+    const request = { taker: account.address, input: { asset: base.asset('USDC'), amount: base.units('USDC', '300') }, output: { asset: base.asset('WETH') } };
+    for (const [name, change] of LIES) {
+      lie = change;
+      const { quotes } = await client.requestQuotes(request);
+      expect(quotes[0] !== undefined, 'nobody quoted');
+      const refusal = await client.check(quotes[0], { request }).catch((error: unknown) => error);
+      expectEqual(refusal instanceof DistrustError ? refusal.code : 'believed', name, 'a lie was refused as');
+    }
+    lie = undefined;
+    const wallet = createWalletClient({ account, transport: http(base.chain.rpcUrl) });
+    const { status } = await client.trade({ request, wallet, signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
+    if (status.status === 'settled') tally.settled += 1;
+    expectEqual(status.status, 'settled', 'the honest quote');
+    return `refused: ${LIES.map(([name]) => name).join(', ')}; the honest quote settled and is confirmed on chain`;
+  },
+};
