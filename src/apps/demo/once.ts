@@ -1,6 +1,7 @@
 /** `demo --once`: the fixed list of trades and refusals, one readable line each, and one JSON object at the end. */
 
 import { type Check, type CheckResult, runCheck, type Tally } from './checks/check.ts';
+import { clientCheck } from './checks/client.ts';
 import { conservationCheck } from './checks/conservation.ts';
 import { attestedCheck, refundCheck } from './checks/cross-chain.ts';
 import { deferredCheck } from './checks/deferred.ts';
@@ -38,7 +39,7 @@ export async function runOnce(world: World, show: (line: string) => void, starte
   // The split needs all three LPs, so it comes first. What waits longest (for a refund window, a quarantine, a withdrawal delay) runs beside all the others.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
-  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, verifiedCheck, historyCheck, workspaceCheck, ...refusalChecks];
+  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, verifiedCheck, historyCheck, workspaceCheck, clientCheck, ...refusalChecks];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let check = queue.shift(); check; check = queue.shift()) await run(check);
