@@ -14,6 +14,7 @@ import { rosterCheck } from './checks/roster.ts';
 import { compositeCheck, routerCheck } from './checks/router.ts';
 import { screeningCheck } from './checks/screening.ts';
 import { splitCheck } from './checks/split.ts';
+import { streamCheck } from './checks/streams.ts';
 import { verifiedCheck } from './checks/verified.ts';
 import { workspaceCheck } from './checks/workspaces.ts';
 import type { World } from './world.ts';
@@ -39,7 +40,7 @@ export async function runOnce(world: World, show: (line: string) => void, starte
   // The split needs all three LPs, so it comes first. What waits longest (for a refund window, a quarantine, a withdrawal delay) runs beside all the others.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
-  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, verifiedCheck, historyCheck, workspaceCheck, clientCheck, ...refusalChecks];
+  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, streamCheck, verifiedCheck, historyCheck, workspaceCheck, clientCheck, ...refusalChecks];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let check = queue.shift(); check; check = queue.shift()) await run(check);
