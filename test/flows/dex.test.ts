@@ -123,9 +123,9 @@ describe.each(KINDS)('%s', (kind) => {
     expect(lenient.minimumOutput).toBe((strict.outputAmount * 9_970n + 9_999n) / 10_000n);
     const before = await held(request.receiver, chain.weth);
     const { order, land } = signed(request, lenient);
-    const { blockHash } = (await chain.port.receipt(await land())) as Receipt;
+    const { blockNumber } = (await chain.port.receipt(await land())) as Receipt;
     expect((await held(request.receiver, chain.weth)) - before).toBe(strict.outputAmount);
-    const surplus = await chain.port.surplus((lenient.execution as Through).filler, orderIdOf({ chainId: chain.chain.id, escrow: chain.chain.escrow }, order), blockHash);
+    const surplus = await chain.port.surplus((lenient.execution as Through).filler, orderIdOf({ chainId: chain.chain.id, escrow: chain.chain.escrow }, order), blockNumber);
     expect(surplus).toBe(strict.outputAmount - lenient.minimumOutput);
   });
 
