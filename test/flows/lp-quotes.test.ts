@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { decodeContext } from '../../src/domain/context.ts';
+import type { Address, Hex } from '../../src/domain/hex.ts';
 import { orderId } from '../../src/domain/order.ts';
 import type { LpNode } from '../../src/lp/node.ts';
 import type { LinkQuote } from '../../src/protocol/link.ts';
@@ -86,6 +87,19 @@ test('a quote is a signed order around its own output, below mid, and the money 
   expect(quote.lpSpreadBps).toBeGreaterThan(0);
 });
 
+test('a delivery into the ledger is written as the request says, and not promised when it is to anybody else', async () => {
+  const { skeleton } = sell(WETH);
+  const to = (delivery: { recipient: Address; callbackData: Hex }) => venue.ask(sell(WETH, { skeleton: { ...skeleton, nonce: BigInt(random32()).toString(), delivery } }));
+  const { escrow } = chain.chain;
+  const delivery = { recipient: escrow, callbackData: `0x0101${taker.address.slice(2)}` as Hex };
+  const quote = await to(delivery);
+  if (quote.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(quote)}`);
+  expect(orderFromMessage(quote.order).outputs).toMatchObject([{ recipient: word(escrow), settler: word(escrow), callbackData: delivery.callbackData }]);
+  expect(signerOf(quote)).toBe(operator.address);
+  const others = [{ ...delivery, callbackData: `0x0101${owner.address.slice(2)}` as Hex }, { ...delivery, callbackData: '0x' as Hex }, { ...delivery, callbackData: `0x0201${taker.address.slice(2)}` as Hex }, { recipient: owner.address, callbackData: '0x' as Hex }, { recipient: taker.address, callbackData: '0x01' as Hex }];
+  for (const other of others) expect(await to(other), JSON.stringify(other)).toMatchObject({ type: 'decline', reason: 'pair' });
+});
+
 test('one request, two firm times: the shorter one pays more, and both are one promise', async () => {
   const before = bucket('usdc')?.held ?? 0n;
   const answers = await venue.askAll(sell(3n * WETH));
@@ -158,6 +172,8 @@ test('what it cannot take whole it offers in part, and signs a slice of exactly 
     venue.send(message);
     return venue.answerTo(rfq.rfqId);
   };
+  const elsewhere = slice(ours);
+  expect(await ask({ ...elsewhere, order: { ...elsewhere.order, outputs: elsewhere.order.outputs.map((each) => ({ ...each, recipient: each.settler, callbackData: `0x0100${taker.address.slice(2)}` as '0x' })) } })).toMatchObject({ type: 'decline', reason: 'internal' });
   const greedy = await ask(slice(ours + ours / 100n));
   expect(greedy).toMatchObject({ type: 'decline', reason: 'internal' });
   const good = slice(ours);

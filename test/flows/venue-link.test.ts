@@ -300,6 +300,23 @@ describe('splits', () => {
     for (const solver of solvers) await solver.stop();
   });
 
+  test('a split into the ledger is one balance of one receiver', async () => {
+    const solvers = await Promise.all([2_500n, 2_510n].map((price) => v.solver(n++, ladder(MAX, price), { inventory: 1_000n })));
+    const taker = account(5_011);
+    await v.chain.fund(taker.address, 10_000n);
+    const { json } = await ask({ ...only(...solvers.map(({ id }) => id)), input: { asset: usdc, amount: '800000000' }, settlement: 'ledger_auto_withdraw' }, taker);
+    const [quote] = json['quotes'] as unknown as [Json];
+    expect(fillsOf(quote)).toHaveLength(2);
+    const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
+    const submitted = await v.call('POST', '/api/v1/rfq/orders', { key, body: await signPlan(taker, quote, plan) });
+    expect(submitted.status, submitted.text).toBe(200);
+    const record = (await v.store.order(submitted.json['id'] as unknown as Hex)) ?? expect.fail('no order');
+    await v.chain.send(DEPLOYER.address, v.chain.chain.escrow, settleCall(record.order, record.funding, record.quoteId, record.commitments));
+    const amount = BigInt(quote['preview']?.['outputs']?.[0]?.['amount'] as string);
+    expect([await v.chain.port.ledgerBalance(taker.address, v.chain.weth.address), await v.chain.port.ledgerDeferred(taker.address, v.chain.weth.address)]).toEqual([amount, amount]);
+    for (const solver of solvers) await solver.stop();
+  });
+
   test('an LP that will not sign its slice is left out of the second plan', async () => {
     const solvers = await Promise.all([2_500n, 2_510n, 2_520n].map((price, index) => v.solver(n++, ladder(MAX, price), { inventory: 1_000n, ...(index === 0 ? { slice: (slice, make) => ({ ...make.decline(slice, 'no_inventory'), quoteId: slice.quoteId }) as FromSolver } : {}) })));
     const { json } = await ask({ ...only(...solvers.map(({ id }) => id)), input: { asset: usdc, amount: '900000000' } });
