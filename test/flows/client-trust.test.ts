@@ -96,13 +96,14 @@ const shownOutput = (candidate: QuoteCandidate, change: object): QuoteCandidate 
 const shownInput = (candidate: QuoteCandidate, change: object): QuoteCandidate => ({ ...candidate, preview: { ...candidate.preview, inputs: candidate.preview.inputs.map((input) => ({ ...input, ...change })) } });
 
 describe('the truth passes', () => {
-  test.each(['same chain', 'cross chain', 'split', 'exact output', 'to somebody else'] as const)('%s', async (kind) => {
+  test.each(['same chain', 'cross chain', 'split', 'exact output', 'to somebody else', 'into the ledger'] as const)('%s', async (kind) => {
     const asked: TradeRequest = {
       ...request(),
       ...(kind === 'cross chain' ? { output: { asset: weth(dest) } } : {}),
       ...(kind === 'split' ? { splitFill: 'allow' as const, solvers: { include: ['lp-3', 'lp-4'] } } : {}),
       ...(kind === 'exact output' ? { input: { asset: usdc() }, output: { asset: weth(), amount: WETH_OUT } } : {}),
       ...(kind === 'to somebody else' ? { receiver: account(9_999).address } : {}),
+      ...(kind === 'into the ledger' ? { settlement: 'ledger' as const } : {}),
     };
     const client = clientOf();
     const candidate = await quoted(client, asked);
@@ -125,6 +126,8 @@ type CandidateLie = [string, (candidate: QuoteCandidate) => QuoteCandidate, Dist
 const CANDIDATE_LIES: CandidateLie[] = [
   ['the order takes somebody else\'s money', overOrder((order) => ({ ...order, user: thief })), 'taker'],
   ['the order pays the venue', overOutput(() => ({ recipient: addressToBytes32(thief) })), 'receiver'],
+  ['the order pays into the receiver\'s ledger, unasked', overOutput(({ settler }) => ({ recipient: settler, callbackData: `0x0100${taker.address.slice(2)}` })), 'receiver'],
+  ['the order pays into somebody else\'s ledger', overOutput(({ settler }) => ({ recipient: settler, callbackData: `0x0100${thief.slice(2)}` })), 'receiver', { request: () => request({ settlement: 'ledger' }) }],
   ['the preview names another receiver', (candidate) => shownOutput(candidate, { receiver: thief }), 'preview'],
   ['the order takes more', overOrder((order) => ({ ...order, inputs: [[order.inputs[0]?.[0] ?? 0n, 2_000_000_000n]] })), 'input_amount'],
   ['the preview shows less going in', (candidate) => shownInput(candidate, { amount: '900000000' }), 'preview'],
