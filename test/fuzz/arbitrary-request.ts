@@ -171,7 +171,9 @@ function pathsOf(value: unknown, at: Path = []): Path[] {
   return [...(at.length > 0 ? [at] : []), ...Object.entries(value).flatMap(([key, part]) => pathsOf(part, [...at, Array.isArray(value) ? Number(key) : key]))];
 }
 
-function spoil(root: object, path: Path, how: string, value: unknown, name: string): void {
+function spoil(root: object, path: Path, how: string, drawn: unknown, name: string): void {
+  // What is drawn is drawn again later: a later change must not reach into it.
+  const value = structuredClone(drawn);
   let holder = root as Record<string | number, unknown>;
   for (const step of path.slice(0, -1)) {
     const next = holder[step];
