@@ -123,9 +123,9 @@ export class NoQuoteError extends UpstreamError {
   }
 }
 
-/** The wallet is another one, on another chain, or does not hold enough. */
+/** The wallet is another one, on another chain, does not hold enough, or would send what fails. */
 export class WalletError extends RequestError {
-  constructor(code: 'wrong_account' | 'wrong_wallet_chain' | 'insufficient_balance', message: string, facts: Facts = {}) {
+  constructor(code: 'wrong_account' | 'wrong_wallet_chain' | 'insufficient_balance' | 'would_revert', message: string, facts: Facts = {}) {
     super(message, { code, facts });
   }
 }

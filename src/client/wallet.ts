@@ -85,7 +85,10 @@ async function send({ purpose, to, data }: Extract<Step, { kind: 'transaction' }
   const chainId = await wallet.getChainId();
   if (chainId !== domain.chainId) throw new WalletError('wrong_wallet_chain', `The wallet is on chain ${chainId}; ${purpose} belongs to chain ${domain.chainId}. Switch it and run again.`, { chainId });
   // One that reverts is better known before it costs gas.
-  await asked(rpc.estimateGas({ account: order.user, to, data, value: 0n }));
+  await rpc.estimateGas({ account: order.user, to, data, value: 0n }).catch((error: unknown) => {
+    const { shortMessage, message } = error as { shortMessage?: string; message: string };
+    throw new WalletError('would_revert', `The transaction for ${purpose} was not sent, because it would fail now: ${shortMessage ?? message}`, { purpose });
+  });
   const txHash = await wallet.sendTransaction({ account: wallet.account, chain: null, to, data, value: 0n });
   const receipt = await asked(rpc.waitForTransactionReceipt({ hash: txHash, timeout: RECEIPT_TIMEOUT_MS }));
   if (receipt.status !== 'success') throw new RevertedError(purpose, txHash);

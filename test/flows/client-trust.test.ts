@@ -388,6 +388,16 @@ describe('nothing goes out that was not checked', () => {
     await expect(client.runActions(checked, await client.preflight(checked), walletOf(poor))).rejects.toMatchObject({ name: 'WalletError', code: 'insufficient_balance' });
   });
 
+  test('a transaction that would fail is not sent', async () => {
+    const poor = account(7_997);
+    await origin.fund(poor.address, 0n);
+    const client = clientOf();
+    const asked = request({ taker: poor.address });
+    const checked = await client.check(await quoted(client, asked), { request: asked });
+    const plan = await client.preflight(checked, { fundingLock: 'ResourceLock' });
+    await expect(client.runActions(checked, plan, walletOf(poor))).rejects.toMatchObject({ name: 'WalletError', code: 'would_revert' });
+  });
+
   test('a wallet on another chain sends nothing', async () => {
     v.relayer.healthy = false;
     const client = clientOf();
