@@ -17,8 +17,8 @@ export interface TradeTerms {
   lp: string;
   orderKind: OrderKind;
   input: { token: Address; amount: string };
-  /** All outputs together; they are of one token. */
-  output: { token: Address; amount: string };
+  /** All outputs together, as the escrow enforces them; they are of one token. `quoted`: what was shown, where that is more. */
+  output: { token: Address; amount: string; quoted?: string };
   platformFeeBps: number | null;
   lpSpreadBps: number | null;
   /** Delivered into the ledger of the escrow rather than to a wallet. */

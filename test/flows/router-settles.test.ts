@@ -46,7 +46,11 @@ test.each(['uniswap-v2', 'uniswap-v3'])('%s: settles in one transaction, at leas
   expect(arrived).toBeGreaterThanOrEqual(shown(candidate, 'outputs', 'minimumAmount'));
   // Nothing moved in between, so the pool gave what it had said, and all of it went to the taker.
   expect(arrived).toBe(shown(candidate, 'outputs'));
-  expect(await status(orderId)).toMatchObject({ status: 'settled', txHash: progress.finalised?.txHash, settledAmounts: { [weth]: { receiver: taker.address } } });
+  expect(await status(orderId)).toMatchObject({ status: 'settled', txHash: progress.finalised?.txHash, settledAmounts: { [weth]: { amount: arrived.toString(), receiver: taker.address } } });
+
+  // History says the same, and that nothing slipped.
+  const { json } = await w.v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, { key: await w.v.key('workspace') });
+  expect(json).toMatchObject({ orderKind: 'route_dex', trade: { slippageBps: 0, route: { output: { rawAmount: arrived.toString() } } } });
 
   const receipt = await w.a.port.receipt(progress.finalised?.txHash as Hex);
   const context = candidate['order']?.['payload']?.['message']?.['outputs']?.[0]?.['context'] as unknown as string;

@@ -19,6 +19,7 @@ interface Quoted {
   lpSpreadBps?: number | null;
   platformFeeBps?: number | null;
   composite?: { legs?: unknown[] } | null;
+  preview?: { outputs?: { amount?: string; minimumAmount?: string | null }[] };
 }
 
 export function tradeTerms(order: NewOrder): TradeTerms {
@@ -27,6 +28,8 @@ export function tradeTerms(order: NewOrder): TradeTerms {
   if (!first || !input) throw new RangeError('An order has an input and an output.');
   const contexts = order.order.outputs.map(({ context }) => decodeContext(context));
   const quoted = JSON.parse(order.candidate) as Quoted;
+  const amount = order.order.outputs.reduce((sum, output) => sum + output.amount, 0n).toString();
+  const shown = quoted.preview?.outputs?.[0];
   return {
     executionMode: order.executionMode,
     sourceChainId: order.originChainId,
@@ -34,7 +37,7 @@ export function tradeTerms(order: NewOrder): TradeTerms {
     lp: order.solverIds[largest(contexts.map((context) => context?.portionBps ?? 0))] ?? order.solverIds[0] ?? '',
     orderKind: kindOf(order, quoted),
     input: { token: tokenOf(input[0]), amount: input[1].toString() },
-    output: { token: addressIn(first.token), amount: order.order.outputs.reduce((sum, { amount }) => sum + amount, 0n).toString() },
+    output: { token: addressIn(first.token), amount, ...(shown?.amount !== undefined && shown.minimumAmount === amount && shown.amount !== amount && { quoted: shown.amount }) },
     platformFeeBps: contexts[0]?.feeBps ?? quoted.platformFeeBps ?? null,
     lpSpreadBps: quoted.lpSpreadBps ?? null,
     deferred: first.recipient === first.settler,

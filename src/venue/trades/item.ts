@@ -103,7 +103,7 @@ function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['exec
 
 /** What was delivered against what was quoted, in basis points, rounded against the taker; 0 where the escrow delivers exactly. null until delivered. */
 function slippageBps({ terms, state }: TradeRow): number | null {
-  const quoted = BigInt(terms.output.amount);
+  const quoted = BigInt(terms.output.quoted ?? terms.output.amount);
   if (state.delivered === null || quoted === 0n) return null;
   const missing = (quoted - BigInt(state.delivered)) * 10_000n;
   const bps = missing / quoted;
