@@ -4,7 +4,7 @@
  */
 
 import type { NumericSort, TradeFamily, TradeGroup, TradeQuery } from '../../ports/trades.ts';
-import { STAGES } from '../../settlement/lifecycle.ts';
+import { type Stage, STAGES } from '../../settlement/lifecycle.ts';
 import type { Queryable } from './pool.ts';
 import { EVERY_CELL, everyCellOf, SORT_NUMBERS } from './trade-counts.ts';
 import { CELL_STAGES } from './trade-rows.ts';
@@ -136,6 +136,15 @@ export interface Ledger {
   version: number;
   counts: ReadonlyMap<number, number>;
   total: number;
+  /** Its cells in the words of their families, as far as these are known. */
+  cells: readonly Cell[];
+  families: readonly TradeFamily[];
+}
+
+interface Cell {
+  cell: number;
+  rank: number;
+  family: TradeFamily;
 }
 
 /** Which cells a query is about, grouped and ordered when it is sorted by group; and everything that is not counted yet. */
@@ -145,29 +154,33 @@ export async function openBook(session: Queryable, book: number, families: reado
     `select version, case when version <> $2 then (select string_agg(cell || ' ' || n, ',') from trade_count where book = $1 and sort = 0 and cell >= 0) end as counts from trade_book where id = $1`,
     [book, known?.version ?? -1],
   );
-  const ledger = known && head?.version === known.version ? known : readLedger(head?.version ?? -1, head?.counts ?? null);
+  const ledger = known && head?.version === known.version && known.families === families ? known : readLedger(head?.version ?? -1, head?.counts ?? null, known, families);
   ledgers.set(book, ledger);
   const { counts } = ledger;
   const fresh = await session.query<Fresh>('select t.order_id, t.cell, t.created_at_ms, t.amount, t.speed_ms from trade_fresh f join trade t on t.order_id = f.order_id where f.book = $1', [book]);
   const freshIn = new Map<number, number>();
   for (const { cell } of fresh) freshIn.set(cell, (freshIn.get(cell) ?? 0) + 1);
-  const shown = new Map<number, TradeGroup>();
+  const uncounted = cellsOf([...freshIn.keys()].filter((cell) => !counts.has(cell)), families);
+  const fits = new Map<TradeFamily, boolean>();
+  const stages = STAGES.map((stage) => query.stages === null || query.stages.has(stage));
   /** Cells with a trade in them, by stage. */
   const present = STAGES.map(() => 0);
-  for (const family of families) {
-    const fits = query.matches(family);
-    STAGES.forEach((stage, rank) => {
-      const cell = family.id * CELL_STAGES + rank;
-      if (!counts.has(cell) && !freshIn.has(cell)) return;
-      present[rank] = (present[rank] ?? 0) + 1;
-      if (fits && (query.stages === null || query.stages.has(stage))) shown.set(cell, { ...family, stage });
-    });
+  const shown: Cell[] = [];
+  for (const list of [ledger.cells, uncounted]) {
+    for (const each of list) {
+      present[each.rank] = (present[each.rank] ?? 0) + 1;
+      if (!stages[each.rank]) continue;
+      const fit = fits.get(each.family) ?? query.matches(each.family);
+      fits.set(each.family, fit);
+      if (fit) shown.push(each);
+    }
   }
-  const cells = [...shown.keys()];
+  const cells = shown.map(({ cell }) => cell);
   return { groups: query.sort.by === 'group' ? inGroups(shown, query.sort.key, query.direction) : [cells], cells, every: cells.length === present.reduce((sum, n) => sum + n, 0), ledger, fresh, freshIn, present };
 }
 
-function readLedger(version: number, text: string | null): Ledger {
+function readLedger(version: number, text: string | null, known: Ledger | undefined, families: readonly TradeFamily[]): Ledger {
+  if (known?.version === version) return { ...known, families, cells: cellsOf([...known.counts.keys()], families) };
   const counts = new Map<number, number>();
   let total = 0;
   for (const pair of text?.split(',') ?? []) {
@@ -176,13 +189,22 @@ function readLedger(version: number, text: string | null): Ledger {
     counts.set(Number(pair.slice(0, gap)), n);
     total += n;
   }
-  return { version, counts, total };
+  return { version, counts, total, families, cells: cellsOf([...counts.keys()], families) };
 }
 
-function inGroups(shown: ReadonlyMap<number, TradeGroup>, key: (group: TradeGroup) => string | number, direction: Direction): number[][] {
+function cellsOf(cells: readonly number[], families: readonly TradeFamily[]): Cell[] {
+  if (cells.length === 0) return [];
+  const byId = new Map(families.map((family) => [family.id, family]));
+  return cells.flatMap((cell) => {
+    const family = byId.get(Math.floor(cell / CELL_STAGES));
+    return family ? [{ cell, rank: cell % CELL_STAGES, family }] : [];
+  });
+}
+
+function inGroups(shown: readonly Cell[], key: (group: TradeGroup) => string | number, direction: Direction): number[][] {
   const groups = new Map<string | number, number[]>();
-  for (const [cell, group] of shown) {
-    const value = key(group);
+  for (const { cell, rank, family } of shown) {
+    const value = key({ ...family, stage: STAGES[rank] as Stage });
     const cells = groups.get(value);
     if (cells) cells.push(cell);
     else groups.set(value, [cell]);
