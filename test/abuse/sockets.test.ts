@@ -14,7 +14,7 @@ let orderId: string;
 const metrics = createMetrics();
 
 beforeAll(async () => {
-  v = await startTestVenue({ chainIds: [31_441], sockets: { pingEveryMs: 200, maxPerKey: 8, maxFramesPerSecond: 2_000, maxBufferedBytes: 64 * 1024 }, http: { maxSocketsPerAddress: 24 }, metrics });
+  v = await startTestVenue({ chainIds: [31_441], sockets: { pingEveryMs: 1_500, maxPerKey: 8, maxFramesPerSecond: 2_000, maxBufferedBytes: 64 * 1024 }, http: { maxSocketsPerAddress: 24 }, metrics });
   await v.workspace('w2');
   key = await v.key('service');
   await v.solver(1, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }));
