@@ -17,6 +17,20 @@ interface IQuoterV2 {
         returns (uint256 amountOut, uint160[] memory, uint32[] memory, uint256);
 }
 
+/// @notice Factory and pool in one, and it asks for its due in two halves.
+contract GreedyPool {
+    function getPool(address, address, uint24) external view returns (address) {
+        return address(this);
+    }
+
+    function swap(address, bool zeroForOne, int256 amount, uint160, bytes calldata) external returns (int256, int256) {
+        for (uint256 i; i < 2; ++i) {
+            ConcentratedFiller(msg.sender).uniswapV3SwapCallback(zeroForOne ? amount / 2 : -1, zeroForOne ? -1 : amount / 2, "");
+        }
+        return (amount, amount);
+    }
+}
+
 contract ConcentratedFillerTest is DexBase {
     ConcentratedFiller internal filler;
     IQuoterV2 internal quoter;
@@ -102,6 +116,13 @@ contract ConcentratedFillerTest is DexBase {
             filler.uniswapV3SwapCallback(1e6, -1, "");
         }
         eq(usd.balanceOf(address(filler)), 1e6, "untouched");
+    }
+
+    function test_a_pool_is_paid_once() public {
+        GreedyPool greedy = new GreedyPool();
+        filler = new ConcentratedFiller(escrow, address(greedy));
+        bytes memory twice = abi.encodeWithSelector(ConcentratedFiller.OnlyPool.selector, address(greedy));
+        refuse(filler, dexOrder(filler, address(weth), 1), direct(), twice);
     }
 
     function test_a_pool_that_moved_reverts_the_whole() public {
