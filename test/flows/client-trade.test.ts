@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   // Time passes on these chains.
   mining = setInterval(() => void Promise.all([w.a, w.b].map(({ anvil }) => anvil.mine())).catch(() => {}), 200);
-});
+}, 300_000);
 afterAll(async () => {
   clearInterval(mining);
   await w.stop();
@@ -44,7 +44,7 @@ const ask = (taker: TestAccount, change: Partial<TradeRequest> = {}): TradeReque
 /** What the LP does when an order across chains is open; the test's hands. */
 const deliver = (orderId: `0x${string}`) => w.reaches(orderId, 'escrowed').then(() => w.fill(orderId, lp));
 
-describe('rfq', () => {
+describe('rfq', { timeout: 240_000 }, () => {
   test('one chain, by a signature alone; events over a stream that breaks once', async () => {
     const taker = await w.taker();
     let opened = 0;
@@ -93,7 +93,7 @@ describe('rfq', () => {
   });
 });
 
-describe('router', () => {
+describe('router', { timeout: 240_000 }, () => {
   test('a pool: filled inside the settlement, at least the floor', async () => {
     const taker = await w.taker();
     const request = ask(taker, { input: { asset: usdcB, amount: 1_000_000_000n }, output: { asset: wethB }, solvers: { include: ['uniswap-v2'] } });

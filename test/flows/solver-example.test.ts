@@ -97,7 +97,7 @@ test('the document names every message and every field', async () => {
   for (const text of [LINK_PATH, LINK_PROOF_TYPE, ...DECLINE_REASONS]) expect(page).toContain(text);
 });
 
-test('one chain: what it signed settles', async () => {
+test('one chain: what it signed settles', { timeout: 180_000 }, async () => {
   const { taker, checked } = await submitted({ output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }) } });
   const before = await held(origin, taker);
   const record = await v.store.order(checked.orderId);
@@ -113,7 +113,7 @@ test('exact output, and more than it has', async () => {
   expect(productUnavailable).toMatchObject({ code: expect.stringMatching(/amount_too_large|no_quotes/) });
 });
 
-test('two chains: it fills when the input is in escrow, and not before', async () => {
+test('two chains: it fills when the input is in escrow, and not before', { timeout: 180_000 }, async () => {
   const { taker, checked } = await submitted({ output: { asset: assetId({ chainId: dest.chain.id, token: dest.weth.address }) } });
   expect(await held(dest, taker)).toBe(0n);
   expect(said).not.toContain(`"filled","orderId":"${checked.orderId}"`);
