@@ -222,8 +222,9 @@ describe('receiving into the ledger', () => {
       const { json } = await ask({ ...only(solver.id), settlement, receiver });
       const [quote] = json['quotes'] as unknown as [Json];
       expect(quote['preview']?.['outputs']?.[0]).toMatchObject({ receiver });
-      const [output] = ((quote['order']?.['payload'] as Json)['message'] as Json)['outputs'] as unknown as [Json];
-      expect(output).toMatchObject({ recipient: output['settler'], callbackData: `${kind}${receiver.slice(2)}` });
+      const { message } = (quote['order'] as Json)['payload'] as unknown as { message: { outputs: [{ settler: string }] } };
+      const [output] = message.outputs;
+      expect(output).toMatchObject({ recipient: output.settler, callbackData: `${kind}${receiver.slice(2)}` });
     }
     await solver.stop();
   });
