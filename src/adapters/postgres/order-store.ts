@@ -92,9 +92,11 @@ export function createOrderStore(db: Database): OrderStore {
     }
   }
 
-  /** Deletes the key if its 24 hours are over. */
-  async function forgetKey({ workspaceId, namespace, mode, key }: IdempotencyScope): Promise<boolean> {
-    const rows = await db.query('delete from idempotency where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 returning 1', [workspaceId, namespace, mode, key, Date.now() - IDEMPOTENCY_MS]);
+  /** Deletes the key if its 24 hours are over. Waits at the gate: an error arrives a moment before what failed has let go of it. */
+  async function forgetKey(scope: IdempotencyScope): Promise<boolean> {
+    const rows = await db.query('delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 returning 1', [
+      scope.workspaceId, scope.namespace, scope.mode, scope.key, Date.now() - IDEMPOTENCY_MS, lockKey(scope),
+    ]);
     return rows.length > 0;
   }
 
