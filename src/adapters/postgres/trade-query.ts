@@ -145,6 +145,7 @@ interface Cell {
   cell: number;
   rank: number;
   family: TradeFamily;
+  group: TradeGroup;
 }
 
 /** Which cells a query is about, grouped and ordered when it is sorted by group; and everything that is not counted yet. */
@@ -197,14 +198,15 @@ function cellsOf(cells: readonly number[], families: readonly TradeFamily[]): Ce
   const byId = new Map(families.map((family) => [family.id, family]));
   return cells.flatMap((cell) => {
     const family = byId.get(Math.floor(cell / CELL_STAGES));
-    return family ? [{ cell, rank: cell % CELL_STAGES, family }] : [];
+    const rank = cell % CELL_STAGES;
+    return family ? [{ cell, rank, family, group: { ...family, stage: STAGES[rank] as Stage } }] : [];
   });
 }
 
 function inGroups(shown: readonly Cell[], key: (group: TradeGroup) => string | number, direction: Direction): number[][] {
   const groups = new Map<string | number, number[]>();
-  for (const { cell, rank, family } of shown) {
-    const value = key({ ...family, stage: STAGES[rank] as Stage });
+  for (const { cell, group } of shown) {
+    const value = key(group);
     const cells = groups.get(value);
     if (cells) cells.push(cell);
     else groups.set(value, [cell]);
