@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PROGRAM } from '../support/build.ts';
 import { type Running, startFirmquote } from '../support/command.ts';
 import { blocksOf, openShell, ROOT, type Shell } from '../support/page.ts';
 
 /** As the page defines it, and the same without npm and its half second. */
-const [TYPED, MEANT] = ['npm run -s firmquote -- "$@"', `"${process.execPath}" --import tsx src/apps/cli/main.ts "$@"`];
+const [TYPED, MEANT] = ['npm run -s firmquote -- "$@"', `"${process.execPath}" "${PROGRAM}" "$@"`];
 
 /** What each block of the page must print; `until`: what the reader waits for. */
 const EXPECTED: readonly { block: string; prints?: RegExp; until?: RegExp }[] = [

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Manifest } from '../../src/apps/demo/manifest.ts';
+import { PROGRAM } from '../support/build.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const READY_TIMEOUT_MS = 120_000;
@@ -23,7 +24,7 @@ export async function startDemo({ dataDir, port }: { dataDir: string; port: numb
   let child: ChildProcess;
 
   async function launch(): Promise<void> {
-    child = spawn(process.execPath, ['--import', 'tsx', 'src/apps/cli/main.ts', 'demo', '--quiet-market', '--data-dir', dataDir, '--port', String(port)], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    child = spawn(process.execPath, [PROGRAM, 'demo', '--quiet-market', '--data-dir', dataDir, '--port', String(port)], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const deadline = performance.now() + READY_TIMEOUT_MS;

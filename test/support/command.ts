@@ -2,15 +2,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { adminCommands } from '../../src/apps/cli/admin.ts';
 import { lpCommand } from '../../src/apps/cli/lp.ts';
 import { BaseError } from '../../src/domain/errors.ts';
+import { PROGRAM } from './build.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** By its place, so that a command may run in any folder. */
-const LOADER = pathToFileURL(join(ROOT, 'node_modules/tsx/dist/loader.mjs')).href;
 
 export interface Ended {
   status: number | null;
@@ -32,7 +30,7 @@ export interface Running {
 const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], ...env });
 
 function launch(args: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): ChildProcess {
-  return spawn(process.execPath, ['--import', LOADER, join(ROOT, 'src/apps/cli/main.ts'), ...args], { cwd, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(process.execPath, [PROGRAM, ...args], { cwd, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 export function firmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
