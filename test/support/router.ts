@@ -88,7 +88,14 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
   );
   await advancer.start();
 
-  const post = (path: string, body: unknown) => v.call('POST', `/api/v1/router/${path}`, { key, body });
+  /** Pools are priced at the newest block that the venue has seen: ask when that is the newest there is. */
+  async function post(path: string, body: unknown): Promise<Answer> {
+    for (const { anvil, port } of v.devnet.chains) {
+      const newest = BigInt(await anvil.rpc<Hex>('eth_blockNumber'));
+      await until(() => (port.head()?.number ?? -1n) >= newest);
+    }
+    return v.call('POST', `/api/v1/router/${path}`, { key, body });
+  }
   const world: RouterWorld = {
     v,
     a,
