@@ -16,6 +16,8 @@ const LOCK_KEY = 7_163_001;
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(database.schema)) throw new InvariantError(`"${database.schema}" is no schema name: lower-case letters, digits and _.`);
   return database.transaction(async (session) => {
+    // An index over years of history takes as long as it takes.
+    await session.query('set local statement_timeout = 0');
     await session.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
     await session.query(`create schema if not exists ${database.schema}`);
     await session.query('create table if not exists migration (id text primary key, applied_at timestamptz not null default now())');
