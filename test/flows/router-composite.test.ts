@@ -200,6 +200,7 @@ describe('whatever else may happen', () => {
     await w.reaches(failedId, 'failed');
     expect(await w.held(taker, w.b, w.b.usdc)).toBe(holding);
     await dex.trade(pool, third().address, 2_500n * 10n ** 21n);
+    await w.seen();
 
     const again = await secondLeg(candidate);
     const childId = await w.submit(taker, again.next, again.plan);

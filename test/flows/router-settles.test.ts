@@ -36,6 +36,7 @@ const shown = (candidate: Json, side: 'inputs' | 'outputs', field = 'amount') =>
 const status = async (orderId: Hex) => (await w.v.call('GET', `/api/v1/router/orders/${orderId}`, { key: w.key })).json;
 
 test.each(['uniswap-v2', 'uniswap-v3'])('%s: settles in one transaction, at least the floor, and what the relayer is paid covers its gas', async (via) => {
+  await w.seen();
   const taker = await w.taker();
   const candidate = await best(ask(taker, via));
   const [paid, got] = [await w.held(taker, w.a, w.a.usdc), await w.held(taker, w.a, w.a.weth)];
@@ -79,6 +80,7 @@ test('the pool moves away: tried until the end, failed in words, the taker has p
   expect(await w.held(taker, w.a, w.a.usdc)).toBe(paid);
   expect(await w.a.port.isNonceUsed(taker.address, record.order.nonce)).toBe(false);
   await dex.trade(0, w.a.weth.address, 120n * 10n ** 18n);
+  await w.seen();
 });
 
 test('the pool comes back in time: the same order settles', async () => {
@@ -92,6 +94,7 @@ test('the pool comes back in time: the same order settles', async () => {
   expect((await status(orderId))['status']).toBe('pending');
   await dex.trade(pool, third, 100_000n * 10n ** 18n);
   await w.reaches(orderId, 'settled');
+  await w.seen();
 });
 
 test('walletBroadcast: the taker sends the prepared settlement itself', async () => {

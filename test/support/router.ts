@@ -40,6 +40,8 @@ export interface RouterWorld {
   fill(orderId: Hex, lp: { lp: TestAccount; operator: TestAccount }): Promise<void>;
   held(owner: TestAccount, chain: TestChain, token: TokenInfo): Promise<bigint>;
   relayer: TestAccount;
+  /** Pools are priced at the newest block that the venue has seen: waits until that is the newest there is. */
+  seen(): Promise<void>;
   transactors: ReadonlyMap<number, Transactor>;
   stop(): Promise<void>;
 }
@@ -88,20 +90,21 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
   );
   await advancer.start();
 
-  /** Pools are priced at the newest block that the venue has seen: ask when that is the newest there is. */
-  async function post(path: string, body: unknown): Promise<Answer> {
+  const post = (path: string, body: unknown) => v.call('POST', `/api/v1/router/${path}`, { key, body });
+  async function seen(): Promise<void> {
     for (const { anvil, port } of v.devnet.chains) {
       const newest = BigInt(await anvil.rpc<Hex>('eth_blockNumber'));
       await until(() => (port.head()?.number ?? -1n) >= newest);
     }
-    return v.call('POST', `/api/v1/router/${path}`, { key, body });
   }
+  await seen();
   const world: RouterWorld = {
     v,
     a,
     b,
     key,
     relayer,
+    seen,
     transactors,
     asset: ({ chain }, token) => assetId({ chainId: chain.id, token: token.address }),
     async taker() {
