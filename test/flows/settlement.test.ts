@@ -147,7 +147,7 @@ const height = async (chain: TestChain) => BigInt(await chain.anvil.rpc<Hex>('et
 /** Mines so that depth is reached, until the order is where it should be. */
 async function reaches(trade: NewOrder, stage: Progress['stage']): Promise<Progress> {
   let progress: Progress | undefined;
-  const deadline = performance.now() + 25_000;
+  const deadline = performance.now() + 50_000;
   for (;;) {
     const record = await store.order(trade.orderId);
     progress = record && foldFacts(record.order, record.facts.map(({ fact }) => fact));
