@@ -5,11 +5,12 @@ import { silentLog } from '../../test/support/silent.ts';
 import { createMetrics } from '../adapters/prometheus/metrics.ts';
 import { createBoard } from './board.ts';
 import type { Control } from '../domain/control.ts';
+import type { Log } from '../ports/log.ts';
 
-function desk() {
+function desk(log: Log = silentLog) {
   let nowMs = 1_000;
   const metrics = createMetrics();
-  const board = createBoard({ clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} }, log: silentLog, metrics });
+  const board = createBoard({ clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} }, log, metrics });
   const value = async (name: string, control: Control) => Number((await metrics.text()).split('\n').find((line) => line.startsWith(`firmquote_lp_risk_${name}{control="${control}"}`))?.split(' ')[1]);
   return { board, value, later: (ms: number) => (nowMs += ms) };
 }
@@ -41,4 +42,20 @@ test('a state is a trip for each thing it is about, and its refusals are none', 
   expect(board.tripped().map(({ about, detail }) => [about, detail])).toEqual([['A', 'frozen for 2 s'], ['B', 'frozen for 9 s'], ['requests', 'frozen']]);
   board.holds('burst', new Map());
   expect(board.tripped().map(({ about }) => about)).toEqual(['requests']);
+});
+
+test('a crowd is counted whole and told in a dozen lines a minute', async () => {
+  const lines: string[] = [];
+  const note = (_: unknown, message: string) => void lines.push(message);
+  const { board, value, later } = desk({ ...silentLog, info: note, warn: note });
+  const crowd = (from: number) => new Map(Array.from({ length: 100 }, (_, n) => [`taker ${from + n}`, 'gets no quotes']));
+  board.holds('free_option', crowd(0));
+  board.holds('free_option', crowd(100));
+  expect(lines).toHaveLength(11);
+  board.holds('burst', new Map([['A', 'frozen']]));
+  expect(lines).toHaveLength(12);
+  later(61_000);
+  board.holds('free_option', new Map());
+  expect(lines).toHaveLength(23);
+  expect([await value('trips_total', 'free_option'), board.tripped().length]).toEqual([200, 1]);
 });
