@@ -7,6 +7,7 @@ import type { Log } from '../ports/log.ts';
 import type { Signer } from '../ports/signer.ts';
 import { LINK_HEARTBEAT_SECONDS, LINK_MISSED_HEARTBEATS, LINK_PROTOCOL_VERSION, type FromSolver, type FromVenue, type Message, readFromVenue, type Rfq, type Slice } from '../protocol/link.ts';
 import { linkProofDigest } from '../protocol/link-proof.ts';
+import { plainQuote } from '../protocol/plain-quote.ts';
 import type { Awards } from './award.ts';
 import type { LpConfig } from './config.ts';
 import type { Desk } from './desk.ts';
@@ -90,7 +91,7 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     (rfq: Rfq) => deps.desk().quoter.answer(rfq),
     (rfq, answers, tookMs) => {
       // Too late is worth nothing to the venue; the hold stays, for a signature that nobody has would be worse assumed dead.
-      if (tookMs <= rfq.deadlineMs) for (const answer of answers) send(answer);
+      if (tookMs <= rfq.deadlineMs) for (const answer of answers) link.send(answer.type === 'quote' ? plainQuote(answer) : JSON.stringify(answer));
       metrics.quoteSeconds.observe(tookMs / 1000);
       const [first] = answers;
       if (first?.type === 'quote') metrics.quotes.add({}, answers.length);
