@@ -1,7 +1,7 @@
 /** A quote written the quick way is the text that JSON would write. */
 
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { arbAddress, arbBytes32, arbOrder, arbUint256 } from '../../test/support/arbitrary-order.ts';
 import type { LinkQuote } from './link.ts';
 import { plainQuote } from './plain-quote.ts';
