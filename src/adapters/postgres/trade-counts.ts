@@ -79,7 +79,7 @@ export async function recountTrades(db: Database, book: number, options: CountOp
     await session.query(`insert into trade_fresh (book, order_id) select book, order_id from trade t where book = $1 and not (${ENDED}) on conflict do nothing`, [book]);
     const [row] = await session.query<{ n: number }>(`select count(*) as n from trade t where book = $1 and ${ENDED}`, [book]);
     const n = row?.n ?? 0;
-    const buckets = Math.min(options.maxBuckets ?? 25, Math.ceil(n / bucketSize(options)));
+    const buckets = Math.min(options.maxBuckets ?? 50, Math.ceil(n / bucketSize(options)));
     if (buckets > 1) {
       await session.query(
         `insert into trade_fence (book, sort, bucket, low)

@@ -101,7 +101,7 @@ export async function pageIds(session: Queryable, book: number, families: readon
       ids.push(
         ...(small
           ? await look.gather(flat, 'cells', step.groups, ranges, 'created_at', query.direction, skip, rest)
-          : await look.scan({ cells: flat, matching: n ?? Math.max(1, (step.size * total) / Math.max(1, ours)), ranges, by: 'created_at', direction: query.direction, exact: n !== undefined }, skip, rest)),
+          : await look.scan({ cells: every && flat.length === cells.length ? null : flat, matching: n ?? Math.max(1, (step.size * total) / Math.max(1, ours)), ranges, by: 'created_at', direction: query.direction, exact: n !== undefined }, skip, rest)),
       );
       skip = 0;
     }

@@ -19,7 +19,7 @@ export interface TradeStoreOptions extends CountOptions {
 
 const EXPORT_LOCK_CLASS = 7_163_005;
 /** Rows that one fetch brings: all that an export ever holds. More would outlive the young generation and pile up as garbage. */
-const FETCH = 40;
+const FETCH = 25;
 /** A reader that takes nothing for this long has gone. */
 const STALLED_MS = 60_000;
 
