@@ -69,14 +69,12 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
     turnEndsMs = undefined;
     if (waiting.length === 0) return;
     beginTurn();
-    let taken = 0;
-    // What an earlier connection said last is for a conversation that is over.
-    for (const { from, text } of waiting) {
-      if (taken > 0 && clock.monotonicMs() >= (turnEndsMs as unknown as number)) break;
-      taken += 1;
+    do {
+      // Out of the queue before it is handled: whatever a frame does, nobody hears it twice.
+      const { from, text } = waiting.shift() as (typeof waiting)[number];
+      // What an earlier connection said last is for a conversation that is over.
       if (from === socket) listener?.frame(text);
-    }
-    waiting.splice(0, taken);
+    } while (waiting.length > 0 && clock.monotonicMs() < (turnEndsMs as unknown as number));
   }
 
   function dial(): void {
