@@ -54,7 +54,7 @@ const intent = (key: string) => ({ key, to: SINK, data: '0x' as const, gas: 30_0
 const settled = async (transactor: Transactor, key: string): Promise<TxStatus> => {
   let status: TxStatus | undefined;
   await expect
-    .poll(async () => (status = await transactor.status(key))?.state, { timeout: 15_000, interval: 25 })
+    .poll(async () => (status = await transactor.status(key))?.state, { timeout: 40_000, interval: 25 })
     .not.toBe('pending');
   return status as TxStatus;
 };
@@ -103,7 +103,7 @@ test('a transaction that is not mined is replaced with fees at least 12.5 % up, 
     await c.anvil.mine();
     await new Promise((done) => setTimeout(done, 150));
   }
-  await expect.poll(async () => (await transactor.status('slow'))?.hashes.length, { timeout: 10_000 }).toBeGreaterThan(1);
+  await expect.poll(async () => (await transactor.status('slow'))?.hashes.length, { timeout: 40_000 }).toBeGreaterThan(1);
   await c.anvil.rpc('evm_setAutomine', [true]);
   await c.anvil.mine();
   const status = await settled(transactor, 'slow');
@@ -123,7 +123,7 @@ test('past its time an unmined intent gives its nonce to a no-op and is void; it
   await expect.poll(() => c.port.transactionCount(signer.address, 'pending')).toBe(1);
   await c.anvil.rpc('anvil_dropTransaction', [hashes[0]]);
   await c.anvil.advance(10);
-  await expect.poll(async () => (await transactor.status('late'))?.hashes.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(async () => (await transactor.status('late'))?.hashes.length, { timeout: 40_000 }).toBe(2);
   await c.anvil.mine();
   expect(await settled(transactor, 'late')).toMatchObject({ state: 'void' });
   expect(await c.port.transactionCount(signer.address, 'latest')).toBe(1);
@@ -156,9 +156,39 @@ test('two processes, one key: the second stands by until the first is gone', asy
   expect([first.healthy(), second.healthy()]).toEqual([true, false]);
   await expect(second.submit(intent('x'))).rejects.toMatchObject({ code: 'signer_not_held' });
   await first.stop();
-  await expect.poll(() => second.healthy(), { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => second.healthy(), { timeout: 40_000 }).toBe(true);
   await second.submit(intent('x'));
   expect(await settled(second, 'x')).toMatchObject({ state: 'mined' });
+});
+
+test('a block that came while the lease had lapsed is looked at once the lease is back, though no other block follows', async () => {
+  const signer = await newSigner();
+  await c.anvil.rpc('evm_setAutomine', [false]);
+  let letRenew = () => {};
+  let slow: Promise<void> = Promise.resolve();
+  const held: TxStore = {
+    ...store,
+    async renewSigner(holder, leaseMs) {
+      await slow;
+      return store.renewSigner(holder, leaseMs);
+    },
+  };
+  const transactor = createTransactor({ chain: c.port, store: held, signer: signer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: `test-${accounts++}`, leaseMs: 300, bumpAfterBlocks: 1_000 });
+  running.push(transactor);
+  await transactor.start();
+  await transactor.submit(intent('overlooked'));
+  await expect.poll(() => c.port.transactionCount(signer.address, 'pending'), { timeout: 40_000 }).toBe(1);
+  slow = new Promise((done) => {
+    letRenew = done;
+  });
+  await expect.poll(() => transactor.healthy(), { timeout: 40_000 }).toBe(false);
+  await c.anvil.mine();
+  await expect.poll(() => c.port.transactionCount(signer.address, 'latest')).toBe(1);
+  const mined = await c.anvil.rpc('eth_blockNumber', []);
+  await expect.poll(() => c.port.head()?.number, { timeout: 40_000 }).toBe(BigInt(mined as string));
+  expect(await transactor.status('overlooked')).toMatchObject({ state: 'pending' });
+  letRenew();
+  expect(await settled(transactor, 'overlooked')).toMatchObject({ state: 'mined' });
 });
 
 test('a nonce that somebody else used voids the slot, and the key gets another', async () => {

@@ -117,8 +117,11 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
       return onHead();
     }
     const startedMs = clock.monotonicMs();
+    const lapsed = startedMs >= lease.untilMs;
     if (await store.renewSigner(lease, leaseMs)) {
       lease.untilMs = startedMs + leaseMs;
+      // Heads that came while it had lapsed, or while something failed, were not looked at, and a quiet chain brings no other soon.
+      if (lapsed || reload) onHead();
       return;
     }
     log.warn({}, 'the lease on the signer is lost');
