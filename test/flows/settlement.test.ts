@@ -285,7 +285,7 @@ describe('one chain', () => {
     await a.anvil.rpc('evm_setAutomine', [false]);
     const trade = await accept({ taker });
     await first.wake(trade.orderId);
-    await expect.poll(async () => (await store.order(trade.orderId))?.facts.at(-1)?.fact.kind, { timeout: 10_000 }).toBe('sent');
+    await expect.poll(async () => (await store.order(trade.orderId))?.facts.at(-1)?.fact.kind, { timeout: 40_000 }).toBe('sent');
     await first.stop();
     const second = await startWorker({ relayer });
     const progress = await reaches(trade, 'settled');
@@ -314,7 +314,7 @@ describe('one chain', () => {
     await a.anvil.rpc('evm_setAutomine', [false]);
     const trade = await accept({ taker });
     await worker.wake(trade.orderId);
-    await expect.poll(async () => (await store.order(trade.orderId))?.facts.at(-1)?.fact.kind, { timeout: 10_000 }).toBe('sent');
+    await expect.poll(async () => (await store.order(trade.orderId))?.facts.at(-1)?.fact.kind, { timeout: 40_000 }).toBe('sent');
     await a.anvil.mine();
     expect(await a.port.orderStatus(trade.orderId)).toBe('claimed');
     await a.anvil.rpc('anvil_reorg', [1, []]);
@@ -353,7 +353,7 @@ describe('two chains', () => {
       .poll(async () => {
         await a.anvil.mine();
         return a.port.orderStatus(trade.orderId);
-      }, { timeout: 15_000, interval: 150 })
+      }, { timeout: 40_000, interval: 150 })
       .toBe('deposited');
     expect(await a.port.receipt(opened?.txHash as Hex)).toMatchObject({ status: 'success' });
     await fill(trade);
@@ -389,7 +389,7 @@ describe('two chains', () => {
     const client = createAttestationClient({ chains: ports(), recovery: createRecovery(), clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls: attesterUrls });
     const attestation = fillAttestation(fact);
     let signatures: readonly Hex[] | undefined;
-    await expect.poll(async () => (signatures = await client.signatures(attestation, { chainId: a.chain.id, oracle: a.chain.oracle }, trade.orderId))?.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(async () => (signatures = await client.signatures(attestation, { chainId: a.chain.id, oracle: a.chain.oracle }, trade.orderId))?.length, { timeout: 40_000 }).toBe(2);
     const proofTx = await a.send(operator.address, a.chain.oracle, submitAttestationsCall(attestation.remoteChainId, attestation.application, [{ payloadHash: attestation.payloadHash, signatures: signatures ?? [] }]));
     const finaliseTx = await a.send(operator.address, a.chain.escrow, finaliseCall(trade.order, [{ timestamp: filled.timestamp, solver: lps[0].address }]));
     await a.anvil.mine(20);

@@ -89,7 +89,7 @@ test('half open: no answer to a ping, and the connection is replaced', async () 
 
 test('nobody at home: keeps trying, and stop ends it', async () => {
   const feed = start({ url: 'ws://127.0.0.1:9' });
-  await vi.waitFor(() => expect(exchange.attempts.length).toBeGreaterThan(2));
+  await vi.waitFor(() => expect(exchange.attempts.length).toBeGreaterThan(2), { timeout: 40_000 });
   feed.stop();
   const count = exchange.attempts.length;
   await new Promise((resolve) => setTimeout(resolve, 50));

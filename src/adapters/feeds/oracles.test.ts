@@ -39,11 +39,11 @@ afterAll(async () => {
   await anvil.stop();
 });
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 10 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 40_000, interval: 10 });
 
 async function send(to: Address | null, data: Hex): Promise<{ contractAddress: Address }> {
   const hash = await anvil.rpc<Hex>('eth_sendTransaction', [{ from: sender, ...(to && { to }), data, gas: '0xe4e1c0' }]);
-  const receipt = await vi.waitUntil(() => anvil.rpc<{ status: Hex; contractAddress: Address } | null>('eth_getTransactionReceipt', [hash]), { timeout: 5_000, interval: 10 });
+  const receipt = await vi.waitUntil(() => anvil.rpc<{ status: Hex; contractAddress: Address } | null>('eth_getTransactionReceipt', [hash]), { timeout: 40_000, interval: 10 });
   if (receipt?.status !== '0x1') throw new Error('reverted');
   await caughtUp();
   return receipt;

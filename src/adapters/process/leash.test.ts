@@ -52,5 +52,5 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('a parent that ends by %s t
   const pid = await new Promise<number>((done) => parent.stdout.on('data', (chunk: Buffer) => done(Number(/pid (\d+)/.exec(chunk.toString())?.[1]))));
   expect(isRunning(pid)).toBe(true);
   parent.kill(signal);
-  await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid), { timeout: 40_000 }).toBe(false);
 });
