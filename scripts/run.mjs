@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { vitest } from './vitest.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
@@ -118,7 +119,6 @@ async function test(patterns) {
   services();
   if (patterns.length > 0) return run(bin('vitest'), ['run', ...patterns]);
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-test-'));
-  const report = join(folder, 'vitest.json');
   const steps = [
     ['types', () => run(bin('tsc'), ['--noEmit'])],
     ['lint', () => run(bin('oxlint'), ['--deny-warnings'])],
@@ -126,13 +126,18 @@ async function test(patterns) {
     ['contracts: generated ABI and bytecode are fresh', () => run(process.execPath, ['scripts/contracts.mjs', 'check'])],
     ['contracts: forge tests, fuzz and invariants', () => run(process.execPath, ['scripts/contracts.mjs', 'test'], countForge)],
     ['contracts: gas snapshot', () => run(process.execPath, ['scripts/contracts.mjs', 'snapshot', '--check'])],
-    ['vitest', () => run(bin('vitest'), ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`])],
+    ['vitest', runVitest],
   ];
   const count = { passed: 0, failed: 0 };
   let forge;
   function countForge(line) {
     const match = /(\d+) tests? passed, (\d+) failed/.exec(line);
     if (match && /test suites? in/.test(line)) forge = { passed: Number(match[1]), failed: Number(match[2]) };
+  }
+  let verdict;
+  async function runVitest() {
+    verdict = await vitest((words) => run(bin('vitest'), words), folder, ROOT);
+    return verdict.failed === 0 ? 0 : 1;
   }
   const failures = [];
   for (const [name, step] of steps) {
@@ -143,9 +148,8 @@ async function test(patterns) {
     if (status !== 0) failures.push(name);
     console.log(`== ${name}: ${status === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedMs) / 1000).toFixed(1)} s)`);
   }
-  const vitest = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
   rmSync(folder, { recursive: true });
-  for (const [part, result] of [['forge', forge], ['vitest', vitest && { passed: vitest.numPassedTests, failed: vitest.numFailedTests }]]) {
+  for (const [part, result] of [['forge', forge], ['vitest', verdict]]) {
     if (result && result.passed > 0) {
       count.passed += result.passed;
       count.failed += result.failed;
@@ -154,7 +158,8 @@ async function test(patterns) {
       failures.push(`${part} ran no test`);
     }
   }
-  if (failures.length > 0) console.log(`\nFailed: ${failures.join('; ')}`);
+  if (verdict?.lines.length) console.log(`\n${verdict.lines.join('\n')}`);
+  if (failures.length > 0) console.log(`\nFAILED ${failures.join('; ')}`);
   console.log(`\n${count.passed} passed, ${count.failed} failed`);
   return count.failed === 0 ? 0 : 1;
 }
@@ -179,6 +184,10 @@ async function ci() {
     console.log(`npm run demo -- --once ended with status ${demo.status} and ${checks.length} checks: counted as a failure.`);
     count.failed += 1;
   }
+  // What is wrong stands at the end, where whoever reads only the end finds it.
+  const named = tests.output.split('\n').filter((line) => /^(FAILED|UNSTEADY) /.test(line));
+  const broken = checks.filter((check) => !check.ok).map(({ name, detail }) => `FAILED demo > ${name} | ${detail}`);
+  console.log([...named, ...broken].join('\n'));
   console.log(`${count.passed} passed, ${count.failed} failed`);
   return count.failed === 0 ? 0 : 1;
 }
