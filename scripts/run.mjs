@@ -27,6 +27,7 @@ const commands = {
   },
   docs: () => documents(),
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
+  faults: (args) => (install(), services(), typescript('test/faults/main.ts', args)),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
   soak: ([name, ...args]) => (install(), name === 'ledger' ? typescript('test/soak/main.ts', args) : fail('What is soaked is the ledger: npm run soak:ledger -- --events 1000000 --seed 1')),
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
@@ -175,6 +176,15 @@ async function ci() {
   }
   if (tests.status !== 0 && count.failed === 0) count.failed += 1;
   if (!closing) console.log('npm test printed no closing line: counted as a failure.');
+
+  const folder = mkdtempSync(join(tmpdir(), 'firmquote-faults-'));
+  const report = join(folder, 'faults.json');
+  const faulty = await captured('npm', ['run', 'test:faults', '--', '--report', report]);
+  const faults = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { numPassedTests: 0, numFailedTests: 1 };
+  rmSync(folder, { recursive: true });
+  count.passed += faults.numPassedTests;
+  count.failed += faults.numFailedTests;
+  if (faulty.status !== 0 && faults.numFailedTests === 0) count.failed += 1;
 
   const demo = await captured('npm', ['run', 'demo', '--', '--once']);
   const checks = lastJson(demo.output)?.checks ?? [];

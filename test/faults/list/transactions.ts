@@ -1,0 +1,5 @@
+/** Transactions that do not go their way. */
+
+import type { Fault } from '../fault.ts';
+
+export const TRANSACTIONS: readonly Fault[] = [];

@@ -1,0 +1,31 @@
+/** `npm run test:faults`: every fault, or those named, with a seed that is printed; or the proof of their defences; or the page about them. */
+
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { FAULTS } from './faults.ts';
+import { mutate } from './mutate.ts';
+import { page } from './page.ts';
+import { SEED } from './seed.ts';
+
+const ROOT = resolve(import.meta.dirname, '..', '..');
+const { values, positionals: ids } = parseArgs({ allowPositionals: true, options: { seed: { type: 'string' }, mutate: { type: 'boolean' }, page: { type: 'boolean' }, report: { type: 'string' } } });
+const unknown = ids.filter((id) => !FAULTS.some((fault) => fault.id === id));
+
+if (unknown.length > 0) {
+  console.error(`There is no fault ${unknown.join(', ')}. They are F1 to F${FAULTS.length}: docs/faults.md.`);
+  process.exitCode = 1;
+} else if (values.page) {
+  writeFileSync(join(ROOT, 'docs/faults.md'), page());
+} else if (values.mutate) {
+  process.exitCode = mutate(ids) === 0 ? 0 : 1;
+} else {
+  const seed = values.seed ?? String(SEED);
+  console.log(`faults: seed ${seed} (again: npm run test:faults -- --seed ${seed})`);
+  const files = [...new Set(FAULTS.filter(({ id }) => ids.includes(id)).map(({ test }) => test))];
+  const names = ids.length > 0 ? ['-t', `^(${ids.join('|')}):`] : [];
+  const reports = values.report ? ['--reporter=default', '--reporter=json', `--outputFile.json=${values.report}`] : [];
+  const { status } = spawnSync(join(ROOT, 'node_modules/.bin/vitest'), ['run', '--config', 'vitest.faults.config.ts', ...reports, ...files, ...names], { cwd: ROOT, stdio: 'inherit', env: { ...process.env, FIRMQUOTE_SEED: seed } });
+  process.exitCode = status ?? 1;
+}
