@@ -1,0 +1,241 @@
+/** A node that errs on command: JSON-RPC over HTTP in front of a real one, single or in batches, with a fault per method that can be switched while it runs. */
+
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+type Params = readonly unknown[];
+
+export type RpcFault =
+  /** Asks the node, then answers something else. */
+  | { do: 'lie'; answer: (honest: unknown, params: Params) => unknown }
+  /** Answers as a node whose newest block is this one: older heads, older state, no later logs, receipts or blocks. */
+  | { do: 'stale'; at: bigint }
+  /** Answers null, whatever the node has. */
+  | { do: 'null' }
+  /** Leaves logs out: of eth_getLogs, and of receipts. */
+  | { do: 'drop_logs' }
+  /** Answers without asking the node: what was sent never gets there. */
+  | { do: 'drop'; answer: (params: Params) => unknown }
+  /** Passes the request on and keeps the reply to itself: no answer at all, or the line is cut. */
+  | { do: 'swallow'; how: 'silence' | 'hang_up' }
+  /** Passes the request on twice and answers what the node said to the second. */
+  | { do: 'duplicate' }
+  | { do: 'delay'; ms: number }
+  | { do: 'reject'; code: number; message: string; data?: unknown };
+
+export interface RpcProxy {
+  url: string;
+  /** For one method, or for all of them ('*'); the newest rule that fits wins. `when` looks at the parameters. Returns how to lift it. */
+  fault(method: string, fault: RpcFault, when?: (params: Params) => boolean): () => void;
+  /** Lifts every fault; replies that were kept back stay lost. */
+  heal(): void;
+  /** Nobody listens any more: connections are refused until `up`. */
+  down(): Promise<void>;
+  up(): Promise<void>;
+  /** Requests seen so far, of one method or of all; a batch counts each. */
+  calls(method?: string): number;
+  /** Requests to which a fault was applied. */
+  faulted(method?: string): number;
+  /** HTTP requests that wait for their answer now, and the most that ever did at once. */
+  waiting(): { now: number; most: number };
+  stop(): Promise<void>;
+}
+
+interface Call {
+  id: unknown;
+  method: string;
+  params?: Params;
+}
+
+interface Answer {
+  jsonrpc: '2.0';
+  id: unknown;
+  result?: unknown;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+interface Rule {
+  method: string;
+  fault: RpcFault;
+  when: (params: Params) => boolean;
+}
+
+/** How a fault says that there will be no answer. */
+class Swallowed extends Error {
+  readonly how: 'silence' | 'hang_up';
+  constructor(how: 'silence' | 'hang_up') {
+    super(how);
+    this.how = how;
+  }
+}
+
+export async function startRpcProxy(target: string): Promise<RpcProxy> {
+  let rules: Rule[] = [];
+  const seen = new Map<string, number>();
+  const hit = new Map<string, number>();
+  const sockets = new Set<Socket>();
+  const sleeping = new Set<() => void>();
+  let waiting = 0;
+  let most = 0;
+
+  async function ask(method: string, params: Params): Promise<Omit<Answer, 'id'>> {
+    const response = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
+    return (await response.json()) as Answer;
+  }
+
+  async function answer({ id, method, params = [] }: Call): Promise<Answer> {
+    count(seen, method);
+    const rule = rules.findLast((candidate) => (candidate.method === '*' || candidate.method === method) && candidate.when(params));
+    if (!rule) return { ...(await ask(method, params)), id };
+    count(hit, method);
+    const { fault } = rule;
+    const said = (result: unknown): Answer => ({ jsonrpc: '2.0', id, result });
+    switch (fault.do) {
+      case 'lie': {
+        const honest = await ask(method, params);
+        return honest.error ? { ...honest, id } : said(fault.answer(honest.result, params));
+      }
+      case 'stale':
+        return { ...(await asOf(fault.at, method, params, ask)), id };
+      case 'null':
+        return said(null);
+      case 'drop_logs': {
+        const honest = await ask(method, params);
+        return { ...honest, id, ...(honest.result !== undefined && { result: withoutLogs(honest.result) }) };
+      }
+      case 'drop':
+        return said(fault.answer(params));
+      case 'swallow':
+        await ask(method, params);
+        throw new Swallowed(fault.how);
+      case 'duplicate':
+        await ask(method, params);
+        return { ...(await ask(method, params)), id };
+      case 'delay':
+        await sleep(fault.ms);
+        return { ...(await ask(method, params)), id };
+      case 'reject':
+        return { jsonrpc: '2.0', id, error: { code: fault.code, message: fault.message, ...(fault.data !== undefined && { data: fault.data }) } };
+    }
+  }
+
+  function sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, ms);
+      function done(): void {
+        clearTimeout(timer);
+        sleeping.delete(done);
+        resolve();
+      }
+      sleeping.add(done);
+    });
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    waiting += 1;
+    most = Math.max(most, waiting);
+    try {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+      const reply = Array.isArray(body) ? await Promise.all(body.map(answer)) : await answer(body);
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(reply));
+    } catch (error) {
+      // What the node behind does not answer is not answered here either.
+      if (!(error instanceof Swallowed) || error.how === 'hang_up') response.destroy();
+    } finally {
+      waiting -= 1;
+    }
+  }
+
+  const http = createHttpServer((request, response) => void serve(request, response));
+  let door = await listen(0);
+  const { port } = door.address() as { port: number };
+
+  /** A listener of its own, so that it can be shut and opened again on the same port without ending the server behind. */
+  function listen(at: number): Promise<Server> {
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+      http.emit('connection', socket);
+    });
+    return new Promise((resolve, reject) => server.once('error', reject).listen(at, '127.0.0.1', () => resolve(server)));
+  }
+
+  function shut(): Promise<void> {
+    const closed = new Promise<void>((resolve) => door.close(() => resolve()));
+    for (const socket of sockets) socket.destroy();
+    return closed;
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    fault(method, fault, when = () => true) {
+      const rule = { method, fault, when };
+      rules.push(rule);
+      return () => {
+        rules = rules.filter((other) => other !== rule);
+      };
+    },
+    heal() {
+      rules = [];
+      for (const wake of sleeping) wake();
+    },
+    down: shut,
+    async up() {
+      door = await listen(port);
+    },
+    calls: (method) => total(seen, method),
+    faulted: (method) => total(hit, method),
+    waiting: () => ({ now: waiting, most }),
+    async stop() {
+      for (const wake of sleeping) wake();
+      await shut();
+    },
+  };
+}
+
+/** What a node would say whose newest block is `at`. */
+async function asOf(at: bigint, method: string, params: Params, ask: (method: string, params: Params) => Promise<Omit<Answer, 'id'>>): Promise<Omit<Answer, 'id'>> {
+  const head = `0x${at.toString(16)}`;
+  const isLater = (tag: unknown): boolean => typeof tag === 'string' && /^0x[0-9a-f]{1,16}$/i.test(tag) && BigInt(tag) > at;
+  const pinned = (tag: unknown): unknown => (tag === undefined || tag === 'latest' || tag === 'pending' ? head : tag);
+  const none: Omit<Answer, 'id'> = { jsonrpc: '2.0', result: null };
+  const unknown: Omit<Answer, 'id'> = { jsonrpc: '2.0', error: { code: -32_000, message: 'header not found' } };
+  switch (method) {
+    case 'eth_blockNumber':
+      return { jsonrpc: '2.0', result: head };
+    case 'eth_getBlockByNumber':
+      return isLater(params[0]) ? none : ask(method, [pinned(params[0]), params[1]]);
+    case 'eth_call':
+    case 'eth_estimateGas':
+    case 'eth_getBalance':
+    case 'eth_getCode':
+    case 'eth_getTransactionCount':
+      return isLater(params[1]) ? unknown : ask(method, [params[0], pinned(params[1]), ...params.slice(2)]);
+    case 'eth_getLogs': {
+      const filter = params[0] as { fromBlock?: unknown; toBlock?: unknown };
+      if (isLater(filter.fromBlock)) return { jsonrpc: '2.0', result: [] };
+      return ask(method, [{ ...filter, fromBlock: pinned(filter.fromBlock), toBlock: isLater(filter.toBlock) ? head : pinned(filter.toBlock) }]);
+    }
+    case 'eth_getTransactionReceipt': {
+      const honest = await ask(method, params);
+      return isLater((honest.result as { blockNumber?: unknown } | null)?.blockNumber) ? none : honest;
+    }
+    default:
+      return ask(method, params);
+  }
+}
+
+function withoutLogs(result: unknown): unknown {
+  if (Array.isArray(result)) return [];
+  return typeof result === 'object' && result !== null && 'logs' in result ? { ...result, logs: [] } : result;
+}
+
+function count(counts: Map<string, number>, method: string): void {
+  counts.set(method, (counts.get(method) ?? 0) + 1);
+}
+
+function total(counts: ReadonlyMap<string, number>, method: string | undefined): number {
+  return method === undefined ? [...counts.values()].reduce((sum, n) => sum + n, 0) : (counts.get(method) ?? 0);
+}
