@@ -422,7 +422,8 @@ describe.concurrent('takers', () => {
       expect(await stage.ask()).toBe('free_option');
       expect(stage.node.risk().suspects[0]).toMatchObject({ taker: taker.address, step: 3 });
       await shows(stage, 'free_option');
-      expect(spreads[8]).toBeLessThan(spreads[0] as number);
+      // Of those as long as the first: a short one costs less, and how soon they get short depends on the clock.
+      expect(Math.min(...spreads.filter((_, n) => (lives[n] as number) > 8))).toBeLessThan(spreads[0] as number);
       expect([(lives[0] as number) > 8, (lives.at(-1) as number) < 4]).toEqual([true, true]);
       const other = account(65);
       for (let n = 0; n < 60; n++) {
