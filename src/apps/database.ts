@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UpstreamError } from '../domain/errors.ts';
 import type { Log } from '../ports/log.ts';
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded.ts';
-import { type Migration, migrate } from '../adapters/postgres/migrate.ts';
+import { checkSchema, type Migration, migrate, SchemaError } from '../adapters/postgres/migrate.ts';
 import { connectDatabase, type Database } from '../adapters/postgres/pool.ts';
 import type { Life } from './process.ts';
 import { lockDirectory } from './directory-lock.ts';
@@ -17,6 +17,8 @@ export interface DatabaseSection {
   name: string;
   maxConnections: number;
 }
+
+const SCHEMA_WATCH_MS = 5_000;
 
 export interface DatabaseTools {
   life: Life;
@@ -41,7 +43,19 @@ export async function openDatabase(section: DatabaseSection, { schema, migration
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
+  watchSchema(db, migrations, life);
   return db;
+}
+
+/** A newer program may take away what this one needs while it runs: then it ends, rather than write what that one would misread. */
+function watchSchema(db: Database, migrations: readonly Migration[], life: Life): void {
+  const timer = setInterval(() => {
+    checkSchema(db, migrations).catch((error: unknown) => {
+      if (error instanceof SchemaError) life.stop(error.message, 1);
+    });
+  }, SCHEMA_WATCH_MS);
+  timer.unref();
+  life.onStop('watch over the schema', () => clearInterval(timer));
 }
 
 /** Registers the embedded server's end when it starts one. */

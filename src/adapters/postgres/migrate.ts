@@ -1,32 +1,85 @@
-/** Forward-only migrations under a lock, so that any number of replicas may start at once and old ones keep running meanwhile. */
+/** Forward-only migrations under a lock: any number of replicas may start at once, and programs of the release before go on working on the result. */
 
-import { InvariantError } from '../../domain/errors.ts';
-import type { Database } from './pool.ts';
+import { createHash } from 'node:crypto';
+import { InvariantError, RequestError } from '../../domain/errors.ts';
+import type { Database, Queryable } from './pool.ts';
 
 export interface Migration {
   /** `<room>-<number>-<what>`; never changes once released. */
   id: string;
-  /** Expand, then contract in a later release: the version before must be able to run on the result. */
+  /** Never changes once released either: its checksum is kept where it ran. */
   sql: string;
+  /**
+   * Programs that do not know this migration cannot work on its result: they refuse to start, and stop where they run. Absent, it only
+   * adds (expand), and the release before must be able to go on. Take away (contract) a release after the last program that needed it.
+   */
+  contract?: true;
 }
 
 const LOCK_KEY = 7_163_001;
+/** A table that is busy for longer holds up everybody who queues behind us: give way, and try again later. */
+const LOCK_TIMEOUT_MS = 4_000;
 
-/** Brings the database's schema up to date. Safe to call from every process at every start. */
+/** Brings the database's schema up to date; answers with what was done. Safe to call from every process at every start. Throws `SchemaError` where this program must not work on what is there. */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(database.schema)) throw new InvariantError(`"${database.schema}" is no schema name: lower-case letters, digits and _.`);
   return database.transaction(async (session) => {
     // An index over years of history takes as long as it takes.
     await session.query('set local statement_timeout = 0');
     await session.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
-    await session.query(`create schema if not exists ${database.schema}`);
-    await session.query('create table if not exists migration (id text primary key, applied_at timestamptz not null default now())');
-    const done = new Set((await session.query<{ id: string }>('select id from migration')).map((row) => row.id));
-    const due = migrations.filter(({ id }) => !done.has(id));
-    for (const { id, sql } of due) {
+    await session.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await prepare(session, database.schema);
+    const done = await readDone(session);
+    requireLivable(done, migrations);
+    const due = migrations.filter(({ id }) => !done.some((row) => row.id === id));
+    for (const { id, sql, contract = false } of due) {
       await session.query(sql);
-      await session.query('insert into migration (id) values ($1)', [id]);
+      await session.query('insert into migration (id, sha256, contract) values ($1, $2, $3)', [id, checksum(sql), contract]);
     }
     return due.map(({ id }) => id);
   });
+}
+
+/** Throws `SchemaError` once somebody has changed the schema in a way that this program cannot work with. */
+export async function checkSchema(database: Queryable, migrations: readonly Migration[]): Promise<void> {
+  requireLivable(await readDone(database), migrations);
+}
+
+interface Done {
+  id: string;
+  /** null: it ran before checksums were kept. */
+  sha256: string | null;
+  contract: boolean;
+  [column: string]: unknown;
+}
+
+async function prepare(session: Queryable, schema: string): Promise<void> {
+  await session.query(`create schema if not exists ${schema}`);
+  await session.query('create table if not exists migration (id text primary key, applied_at timestamptz not null default now())');
+  // Only where it is missing: the statement would wait for whoever reads the table.
+  const [row] = await session.query(`select 1 from information_schema.columns where table_schema = $1 and table_name = 'migration' and column_name = 'contract'`, [schema]);
+  if (!row) await session.query('alter table migration add column sha256 text, add column contract boolean not null default false');
+}
+
+const readDone = (session: Queryable): Promise<Done[]> => session.query<Done>('select id, sha256, contract from migration');
+
+function requireLivable(done: readonly Done[], migrations: readonly Migration[]): void {
+  const known = new Map(migrations.map(({ id, sql }) => [id, sql]));
+  for (const { id, sha256, contract } of done) {
+    const sql = known.get(id);
+    if (sql === undefined && contract) {
+      throw new SchemaError(`A newer firmquote has changed this database ("${id}") in a way that this version cannot work with. Start the newer version; this one could write what the newer one would misread.`, id);
+    }
+    if (sql !== undefined && sha256 !== null && sha256 !== checksum(sql)) {
+      throw new SchemaError(`Migration "${id}" of this version is not the one that ran on this database (its text has changed since). Start the version that made the database, or bring back the migration as it was: add a new one instead.`, id);
+    }
+  }
+}
+
+const checksum = (sql: string): string => createHash('sha256').update(sql).digest('hex');
+
+export class SchemaError extends RequestError {
+  constructor(message: string, id: string) {
+    super(message, { code: 'schema', facts: { id } });
+  }
 }

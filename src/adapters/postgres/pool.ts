@@ -52,44 +52,73 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   });
   // Without a listener a server that stops takes the process with it.
   pool.on('error', (error) => log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost'));
-  const on = (session: pg.Pool | pg.PoolClient): Queryable => ({
-    async query<R extends Row>(statement: Statement | string, values: readonly unknown[] = []) {
-      try {
-        const config = typeof statement === 'string' ? { text: statement } : statement;
-        return (await session.query({ ...config, values: [...values] })).rows as R[];
-      } catch (error) {
-        throw toDatabaseError(error);
-      }
-    },
+  const run = async <R extends Row>(session: pg.Pool | pg.PoolClient, statement: Statement | string, values: readonly unknown[]) => {
+    const config = typeof statement === 'string' ? { text: statement } : statement;
+    return (await session.query({ ...config, values: [...values] })).rows as R[];
+  };
+  const within = (session: pg.PoolClient): Queryable => ({
+    query: (statement, values = []) =>
+      run<never>(session, statement, values).catch((error: unknown) => {
+        throw isStalePlan(error) ? new StalePlan() : toDatabaseError(error);
+      }),
   });
+
+  async function once<T>(work: (session: Queryable) => Promise<T>): Promise<T> {
+    const session = await pool.connect().catch((error: unknown) => {
+      throw toDatabaseError(error);
+    });
+    let broken: Error | undefined;
+    try {
+      const scope = within(session);
+      await scope.query('begin');
+      const result = await work(scope);
+      await scope.query('commit');
+      return result;
+    } catch (error) {
+      await session.query('rollback').catch((failure: Error) => {
+        broken = failure;
+      });
+      if (error instanceof StalePlan) broken = error;
+      throw error;
+    } finally {
+      session.release(broken);
+    }
+  }
+
+  /** Each connection finds out for itself that a plan is stale, and is thrown away for it. */
+  async function withFreshPlans<T>(work: () => Promise<T>): Promise<T> {
+    for (let left = maxConnections; ; left -= 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof StalePlan || isStalePlan(error))) throw error;
+        if (left === 0) throw toDatabaseError(error);
+      }
+    }
+  }
+
   return {
     url,
     schema,
     pool,
-    query: on(pool).query,
-    async transaction(work) {
-      const session = await pool.connect().catch((error: unknown) => {
-        throw toDatabaseError(error);
-      });
-      let broken: Error | undefined;
-      try {
-        const scope = on(session);
-        await scope.query('begin');
-        const result = await work(scope);
-        await scope.query('commit');
-        return result;
-      } catch (error) {
-        await session.query('rollback').catch((failure: Error) => {
-          broken = failure;
-        });
-        throw error;
-      } finally {
-        session.release(broken);
-      }
-    },
+    // The pool itself closes a connection whose statement failed.
+    query: <R extends Row>(statement: Statement | string, values: readonly unknown[] = []) =>
+      withFreshPlans(() => run<R>(pool, statement, values)).catch((error: unknown) => {
+        throw error instanceof UpstreamError ? error : toDatabaseError(error);
+      }),
+    transaction: (work) => withFreshPlans(() => once(work)),
     close: () => pool.end(),
   };
 }
+
+/** A newer program has added a column while this connection had planned a statement: planned anew, it works. */
+class StalePlan extends UpstreamError {
+  constructor() {
+    super('The database was changed under a prepared statement.', { code: 'database_unavailable' });
+  }
+}
+
+const isStalePlan = (error: unknown): boolean => (error as { code?: string }).code === '0A000' && /cached plan must not change/.test((error as { message?: string }).message ?? '');
 
 /** A violated unique constraint: an expected answer to some statements, so it names which. */
 export class UniqueViolation extends UpstreamError {

@@ -3,7 +3,6 @@
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
 import { migrate } from '../../adapters/postgres/migrate.ts';
-import { VENUE_MIGRATIONS } from '../../adapters/postgres/migrations/venue.ts';
 import { connectDatabase, type Database } from '../../adapters/postgres/pool.ts';
 import { createVenueStore } from '../../adapters/postgres/venue-store.ts';
 import type { Log } from '../../ports/log.ts';
@@ -12,7 +11,7 @@ import { loadConfig } from '../config/load.ts';
 import { borrowDatabaseUrl } from '../database.ts';
 import type { SecretContext } from '../keys.ts';
 import { type VenueConfig, zVenueConfig } from '../venue/config.ts';
-import { VENUE_SCHEMA } from '../venue/schema.ts';
+import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 import { seed } from '../venue/seed.ts';
 
 export interface VenueDatabase {
@@ -31,7 +30,7 @@ export async function withVenueDatabase(file: string, work: (opened: VenueDataba
   const { url, giveBack } = await borrowDatabaseUrl(config.database, { log, secrets });
   const db = connectDatabase({ url, schema: VENUE_SCHEMA, maxConnections: 4, log });
   try {
-    await migrate(db, VENUE_MIGRATIONS);
+    await migrate(db, VENUE_TABLES);
     const venue = createVenueStore(db);
     await seed(venue, config, log);
     await work({ db, venue, config, log, secrets });

@@ -3,13 +3,12 @@
 import { createAdminStore } from '../../adapters/postgres/admin-store.ts';
 import { connectDatabase } from '../../adapters/postgres/pool.ts';
 import { migrate } from '../../adapters/postgres/migrate.ts';
-import { VENUE_MIGRATIONS } from '../../adapters/postgres/migrations/venue.ts';
 import { createVenueStore } from '../../adapters/postgres/venue-store.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import type { Log } from '../../ports/log.ts';
 import { mintKey, type NewKey } from '../../venue/keys.ts';
-import { VENUE_SCHEMA } from '../venue/schema.ts';
+import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 import { TRAVEL_RULE_USD } from './configs.ts';
 import type { DemoState } from './state.ts';
 
@@ -19,7 +18,7 @@ export const OTHER_WORKSPACE = 'other';
 export async function issueDemoKeys(databaseUrl: string, state: DemoState, log: Log): Promise<DemoState['apiKeys']> {
   const db = connectDatabase({ url: databaseUrl, schema: VENUE_SCHEMA, maxConnections: 2, log });
   try {
-    await migrate(db, VENUE_MIGRATIONS);
+    await migrate(db, VENUE_TABLES);
     const store = createVenueStore(db);
     for (const [id, name] of [[WORKSPACE, 'Demo workspace'], [OTHER_WORKSPACE, 'Another workspace']] as const) {
       await store.putWorkspace({ id, name, platformFeeBps: state.config.venue.platformFeeBps, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: id === WORKSPACE ? TRAVEL_RULE_USD : null });

@@ -1,3 +1,8 @@
-/** Where the venue's tables are in its database: one place, because the command line opens them too. */
+/** The venue's tables and where they are in its database: one place, because the command line opens them too. */
+
+import type { Migration } from '../../adapters/postgres/migrate.ts';
+import { TRANSACTION_MIGRATIONS } from '../../adapters/postgres/migrations/transactions.ts';
+import { VENUE_MIGRATIONS } from '../../adapters/postgres/migrations/venue.ts';
 
 export const VENUE_SCHEMA = 'venue';
+export const VENUE_TABLES: readonly Migration[] = [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS];

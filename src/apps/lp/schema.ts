@@ -1,0 +1,8 @@
+/** An LP's tables and where they are in its database: one place, because the command line opens them too. */
+
+import type { Migration } from '../../adapters/postgres/migrate.ts';
+import { LP_MIGRATIONS } from '../../adapters/postgres/migrations/lp.ts';
+import { TRANSACTION_MIGRATIONS } from '../../adapters/postgres/migrations/transactions.ts';
+
+export const LP_SCHEMA = 'lp';
+export const LP_TABLES: readonly Migration[] = [...LP_MIGRATIONS, ...TRANSACTION_MIGRATIONS];
