@@ -1,6 +1,7 @@
 /** `firmquote attester`: wiring of a watcher that signs fills it has seen deep enough. */
 
 import { attestationRoutes } from '../../adapters/attestations/routes.ts';
+import type { EvmChain } from '../../adapters/evm/chain.ts';
 import { healthRoutes, startOps } from '../../adapters/http/ops.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
@@ -13,7 +14,13 @@ import { openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
 import { zAttesterConfig } from './config.ts';
 
-export async function runAttester({ config: file }: { config: string }): Promise<void> {
+/** What an attester stands on. */
+export interface AttesterGround {
+  chains: readonly EvmChain[];
+}
+
+/** `wrap` may put something of its own around what the attester stands on: a fault, a recorder. */
+export async function runAttester({ config: file }: { config: string }, { wrap = (ground) => ground }: { wrap?: (ground: AttesterGround) => AttesterGround } = {}): Promise<void> {
   const { config } = await loadConfig(zAttesterConfig, file, process.env);
   const redactor = createRedactor();
   const log = createLog({ app: 'attester', level: config.log.level, redactor });
@@ -25,7 +32,7 @@ export async function runAttester({ config: file }: { config: string }): Promise
     const ops = await startOps({ ...config.ops, log, routes: healthRoutes({ ready: () => startup.ready(), metrics }) });
     life.onStop('operator door', () => ops.close());
     const signer = await openSigner(config.keys.attester, secrets);
-    const chains = await openChains(config.chains, { life, log, metrics, secrets });
+    const { chains } = wrap({ chains: await openChains(config.chains, { life, log, metrics, secrets }) });
     const attester = createAttester(
       { chains: new Map(chains.map((chain) => [chain.chain.id, chain])), signer, clock: systemClock, log, metrics },
       { lookBackSeconds: config.lookBackSeconds, staleMs: config.staleMs },

@@ -3,11 +3,10 @@
 import { startOps, healthRoutes } from '../../adapters/http/ops.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
+import type { EvmChain } from '../../adapters/evm/chain.ts';
 import { createLpAudit } from '../../adapters/postgres/lp-audit.ts';
 import { createJournalStore } from '../../adapters/postgres/journal-store.ts';
 import { createLpStore } from '../../adapters/postgres/lp-store.ts';
-import { LP_MIGRATIONS } from '../../adapters/postgres/migrations/lp.ts';
-import { TRANSACTION_MIGRATIONS } from '../../adapters/postgres/migrations/transactions.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
@@ -16,6 +15,10 @@ import { systemRandom } from '../../adapters/system/random.ts';
 import { createLinkClient } from '../../adapters/ws/link-client.ts';
 import { wantedOf } from '../../lp/market.ts';
 import { createLpNode } from '../../lp/node.ts';
+import type { JournalStore } from '../../ports/journal-store.ts';
+import type { Link } from '../../ports/link.ts';
+import type { LpStore } from '../../ports/lp-store.ts';
+import type { TxStore } from '../../ports/store.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds, createSequencers } from '../feeds.ts';
@@ -30,12 +33,21 @@ import { type LpAppConfig, zLpAppConfig } from './config.ts';
 import { openJournal } from './journal.ts';
 import { watchKillFile } from './kill-file.ts';
 import { createReloader, sha256Of } from './reload.ts';
+import { LP_SCHEMA, LP_TABLES } from './schema.ts';
 import { makeAdminToken } from './token.ts';
 import { loadPlugin } from './plugin.ts';
 
-const SCHEMA = 'lp';
+/** What an LP stands on, before anything is built on it. */
+export interface LpGround {
+  store: LpStore;
+  transactions: TxStore;
+  journal: JournalStore;
+  links: readonly Link[];
+  chains: readonly EvmChain[];
+}
 
-export async function runLp({ config: file }: { config: string }): Promise<void> {
+/** `wrap` may put something of its own around what the LP stands on: a fault, a recorder. */
+export async function runLp({ config: file }: { config: string }, { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {}): Promise<void> {
   const { config } = await loadConfig(zLpAppConfig, file, process.env);
   const redactor = createRedactor();
   const log = createLog({ app: 'lp', level: config.log.level, redactor }).child({ solver: config.lp.solver.id });
@@ -52,16 +64,15 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
 
     const signer = await openSigner(config.keys.operator, secrets);
     refuseOwner(config, signer.address);
-    const db = await openDatabase(config.database, { schema: SCHEMA, migrations: [...LP_MIGRATIONS, ...TRANSACTION_MIGRATIONS] }, { life, log, secrets });
-    const chains = await openChains(config.networks, { life, log, metrics, secrets });
-    const sequencers = createSequencers(config.networks, chains);
-    const brake = createBrake();
-    const transactions = createTxStore(db);
-    const senders = createTransactors(config.networks, chains, { signer, store: transactions, log, metrics });
-    const links = await Promise.all(
+    const db = await openDatabase(config.database, { schema: LP_SCHEMA, migrations: LP_TABLES }, { life, log, secrets });
+    const dialled = await Promise.all(
       config.venues.map(async ({ name, url, apiKey }) => createLinkClient({ clock: systemClock, log }, { name, url, apiKey: await openSecret(apiKey, secrets) })),
     );
-    const store = createLpStore(db);
+    const opened = await openChains(config.networks, { life, log, metrics, secrets });
+    const { store, transactions, journal: books, links, chains } = wrap({ store: createLpStore(db), transactions: createTxStore(db), journal: createJournalStore(db), links: dialled, chains: opened });
+    const sequencers = createSequencers(config.networks, chains);
+    const brake = createBrake();
+    const senders = createTransactors(config.networks, chains, { signer, store: transactions, log, metrics });
     const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
     if (life.stopping) return;
     const node = createLpNode(
@@ -72,7 +83,7 @@ export async function runLp({ config: file }: { config: string }): Promise<void>
         feeds: createFeeds(config.feeds, wantedOf(config.lp.prices), { secrets, chains, sequencers }),
         sequencers,
         store,
-        journal: createJournalStore(db),
+        journal: books,
         transactions,
         signer,
         recovery: createRecovery(),

@@ -5,9 +5,8 @@ import { healthRoutes, startOps } from '../../adapters/http/ops.ts';
 import { startHttp } from '../../adapters/http/server.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
+import type { EvmChain } from '../../adapters/evm/chain.ts';
 import { createPostgresBus } from '../../adapters/postgres/bus.ts';
-import { TRANSACTION_MIGRATIONS } from '../../adapters/postgres/migrations/transactions.ts';
-import { VENUE_MIGRATIONS } from '../../adapters/postgres/migrations/venue.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createVenueStore } from '../../adapters/postgres/venue-store.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
@@ -23,6 +22,9 @@ import { ORDERS_TOPIC } from '../../venue/submit.ts';
 import { COURIER, createCourier } from '../../venue/travel-rule.ts';
 import { createVenue } from '../../venue/venue.ts';
 import type { ChainSettings, VenueOptions } from '../../venue/options.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Queue } from '../../ports/queue.ts';
+import type { TxStore, VenueStore } from '../../ports/store.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds } from '../feeds.ts';
@@ -36,12 +38,22 @@ import { openAdmin } from './admin.ts';
 import { openDexVenues } from './dex.ts';
 import { createReference } from './reference.ts';
 import { watchRelayer } from './relayer.ts';
-import { VENUE_SCHEMA } from './schema.ts';
+import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
 import { seed } from './seed.ts';
 
 export type Role = 'api' | 'worker' | 'all';
 
-export async function runVenue({ config: file, role }: { config: string; role: Role }): Promise<void> {
+/** What a venue stands on, before anything is built on it. */
+export interface VenueGround {
+  store: VenueStore;
+  transactions: TxStore;
+  bus: Bus;
+  queue: Queue;
+  chains: readonly EvmChain[];
+}
+
+/** `wrap` may put something of its own around what the venue stands on: a fault, a recorder. */
+export async function runVenue({ config: file, role }: { config: string; role: Role }, { wrap = (ground) => ground }: { wrap?: (ground: VenueGround) => VenueGround } = {}): Promise<void> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
   const redactor = createRedactor();
   const log = createLog({ app: role === 'all' ? 'venue' : `venue-${role}`, level: config.log.level, redactor });
@@ -53,18 +65,17 @@ export async function runVenue({ config: file, role }: { config: string; role: R
     const ops = await startOps({ ...config.ops, log, routes: healthRoutes({ ready: () => startup.ready(), metrics }) });
     life.onStop('operator door', () => ops.close());
 
-    const db = await openDatabase(config.database, { schema: VENUE_SCHEMA, migrations: [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS] }, { life, log, secrets });
-    const store = createVenueStore(db);
-    await seed(store, config, log);
-    const bus = createPostgresBus(db, log.child({ part: 'bus' }));
-    life.onStop('event bus', () => bus.close());
-    const queue = openQueue(config.queue, db, { log, secrets });
-    life.onStop('queue', () => queue.close());
-    const chains = await openChains(config.chains, { life, log, metrics, secrets });
+    const db = await openDatabase(config.database, { schema: VENUE_SCHEMA, migrations: VENUE_TABLES }, { life, log, secrets });
+    const made = { store: createVenueStore(db), bus: createPostgresBus(db, log.child({ part: 'bus' })), transactions: createTxStore(db) };
+    await seed(made.store, config, log);
+    life.onStop('event bus', () => made.bus.close());
+    const wakeUps = openQueue(config.queue, db, { log, secrets });
+    life.onStop('queue', () => wakeUps.close());
+    const { store, transactions, bus, queue, chains } = wrap({ ...made, queue: wakeUps, chains: await openChains(config.chains, { life, log, metrics, secrets }) });
     const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
 
     const signer = role === 'api' ? undefined : await openSigner(config.keys.relayer, secrets);
-    const senders = signer ? createTransactors(config.chains, chains, { signer, store: createTxStore(db), log, metrics }) : undefined;
+    const senders = signer ? createTransactors(config.chains, chains, { signer, store: transactions, log, metrics }) : undefined;
     const ready: (() => Promise<readonly string[]>)[] = [];
     const outbound = openOutbound(config, { life });
     const routeVenues = openDexVenues(config.dex, byId);
