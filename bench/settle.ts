@@ -3,6 +3,7 @@
 import { cpus } from 'node:os';
 import { createBullQueue } from '../src/adapters/bullmq/queue.ts';
 import { createTransactor } from '../src/adapters/evm/transactor.ts';
+import { createPostgresBus } from '../src/adapters/postgres/bus.ts';
 import { TRANSACTION_MIGRATIONS } from '../src/adapters/postgres/migrations/transactions.ts';
 import { VENUE_MIGRATIONS } from '../src/adapters/postgres/migrations/venue.ts';
 import { createTxStore } from '../src/adapters/postgres/tx-store.ts';
@@ -34,8 +35,9 @@ const shared = { clock: systemClock, log: silentLog, metrics: silentMetrics };
 const transactor = createTransactor({ chain: c.port, store: createTxStore(await postgres.database('tx', TRANSACTION_MIGRATIONS)), signer: relayer.signer, ...shared }, { owner: 'bench' });
 await transactor.start();
 const queue = createBullQueue({ connection: { kind: 'postgres', url: await postgres.server.database('queue'), schema: 'bullmq' }, log: silentLog });
+const bus = createPostgresBus(db, silentLog);
 const chains = new Map([[c.chain.id, c.port]]);
-const advancer = createAdvancer({ store, chains, transactors: new Map([[c.chain.id, transactor]]), routeVenues: [], attestations: { signatures: async () => undefined }, queue, ...shared }, { owner: 'bench' });
+const advancer = createAdvancer({ store, chains, transactors: new Map([[c.chain.id, transactor]]), routeVenues: [], attestations: { signatures: async () => undefined }, queue, bus, ...shared }, { owner: 'bench' });
 await advancer.start();
 
 const trades = Array.from({ length: total }, () => makeTrade({ origin: c, taker, lps: [{ account: lp }], inputAmount: 1_000_000n, outputAmount: 10n ** 15n, validForSeconds: 600 }));
@@ -66,6 +68,7 @@ const transactions = await c.port.transactionCount(relayer.address, 'latest');
 await advancer.stop();
 await transactor.stop();
 await queue.close();
+await bus.close();
 await devnet.stop();
 await postgres.stop();
 console.log(

@@ -220,8 +220,8 @@ export interface OrderStore {
   openOrders(limit: number, after?: { createdAtMs: number; orderId: Bytes32 }): Promise<OrderRecord[]>;
   /** Orders, open or not yet final, in which this solver has a slice. */
   openOrdersOf(solverId: string): Promise<OrderRecord[]>;
-  /** Claims those of these orders that are open and that nobody else holds. */
-  claim(orderIds: readonly Bytes32[], owner: string, leaseMs: number): Promise<Claim[]>;
+  /** Claims those of these orders that are open and that nobody else holds; where chains are named, those that begin on one of them. */
+  claim(orderIds: readonly Bytes32[], owner: string, leaseMs: number, originChainIds?: readonly number[]): Promise<Claim[]>;
   /** Prolongs; answers with the claims that are still ours. */
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
   release(claims: readonly Claim[]): Promise<void>;

@@ -30,6 +30,8 @@ export interface Transactor {
   status(key: string): Promise<TxStatus | undefined>;
   /** Can it pay for gas at the moment, and is its lease held? */
   healthy(): boolean;
+  /** Is the lease ours as far as we know? Where it is not, another process sends. */
+  holds(): boolean;
   /** Takes the signer's lease, resumes every open slot, then works on every new head until stopped. */
   start(): Promise<void>;
   stop(): Promise<void>;

@@ -95,7 +95,7 @@ async function startWorker(relayer: TestAccount, { payouts = true } = {}): Promi
   const attestations = createAttestationClient({ chains: ports(), recovery: createRecovery(), clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls: attesterUrls });
   const queue = { wake: async () => {}, process: async () => {}, close: async () => {} };
   const deps = { store: v.store, chains: ports(), clock: systemClock, log: silentLog, metrics: silentMetrics };
-  const advancer = createAdvancer({ ...deps, transactors, routeVenues: [], attestations, queue }, { owner, leaseMs: 1_000, sweepMs: 200, graceMs: 0 });
+  const advancer = createAdvancer({ ...deps, transactors, routeVenues: [], attestations, queue, bus: v.bus }, { owner, leaseMs: 1_000, sweepMs: 200, graceMs: 0 });
   await advancer.start();
   const withdrawals = createWithdrawals({ ...deps, transactors: payouts ? transactors : new Map() }, { recordingSeconds: 0 });
   withdrawals.start();

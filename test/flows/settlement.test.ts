@@ -7,6 +7,7 @@ import { attestationRoutes } from '../../src/adapters/attestations/routes.ts';
 import { createBullQueue } from '../../src/adapters/bullmq/queue.ts';
 import { createTransactor } from '../../src/adapters/evm/transactor.ts';
 import { startOps } from '../../src/adapters/http/ops.ts';
+import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
 import { VENUE_MIGRATIONS } from '../../src/adapters/postgres/migrations/venue.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
@@ -19,6 +20,7 @@ import { outputHash, type MandateOutput } from '../../src/domain/order.ts';
 import { fillAttestation } from '../../src/domain/attestation.ts';
 import { fillApprovalDigest, releaseDigest } from '../../src/domain/commitment.ts';
 import type { Attestations } from '../../src/ports/attestations.ts';
+import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort, EscrowEvent } from '../../src/ports/chain.ts';
 import type { NewOrder, TxStore, VenueStore } from '../../src/ports/store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
@@ -36,6 +38,7 @@ let devnet: Devnet;
 let a: TestChain;
 let b: TestChain;
 let store: VenueStore;
+let bus: Bus;
 let txStore: TxStore;
 let queueUrl: string;
 let attesterUrls: string[];
@@ -49,7 +52,9 @@ let relayers = 500;
 beforeAll(async () => {
   [postgres, devnet] = await Promise.all([startTestPostgres(), startDevnet([31337, 31338], { landingMarginSeconds: 20, proofWindowSeconds: 60 })]);
   [a, b] = devnet.chains as [TestChain, TestChain];
-  store = createVenueStore(await postgres.database('venue', VENUE_MIGRATIONS));
+  const db = await postgres.database('venue', VENUE_MIGRATIONS);
+  store = createVenueStore(db);
+  bus = createPostgresBus(db, silentLog);
   txStore = createTxStore(await postgres.database('tx', TRANSACTION_MIGRATIONS));
   queueUrl = await postgres.server.database('queue');
   for (const chain of [a, b]) {
@@ -74,6 +79,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(closers.map((close) => close()));
   await devnet.stop();
+  await bus.close();
   await postgres.stop();
 });
 
@@ -103,7 +109,7 @@ async function startWorker(options: { relayer?: TestAccount; graceMs?: number; l
   const queue = createBullQueue({ connection: { kind: 'postgres', url: queueUrl, schema: 'bullmq' }, log: silentLog });
   const attestations = options.attestations ?? createAttestationClient({ chains: ports(), recovery: createRecovery(), clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls: ['http://127.0.0.1:9', ...attesterUrls] });
   const advancer = createAdvancer(
-    { store, chains: ports(), transactors, routeVenues: [], attestations, queue, clock: systemClock, log: silentLog, metrics: silentMetrics },
+    { store, chains: ports(), transactors, routeVenues: [], attestations, queue, bus, clock: systemClock, log: silentLog, metrics: silentMetrics },
     { owner: `worker-${relayers++}`, leaseMs: options.leaseMs ?? 1_000, sweepMs: 300, graceMs: options.graceMs ?? 0 },
   );
   await advancer.start();
@@ -305,6 +311,21 @@ describe('one chain', () => {
     await Promise.all(trades.map((trade) => reaches(trade, 'settled')));
     const sent = await Promise.all(relayers.map(({ address }) => a.port.transactionCount(address, 'latest')));
     expect(sent.reduce((sum, count) => sum + count)).toBe(trades.length);
+  });
+
+  test('two workers with one relayer: whoever may send has the orders, and the other has them when the first stops', async () => {
+    const relayer = await newRelayer();
+    const [first, second] = [await startWorker({ relayer }), await startWorker({ relayer })] as const;
+    const taker = await newTaker(a);
+    const some = () => Promise.all(Array.from({ length: 10 }, () => accept({ taker, inputAmount: 1_000_000n, outputAmount: 10n ** 15n })));
+    const early = await some();
+    // The queue gives wake-ups to either, as it pleases.
+    await Promise.all(early.map(({ orderId }) => second.wake(orderId)));
+    await Promise.all(early.map((trade) => reaches(trade, 'settled')));
+    await first.stop();
+    const late = await some();
+    await Promise.all(late.map((trade) => reaches(trade, 'settled')));
+    expect(await a.port.transactionCount(relayer.address, 'latest')).toBe(early.length + late.length);
   });
 
   test('a settlement that a reorganisation takes back before it is final comes back', async () => {

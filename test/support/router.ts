@@ -84,6 +84,7 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
         signatures: async (attestation, oracle) => [...ATTESTERS.slice(0, 2)].sort((x, y) => (x.address < y.address ? -1 : 1)).map(({ signer }) => signer.sign(attestationDigest(oracle.chainId ? { chainId: oracle.chainId, oracle: oracle.oracle } : oracle, attestation)) as Hex),
       },
       queue: { wake: async () => {}, process: async () => {}, close: async () => {} },
+      bus: v.bus,
       ...shared,
     },
     { owner: `worker-${accounts}`, leaseMs: 2_000, sweepMs: 150, graceMs: 0 },

@@ -428,6 +428,7 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
       });
     },
     status: statusFromStore,
+    holds: () => lease !== undefined,
     healthy: () => lease !== undefined && clock.monotonicMs() < lease.untilMs && !outOfFunds && (balanceWei === undefined || balanceWei >= minBalanceWei),
     async start() {
       stopped = false;

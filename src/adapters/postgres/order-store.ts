@@ -161,15 +161,15 @@ export function createOrderStore(db: Database): OrderStore {
       const rows = await db.query<OrderRow>({ name: 'order-open-of', text: `select ${ORDER_COLUMNS} from trade_order o where not final and solver_ids @> array[$1] order by created_at_ms, order_id` }, [solverId]);
       return rows.map(orderFromRow);
     },
-    async claim(orderIds, owner, leaseMs) {
+    async claim(orderIds, owner, leaseMs, originChainIds) {
       const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
         {
           name: 'order-claim',
           text: `update trade_order o set owner = $2, fence = fence + 1, lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-            from (select order_id from trade_order where order_id = any($1::bytea[]) and not final and (lease_until < clock_timestamp() or owner = $2) for update skip locked) free
+            from (select order_id from trade_order where order_id = any($1::bytea[]) and not final and (lease_until < clock_timestamp() or owner = $2) and ($4::bigint[] is null or origin_chain_id = any($4)) for update skip locked) free
             where o.order_id = free.order_id returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
         },
-        [orderIds.map(bytes), owner, leaseMs],
+        [orderIds.map(bytes), owner, leaseMs, originChainIds ?? null],
       );
       return rows.map(toClaim);
     },

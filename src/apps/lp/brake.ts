@@ -22,6 +22,7 @@ export function createBrake(): Brake {
     on: (transactor) => ({
       ...transactor,
       healthy: () => !held && transactor.healthy(),
+      holds: () => transactor.holds(),
       async submit(intent) {
         // What has its bytes already goes on: taking back is not possible, and not knowing is worse.
         if (held && (await transactor.status(intent.key)) === undefined) throw new UpstreamError('Sending is held by the operator. Free it at the admin door: POST /fills/resume.', { code: 'sending_held' });

@@ -105,7 +105,7 @@ export async function runVenue({ config: file, role }: { config: string; role: R
     }
     if (senders) {
       const worker = createAdvancer(
-        { store, chains: byId, transactors: senders, routeVenues, attestations: createProofs(config.attesters, { chains, log, metrics }), queue, clock: systemClock, log, metrics },
+        { store, chains: byId, transactors: senders, routeVenues, attestations: createProofs(config.attesters, { chains, log, metrics }), queue, bus, clock: systemClock, log, metrics },
         { owner: randomUUID(), topic: ORDERS_TOPIC },
       );
       life.onStop('senders', () => Promise.all([...senders.values()].map((sender) => sender.stop())));

@@ -1,20 +1,21 @@
 /**
  * Moves every open order on: looks at the chains, records what they say, takes the step that is ours. Events and submissions wake
  * it; a sweep looks at everything again, so that a lost wake-up costs seconds and nothing else. Several workers may run: an order
- * belongs to whoever holds its claim.
+ * belongs to whoever holds its claim, and only who may send on its origin claims it.
  */
 
 import { fillPayloadHash } from '../../domain/attestation.ts';
 import type { Fact, Failure } from '../../domain/fact.ts';
 import { addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import type { Attestations } from '../../ports/attestations.ts';
+import type { Bus } from '../../ports/bus.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { RouteVenue } from '../../ports/route-venue.ts';
-import type { Claim, OrderRecord, OrderStore } from '../../ports/store.ts';
+import type { Claim, OrderNews, OrderRecord, OrderStore } from '../../ports/store.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import { foldFacts, type Progress } from '../../settlement/lifecycle.ts';
 import { type Plan, plan } from '../../settlement/plan.ts';
@@ -33,6 +34,7 @@ export interface AdvancerDeps {
   routeVenues: readonly RouteVenue[];
   attestations: Attestations;
   queue: Queue;
+  bus: Pick<Bus, 'subscribe'>;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -74,7 +76,7 @@ const PAGE = 500;
 const SETTLE_SECONDS = [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300, 900];
 
 export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Advancer {
-  const { store, chains, queue, clock, log, metrics } = deps;
+  const { store, chains, queue, bus, clock, log, metrics } = deps;
   const { owner, leaseMs = 6_000, sweepMs = 5_000, graceMs = 8_000, topic = 'orders' } = options;
   const stepsTotal = metrics.counter('firmquote_venue_steps_total', 'Settlement transactions handed to a relayer', ['step', 'chain']);
   const endedTotal = metrics.counter('firmquote_venue_orders_ended_total', 'Orders that reached a public end, by status and failure code', ['status', 'code']);
@@ -93,6 +95,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   let stopped = true;
   let cancelSweep = () => {};
   let cancelRenewal = () => {};
+  let unsubscribe = async (): Promise<void> => {};
 
   /* Waking */
 
@@ -143,16 +146,20 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
 
   /* Taking orders on */
 
+  /** A chain without a relayer is only watched, by whoever comes first. */
+  const maySend = (chainId: number): boolean => deps.transactors.get(chainId)?.holds() ?? true;
+
   /** Wake-ups of the same moment share one claim. */
   function adopt(orderIds: Iterable<Bytes32>): Promise<void> {
     for (const orderId of orderIds) if (!work.has(orderId)) adopting.add(orderId);
     adoption ??= (async () => {
       await new Promise<void>((done) => clock.after(2, done));
       const wanted = [...adopting];
+      const chainIds = [...chains.keys()].filter(maySend);
       adopting.clear();
       adoption = undefined;
-      if (wanted.length === 0) return;
-      const claims = await store.claim(wanted, owner, leaseMs);
+      if (wanted.length === 0 || chainIds.length === 0) return;
+      const claims = await store.claim(wanted, owner, leaseMs, chainIds);
       await Promise.all(
         claims.map(async (claim) => {
           const record = await store.order(claim.orderId);
@@ -183,7 +190,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       const page = await store.openOrders(PAGE, after);
       const last = page.at(-1);
       after = page.length === PAGE && last ? { createdAtMs: last.createdAtMs, orderId: last.orderId } : undefined;
-      const unclaimed = page.filter(({ orderId }) => !work.has(orderId));
+      const unclaimed = page.filter(({ orderId, originChainId }) => !work.has(orderId) && maySend(originChainId));
       if (unclaimed.length > 0) {
         const byId = new Map(unclaimed.map((record) => [record.orderId, record]));
         for (const claim of await store.claim([...byId.keys()], owner, leaseMs)) {
@@ -200,6 +207,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   }
 
   async function renew(): Promise<void> {
+    await letGo();
     const held = [...work.values()];
     if (held.length === 0) return;
     const kept = new Map((await store.renew(held.map(({ claim }) => claim), leaseMs)).map((claim) => [claim.orderId, claim]));
@@ -208,6 +216,13 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       if (claim) item.claim = claim;
       else if (work.get(item.record.orderId) === item) drop(item);
     }
+  }
+
+  /** Orders of chains on which another worker sends by now are that worker's. */
+  async function letGo(): Promise<void> {
+    const others = [...work.values()].filter(({ record, running: busy }) => !busy && !maySend(record.originChainId));
+    for (const item of others) drop(item);
+    await store.release(others.map(({ claim }) => claim));
   }
 
   /* One look at one order */
@@ -319,12 +334,18 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       await sweep();
       cancelSweep = repeat(sweepMs, sweep, 'the sweep over open orders');
       cancelRenewal = repeat(leaseMs / 3, renew, 'the renewal of claims');
+      // A wake-up goes to one worker, perhaps not to the one that may send; news goes to all of them.
+      unsubscribe = await bus.subscribe(topic, (payload) => {
+        const { orderId, event } = JSON.parse(payload) as OrderNews;
+        if (event === 'order.created' && !stopped) adopt([orderId]).catch((error: unknown) => log.warn({ orderId, error }, 'a new order could not be taken on; the sweep will'));
+      });
       await queue.process(topic, 64, (orderId) => adopt([orderId as Bytes32]));
     },
     async stop() {
       stopped = true;
       cancelSweep();
       cancelRenewal();
+      await unsubscribe();
       await Promise.all([...watches.values()].map((watch) => watch.stop()));
       await Promise.all(running);
       await store.release([...work.values()].map(({ claim }) => claim)).catch(() => {});
