@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Batch} from "../src/Batch.sol";
 import {IEscrow, StandardOrder} from "../src/interfaces/IEscrow.sol";
 import {Base} from "./support/Base.sol";
 
@@ -102,5 +103,25 @@ contract GasTest is Base {
         openOrder(order);
         vm.warp(uint256(order.expires) + 1);
         measure("refund", stranger, abi.encodeCall(escrow.refund, (order)));
+    }
+
+    /// forge-config: default.isolate = true
+    function test_settle_in_batches() public {
+        Batch batch = new Batch(address(escrow));
+        uint256[3] memory sizes = [uint256(2), 8, 32];
+        string[3] memory names = ["each of 2", "each of 8", "each of 32"];
+        for (uint256 k; k < sizes.length; ++k) {
+            Batch.Call[] memory calls = new Batch.Call[](sizes[k]);
+            for (uint256 i; i < calls.length; ++i) {
+                StandardOrder memory order = simple();
+                bytes memory data = abi.encodeCall(escrow.settle, (order, by3009(order), commitments(order)));
+                calls[i] = Batch.Call(300_000, data);
+            }
+            vm.prank(stranger);
+            (uint256 failed,) = batch.run(calls);
+            uint256 total = vm.lastCallGas().gasTotalUsed;
+            eq(failed, 0, "all settle");
+            vm.snapshotValue(string.concat("settle in a batch, one output, EIP-3009, ", names[k]), total / sizes[k]);
+        }
     }
 }

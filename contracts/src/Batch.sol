@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IEscrow} from "./interfaces/IEscrow.sol";
+
+/// @title Batch
+/// @notice Several settlements of one escrow in one transaction, each on its own: what one of them does wrong, the others do not
+/// feel. Who calls settle or settleThrough means nothing to the escrow, since takers and LPs have signed; this contract can make
+/// those two calls and no other, holds nothing, is nobody's operator and has no owner. Unaudited.
+/// @dev What was settled, the escrow's own events say. Here is only said what was not.
+contract Batch {
+    struct Call {
+        /// @dev What the settlement may use at most; it gets all of it or the transaction ends.
+        uint256 gas;
+        /// @dev Of settle or settleThrough, with the selector.
+        bytes data;
+    }
+
+    /// @dev Calls to an address without code succeed and do nothing.
+    error NoCode(address escrow);
+    error Reentered();
+    error TooMany(uint256 calls);
+    error NotASettlement(uint256 index);
+    /// @dev The sender gave less gas than the limits of the calls come to.
+    error NotEnoughGas(uint256 index);
+
+    /// @param calls Bit i is set when call i reverted. Not emitted when none did.
+    event Failed(uint256 calls);
+
+    /// @dev The call itself, cold account included, and what is left to be done after the last one.
+    uint256 private constant SLACK = 10_000;
+
+    address public immutable ESCROW;
+
+    bool private transient _running;
+
+    constructor(address escrow) {
+        if (escrow.code.length == 0) revert NoCode(escrow);
+        ESCROW = escrow;
+    }
+
+    /// @notice Makes the calls in their order. One that reverts changes nothing and uses no more than its limit.
+    /// @return failed Bit i is set when call i reverted.
+    /// @return used Gas that each call took, before refunds.
+    function run(Call[] calldata calls) external returns (uint256 failed, uint256[] memory used) {
+        // What is called back from within would make its own event, and nobody could tell whose it is.
+        if (_running) revert Reentered();
+        _running = true;
+        if (calls.length > 256) revert TooMany(calls.length);
+        used = new uint256[](calls.length);
+        address to = ESCROW;
+        for (uint256 i; i < calls.length; ++i) {
+            uint256 limit = calls[i].gas;
+            bytes calldata data = calls[i].data;
+            bytes4 selector = bytes4(data);
+            if (selector != IEscrow.settle.selector && selector != IEscrow.settleThrough.selector) {
+                revert NotASettlement(i);
+            }
+            (bool enough, bool success, uint256 before) = (false, false, 0);
+            assembly ("memory-safe") {
+                // One after the other at the same place: memory grows with the longest call and not with their sum.
+                let place := mload(0x40)
+                calldatacopy(place, data.offset, data.length)
+                before := gas()
+                // A call never gets more than 63/64 of what is left, and silently less than was asked for: a settlement that
+                // would have worked would fail for want of gas, and look as if it had been refused.
+                if gt(before, SLACK) { enough := iszero(lt(mul(div(sub(before, SLACK), 64), 63), limit)) }
+                // Nothing that comes back is copied, however long it is.
+                if enough { success := call(limit, to, 0, place, data.length, 0, 0) }
+            }
+            if (!enough) revert NotEnoughGas(i);
+            used[i] = before - gasleft();
+            if (!success) failed |= 1 << i;
+        }
+        _running = false;
+        if (failed != 0) emit Failed(failed);
+    }
+}
