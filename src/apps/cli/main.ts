@@ -58,6 +58,17 @@ program
   .option('--json', 'one JSON object')
   .action(async (orderId: string, options: { rpc: string[]; escrow: string[] }) => (await import('../verify/main.ts')).runVerify(orderId, options));
 
+program
+  .command('audit')
+  .description("compare a venue's or an LP's database, ledger and chains and print every difference; exit 0 none, 1 some, 2 none but not everything could be asked")
+  .option('--venue <file>', "a venue's configuration; DATABASE_URL wins over its database")
+  .option('--lp <file>', "an LP's configuration")
+  .option('--days <n>', 'look one by one at open orders and at those of the last days; 0: at all there ever were', readWhole, 7)
+  .option('--patience <seconds>', 'how long a difference has to stand until it is one', readWhole, 30)
+  .option('--others', 'other venues use the same escrows: orders that we do not know are no difference')
+  .option('--json', 'one JSON object')
+  .action(async (options: { venue?: string; lp?: string; days: number; patience: number; others?: boolean; json?: boolean }) => (await import('../audit/main.ts')).runAudit(options));
+
 const config = program.command('config').description('look at configuration files');
 config
   .command('check')

@@ -1,0 +1,73 @@
+/**
+ * An audit: the same comparison at several moments, and only what stands in every one of them is a difference. So an order that is
+ * being settled while we look is none, and whatever stays wrong is.
+ */
+
+import type { Database } from '../../adapters/postgres/pool.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import { atOneMoment, type Cut } from './cut.ts';
+import { type Book, createFindings, type Difference, type Findings, markOf } from './difference.ts';
+import { auditEscrow } from './escrow.ts';
+import { auditLp, type LpView } from './lp.ts';
+import { auditOrders } from './orders.ts';
+import { auditSlots, auditVenueTables } from './tables.ts';
+
+export interface AuditGround {
+  db: Database;
+  /** Started. */
+  chains: readonly ChainPort[];
+  /** First block that can hold events of the escrow, by chain id. */
+  startBlock(chainId: number): number;
+  sleep(ms: number): Promise<void>;
+}
+
+export interface AuditOptions {
+  /** Orders that ended before this are not looked at one by one; sums are over everything all the same. Unix milliseconds. */
+  sinceMs: number;
+  /** How long a difference has to stand until it is one. */
+  patienceMs: number;
+  everyMs?: number;
+  others?: boolean;
+}
+
+export interface Report extends Findings {
+  looks: number;
+}
+
+export const auditVenue = (ground: AuditGround, options: AuditOptions): Promise<Report> =>
+  lookUntilSure(ground, options, async (cut, book) => {
+    await auditVenueTables(cut, book);
+    await auditOrders(cut, book, options);
+    await auditSlots(cut, book);
+    for (const chain of cut.chains) await auditEscrow(cut, book, chain, { startBlock: ground.startBlock(chain.port.chain.id), others: options.others ?? false });
+  });
+
+/** `committed` is asked of the running LP at every look. */
+export const auditLpNode = (ground: AuditGround, { account, committed }: { account: Address; committed?: () => Promise<LpView['committed']> }, options: AuditOptions): Promise<Report> =>
+  lookUntilSure(ground, options, async (cut, book) => {
+    const said = await committed?.();
+    await auditLp(cut, book, { account, ...(said && { committed: said }) }, options);
+    await auditSlots(cut, book);
+  });
+
+async function lookUntilSure({ db, chains, sleep }: AuditGround, { patienceMs, everyMs = 2_000 }: AuditOptions, compare: (cut: Cut, book: Book) => Promise<void>): Promise<Report> {
+  let standing: Map<string, Difference> | undefined;
+  for (let looks = 1, left = patienceMs; ; looks += 1, left -= everyMs) {
+    const { differences, unasked, compared } = await look(db, chains, compare);
+    const seen = new Map(differences.map((difference) => [markOf(difference), difference]));
+    const before = standing;
+    standing = new Map([...seen].filter(([mark]) => before === undefined || before.has(mark)));
+    if (standing.size === 0 || left <= 0) return { differences: [...standing.values()], unasked, compared, looks };
+    await sleep(Math.min(everyMs, left));
+  }
+}
+
+async function look(db: Database, chains: readonly ChainPort[], compare: (cut: Cut, book: Book) => Promise<void>): Promise<Findings> {
+  const book = createFindings();
+  await atOneMoment(db, chains, async (cut, silent) => {
+    for (const slug of silent) book.unasked.push({ what: `everything on ${slug}`, why: 'no node of it showed a final block' });
+    await compare(cut, book);
+  });
+  return book;
+}

@@ -1,0 +1,148 @@
+/** An escrow's own books at one block, from every event it ever wrote: what it holds against what it owes, fees against settled orders, and its orders against ours. */
+
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { bytes, factFromJson, toHex } from '../../adapters/postgres/order-rows.ts';
+import { decodeContext, type OutputContext } from '../../domain/context.ts';
+import type { Address, Bytes32 } from '../../domain/hex.ts';
+import type { EscrowEvent } from '../../ports/chain.ts';
+import { escrowAbi } from '../../settlement/abi/escrow.ts';
+import type { Cut, PinnedChain } from './cut.ts';
+import type { Book } from './difference.ts';
+
+/** Orders looked for in the database at once. */
+const PAGE = 1_000;
+const BPS = 10_000n;
+
+type OpenEvent = Extract<EscrowEvent, { kind: 'open' }>;
+
+interface EscrowLife {
+  opened: Map<Bytes32, OpenEvent>;
+  over: Map<Bytes32, EscrowEvent & { kind: 'finalised' | 'refunded' }>;
+  ledger: Extract<EscrowEvent, { kind: 'ledger' }>[];
+}
+
+export interface EscrowOptions {
+  /** First block that can hold events of the escrow. */
+  startBlock: number;
+  /** The escrow serves other venues too: orders that we do not know are not worth a word. */
+  others: boolean;
+}
+
+export async function auditEscrow(cut: Cut, book: Book, chain: PinnedChain, options: EscrowOptions): Promise<void> {
+  const { port, deep } = chain;
+  const events = await book.ask(`events of the escrow on ${port.chain.slug}`, () => port.events(BigInt(options.startBlock), deep.number));
+  if (events === undefined) return;
+  book.count('escrow events', events.length);
+  const life = lifeOf(events);
+  await auditKnown(cut, book, chain, life, options);
+  await book.ask(`money in the escrow on ${port.chain.slug}`, () => auditMoney(book, chain, life));
+}
+
+function lifeOf(events: readonly EscrowEvent[]): EscrowLife {
+  const life: EscrowLife = { opened: new Map(), over: new Map(), ledger: [] };
+  for (const event of events) {
+    if (event.kind === 'open') life.opened.set(event.orderId, event);
+    if (event.kind === 'finalised' || event.kind === 'refunded') life.over.set(event.orderId, event);
+    if (event.kind === 'ledger') life.ledger.push(event);
+  }
+  return life;
+}
+
+/* Whose orders they are */
+
+interface Known {
+  order_id: Buffer;
+  facts: { fact: Parameters<typeof factFromJson>[0] }[];
+  [column: string]: unknown;
+}
+
+async function auditKnown({ session }: Cut, book: Book, { port }: PinnedChain, { opened, over }: EscrowLife, { others }: EscrowOptions): Promise<void> {
+  const ids = [...opened.keys()];
+  for (let from = 0; from < ids.length; from += PAGE) {
+    const page = ids.slice(from, from + PAGE);
+    const rows = await session.query<Known>(
+      `select o.order_id, (select json_agg(json_build_object('fact', f.fact)) from order_fact f where f.order_id = o.order_id and f.fact ->> 'kind' in ('opened', 'finalised', 'refunded')) as facts from trade_order o where o.order_id = any($1::bytea[])`,
+      [page.map(bytes)],
+    );
+    const known = new Map(rows.map((row) => [toHex(row.order_id), (row.facts ?? []).map(({ fact }) => factFromJson(fact))]));
+    for (const orderId of page) {
+      const facts = known.get(orderId);
+      const [open, end] = [opened.get(orderId) as OpenEvent, over.get(orderId)];
+      if (facts === undefined) {
+        if (!others) book.differ({ kind: 'unknown_order', subject: `${port.chain.slug} ${orderId}`, expected: 'an order on record', found: `${end?.kind ?? `escrowed until ${open.order.expires}`}, opened in ${open.txHash}` });
+        continue;
+      }
+      for (const [kind, event] of [['opened', open], ['finalised', end?.kind === 'finalised' ? end : undefined], ['refunded', end?.kind === 'refunded' ? end : undefined]] as const) {
+        const fact = facts.find((each) => each.kind === kind);
+        const [said, seen] = [fact && 'evidence' in fact ? fact.evidence.txHash : undefined, event?.txHash];
+        // What the chain has and the record has not is told by the order's status.
+        if (said !== undefined && said !== seen) book.differ({ kind: 'fact_without_log', subject: `${orderId} ${kind}`, expected: said, found: seen ?? 'no such event' });
+      }
+    }
+  }
+}
+
+/* Money */
+
+async function auditMoney(book: Book, { port, deep }: PinnedChain, { opened, over, ledger }: EscrowLife): Promise<void> {
+  const at = deep.number;
+  const feeRecipient = await feeRecipientOf(port, at);
+  const slug = port.chain.slug;
+  /** Whoever can have a balance: those whom events name, the makers of settled orders, and whoever takes the fees. */
+  const holders = new Map<string, { account: Address; token: Address }>();
+  const holds = (account: Address, token: Address): void => void holders.set(`${account} ${token}`, { account, token });
+  const deposits = new Map<Address, bigint>(port.chain.tokens.map(({ address }) => [address, 0n]));
+  const fees = new Map<Address, bigint>();
+  const add = (sums: Map<Address, bigint>, token: Address, amount: bigint): void => void sums.set(token, (sums.get(token) ?? 0n) + amount);
+  let feesKnown = true;
+
+  for (const { account, token, amount } of ledger) {
+    holds(account, token);
+    add(deposits, token, 0n);
+    if (account === feeRecipient) add(fees, token, amount);
+  }
+  for (const [orderId, { order }] of opened) {
+    const end = over.get(orderId);
+    const contexts = order.outputs.map(({ context }) => decodeContext(context));
+    // Its balance moves by more than fees then, without an event.
+    if (order.user === feeRecipient || contexts.some((context) => context?.exclusiveFor === feeRecipient)) feesKnown = false;
+    for (const [index, [word, amount]] of order.inputs.entries()) {
+      const token: Address = `0x${word.toString(16).padStart(40, '0')}`;
+      add(deposits, token, end === undefined ? amount : 0n);
+      if (end?.kind !== 'finalised' || contexts.includes(undefined)) continue;
+      for (const context of contexts) holds((context as OutputContext).exclusiveFor, token);
+      holds(feeRecipient, token);
+      add(fees, token, feesDown(amount, index === 0, contexts as OutputContext[]));
+    }
+  }
+  const owned = new Map<Address, bigint>();
+  const balances = await Promise.all([...holders.values()].map(async ({ account, token }) => ({ account, token, balance: await port.ledgerBalance(account, token, at) })));
+  for (const { token, balance } of balances) add(owned, token, balance);
+  await Promise.all(
+    [...deposits].map(async ([token, deposited]) => {
+      const symbol = port.chain.tokens.find(({ address }) => address === token)?.symbol ?? token;
+      const subject = `${slug} ${symbol}`;
+      book.amount('escrow_balance', subject, deposited + (owned.get(token) ?? 0n), await port.tokenBalance(port.chain.escrow, token, at));
+      if (feesKnown) book.amount('fee_sum', subject, fees.get(token) ?? 0n, await port.ledgerBalance(feeRecipient, token, at));
+      book.count('tokens in escrow');
+    }),
+  );
+  if (!feesKnown) book.unasked.push({ what: `fees on ${slug}`, why: 'the fee recipient trades itself, so its balance does not tell what were fees' });
+}
+
+/** As the contract divides: every slice and every fee rounded down, the last slice what is left, relay fees from the first input. */
+function feesDown(amount: bigint, first: boolean, contexts: readonly OutputContext[]): bigint {
+  let left = amount;
+  return contexts.reduce((sum, { portionBps, feeBps, relayFee }, index) => {
+    const slice = index === contexts.length - 1 ? left : (amount * BigInt(portionBps)) / BPS;
+    left -= slice;
+    return sum + (slice * BigInt(feeBps)) / BPS + (first ? relayFee : 0n);
+  }, 0n);
+}
+
+async function feeRecipientOf(port: PinnedChain['port'], at: bigint): Promise<Address> {
+  const answer = await port.read(port.chain.escrow, encodeFunctionData({ abi: escrowAbi, functionName: 'feeRecipient' }), at);
+  if (answer === undefined) throw new RangeError('The escrow names no fee recipient. Is the configured address the right contract?');
+  return decodeFunctionResult({ abi: escrowAbi, functionName: 'feeRecipient', data: answer }).toLowerCase() as Address;
+}
+

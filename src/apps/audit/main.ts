@@ -1,0 +1,111 @@
+/** `firmquote audit`: what a venue's or an LP's database, its ledger and the chains say of the same things, and every difference between them. Reads only. */
+
+import { createChain } from '../../adapters/evm/chain.ts';
+import { createLog } from '../../adapters/pino/log.ts';
+import { createRedactor } from '../../adapters/pino/redact.ts';
+import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
+import { connectDatabase, type Database } from '../../adapters/postgres/pool.ts';
+import { createMetrics } from '../../adapters/prometheus/metrics.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import { RequestError } from '../../domain/errors.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import { openDoor } from '../cli/lp-door.ts';
+import { loadConfig } from '../config/load.ts';
+import type { ChainSection } from '../config/parts.ts';
+import { borrowDatabaseUrl, type DatabaseSection } from '../database.ts';
+import { expand, type SecretContext } from '../keys.ts';
+import { zLpAppConfig } from '../lp/config.ts';
+import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
+import { chainOf } from '../networks.ts';
+import { zVenueConfig } from '../venue/config.ts';
+import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
+import { type AuditGround, type AuditOptions, auditLpNode, auditVenue, type Report } from './audit.ts';
+import { KINDS, type Unasked } from './difference.ts';
+import type { LpView } from './lp.ts';
+
+export interface AuditWords {
+  venue?: string;
+  lp?: string;
+  days: number;
+  patience: number;
+  others?: boolean;
+  json?: boolean;
+}
+
+/** Exit code 0: no difference. 1: differences. 2: no difference, and not everything could be asked. */
+export async function runAudit({ venue, lp, days, patience, others = false, json }: AuditWords): Promise<void> {
+  if ((venue === undefined) === (lp === undefined)) throw new RequestError('Whose books? Name one configuration: --venue FILE, or --lp FILE.', { code: 'bad_request' });
+  const options: AuditOptions = { sinceMs: days === 0 ? 0 : Date.now() - days * 86_400_000, patienceMs: patience * 1_000, others };
+  const report = venue === undefined ? await ofLp(lp as string, options) : await ofVenue(venue, options);
+  console.log(json ? JSON.stringify(asJson(report)) : page(report));
+  process.exitCode = exitCode(report);
+}
+
+async function ofVenue(file: string, options: AuditOptions): Promise<Report> {
+  const { config } = await loadConfig(zVenueConfig, file, process.env);
+  return on(config.database, { schema: VENUE_SCHEMA, tables: VENUE_TABLES, sections: config.chains }, (ground) => auditVenue(ground, options));
+}
+
+async function ofLp(file: string, options: AuditOptions): Promise<Report> {
+  const { config } = await loadConfig(zLpAppConfig, file, process.env);
+  const account = config.lp.chains[0]?.account as Address;
+  return on(config.database, { schema: LP_SCHEMA, tables: LP_TABLES, sections: config.networks }, (ground) => auditLpNode(ground, { account, committed: () => committedOf(file) }, options));
+}
+
+/** Of the running LP; an LP that is down has written its reservations, or will make them anew. */
+async function committedOf(config: string): Promise<LpView['committed']> {
+  const said = await openDoor({ config }).then((door) => door.get<{ buckets: { chainId: number; token: Address; committed: string }[] }>('/inventory'), () => undefined).catch(() => undefined);
+  return said?.buckets.map(({ chainId, token, committed }) => ({ chainId, token, committed: BigInt(committed) }));
+}
+
+async function on(section: DatabaseSection, { schema, tables, sections }: { schema: string; tables: readonly Migration[]; sections: readonly ChainSection[] }, work: (ground: AuditGround) => Promise<Report>): Promise<Report> {
+  const redactor = createRedactor();
+  const log = createLog({ app: 'audit', level: 'silent', redactor });
+  const secrets: SecretContext = { env: process.env, redactor };
+  const { url, giveBack } = await borrowDatabaseUrl(section, { log, secrets });
+  const db: Database = connectDatabase({ url, schema, maxConnections: 2, log });
+  const opened: { close(): Promise<void> }[] = [];
+  const silent: Unasked[] = [];
+  try {
+    await checkSchema(db, tables);
+    const chains: ChainPort[] = [];
+    for (const each of sections) {
+      const chain = createChain(chainOf(each), { rpcUrls: each.rpcUrls.map((rpc) => expand(rpc, secrets)), clock: systemClock, log, metrics: createMetrics(), timeoutMs: each.timeoutMs });
+      opened.push(chain);
+      await chain.start().then(
+        () => chains.push(chain),
+        (error: unknown) => silent.push({ what: `everything on ${each.slug}`, why: error instanceof Error ? error.message : String(error) }),
+      );
+    }
+    const report = await work({ db, chains, startBlock: (chainId) => sections.find(({ id }) => id === chainId)?.startBlock ?? 0, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) });
+    return { ...report, unasked: [...silent, ...report.unasked] };
+  } finally {
+    await Promise.all(opened.map((chain) => chain.close()));
+    await db.close();
+    await giveBack();
+  }
+}
+
+const exitCode = ({ differences, unasked }: Report): 0 | 1 | 2 => (differences.length > 0 ? 1 : unasked.length > 0 ? 2 : 0);
+
+const asJson = (report: Report) => ({
+  status: exitCode(report),
+  differences: report.differences.map((difference) => ({ ...difference, means: KINDS[difference.kind][0], todo: KINDS[difference.kind][1] })),
+  unasked: report.unasked,
+  compared: report.compared,
+  looks: report.looks,
+});
+
+function page({ differences, unasked, compared, looks }: Report): string {
+  const found = differences.flatMap(({ kind, subject, expected, found: is, by }) => [`NO  ${kind}  ${subject}`, `      should be  ${expected}`, `      is         ${is}${by === undefined ? '' : `   (${by})`}`, `      that is    ${KINDS[kind][0]}`, `      what to do ${KINDS[kind][1]}`]);
+  const asked = unasked.map(({ what, why }) => `?   ${what}: ${why}`);
+  const counts = Object.entries(compared).map(([what, n]) => `${n} ${what}`).join(', ');
+  const verdict =
+    differences.length > 0
+      ? `${differences.length} difference${differences.length === 1 ? '' : 's'} stood in all of ${looks} looks.`
+      : unasked.length > 0
+        ? `No difference, but ${unasked.length} question${unasked.length === 1 ? ' was' : 's were'} not answered.`
+        : 'No difference.';
+  return [...found, ...asked, `Compared: ${counts}.`, verdict].join('\n');
+}

@@ -1,0 +1,136 @@
+/** Orders as they are on record against their own facts, against history, and against the chains. */
+
+import { decodeContext } from '../../domain/context.ts';
+import type { Evidence, Fact } from '../../domain/fact.ts';
+import { addressToBytes32, type Bytes32, hexToBytes } from '../../domain/hex.ts';
+import { keccak } from '../../domain/keccak.ts';
+import { outputHash } from '../../domain/order.ts';
+import type { OrderRecord } from '../../ports/store.ts';
+import { foldFacts, type Progress } from '../../settlement/lifecycle.ts';
+import { deliveryRows } from '../../adapters/postgres/delivery-store.ts';
+import { bytes, ORDER_COLUMNS, orderFromRow, type OrderRow } from '../../adapters/postgres/order-rows.ts';
+import { CELL_STAGES, tradeColumns } from '../../adapters/postgres/trade-rows.ts';
+import type { Cut } from './cut.ts';
+import type { Book } from './difference.ts';
+
+const PAGE = 500;
+
+interface AuditRow extends OrderRow {
+  status: string;
+  final: boolean;
+  last_seq: number;
+  events: { seq: number; type: string }[] | null;
+  trade: { cell: number; created_at_ms: number; amount: number; speed_ms: number; terms: unknown; state: unknown } | null;
+  deliveries: { output_index: number; remaining: string; requested: string; auto_withdraw: boolean }[] | null;
+}
+
+const COLUMNS = `${ORDER_COLUMNS}, o.status, o.final, o.last_seq,
+  (select json_agg(json_build_object('seq', e.seq, 'type', e.type) order by e.seq) from order_event e where e.order_id = o.order_id) as events,
+  (select json_build_object('cell', t.cell, 'created_at_ms', t.created_at_ms, 'amount', t.amount, 'speed_ms', t.speed_ms, 'terms', t.terms, 'state', t.state) from trade t where t.order_id = o.order_id) as trade,
+  (select json_agg(json_build_object('output_index', d.output_index, 'remaining', d.remaining::text, 'requested', d.requested::text, 'auto_withdraw', d.auto_withdraw) order by d.output_index) from ledger_delivery d where d.order_id = o.order_id) as deliveries`;
+
+/** Every order that is open, or that something happened to since `sinceMs`. */
+export async function auditOrders(cut: Cut, book: Book, { sinceMs }: { sinceMs: number }): Promise<void> {
+  const solvers = new Set((await cut.session.query<{ id: string }>('select id from solver')).map(({ id }) => id));
+  const blocks = new Map<string, Promise<string | undefined>>();
+  for (let after = bytes('0x'); ; ) {
+    const rows = await cut.session.query<AuditRow>(`select ${COLUMNS} from trade_order o where o.order_id > $1 and (not o.final or o.updated_at_ms >= $2) order by o.order_id limit ${PAGE}`, [after, sinceMs]);
+    await Promise.all(rows.map((row) => auditOrder(cut, book, row, solvers, blocks)));
+    if (rows.length < PAGE) return;
+    after = (rows.at(-1) as AuditRow).order_id;
+  }
+}
+
+async function auditOrder(cut: Cut, book: Book, row: AuditRow, solvers: ReadonlySet<string>, blocks: Map<string, Promise<string | undefined>>): Promise<void> {
+  const record = orderFromRow(row);
+  const facts = record.facts.map(({ fact }) => fact);
+  book.count('orders');
+  const said = foldFacts(record.order, facts);
+  againstFacts(book, row, record, said);
+  againstRoster(book, record, solvers);
+  await againstChain(cut, book, record, facts);
+  await againstBlocks(cut, book, record, facts, blocks);
+}
+
+/* The database against itself */
+
+function againstFacts(book: Book, row: AuditRow, record: OrderRecord, said: Progress): void {
+  const { orderId: subject } = record;
+  const seqs = record.facts.map(({ seq }) => seq);
+  const differ = (kind: Parameters<Book['differ']>[0]['kind'], expected: string, found: string) => void (expected !== found && book.differ({ kind, subject, expected, found }));
+  differ('fact_sequence', Array.from({ length: row.last_seq }, (_, at) => at + 1).join(' '), seqs.join(' '));
+  differ('order_row', `${said.status}${said.final ? ', final' : ''}`, `${row.status}${row.final ? ', final' : ''}`);
+
+  const wanted = ['order.created', ...(said.status === 'pending' ? [] : [`order.${said.status}`])];
+  const events = (row.events ?? []).map(({ type }) => type);
+  for (const type of wanted) if (!events.includes(type)) book.differ({ kind: 'fact_without_event', subject, expected: type, found: 'no event' });
+  for (const [at, type] of events.entries()) if (!wanted.includes(type) || events.indexOf(type) !== at) book.differ({ kind: 'event_without_fact', subject, expected: 'no event', found: type });
+  book.count('facts', seqs.length);
+  book.count('events', events.length);
+
+  const { rank, terms, state, ...rest } = tradeColumns(record);
+  const shown = row.trade && { ...rest, created_at_ms: row.trade.created_at_ms, amount: row.trade.amount, speed_ms: row.trade.speed_ms, rank: row.trade.cell % CELL_STAGES, terms: row.trade.terms, state: row.trade.state };
+  differ('trade_row', canonical({ ...rest, rank, terms: JSON.parse(terms), state: JSON.parse(state) }), shown === null ? 'no row' : canonical(shown));
+
+  const owed = (JSON.parse(deliveryRows([], record.facts.map(({ fact }) => fact))) as { output_index: number; remaining: string; requested: string; auto_withdraw: boolean }[]).map(({ output_index, remaining, requested, auto_withdraw }) => ({ output_index, remaining, requested, auto_withdraw }));
+  differ('delivery_row', canonical(owed), canonical(row.deliveries ?? []));
+}
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) => (typeof each === 'object' && each !== null && !Array.isArray(each) ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1))) : each));
+
+function againstRoster(book: Book, { orderId, solverIds, commitments, order, route }: OrderRecord, solvers: ReadonlySet<string>): void {
+  if (route !== null) return;
+  for (const id of solverIds) if (!solvers.has(id)) book.differ({ kind: 'solver_account', subject: orderId, expected: 'a solver of the roster', found: id });
+  for (const [index, output] of order.outputs.entries()) {
+    const bound = decodeContext(output.context)?.exclusiveFor ?? 'nobody';
+    const lp = commitments[index]?.lp ?? 'nobody';
+    if (bound !== lp) book.differ({ kind: 'solver_account', subject: `${orderId} output ${index}`, expected: bound, found: lp });
+  }
+}
+
+/* The database against the chains, at their final blocks */
+
+async function againstChain(cut: Cut, book: Book, { orderId, order }: OrderRecord, facts: readonly Fact[]): Promise<void> {
+  const origin = cut.chain(Number(order.originChainId));
+  if (!origin) return;
+  const { opened, finalised, refunded, fills } = foldFacts(order, facts);
+  const expected = finalised ? 'claimed' : refunded ? 'refunded' : opened ? 'deposited' : 'none';
+  const found = await book.ask(`status of ${orderId}`, () => origin.port.orderStatus(orderId, origin.deep.number));
+  if (found !== undefined && found !== expected) book.differ({ kind: 'order_status', subject: orderId, expected: `${found} on chain ${order.originChainId}`, found: `${expected} on record` });
+  await Promise.all(
+    order.outputs.map(async (output, index) => {
+      const dest = cut.chain(Number(output.chainId));
+      if (!dest) return;
+      const fill = fills[index];
+      const subject = `${orderId} output ${index}`;
+      // What ended without being delivered here may be filled by anybody later: that moves none of our money.
+      const record = await book.ask(`fill of ${subject}`, () => dest.port.fillRecord(orderId, outputHash(output), dest.deep.number));
+      const wanted = fill && recordOf(addressToBytes32(fill.solver), fill.timestamp);
+      if (record !== wanted && !(record !== undefined && fill === undefined && found === expected && expected !== 'deposited')) {
+        book.differ({ kind: fill ? 'fact_without_log' : 'log_without_fact', subject, expected: fill ? `filled by ${fill.solver} at ${fill.timestamp}` : 'not filled', found: record ?? 'no fill record' });
+      }
+      if (fill) book.amount('output_amount', subject, output.amount, fill.amount);
+      book.count('outputs');
+    }),
+  );
+}
+
+/** As the escrow keeps it: keccak256(abi.encodePacked(solver, uint32(timestamp))). */
+const recordOf = (solver: Bytes32, timestamp: number): Bytes32 => keccak(Buffer.concat([hexToBytes(solver), Buffer.from(timestamp.toString(16).padStart(8, '0'), 'hex')]));
+
+/** Do the blocks that facts stand on still exist? */
+async function againstBlocks(cut: Cut, book: Book, { orderId }: OrderRecord, facts: readonly Fact[], blocks: Map<string, Promise<string | undefined>>): Promise<void> {
+  const evidence = new Map<string, Evidence>();
+  for (const fact of facts) if ('evidence' in fact) evidence.set(`${fact.evidence.chainId} ${fact.evidence.blockHash}`, fact.evidence);
+  for (const { chainId, blockNumber, blockHash, txHash } of evidence.values()) {
+    const chain = cut.chain(chainId);
+    if (!chain) continue;
+    const key = `${chainId} ${blockNumber}`;
+    const asked = blocks.get(key) ?? chain.port.block(blockNumber).then((block) => block?.hash);
+    blocks.set(key, asked);
+    const hash = await book.ask(`block ${blockNumber} of ${chain.port.chain.slug}`, () => asked);
+    if (hash !== undefined && hash !== blockHash) book.differ({ kind: 'fact_without_log', subject: `${orderId} ${txHash}`, expected: `in block ${blockNumber} ${blockHash}`, found: `block ${blockNumber} is ${hash}` });
+  }
+}
+
