@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Run by npm run test:faults, a step of its own in CI.
-    exclude: ['test/faults/**'],
+    exclude: ['test/faults/**', 'test/kill/**'],
     globalSetup: 'test/support/build.ts',
     // Real chains and databases start within tests; the machine has two cores.
     testTimeout: 60_000,
