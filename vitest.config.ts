@@ -7,7 +7,7 @@ export default defineConfig({
     exclude: ['test/faults/**', 'test/kill/**'],
     globalSetup: 'test/support/build.ts',
     // Real chains and databases start within tests; the machine has two cores.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
     maxWorkers: 2,
