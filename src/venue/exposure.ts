@@ -1,10 +1,13 @@
 /**
  * What each LP has promised to takers through this venue and could still have to pay. Quotes that share an order nonce exclude each other
  * on chain, so a group counts once, with its largest member. An entry lapses after its commitment's deadline, or when the nonce is spent.
+ * What the other replicas promised counts as they last told it: the LP's own hold is what keeps money from being promised twice.
  */
 
 import type { Address } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
+import { createOthers } from './others.ts';
+import type { News, Shared } from './peers.ts';
 
 export interface Owed {
   chainId: number;
@@ -27,6 +30,8 @@ export interface Exposure {
   lapse(now: UnixSeconds): void;
   /** Number of live groups, for metrics. */
   size(): number;
+  /** How the replicas tell each other what they promised. */
+  readonly shared: Shared;
 }
 
 /** Quotes of one nonce of one user on one origin. */
@@ -38,7 +43,12 @@ interface Entry {
 }
 
 export function createExposure(): Exposure {
-  const books = new Map<string, { total: bigint; groups: Map<string, Entry> }>();
+  const books = new Map<string, { total: bigint; groups: Map<string, Entry>; until: UnixSeconds }>();
+  const others = createOthers<bigint>();
+  /** Totals that the other replicas have been told. */
+  const told = new Map<string, bigint>();
+  /** Of the lapses seen so far. */
+  let seen: UnixSeconds = 0;
   const booksOfGroup = new Map<string, Set<string>>();
   const due = new Map<UnixSeconds, [string, string][]>();
 
@@ -58,11 +68,12 @@ export function createExposure(): Exposure {
     add({ chainId, lp, token, amount, group, until }) {
       const bookKey = `${chainId}:${lp}:${token}`;
       let book = books.get(bookKey);
-      if (!book) books.set(bookKey, (book = { total: 0n, groups: new Map() }));
+      if (!book) books.set(bookKey, (book = { total: 0n, groups: new Map(), until: 0 }));
       const before = book.groups.get(group);
       const entry = { amount: before && before.amount > amount ? before.amount : amount, until: Math.max(before?.until ?? 0, until) };
       book.groups.set(group, entry);
       book.total += entry.amount - (before?.amount ?? 0n);
+      book.until = Math.max(book.until, until);
       if (entry.until === before?.until) return;
       const keys = booksOfGroup.get(group) ?? new Set();
       booksOfGroup.set(group, keys.add(bookKey));
@@ -71,13 +82,18 @@ export function createExposure(): Exposure {
       else due.set(entry.until, [[bookKey, group]]);
     },
     promised(chainId, lp, token, exceptGroup) {
-      const book = books.get(`${chainId}:${lp}:${token}`);
-      return book ? book.total - (book.groups.get(exceptGroup)?.amount ?? 0n) : 0n;
+      const bookKey = `${chainId}:${lp}:${token}`;
+      const book = books.get(bookKey);
+      const ours = book ? book.total - (book.groups.get(exceptGroup)?.amount ?? 0n) : 0n;
+      // A request is answered by one replica, so its group is in no other's total.
+      return others.of(bookKey, seen).reduce((sum, total) => sum + total, ours);
     },
     release(group) {
       for (const bookKey of [...(booksOfGroup.get(group) ?? [])]) remove(bookKey, group);
     },
     lapse(now) {
+      seen = now;
+      others.lapse(now);
       for (const [second, entries] of due) {
         if (second >= now) continue;
         due.delete(second);
@@ -85,5 +101,20 @@ export function createExposure(): Exposure {
       }
     },
     size: () => booksOfGroup.size,
+    shared: {
+      name: 'promised',
+      *news(all): Iterable<News> {
+        for (const bookKey of new Set([...books.keys(), ...told.keys()])) {
+          const { total, until } = books.get(bookKey) ?? { total: 0n, until: 0 };
+          if (!all && total === told.get(bookKey)) continue;
+          if (total === 0n) told.delete(bookKey);
+          else told.set(bookKey, total);
+          yield [bookKey, total.toString(), until];
+        }
+      },
+      hear(replica, [bookKey, total, until]) {
+        others.put(replica, bookKey, BigInt(total as string), Number(until));
+      },
+    },
   };
 }

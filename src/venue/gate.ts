@@ -8,10 +8,17 @@ import type { ApiKey } from '../ports/store.ts';
 import { createBuckets, type Take } from './buckets.ts';
 import type { Keyring } from './keys.ts';
 import type { RateOptions } from './options.ts';
+import type { News, Shared } from './peers.ts';
 
 const KIND_NAMES: Record<DoorKind, string> = { admin: 'an admin key', service: 'a service key', workspace: 'a workspace key', solver: 'a solver key' };
 
-export function createGate({ keyring, clock, metrics }: { keyring: Keyring; clock: Clock; metrics: Metrics }, rates: RateOptions): Gate {
+/** A key's rate is counted over all replicas, an address's here. */
+export interface VenueGate extends Gate {
+  /** How the replicas tell each other what their keys take. */
+  readonly shared: Shared;
+}
+
+export function createGate({ keyring, clock, metrics }: { keyring: Keyring; clock: Clock; metrics: Metrics }, rates: RateOptions): VenueGate {
   const burst = rates.burst;
   const addresses = createBuckets(clock, { perSecond: rates.perIpPerSecond, burst });
   const trusted = new Set(rates.trustedIps);
@@ -21,6 +28,8 @@ export function createGate({ keyring, clock, metrics }: { keyring: Keyring; cloc
     read: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
     socket: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
   };
+  /** Since the other replicas were last told. */
+  const taken = new Map<string, number>();
   const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', ['why']);
 
   function limited(take: Take, why: string): never {
@@ -39,6 +48,8 @@ export function createGate({ keyring, clock, metrics }: { keyring: Keyring; cloc
     }
     const take = perKey[rate].take(key.id);
     if (!take.ok) limited(take, 'rate_key');
+    const slot = `${rate} ${key.id}`;
+    taken.set(slot, (taken.get(slot) ?? 0) + 1);
     return { key, headers: { 'RateLimit-Limit': String(take.limit), 'RateLimit-Remaining': String(take.remaining), 'RateLimit-Reset': String(take.resetSeconds) } };
   }
 
@@ -53,5 +64,16 @@ export function createGate({ keyring, clock, metrics }: { keyring: Keyring; cloc
       return found instanceof Promise ? found.then((key) => judge(key, door)) : judge(found, door);
     },
     watch: (key, revoked) => keyring.watch(key, revoked),
+    shared: {
+      name: 'rates',
+      *news(): Iterable<News> {
+        yield* taken;
+        taken.clear();
+      },
+      hear(_replica, [slot, count]) {
+        const [rate, keyId = ''] = slot.split(' ');
+        if (Object.hasOwn(perKey, rate ?? '')) perKey[rate as RateClass].spent(keyId, Number(count));
+      },
+    },
   };
 }

@@ -1,10 +1,12 @@
 /**
  * How many live quotes one key holds open, and for how much: asking is free, but every answer ties up an LP's inventory until it lapses.
- * An entry ends with its quotes' validity or with the submission of one of them.
+ * An entry ends with its quotes' validity or with the submission of one of them. What the other replicas answered counts too.
  */
 
 import { ApiError } from '../protocol/errors.ts';
 import type { UnixSeconds } from '../domain/time.ts';
+import { createOthers } from './others.ts';
+import type { News, Shared } from './peers.ts';
 
 export interface OpenQuotes {
   /**
@@ -15,6 +17,8 @@ export interface OpenQuotes {
   add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
   /** A quote of this group was submitted: nothing of it is an option any more. */
   close(keyId: string, group: string): void;
+  /** How the replicas tell each other what their keys hold. `now`: chain time. */
+  shared(now: () => UnixSeconds): Shared;
 }
 
 interface Held {
@@ -26,10 +30,13 @@ interface Held {
   /** Groups by the second they lapse in. */
   lapses: Map<UnixSeconds, string[]>;
   prunedTo: UnixSeconds;
+  /** What the other replicas have been told. */
+  told: { count: number; notionalUsd: number };
 }
 
 export function createOpenQuotes(): OpenQuotes {
   const keys = new Map<string, Held>();
+  const others = createOthers<{ count: number; notionalUsd: number }>();
 
   function remove(held: Held, group: string, until?: UnixSeconds): void {
     const entry = held.groups.get(group);
@@ -53,7 +60,7 @@ export function createOpenQuotes(): OpenQuotes {
 
   function of(keyId: string): Held {
     let held = keys.get(keyId);
-    if (!held) keys.set(keyId, (held = { count: 0, asking: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0 }));
+    if (!held) keys.set(keyId, (held = { count: 0, asking: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0, told: { count: 0, notionalUsd: 0 } }));
     return held;
   }
 
@@ -61,7 +68,9 @@ export function createOpenQuotes(): OpenQuotes {
     ask(keyId, { count, notionalUsd }, now) {
       const held = of(keyId);
       prune(held, now);
-      if (held.count + held.asking < count && held.notionalUsd < notionalUsd) {
+      const elsewhere = others.of(keyId, now);
+      const sum = (of: 'count' | 'notionalUsd') => elsewhere.reduce((total, each) => total + each[of], 0);
+      if (held.count + held.asking + sum('count') < count && held.notionalUsd + sum('notionalUsd') < notionalUsd) {
         held.asking++;
         let answered = false;
         return () => {
@@ -69,7 +78,7 @@ export function createOpenQuotes(): OpenQuotes {
           answered = true;
         };
       }
-      const soonest = Math.min(...held.lapses.keys());
+      const soonest = Math.min(...held.lapses.keys(), others.until(keyId) ?? Number.POSITIVE_INFINITY);
       throw new ApiError('rate_limited', 'This key holds as many live quotes as it may. Submit some or let them lapse before asking for more.', {
         retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1),
       });
@@ -87,5 +96,22 @@ export function createOpenQuotes(): OpenQuotes {
       const held = keys.get(keyId);
       if (held) remove(held, group);
     },
+    shared: (now) => ({
+      name: 'quotes',
+      *news(all): Iterable<News> {
+        others.lapse(now());
+        for (const [keyId, held] of keys) {
+          prune(held, now());
+          if (!all && held.count === held.told.count && held.notionalUsd === held.told.notionalUsd) continue;
+          // Nothing, and nothing ever told of: nobody needs to hear it.
+          if (held.count === 0 && held.told.count === 0) continue;
+          held.told = { count: held.count, notionalUsd: held.notionalUsd };
+          yield [keyId, held.count, held.notionalUsd, Math.max(0, ...held.lapses.keys())];
+        }
+      },
+      hear(replica, [keyId, count, notionalUsd, until]) {
+        others.put(replica, keyId, { count: Number(count), notionalUsd: Number(notionalUsd) }, Number(until));
+      },
+    }),
   };
 }

@@ -1,4 +1,7 @@
-/** Who can be asked right now, and why the others cannot: every change has a time and a reason, is kept, counted and told. */
+/**
+ * Who can be asked right now, and why the others cannot: every change has a time and a reason, is kept, counted and told. A solver is asked
+ * over its connection here; it is shown as the best that any replica knows of it.
+ */
 
 import type { Entrant } from '../auction/eligible.ts';
 import type { Address } from '../domain/hex.ts';
@@ -11,6 +14,7 @@ import type { KeyMode, RosterStatus, RosterTransition, SolverRecord, SolverStore
 import type { Solver } from '../protocol/roster.ts';
 import { type Breaker, createBreaker, type Fault } from './breaker.ts';
 import type { BreakerOptions } from './options.ts';
+import type { News, Shared } from './peers.ts';
 
 /** Bus topic: a solver was added, changed or disabled. */
 export const SOLVERS_TOPIC = 'solvers';
@@ -47,6 +51,15 @@ export interface Entry extends Entrant {
   breaker: Breaker;
   settled: number;
   faded: number;
+  /** What the other replicas say of it, by replica. */
+  elsewhere: Map<string, Presence>;
+}
+
+/** A solver as one replica sees it. */
+interface Presence {
+  status: RosterStatus;
+  corridors: readonly string[];
+  note: string | null;
 }
 
 export interface Roster {
@@ -62,7 +75,12 @@ export interface Roster {
   quoted(solverId: string): void;
   /** As keys of this mode see it: with the corridors that they can ask for; undefined when there is none. */
   view(entry: Entry, mode: KeyMode): Solver | undefined;
+  /** Its status here changed. */
   onChange(listener: (entry: Entry, transition: RosterTransition) => void): () => void;
+  /** What `view` says of it changed. */
+  onShown(listener: (entry: Entry, atMs: number) => void): () => void;
+  /** How the replicas tell each other who is connected where, and whose breaker opened. `soon`: something just changed. */
+  shared(soon: () => void): Shared;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -70,18 +88,23 @@ export interface Roster {
 const QUOTED_WRITE_MS = 10_000;
 const TICK_MS = 1_000;
 const RELOAD_TICKS = 30;
+const STATUS_VALUE: Record<RosterStatus, number> = { offline: 0, standby: 1, active: 2 };
 
 export function createRoster({ store, bus, clock, log, metrics, corridors: known }: { store: SolverStore; bus: Bus; clock: Clock; log: Log; metrics: Metrics; corridors: Readonly<Record<KeyMode, readonly string[]>> }, breakerOptions: BreakerOptions): Roster {
   const entries = new Map<string, Entry>();
   const allCorridors = [...known.test, ...known.live];
   const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
   const listeners = new Set<(entry: Entry, transition: RosterTransition) => void>();
+  const watchers = new Set<(entry: Entry, atMs: number) => void>();
+  /** Since the other replicas were last told. */
+  const changed = new Set<string>();
+  const rested = new Map<string, Fault>();
+  let soon = () => {};
   const quotedWrittenAt = new Map<string, number>();
   let unsubscribe: (() => Promise<void>) | undefined;
   let cancelTick = () => {};
   let ticks = 0;
 
-  const STATUS_VALUE: Record<RosterStatus, number> = { offline: 0, standby: 1, active: 2 };
   metrics.gauge('firmquote_venue_roster_status', 'Solver status: 0 offline, 1 standby, 2 active', ['solver'], (gauge) => {
     for (const entry of entries.values()) gauge.set(STATUS_VALUE[entry.status], { solver: entry.id });
   });
@@ -98,16 +121,45 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     return session.status === 'active' ? { status: 'active', reason: 'pricing', note: session.note } : { status: 'standby', reason: session.note ?? 'says standby', note: session.note };
   }
 
+  /** The best that any replica knows of it; this one's word where it is as good. What the operator of the venue says is the same everywhere. */
+  function shown({ status, corridors, note, disabled, elsewhere }: Entry): { status: RosterStatus; corridors: Iterable<string>; note: string | null } {
+    let best: { status: RosterStatus; corridors: Iterable<string>; note: string | null } = { status, corridors, note };
+    if (!disabled) for (const presence of elsewhere.values()) if (STATUS_VALUE[presence.status] > STATUS_VALUE[best.status]) best = presence;
+    return best;
+  }
+
   function update(entry: Entry, why?: string): void {
     const { status, reason, note } = assess(entry);
+    const was = shown(entry).status;
+    const before = entry.note;
     entry.note = note ?? (status === 'offline' && why ? why : null);
+    if (entry.note !== before) changed.add(entry.id);
     if (status === entry.status) return;
     const transition: RosterTransition = { solverId: entry.id, from: entry.status, to: status, reason: why ?? reason, atMs: clock.nowMs() };
     entry.status = status;
+    changed.add(entry.id);
+    soon();
     transitions.add({ solver: entry.id, to: status });
     log.info({ solver: entry.id, from: transition.from, to: status, reason: transition.reason }, 'roster');
-    store.addTransition(transition).catch((error: unknown) => log.warn({ solver: entry.id, error }, 'a roster transition could not be kept'));
     for (const listener of listeners) listener(entry, transition);
+    if (shown(entry).status === was) return;
+    store.addTransition(transition).catch((error: unknown) => log.warn({ solver: entry.id, error }, 'a roster transition could not be kept'));
+    tell(entry);
+  }
+
+  function tell(entry: Entry): void {
+    const atMs = clock.nowMs();
+    for (const watcher of watchers) watcher(entry, atMs);
+  }
+
+  /** Another replica's word. */
+  function hearOf(solverId: string, replica: string, presence: Presence | undefined): void {
+    const entry = entries.get(solverId);
+    if (!entry) return;
+    const was = shown(entry).status;
+    if (presence) entry.elsewhere.set(replica, presence);
+    else entry.elsewhere.delete(replica);
+    if (shown(entry).status !== was) tell(entry);
   }
 
   function corridorsOf(record: readonly string[] | null, session: Session | undefined): ReadonlySet<string> {
@@ -136,10 +188,12 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     const entry = entries.get(record.id);
     if (!entry) {
       const { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs } = record;
-      entries.set(id, { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs, corridors: corridorsOf(record.corridors, undefined), status: 'offline', note: null, session: undefined, breaker: createBreaker(breakerOptions), settled: 0, faded: 0 });
+      entries.set(id, { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs, corridors: corridorsOf(record.corridors, undefined), status: 'offline', note: null, session: undefined, breaker: createBreaker(breakerOptions), settled: 0, faded: 0, elsewhere: new Map() });
       return;
     }
-    Object.assign(entry, { name: record.name, kind: record.kind, disabled: record.disabled });
+    Object.assign(entry, { name: record.name, kind: record.kind, disabled: record.disabled, firstSeenAtMs: entry.firstSeenAtMs ?? record.firstSeenAtMs });
+    // It may have quoted at another replica.
+    if ((record.lastQuoteAtMs ?? 0) > (entry.lastQuoteAtMs ?? 0)) entry.lastQuoteAtMs = record.lastQuoteAtMs;
     entry.corridors = corridorsOf(record.corridors, entry.session);
     if (entry.disabled) entry.session?.end(1008, 'disabled by the venue');
     update(entry);
@@ -184,7 +238,10 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       const entry = entries.get(solverId);
       if (!entry) return;
       if (kind === 'fade') entry.faded++;
-      if (entry.breaker.fault(kind, clock.nowMs())) update(entry);
+      if (!entry.breaker.fault(kind, clock.nowMs())) return;
+      rested.set(solverId, kind);
+      soon();
+      update(entry);
     },
     settled(solverId) {
       const entry = entries.get(solverId);
@@ -200,21 +257,51 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       store.solverQuoted(solverId, nowMs).catch((error: unknown) => log.warn({ solver: solverId, error }, 'the time of a last quote could not be kept'));
     },
     view(entry, mode) {
-      const corridors = [...entry.corridors].filter((corridor) => corridorsIn[mode].has(corridor)).sort();
+      const { status, note, corridors: served } = shown(entry);
+      const corridors = [...served].filter((corridor) => corridorsIn[mode].has(corridor)).sort();
       if (corridors.length === 0) return undefined;
       return {
         id: entry.id,
-        status: entry.status,
+        status,
         kind: entry.kind,
         corridors,
         ...(entry.firstSeenAtMs !== null && { firstSeenAt: toIso(entry.firstSeenAtMs) }),
         ...(entry.lastQuoteAtMs !== null && { lastQuoteAt: toIso(entry.lastQuoteAtMs) }),
-        eligibilityNote: entry.note,
+        eligibilityNote: note,
       };
     },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onShown(watcher) {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+    shared(now) {
+      soon = now;
+      return {
+        name: 'roster',
+        *news(all): Iterable<News> {
+          const nowMs = clock.nowMs();
+          for (const [solverId, kind] of rested) yield [solverId, 'rest', kind, Math.max(0, (entries.get(solverId)?.breaker.openUntil(nowMs) ?? nowMs) - nowMs)];
+          rested.clear();
+          for (const { id, status, corridors, note } of entries.values()) {
+            if ((all && status !== 'offline') || changed.has(id)) yield [id, status, JSON.stringify([...corridors]), note ?? ''];
+          }
+          changed.clear();
+        },
+        hear(replica, [solverId, what, of, forMs]) {
+          if (what === 'rest') {
+            const entry = entries.get(solverId);
+            entry?.breaker.rest(of as Fault, Number(forMs), clock.nowMs());
+            if (entry) update(entry);
+          } else hearOf(solverId, replica, { status: what as RosterStatus, corridors: JSON.parse(String(of)) as string[], note: forMs === '' ? null : String(forMs) });
+        },
+        gone(replica) {
+          for (const { id } of entries.values()) hearOf(id, replica, undefined);
+        },
+      };
     },
     async start() {
       unsubscribe = await bus.subscribe(SOLVERS_TOPIC, () => void reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded')));
@@ -223,7 +310,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     },
     async stop() {
       cancelTick();
-      for (const entry of entries.values()) entry.session?.end(1001, 'the venue is stopping');
+      for (const entry of entries.values()) entry.session?.end(1012, 'the venue is restarting');
       await unsubscribe?.();
     },
   };

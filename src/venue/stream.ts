@@ -42,7 +42,7 @@ export function createStreamDoor({ store, orders, prices, roster, workspaces, cl
 
   /** Whoever may see a solver is looked up per client, which may wait: one change at a time keeps them in order. */
   let turn = Promise.resolve();
-  roster.onChange((entry, { atMs }) => {
+  roster.onShown((entry, atMs) => {
     if (rosterListeners.size === 0) return;
     const frameFor = (mode: KeyMode): Buffer | undefined => {
       const data = roster.view(entry, mode);

@@ -20,7 +20,7 @@ import { zPreflightRequest } from '../protocol/preflight.ts';
 import { zQuoteResponse } from '../protocol/quote.ts';
 import { zRouterPreflightRequest, zRouterQuoteResponse, zRouterSubmitRequest } from '../protocol/router.ts';
 import { zOrderSubmitRequest } from '../protocol/submit.ts';
-import { createExposure } from './exposure.ts';
+import { createExposure, groupOf } from './exposure.ts';
 import { createFanOut } from './fan-out.ts';
 import { createFeeCap } from './fee-cap.ts';
 import { createGasDesk, type Relayer } from './gas.ts';
@@ -34,6 +34,7 @@ import { createMarkets, tradesOn } from './markets.ts';
 import { createNews } from './news.ts';
 import { createOpenQuotes } from './open-quotes.ts';
 import { BREAKER, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS, type VenueOptions } from './options.ts';
+import { createPeers } from './peers.ts';
 import { createPreflighter } from './preflight.ts';
 import { createPrices } from './prices.ts';
 import { chainNow } from './chain-now.ts';
@@ -142,6 +143,12 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const history = createHistory({ store, chains: described, screening, nativeSymbol: (chainId) => gas.settings(chainId).nativeSymbol, clock });
   const submitter = createSubmitter({ chains, store, queue, routeVenues: new Map(routeVenues.map((venue) => [venue.id, venue])), sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics });
   const news = createNews({ bus, store, roster, siblings, log });
+  // Wherever it was submitted, nothing of its request is an option any more.
+  news.onOrder(({ keyId, originChainId, order }, { event }) => {
+    if (event === 'order.created') openQuotes.close(keyId, groupOf(originChainId, order.user, order.nonce));
+  });
+  const peers = createPeers({ bus, clock, random, log, metrics });
+  for (const part of [gate.shared, openQuotes.shared(() => chainNow(clock, undefined)), exposure.shared, roster.shared(peers.soon)]) peers.share(part);
   const levelsOptions = { ...LEVELS, ...options.levels };
   const levels = createLevels({ roster, markets, clock, metrics }, levelsOptions);
   const tail = createEventTail({ store, bus, clock, log });
@@ -193,6 +200,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     },
     async start() {
       await Promise.all([keyring.start(), workspaces.start(), roster.start(), news.start(), tail.start(), gas.start()]);
+      await peers.start();
       liquidity.start();
       feeCap.start();
       board.start();
@@ -204,7 +212,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
       feeCap.stop();
       gas.stop();
       board.stop();
-      await Promise.all([keyring.stop(), workspaces.stop(), roster.stop(), news.stop(), tail.stop()]);
+      await Promise.all([keyring.stop(), workspaces.stop(), roster.stop(), news.stop(), tail.stop(), peers.stop()]);
     },
   };
 }
