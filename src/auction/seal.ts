@@ -3,7 +3,7 @@
  * (account, namespace, mode). With it the venue stores nothing when it quotes. A rotated key keeps verifying until its last quote has lapsed.
  */
 
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { InvariantError } from '../domain/errors.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 
@@ -37,14 +37,14 @@ export interface Sealer {
 
 /** The first key seals; all of them verify. Throws `InvariantError` on a missing, short or repeated key: no venue runs without one. */
 export function createSealer(keys: readonly SealKey[]): Sealer {
-  const [current] = keys;
-  const byId = new Map(keys.map((key) => [key.kid, key]));
-  if (!current) throw new InvariantError('The venue needs a key to seal quotes with; none is configured.');
+  if (keys.length === 0) throw new InvariantError('The venue needs a key to seal quotes with; none is configured.');
   for (const { kid, secret } of keys) {
     if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid)) throw new InvariantError('A seal key id is 1 to 32 letters, digits, "-" or "_".');
     if (secret.length < 32) throw new InvariantError(`Seal key "${kid}" is shorter than 32 bytes.`);
   }
+  const byId = new Map(keys.map(({ kid, secret, acceptUntil }) => [kid, { kid, secret: createSecretKey(secret), acceptUntil }]));
   if (byId.size !== keys.length) throw new InvariantError('Two seal keys have the same id.');
+  const [current] = byId.values() as unknown as [Prepared];
   return {
     kid: current.kid,
     mac: (scope) => digest(current, scope).toString('hex'),
@@ -59,6 +59,12 @@ export function createSealer(keys: readonly SealKey[]): Sealer {
   };
 }
 
-function digest({ kid, secret }: SealKey, { account, namespace, mode, commitments, candidate }: SealScope): Buffer {
+interface Prepared {
+  kid: string;
+  secret: KeyObject;
+  acceptUntil: UnixSeconds | null;
+}
+
+function digest({ kid, secret }: Prepared, { account, namespace, mode, commitments, candidate }: SealScope): Buffer {
   return createHmac('sha256', secret).update(['candidate-v1', kid, account, namespace, mode, commitments, candidate].join('\0')).digest();
 }

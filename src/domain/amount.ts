@@ -11,7 +11,7 @@ const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/;
 
 /** Is this text an amount: decimal digits only, no sign, no leading zero, below 2^256? */
 export function isAmount(text: string): boolean {
-  return DECIMAL.test(text) && BigInt(text) <= MAX_UINT256;
+  return DECIMAL.test(text) && (text.length < 78 || BigInt(text) <= MAX_UINT256);
 }
 
 /** Throws `AmountError` for anything that `isAmount` refuses (`BigInt` alone would take "", "0x10" and " 5 "). */

@@ -125,8 +125,9 @@ export interface OrderEnvelope {
   message: OrderMessage;
 }
 
-const field = (name: string, type: string) => ({ name, type });
+const field = (name: string, type: string) => Object.freeze({ name, type });
 
+/** Frozen throughout, so that its text can be written once: it is a quarter of every candidate. */
 export const ORDER_TYPES = {
   EIP712Domain: [field('name', 'string'), field('version', 'string'), field('chainId', 'uint256'), field('verifyingContract', 'address')],
   StandardOrder: [
@@ -150,6 +151,8 @@ export const ORDER_TYPES = {
     field('context', 'bytes'),
   ],
 };
+for (const fields of Object.values(ORDER_TYPES)) Object.freeze(fields);
+Object.freeze(ORDER_TYPES);
 
 function inputsHash(inputs: StandardOrder['inputs']): Uint8Array {
   const hashes = unsetBytes(inputs.length * 32);

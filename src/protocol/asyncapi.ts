@@ -55,7 +55,7 @@ export function asyncApiDocument({ title, events, link }: { title: string; event
     info: {
       title: `${title}: streams`,
       version: '1',
-      description: `JSON text frames, one message each. The key travels in the X-API-Key header before the upgrade, never in the URL; browsers (an Origin header) are turned away. No compression, no binary frames (${CLOSE.unsupported}). Frames above the limit close with ${CLOSE.tooBig}, too many with ${CLOSE.policy}, and whoever reads too slowly with ${CLOSE.tryLater}: connect again and resume.`,
+      description: `JSON text frames, one message each. The key travels in the X-API-Key header before the upgrade, never in the URL; browsers (an Origin header) are turned away. No compression, no binary frames (${CLOSE.unsupported}). Frames above the limit close with ${CLOSE.tooBig}, too many with ${CLOSE.policy}, and whoever reads too slowly with ${CLOSE.tryLater}: connect again and resume. A venue that restarts, or one of its replicas, closes with ${CLOSE.restarting}: connect again at once and resume, a replica that stays takes over.`,
     },
     defaultContentType: 'application/json',
     servers: { venue: { host: '{host}', protocol: 'wss', variables: { host: { default: 'localhost:8080', description: 'The host of the HTTP API.' } }, security: [KEY] } },

@@ -8,7 +8,7 @@ export const EVENTS_PATH = '/api/v1/ws';
 export const EVENTS_MAX_PAYLOAD_BYTES = 16 * 1024;
 export const MAX_TOPICS = 100;
 /** Application range of WebSocket close codes. */
-export const CLOSE = { policy: 1008, tooBig: 1009, unsupported: 1003, tryLater: 1013, goingAway: 1001 } as const;
+export const CLOSE = { policy: 1008, tooBig: 1009, unsupported: 1003, tryLater: 1013, restarting: 1012 } as const;
 /** Price events of one topic are at least this far apart. */
 export const PRICES_EVERY_MS = 200;
 

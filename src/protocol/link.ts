@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { DECLINE_REASONS } from '../domain/decline.ts';
 import { addressToBytes32 } from '../domain/hex.ts';
 import type { MandateOutput } from '../domain/order.ts';
+import { plainAnswer } from './plain-answer.ts';
 import { plainRfq } from './plain-rfq.ts';
 import { zAddress, zAmount, zAssetId, zBytes32, zHex, zOrderMessage, zSeconds } from './wire.ts';
 
@@ -201,7 +202,7 @@ const SOLVER_TYPES: ReadonlySet<string> = new Set(zFromSolver.options.map((optio
 export type Read<M> = { ok: true; message: M } | { ok: false; kind: 'unknown_type' | 'invalid'; detail: string };
 
 export const readFromVenue = (text: string): Read<FromVenue> => read(text, zFromVenue, VENUE_TYPES, plainRfq);
-export const readFromSolver = (text: string): Read<FromSolver> => read(text, zFromSolver, SOLVER_TYPES);
+export const readFromSolver = (text: string): Read<FromSolver> => read(text, zFromSolver, SOLVER_TYPES, plainAnswer);
 
 function read<M>(text: string, schema: z.ZodType<M>, types: ReadonlySet<string>, quick?: (json: object) => M | undefined): Read<M> {
   let json: unknown;

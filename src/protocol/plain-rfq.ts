@@ -4,9 +4,9 @@
  * else is the schema's to judge.
  */
 
-import { isAmount } from '../domain/amount.ts';
 import { MAX_UINT32 } from '../domain/time.ts';
 import type { Rfq } from './link.ts';
+import { fieldsOf, isAsset, isPlainAddress, isPlainHex, isText, isUnits, isWhole } from './plain.ts';
 
 /** undefined: not certain, ask the schema. */
 export function plainRfq(json: object): Rfq | undefined {
@@ -41,23 +41,6 @@ export function plainRfq(json: object): Rfq | undefined {
   return sure ? rfq : undefined;
 }
 
-/** Fields of an object that JSON made: all of them are its own. */
-function fieldsOf(json: object): number {
-  let count = 0;
-  for (const _ in json) count += 1;
-  return count;
-}
-
 function isPlainDelivery(delivery: NonNullable<Rfq['skeleton']['delivery']>): boolean {
-  return typeof delivery === 'object' && delivery !== null && fieldsOf(delivery) === 2 && isPlainAddress(delivery.recipient) && typeof delivery.callbackData === 'string' && HEX.test(delivery.callbackData);
+  return typeof delivery === 'object' && delivery !== null && fieldsOf(delivery) === 2 && isPlainAddress(delivery.recipient) && isPlainHex(delivery.callbackData);
 }
-
-const HEX = /^0x(?:[0-9a-f]{2})*$/;
-const ADDRESS = /^0x[0-9a-f]{40}$/;
-const isPlainAddress = (value: unknown): boolean => typeof value === 'string' && ADDRESS.test(value);
-const isText = (value: unknown, most: number): boolean => typeof value === 'string' && value.length > 0 && value.length <= most;
-const isUnits = (value: unknown): boolean => typeof value === 'string' && isAmount(value);
-const isWhole = (value: unknown, least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER): boolean => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-/** Any number of fifteen digits is exact, and no token lives at the reserved addresses. */
-const ASSET = /^eip155:[1-9][0-9]{0,14}\/erc20:0x(?!0{36})[0-9a-f]{40}$/;
-const isAsset = (value: unknown): boolean => typeof value === 'string' && ASSET.test(value);

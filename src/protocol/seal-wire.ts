@@ -79,8 +79,11 @@ function wordAt(bytes: Uint8Array, offset: number): number | undefined {
   return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
 }
 
-/** btoa and atob, because takers read this in browsers, where there is no Buffer. */
+/** Node's where there is one; takers read this in browsers, which have btoa and atob only. */
+const nodeBuffer = (globalThis as { Buffer?: typeof Buffer }).Buffer;
+
 function toBase64Url(bytes: Uint8Array): string {
+  if (nodeBuffer) return nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url');
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');

@@ -33,16 +33,22 @@ export interface FanOut {
   answer(session: Session, message: SolverAnswer): void;
   /** Its connection is gone: nobody waits for it any longer. */
   forget(session: Session): void;
+  /** What `verify` let pass turned out not to hold. */
+  object(session: Session, why: Objection): void;
   onInvalid(listener: (session: Session, why: Objection) => void): void;
 }
 
 interface Round {
-  waiting: Set<Session>;
+  /** Those who have not answered yet. */
+  open: Set<Session>;
+  /** How many of them the round waits for. */
+  awaited: number;
   /** Everybody who was asked; others may not answer. */
   asked: Set<Session>;
   take(session: Session, message: SolverAnswer): void;
   lose(session: Session): void;
-  end(): void;
+  /** `lapsed`: everybody has had time enough, so whoever is missing counts as silent. */
+  end(lapsed?: boolean): void;
 }
 
 /** What an answer means for the round: its sender is done, has announced another, may send more, said nothing to the point, or made the round pointless. */
@@ -50,10 +56,15 @@ type Taken = 'done' | 'announced' | 'more' | 'ignored' | 'broken';
 
 /** Several validity windows are welcome; a flood is not. */
 const MAX_QUOTES_PER_SOLVER = 8;
+/** A solver that let this many rounds in a row pass in silence is asked as before, but nobody waits for it; after a rest it gets one round to show that it is back. */
+const MISSES = 3;
+const REST_MS = 5_000;
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metrics }, { timeoutMs, sliceTimeoutMs, lingerMs }: Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>): FanOut {
   const rounds = new Map<string, Round>();
+  const silence = new WeakMap<Session, { misses: number; restsUntilMs: number }>();
+  const isPrompt = (session: Session) => (silence.get(session)?.restsUntilMs ?? 0) <= clock.monotonicMs();
   const invalidListeners: ((session: Session, why: Objection) => void)[] = [];
   const answers = metrics.counter('firmquote_venue_answers_total', 'Answers of solvers to requests', ['solver', 'answer']);
   const declined = metrics.counter('firmquote_venue_declines_total', 'Declines of solvers by reason, and by the risk control that they name', ['solver', 'reason', 'control']);
@@ -61,7 +72,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
   const answerSeconds = metrics.histogram('firmquote_venue_answer_seconds', 'Time from request to a solver answer', BUCKETS_SECONDS, ['solver']);
   const wasted = metrics.counter('firmquote_venue_wasted_wait_seconds_total', 'Time the venue waited for this solver alone, in vain', ['solver']);
 
-  function run(rfqId: string, waitMs: number, sessions: readonly Session[], send: (session: Session) => void, take: (session: Session, message: SolverAnswer) => Taken): Promise<void> {
+  function run(rfqId: string, waitMs: number, sessions: readonly Session[], send: (session: Session) => void, take: (session: Session, message: SolverAnswer) => Taken, waitsFor: (session: Session) => boolean): Promise<void> {
     if (sessions.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
       const startedMs = clock.monotonicMs();
@@ -70,45 +81,60 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
       /** Somebody may have more to say. */
       let more = false;
       let cancel = () => {};
+      const awaited = new Set(sessions.filter(waitsFor));
+      // With nobody to be quick for, everybody gets the whole time.
+      if (awaited.size === 0) for (const session of sessions) awaited.add(session);
       const round: Round = {
-        waiting: new Set(sessions),
+        open: new Set(sessions),
         asked: new Set(sessions),
+        awaited: awaited.size,
         take(session, message) {
           const taken = take(session, message);
           if (taken === 'ignored' || ended) return;
           lastAnswerMs = clock.monotonicMs();
           if (taken === 'announced') return;
-          if (round.waiting.delete(session)) {
+          if (round.open.delete(session)) {
             session.inFlight--;
+            silence.delete(session);
+            if (awaited.has(session)) round.awaited--;
             answerSeconds.observe((lastAnswerMs - startedMs) / 1000, { solver: session.solverId });
           }
           if (taken === 'broken') return round.end();
           more ||= taken === 'more';
-          if (round.waiting.size > 0) return;
+          if (round.awaited > 0) return;
           cancel();
-          if (more && lingerMs > 0) cancel = clock.after(lingerMs, round.end);
+          if (more && lingerMs > 0) cancel = clock.after(lingerMs, () => round.end());
           else round.end();
         },
         lose(session) {
-          if (!round.waiting.delete(session)) return;
+          if (!round.open.delete(session)) return;
           answers.add({ solver: session.solverId, answer: 'gone' });
-          if (round.waiting.size === 0) round.end();
+          if (awaited.has(session) && --round.awaited === 0) round.end();
         },
-        end() {
+        end(lapsed = false) {
           if (ended) return;
           ended = true;
           cancel();
           rounds.delete(rfqId);
-          for (const session of round.waiting) {
+          const nowMs = clock.monotonicMs();
+          for (const session of round.open) {
             session.inFlight--;
+            if (!awaited.has(session)) {
+              answers.add({ solver: session.solverId, answer: 'unawaited' });
+              continue;
+            }
             answers.add({ solver: session.solverId, answer: 'silent' });
-            if (round.waiting.size < round.asked.size || round.asked.size === 1) wasted.add({ solver: session.solverId }, (clock.monotonicMs() - lastAnswerMs) / 1000);
+            if (lapsed) {
+              const misses = (silence.get(session)?.misses ?? 0) + 1;
+              silence.set(session, { misses, restsUntilMs: misses < MISSES ? 0 : nowMs + REST_MS });
+            }
+            if (round.open.size < round.asked.size || round.asked.size === 1) wasted.add({ solver: session.solverId }, (nowMs - lastAnswerMs) / 1000);
           }
           resolve();
         },
       };
       rounds.set(rfqId, round);
-      cancel = clock.after(waitMs, round.end);
+      cancel = clock.after(waitMs, () => round.end(waitMs * 2 >= timeoutMs));
       for (const session of sessions) {
         session.inFlight++;
         send(session);
@@ -117,7 +143,6 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
   }
 
   function object(session: Session, why: Objection): void {
-    answers.add({ solver: session.solverId, answer: 'invalid' });
     invalid.add({ solver: session.solverId, why });
     for (const listener of invalidListeners) listener(session, why);
   }
@@ -137,8 +162,10 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
             perSolver.set(session, count);
             if (count > MAX_QUOTES_PER_SOLVER) return 'done';
             const verified = verify(session, message);
-            if (typeof verified === 'string') object(session, verified);
-            else {
+            if (typeof verified === 'string') {
+              answers.add({ solver: solverId, answer: 'invalid' });
+              object(session, verified);
+            } else {
               answers.add({ solver: solverId, answer: 'quote' });
               result.quotes.push(verified);
             }
@@ -156,7 +183,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
           default:
             return 'ignored';
         }
-      });
+      }, isPrompt);
       return result;
     },
     async commit<C extends object>(slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[], verify: (session: Session, commit: Commit) => C | Objection, withinMs = sliceTimeoutMs): Promise<{ committed: Map<string, C>; missing: Session[] }> {
@@ -180,6 +207,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
         if (message.type !== 'commit' || message.quoteId !== quoteId || committed.has(solverId)) return 'ignored';
         const verified = verify(session, message);
         if (typeof verified === 'string') {
+          answers.add({ solver: solverId, answer: 'invalid' });
           object(session, verified);
           broke.push(session);
           return 'broken';
@@ -187,7 +215,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
         answers.add({ solver: solverId, answer: 'commit' });
         committed.set(solverId, verified);
         return 'done';
-      });
+      }, () => true);
       return { committed, missing: broke.length > 0 ? broke : [...bySession.keys()].filter(({ solverId }) => !committed.has(solverId)) };
     },
     answer(session, message) {
@@ -198,6 +226,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
     forget(session) {
       for (const round of [...rounds.values()]) round.lose(session);
     },
+    object,
     onInvalid: (listener) => void invalidListeners.push(listener),
   };
 }

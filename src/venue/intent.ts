@@ -111,10 +111,15 @@ export function createReception({ chains, markets, roster, screening, openQuotes
 
   /** Money that goes to a contract of the trade, or to the one who pays it, reaches nobody. */
   function refuseParties(taker: Address, receiver: Address, input: Market, output: Market): void {
-    const nobody = new Set<Address>([ZERO_ADDRESS, ...[input.chain, output.chain].flatMap(({ escrow, oracle, permit2 }: Chain) => [escrow, oracle, permit2]), input.token.address, output.token.address]);
-    for (const { session } of roster.entries()) for (const { account } of session?.accounts.values() ?? []) nobody.add(account);
-    if (nobody.has(receiver)) throw invalid('value_error', ['body', 'receiver'], 'This address cannot be the receiver: it is the zero address, a contract of the trade, or an LP account.');
-    if (nobody.has(taker)) throw invalid('value_error', ['body', 'taker'], 'This address cannot be the taker: it is the zero address, a contract of the trade, or an LP account.');
+    const contracts = new Set<Address>([ZERO_ADDRESS, ...[input.chain, output.chain].flatMap(({ escrow, oracle, permit2 }: Chain) => [escrow, oracle, permit2]), input.token.address, output.token.address]);
+    const isNobody = (party: Address) => contracts.has(party) || isAccount(party);
+    if (isNobody(receiver)) throw invalid('value_error', ['body', 'receiver'], 'This address cannot be the receiver: it is the zero address, a contract of the trade, or an LP account.');
+    if (taker !== receiver && isNobody(taker)) throw invalid('value_error', ['body', 'taker'], 'This address cannot be the taker: it is the zero address, a contract of the trade, or an LP account.');
+  }
+
+  function isAccount(party: Address): boolean {
+    for (const { session } of roster.entries()) if (session) for (const { account } of session.accounts.values()) if (account === party) return true;
+    return false;
   }
 
   return {

@@ -16,7 +16,7 @@ import type { Entry, Roster, Session } from './roster.ts';
 import type { Siblings } from './siblings.ts';
 import { commitSplit, planOffers } from './split-round.ts';
 import { unavailable, whyNoQuotes } from './unavailable.ts';
-import { type Ask, askGroup, type Verified, type VerifyDeps, verifyQuote } from './verify.ts';
+import { type Ask, askGroup, type Fitting, fitQuote, proveQuote, type Verified, type VerifyDeps } from './verify.ts';
 
 export interface RfqSourceDeps extends VerifyDeps {
   roster: Roster;
@@ -29,7 +29,7 @@ export interface RfqSourceDeps extends VerifyDeps {
 }
 
 /** What the RFQ venue needs to know of an intent, or of one leg of it. */
-export type RfqIntent = { request: Pick<QuoteRequest, 'splitFill' | 'settlement' | 'solvers'> } & Pick<Intent, 'requestId' | 'workspace' | 'input' | 'output' | 'corridor' | 'side' | 'amount' | 'taker' | 'receiver' | 'minValidUntil' | 'now' | 'latestValidUntil'>;
+export type RfqIntent = { request: Pick<QuoteRequest, 'splitFill' | 'settlement' | 'solvers' | 'maxCandidates'> } & Pick<Intent, 'requestId' | 'workspace' | 'input' | 'output' | 'corridor' | 'side' | 'amount' | 'taker' | 'receiver' | 'minValidUntil' | 'now' | 'latestValidUntil'>;
 
 export interface RfqCandidate extends Ranked {
   verified: Verified;
@@ -72,17 +72,30 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     const startedMs = clock.monotonicMs();
     const timeLeftMs = () => (timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (clock.monotonicMs() - startedMs)));
     let refused = 0;
+    const most = intent.request.maxCandidates;
+    // Where everybody may be shown, proving goes on while the others are awaited; in a crowd only what can win is worth it.
+    const crowd = sessions.length > most;
     const gathered = await fanOut.gather(
       ask.rfq,
       sessions,
       (session, answer) => {
-        const verified = verifyQuote(deps, ask, session, answer);
-        if (typeof verified === 'string') refused++;
-        return verified;
+        const fitting = fitQuote(ask, session, answer);
+        const judged = typeof fitting === 'string' || crowd ? fitting : proveQuote(deps, ask, fitting);
+        if (typeof judged === 'string') refused++;
+        return judged;
       },
       timeoutMs,
     );
-    const found = distinct(gathered.quotes).map((verified) => candidateOf(ask, verified, landing));
+    const found: RfqCandidate[] = [];
+    const contenders = distinct(gathered.quotes, ({ quoteId }) => quoteId).map((quote) => ({ ...standing(ask, quote, landing), quote }));
+    for (const { quote, ...rest } of crowd ? rank(ask.side, contenders) : contenders) {
+      if (crowd && found.length === most) break;
+      const verified = 'orderId' in quote ? quote : proveQuote(deps, ask, quote);
+      if (typeof verified === 'string') {
+        refused++;
+        fanOut.object((quote as Fitting).session, verified);
+      } else if (!found.some((other) => other.verified.orderId === verified.orderId)) found.push({ ...rest, verified });
+    }
     const split = await trySplit(ask, deferredOn(intent), gathered.partials, found, timeLeftMs);
     if (split) found.push(split);
     if (found.length > 0) return { ask, found, why: null };
@@ -142,17 +155,17 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     return entries.flatMap(({ session }) => (session && session.inFlight < session.maxInFlight && session.accounts.has(origin) && session.accounts.has(dest) ? [session] : []));
   }
 
-  function candidateOf(ask: Ask, verified: Verified, landing: Landing): RfqCandidate {
-    const { settled, faded } = roster.entry(verified.solverId) ?? { settled: 0, faded: 0 };
+  /** What it is ranked by. */
+  function standing(ask: Ask, quote: Fitting | Verified, landing: Landing): Omit<RfqCandidate, 'verified'> {
+    const { settled, faded } = roster.entry(quote.solverId) ?? { settled: 0, faded: 0 };
     return {
-      quoteId: verified.quoteId,
-      inputAmount: verified.inputAmount,
-      outputAmount: verified.outputAmount,
+      quoteId: quote.quoteId,
+      inputAmount: quote.inputAmount,
+      outputAmount: quote.outputAmount,
       takerGas: gas.takerGas(ask, landing),
-      eta: verified.eta,
+      eta: quote.eta,
       fillRateBps: settled + faded === 0 ? 10_000 : Math.floor((settled * 10_000) / (settled + faded)),
-      validUntil: verified.validUntil,
-      verified,
+      validUntil: quote.validUntil,
       landing,
     };
   }
@@ -175,7 +188,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       const wins = !best || (ask.side === 'exactInput' ? planned.plan.outputAmount > netOf(ask.side, best) : planned.plan.inputAmount < netOf(ask.side, best));
       if (!wins) return undefined;
       const answer = await commitSplit({ ...deps, quoteId: () => random.bytes32() }, ask, planned, timeLeftMs());
-      if (!('missing' in answer)) return candidateOf(ask, answer, landingFor(answer.slices.length));
+      if (!('missing' in answer)) return { ...standing(ask, answer, landingFor(answer.slices.length)), verified: answer };
       offers = offers.filter(({ session }) => !answer.missing.includes(session));
     }
     return undefined;
@@ -201,7 +214,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
 export const deferredOn = ({ request, output }: Pick<RfqIntent, 'request' | 'output'>): number | undefined => (request.settlement === 'ledger_auto_withdraw' ? output.chain.id : undefined);
 
 /** A quoteId names one quote; a solver that uses one twice keeps its first. */
-function distinct(quotes: readonly Verified[]): Verified[] {
+function distinct<Q>(quotes: readonly Q[], idOf: (quote: Q) => string): Q[] {
   const seen = new Set<string>();
-  return quotes.filter(({ quoteId, orderId }) => !seen.has(quoteId) && !seen.has(orderId) && seen.add(quoteId) && seen.add(orderId));
+  return quotes.filter((quote) => !seen.has(idOf(quote)) && seen.add(idOf(quote)));
 }

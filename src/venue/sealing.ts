@@ -14,6 +14,7 @@ import type { OrderRoute } from '../ports/store.ts';
 import { canonicalJson } from '../protocol/canonical-json.ts';
 import type { QuoteCandidate, Terms } from '../protocol/candidate.ts';
 import { ORDER_TYPE } from '../protocol/candidate.ts';
+import { plainTerms } from '../protocol/plain-terms.ts';
 import { invalid, type InvalidError } from '../protocol/errors.ts';
 import { type RouterCandidate, type RouterTerms, type SealedRoute, zSealedRoute } from '../protocol/router.ts';
 import { decodeCommitments, encodeCommitments, formatSeal, parseSeal, type SealText, sealedParts } from '../protocol/seal-wire.ts';
@@ -77,7 +78,7 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
     seal(owner, terms, signed, sealedRoute = null) {
       const route = sealedRoute && Buffer.from(canonicalJson(sealedRoute)).toString('base64url');
       const commitments = encodeCommitments(signed);
-      const candidate = canonicalJson(terms);
+      const candidate = 'validity' in terms ? plainTerms(terms) : canonicalJson(terms);
       const mac = sealer.mac({ ...owner, commitments: sealedParts({ commitments, route }), candidate });
       return sealedText(candidate, formatSeal({ kid: sealer.kid, mac, commitments, route }));
     },

@@ -56,8 +56,13 @@ export interface VerifyDeps {
   exposure: Exposure;
 }
 
-export function verifyQuote(deps: VerifyDeps, ask: Ask, session: Session, quote: LinkQuote): Verified | Objection {
-  const { rfq, origin } = ask;
+/** An answer whose every field fits the request. Whether its signature and its money do is for `proveQuote`, which costs twenty times as much. */
+export interface Fitting extends Omit<Verified, 'orderId'> {
+  session: Session;
+}
+
+export function fitQuote(ask: Ask, session: Session, quote: LinkQuote): Fitting | Objection {
+  const { rfq } = ask;
   const order = orderFromMessage(quote.order);
   const [output, ...others] = order.outputs;
   if (!output || others.length > 0) return 'output';
@@ -75,13 +80,10 @@ export function verifyQuote(deps: VerifyDeps, ask: Ask, session: Session, quote:
   // A slice that cannot pay its own fees is an order the escrow refuses.
   if ((inputAmount * BigInt(context.feeBps)) / BPS + context.relayFee > inputAmount) return 'amount';
 
-  const id = orderId({ chainId: origin.id, escrow: origin.escrow }, order);
-  const unbound = bindingObjection(deps, ask, session, { commitment, orderId: id, quoteId: quote.quoteId, fillDeadline: order.fillDeadline, amount: output.amount });
-  if (unbound) return unbound;
   return {
+    session,
     solverId: session.solverId,
     quoteId: quote.quoteId,
-    orderId: id,
     order,
     validUntil: quote.validUntil,
     inputAmount,
@@ -92,6 +94,14 @@ export function verifyQuote(deps: VerifyDeps, ask: Ask, session: Session, quote:
     commitments: [commitment],
     slices: [{ solverId: session.solverId, portionBps: FULL_PORTION_BPS, outputAmount: output.amount }],
   };
+}
+
+/** The rest of the verification: only what has passed it may be shown to a taker. */
+export function proveQuote(deps: VerifyDeps, ask: Ask, { session, ...fitting }: Fitting): Verified | Objection {
+  const { order, quoteId, commitments, outputAmount } = fitting;
+  const id = orderId({ chainId: ask.origin.id, escrow: ask.origin.escrow }, order);
+  const commitment = commitments[0] as SignedCommitment;
+  return bindingObjection(deps, ask, session, { commitment, orderId: id, quoteId, fillDeadline: order.fillDeadline, amount: outputAmount }) ?? { ...fitting, orderId: id };
 }
 
 /** The clock law with this request's own margins, and the validity it asked for. */

@@ -27,7 +27,7 @@ const taker: Address = `0x${'a'.repeat(40)}`;
 function intentOf(side: LegIntent['side'], amount: bigint): LegIntent {
   return {
     requestId: 'r',
-    request: { splitFill: 'allow', settlement: 'wallet' },
+    request: { splitFill: 'allow', settlement: 'wallet', maxCandidates: 5 },
     workspace: { id: 'w', name: 'w', platformFeeBps: 3, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null },
     input: market(0),
     output: market(1),

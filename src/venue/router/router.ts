@@ -64,6 +64,9 @@ export interface RouterSettings {
   breaker: BreakerOptions;
 }
 
+/** Of a later leg only the best is taken; the others stand in where it does not hold. */
+const LEG_CANDIDATES = 5;
+
 type Asked = LegIntent & { key: ApiKey };
 
 export function createRouter(deps: RouterDeps, settings: RouterSettings): Router {
@@ -131,7 +134,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     const now = chainNow(clock, chains.get(input.chain.id));
     return {
       requestId: random.bytes32().slice(2, 34),
-      request: { splitFill: 'never', settlement, solvers: { ...(include && { include }), exclude } },
+      request: { splitFill: 'never', settlement, solvers: { ...(include && { include }), exclude }, maxCandidates: LEG_CANDIDATES },
       key,
       workspace,
       input,
