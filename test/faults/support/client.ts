@@ -1,0 +1,110 @@
+/** A taker who trades through failures and writes down what it asked, what it was told, and when it was told nothing: the checker's witness. */
+
+import type { QuoteCandidate } from '../../../src/protocol/candidate.ts';
+import type { OrderStatusResponse } from '../../../src/protocol/status.ts';
+import { createTaker, type HttpAnswer, type Submission, type Taker } from '../../../src/apps/demo/taker.ts';
+import type { TestAccount, TestChain } from '../../support/devnet.ts';
+
+/** One line of a client's log. */
+export type ClientEntry = { atMs: number; taker: string } & (
+  | { kind: 'submitted'; key: string | null; candidate: QuoteCandidate }
+  | { kind: 'answered'; key: string | null; quoteId: string; status: number; text: string }
+  /** The connection ended without an answer: it may have been accepted or not. */
+  | { kind: 'unanswered'; key: string | null; quoteId: string; reason: string }
+  | { kind: 'seen'; orderId: string; status: OrderStatusResponse }
+);
+
+export interface Prepared {
+  candidate: QuoteCandidate;
+  submission: Submission;
+}
+
+export interface Client {
+  wallet: TestAccount;
+  taker: Taker;
+  /** A quote for USDC on the first of these chains against WETH on the second, signed and ready to be submitted. Asks until there is one. */
+  prepare(trade?: { from?: TestChain; to?: TestChain; usdc?: bigint }): Promise<Prepared>;
+  /** One POST. undefined: no answer came. */
+  submit(prepared: Prepared, key: string | null): Promise<HttpAnswer | undefined>;
+  /** Under the same key until the venue says 200 or 422. undefined: refused for good. */
+  insist(prepared: Prepared, key: string): Promise<string | undefined>;
+  /** Asks until the order is settled, or failed with nothing of it left in escrow. */
+  ended(orderId: string): Promise<OrderStatusResponse>;
+  /** Asks once. */
+  look(orderId: string): Promise<OrderStatusResponse | undefined>;
+}
+
+interface ClientOptions {
+  wallet: TestAccount;
+  venueUrl: string;
+  apiKey: string;
+  chains: readonly TestChain[];
+  log: ClientEntry[];
+}
+
+/** Asks again, not too often, until there is something. The test's own timeout is the limit. */
+export async function patiently<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await ask();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const USDC = 1_000_000n;
+/** Less than this left of a quote is not worth a submission. */
+const LEAST_SECONDS = 4;
+
+export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOptions): Client {
+  const taker = createTaker({ venueUrl, apiKey, privateKey: wallet.privateKey, rpcUrls: new Map(chains.map(({ chain, anvil }) => [chain.id, anvil.url])) });
+  const note = (entry: ClientEntry extends infer E ? (E extends ClientEntry ? Omit<E, 'atMs' | 'taker'> : never) : never) => void log.push({ ...entry, atMs: Date.now(), taker: wallet.address } as ClientEntry);
+  const [home] = chains as [TestChain];
+
+  async function submit({ candidate, submission }: Prepared, key: string | null): Promise<HttpAnswer | undefined> {
+    note({ kind: 'submitted', key, candidate });
+    try {
+      const answer = await taker.post(submission, key ?? undefined);
+      note({ kind: 'answered', key, quoteId: candidate.quoteId, status: answer.status, text: answer.text });
+      return answer;
+    } catch (error) {
+      note({ kind: 'unanswered', key, quoteId: candidate.quoteId, reason: String(error) });
+      return undefined;
+    }
+  }
+
+  async function look(orderId: string): Promise<OrderStatusResponse | undefined> {
+    const status = await taker.status(orderId).catch(() => undefined);
+    if (status) note({ kind: 'seen', orderId, status });
+    return status;
+  }
+
+  return {
+    wallet,
+    taker,
+    prepare: ({ from = home, to = from, usdc = 100n } = {}) =>
+      patiently(async () => {
+        const asset = ({ chain: { id } }: TestChain, token: string) => `eip155:${id}/erc20:${token}`;
+        const answer = await taker.quote({ input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() }, output: { asset: asset(to, to.weth.address) } }).catch(() => undefined);
+        const candidate = answer?.quotes[0];
+        if (!candidate) return undefined;
+        const prepared = await taker.prepare(candidate).catch(() => undefined);
+        if (!prepared || candidate.validUntil - Date.now() / 1_000 < LEAST_SECONDS) return undefined;
+        return { candidate, submission: prepared.submission };
+      }),
+    submit,
+    async insist(prepared, key) {
+      const answer = await patiently(async () => {
+        const got = await submit(prepared, key);
+        return got?.status === 200 || got?.status === 422 ? got : undefined;
+      });
+      return answer.status === 200 ? (answer.json as { id: string }).id : undefined;
+    },
+    ended: (orderId) =>
+      patiently(async () => {
+        const status = await look(orderId);
+        if (status?.status === 'settled' || (status?.status === 'failed' && status.failure?.refundableFrom === null)) return status;
+        return undefined;
+      }),
+    look,
+  };
+}

@@ -1,0 +1,111 @@
+/** One process of the world under fault: killed, frozen, thawed, blocked and started again by name, and never outliving the test. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+
+export interface Part {
+  readonly name: string;
+  /** Where it answers /readyz. */
+  readonly opsUrl: string;
+  /** Starts it with more in its environment; resolves when it answers at its operator's door, with `until` 'ready' when it may serve. */
+  start(env?: NodeJS.ProcessEnv, until?: 'alive' | 'ready'): Promise<void>;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** SIGSTOP and SIGCONT: it does nothing, and does not know. */
+  freeze(): void;
+  thaw(): void;
+  /** Its event loop does nothing but turn for as long as BLOCK_MS says. */
+  block(): void;
+  /** SIGTERM; resolves with its exit status. */
+  stop(): Promise<number>;
+  /** Resolves when it has died, of whatever. */
+  died(): Promise<void>;
+  running(): boolean;
+  pid(): number;
+  /** Everything it has ever said, over all its lives. */
+  output(): string;
+  /** What /readyz answers; undefined while nobody answers. */
+  ready(): Promise<{ status: number; reasons: string[] } | undefined>;
+}
+
+export interface PartSpec {
+  name: string;
+  opsPort: number;
+  /** `venue --role api` */
+  words: readonly string[];
+  /** Writes its configuration anew and answers with the file. */
+  config: () => Promise<string>;
+  env: NodeJS.ProcessEnv;
+}
+
+const START_MS = 60_000;
+
+export function createPart({ name, opsPort, words, config, env }: PartSpec): Part {
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  let child: ChildProcess | undefined;
+  let output = '';
+  let gone: Promise<number> = Promise.resolve(0);
+
+  const alive = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+  const signal = (kind: NodeJS.Signals) => {
+    if (!alive()) throw new Error(`${name} is not running.`);
+    child?.kill(kind);
+  };
+
+  async function ready() {
+    try {
+      const answer = await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      return { status: answer.status, reasons: ((await answer.json()) as { reasons: string[] }).reasons };
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    name,
+    opsUrl,
+    async start(more = {}, until = 'alive') {
+      if (alive()) throw new Error(`${name} is running.`);
+      const program = process.env['FIRMQUOTE_FAULT_PROGRAM'];
+      if (program === undefined) throw new Error('The program with faults was not built: see test/faults/support/build.ts.');
+      const file = await config();
+      const started = spawn(process.execPath, ['--enable-source-maps', program, ...words, '--config', file], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+      child = started;
+      const emergency = () => void started.kill('SIGKILL');
+      process.once('exit', emergency);
+      for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      gone = new Promise((resolve) =>
+        started.once('close', (code) => {
+          process.off('exit', emergency);
+          resolve(code ?? 128);
+        }),
+      );
+      const deadline = performance.now() + START_MS;
+      for (;;) {
+        const seen = await ready();
+        if (seen && (until === 'alive' || seen.status === 200)) return;
+        if (!alive()) throw new Error(`${name} ended while it started:\n${output.slice(-4_000)}`);
+        if (performance.now() > deadline) throw new Error(`${name} did not start (${seen?.reasons.join('; ') ?? 'it does not answer'}):\n${output.slice(-4_000)}`);
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+    },
+    async kill() {
+      if (alive()) child?.kill('SIGKILL');
+      await gone;
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    block: () => signal('SIGWINCH'),
+    async stop() {
+      if (alive()) {
+        child?.kill('SIGCONT');
+        child?.kill('SIGTERM');
+      }
+      return gone;
+    },
+    died: async () => void (await gone),
+    running: alive,
+    pid: () => child?.pid ?? 0,
+    output: () => output,
+    ready,
+  };
+}

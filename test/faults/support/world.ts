@@ -1,0 +1,285 @@
+/**
+ * Everything that trades, as processes over real chains and a real database, for tests that make them fail: one command each to kill,
+ * freeze or restart a part, and to put a bad network in front of it. Parts are started by the test, in the order and with the crash
+ * points that it wants.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectDatabase, type Database } from '../../../src/adapters/postgres/pool.ts';
+import { createVenueStore } from '../../../src/adapters/postgres/venue-store.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/postgres/embedded.ts';
+import { migrate } from '../../../src/adapters/postgres/migrate.ts';
+import { systemClock } from '../../../src/adapters/system/clock.ts';
+import { systemRandom } from '../../../src/adapters/system/random.ts';
+import { LP_SCHEMA } from '../../../src/apps/lp/schema.ts';
+import { VENUE_SCHEMA, VENUE_TABLES } from '../../../src/apps/venue/schema.ts';
+import type { Chain } from '../../../src/domain/chain.ts';
+import type { VenueStore } from '../../../src/ports/store.ts';
+import { mintKey } from '../../../src/venue/keys.ts';
+import { account, ATTESTERS, type Devnet, startDevnet, type TestAccount } from '../../support/devnet.ts';
+import { silentLog } from '../../support/silent.ts';
+import { UNLIMITED } from '../../support/unlimited.ts';
+import { createClient, type Client, type ClientEntry, patiently } from './client.ts';
+import { createPart, type Part } from './process.ts';
+
+export type VenueRole = 'api' | 'worker' | 'all';
+export type Config = Record<string, unknown>;
+
+export interface WorldOptions {
+  /** One chain, or two and with them the attesters between them. */
+  chainIds?: readonly number[];
+  /** Venue processes by name. The first that serves takers is who clients ask. */
+  venues?: Record<string, VenueRole>;
+  /** By solver id. */
+  lps?: readonly string[];
+  landingMarginSeconds?: number;
+  proofWindowSeconds?: number;
+  /** How long quotes are firm: long enough for whatever dies between quote and submission to be back. After a crash an LP is silent for as long. */
+  validitySeconds?: number;
+  /** Whole tokens of each kind in every LP's ledger, on every chain. */
+  inventory?: bigint;
+  /** The last word on what a part is configured with, each time that it starts: other URLs, other limits. */
+  configure?: (part: string, config: Config) => Config;
+}
+
+export interface WorldLp {
+  id: string;
+  owner: TestAccount;
+  operator: TestAccount;
+  part: Part;
+  /** The LP's own tables. Only once it has started. */
+  database: Database;
+  adminUrl: string;
+}
+
+export interface World {
+  devnet: Devnet;
+  postgres: EmbeddedPostgres;
+  /** SIGKILL of the server and all its sessions, as `pg_ctl stop -m immediate`; and up again on the same port. */
+  killDatabase(): Promise<void>;
+  startDatabase(): Promise<void>;
+  /** The venue's tables, seen from outside. */
+  database: Database;
+  store: VenueStore;
+  venue(name?: string): Part;
+  /** Where this venue process serves takers. */
+  venueUrl(name?: string): string;
+  lps: readonly WorldLp[];
+  attesters: readonly Part[];
+  /** Starts everything that does not run yet and waits until every LP is active at every venue that serves takers. */
+  startAll(): Promise<void>;
+  /** Resolves when these LPs, or all, are active at this venue. */
+  quoting(venue?: string): Promise<void>;
+  /** A funded taker who writes down whatever it was told. */
+  client(venue?: string): Promise<Client>;
+  /** Of all clients, in the order of time. */
+  log: ClientEntry[];
+  /** Whatever must never be seen in a log. */
+  secrets: readonly string[];
+  relayer: TestAccount;
+  stop(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+const WORKSPACE = 'w1';
+
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const { chainIds = [31_601], venues = { venue: 'all' }, lps: lpIds = ['alpha'], landingMarginSeconds = 8, proofWindowSeconds = 40, validitySeconds = 60, inventory = 100_000n, configure = (_, config) => config } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'firmquote-faults-'));
+  // The database's user has to get in.
+  await chmod(folder, 0o755);
+  const [devnet, first] = await Promise.all([
+    startDevnet(chainIds, { blockTimeSeconds: 1, landingMarginSeconds, proofWindowSeconds }),
+    startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
+  ]);
+  let postgres = first;
+  const log: ClientEntry[] = [];
+  const relayer = account(3_000);
+  const seal = randomBytes(32).toString('hex');
+
+  /* Accounts and keys */
+
+  // One deployer funds everybody: two at once would use one nonce twice.
+  let funding: Promise<unknown> = Promise.resolve();
+  const funded = (work: () => Promise<void>) => {
+    const mine = funding.then(work);
+    funding = mine.catch(() => {});
+    return mine;
+  };
+  const owners = lpIds.map((id, index) => ({ id, owner: account(3_100 + index), operator: account(3_200 + index) }));
+  await Promise.all(
+    devnet.chains.map(async (chain) => {
+      await chain.fund(relayer.address, 0n);
+      for (const { owner, operator } of owners) {
+        await chain.fund(operator.address, 0n);
+        await chain.fund(owner.address, inventory);
+        for (const token of [chain.usdc, chain.weth]) await chain.deposit(owner.address, token.address, inventory * 10n ** BigInt(token.decimals));
+        await chain.setOperator(owner.address, operator.address);
+      }
+    }),
+  );
+  const database = connectDatabase({ url: await postgres.database('venue'), schema: VENUE_SCHEMA, maxConnections: 3, log: silentLog });
+  await migrate(database, VENUE_TABLES);
+  const store = createVenueStore(database);
+  await store.putWorkspace({ id: WORKSPACE, name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
+  const mint = async (kind: 'service' | 'solver', solverId: string | null) => {
+    const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind, mode: 'test', workspaceId: kind === 'service' ? WORKSPACE : null, role: null, memberId: null, solverId, label: 'faults' });
+    await store.addKey(record);
+    return text;
+  };
+  const service = await mint('service', null);
+
+  /* Configurations */
+
+  const chainSections = devnet.chains.map(({ chain, anvil }) => ({ ...chainSection(chain), rpcUrls: [anvil.url], timeoutMs: 3_000 }));
+  const attesterPorts = await Promise.all((chainIds.length > 1 ? ATTESTERS : []).map(async () => ({ http: await steadyPort(), ops: await steadyPort() })));
+  const attesterUrls = attesterPorts.map(({ http }) => `http://${HOST}:${http}`);
+  const venuePorts = new Map<string, number>();
+  const written = (name: string, config: Config) => async () => {
+    const file = join(folder, `${name}.json`);
+    await writeFile(file, JSON.stringify(configure(name, structuredClone(config))));
+    return file;
+  };
+
+  const venueParts = new Map<string, Part>();
+  for (const [name, role] of Object.entries(venues)) {
+    const [http, ops] = [await steadyPort(), await steadyPort()];
+    if (role !== 'worker') venuePorts.set(name, http);
+    const config: Config = {
+      app: 'venue',
+      venueId: 'faults',
+      http: { port: http },
+      ops: { port: ops },
+      database: { url: `${baseOf(postgres)}/venue`, maxConnections: 8 },
+      keys: { relayer: { env: 'RELAYER', development: true }, seals: [{ id: 'k1', secret: { env: 'SEAL' } }] },
+      chains: chainSections,
+      attesters: { urls: attesterUrls },
+      prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
+      fanOut: { maxValiditySeconds: Math.max(60, validitySeconds) },
+      solvers: lpIds.map((id) => ({ id, name: id })),
+      rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000 },
+    };
+    venueParts.set(name, createPart({ name, opsPort: ops, words: ['venue', '--role', role], config: written(name, config), env: { RELAYER: relayer.privateKey, SEAL: seal } }));
+  }
+
+  const solverKeys = new Map<string, string>();
+  for (const id of lpIds) {
+    await store.putSolver({ id, name: id, kind: 'lp', corridors: null, disabled: false });
+    solverKeys.set(id, await mint('solver', id));
+  }
+  const lps = await Promise.all(
+    owners.map(async ({ id, owner, operator }): Promise<WorldLp> => {
+      const [ops, admin] = [await steadyPort(), await steadyPort()];
+      const config: Config = {
+        app: 'lp',
+        ops: { port: ops },
+        admin: { port: admin },
+        database: { url: `${baseOf(postgres)}/lp_${id}`, maxConnections: 6 },
+        keys: { operator: { env: 'OPERATOR', development: true } },
+        venues: [...venuePorts].map(([name, port]) => ({ name, url: `ws://${HOST}:${port}`, apiKey: { env: 'VENUE_KEY' } })),
+        networks: chainSections,
+        attesters: { urls: attesterUrls },
+        lp: {
+          solver: { id, name: id },
+          chains: devnet.chains.map(({ chain }) => ({ chainId: chain.id, account: owner.address, minGas: '0.01', maxHeadAgeMs: 60_000, graceSeconds: 2 })),
+          prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
+          assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
+          pairs: [{ base: 'WETH', quote: 'USDC' }],
+          quoting: { validitySeconds, maxValiditySeconds: Math.max(60, validitySeconds), pointsSeconds: [], claimSeconds: 8, fillMarginSeconds: 2 },
+          lease: { aheadSeconds: 4 },
+          ...UNLIMITED,
+        },
+      };
+      const url = await postgres.database(`lp_${id}`);
+      return { id, owner, operator, adminUrl: `http://${HOST}:${admin}`, database: connectDatabase({ url, schema: LP_SCHEMA, maxConnections: 2, log: silentLog }), part: createPart({ name: id, opsPort: ops, words: ['lp'], config: written(id, config), env: { OPERATOR: operator.privateKey, VENUE_KEY: solverKeys.get(id) } }) };
+    }),
+  );
+
+  const attesters = attesterPorts.map(({ http, ops }, index) => {
+    const name = `attester-${index + 1}`;
+    const config: Config = { app: 'attester', http: { port: http }, ops: { port: ops }, keys: { attester: { env: 'ATTESTER', development: true } }, chains: chainSections };
+    return createPart({ name, opsPort: ops, words: ['attester'], config: written(name, config), env: { ATTESTER: ATTESTERS[index]?.privateKey } });
+  });
+
+  /* What tests do with it */
+
+  const serving = [...venuePorts.keys()];
+  const venueUrl = (name = serving[0] ?? '') => `http://${HOST}:${venuePorts.get(name) ?? 0}`;
+  const parts = () => [...venueParts.values(), ...lps.map(({ part }) => part), ...attesters];
+
+  async function quoting(name?: string): Promise<void> {
+    const url = venueUrl(name);
+    await patiently(async () => {
+      const stopped = parts().find((part) => lpIds.includes(part.name) && !part.running());
+      if (stopped) throw new Error(`${stopped.name} is not running:\n${stopped.output().slice(-3_000)}`);
+      const answer = await fetch(`${url}/api/v1/solvers?status=active`, { headers: { 'x-api-key': service } }).catch(() => undefined);
+      const active = answer?.ok ? ((await answer.json()) as { solvers: { id: string }[] }).solvers.map(({ id }) => id) : [];
+      return lpIds.every((id) => active.includes(id)) || undefined;
+    });
+  }
+
+  let clients = 0;
+  const world: World = {
+    devnet,
+    get postgres() {
+      return postgres;
+    },
+    killDatabase: () => postgres.kill(),
+    async startDatabase() {
+      postgres = await startEmbeddedPostgres({ dataDir: folder, port: postgres.port, log: silentLog, settings: { fsync: 'off' } });
+    },
+    database,
+    store,
+    venue(name = [...venueParts.keys()][0] ?? '') {
+      const part = venueParts.get(name);
+      if (!part) throw new Error(`There is no venue process "${name}".`);
+      return part;
+    },
+    venueUrl,
+    lps,
+    attesters,
+    async startAll() {
+      await Promise.all(parts().filter((part) => !part.running()).map((part) => part.start()));
+      await Promise.all(serving.map((name) => quoting(name)));
+    },
+    quoting,
+    async client(name) {
+      const wallet = account(3_500 + clients++);
+      for (const chain of devnet.chains) await funded(() => chain.fund(wallet.address, 100_000n));
+      return createClient({ wallet, venueUrl: venueUrl(name), apiKey: service, chains: devnet.chains, log });
+    },
+    log,
+    secrets: [relayer, ...owners.flatMap(({ owner, operator }) => [owner, operator]), ...ATTESTERS].map(({ privateKey }) => privateKey.slice(2)).concat(seal, service, ...solverKeys.values(), new URL(postgres.url).password),
+    relayer,
+    async stop() {
+      await Promise.all(parts().map((part) => part.kill()));
+      await Promise.all([database.close(), ...lps.map((lp) => lp.database.close())]);
+      await devnet.stop();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+const baseOf = ({ url }: EmbeddedPostgres) => url.slice(0, url.lastIndexOf('/'));
+
+function chainSection({ id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens }: Chain) {
+  return { id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens };
+}
+
+/** A port that stays ours while its process is dead: from below those that the system hands out by itself. */
+async function steadyPort(): Promise<number> {
+  for (;;) {
+    const port = 12_000 + (randomBytes(2).readUInt16BE() % 18_000);
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createServer().once('error', () => resolve(false));
+      probe.listen(port, HOST, () => probe.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
