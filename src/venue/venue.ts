@@ -38,6 +38,7 @@ import { createPeers } from './peers.ts';
 import { createPreflighter } from './preflight.ts';
 import { createPrices } from './prices.ts';
 import { chainNow } from './chain-now.ts';
+import { unready } from './ready.ts';
 import { createReception } from './intent.ts';
 import { createQuoter } from './quote.ts';
 import { createRfqSource } from './rfq-source.ts';
@@ -98,9 +99,6 @@ export interface Venue {
 
 const NAMESPACES = ['rfq', 'router'] as const;
 const SWEEP_MS = 1_000;
-/** A head older than this many blocks makes a chain unfit to quote on; never less than this. */
-const STALE_BLOCKS = 10;
-const STALE_FLOOR_MS = 15_000;
 
 export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const { store, bus, queue, chains, routeVenues, relayers, reference, screeners, recovery, clock, random, log, metrics } = deps;
@@ -188,16 +186,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     doors,
     gate,
     roster,
-    async ready() {
-      const reasons: string[] = [];
-      await store.ping().catch(() => reasons.push('the database does not answer'));
-      for (const port of chains.values()) {
-        const staleMs = Math.max(STALE_FLOOR_MS, port.chain.blockTimeMs * STALE_BLOCKS);
-        if (!port.head()) reasons.push(`no block of ${port.chain.slug} has been seen`);
-        else if (clock.nowMs() - port.headSeenAtMs() > staleMs) reasons.push(`the newest block of ${port.chain.slug} is old`);
-      }
-      return reasons;
-    },
+    ready: () => unready({ store, chains, clock }),
     async start() {
       await Promise.all([keyring.start(), workspaces.start(), roster.start(), news.start(), tail.start(), gas.start()]);
       await peers.start();

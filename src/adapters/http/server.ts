@@ -1,7 +1,7 @@
 /** The venue's front door: fastify with explicit timeouts and limits, strict bodies, and errors in the API's own two shapes. */
 
 import type { AddressInfo } from 'node:net';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
@@ -26,7 +26,7 @@ export interface HttpServer {
   openapi(): OpenApi;
   /** The AsyncAPI document of its sockets; undefined without any. */
   asyncapi(): object | undefined;
-  /** Stops listening, lets requests in work finish, ends idle connections and sockets. */
+  /** Sends newcomers elsewhere (503), lets requests in work finish with everything they need, then tells sockets to come back and stops listening. */
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface HttpOptions {
 }
 
 const KEEP_ALIVE_MS = 30_000;
-const CLOSE_GRACE_MS = 5_000;
+const CLOSE_GRACE_MS = 4_000;
 
 interface Sent {
   admission?: Admission<Caller>;
@@ -133,8 +133,20 @@ export async function startHttp<Key extends Caller>(
     return fail(reply.header('Allow', methods.join(', ')), new ApiError('method_not_allowed', `This path takes ${methods.join(' or ')}.`));
   });
 
-  app.addHook('onRequest', (request, _reply, done) => {
+  let closing = false;
+  /** Requests without an answer, and who waits for the last of them. */
+  let atWork = 0;
+  let idle = () => {};
+  app.server.on('request', (_request: unknown, response: ServerResponse) => {
+    atWork += 1;
+    response.once('close', () => {
+      atWork -= 1;
+      if (atWork === 0) idle();
+    });
+  });
+  app.addHook('onRequest', (request, reply, done) => {
     try {
+      if (closing) throw refusal(reply);
       gate.knock(request.ip);
       done();
     } catch (error) {
@@ -162,8 +174,15 @@ export async function startHttp<Key extends Caller>(
     openapi: () => openapi,
     asyncapi: () => streams,
     async close() {
+      closing = true;
+      sockets.shut();
+      // Solvers stay until the last quote is made: they are what it is made of.
+      const inTime = new Promise<void>((resolve) => (idle = resolve));
+      const giveUp = clock.after(CLOSE_GRACE_MS, idle);
+      if (atWork > 0) await inTime;
+      giveUp();
       sockets.close();
-      const cancel = clock.after(CLOSE_GRACE_MS, () => app.server.closeAllConnections());
+      const cancel = clock.after(CLOSE_GRACE_MS / 2, () => app.server.closeAllConnections());
       await app.close();
       cancel();
     },
@@ -238,6 +257,12 @@ function mediaError(request: FastifyRequest, method: Route['method'], length: nu
   if (method === 'GET' || method === 'DELETE') return length > 0 || transfer !== undefined ? new ApiError('unsupported_media_type', `A ${method} has no body.`) : undefined;
   const json = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(type ?? '');
   return json ? undefined : new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
+}
+
+/** Whoever keeps the connection would only hear it again. */
+function refusal(reply: FastifyReply): ApiError {
+  reply.header('Connection', 'close');
+  return new ApiError('unavailable', 'The venue is restarting and takes nothing new. Ask again: another replica answers, or this one in a moment.', { retryAfterSeconds: 1 });
 }
 
 const tooLarge = (limit: number) => new ApiError('body_too_large', `The body exceeds ${limit / 1024} KB.`);

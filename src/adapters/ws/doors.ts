@@ -6,9 +6,12 @@ import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller, Gate, Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
+import { CLOSE } from '../../protocol/events.ts';
 
 export interface Doors {
-  /** Says goodbye to everybody. */
+  /** Takes nobody else in. */
+  shut(): void;
+  /** Says goodbye to everybody: whoever comes back meets another replica, or us again. */
   close(): void;
 }
 
@@ -24,6 +27,7 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
   const servers = new Map(doors.map((door) => [door.path, { door, wss: new WebSocketServer({ noServer: true, maxPayload: door.maxPayloadBytes, perMessageDeflate: false, maxFragments: MAX_FRAGMENTS, maxBufferedChunks: MAX_BUFFERED_CHUNKS } as ServerOptions) }]));
   const perKey = new Map<string, number>();
   const perAddress = new Map<string, number>();
+  let isShut = false;
 
   const onUpgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
     stream.on('error', () => stream.destroy());
@@ -34,6 +38,7 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
   async function admit(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
     const address = addressOf(request);
     gate.knock(address);
+    if (isShut) throw new ApiError('unavailable', 'The venue is restarting. Connect again.', { retryAfterSeconds: 1 });
     const [path, query] = (request.url ?? '').split('?');
     const found = servers.get(path ?? '');
     if (!found) throw new ApiError('not_found', 'There is no socket here.');
@@ -116,11 +121,12 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
   }
 
   return {
+    shut: () => void (isShut = true),
     close() {
       server.off('upgrade', onUpgrade);
       for (const { wss } of servers.values()) {
         for (const client of wss.clients) {
-          client.close(1001, 'the venue is stopping');
+          client.close(CLOSE.restarting, 'the venue is restarting');
           setTimeout(() => client.terminate(), CLOSE_TIMEOUT_MS / 2).unref();
         }
         wss.close();

@@ -82,6 +82,9 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   const endedTotal = metrics.counter('firmquote_venue_orders_ended_total', 'Orders that reached a public end, by status and failure code', ['status', 'code']);
   const settleSeconds = metrics.histogram('firmquote_venue_settle_seconds', 'From acceptance to settled', SETTLE_SECONDS, ['flow']);
   const looks = metrics.counter('firmquote_venue_order_looks_total', 'Times an order was looked at', ['result']);
+  metrics.gauge('firmquote_venue_worker_leads', 'Chains on which this worker sends and has the orders: 1, else 0', ['chain'], (gauge) => {
+    for (const [id, { chain }] of chains) gauge.set(maySend(id) ? 1 : 0, { chain: chain.slug });
+  });
   const stages = metrics.gauge('firmquote_venue_orders_open', 'Open orders held by this worker, by stage', ['stage']);
 
   const work = new Map<Bytes32, Work>();

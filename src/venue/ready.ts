@@ -1,0 +1,21 @@
+/** Why a process of the venue cannot do its work at the moment, whichever its role: what it stands on does not answer. */
+
+import type { ChainPort } from '../ports/chain.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { VenueStore } from '../ports/store.ts';
+
+/** A head older than this many blocks makes a chain unfit to quote on; never less than this. */
+const STALE_BLOCKS = 10;
+const STALE_FLOOR_MS = 15_000;
+
+/** Empty when all is well. */
+export async function unready({ store, chains, clock }: { store: Pick<VenueStore, 'ping'>; chains: ReadonlyMap<number, ChainPort>; clock: Clock }): Promise<string[]> {
+  const reasons: string[] = [];
+  await store.ping().catch(() => reasons.push('the database does not answer'));
+  for (const port of chains.values()) {
+    const staleMs = Math.max(STALE_FLOOR_MS, port.chain.blockTimeMs * STALE_BLOCKS);
+    if (!port.head()) reasons.push(`no block of ${port.chain.slug} has been seen`);
+    else if (clock.nowMs() - port.headSeenAtMs() > staleMs) reasons.push(`the newest block of ${port.chain.slug} is old`);
+  }
+  return reasons;
+}
