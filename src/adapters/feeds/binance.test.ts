@@ -65,13 +65,13 @@ test('attempts count up while connections do not last, even if each brings a pri
 });
 
 test('silence: a connection without data is replaced, although it answers pings', async () => {
-  start({ silentMs: 120, pingMs: 30 });
+  start({ silentMs: 1_200, pingMs: 500 });
   await exchange.connected(2);
   expect(exchange.troubles.slice(0, 3).map(({ kind }) => kind)).toEqual(['connected', 'silent', 'disconnected']);
 });
 
 test('a connection that talks without ever naming a price is replaced too', async () => {
-  start({ quietMs: 150, pingMs: 30 });
+  start({ quietMs: 150, pingMs: 5_000 });
   await exchange.connected(1);
   const chatter = setInterval(() => exchange.say({ result: null }), 20);
   await exchange.connected(2);
