@@ -64,7 +64,7 @@ test('heartbeats that agree, or come before the first ticker, prove nothing', as
 });
 
 test('heartbeats keep a quiet connection, but silence ends it', async () => {
-  exchange.start({ format: COINBASE, silentMs: 2_000, pingMs: 100 });
+  exchange.start({ format: COINBASE, silentMs: 2_000, pingMs: 1_000 });
   await exchange.connected(2);
   const beats = setInterval(() => exchange.say(heartbeat(1)), 30);
   await new Promise((resolve) => setTimeout(resolve, 2_600));

@@ -53,7 +53,7 @@ test('a market that does not match orders has no price', async () => {
 });
 
 test('heartbeats keep the connection of a quiet market; without them it is replaced', async () => {
-  exchange.start({ format: KRAKEN, symbols: ['ETH/USD'], silentMs: 2_000, pingMs: 100 });
+  exchange.start({ format: KRAKEN, symbols: ['ETH/USD'], silentMs: 2_000, pingMs: 1_000 });
   await exchange.connected(2);
   const beats = setInterval(() => exchange.say('{"channel":"heartbeat"}'), 30);
   await new Promise((resolve) => setTimeout(resolve, 2_600));
