@@ -153,15 +153,26 @@ const height = async (chain: TestChain) => BigInt(await chain.anvil.rpc<Hex>('et
 /** Mines so that depth is reached, until the order is where it should be. */
 async function reaches(trade: NewOrder, stage: Progress['stage']): Promise<Progress> {
   let progress: Progress | undefined;
-  const deadline = performance.now() + 50_000;
+  const deadline = performance.now() + 100_000;
   for (;;) {
     const record = await store.order(trade.orderId);
     progress = record && foldFacts(record.order, record.facts.map(({ fact }) => fact));
     if (progress?.stage === stage) return progress;
     if (performance.now() > deadline || progress?.final) throw new Error(`wanted ${stage}, is ${progress?.stage}: ${JSON.stringify(record?.facts.map(({ fact }) => fact.kind))} ${progress?.failure?.message ?? ''}`);
+    await nextBlocks();
+  }
+}
+
+let mining: Promise<void> | undefined;
+
+/** However many wait, blocks come one after the other. */
+function nextBlocks(): Promise<void> {
+  mining ??= (async () => {
     await new Promise((done) => setTimeout(done, 60));
     for (const chain of devnet.chains) await chain.anvil.mine();
-  }
+    mining = undefined;
+  })();
+  return mining;
 }
 
 /** The clocks of the two chains drift apart in these tests; real ones do too. */
