@@ -30,8 +30,8 @@ export interface Exposure {
   lapse(now: UnixSeconds): void;
   /** Number of live groups, for metrics. */
   size(): number;
-  /** How the replicas tell each other what they promised. */
-  readonly shared: Shared;
+  /** How the replicas tell each other what they promised. `soon`: something just changed. */
+  shared(soon: () => void): Shared;
 }
 
 /** Quotes of one nonce of one user on one origin. */
@@ -45,8 +45,9 @@ interface Entry {
 export function createExposure(): Exposure {
   const books = new Map<string, { total: bigint; groups: Map<string, Entry>; until: UnixSeconds }>();
   const others = createOthers<bigint>();
-  /** Totals that the other replicas have been told. */
-  const told = new Map<string, bigint>();
+  /** Books whose total is another than the other replicas have been told. */
+  const changed = new Set<string>();
+  let soon = () => {};
   /** Of the lapses seen so far. */
   let seen: UnixSeconds = 0;
   const booksOfGroup = new Map<string, Set<string>>();
@@ -56,6 +57,7 @@ export function createExposure(): Exposure {
     const book = books.get(bookKey);
     const entry = book?.groups.get(group);
     if (!book || !entry) return;
+    changed.add(bookKey);
     book.groups.delete(group);
     book.total -= entry.amount;
     if (book.groups.size === 0) books.delete(bookKey);
@@ -74,6 +76,8 @@ export function createExposure(): Exposure {
       book.groups.set(group, entry);
       book.total += entry.amount - (before?.amount ?? 0n);
       book.until = Math.max(book.until, until);
+      changed.add(bookKey);
+      soon();
       if (entry.until === before?.until) return;
       const keys = booksOfGroup.get(group) ?? new Set();
       booksOfGroup.set(group, keys.add(bookKey));
@@ -101,20 +105,21 @@ export function createExposure(): Exposure {
       }
     },
     size: () => booksOfGroup.size,
-    shared: {
-      name: 'promised',
-      *news(all): Iterable<News> {
-        for (const bookKey of new Set([...books.keys(), ...told.keys()])) {
-          const { total, until } = books.get(bookKey) ?? { total: 0n, until: 0 };
-          if (!all && total === told.get(bookKey)) continue;
-          if (total === 0n) told.delete(bookKey);
-          else told.set(bookKey, total);
-          yield [bookKey, total.toString(), until];
-        }
-      },
-      hear(replica, [bookKey, total, until]) {
-        others.put(replica, bookKey, BigInt(total as string), Number(until));
-      },
+    shared(tell) {
+      soon = tell;
+      return {
+        name: 'promised',
+        *news(all): Iterable<News> {
+          for (const bookKey of all ? new Set([...changed, ...books.keys()]) : changed) {
+            const { total, until } = books.get(bookKey) ?? { total: 0n, until: 0 };
+            yield [bookKey, total.toString(), until];
+          }
+          changed.clear();
+        },
+        hear(replica, [bookKey, total, until]) {
+          others.put(replica, bookKey, BigInt(total as string), Number(until));
+        },
+      };
     },
   };
 }

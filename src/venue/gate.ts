@@ -14,8 +14,8 @@ const KIND_NAMES: Record<DoorKind, string> = { admin: 'an admin key', service: '
 
 /** A key's rate is counted over all replicas, an address's here. */
 export interface VenueGate extends Gate {
-  /** How the replicas tell each other what their keys take. */
-  readonly shared: Shared;
+  /** How the replicas tell each other what their keys take. `soon`: something just changed. */
+  shared(soon: () => void): Shared;
 }
 
 export function createGate({ keyring, clock, metrics }: { keyring: Keyring; clock: Clock; metrics: Metrics }, rates: RateOptions): VenueGate {
@@ -30,6 +30,7 @@ export function createGate({ keyring, clock, metrics }: { keyring: Keyring; cloc
   };
   /** Since the other replicas were last told. */
   const taken = new Map<string, number>();
+  let soon = () => {};
   const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', ['why']);
 
   function limited(take: Take, why: string): never {
@@ -50,6 +51,7 @@ export function createGate({ keyring, clock, metrics }: { keyring: Keyring; cloc
     if (!take.ok) limited(take, 'rate_key');
     const slot = `${rate} ${key.id}`;
     taken.set(slot, (taken.get(slot) ?? 0) + 1);
+    soon();
     return { key, headers: { 'RateLimit-Limit': String(take.limit), 'RateLimit-Remaining': String(take.remaining), 'RateLimit-Reset': String(take.resetSeconds) } };
   }
 
@@ -64,16 +66,19 @@ export function createGate({ keyring, clock, metrics }: { keyring: Keyring; cloc
       return found instanceof Promise ? found.then((key) => judge(key, door)) : judge(found, door);
     },
     watch: (key, revoked) => keyring.watch(key, revoked),
-    shared: {
-      name: 'rates',
-      *news(): Iterable<News> {
-        yield* taken;
-        taken.clear();
-      },
-      hear(_replica, [slot, count]) {
-        const [rate, keyId = ''] = slot.split(' ');
-        if (Object.hasOwn(perKey, rate ?? '')) perKey[rate as RateClass].spent(keyId, Number(count));
-      },
+    shared(tell) {
+      soon = tell;
+      return {
+        name: 'rates',
+        *news(): Iterable<News> {
+          yield* taken;
+          taken.clear();
+        },
+        hear(_replica, [slot, count]) {
+          const [rate, keyId = ''] = slot.split(' ');
+          if (Object.hasOwn(perKey, rate ?? '')) perKey[rate as RateClass].spent(keyId, Number(count));
+        },
+      };
     },
   };
 }

@@ -17,8 +17,8 @@ export interface OpenQuotes {
   add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
   /** A quote of this group was submitted: nothing of it is an option any more. */
   close(keyId: string, group: string): void;
-  /** How the replicas tell each other what their keys hold. `now`: chain time. */
-  shared(now: () => UnixSeconds): Shared;
+  /** How the replicas tell each other what their keys hold. `now`: chain time. `soon`: something just changed. */
+  shared(now: () => UnixSeconds, soon: () => void): Shared;
 }
 
 interface Held {
@@ -30,13 +30,14 @@ interface Held {
   /** Groups by the second they lapse in. */
   lapses: Map<UnixSeconds, string[]>;
   prunedTo: UnixSeconds;
-  /** What the other replicas have been told. */
-  told: { count: number; notionalUsd: number };
 }
 
 export function createOpenQuotes(): OpenQuotes {
   const keys = new Map<string, Held>();
   const others = createOthers<{ count: number; notionalUsd: number }>();
+  /** Keys that hold something else than the other replicas have been told. */
+  const changed = new Set<string>();
+  let soon = () => {};
 
   function remove(held: Held, group: string, until?: UnixSeconds): void {
     const entry = held.groups.get(group);
@@ -60,14 +61,21 @@ export function createOpenQuotes(): OpenQuotes {
 
   function of(keyId: string): Held {
     let held = keys.get(keyId);
-    if (!held) keys.set(keyId, (held = { count: 0, asking: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0, told: { count: 0, notionalUsd: 0 } }));
+    if (!held) keys.set(keyId, (held = { count: 0, asking: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0 }));
     return held;
+  }
+
+  function change(keyId: string): void {
+    changed.add(keyId);
+    soon();
   }
 
   return {
     ask(keyId, { count, notionalUsd }, now) {
       const held = of(keyId);
+      const before = held.count;
       prune(held, now);
+      if (held.count !== before) changed.add(keyId);
       const elsewhere = others.of(keyId, now);
       const sum = (of: 'count' | 'notionalUsd') => elsewhere.reduce((total, each) => total + each[of], 0);
       if (held.count + held.asking + sum('count') < count && held.notionalUsd + sum('notionalUsd') < notionalUsd) {
@@ -88,30 +96,43 @@ export function createOpenQuotes(): OpenQuotes {
       held.groups.set(group, { notionalUsd, until });
       held.count++;
       held.notionalUsd += notionalUsd;
+      change(keyId);
       const due = held.lapses.get(until);
       if (due) due.push(group);
       else held.lapses.set(until, [group]);
     },
     close(keyId, group) {
       const held = keys.get(keyId);
-      if (held) remove(held, group);
+      if (!held) return;
+      remove(held, group);
+      change(keyId);
     },
-    shared: (now) => ({
-      name: 'quotes',
-      *news(all): Iterable<News> {
-        others.lapse(now());
-        for (const [keyId, held] of keys) {
-          prune(held, now());
-          if (!all && held.count === held.told.count && held.notionalUsd === held.told.notionalUsd) continue;
-          // Nothing, and nothing ever told of: nobody needs to hear it.
-          if (held.count === 0 && held.told.count === 0) continue;
-          held.told = { count: held.count, notionalUsd: held.notionalUsd };
-          yield [keyId, held.count, held.notionalUsd, Math.max(0, ...held.lapses.keys())];
-        }
-      },
-      hear(replica, [keyId, count, notionalUsd, until]) {
-        others.put(replica, keyId, { count: Number(count), notionalUsd: Number(notionalUsd) }, Number(until));
-      },
-    }),
+    shared(now, tell) {
+      soon = tell;
+      let lookedAt: UnixSeconds = 0;
+      return {
+        name: 'quotes',
+        *news(all): Iterable<News> {
+          const second = now();
+          if (all || second > lookedAt) {
+            lookedAt = second;
+            others.lapse(second);
+            for (const [keyId, held] of keys) {
+              const before = held.count;
+              prune(held, second);
+              if (held.count !== before || (all && held.count > 0)) changed.add(keyId);
+            }
+          }
+          for (const keyId of changed) {
+            const { count = 0, notionalUsd = 0, lapses } = keys.get(keyId) ?? {};
+            yield [keyId, count, notionalUsd, Math.max(0, ...(lapses?.keys() ?? []))];
+          }
+          changed.clear();
+        },
+        hear(replica, [keyId, count, notionalUsd, until]) {
+          others.put(replica, keyId, { count: Number(count), notionalUsd: Number(notionalUsd) }, Number(until));
+        },
+      };
+    },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What the api replicas of one venue tell each other a few times a second, so that a limit is the venue's and not the process's. Totals
- * and states travel, never money: whoever misses a message is a moment behind, and the next round brings everything again now and then.
+ * What the api replicas of one venue tell each other as it happens, so that a limit is the venue's and not the process's. Totals and
+ * states travel, never money: whoever misses a message is a moment behind, until everything is said again some seconds later.
  */
 
 import type { Bus } from '../ports/bus.ts';
@@ -19,7 +19,7 @@ export type News = readonly [key: string, ...facts: (string | number)[]];
 export interface Shared {
   /** In every message, so a short word. */
   name: string;
-  /** What changed since this was last asked; `all`: whatever there is, for a replica that has just come. */
+  /** What changed since this was last asked, which is every second at least; `all`: whatever there is, for a replica that has just come. */
   news(all: boolean): Iterable<News>;
   hear(replica: string, news: News): void;
   /** This replica has said goodbye or fallen silent. */
@@ -29,9 +29,7 @@ export interface Shared {
 export interface Peers {
   /** Before `start`. */
   share(part: Shared): void;
-  /** Other replicas that are alive as far as we know. */
-  others(): number;
-  /** Something changed that cannot wait for the next round. */
+  /** Something changed. Costs nothing while no other replica is there. */
   soon(): void;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -45,14 +43,15 @@ interface Message {
   bye?: true;
 }
 
-const ROUND_MS = 250;
-/** Said when there is nothing else to say; heard of for longer than `SILENT_MS`, a replica is gone. */
+/** What is new leaves at once, then with this much between: however many quotes a second there are, the bus carries fifty messages of them. */
+const BETWEEN_MS = 20;
+/** Something is said this often in any case; not heard of for longer than `SILENT_MS`, a replica is gone. */
 const ALIVE_MS = 1_000;
 const SILENT_MS = 5_000;
 /** A message that was lost costs this long at most. */
 const ALL_MS = 10_000;
-/** Of one message on the bus; the adapter takes a little more. */
-const MAX_CHARS = 7_000;
+/** Of one message on the bus, beside what is around it; the adapter takes no more than 7,900. */
+export const MAX_NEWS_BYTES = 7_000;
 
 export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; clock: Clock; random: Random; log: Log; metrics: Metrics }): Peers {
   const me = random.bytes32().slice(2, 14);
@@ -60,8 +59,8 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
   const heardMs = new Map<string, number>();
   let unsubscribe = async (): Promise<void> => {};
   let cancel = () => {};
-  let round: Promise<void> | undefined;
-  let again = false;
+  let speaking: Promise<void> | undefined;
+  let due = false;
   let stopped = false;
   let spokeMs = Number.NEGATIVE_INFINITY;
   let allMs = Number.NEGATIVE_INFINITY;
@@ -72,15 +71,15 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
     const made: Message[] = [];
     for (const part of parts.values()) {
       let piece: News[] = [];
-      let chars = 0;
+      let bytes = 0;
       for (const news of part.news(all)) {
-        const size = JSON.stringify(news).length + 1;
-        if (chars + size > MAX_CHARS) {
+        const size = Buffer.byteLength(JSON.stringify(news)) + 1;
+        if (bytes + size > MAX_NEWS_BYTES) {
           made.push({ from: me, part: part.name, news: piece });
-          [piece, chars] = [[], 0];
+          [piece, bytes] = [[], 0];
         }
         piece.push(news);
-        chars += size;
+        bytes += size;
       }
       if (piece.length > 0) made.push({ from: me, part: part.name, news: piece });
     }
@@ -89,16 +88,15 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
 
   async function speak(): Promise<void> {
     const nowMs = clock.monotonicMs();
+    spokeMs = nowMs;
     for (const [replica, atMs] of heardMs) if (nowMs - atMs > SILENT_MS) lose(replica);
     const all = nowMs - allMs >= ALL_MS;
-    const said = messages(all);
-    // Alone there is nobody to tell; that we are here is said all the same, for whoever comes.
-    const due = heardMs.size > 0 ? said : [];
-    if (due.length === 0 && nowMs - spokeMs >= ALIVE_MS) due.push({ from: me });
     if (all) allMs = nowMs;
+    const news = messages(all);
+    // Alone there is nobody to tell; that we are here is said all the same, for whoever comes.
+    const said = heardMs.size > 0 && news.length > 0 ? news : [{ from: me }];
     try {
-      for (const message of due) await bus.publish(REPLICAS_TOPIC, JSON.stringify(message));
-      if (due.length > 0) spokeMs = nowMs;
+      for (const message of said) await bus.publish(REPLICAS_TOPIC, JSON.stringify(message));
       failing = false;
     } catch (error) {
       // What was not said is said again, whole.
@@ -108,19 +106,22 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
     }
   }
 
-  function begin(): void {
-    again = true;
-    round ??= (async () => {
-      while (again && !stopped) {
-        again = false;
-        await speak();
-      }
-    })().finally(() => (round = undefined));
+  function within(ms: number): void {
+    cancel();
+    cancel = clock.after(Math.max(0, ms), () => {
+      if (speaking) return;
+      due = false;
+      speaking = speak().finally(() => {
+        speaking = undefined;
+        if (!stopped) within(due && !failing ? spokeMs + BETWEEN_MS - clock.monotonicMs() : ALIVE_MS);
+      });
+    });
   }
 
-  function tick(): void {
-    begin();
-    cancel = clock.after(ROUND_MS, tick);
+  function soon(): void {
+    if (heardMs.size === 0 || due || stopped) return;
+    due = true;
+    if (!speaking) within(spokeMs + BETWEEN_MS - clock.monotonicMs());
   }
 
   function lose(replica: string): void {
@@ -134,7 +135,9 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
     if (bye) return lose(from);
     // It knows nothing of us yet.
     if (!heardMs.has(from)) allMs = Number.NEGATIVE_INFINITY;
+    const before = heardMs.size;
     heardMs.set(from, clock.monotonicMs());
+    if (heardMs.size > before) soon();
     const known = part === undefined ? undefined : parts.get(part);
     // A replica of another version may have more to say than we understand.
     if (known) for (const each of news) known.hear(from, each);
@@ -142,18 +145,15 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
 
   return {
     share: (part) => void parts.set(part.name, part),
-    others: () => heardMs.size,
-    soon() {
-      if (heardMs.size > 0 && !stopped) begin();
-    },
+    soon,
     async start() {
       unsubscribe = await bus.subscribe(REPLICAS_TOPIC, hear);
-      tick();
+      within(0);
     },
     async stop() {
       stopped = true;
       cancel();
-      await round;
+      await speaking;
       await unsubscribe();
       await bus.publish(REPLICAS_TOPIC, JSON.stringify({ from: me, bye: true } satisfies Message)).catch(() => {});
     },

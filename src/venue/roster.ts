@@ -14,7 +14,7 @@ import type { KeyMode, RosterStatus, RosterTransition, SolverRecord, SolverStore
 import type { Solver } from '../protocol/roster.ts';
 import { type Breaker, createBreaker, type Fault } from './breaker.ts';
 import type { BreakerOptions } from './options.ts';
-import type { News, Shared } from './peers.ts';
+import { MAX_NEWS_BYTES, type News, type Shared } from './peers.ts';
 
 /** Bus topic: a solver was added, changed or disabled. */
 export const SOLVERS_TOPIC = 'solvers';
@@ -58,7 +58,8 @@ export interface Entry extends Entrant {
 /** A solver as one replica sees it. */
 interface Presence {
   status: RosterStatus;
-  corridors: readonly string[];
+  /** null: too many to tell; then it is shown with those it is onboarded for. */
+  corridors: readonly string[] | null;
   note: string | null;
 }
 
@@ -124,7 +125,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
   /** The best that any replica knows of it; this one's word where it is as good. What the operator of the venue says is the same everywhere. */
   function shown({ status, corridors, note, disabled, elsewhere }: Entry): { status: RosterStatus; corridors: Iterable<string>; note: string | null } {
     let best: { status: RosterStatus; corridors: Iterable<string>; note: string | null } = { status, corridors, note };
-    if (!disabled) for (const presence of elsewhere.values()) if (STATUS_VALUE[presence.status] > STATUS_VALUE[best.status]) best = presence;
+    if (!disabled) for (const presence of elsewhere.values()) if (STATUS_VALUE[presence.status] > STATUS_VALUE[best.status]) best = { ...presence, corridors: presence.corridors ?? corridors };
     return best;
   }
 
@@ -287,7 +288,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
           for (const [solverId, kind] of rested) yield [solverId, 'rest', kind, Math.max(0, (entries.get(solverId)?.breaker.openUntil(nowMs) ?? nowMs) - nowMs)];
           rested.clear();
           for (const { id, status, corridors, note } of entries.values()) {
-            if ((all && status !== 'offline') || changed.has(id)) yield [id, status, JSON.stringify([...corridors]), note ?? ''];
+            if ((all && status !== 'offline') || changed.has(id)) yield presenceOf(id, status, [...corridors], note ?? '');
           }
           changed.clear();
         },
@@ -296,7 +297,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
             const entry = entries.get(solverId);
             entry?.breaker.rest(of as Fault, Number(forMs), clock.nowMs());
             if (entry) update(entry);
-          } else hearOf(solverId, replica, { status: what as RosterStatus, corridors: JSON.parse(String(of)) as string[], note: forMs === '' ? null : String(forMs) });
+          } else hearOf(solverId, replica, { status: what as RosterStatus, corridors: of === '' ? null : String(of).split(' '), note: forMs === '' ? null : String(forMs) });
         },
         gone(replica) {
           for (const { id } of entries.values()) hearOf(id, replica, undefined);
@@ -314,4 +315,9 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       await unsubscribe?.();
     },
   };
+}
+
+function presenceOf(id: string, status: RosterStatus, corridors: readonly string[], note: string): News {
+  const all = corridors.join(' ');
+  return [id, status, all.length + 3 * note.length > MAX_NEWS_BYTES / 2 ? '' : all, note.slice(0, 500)];
 }

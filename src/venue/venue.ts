@@ -146,7 +146,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     if (event === 'order.created') openQuotes.close(keyId, groupOf(originChainId, order.user, order.nonce));
   });
   const peers = createPeers({ bus, clock, random, log, metrics });
-  for (const part of [gate.shared, openQuotes.shared(() => chainNow(clock, undefined)), exposure.shared, roster.shared(peers.soon)]) peers.share(part);
+  for (const part of [gate.shared(peers.soon), openQuotes.shared(() => chainNow(clock, undefined), peers.soon), exposure.shared(peers.soon), roster.shared(peers.soon)]) peers.share(part);
   const levelsOptions = { ...LEVELS, ...options.levels };
   const levels = createLevels({ roster, markets, clock, metrics }, levelsOptions);
   const tail = createEventTail({ store, bus, clock, log });

@@ -13,6 +13,7 @@ import { type FromSolver, type FromVenue, LINK_PATH, LINK_PROTOCOL_VERSION, type
 import { linkProofDigest } from '../../src/protocol/link-proof.ts';
 import { orderFromMessage, orderToMessage } from '../../src/protocol/wire.ts';
 import type { TestAccount } from './devnet.ts';
+import { replicasAt } from './replicas.ts';
 
 export interface SolverSpec {
   id: string;
@@ -51,69 +52,113 @@ export interface ScriptedSolver {
 /** The key is in this process, so the promise never is one. */
 const sign = (who: TestAccount, digest: Hex): Hex => who.signer.sign(digest) as Hex;
 
+/** A link to each replica behind the address; what all of them tell is heard once. */
 export async function startSolver(url: string, spec: SolverSpec): Promise<ScriptedSolver> {
-  const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, { headers: { 'X-API-Key': spec.apiKey } });
   const received: FromVenue[] = [];
-  const waiting: { type: string; which: (message: never) => boolean; resolve: (message: never) => void }[] = [];
-  const byId = new Map(spec.chains.map((chain) => [chain.id, chain]));
   const said: FromSolver[] = [];
-  const say = (message: FromSolver | string) => {
-    if (typeof message !== 'string') said.push(message);
-    socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-  };
-  const maker = createMaker(spec, byId);
-  const closed = new Promise<{ code: number; reason: string }>((resolve) => socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })));
+  const waiting: { type: string; which: (message: never) => boolean; resolve: (message: never) => void }[] = [];
+  const maker = createMaker(spec, new Map(spec.chains.map((chain) => [chain.id, chain])));
+  const heard = new Map<string, number>();
+  /** Where a request came from, its answers go. */
+  const askedBy = new Map<string, Line>();
+  const lines = await Promise.all(replicasAt(url).map((replica) => openLine(replica, spec, hear)));
 
-  socket.on('message', (data: Buffer) => {
-    const read = readFromVenue(data.toString());
+  function hear(line: Line, text: string): void {
+    const read = readFromVenue(text);
     if (!read.ok) throw new Error(`the venue broke the protocol: ${read.detail}`);
     const { message } = read;
-    received.push(message);
-    for (const [index, entry] of [...waiting.entries()].reverse()) {
-      if (entry.type !== message.type || !entry.which(message as never)) continue;
-      waiting.splice(index, 1);
-      entry.resolve(message as never);
+    if ('rfqId' in message) askedBy.set(message.rfqId, line);
+    const times = (line.heard.get(text) ?? 0) + 1;
+    line.heard.set(text, times);
+    // News of an order comes over every line: it is news once.
+    if (times > (heard.get(text) ?? 0)) {
+      heard.set(text, times);
+      received.push(message);
+      for (const [index, entry] of [...waiting.entries()].reverse()) {
+        if (entry.type !== message.type || !entry.which(message as never)) continue;
+        waiting.splice(index, 1);
+        entry.resolve(message as never);
+      }
     }
-    if (message.type === 'ping') say({ type: 'pong' });
-    if (message.type === 'challenge') {
-      const accounts = spec.chains.map(({ id, escrow }) => ({
-        chainId: id,
-        account: spec.lp,
-        operator: spec.operator.address,
-        signature: sign(spec.operator, linkProofDigest({ chainId: id, escrow }, { nonce: message.nonce, venueId: message.venueId, solverId: spec.id, account: spec.lp })),
-      }));
-      say({ type: 'hello', solverId: spec.id, kind: 'lp', name: spec.id, accounts, corridors: spec.corridors, maxInFlight: 1_000, protocolVersion: LINK_PROTOCOL_VERSION });
-    }
-    if (message.type === 'welcome') say({ type: 'status', status: spec.status ?? 'active', note: null });
     if (message.type === 'rfq') for (const answer of [spec.answer(message, maker) ?? []].flat()) say(answer);
     if (message.type === 'slice') {
       const answer = spec.slice ? spec.slice(message, maker) : maker.commit(message);
       if (answer) say(answer);
     }
-  });
+  }
 
-  const solver: ScriptedSolver = {
+  function say(message: FromSolver | string): void {
+    if (typeof message !== 'string') said.push(message);
+    const text = typeof message === 'string' ? message : JSON.stringify(message);
+    const to = typeof message !== 'string' && 'rfqId' in message ? askedBy.get(message.rfqId) : undefined;
+    for (const line of to ? [to] : lines) line.send(text);
+  }
+
+  return {
     received,
     said,
     say,
-    closed,
+    closed: Promise.all(lines.map(({ closed }) => closed)).then(([first]) => first as Awaited<ScriptedSolver['closed']>),
     next(type, which = () => true) {
       const known = received.find((message) => message.type === type && which(message as never));
       if (known) return Promise.resolve(known as never);
       return new Promise((resolve) => waiting.push({ type, which, resolve: resolve as never }));
     },
     async stop() {
+      await Promise.all(lines.map((line) => line.stop()));
+    },
+  };
+}
+
+interface Line {
+  /** How often it brought which text. */
+  heard: Map<string, number>;
+  send(text: string): void;
+  closed: Promise<{ code: number; reason: string }>;
+  stop(): Promise<void>;
+}
+
+/** Resolves when this replica has said welcome. */
+async function openLine(url: string, spec: SolverSpec, hear: (line: Line, text: string) => void): Promise<Line> {
+  const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, { headers: { 'X-API-Key': spec.apiKey } });
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })));
+  const say = (message: FromSolver) => socket.send(JSON.stringify(message));
+  const line: Line = {
+    heard: new Map(),
+    send: (text) => socket.send(text),
+    closed,
+    async stop() {
       socket.terminate();
       await closed;
     },
   };
-  await Promise.race([
-    solver.next('welcome'),
-    solver.next('refused').then(({ code }) => Promise.reject(new Error(`refused: ${code}`))),
-    closed.then(({ code, reason }) => Promise.reject(new Error(`closed ${code} ${reason}`))),
-    new Promise((_, reject) => socket.once('error', reject)),
-  ]);
-  return solver;
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    void closed.then(({ code, reason }) => reject(new Error(`closed ${code} ${reason}`)));
+    socket.on('message', (data: Buffer) => {
+      const text = data.toString();
+      const read = readFromVenue(text);
+      if (!read.ok) throw new Error(`the venue broke the protocol: ${read.detail}`);
+      const { message } = read;
+      if (message.type === 'ping') say({ type: 'pong' });
+      if (message.type === 'refused') reject(new Error(`refused: ${message.code}`));
+      if (message.type === 'challenge') {
+        const accounts = spec.chains.map(({ id, escrow }) => ({
+          chainId: id,
+          account: spec.lp,
+          operator: spec.operator.address,
+          signature: sign(spec.operator, linkProofDigest({ chainId: id, escrow }, { nonce: message.nonce, venueId: message.venueId, solverId: spec.id, account: spec.lp })),
+        }));
+        say({ type: 'hello', solverId: spec.id, kind: 'lp', name: spec.id, accounts, corridors: spec.corridors, maxInFlight: 1_000, protocolVersion: LINK_PROTOCOL_VERSION });
+      }
+      if (message.type === 'welcome') {
+        say({ type: 'status', status: spec.status ?? 'active', note: null });
+        resolve();
+      }
+      hear(line, text);
+    });
+  });
+  return line;
 }
 
 function createMaker({ lp, operator, now: chainNow = () => 0 }: SolverSpec, chains: ReadonlyMap<number, Chain>): Maker {

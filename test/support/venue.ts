@@ -1,4 +1,7 @@
-/** A whole venue for a test file: real chain, real PostgreSQL, real HTTP and sockets; only the solvers and the relayer's wallet are the test's. */
+/**
+ * A whole venue for a test file: real chain, real PostgreSQL, real HTTP and sockets; only the solvers and the relayer's wallet are the test's.
+ * With `FIRMQUOTE_TEST_REPLICAS` it has that many replicas: `url` leads to each in turn, `call` asks each in turn, solvers link to all.
+ */
 
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/adapters/http/server.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
@@ -21,12 +24,16 @@ import type { VenueOptions } from '../../src/venue/options.ts';
 import { createVenue, type Venue, type VenueDeps } from '../../src/venue/venue.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
 import { startTestPostgres, type TestPostgres } from './postgres.ts';
+import { type Balancer, REPLICAS, startBalancer } from './replicas.ts';
 import { silentLog, silentMetrics } from './silent.ts';
 import { type ScriptedSolver, type SolverSpec, startSolver } from './solver.ts';
 
 export interface TestVenue {
   url: string;
+  /** Of each replica. */
+  urls: readonly string[];
   http: HttpServer;
+  /** Of the first replica, like `http`, `store` and `bus`. */
   venue: Venue;
   db: Database;
   store: VenueStore;
@@ -126,14 +133,36 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     await venue.start();
     return { venue, http: await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log }, { port: 0, ...limits }) };
   }
+  async function replica(change?: Partial<VenueOptions>): Promise<Replica> {
+    const ownDb = connectDatabase({ url: db.url, schema: db.schema, log });
+    const ownBus = createPostgresBus(ownDb, log);
+    const other = await open({ store: createVenueStore(ownDb), bus: ownBus }, change);
+    return {
+      url: other.http.url,
+      venue: other.venue,
+      async stop() {
+        await other.http.close();
+        await other.venue.stop();
+        await ownBus.close();
+        await ownDb.close();
+      },
+    };
+  }
   await store.putWorkspace({ id: 'w1', name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
   const { venue, http } = await open();
+  const more: Replica[] = [];
+  for (let count = 1; count < REPLICAS; count += 1) more.push(await replica());
+  const venues = [venue, ...more.map((other) => other.venue)];
+  const urls = [http.url, ...more.map(({ url }) => url)];
+  const balancer: Balancer = more.length > 0 ? await startBalancer(urls) : { url: http.url, stop: async () => {} };
+  let turn = 0;
   const solvers: (ScriptedSolver & { id: string })[] = [];
   let funding = Promise.resolve();
   const [chain] = devnet.chains as [TestChain];
 
   const harness: TestVenue = {
-    url: http.url,
+    url: balancer.url,
+    urls,
     http,
     venue,
     db,
@@ -166,19 +195,19 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       funded();
       await store.putSolver({ id, name: id, kind: 'lp', corridors: null, disabled: false });
       await bus.publish('solvers', id);
-      await until(() => venue.roster.entry(id));
+      await until(() => venues.every(({ roster }) => roster.entry(id)));
       const apiKey = await harness.key('solver', { solverId: id });
       const corridors = devnet.chains.flatMap((a) => devnet.chains.map((b) => `${a.chain.slug}-${b.chain.slug}`));
       const spec: SolverSpec = { id, apiKey, lp: lp.address, operator, chains: devnet.chains.map((one) => one.chain), corridors, answer, now: () => Math.max(...devnet.chains.map(({ port }) => port.head()?.timestamp ?? 0)), ...more };
-      const solver = await startSolver(http.url, spec);
+      const solver = await startSolver(balancer.url, spec);
       const known = Object.assign(solver, { id, lp, operator, apiKey });
       solvers.push(known);
-      await until(() => venue.roster.entry(id)?.status === (spec.status ?? 'active'));
+      await until(() => venues.every(({ roster }) => roster.entry(id)?.status === (spec.status ?? 'active')));
       return known;
     },
     async call(method, path, { key, body, raw, headers = {} } = {}) {
       const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-      const response = await fetch(http.url + path, {
+      const response = await fetch((urls[turn++ % urls.length] as string) + path, {
         method,
         headers: { ...(key ? { 'X-API-Key': key } : {}), ...(payload === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
         ...(payload === undefined ? {} : { body: payload }),
@@ -186,25 +215,13 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, json: parse(text) };
     },
-    async replica(change) {
-      const ownDb = connectDatabase({ url: db.url, schema: db.schema, log });
-      const ownBus = createPostgresBus(ownDb, log);
-      const other = await open({ store: createVenueStore(ownDb), bus: ownBus }, change);
-      return {
-        url: other.http.url,
-        venue: other.venue,
-        async stop() {
-          await other.http.close();
-          await other.venue.stop();
-          await ownBus.close();
-          await ownDb.close();
-        },
-      };
-    },
+    replica,
     databaseUrl: db.url,
     stopDatabase: () => postgres.stop(),
     async stop() {
       await Promise.all(solvers.map((solver) => solver.stop()));
+      await balancer.stop();
+      await Promise.all(more.map((other) => other.stop()));
       await http.close();
       await venue.stop();
       await bus.close();
