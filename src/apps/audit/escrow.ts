@@ -3,7 +3,8 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { bytes, factFromJson, toHex } from '../../adapters/postgres/order-rows.ts';
 import { decodeContext, type OutputContext } from '../../domain/context.ts';
-import type { Address, Bytes32 } from '../../domain/hex.ts';
+import type { FactOf } from '../../domain/fact.ts';
+import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import type { EscrowEvent } from '../../ports/chain.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import type { Cut, PinnedChain } from './cut.ts';
@@ -14,10 +15,12 @@ const PAGE = 1_000;
 const BPS = 10_000n;
 
 type OpenEvent = Extract<EscrowEvent, { kind: 'open' }>;
+type FilledEvent = Extract<EscrowEvent, { kind: 'filled' }>;
 
 interface EscrowLife {
   opened: Map<Bytes32, OpenEvent>;
   over: Map<Bytes32, EscrowEvent & { kind: 'finalised' | 'refunded' }>;
+  filled: Map<Bytes32, FilledEvent[]>;
   ledger: Extract<EscrowEvent, { kind: 'ledger' }>[];
 }
 
@@ -39,10 +42,11 @@ export async function auditEscrow(cut: Cut, book: Book, chain: PinnedChain, opti
 }
 
 function lifeOf(events: readonly EscrowEvent[]): EscrowLife {
-  const life: EscrowLife = { opened: new Map(), over: new Map(), ledger: [] };
+  const life: EscrowLife = { opened: new Map(), over: new Map(), filled: new Map(), ledger: [] };
   for (const event of events) {
     if (event.kind === 'open') life.opened.set(event.orderId, event);
     if (event.kind === 'finalised' || event.kind === 'refunded') life.over.set(event.orderId, event);
+    if (event.kind === 'filled') life.filled.set(event.orderId, [...(life.filled.get(event.orderId) ?? []), event]);
     if (event.kind === 'ledger') life.ledger.push(event);
   }
   return life;
@@ -56,30 +60,40 @@ interface Known {
   [column: string]: unknown;
 }
 
-async function auditKnown({ session }: Cut, book: Book, { port }: PinnedChain, { opened, over }: EscrowLife, { others }: EscrowOptions): Promise<void> {
-  const ids = [...opened.keys()];
+async function auditKnown({ session }: Cut, book: Book, { port }: PinnedChain, { opened, over, filled }: EscrowLife, { others }: EscrowOptions): Promise<void> {
+  const ids = [...new Set([...opened.keys(), ...filled.keys()])];
   for (let from = 0; from < ids.length; from += PAGE) {
     const page = ids.slice(from, from + PAGE);
     const rows = await session.query<Known>(
-      `select o.order_id, (select json_agg(json_build_object('fact', f.fact)) from order_fact f where f.order_id = o.order_id and f.fact ->> 'kind' in ('opened', 'finalised', 'refunded')) as facts from trade_order o where o.order_id = any($1::bytea[])`,
+      `select o.order_id, (select json_agg(json_build_object('fact', f.fact)) from order_fact f where f.order_id = o.order_id and f.fact ->> 'kind' in ('opened', 'filled', 'finalised', 'refunded')) as facts from trade_order o where o.order_id = any($1::bytea[])`,
       [page.map(bytes)],
     );
     const known = new Map(rows.map((row) => [toHex(row.order_id), (row.facts ?? []).map(({ fact }) => factFromJson(fact))]));
     for (const orderId of page) {
       const facts = known.get(orderId);
-      const [open, end] = [opened.get(orderId) as OpenEvent, over.get(orderId)];
+      const [open, end] = [opened.get(orderId), over.get(orderId)];
       if (facts === undefined) {
-        if (!others) book.differ({ kind: 'unknown_order', subject: `${port.chain.slug} ${orderId}`, expected: 'an order on record', found: `${end?.kind ?? `escrowed until ${open.order.expires}`}, opened in ${open.txHash}` });
+        // What was opened on another chain is told there.
+        if (!others && open) book.differ({ kind: 'unknown_order', subject: `${port.chain.slug} ${orderId}`, expected: 'an order on record', found: `${end?.kind ?? `escrowed until ${open.order.expires}`}, opened in ${open.txHash}` });
         continue;
       }
-      for (const [kind, event] of [['opened', open], ['finalised', end?.kind === 'finalised' ? end : undefined], ['refunded', end?.kind === 'refunded' ? end : undefined]] as const) {
-        const fact = facts.find((each) => each.kind === kind);
-        const [said, seen] = [fact && 'evidence' in fact ? fact.evidence.txHash : undefined, event?.txHash];
+      const steps = [open && (['opened', open.txHash] as const), end && ([end.kind, end.txHash] as const)].filter((step) => step !== undefined);
+      for (const fact of facts) {
+        if (!('evidence' in fact) || fact.evidence.chainId !== port.chain.id) continue;
+        const { kind, evidence } = fact;
+        if (kind === 'filled') againstFill(book, orderId, fact, filled.get(orderId) ?? []);
         // What the chain has and the record has not is told by the order's status.
-        if (said !== undefined && said !== seen) book.differ({ kind: 'fact_without_log', subject: `${orderId} ${kind}`, expected: said, found: seen ?? 'no such event' });
+        else if (!steps.some(([what, txHash]) => what === kind && txHash === evidence.txHash)) book.differ({ kind: 'fact_without_log', subject: `${orderId} ${kind}`, expected: steps.find(([what]) => what === kind)?.[1] ?? 'no such event', found: evidence.txHash });
       }
     }
   }
+}
+
+function againstFill(book: Book, orderId: Bytes32, { outputIndex, amount, solver, evidence }: FactOf<'filled'>, events: readonly FilledEvent[]): void {
+  const subject = `${orderId} output ${outputIndex}`;
+  const event = events.find((each) => each.txHash === evidence.txHash && each.solver === addressToBytes32(solver));
+  if (event) book.amount('output_amount', subject, event.amount, amount);
+  else book.differ({ kind: 'fact_without_log', subject, expected: events[0]?.txHash ?? 'no such event', found: `filled by ${solver} in ${evidence.txHash}` });
 }
 
 /* Money */
