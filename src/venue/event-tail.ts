@@ -22,8 +22,9 @@ export interface EventTail {
 }
 
 const PAGE = 500;
-/** A burst of events costs a few reads, not a few reads each. */
+/** A burst of events costs a few reads, not a few reads each: the first is looked for at once, what follows it at this pace. */
 const GATHER_MS = 5;
+const PACE_MS = 40;
 /** Looked at without being told, should the bus ever be deaf for a moment. */
 const SWEEP_MS = 2_000;
 
@@ -32,6 +33,7 @@ export function createEventTail({ store, bus, clock, log }: { store: EventStore;
   let place = 0;
   let looking: Promise<void> | undefined;
   let again = false;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
   let stopped = false;
   let cancelSweep = () => {};
   let unsubscribe: (() => Promise<void>) | undefined;
@@ -43,8 +45,9 @@ export function createEventTail({ store, bus, clock, log }: { store: EventStore;
 
   async function run(): Promise<void> {
     while (again && !stopped) {
-      await new Promise<void>((done) => clock.after(GATHER_MS, done));
+      await new Promise<void>((done) => clock.after(Math.max(GATHER_MS, lookedAtMs + PACE_MS - clock.monotonicMs()), done));
       again = false;
+      lookedAtMs = clock.monotonicMs();
       await readOn().catch((error: unknown) => log.warn({ error }, 'events could not be read; they will be with the next look'));
     }
   }

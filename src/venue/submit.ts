@@ -105,22 +105,27 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
 
     const { order, digest, orderId } = opened;
     const signature = await bindTaker({ port, recovery }, order.user, digest, { signature: request.signature, scheme: request.signScheme, loc: ['body', 'signature'] });
-    const [existing, taker] = await Promise.all([store.order(orderId), readTaker(port, opened)]);
-    if (existing) {
+    const placed = await fresh().catch(async (error: unknown) => {
+      // What was accepted before stays accepted: its nonce is spent, its lock used, the list or the LP's mind may have changed.
+      const existing = error instanceof InvalidError ? await store.order(orderId) : undefined;
+      if (!existing) throw error;
       const same = existing.workspaceId === workspace.id && existing.mode === key.mode && existing.namespace === namespace && existing.quoteId === opened.quoteId && existing.signature === signature;
       if (!same) throw alreadyUsed();
-    } else {
+      return { funding: existing.funding, screened: existing.screening };
+    });
+
+    async function fresh(): Promise<{ funding: Hex; screened: NewOrder['screening'] }> {
+      const taker = await readTaker(port as ChainPort, opened);
       if (taker.nonceUsed) throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'The order nonce has been used or cancelled on chain, so no candidate of that quote request can execute any more. Ask for a new quote.');
       await requireCommitments(opened);
+      // The list may have changed since the quote.
+      const screened = await screening.admit({ taker: order.user, receiver: receiverOf(order) }, PARTIES);
+      return { screened, funding: await fundingOf(request, opened, port as ChainPort, taker, signature) };
     }
-    // The list may have changed since the quote. What was accepted before stays accepted.
-    const screened = existing ? existing.screening : await screening.admit({ taker: order.user, receiver: receiverOf(order) }, PARTIES);
-    // A repeated submission finds its own lock spent; it needs none.
-    const funding = existing ? existing.funding : await fundingOf(request, opened, port, taker, signature);
 
     const createdAtMs = clock.nowMs();
     const amountUsd = prices.amountUsd(opened.inputToken, opened.inputAmount);
-    const placed: NewOrder = {
+    const accepting: NewOrder = {
       orderId,
       quoteId: opened.quoteId,
       workspaceId: workspace.id,
@@ -139,15 +144,15 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       solverIds: opened.solverIds,
       signature,
       signScheme: request.signScheme,
-      funding,
+      funding: placed.funding,
       candidate: opened.text,
       referenceId: null,
       amountUsd,
-      screening: screened,
+      screening: placed.screened,
       travelRule: dutyOf(workspace, amountUsd),
       createdAtMs,
     };
-    return accept(placed, scope, key);
+    return accept(accepting, scope, key);
   }
 
   async function fundingOf(request: SubmitRequest, opened: Opened, port: ChainPort, taker: Awaited<ReturnType<typeof readTaker>>, signature: Hex): Promise<Hex> {

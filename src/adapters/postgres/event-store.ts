@@ -41,11 +41,12 @@ export function createEventStore(db: Database): EventStore {
       for (;;) {
         const [row] = await db.query<{ waiting: boolean; last: number | null }>(UNPLACED);
         if (!row?.waiting) return row?.last ?? 0;
-        await db.transaction(async (session) => {
+        const placed = await db.transaction(async (session) => {
           // Two statements: what is read after the lock sees all that was placed before it.
           await session.query({ name: 'event-lock', text: 'select pg_advisory_xact_lock($1)' }, [LOCK_KEY]);
-          await session.query(PLACE);
+          return session.query<{ place: number }>(PLACE);
         });
+        if (placed.length > 0 && placed.length < BATCH) return Math.max(...placed.map(({ place }) => place));
       }
     },
     async eventsAfter(place, limit, of) {

@@ -1,0 +1,189 @@
+/** What the load benches share: an open loop that never waits for answers, a lean HTTP client, percentiles, and the CPU of every process by name. */
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { connect, type Socket } from 'node:net';
+
+export interface Reply {
+  status: number;
+  ms: number;
+  text: string;
+}
+
+export interface Caller {
+  call(path: string, body: string, headers?: Record<string, string>): Promise<Reply>;
+  close(): void;
+}
+
+/**
+ * HTTP/1.1 over kept connections, one request at a time on each, as many as needed: a third of what a general client costs, so that on
+ * two cores the load leaves the machine to what it measures. Reads bodies with a Content-Length, which is all that the venue sends.
+ */
+export function createCaller(url: string, key: string): Caller {
+  const { hostname, port } = new URL(url);
+  const idle: Connection[] = [];
+  const all = new Set<Connection>();
+
+  function open(): Connection {
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    const connection: Connection = { socket, received: '', answer: undefined };
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => {
+      connection.received += chunk;
+      const head = connection.received.indexOf('\r\n\r\n');
+      if (head < 0) return;
+      const length = Number(/content-length: (\d+)/i.exec(connection.received.slice(0, head))?.[1] ?? 0);
+      if (connection.received.length < head + 4 + length) return;
+      const text = connection.received.slice(head + 4, head + 4 + length);
+      const status = Number(connection.received.slice(9, 12));
+      connection.received = '';
+      const { answer } = connection;
+      connection.answer = undefined;
+      idle.push(connection);
+      answer?.({ status, text });
+    });
+    const gone = () => {
+      all.delete(connection);
+      const at = idle.indexOf(connection);
+      if (at >= 0) idle.splice(at, 1);
+      connection.answer?.({ status: 0, text: '' });
+      connection.answer = undefined;
+    };
+    socket.on('error', gone);
+    socket.on('close', gone);
+    all.add(connection);
+    return connection;
+  }
+
+  return {
+    call(path, body, headers = {}) {
+      const started = performance.now();
+      const connection = idle.pop() ?? open();
+      let head = `POST ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+      for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;
+      return new Promise((resolve) => {
+        connection.answer = ({ status, text }) => resolve({ status, text, ms: performance.now() - started });
+        connection.socket.write(`${head}\r\n${body}`);
+      });
+    },
+    close() {
+      for (const { socket } of all) socket.destroy();
+    },
+  };
+}
+
+interface Connection {
+  socket: Socket;
+  received: string;
+  answer: ((reply: Omit<Reply, 'ms'>) => void) | undefined;
+}
+
+export interface LoadFigures {
+  offered: number;
+  /** Answered with 200, a second, over the time that requests were offered. */
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
+  /** Answers by HTTP status; 0 counts connections that broke. */
+  statuses: Record<number, number>;
+  /** Of those that were refused. */
+  refusalP99Ms: number;
+}
+
+/** Requests leave on schedule whether or not the last ones are back, for so many seconds; then waits for the answers. */
+export async function openLoop({ rate, seconds, call }: { rate: number; seconds: number; call: (n: number) => Promise<Reply> }): Promise<LoadFigures> {
+  const total = Math.round(rate * seconds);
+  const [times, refusals]: [number[], number[]] = [[], []];
+  const statuses: Record<number, number> = {};
+  const pending: Promise<void>[] = [];
+  const started = performance.now();
+  for (let n = 0; n < total; ) {
+    const due = Math.min(total, Math.ceil(((performance.now() - started) / 1000) * rate));
+    for (; n < due; n++) {
+      pending.push(
+        call(n).then(({ ms, status }) => {
+          statuses[status] = (statuses[status] ?? 0) + 1;
+          (status === 200 ? times : refusals).push(ms);
+        }),
+      );
+    }
+    await new Promise((done) => setTimeout(done, 1));
+  }
+  await Promise.all(pending);
+  const took = (performance.now() - started) / 1000;
+  times.sort((a, b) => a - b);
+  refusals.sort((a, b) => a - b);
+  return { offered: rate, perSecond: Math.round((times.length / took) * 10) / 10, p50Ms: at(times, 0.5), p99Ms: at(times, 0.99), maxMs: at(times, 1), statuses, refusalP99Ms: at(refusals, 0.99) };
+}
+
+/** Of sorted values, to a tenth. */
+export function at(sorted: readonly number[], share: number): number {
+  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
+}
+
+/** Microseconds of CPU that each process below this one has used so far, by program; empty where there is no /proc. This process is `venue`. */
+export function cpuByProcess(): Map<string, number> {
+  const used = new Map<string, number>();
+  let names: string[];
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return used;
+  }
+  const processes = new Map<number, { parent: number; name: string; micros: number }>();
+  for (const name of names) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const end = stat.lastIndexOf(')');
+      const fields = stat.slice(end + 2).split(' ');
+      processes.set(Number(name), { parent: Number(fields[1]), name: stat.slice(stat.indexOf('(') + 1, end), micros: (Number(fields[11]) + Number(fields[12])) * 10_000 });
+    } catch {
+      // It has ended since.
+    }
+  }
+  for (const [pid, { name, micros }] of processes) {
+    if (!isOurs(pid, processes)) continue;
+    if (name === 'sh') continue;
+    const label = pid === process.pid ? 'venue' : /^(?:node|MainThread)/.test(name) ? 'load' : name.toLowerCase();
+    used.set(label, (used.get(label) ?? 0) + micros);
+  }
+  return used;
+}
+
+function isOurs(pid: number, processes: ReadonlyMap<number, { parent: number }>): boolean {
+  for (let at: number | undefined = pid; at; at = processes.get(at)?.parent) if (at === process.pid) return true;
+  return false;
+}
+
+/** What was used since, per unit of work, in whole microseconds. */
+export function cpuPerUnit(before: ReadonlyMap<string, number>, units: number): Record<string, number> {
+  return Object.fromEntries([...cpuByProcess()].map(([name, micros]) => [name, Math.round((micros - (before.get(name) ?? 0)) / Math.max(1, units))]));
+}
+
+/** Columns as wide as what stands in them. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const lines = [head, ...rows].map((row) => row.map(String));
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines.map((line) => line.map((word, column) => (column === 0 ? word.padEnd(widths[column] ?? 0) : word.padStart(widths[column] ?? 0))).join('   ')).join('\n');
+}
+
+export const showCpu = (cpu: Record<string, number>): string => Object.entries(cpu).map(([name, micros]) => `${name} ${micros}`).join(', ');
+
+export const showStatuses = (statuses: Record<number, number>): string => Object.entries(statuses).map(([status, count]) => `${count}x${status}`).join(' ');
+
+/** With `--profile=FILE` among the arguments: writes where this process's time went while it worked, for Chrome's DevTools. */
+export async function profiled<T>(work: () => Promise<T>): Promise<T> {
+  const file = process.argv.find((word) => word.startsWith('--profile='))?.slice(10);
+  if (file === undefined) return work();
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: 250 });
+  await session.post('Profiler.start');
+  const result = await work();
+  const { profile } = await session.post('Profiler.stop');
+  writeFileSync(file, JSON.stringify(profile));
+  session.disconnect();
+  return result;
+}
