@@ -66,6 +66,7 @@ export interface World {
   database: Database;
   store: VenueStore;
   venue(name?: string): Part;
+  venues: readonly Part[];
   /** Where this venue process serves takers. */
   venueUrl(name?: string): string;
   lps: readonly WorldLp[];
@@ -159,7 +160,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       chains: chainSections,
       attesters: { urls: attesterUrls },
       prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
-      fanOut: { maxValiditySeconds: Math.max(60, validitySeconds) },
       solvers: lpIds.map((id) => ({ id, name: id })),
       rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000 },
     };
@@ -239,6 +239,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       if (!part) throw new Error(`There is no venue process "${name}".`);
       return part;
     },
+    venues: [...venueParts.values()],
     venueUrl,
     lps,
     attesters,
