@@ -9,8 +9,6 @@ export interface Breaker {
   fault(kind: Fault, nowMs: number): boolean;
   /** Wall milliseconds until which the breaker is open; undefined while it is closed. */
   openUntil(nowMs: number): number | undefined;
-  /** Opened by another replica, for so much longer. */
-  rest(kind: Fault, forMs: number, nowMs: number): void;
   /** What opened it last. */
   reason(): Fault | undefined;
   /** Something is held against this solver, although not enough to bar it. */
@@ -40,11 +38,6 @@ export function createBreaker({ limit, halfLifeMs, firstCoolDownMs, longestCoolD
       score = 0;
       why = kind;
       return true;
-    },
-    rest(kind, forMs, nowMs) {
-      if (nowMs >= untilMs) trips++;
-      untilMs = Math.max(untilMs, nowMs + Math.min(forMs, longestCoolDownMs));
-      why = kind;
     },
     openUntil: (nowMs) => (nowMs < untilMs ? untilMs : undefined),
     reason: () => why,

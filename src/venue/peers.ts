@@ -31,7 +31,10 @@ export interface Peers {
   share(part: Shared): void;
   /** Something changed. Costs nothing while no other replica is there. */
   soon(): void;
+  /** Resolves when all that is new has been said. */
+  told(): Promise<void>;
   start(): Promise<void>;
+  /** Says what is new and goodbye. */
   stop(): Promise<void>;
 }
 
@@ -108,14 +111,24 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
 
   function within(ms: number): void {
     cancel();
-    cancel = clock.after(Math.max(0, ms), () => {
-      if (speaking) return;
-      due = false;
-      speaking = speak().finally(() => {
-        speaking = undefined;
-        if (!stopped) within(due && !failing ? spokeMs + BETWEEN_MS - clock.monotonicMs() : ALIVE_MS);
-      });
+    cancel = clock.after(Math.max(0, ms), () => void speakNow());
+  }
+
+  function speakNow(): Promise<void> {
+    if (speaking) return speaking;
+    cancel();
+    due = false;
+    speaking = speak().finally(() => {
+      speaking = undefined;
+      if (!stopped) within(due && !failing ? spokeMs + BETWEEN_MS - clock.monotonicMs() : ALIVE_MS);
     });
+    return speaking;
+  }
+
+  async function told(): Promise<void> {
+    // What is being said now may have been gathered before the newest came.
+    await speaking;
+    await speakNow();
   }
 
   function soon(): void {
@@ -146,14 +159,15 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
   return {
     share: (part) => void parts.set(part.name, part),
     soon,
+    told,
     async start() {
       unsubscribe = await bus.subscribe(REPLICAS_TOPIC, hear);
       within(0);
     },
     async stop() {
+      await told();
       stopped = true;
       cancel();
-      await speaking;
       await unsubscribe();
       await bus.publish(REPLICAS_TOPIC, JSON.stringify({ from: me, bye: true } satisfies Message)).catch(() => {});
     },

@@ -80,7 +80,7 @@ export interface Roster {
   onChange(listener: (entry: Entry, transition: RosterTransition) => void): () => void;
   /** What `view` says of it changed. */
   onShown(listener: (entry: Entry, atMs: number) => void): () => void;
-  /** How the replicas tell each other who is connected where, and whose breaker opened. `soon`: something just changed. */
+  /** How the replicas tell each other who is connected where, and whose answers did not hold. `soon`: something just changed. */
   shared(soon: () => void): Shared;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -99,7 +99,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
   const watchers = new Set<(entry: Entry, atMs: number) => void>();
   /** Since the other replicas were last told. */
   const changed = new Set<string>();
-  const rested = new Map<string, Fault>();
+  const faults = new Map<string, number>();
   let soon = () => {};
   const quotedWrittenAt = new Map<string, number>();
   let unsubscribe: (() => Promise<void>) | undefined;
@@ -239,10 +239,10 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       const entry = entries.get(solverId);
       if (!entry) return;
       if (kind === 'fade') entry.faded++;
-      if (!entry.breaker.fault(kind, clock.nowMs())) return;
-      rested.set(solverId, kind);
+      // Of a fade every replica hears from the order itself.
+      else faults.set(solverId, (faults.get(solverId) ?? 0) + 1);
       soon();
-      update(entry);
+      if (entry.breaker.fault(kind, clock.nowMs())) update(entry);
     },
     settled(solverId) {
       const entry = entries.get(solverId);
@@ -284,20 +284,19 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       return {
         name: 'roster',
         *news(all): Iterable<News> {
-          const nowMs = clock.nowMs();
-          for (const [solverId, kind] of rested) yield [solverId, 'rest', kind, Math.max(0, (entries.get(solverId)?.breaker.openUntil(nowMs) ?? nowMs) - nowMs)];
-          rested.clear();
+          for (const [solverId, count] of faults) yield [solverId, 'invalid', count];
+          faults.clear();
           for (const { id, status, corridors, note } of entries.values()) {
             if ((all && status !== 'offline') || changed.has(id)) yield presenceOf(id, status, [...corridors], note ?? '');
           }
           changed.clear();
         },
-        hear(replica, [solverId, what, of, forMs]) {
-          if (what === 'rest') {
-            const entry = entries.get(solverId);
-            entry?.breaker.rest(of as Fault, Number(forMs), clock.nowMs());
-            if (entry) update(entry);
-          } else hearOf(solverId, replica, { status: what as RosterStatus, corridors: of === '' ? null : String(of).split(' '), note: forMs === '' ? null : String(forMs) });
+        hear(replica, [solverId, what, of, note]) {
+          if (what !== 'invalid') return hearOf(solverId, replica, { status: what as RosterStatus, corridors: of === '' ? null : String(of).split(' '), note: note === '' ? null : String(note) });
+          const entry = entries.get(solverId);
+          if (!entry) return;
+          for (let count = Number(of); count > 0; count--) entry.breaker.fault('invalid', clock.nowMs());
+          update(entry);
         },
         gone(replica) {
           for (const { id } of entries.values()) hearOf(id, replica, undefined);

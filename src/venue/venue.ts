@@ -92,6 +92,8 @@ export interface Venue {
   readonly roster: Roster;
   /** Why this process should not be sent traffic; empty when it may. */
   ready(): Promise<string[]>;
+  /** Resolves when the other replicas have been told all that is new here. */
+  told(): Promise<void>;
   start(): Promise<void>;
   /** Says goodbye to solvers and stops following chains; the server closes the rest. */
   stop(): Promise<void>;
@@ -186,6 +188,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     doors,
     gate,
     roster,
+    told: peers.told,
     ready: () => unready({ store, chains, clock }),
     async start() {
       await Promise.all([keyring.start(), workspaces.start(), roster.start(), news.start(), tail.start(), gas.start()]);

@@ -62,6 +62,7 @@ export interface TestVenue {
 export interface Replica {
   url: string;
   venue: Venue;
+  bus: Bus;
   stop(): Promise<void>;
 }
 
@@ -140,6 +141,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     return {
       url: other.http.url,
       venue: other.venue,
+      bus: ownBus,
       async stop() {
         await other.http.close();
         await other.venue.stop();
@@ -156,6 +158,22 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
   const urls = [http.url, ...more.map(({ url }) => url)];
   const balancer: Balancer = more.length > 0 ? await startBalancer(urls) : { url: http.url, stop: async () => {} };
   let turn = 0;
+  const marks = new Map<string, () => void>();
+  if (more.length > 0) await Promise.all([bus, ...more.map((other) => other.bus)].map((each) => each.subscribe('agreed', (mark) => marks.get(mark)?.())));
+  /** Replicas are a moment apart in what they know; a test's next call comes after that moment. */
+  async function agreed(): Promise<void> {
+    if (more.length === 0) return;
+    await Promise.all(venues.map((one) => one.told()));
+    const mark = systemRandom.bytes32();
+    // What was said before the mark arrives before it.
+    const arrived = new Promise<void>((resolve) => {
+      let missing = venues.length;
+      marks.set(mark, () => --missing === 0 && resolve());
+    });
+    await bus.publish('agreed', mark);
+    await arrived;
+    marks.delete(mark);
+  }
   const solvers: (ScriptedSolver & { id: string })[] = [];
   let funding = Promise.resolve();
   const [chain] = devnet.chains as [TestChain];
@@ -206,6 +224,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       return known;
     },
     async call(method, path, { key, body, raw, headers = {} } = {}) {
+      await agreed();
       const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
       const response = await fetch((urls[turn++ % urls.length] as string) + path, {
         method,
