@@ -28,7 +28,18 @@ export function chainOf({ id, slug, sandbox, escrow, oracle, permit2, depth, blo
 /** Starts following every chain. A node that is away at the moment is waited for, not died of. */
 export async function openChains(sections: readonly ChainSection[], { life, log, metrics, secrets }: NetworkTools): Promise<EvmChain[]> {
   const chains = sections.map((section) =>
-    createChain(chainOf(section), { rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)), clock: systemClock, log, metrics, timeoutMs: section.timeoutMs }),
+    createChain(chainOf(section), {
+      rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)),
+      clock: systemClock,
+      log,
+      metrics,
+      timeoutMs: section.timeoutMs,
+      tryMs: section.endpoints.tryTimeoutMs,
+      maxLagBlocks: section.endpoints.maxLagBlocks,
+      readmitAfterMs: section.endpoints.readmitAfterSeconds * 1_000,
+      maxClockSkewMs: section.maxClockSkewMs,
+      quorum: section.quorum,
+    }),
   );
   life.onStop('chains', () => Promise.all(chains.map((chain) => chain.close())));
   await Promise.all(chains.map((chain) => untilStarted(chain, life, log)));

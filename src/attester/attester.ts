@@ -3,9 +3,8 @@
  * from the log and whose record the escrow confirms. It keeps nothing that it could not derive again.
  */
 
-import { attestationDigest, fillPayloadHash } from '../domain/attestation.ts';
-import { addressToBytes32, type Bytes32, hexToBytes } from '../domain/hex.ts';
-import { keccak } from '../domain/keccak.ts';
+import { attestationDigest, fillPayloadHash, fillRecordOf } from '../domain/attestation.ts';
+import { addressToBytes32, type Bytes32 } from '../domain/hex.ts';
 import { outputHash } from '../domain/order.ts';
 import type { AttestAnswer, Attester, AttestRequest } from '../ports/attestations.ts';
 import type { ChainPort } from '../ports/chain.ts';
@@ -67,14 +66,17 @@ export function createAttester({ chains, signer, clock, log, metrics }: Attester
     if (output.chainId !== BigInt(chain.id) || output.settler !== addressToBytes32(chain.escrow)) return refused('the output names another chain or escrow');
     if (output.oracle !== addressToBytes32(chain.oracle)) return refused('the output names another oracle');
     const head = remote.head();
-    if (!head) return { kind: 'unknown' };
+    // Where the chain took back what was final, nothing is sure any more.
+    if (!head || remote.doubt()?.kind === 'reorg') return { kind: 'unknown' };
     const deep = head.number - BigInt(chain.depth);
     if (fill.blockNumber > deep) return { kind: 'not_final', blocksToGo: Number(fill.blockNumber - deep) };
-    // At depth the block has to be canonical, hold the time that the fill claims, and the contract has to say the same by itself.
-    const [block, record] = await Promise.all([remote.block(fill.blockNumber), remote.fillRecord(fill.orderId, outputHash(output), deep)]);
-    if (block?.hash !== fill.blockHash) return { kind: 'unknown' };
+    // At depth the block has to be canonical, hold the time that the fill claims, and the contract has to say the same by itself. An
+    // attester knows no prices: every signature wants as many endpoints as the largest amount.
+    const sure = remote.deciding(undefined);
+    const [block, hash, record] = await Promise.all([remote.block(fill.blockNumber), sure.blockHash(fill.blockNumber, deep), sure.fillRecord(fill.orderId, outputHash(output), deep)]);
+    if (hash !== fill.blockHash || block?.hash !== fill.blockHash) return { kind: 'unknown' };
     if (block.timestamp !== fill.timestamp) return refused('the fill does not carry the time of its block');
-    if (record !== keccak(Buffer.concat([hexToBytes(fill.solver), uint32(fill.timestamp)]))) return { kind: 'unknown' };
+    if (record !== fillRecordOf(fill)) return { kind: 'unknown' };
     return undefined;
   }
 
@@ -94,6 +96,8 @@ export function createAttester({ chains, signer, clock, log, metrics }: Attester
     ready: () =>
       [...followers].flatMap(([id, follower]) => {
         const looked = follower.lookedAtMs();
+        const doubt = chains.get(id)?.doubt();
+        if (doubt?.kind === 'reorg') return [doubt.note];
         const slug = chains.get(id)?.chain.slug;
         if (looked === undefined) return [`${slug} has not been seen yet`];
         return clock.nowMs() - looked > staleMs ? [`${slug} shows no new blocks`] : [];
@@ -104,9 +108,3 @@ export function createAttester({ chains, signer, clock, log, metrics }: Attester
 }
 
 const refused = (reason: string): AttestAnswer => ({ kind: 'refused', reason });
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.allocUnsafe(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-}

@@ -31,6 +31,14 @@ export function attestationDigest(oracle: { chainId: number; oracle: Address }, 
   return typedDataDigest(separator, keccakBytes(words));
 }
 
+/** What the escrow keeps of a fill: who delivered, and when. */
+export function fillRecordOf({ solver, timestamp }: Pick<FillFacts, 'solver' | 'timestamp'>): Bytes32 {
+  const bytes = Buffer.allocUnsafe(36);
+  writeHexWord(bytes, 0, solver);
+  bytes.writeUInt32BE(timestamp, 32);
+  return keccak(bytes);
+}
+
 /** OIF's fill description: solver(32) orderId(32) timestamp(4) token(32) amount(32) recipient(32) callLen(2) call ctxLen(2) ctx. */
 export function fillDescription({ solver, orderId, timestamp, output }: FillFacts): Buffer {
   const call = hexToBytes(output.callbackData);

@@ -7,6 +7,7 @@
 import { type Attestation, fillAttestation } from '../domain/attestation.ts';
 import { type Address, addressToBytes32, type Bytes32, type Hex } from '../domain/hex.ts';
 import { outputHash } from '../domain/order.ts';
+import type { UnixSeconds } from '../domain/time.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Attestations } from '../ports/attestations.ts';
 import type { Block, ChainPort } from '../ports/chain.ts';
@@ -27,6 +28,10 @@ export interface AdvanceDeps {
   proofs: Attestations | undefined;
   metrics: LpMetrics;
   log: Log;
+  /** What time it is on a chain, at least: its head may be old. */
+  now(chainId: number): UnixSeconds;
+  /** What an award delivers, whole USD; undefined while it has no price. */
+  worthUsd(award: OpenAward): number | undefined;
   /** A hint for the venue. */
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
   failed(award: OpenAward, why: string): void;
@@ -52,6 +57,8 @@ export function createAdvancer(deps: AdvanceDeps, { quoting, account }: Pick<LpC
     const dest = chains.get(slice.destChainId);
     const [originHead, destHead] = [origin?.head(), dest?.head()];
     if (origin === undefined || dest === undefined || originHead === undefined || destHead === undefined) return;
+    const doubt = [origin, dest].map((port) => port.doubt()).find((found) => found?.kind === 'reorg');
+    if (doubt !== undefined) return awards.update(orderId, { note: doubt.note });
     const sameChain = slice.originChainId === slice.destChainId;
     // One transaction does everything there, and its events tell us: there is something to look at only when it is too late.
     if (sameChain && originHead.timestamp <= order.fillDeadline) return;
@@ -63,8 +70,8 @@ export function createAdvancer(deps: AdvanceDeps, { quoting, account }: Pick<LpC
       sameChain,
       fillDeadline: order.fillDeadline,
       expires: order.expires,
-      origin: { status, now: originHead.timestamp, finalTime: originFinal.timestamp },
-      dest: { now: destHead.timestamp, finalTime: destFinal.timestamp },
+      origin: { status, now: deps.now(origin.chain.id), finalTime: originFinal.timestamp },
+      dest: { now: deps.now(dest.chain.id), finalTime: destFinal.timestamp },
       fill,
       proven,
       fillMarginSeconds: quoting.fillMarginSeconds,
@@ -76,6 +83,8 @@ export function createAdvancer(deps: AdvanceDeps, { quoting, account }: Pick<LpC
       case 'end':
         return end(award, step);
       case 'fill':
+        // What is paid out here is paid for there: over much money one node's word is not enough.
+        if ((await origin.deciding(deps.worthUsd(award)).orderStatus(orderId, originFinal.number)) !== 'deposited') return awards.update(orderId, { note: 'not open at depth' });
         return fillNow(award, dest, destHead);
       case 'prove':
         return prove(award, origin);

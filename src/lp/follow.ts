@@ -80,6 +80,8 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
   let cursor = start;
   let time: UnixSeconds = 0;
   let touched = new Set<Address>();
+  /** Read again because something is missing: an endpoint may have left it out, so all are asked, up to this block. */
+  let doubtedTo = -1n;
   /** Events above the final block, by what names them; of our fills, what has to be unsaid if they vanish. */
   let shallow = new Map<string, { blockNumber: bigint; fill: ShallowFill | undefined }>();
 
@@ -184,7 +186,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
       const from = cursor.block + 1n;
       const to = min(head.number, cursor.block + BigInt(maxBlocks));
       if (to < from) return;
-      const events = await port.events(from, to);
+      const events = await port.events(from, to, from <= doubtedTo);
       const final = min(head.number - depth, to);
       // Asked after the events: a block that is final cannot change between the two.
       const [bottom, top] = await Promise.all([final > cursor.block ? port.block(final) : undefined, to === head.number ? head : port.block(to)]);
@@ -245,6 +247,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
       return taken;
     },
     rewind(to) {
+      doubtedTo = cursor.block;
       if (to.block < cursor.block) cursor = to;
     },
     scan,

@@ -5,6 +5,7 @@ import type { Control } from '../domain/control.ts';
 import { isDecline } from '../domain/decline.ts';
 import { RequestError, UpstreamError } from '../domain/errors.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
+import type { Money } from '../inventory/event.ts';
 import type { BucketView, LedgerOptions } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
 import type { LeaseRule } from '../inventory/lease.ts';
@@ -209,6 +210,11 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       const mid = market.mid(symbol);
       return isDecline(mid) ? undefined : mid.price;
     };
+    const worthUsd = ({ chainId, token, amount }: Money): number | undefined => {
+      const found = ledger.bucket(chainId, token);
+      const price = found && desk.book.usd(found.asset);
+      return found && price && Number((amount * price.num) / (price.den * 10n ** BigInt(found.decimals)));
+    };
     const symbolOf = (chainId: number, token: string) => chains.get(chainId)?.tokens.find(({ address }) => address === token)?.symbol ?? 'unknown';
     const slugOf = (chainId: number) => chains.get(chainId)?.slug ?? String(chainId);
     /** Whether we quote changed by somebody's word: the venues hear it now. */
@@ -252,7 +258,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
       for (const session of sessions) session.tell(orderId, stage, txHash);
     };
-    const advancer = createAdvancer({ awards, ledger, chains: ports, transactors, proofs: deps.proofs, metrics: lpMetrics, log, tell, failed: moments.failed }, { quoting: config.quoting, account: me });
+    const advancer = createAdvancer({ awards, ledger, chains: ports, transactors, proofs: deps.proofs, metrics: lpMetrics, log, now: (chainId) => desk.book.now(chainId), worthUsd: ({ slice }) => worthUsd(slice.pays), tell, failed: moments.failed }, { quoting: config.quoting, account: me });
     /** Awards are the business of whoever owns the store. */
     const advance = async () => {
       if (!leases.lost) await advancer.run();

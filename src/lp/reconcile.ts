@@ -28,6 +28,7 @@ export function createReconciler(
   const asked = new Set<Address>(tokens);
   let agreed: ChainCursor = follower.cursor();
   let rewound = false;
+  let rewoundMs = 0;
   let lastMs: number | undefined;
   let serial = 0;
 
@@ -81,7 +82,9 @@ export function createReconciler(
     }
     lastMs = nowMs;
     if (agree) agreed = at;
-    else if (!rewound) {
+    else if (!rewound || nowMs - rewoundMs >= everyMs) {
+      // Once, and then now and again: whoever left an event out may have it later.
+      rewoundMs = nowMs;
       log.warn({ chainId, from: agreed.block, to: at.block }, 'ledger and chain differ: reading the events again');
       follower.rewind(agreed);
     }

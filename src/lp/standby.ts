@@ -11,7 +11,7 @@ import type { Leases } from './lease.ts';
 import type { Risk } from './risk.ts';
 import type { Route, Routes } from './route.ts';
 
-export type ReasonKind = 'killed' | 'risk' | 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store';
+export type ReasonKind = 'killed' | 'risk' | 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'reorg' | 'clock' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store';
 
 export interface Reason {
   kind: ReasonKind;
@@ -73,6 +73,8 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
     const state = desk().book.chains.get(chainId);
     const head = state?.port.head();
     if (state === undefined || head === undefined) return { kind: 'lag', note: `chain ${chainId} has not been seen yet` };
+    const doubt = state.port.doubt();
+    if (doubt !== undefined) return doubt;
     const nowMs = clock.nowMs();
     const slug = state.port.chain.slug;
     // Three blocks missing in a row are no accident; at least a few seconds, because a node may be slow to tell.

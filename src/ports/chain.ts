@@ -51,6 +51,21 @@ export interface ChainViews {
   l1DataFee(unsignedBytes: number, at?: bigint): Promise<bigint>;
 }
 
+/** What decides over money, read at one block. */
+export interface DecidingViews {
+  orderStatus(orderId: Bytes32, at: bigint): Promise<EscrowStatus>;
+  fillRecord(orderId: Bytes32, outputHash: Bytes32, at: bigint): Promise<Bytes32 | undefined>;
+  isProven(oracle: Address, remoteChainId: bigint, remoteOracle: Bytes32, application: Bytes32, payloadHash: Bytes32, at: bigint): Promise<boolean>;
+  /** Hash of a block of the canonical chain, as seen from `at`. */
+  blockHash(number: bigint, at: bigint): Promise<Hex | undefined>;
+}
+
+/** `reorg`: what was final is gone, so nothing may be acted on. `clock`: our clock and the chain's differ, so nothing may be promised. */
+export interface ChainDoubt {
+  kind: 'reorg' | 'clock';
+  note: string;
+}
+
 export interface Fees {
   /** Wei per gas of the latest block. */
   baseFee: bigint;
@@ -79,6 +94,8 @@ export interface Receipt {
   effectiveGasPrice: bigint;
   /** What a rollup charges on top for its data; 0n on chains that say nothing of it. Wei. */
   l1Fee: bigint;
+  /** Of the contract that was asked about. */
+  logs?: readonly { topics: readonly Hex[]; data: Hex }[];
 }
 
 export interface ChainPort extends ChainViews {
@@ -89,19 +106,32 @@ export interface ChainPort extends ChainViews {
   headSeenAtMs(): number;
   /** Called for each new head, in order. Returns how to stop. */
   onHead(listener: (head: Block) => void): () => void;
+  /** Why nothing should be promised on this chain now; undefined when all is well. Cheap: a hot path may ask. */
+  doubt(): ChainDoubt | undefined;
+  /**
+   * The views for a decision over this much money, whole USD; undefined when nobody knows its worth. From the configured value on an
+   * answer counts only when several endpoints give it about the same block: throws `UpstreamError` `no_quorum` while they do not.
+   */
+  deciding(valueUsd: number | undefined): DecidingViews;
   /** A block by number, or undefined when the chain has none. */
   block(number: bigint): Promise<Block | undefined>;
-  /** Our escrow's events, and the proofs of our oracle, in a closed range of blocks, in chain order. */
-  events(fromBlock: bigint, toBlock: bigint): Promise<EscrowEvent[]>;
+  /**
+   * Our escrow's events, and the proofs of our oracle, in a closed range of blocks, in chain order. `thorough`: what any endpoint in
+   * service has, for ranges in which one may have left some out.
+   */
+  events(fromBlock: bigint, toBlock: bigint, thorough?: boolean): Promise<EscrowEvent[]>;
   /** All events of one order in blocks not older than `since`. Slower than `events`: for what a follower missed. */
   orderEvents(orderId: Bytes32, since: UnixSeconds): Promise<EscrowEvent[]>;
   /** What a filler of ours paid to the receiver of an order beyond its amount, in this block; base units, 0n when nothing. */
   surplus(filler: Address, orderId: Bytes32, block: bigint): Promise<bigint>;
   simulate(call: Call, at?: bigint): Promise<Simulation>;
+  /** What a call that changes things would answer at the newest block; `data` is what it reverted with when it would not. */
+  dryRun(call: Call): Promise<{ ok: boolean; data: Hex }>;
   fees(): Promise<Fees>;
   transactionCount(address: Address, tag: 'latest' | 'pending'): Promise<number>;
   sendRaw(raw: Hex): Promise<SendOutcome>;
-  receipt(hash: Hex): Promise<Receipt | undefined>;
+  /** With the logs of `emitter` when one is named. */
+  receipt(hash: Hex, emitter?: Address): Promise<Receipt | undefined>;
   /** Ends subscriptions and sockets. */
   close(): Promise<void>;
 }

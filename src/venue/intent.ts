@@ -82,13 +82,15 @@ export function createReception({ chains, markets, roster, screening, openQuotes
 
     const [input, output] = [market(request.input.asset, key, 'input'), market(request.output.asset, key, 'output')];
     if (!input || !output) return nothing('pair_not_supported', 'The venue has no escrow or no listing for one of these assets. GET …/pairs lists the chains.', null);
+    const corridor = corridorOf(input.chain, output.chain);
+    const doubt = chains.get(input.chain.id)?.doubt() ?? chains.get(output.chain.id)?.doubt();
+    if (doubt) return nothing('no_quotes', `Nothing is quoted here at the moment: ${doubt.kind === 'clock' ? 'our clock and the chain’s differ' : 'the chain took back blocks that were final'}. Try again later.`, corridor);
     const { taker, receiver = taker } = request;
     const screened = screening.admit({ taker, receiver }, PARTIES);
     // Waiting costs a turn of the loop even where there is nothing to wait for.
     if (screened instanceof Promise) await screened;
     refuseParties(taker, receiver, input, output);
     const now = chainNow(clock, chains.get(input.chain.id));
-    const corridor = corridorOf(input.chain, output.chain);
     const [minValidUntil, latestValidUntil] = [request.minValidUntil ?? null, now + maxValiditySeconds];
     if (minValidUntil !== null && minValidUntil > latestValidUntil) {
       return nothing('validity_unavailable', `No quote here lives longer than ${maxValiditySeconds} seconds. Ask with an earlier minValidUntil.`, corridor);

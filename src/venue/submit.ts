@@ -100,6 +100,8 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     const now = chainNow(clock, undefined);
     const opened = sealing.open({ account: workspace.id, namespace, mode: key.mode }, request.quoteResponse, now);
     const port = chains.get(opened.origin.id);
+    const doubt = [port, chains.get(opened.dest.id)].map((each) => each?.doubt()).find((found) => found?.kind === 'reorg');
+    if (doubt) throw new ApiError('unavailable', 'A chain of this order took back blocks that were final, so nothing is accepted there now. Nothing was submitted.', { retryAfterSeconds: 60 });
     if (!port) throw new ApiError('unavailable', 'The chain of this order is not connected at the moment. Try again shortly.', { retryAfterSeconds: 2 });
     if (chainNow(clock, port) >= opened.validUntil) throw invalid('quote_expired', ['body', 'quoteResponse', 'validUntil'], 'The quote is no longer valid. Ask for a new one; nothing was submitted.');
 

@@ -373,25 +373,6 @@ describe('two chains', () => {
     expect(await eventsOf(trade)).toEqual(['order.created', 'order.settled']);
   });
 
-  test('a reorganisation deeper than the depth: the opening is sent again, byte for byte, and the order still ends well', async () => {
-    await startWorker();
-    const taker = await newTaker(a, b);
-    const trade = await accept({ taker, dest: b });
-    const { opened } = await reaches(trade, 'escrowed');
-    const depth = Number((await height(a)) - (opened?.blockNumber ?? 0n)) + 1;
-    await a.anvil.rpc('anvil_reorg', [depth, []]);
-    expect(await a.port.orderStatus(trade.orderId)).toBe('none');
-    await expect
-      .poll(async () => {
-        await a.anvil.mine();
-        return a.port.orderStatus(trade.orderId);
-      }, { timeout: 40_000, interval: 150 })
-      .toBe('deposited');
-    expect(await a.port.receipt(opened?.txHash as Hex)).toMatchObject({ status: 'success' });
-    await fill(trade);
-    expect(await reaches(trade, 'settled')).toMatchObject({ status: 'settled' });
-  });
-
   test('slices of three LPs, filled together by their approvals', async () => {
     await startWorker();
     const taker = await newTaker(a, b);

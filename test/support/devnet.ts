@@ -92,7 +92,7 @@ async function startChain(id: number, slug: string, { blockTimeSeconds = 0, dept
   });
   const [usdc, weth] = deployment.tokens as [TokenInfo, TokenInfo];
   const chain: Chain = { id, slug, sandbox: true, escrow: deployment.escrow, oracle: deployment.oracle, permit2: deployment.permit2, depth, blockTimeMs: Math.max(1, blockTimeSeconds) * 1_000, tokens: deployment.tokens, landingMarginSeconds, proofWindowSeconds };
-  const port = createChain(chain, { rpcUrls: [ws ? anvil.wsUrl : anvil.url], clock: systemClock, log: silentLog, metrics: silentMetrics });
+  const port = createChain(chain, { rpcUrls: [ws ? anvil.wsUrl : anvil.url], clock: systemClock, log: silentLog, metrics: silentMetrics, maxClockSkewMs: 1e12 });
   await port.start();
   await anvil.rpc('anvil_autoImpersonateAccount', [true]);
 

@@ -1,38 +1,46 @@
-/** Follows the head of a chain: pushed where the node pushes, otherwise asked for about when the next block is due. */
+/**
+ * Follows the head of a chain: pushed where the node pushes, otherwise asked for about when the next block is due. Nobody hears of a
+ * block whose chain has taken back what was final before: until that heals, nothing on it may be acted on.
+ */
 
-import type { Hex } from '../../domain/hex.ts';
-import type { Block } from '../../ports/chain.ts';
+import type { Block, ChainDoubt } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import { type HeadBlock, type RpcBlock, toBlock } from './block.ts';
+import { createFinality } from './finality.ts';
+import type { Health } from './health.ts';
 import type { Rpc } from './rpc.ts';
+import { createSkew } from './skew.ts';
 
 const MIN_POLL_MS = 40;
 const MAX_POLL_MS = 4_000;
-
-export interface HeadBlock extends Block {
-  baseFee: bigint;
-}
 
 export interface Head {
   current(): HeadBlock | undefined;
   seenAtMs(): number;
   onHead(listener: (head: Block) => void): () => void;
+  /** Why nothing should be promised on this chain now. Cheap. */
+  doubt(): ChainDoubt | undefined;
   /** Resolves with the first head. Throws when the chain cannot be reached. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface RpcBlock {
-  number: Hex;
-  hash: Hex;
-  timestamp: Hex;
-  baseFeePerGas?: Hex;
+export interface HeadOptions {
+  slug: string;
+  blockTimeMs: number;
+  /** Blocks on top before a fact counts as final. */
+  depth: number;
+  /** More blocks than this at once are believed only when other endpoints see them too. */
+  maxJumpBlocks: number;
+  /** How far this machine's clock and the chain's may be apart. */
+  maxClockSkewMs: number;
 }
 
-export const toBlock = ({ number, hash, timestamp, baseFeePerGas }: RpcBlock): HeadBlock => ({ number: BigInt(number), hash, timestamp: Number(timestamp), baseFee: BigInt(baseFeePerGas ?? '0x0') });
-
-export function createHead({ rpc, clock, log, blockTimeMs }: { rpc: Rpc; clock: Clock; log: Log; blockTimeMs: number }): Head {
+export function createHead({ rpc, health, clock, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log }, { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs }: HeadOptions): Head {
   const listeners = new Set<(head: Block) => void>();
+  const finality = createFinality({ rpc, health, log }, { slug, depth });
+  const skew = createSkew({ clock, log }, { slug, maxClockSkewMs });
   let head: HeadBlock | undefined;
   let seenAtMs = 0;
   let intervalMs = blockTimeMs;
@@ -42,15 +50,27 @@ export function createHead({ rpc, clock, log, blockTimeMs }: { rpc: Rpc; clock: 
   let polling: Promise<void> | undefined;
   let unsubscribe: (() => Promise<void>) | undefined;
 
-  async function look(): Promise<void> {
+  async function newest(): Promise<HeadBlock> {
     const block = toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
+    const leap = head === undefined || block.number - head.number > BigInt(maxJumpBlocks);
+    if (!leap || rpc.endpoints === 1) return block;
+    // A head that is never taken back must not be invented by one node: of what all see now, the middle, or of two the lower.
+    const seen = await Promise.all(health.order().map((index) => rpc.only(index).request<RpcBlock>('eth_getBlockByNumber', ['latest', false]).then(toBlock, () => undefined)));
+    const sorted = seen.filter((one) => one !== undefined).sort((a, b) => (a.number < b.number ? -1 : 1));
+    return sorted[Math.floor((sorted.length - 1) / 2)] ?? block;
+  }
+
+  async function look(): Promise<void> {
+    skew.asked();
+    const [block, stands] = await Promise.all([newest(), finality.stands()]);
     // A node that is behind, or behind a proxy that is, must not take us back.
-    if (head && (block.number < head.number || block.hash === head.hash)) return;
+    if (!stands || (head && (block.number < head.number || block.hash === head.hash))) return;
     const nowMs = clock.nowMs();
     if (head && block.number > head.number) {
       const perBlock = Math.min((nowMs - seenAtMs) / Number(block.number - head.number), blockTimeMs * 2);
       intervalMs = intervalMs * 0.8 + perBlock * 0.2;
     }
+    skew.saw(block.timestamp, head === undefined);
     head = block;
     seenAtMs = nowMs;
     for (const listener of listeners) {
@@ -60,6 +80,7 @@ export function createHead({ rpc, clock, log, blockTimeMs }: { rpc: Rpc; clock: 
         log.error({ error }, 'a follower of the chain head failed');
       }
     }
+    await finality.advance(block);
   }
 
   function poll(): void {
@@ -96,6 +117,7 @@ export function createHead({ rpc, clock, log, blockTimeMs }: { rpc: Rpc; clock: 
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    doubt: () => finality.doubt() ?? skew.doubt(),
     async start() {
       stopped = false;
       await look();

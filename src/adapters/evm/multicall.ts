@@ -19,7 +19,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-export function createViewCaller(rpc: Rpc): ViewCaller {
+export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
   const bundles = new Map<string, Pending[]>();
   let hasMulticall: Promise<boolean> | undefined;
 
@@ -60,7 +60,7 @@ export function createViewCaller(rpc: Rpc): ViewCaller {
   };
 }
 
-async function single(rpc: Rpc, { to, data }: Pending, tag: string): Promise<Hex | undefined> {
+async function single(rpc: Pick<Rpc, 'request'>, { to, data }: Pending, tag: string): Promise<Hex | undefined> {
   try {
     return await rpc.request<Hex>('eth_call', [{ to, data }, tag]);
   } catch (error) {

@@ -3,6 +3,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
+import { systemClock } from '../system/clock.ts';
+import { createHealth } from './health.ts';
 import { createRpc, RpcRefusal } from './rpc.ts';
 import { classifyRefusal, sendRaw } from './send.ts';
 
@@ -58,15 +61,46 @@ describe('endpoints', () => {
     for (const { close } of servers) close();
   });
 
-  test('the next one is asked when one is dead, hangs or resets; the one that answered is asked first from then on', async () => {
+  test('the next one is asked when one hangs or resets; one that keeps failing is left alone, until it has behaved for a while', async () => {
     for (const bad of [await node(() => 'hang'), await node(() => 'reset')]) {
-      const rpc = createRpc([bad.url, good.url], { timeoutMs: 300 });
-      expect(await rpc.request('eth_chainId', [])).toBe('0x1');
-      bad.answer = () => {
-        throw new Error('asked again');
+      let asked = 0;
+      const well = bad.answer;
+      bad.answer = (method) => {
+        asked += 1;
+        return well(method);
       };
+      const clock = { ...systemClock };
+      const health = createHealth(2, { chain: 'test', clock, log: silentLog, metrics: silentMetrics }, { maxLagBlocks: 5, readmitAfterMs: 60_000 });
+      const rpc = createRpc([bad.url, good.url], { timeoutMs: 500, tryMs: 50 }, { clock, health });
+      for (let n = 0; n < 3; n += 1) expect(await rpc.request('eth_chainId', [])).toBe('0x1');
+      expect(health.order()).toEqual([1]);
+      const before = asked;
       expect(await rpc.request('eth_chainId', [])).toBe('0x1');
+      expect(asked).toBe(before);
+      // It answers again, and is believed after a minute of that.
+      const sight = { head: 5n, deep: undefined };
+      health.round([sight, sight]);
+      expect(health.order()).toEqual([1]);
+      const { monotonicMs } = systemClock;
+      clock.monotonicMs = () => monotonicMs() + 60_000;
+      health.round([sight, sight]);
+      expect(health.order()).toEqual([0, 1]);
     }
+  });
+
+  test('a crowd of requests that fail together is one failure, and a request is tried once at each endpoint', async () => {
+    let asked = 0;
+    const count = () => {
+      asked += 1;
+      return 'reset' as const;
+    };
+    const [one, other] = [await node(count), await node(count)];
+    const health = createHealth(2, { chain: 'test', clock: systemClock, log: silentLog, metrics: silentMetrics });
+    const rpc = createRpc([one.url, other.url], {}, { clock: systemClock, health });
+    await Promise.allSettled(Array.from({ length: 50 }, () => rpc.request('eth_chainId', [])));
+    expect(health.inService()).toEqual([0, 1]);
+    // One HTTP request of fifty calls to each.
+    expect(asked).toBe(2);
   });
 
   test('no error names the URL, whatever went wrong', async () => {

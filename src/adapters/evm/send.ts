@@ -1,6 +1,6 @@
 /** What a node's answer to raw bytes means. Revert text comes first: a contract can make it look like any other answer. */
 
-import { UpstreamError } from '../../domain/errors.ts';
+import type { UpstreamError } from '../../domain/errors.ts';
 import type { Hex } from '../../domain/hex.ts';
 import { keccakHex } from '../../domain/keccak.ts';
 import type { SendOutcome } from '../../ports/chain.ts';
@@ -18,15 +18,25 @@ export function classifyRefusal(message: string): SendOutcome['kind'] {
   return CLASSES.find(([pattern]) => pattern.test(message))?.[1] ?? 'rejected';
 }
 
-/** Sends to every endpoint; one that took it is enough. No answer at all counts as sent, because it may be. */
+/**
+ * Sends to every endpoint, those out of service included; the first that takes it is enough, and the others are not waited for. No
+ * answer at all counts as sent, because it may be.
+ */
 export async function sendRaw(rpc: Rpc, raw: Hex): Promise<SendOutcome> {
-  const answers = await rpc.requestAll<Hex>('eth_sendRawTransaction', [raw]);
-  const outcomes = answers.map((answer): SendOutcome => {
-    if (typeof answer === 'string') return { kind: 'sent', hash: keccakHex(raw) };
-    if (!(answer instanceof RpcRefusal)) return { kind: 'indeterminate', message: answer instanceof UpstreamError ? answer.message : 'no answer' };
-    const kind = classifyRefusal(answer.message);
-    return kind === 'sent' ? { kind, hash: keccakHex(raw) } : { kind, message: answer.message };
-  });
+  const outcomes = rpc.requestEach<Hex>('eth_sendRawTransaction', [raw]).map(async (answer): Promise<SendOutcome> => meaningOf(await answer, raw));
+  const taken = outcomes.map(async (outcome) => ((await outcome).kind === 'sent' ? outcome : Promise.reject(new Error('not taken'))));
+  return Promise.any(taken).catch(async () => worst(await Promise.all(outcomes)));
+}
+
+function meaningOf(answer: Hex | RpcRefusal | UpstreamError, raw: Hex): SendOutcome {
+  if (typeof answer === 'string') return { kind: 'sent', hash: keccakHex(raw) };
+  if (!(answer instanceof RpcRefusal)) return { kind: 'indeterminate', message: answer.message };
+  const kind = classifyRefusal(answer.message);
+  return kind === 'sent' ? { kind, hash: keccakHex(raw) } : { kind, message: answer.message };
+}
+
+/** Of several that did not take it, the one that asks for the most care. */
+function worst(outcomes: readonly SendOutcome[]): SendOutcome {
   const best = (kind: SendOutcome['kind']) => outcomes.find((outcome) => outcome.kind === kind);
-  return best('sent') ?? best('nonce_too_low') ?? best('indeterminate') ?? best('underpriced') ?? best('out_of_funds') ?? (outcomes[0] as SendOutcome);
+  return best('nonce_too_low') ?? best('indeterminate') ?? best('underpriced') ?? best('out_of_funds') ?? (outcomes[0] as SendOutcome);
 }

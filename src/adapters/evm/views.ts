@@ -18,7 +18,7 @@ const ERC1271_ABI = [{ type: 'function', name: 'isValidSignature', stateMutabili
 export const GAS_PRICE_ORACLE: Address = '0x420000000000000000000000000000000000000f';
 const L1_FEE_ABI = [{ type: 'function', name: 'getL1Fee', stateMutability: 'view', inputs: [{ name: 'unsignedTx', type: 'bytes' }], outputs: [{ type: 'uint256' }] }] as const;
 
-export function createViews(chain: Chain, rpc: Rpc, call: ViewCaller): ChainViews {
+export function createViews(chain: Chain, rpc: Pick<Rpc, 'request'>, call: ViewCaller): ChainViews {
   async function words(view: string, to: Address, data: Hex, at: bigint | undefined, count = 1): Promise<bigint[]> {
     const result = await call(to, data, at);
     if (!result || result.length < 2 + count * 64) throw new ViewError(view);

@@ -1,6 +1,8 @@
 /** Pieces that the configurations of several apps share: doors, logs, keys, databases, chains. */
 
 import { z } from 'zod';
+import { QUORUM } from '../../adapters/evm/chain.ts';
+import { HEALTH } from '../../adapters/evm/health.ts';
 import { LOG_LEVELS } from '../../adapters/pino/log.ts';
 import type { Address } from '../../domain/hex.ts';
 
@@ -71,5 +73,19 @@ export const zChain = z.strictObject({
   /** First block that can hold events of the escrow. */
   startBlock: z.int().min(0).default(0),
   timeoutMs: z.int().min(100).default(5_000),
+  /** Of several endpoints one that errs is left out until it has behaved for a while. */
+  endpoints: z
+    .strictObject({
+      /** How long one may take while another can be asked. */
+      tryTimeoutMs: z.int().min(50).default(2_000),
+      /** So many blocks behind or ahead of the others is too far. */
+      maxLagBlocks: z.int().min(1).default(HEALTH.maxLagBlocks),
+      readmitAfterSeconds: z.int().min(1).default(HEALTH.readmitAfterMs / 1_000),
+    })
+    .prefault({}),
+  /** What releases money, from this worth on, needs so many endpoints to say the same of one block. */
+  quorum: z.strictObject({ aboveUsd: z.number().min(0).default(QUORUM.aboveUsd), agree: z.int().min(2).max(10).default(QUORUM.agree) }).prefault({}),
+  /** Further than this from the chain's clock ours is not trusted: nothing is quoted. */
+  maxClockSkewMs: z.int().min(1_000).default(5_000),
 });
 export type ChainSection = z.infer<typeof zChain>;

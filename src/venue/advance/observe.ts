@@ -1,11 +1,11 @@
 /** What the chains say about an order at their final blocks, as the facts that are not recorded yet. */
 
-import { fillPayloadHash } from '../../domain/attestation.ts';
+import { fillPayloadHash, fillRecordOf } from '../../domain/attestation.ts';
 import type { Evidence, Fact, FactKind } from '../../domain/fact.ts';
 import { readDelivery } from '../../domain/delivery.ts';
 import { addressToBytes32, bytes32ToAddress } from '../../domain/hex.ts';
 import { outputHash } from '../../domain/order.ts';
-import type { EscrowEvent } from '../../ports/chain.ts';
+import type { ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { OrderRecord } from '../../ports/store.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { ChainTime } from '../../settlement/plan.ts';
@@ -19,11 +19,12 @@ export interface Observation {
   timeOf: (chainId: number) => ChainTime | undefined;
 }
 
-/** undefined while one of the chains has not been seen. Facts come in the order in which they have to be recorded. */
-export async function observe({ orderId, order, createdAtMs, route }: OrderRecord, progress: Progress, watches: ReadonlyMap<number, ChainWatch>): Promise<Observation | undefined> {
+/** undefined while one of the chains has not been seen, or took back what was final. Facts come in the order in which they have to be recorded. */
+export async function observe({ orderId, order, createdAtMs, route, amountUsd }: OrderRecord, progress: Progress, watches: ReadonlyMap<number, ChainWatch>): Promise<Observation | undefined> {
   const origin = watches.get(Number(order.originChainId));
   const pins = new Map<number, Pinned>();
   for (const id of [Number(order.originChainId), ...order.outputs.map(({ chainId }) => Number(chainId))]) {
+    if (watches.get(id)?.chain.doubt()?.kind === 'reorg') return undefined;
     const pin = watches.get(id)?.pinned();
     if (pin) pins.set(id, pin);
   }
@@ -33,15 +34,17 @@ export async function observe({ orderId, order, createdAtMs, route }: OrderRecor
   const since = Math.floor(createdAtMs / 1_000) - 120;
   const at = pin.deep.number;
   const facts: Fact[] = [];
+  const sure = (chain: ChainPort) => chain.deciding(amountUsd ?? undefined);
   const mayBeFilled = progress.stage === 'escrowed' || progress.stage === 'awaiting_escrow';
 
   const [status, nonceUsed, ...records] = await Promise.all([
-    origin.chain.orderStatus(orderId, at),
+    sure(origin.chain).orderStatus(orderId, at),
     progress.opened ? false : origin.chain.isNonceUsed(order.user, order.nonce, at),
     ...order.outputs.map((output, index) => {
       const chainId = Number(output.chainId);
       const unknown = mayBeFilled && !progress.fills[index] && (chainId !== origin.chain.chain.id || progress.opened);
-      return unknown ? watches.get(chainId)?.chain.fillRecord(orderId, outputHash(output), pins.get(chainId)?.deep.number) : undefined;
+      const [watch, seen] = [watches.get(chainId), pins.get(chainId)];
+      return unknown && watch && seen ? sure(watch.chain).fillRecord(orderId, outputHash(output), seen.deep.number) : undefined;
     }),
   ]);
 
@@ -55,7 +58,8 @@ export async function observe({ orderId, order, createdAtMs, route }: OrderRecor
     const watch = output && watches.get(Number(output.chainId));
     if (!record || !output || !watch) continue;
     const key = outputHash(output);
-    const isOurs = (event: EscrowEvent) => event.kind === 'filled' && outputHash(event.output) === key;
+    // The log says who is owed; the escrow keeps a hash of just that.
+    const isOurs = (event: EscrowEvent) => event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
     const event = (await watch.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
     if (event) facts.push(...(await filledFact(event, index, watch)));
   }
@@ -94,7 +98,7 @@ export async function observe({ orderId, order, createdAtMs, route }: OrderRecor
         const fill = fills[index];
         if (!origin || !pin || output.chainId === order.originChainId || progress.attested[index] || fill?.kind !== 'filled') return;
         const payloadHash = fillPayloadHash({ solver: addressToBytes32(fill.solver), orderId, timestamp: fill.timestamp, output });
-        if (!(await origin.chain.isProven(order.inputOracle, output.chainId, output.oracle, output.settler, payloadHash, at))) return;
+        if (!(await sure(origin.chain).isProven(order.inputOracle, output.chainId, output.oracle, output.settler, payloadHash, at))) return;
         const opened = progress.opened ?? facts.flatMap((fact) => (fact.kind === 'opened' ? [fact.evidence] : []))[0];
         const event = await origin.proof(payloadHash, opened?.blockNumber ?? at);
         // A node without the log leaves the fact for later; finalising does not wait for it.

@@ -136,7 +136,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   /* Configurations */
 
-  const chainSections = devnet.chains.map(({ chain, anvil }) => ({ ...chainSection(chain), rpcUrls: [anvil.url], timeoutMs: 3_000 }));
+  const chainSections = devnet.chains.map(({ chain, anvil }) => ({ ...chainSection(chain), rpcUrls: [anvil.url], timeoutMs: 3_000, maxClockSkewMs: 600_000 }));
   const attesterPorts = await Promise.all((chainIds.length > 1 ? ATTESTERS : []).map(async () => ({ http: await steadyPort(), ops: await steadyPort() })));
   const attesterUrls = attesterPorts.map(({ http }) => `http://${HOST}:${http}`);
   const venuePorts = new Map<string, number>();
