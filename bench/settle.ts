@@ -1,30 +1,41 @@
-/** Accepted orders to settled, one relayer account, one-second blocks, real database with fsync: `npm run bench -- settle [orders/s] [seconds]`. */
+/**
+ * Accepted orders to settled, one-second blocks, real database with fsync: `npm run bench -- settle [orders/s] [seconds]`, with
+ * `--lanes 2` for more relayer accounts than one and `--single` for a transaction per order. anvil shares the cores: its own ceiling,
+ * transfers that were signed beforehand, is measured in the same run, and CPU is told by program.
+ */
 
 import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
 import { createBullQueue } from '../src/adapters/bullmq/queue.ts';
+import { createLanes } from '../src/adapters/evm/lanes.ts';
+import { signTransaction } from '../src/adapters/evm/sign.ts';
 import { createTransactor } from '../src/adapters/evm/transactor.ts';
-import { createPostgresBus } from '../src/adapters/postgres/bus.ts';
 import { TRANSACTION_MIGRATIONS } from '../src/adapters/postgres/migrations/transactions.ts';
 import { VENUE_MIGRATIONS } from '../src/adapters/postgres/migrations/venue.ts';
+import { createPostgresBus } from '../src/adapters/postgres/bus.ts';
 import { createTxStore } from '../src/adapters/postgres/tx-store.ts';
 import { createVenueStore } from '../src/adapters/postgres/venue-store.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
+import type { Hex } from '../src/domain/hex.ts';
 import { createAdvancer } from '../src/venue/advance/advancer.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
 import { makeTrade } from '../test/support/trade.ts';
+import { cpuByProgram, cpuPer } from './cpu.ts';
 
-const perSecond = Number(process.argv[2] ?? 100);
-const seconds = Number(process.argv[3] ?? 10);
+const { values: asked, positionals } = parseArgs({ allowPositionals: true, options: { lanes: { type: 'string', default: '1' }, single: { type: 'boolean', default: false } } });
+const perSecond = Number(positionals[0] ?? 100);
+const seconds = Number(positionals[1] ?? 15);
 const total = perSecond * seconds;
 const TICKS = 20;
 
 const postgres = await startTestPostgres({});
 const devnet = await startDevnet([31337], { blockTimeSeconds: 1, landingMarginSeconds: 60, anvilArgs: ['--gas-limit', '120000000'] });
 const c = devnet.chains[0] as TestChain;
-const [taker, relayer, lp] = [account(2_000), account(2_001), account(2_002)];
-await c.fund(relayer.address, 0n);
+const [taker, lp, stranger] = [account(2_000), account(2_002), account(2_003)];
+const relayers = Array.from({ length: Number(asked.lanes) }, (_, n) => account(2_010 + n));
+for (const { address } of [...relayers, stranger]) await c.fund(address, 0n);
 await c.fund(taker.address, 10_000_000n);
 await c.fund(lp.address);
 await c.deposit(lp.address, c.weth.address, 10n ** 23n);
@@ -32,7 +43,12 @@ await c.deposit(lp.address, c.weth.address, 10n ** 23n);
 const db = await postgres.database('venue', VENUE_MIGRATIONS);
 const store = createVenueStore(db);
 const shared = { clock: systemClock, log: silentLog, metrics: silentMetrics };
-const transactor = createTransactor({ chain: c.port, store: createTxStore(await postgres.database('tx', TRANSACTION_MIGRATIONS)), signer: relayer.signer, ...shared }, { owner: 'bench' });
+const txDb = await postgres.database('tx', TRANSACTION_MIGRATIONS);
+const txStore = createTxStore(txDb);
+const lanes = relayers.map(({ signer }, n) =>
+  createTransactor({ chain: c.port, store: txStore, signer, ...shared }, { owner: 'bench', lane: String(n), lanes: relayers.map(({ address }) => address), batch: asked.single ? null : c.deployment.batch }),
+);
+const transactor = createLanes(lanes as [(typeof lanes)[0]]);
 await transactor.start();
 const queue = createBullQueue({ connection: { kind: 'postgres', url: await postgres.server.database('queue'), schema: 'bullmq' }, log: silentLog });
 const bus = createPostgresBus(db, silentLog);
@@ -41,7 +57,8 @@ const advancer = createAdvancer({ store, chains, transactors: new Map([[c.chain.
 await advancer.start();
 
 const trades = Array.from({ length: total }, () => makeTrade({ origin: c, taker, lps: [{ account: lp }], inputAmount: 1_000_000n, outputAmount: 10n ** 15n, validForSeconds: 600 }));
-const cpuBefore = process.cpuUsage();
+const ceiling = await ceilingOfTheChain(2_000);
+const cpuBefore = cpuByProgram();
 const startedMs = performance.now();
 let next = 0;
 for (let tick = 1; tick <= seconds * TICKS; tick += 1) {
@@ -60,10 +77,12 @@ for (let settled = 0; settled < total; ) {
   await new Promise((done) => setTimeout(done, 200));
 }
 const tookSeconds = (performance.now() - startedMs) / 1_000;
-const cpu = process.cpuUsage(cpuBefore);
+const cpu = cpuPer(total, cpuBefore, cpuByProgram());
 const rows = await db.query<{ ms: number }>("select max(f.recorded_at_ms) - min(f.recorded_at_ms) as ms from order_fact f group by f.order_id order by ms");
 const at = (share: number) => Number(rows[Math.min(rows.length - 1, Math.floor(rows.length * share))]?.ms);
-const transactions = await c.port.transactionCount(relayer.address, 'latest');
+const hashes = await txDb.query<{ hash: string }>("select encode(mined_hash, 'hex') as hash from tx_slot where state = 'mined'");
+const receipts = await Promise.all(hashes.map(({ hash }) => c.port.receipt(`0x${hash}`)));
+const gas = receipts.reduce((sum, receipt) => sum + (receipt?.gasUsed ?? 0n), 0n);
 
 await advancer.stop();
 await transactor.stop();
@@ -74,13 +93,28 @@ await postgres.stop();
 console.log(
   JSON.stringify({
     bench: 'settle',
+    lanes: relayers.length,
     offeredPerSecond: perSecond,
     settledPerSecond: Number((total / tookSeconds).toFixed(1)),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+    p50Blocks: Number((at(0.5) / 1_000).toFixed(2)),
     orders: total,
-    transactions,
-    cpuMsPerOrder: Number(((cpu.user + cpu.system) / 1_000 / total).toFixed(2)),
+    transactions: hashes.length,
+    gasPerOrder: Number(gas / BigInt(total)),
+    cpuMsPerOrder: cpu,
+    bareTransactionsPerSecond: ceiling,
     machine: { cores: cpus().length, model: cpus()[0]?.model ?? '', node: process.version },
   }),
 );
+
+/** Transfers of nothing that anvil takes and mines per second when nobody else wants anything. */
+async function ceilingOfTheChain(count: number): Promise<number> {
+  const to = stranger.address;
+  const signed: Hex[] = [];
+  for (let nonce = 0; nonce < count; nonce += 1) signed.push((await signTransaction(stranger.signer, { chainId: c.chain.id, nonce, to, data: '0x', gas: 21_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n })).raw);
+  const sinceMs = performance.now();
+  for (let from = 0; from < count; from += 100) await Promise.all(signed.slice(from, from + 100).map((raw) => c.port.sendRaw(raw)));
+  while ((await c.port.transactionCount(to, 'latest')) < count) await new Promise((done) => setTimeout(done, 50));
+  return Math.round((count / (performance.now() - sinceMs)) * 1_000);
+}

@@ -2,7 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Chain } from '../domain/chain.ts';
+import type { Address } from '../domain/hex.ts';
 import { createChain, type EvmChain } from '../adapters/evm/chain.ts';
+import { createLanes } from '../adapters/evm/lanes.ts';
 import { createTransactor } from '../adapters/evm/transactor.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -59,17 +61,24 @@ async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void
   }
 }
 
+/** What a section says about sending there; `batch` where settlements are sent. */
+export type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address | null };
+
+/** One sender per chain, over as many lanes as there are signers. */
 export function createTransactors(
-  sections: readonly (ChainSection & { maxFeeGwei: number })[],
+  sections: readonly SenderSection[],
   chains: readonly EvmChain[],
-  { signer, store, log, metrics }: { signer: Signer; store: TxStore; log: Log; metrics: Metrics },
+  { signers, store, log, metrics }: { signers: readonly [Signer, ...Signer[]]; store: TxStore; log: Log; metrics: Metrics },
 ): Map<number, Transactor> {
   const owner = randomUUID();
+  const lanes = signers.map(({ address }) => address);
   return new Map(
     chains.map((chain) => {
       const section = sections.find(({ id }) => id === chain.chain.id);
-      const maxFeePerGasCap = BigInt(Math.round((section?.maxFeeGwei ?? 500) * 1e9));
-      return [chain.chain.id, createTransactor({ chain, store, signer, clock: systemClock, log, metrics }, { owner, maxFeePerGasCap })];
+      const options = { owner, lanes, batch: section?.batch ?? null, maxFeePerGasCap: BigInt(Math.round((section?.maxFeeGwei ?? 500) * 1e9)) };
+      const open = (signer: Signer, n: number) => createTransactor({ chain, store, signer, clock: systemClock, log, metrics }, { ...options, lane: String(n) });
+      const [first, ...others] = signers;
+      return [chain.chain.id, createLanes([open(first, 0), ...others.map((signer, n) => open(signer, n + 1))])];
     }),
   );
 }

@@ -257,18 +257,19 @@ export interface TxStore {
   renewSigner(signer: TxSigner, leaseMs: number): Promise<boolean>;
   releaseSigner(signer: TxSigner): Promise<void>;
   /**
-   * One slot each, in order, with rising nonces from max(chain nonce, highest reserved + 1). A key that has a live slot answers with
-   * that. undefined, and nothing written, when the fence is stale.
+   * One slot each, in order, with rising nonces from max(chain nonce, highest reserved + 1). A key that has a live slot, of this signer
+   * or of another one of `lanes`, answers with that; for a bundle of which a key has one, there is none (undefined in its place).
+   * undefined, and nothing written, when the fence is stale.
    */
-  reserve(signer: TxSigner, chainNonce: number, intents: readonly NewSlot[]): Promise<TxSlot[] | undefined>;
+  reserve(signer: TxSigner, chainNonce: number, intents: readonly NewSlot[], lanes: readonly Address[]): Promise<(TxSlot | undefined)[] | undefined>;
   /** Records signed bytes before broadcast. false, and nothing written, when the fence is stale. */
   addAttempts(signer: TxSigner, attempts: readonly (Omit<TxAttempt, 'createdAtMs'> & { slotId: string })[]): Promise<boolean>;
   /** Ends slots: mined, or void because the intent never ran. false when the fence is stale. */
   finish(signer: TxSigner, ends: readonly SlotEnd[]): Promise<boolean>;
   /** Puts mined or void slots back to open after a reorganisation. */
   reopen(signer: TxSigner, slotIds: readonly string[]): Promise<boolean>;
-  /** The newest slot of each key that has one. */
-  slotsOf(chainId: number, signer: Address, keys: readonly string[]): Promise<TxSlot[]>;
+  /** The newest slot of each key that has one with these signers; a bundle once. */
+  slotsOf(chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]>;
   /** Open slots, and ended ones from this nonce or block on: whatever a reorganisation may still touch. By nonce. */
   liveSlots(chainId: number, signer: Address, from: { nonce: number; block: bigint }): Promise<TxSlot[]>;
 }
@@ -281,7 +282,10 @@ export interface TxSigner {
 }
 
 export interface NewSlot {
+  /** The slot's own name: its key's, or a bundle's. */
   key: string;
+  /** What shares it, in the bundle's order; just `key` when it is no bundle. */
+  keys: readonly string[];
   to: Address;
   data: Hex;
   gas: bigint | null;
@@ -296,6 +300,7 @@ export interface TxSlot {
   signer: Address;
   nonce: number;
   key: string;
+  keys: readonly string[];
   to: Address;
   data: Hex;
   gas: bigint | null;

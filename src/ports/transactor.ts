@@ -13,6 +13,8 @@ export interface TxIntent {
   gas?: bigint;
   /** After this chain time the step makes no sense: an unmined transaction is replaced by a no-op. */
   notAfter?: UnixSeconds;
+  /** A settlement that may share a transaction with others: its receipt is then that of all, `reverted` when this one was. */
+  together?: boolean;
 }
 
 export type TxStatus =
@@ -25,7 +27,10 @@ export type TxStatus =
 
 export interface Transactor {
   readonly address: Address;
-  /** Makes sure that this intent has a persisted, broadcast transaction. Idempotent per key; a `void` key may be asked for again and gets a new slot. */
+  /**
+   * Makes sure that this intent has a persisted, broadcast transaction. Idempotent per key; a `void` key may be asked for again and gets
+   * a new slot. Throws `would_revert`, with what the contract answered in `facts.data`, when the chain would refuse it now.
+   */
   submit(intent: TxIntent): Promise<TxStatus>;
   status(key: string): Promise<TxStatus | undefined>;
   /** Can it pay for gas at the moment, and is its lease held? */

@@ -6,6 +6,7 @@ import type { Address, Hex } from '../../domain/hex.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import { UpstreamError } from '../../domain/errors.ts';
 import { attestationOracleAbi, attestationOracleBytecode } from '../../settlement/abi/attestation-oracle.ts';
+import { batchAbi, batchBytecode } from '../../settlement/abi/batch.ts';
 import { devAggregatorAbi, devAggregatorBytecode } from '../../settlement/abi/dev-aggregator.ts';
 import { devTokenAbi, devTokenBytecode } from '../../settlement/abi/dev-token.ts';
 import { devUsdAbi, devUsdBytecode } from '../../settlement/abi/dev-usd.ts';
@@ -47,6 +48,8 @@ export interface Deployment {
   escrow: Address;
   oracle: Address;
   permit2: Address;
+  /** Settles many orders in one transaction. */
+  batch: Address;
   tokens: TokenInfo[];
 }
 
@@ -68,8 +71,9 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
     const address = eip3009 ? dev.create({ abi: devUsdAbi, bytecode: devUsdBytecode }) : dev.create({ abi: devTokenAbi, bytecode: devTokenBytecode, args: [name, symbol, decimals] });
     return { address, symbol, name, decimals, eip3009: eip3009 ? { name: 'USD Coin', version: '2' } : null, priceSymbol };
   });
+  const batch = dev.create({ abi: batchAbi, bytecode: batchBytecode, args: [escrow] });
   await dev.settled();
-  return { escrow, oracle, permit2, tokens };
+  return { escrow, oracle, permit2, batch, tokens };
 }
 
 /** Mints tokens and hands out native currency (wei) on a development chain. */

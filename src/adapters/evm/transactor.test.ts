@@ -108,7 +108,7 @@ test('a transaction that is not mined is replaced with fees at least 12.5 % up, 
   await c.anvil.mine();
   const status = await settled(transactor, 'slow');
   expect(status.state).toBe('mined');
-  const [slot] = await store.slotsOf(31337, signer.address, ['slow']);
+  const [slot] = await store.slotsOf(31337, [signer.address], ['slow']);
   const [a, b] = slot?.attempts ?? [];
   expect((b?.maxFeePerGas ?? 0n) * 1_000n >= (a?.maxFeePerGas ?? 1n) * 1_125n).toBe(true);
   expect((b?.maxPriorityFeePerGas ?? 0n) * 1_000n >= (a?.maxPriorityFeePerGas ?? 1n) * 1_125n).toBe(true);

@@ -4,16 +4,20 @@
  * are looked for, and what a reorganisation takes back is sent again, byte for byte.
  */
 
-import { InvariantError, SettlementError, UpstreamError } from '../../domain/errors.ts';
-import type { Hex } from '../../domain/hex.ts';
+import { InvariantError, UpstreamError } from '../../domain/errors.ts';
+import type { Address, Hex } from '../../domain/hex.ts';
 import type { Block, ChainPort, Fees, Receipt } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Signer } from '../../ports/signer.ts';
 import type { SlotEnd, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/store.ts';
-import type { Transactor, TxIntent, TxStatus } from '../../ports/transactor.ts';
+import type { TxIntent, TxStatus } from '../../ports/transactor.ts';
+import { failedIn } from '../../settlement/batch.ts';
 import { bumpFees, firstFees, type TxFees } from './fees.ts';
+import type { Lane } from './lanes.ts';
+import { BUNDLE_FROM, createPreparation } from './prepare.ts';
+import { createSlotLookup } from './slot-lookup.ts';
 import { signTransaction } from './sign.ts';
 
 export interface TransactorCapabilities {
@@ -37,13 +41,19 @@ export interface TransactorOptions {
   minBalanceWei?: bigint;
   /** Ended slots are watched for reorganisations for this many blocks. */
   reorgBlocks?: number;
+  /** Which of several this is, for metrics. */
+  lane?: string;
+  /** Signers of ours on this chain, this one among them: a key has one slot over all of them. */
+  lanes?: readonly Address[];
+  /** The contract Batch of the chain; null: every intent has a transaction of its own. */
+  batch?: Address | null;
 }
 
 const NOOP_GAS = 21_000n;
 const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
-/** Estimates are exact only for the state they saw. */
-const GAS_MARGIN_PERCENT = 130n;
+/** Once several wait that may share a transaction, others are waited for: an eighth of a block, and no longer than this. */
+const LINGER_MS = 150;
 const DEFAULT_CAP = 500_000_000_000n;
 /** Ended slots kept at hand for `status`. */
 const REMEMBERED = 5_000;
@@ -64,21 +74,31 @@ interface Live {
 
 interface Waiting {
   intent: TxIntent;
+  /** Of a bundle that came to nothing. */
+  apart?: boolean;
   resolve(status: TxStatus): void;
   reject(error: unknown): void;
 }
 
-export function createTransactor({ chain, store, signer, clock, log: parentLog, metrics }: TransactorCapabilities, options: TransactorOptions): Transactor {
-  const { owner, leaseMs = 6_000, maxFeePerGasCap = DEFAULT_CAP, bumpAfterBlocks = 3, minBalanceWei = 10n ** 15n, reorgBlocks = 64 } = options;
+const liveOf = (slot: TxSlot, sentAtBlock: bigint): Live => ({ slot, sentAtBlock, missingSince: undefined, receipt: undefined, mustReplace: false, mustEnd: false, busy: false });
+
+export function createTransactor({ chain, store, signer, clock, log: parentLog, metrics }: TransactorCapabilities, options: TransactorOptions): Lane {
+  const { owner, leaseMs = 6_000, maxFeePerGasCap = DEFAULT_CAP, bumpAfterBlocks = 3, minBalanceWei = 10n ** 15n, reorgBlocks = 64, lane = '0', lanes = [signer.address], batch: batchContract = null } = options;
   const chainId = chain.chain.id;
   const log = parentLog.child({ chain: chain.chain.slug, signer: signer.address });
-  const labels = { chain: chain.chain.slug };
-  const attemptsTotal = metrics.counter('firmquote_tx_attempts_total', 'Signed transactions, by why they were made', ['chain', 'kind']);
-  const endedTotal = metrics.counter('firmquote_tx_slots_ended_total', 'Nonces that were used up, by how', ['chain', 'state']);
-  const gasTotal = metrics.counter('firmquote_tx_gas_units_total', 'Gas used by mined transactions', ['chain']);
-  const openGauge = metrics.gauge('firmquote_tx_open_slots', 'Transactions that are not mined yet', ['chain']);
-  const nonceGauge = metrics.gauge('firmquote_tx_next_nonce', 'Mined transaction count of the signer', ['chain']);
-  const balanceGauge = metrics.gauge('firmquote_tx_balance_wei', 'Native currency of the signer', ['chain']);
+  const labels = { chain: chain.chain.slug, lane };
+  const lookUp = createSlotLookup(store, chainId, lanes);
+  const prepare = createPreparation({ chain, signer: signer.address, batch: batchContract, log });
+  const lingerMs = Math.min(LINGER_MS, chain.chain.blockTimeMs / 8);
+  const attemptsTotal = metrics.counter('firmquote_tx_attempts_total', 'Signed transactions, by why they were made', ['chain', 'lane', 'kind']);
+  const endedTotal = metrics.counter('firmquote_tx_slots_ended_total', 'Nonces that were used up, by how', ['chain', 'lane', 'state']);
+  const gasTotal = metrics.counter('firmquote_tx_gas_units_total', 'Gas used by mined transactions', ['chain', 'lane']);
+  const openGauge = metrics.gauge('firmquote_tx_open_slots', 'Transactions that are not mined yet', ['chain', 'lane']);
+  const nonceGauge = metrics.gauge('firmquote_tx_next_nonce', 'Mined transaction count of the signer', ['chain', 'lane']);
+  const balanceGauge = metrics.gauge('firmquote_tx_balance_wei', 'Native currency of the signer', ['chain', 'lane']);
+
+  const sharedTotal = metrics.counter('firmquote_tx_bundled_total', 'Intents that shared a transaction', ['chain', 'lane']);
+  const healthyGauge = metrics.gauge('firmquote_tx_lane_healthy', 'Whether this process sends with this signer and it can pay', ['chain', 'lane']);
 
   const live = new Map<string, Live>();
   const byKey = new Map<string, Live>();
@@ -98,8 +118,11 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
 
   /* Lease */
 
+  const holds = (): boolean => lease !== undefined && clock.monotonicMs() < lease.untilMs;
+  const healthy = (): boolean => holds() && !outOfFunds && (balanceWei === undefined || balanceWei >= minBalanceWei);
+
   function holder(): TxSigner {
-    if (lease && clock.monotonicMs() < lease.untilMs) return lease;
+    if (lease && holds()) return lease;
     throw new UpstreamError('Another process holds this signer at the moment; it will be tried again.', { code: 'signer_not_held' });
   }
 
@@ -155,20 +178,24 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
   }
 
   function remember(slot: TxSlot, sentAtBlock: bigint): Live {
-    const entry: Live = { slot, sentAtBlock, missingSince: undefined, receipt: undefined, mustReplace: false, mustEnd: false, busy: false };
+    const entry = liveOf(slot, sentAtBlock);
     live.set(slot.id, entry);
-    const known = byKey.get(slot.key);
-    if (!known || known.slot.nonce <= slot.nonce) byKey.set(slot.key, entry);
+    for (const key of slot.keys) {
+      const known = byKey.get(key);
+      if (!known || known.slot.nonce <= slot.nonce) byKey.set(key, entry);
+    }
     return entry;
   }
 
   /* Submitting */
 
   async function drain(): Promise<void> {
-    while (queue.length > 0) {
+    for (let shared = false; queue.length > 0; ) {
+      const many = batchContract && (shared || queue.filter(({ intent }) => intent.together).length >= BUNDLE_FROM);
+      if (many) await new Promise<void>((done) => clock.after(lingerMs, done));
       const batch = queue.splice(0, BATCH);
       try {
-        await place(batch);
+        shared = await place(batch);
       } catch (error) {
         reload = true;
         for (const { reject } of batch) reject(error);
@@ -177,40 +204,37 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     draining = undefined;
   }
 
-  async function place(batch: readonly Waiting[]): Promise<void> {
+  /** Answers whether some of them shared a transaction. */
+  async function place(batch: readonly Waiting[]): Promise<boolean> {
     const held = holder();
-    const ready: { waiting: Waiting; gas: bigint }[] = [];
-    await Promise.all(
-      batch.map(async (waiting) => {
-        const { to, data, gas } = waiting.intent;
-        if (gas !== undefined) return void ready.push({ waiting, gas });
-        const simulated = await chain.simulate({ from: signer.address, to, data }).catch((error: unknown) => error as Error);
-        if (simulated instanceof Error) return waiting.reject(simulated);
-        if (simulated.ok) return void ready.push({ waiting, gas: (simulated.gasUsed * GAS_MARGIN_PERCENT) / 100n });
-        waiting.reject(new SettlementError(`The chain would refuse this transaction: ${simulated.reason}.`, { code: 'would_revert', facts: { reason: simulated.reason } }));
-      }),
-    );
-    if (ready.length === 0) return;
-    const slots = await store.reserve(
-      held,
-      minedCount,
-      ready.map(({ waiting: { intent }, gas }) => ({ key: intent.key, to: intent.to, data: intent.data, gas, notAfter: intent.notAfter ?? null })),
-    );
+    const waiting = new Map<string, Waiting[]>();
+    for (const each of batch) waiting.set(each.intent.key, [...(waiting.get(each.intent.key) ?? []), each]);
+    const { slots: wanted, refused } = await prepare([...waiting.values()].map(([each]) => (each as Waiting).intent), new Set(batch.filter(({ apart }) => apart).map(({ intent }) => intent.key)));
+    for (const [key, error] of refused) for (const { reject } of waiting.get(key) ?? []) reject(error);
+    if (wanted.length === 0) return false;
+    const slots = await store.reserve(held, minedCount, wanted, lanes);
     if (!slots) throw lost();
-    const entries = slots.map((slot) => live.get(slot.id) ?? remember(slot, chain.head()?.number ?? 0n));
-    const unsigned = entries.filter(({ slot, busy }) => slot.state === 'open' && slot.attempts.length === 0 && !busy);
+    const head = chain.head()?.number ?? 0n;
+    const mine = slots.flatMap((slot) => (slot?.signer === signer.address ? [live.get(slot.id) ?? remember(slot, head)] : []));
+    const unsigned = mine.filter(({ slot, busy }) => slot.state === 'open' && slot.attempts.length === 0 && !busy);
     for (const entry of unsigned) entry.busy = true;
     try {
       await attempt(unsigned, 'first');
     } finally {
       for (const entry of unsigned) entry.busy = false;
     }
-    const bySlotKey = new Map(entries.map((entry) => [entry.slot.key, entry]));
-    for (const { waiting } of ready) {
-      const entry = bySlotKey.get(waiting.intent.key);
-      if (entry) waiting.resolve(statusOf(entry));
-      else waiting.reject(new InvariantError('A reserved slot was not answered.', { facts: { key: waiting.intent.key } }));
+    for (const [n, { keys }] of wanted.entries()) {
+      const slot = slots[n];
+      const entry = slot && (live.get(slot.id) ?? liveOf(slot, head));
+      if (slot && keys.length > 1) sharedTotal.add(labels, keys.length);
+      for (const each of keys.flatMap((key) => waiting.get(key) ?? [])) {
+        if (entry) each.resolve(statusOf(entry, each.intent.key));
+        // Another lane has one of them already: each for itself finds out where it is.
+        else if (keys.length > 1) queue.push({ ...each, apart: true });
+        else each.reject(new InvariantError('A reserved slot was not answered.', { facts: { key: each.intent.key } }));
+      }
     }
+    return wanted.some(({ keys }) => keys.length > 1);
   }
 
   /** Signs, persists, and only then lets the bytes go. */
@@ -315,7 +339,7 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     const ends: { entry: Live; end: SlotEnd; receipt: Receipt | undefined }[] = [];
     await Promise.all(
       used.map(async (entry) => {
-        const receipts = await Promise.all(entry.slot.attempts.map(({ hash }) => chain.receipt(hash)));
+        const receipts = await Promise.all(entry.slot.attempts.map(({ hash }) => receiptOf(entry.slot, hash)));
         const at = receipts.findIndex((receipt) => receipt !== undefined);
         const receipt = receipts[at];
         if (receipt) {
@@ -360,18 +384,29 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     broadcast(late.filter((entry) => before.get(entry) === entry.slot.attempts.length));
   }
 
-  function statusOf({ slot, receipt }: Live): TxStatus {
+  const receiptOf = ({ keys, to }: TxSlot, hash: Hex): Promise<Receipt | undefined> => chain.receipt(hash, keys.length > 1 ? to : undefined);
+
+  function statusOf({ slot, receipt }: Live, key: string): TxStatus {
     const hashes = slot.attempts.map(({ hash }) => hash);
     if (slot.state === 'void') return { state: 'void', reason: slot.reason ?? '', hashes };
-    if (slot.state === 'mined' && receipt) return { state: 'mined', receipt, hashes };
-    return { state: 'pending', hashes };
+    if (slot.state !== 'mined' || !receipt) return { state: 'pending', hashes };
+    const refused = (failedIn(receipt.logs ?? []) >> BigInt(slot.keys.indexOf(key))) & 1n;
+    return { state: 'mined', receipt: refused ? { ...receipt, status: 'reverted' } : receipt, hashes };
   }
 
+  /** What is in memory counts while the lease does: without it another process goes on with our slots. */
+  const known = (key: string): Live | undefined => (holds() ? byKey.get(key) : undefined);
+
   async function statusFromStore(key: string): Promise<TxStatus | undefined> {
-    const known = byKey.get(key) ?? (await store.slotsOf(chainId, signer.address, [key])).map((slot): Live => ({ slot, sentAtBlock: 0n, missingSince: undefined, receipt: undefined, mustReplace: false, mustEnd: false, busy: false }))[0];
-    if (!known) return undefined;
-    if (known.slot.mined && !known.receipt) known.receipt = await chain.receipt(known.slot.mined.txHash);
-    return statusOf(known);
+    let entry = known(key);
+    if (!entry) {
+      const slot = await lookUp(key);
+      if (!slot) return undefined;
+      entry = liveOf(slot, 0n);
+    }
+    const { slot } = entry;
+    if (slot.mined && !entry.receipt) entry.receipt = await receiptOf(slot, slot.mined.txHash);
+    return statusOf(entry, key);
   }
 
   function forgetOldKeys(): void {
@@ -403,6 +438,7 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
           reload = true;
           log.warn({ error }, 'transactions could not be looked after; the next block tries again');
         }
+        healthyGauge.set(healthy() ? 1 : 0, labels);
       }
       working = undefined;
     })();
@@ -420,16 +456,17 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
   return {
     address: signer.address,
     async submit(intent) {
-      const known = byKey.get(intent.key);
-      if (known && known.slot.state !== 'void') return (await statusFromStore(intent.key)) as TxStatus;
+      const entry = known(intent.key);
+      if (entry && entry.slot.state !== 'void') return (await statusFromStore(intent.key)) as TxStatus;
       return new Promise((resolve, reject) => {
         queue.push({ intent, resolve, reject });
         draining ??= drain();
       });
     },
     status: statusFromStore,
-    holds: () => lease !== undefined,
-    healthy: () => lease !== undefined && clock.monotonicMs() < lease.untilMs && !outOfFunds && (balanceWei === undefined || balanceWei >= minBalanceWei),
+    holds,
+    knows: (key) => known(key) !== undefined,
+    healthy,
     async start() {
       stopped = false;
       await takeLease();

@@ -1,9 +1,14 @@
 /** Slots and attempts of a transactor in PostgreSQL. The signer's row is the lock: whoever cannot show its fence writes nothing. */
 
 import { randomUUID } from 'node:crypto';
+import { UpstreamError } from '../../domain/errors.ts';
+import type { Address } from '../../domain/hex.ts';
 import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/store.ts';
 import { bytes, toHex } from './order-rows.ts';
 import type { Database, Queryable, Row } from './pool.ts';
+
+/** Lanes that want the same keys at once: each try sees what the one before lost to. */
+const MOST_TRIES = 5;
 
 /** Takes a database that `migrate` brought up to date with `TRANSACTION_MIGRATIONS`. */
 export function createTxStore(db: Database): TxStore {
@@ -22,11 +27,49 @@ export function createTxStore(db: Database): TxStore {
       {
         name,
         text: `select s.*, (select jsonb_agg(jsonb_build_object('hash', encode(a.hash, 'hex'), 'raw', encode(a.raw, 'hex'), 'fee', a.max_fee_per_gas::text, 'tip', a.max_priority_fee_per_gas::text,
-          'gas', a.gas, 'noop', a.noop, 'at', a.created_at_ms) order by a.n) from tx_attempt a where a.slot_id = s.id) as attempts from tx_slot s where ${where}`,
+          'gas', a.gas, 'noop', a.noop, 'at', a.created_at_ms) order by a.n) from tx_attempt a where a.slot_id = s.id) as attempts,
+          (select array_agg(k.key order by k.n) from tx_key k where k.slot_id = s.id) as keys from tx_slot s where ${where}`,
       },
       values,
     );
     return rows.map(toSlot);
+  }
+
+  /** Both ways, because a program of the release before writes slots without telling their keys. */
+  const newestSlots = (session: Queryable, chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]> =>
+    loadSlots(
+      session,
+      `s.signer = any($2::bytea[]) and s.id in (select slot_id from tx_key where chain_id = $1 and key = any($3::text[])
+        union select max(id) from tx_slot o where o.chain_id = $1 and o.signer = any($2::bytea[]) and o.key = any($3::text[]) and not exists (select from tx_key k where k.chain_id = $1 and k.key = o.key) group by o.key)`,
+      [chainId, signers.map(bytes), keys],
+      'tx-newest',
+    );
+
+  /** Slots with nonces from `first` on. Throws `KeyTaken` when a key has a live slot that was not seen before. */
+  async function insertSlots(session: Queryable, owned: readonly unknown[], first: number, fresh: readonly NewSlot[], lanes: readonly Address[]): Promise<TxSlot[]> {
+    const parts = fresh.flatMap(({ keys }, slot) => keys.map((key, n) => ({ key, slot: slot + 1, n })));
+    const held = await session.query<{ slot_id: number }>(
+      {
+        name: 'tx-reserve',
+        text: `with made as (
+            insert into tx_slot (chain_id, signer, nonce, key, destination, data, gas, not_after, created_at_ms)
+            select $1, $2, $3::bigint + i - 1, key, destination, data, gas, not_after, $9
+            from unnest($4::text[], $5::bytea[], $6::bytea[], $7::bigint[], $8::bigint[]) with ordinality as n (key, destination, data, gas, not_after, i)
+            returning id, nonce),
+          advanced as (update tx_signer set next_nonce = $3 + cardinality($4::text[]) where chain_id = $1 and signer = $2)
+          insert into tx_key (chain_id, key, slot_id, n)
+          select $1, part.key, made.id, part.n from unnest($10::text[], $11::bigint[], $12::int[]) as part (key, slot, n) join made on made.nonce = $3::bigint + part.slot - 1
+          on conflict (chain_id, key) do update set slot_id = excluded.slot_id, n = excluded.n
+            where exists (select from tx_slot o where o.id = tx_key.slot_id and (o.state = 'void' or o.signer <> all($13::bytea[])))
+          returning slot_id`,
+      },
+      [
+        ...owned, first, fresh.map(({ key }) => key), fresh.map(({ to }) => bytes(to)), fresh.map(({ data }) => bytes(data)), fresh.map(({ gas }) => gas?.toString() ?? null), fresh.map(({ notAfter }) => notAfter), Date.now(),
+        parts.map(({ key }) => key), parts.map(({ slot }) => slot), parts.map(({ n }) => n), lanes.map(bytes),
+      ],
+    );
+    if (held.length !== parts.length) throw new KeyTaken();
+    return loadSlots(session, 's.id = any($1::bigint[])', [[...new Set(held.map(({ slot_id: id }) => id))]], 'tx-made');
   }
 
   return {
@@ -50,31 +93,25 @@ export function createTxStore(db: Database): TxStore {
     async releaseSigner({ chainId, signer, fence }) {
       await db.query(`update tx_signer set owner = $4, lease_until = '-infinity' where chain_id = $1 and signer = $2 and fence = $3`, [chainId, bytes(signer), fence.toString(), `released-${randomUUID()}`]);
     },
-    async reserve(holder, chainNonce, intents) {
+    async reserve(holder, chainNonce, intents, lanes) {
       const owned = [holder.chainId, bytes(holder.signer)];
-      return db.transaction(async (session) => {
-        const [row] = await session.query<{ next_nonce: number }>({ name: 'tx-next', text: 'select next_nonce from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for update' }, [...owned, holder.fence.toString()]);
-        if (!row) return undefined;
-        const keys = intents.map(({ key }) => key);
-        const live = await loadSlots(session, `s.chain_id = $1 and s.signer = $2 and s.key = any($3::text[]) and s.state <> 'void'`, [...owned, keys], 'tx-live-keys');
-        const taken = new Set(live.map(({ key }) => key));
-        const fresh = intents.filter(({ key }) => !taken.has(key));
-        if (fresh.length > 0) {
-          const first = Math.max(chainNonce, row.next_nonce);
-          await session.query(
-            {
-              name: 'tx-reserve',
-              text: `insert into tx_slot (chain_id, signer, nonce, key, destination, data, gas, not_after, created_at_ms)
-                select $1, $2, $3::bigint + i - 1, key, destination, data, gas, not_after, $9
-                from unnest($4::text[], $5::bytea[], $6::bytea[], $7::bigint[], $8::bigint[]) with ordinality as n (key, destination, data, gas, not_after, i)`,
-            },
-            [...owned, first, fresh.map(({ key }) => key), fresh.map(({ to }) => bytes(to)), fresh.map(({ data }) => bytes(data)), fresh.map(({ gas }) => gas?.toString() ?? null), fresh.map(({ notAfter }) => notAfter), Date.now()],
-          );
-          await session.query({ name: 'tx-advance', text: 'update tx_signer set next_nonce = $3 where chain_id = $1 and signer = $2' }, [...owned, first + fresh.length]);
+      const keys = intents.flatMap((intent) => intent.keys);
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await db.transaction(async (session) => {
+            const [row] = await session.query<{ next_nonce: number }>({ name: 'tx-next', text: 'select next_nonce from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for update' }, [...owned, holder.fence.toString()]);
+            if (!row) return undefined;
+            const live = (await newestSlots(session, holder.chainId, lanes, keys)).filter(({ state }) => state !== 'void');
+            const taken = new Set(live.flatMap((slot) => slot.keys));
+            const fresh = intents.filter((intent) => !intent.keys.some((key) => taken.has(key)));
+            const made = fresh.length > 0 ? await insertSlots(session, owned, Math.max(chainNonce, row.next_nonce), fresh, lanes) : [];
+            return intents.map(({ keys: [key = ''], keys: { length } }) => made.find((slot) => slot.keys[0] === key) ?? (length === 1 ? live.find((slot) => slot.keys.includes(key)) : undefined));
+          });
+        } catch (error) {
+          // Another lane took one of the keys in the same moment: what it has is seen the next time.
+          if (!(error instanceof KeyTaken) || tries === MOST_TRIES) throw error;
         }
-        const made = fresh.length > 0 ? await loadSlots(session, `s.chain_id = $1 and s.signer = $2 and s.key = any($3::text[]) and s.state <> 'void'`, [...owned, fresh.map(({ key }) => key)], 'tx-live-keys') : [];
-        return orderBy(intents, [...live, ...made]);
-      });
+      }
     },
     addAttempts: (holder, attempts) =>
       fenced(holder, async (session) => {
@@ -103,16 +140,17 @@ export function createTxStore(db: Database): TxStore {
       fenced(holder, async (session) => {
         await session.query(`update tx_slot set state = 'open', reason = null, mined_hash = null, mined_block = null, mined_block_hash = null where id = any($1::bigint[])`, [slotIds]);
       }),
-    slotsOf: (chainId, signer, keys) =>
-      loadSlots(db, `s.id in (select max(id) from tx_slot where chain_id = $1 and signer = $2 and key = any($3::text[]) group by key)`, [chainId, bytes(signer), keys], 'tx-keys'),
+    slotsOf: (chainId, signers, keys) => newestSlots(db, chainId, signers, keys),
     liveSlots: (chainId, signer, { nonce, block }) =>
       loadSlots(db, `s.chain_id = $1 and s.signer = $2 and (s.state = 'open' or s.nonce >= $3 or s.mined_block >= $4) order by s.nonce`, [chainId, bytes(signer), nonce, block.toString()], 'tx-live'),
   };
 }
 
-function orderBy(intents: readonly NewSlot[], slots: readonly TxSlot[]): TxSlot[] {
-  const byKey = new Map(slots.map((slot) => [slot.key, slot]));
-  return intents.flatMap(({ key }) => byKey.get(key) ?? []);
+/** Another lane has a live slot for a key. */
+class KeyTaken extends UpstreamError {
+  constructor() {
+    super('Another lane has just taken this step; it will be looked at again.', { code: 'key_taken' });
+  }
 }
 
 interface SlotRow extends Row {
@@ -131,6 +169,7 @@ interface SlotRow extends Row {
   mined_block: number | null;
   mined_block_hash: Buffer | null;
   created_at_ms: number;
+  keys: string[] | null;
   attempts: { hash: string; raw: string; fee: string; tip: string; gas: number; noop: boolean; at: number }[] | null;
 }
 
@@ -141,6 +180,7 @@ function toSlot(row: SlotRow): TxSlot {
     signer: toHex(row.signer),
     nonce: row.nonce,
     key: row.key,
+    keys: row.keys ?? [row.key],
     to: toHex(row.destination),
     data: toHex(row.data),
     gas: row.gas === null ? null : BigInt(row.gas),

@@ -99,7 +99,7 @@ function venueConfig(state: DemoState, layout: Layout): object {
     admin: { ...door(layout.ports.venueAdmin), keys: [{ id: 'demo', secret: { file: layout.secret('admin') } }] },
     database: database('venue'),
     keys: { relayer: keyOf(layout, 'relayer'), seals: [{ id: 'demo', secret: { file: layout.secret('seal') } }] },
-    chains: chainsOf(state).map((chain) => ({ ...chain, executionMode: config.chains.find(({ id }) => id === chain.id)?.executionMode })),
+    chains: chainsOf(state).map((chain) => ({ ...chain, executionMode: config.chains.find(({ id }) => id === chain.id)?.executionMode, batch: state.chains.find(({ id }) => id === chain.id)?.batch ?? null })),
     listedChains: config.listedChains,
     attesters: { urls: attesterUrls(state, layout) },
     feeds: feedsOf(state, layout),

@@ -32,7 +32,7 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
   await Promise.all(everybody.map((address) => rpc(rpcUrl, 'anvil_setBalance', [address, gas])));
   const run = (calls: readonly Call[]) => execute(rpcUrl, calls);
   const from = deployer.address;
-  const { escrow, oracle, permit2, tokens } = await deployDevnet({
+  const { escrow, oracle, permit2, batch, tokens } = await deployDevnet({
     rpcUrl,
     chainId,
     deployerPrivateKey: deployer.privateKey,
@@ -84,7 +84,7 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
   await run(mints);
   await run(deposits);
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [false]);
-  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, minted, oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])), sequencer, dex };
+  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, batch, minted, oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])), sequencer, dex };
 }
 
 /** Sends all, mines until all are in, and holds every one to have succeeded. */

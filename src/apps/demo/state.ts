@@ -43,7 +43,7 @@ export interface DemoState {
   adminSecret: string;
   keystorePassword: string;
   apiKeys: { service: string; workspaceAdmin: string; workspaceMember: string; otherService: string; solvers: Record<string, string> };
-  chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; minted: Record<string, string>; /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>; /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null; dex: DexState })[];
+  chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; /** Absent in a demo of before there was one. */ batch?: Address; minted: Record<string, string>; /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>; /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null; dex: DexState })[];
 }
 
 /** More than the stories of one `--once` take: two that shared one would see each other's money move. */

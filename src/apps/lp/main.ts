@@ -72,7 +72,7 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
     const { store, transactions, journal: books, links, chains } = wrap({ store: createLpStore(db), transactions: createTxStore(db), journal: createJournalStore(db), links: dialled, chains: opened });
     const sequencers = createSequencers(config.networks, chains);
     const brake = createBrake();
-    const senders = createTransactors(config.networks, chains, { signer, store: transactions, log, metrics });
+    const senders = createTransactors(config.networks, chains, { signers: [signer], store: transactions, log, metrics });
     const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
     if (life.stopping) return;
     const node = createLpNode(

@@ -5,7 +5,7 @@ import { COURIER } from '../../venue/travel-rule.ts';
 import { BREAKER, CHAIN_DEFAULTS, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS } from '../../venue/options.ts';
 import { zAssetId } from '../../protocol/wire.ts';
 import { zFeed } from '../config/feeds.ts';
-import { zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
+import { zAddress, zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
 import { zDexes } from './dex.ts';
 
 const zGas = (standard: bigint) => z.int().min(21_000).max(30_000_000).default(Number(standard));
@@ -23,6 +23,8 @@ const zVenueChain = zChain.extend({
   relayBufferBps: z.int().min(0).max(100_000).default(CHAIN_DEFAULTS.relayBufferBps),
   /** Highest fee per gas that the relayer pays. */
   maxFeeGwei: z.number().positive().default(500),
+  /** The contract Batch of this chain's escrow: many settlements in one transaction when many wait. null: each has its own. */
+  batch: zAddress.nullable().default(null),
 });
 
 /** Reference prices, for display, limits and the relayer's pay; nothing is traded on them. */
@@ -34,6 +36,8 @@ const zReferencePrice = z.union([
 export const zVenueConfig = z.strictObject({
   app: z.literal('venue'),
   venueId: z.string().min(1).max(64),
+  /** api answers takers and solvers, worker lands and watches, all does both; `--role` wins. Several processes share a database of their own server. */
+  role: z.enum(['api', 'worker', 'all']).default('all'),
   /** The public door: REST, events and the LP link. */
   http: z
     .strictObject({
@@ -41,6 +45,8 @@ export const zVenueConfig = z.strictObject({
       port: z.int().min(0).max(65_535).default(8080),
       /** Believe X-Forwarded-For from these addresses (our own load balancer). */
       trustProxy: z.array(z.string()).default([]),
+      /** After a SIGTERM /readyz says no for this long before the door turns anybody away: the time a load balancer takes to see it. */
+      drainMs: z.int().min(0).max(2_000).default(0),
     })
     .prefault({}),
   ops: zDoor(9100).prefault({}),
@@ -58,8 +64,8 @@ export const zVenueConfig = z.strictObject({
   database: zDatabase('firmquote_venue').prefault({}),
   queue: z.strictObject({ /** REDIS_URL wins; null: on PostgreSQL. */ redisUrl: zSecretText.nullable().default(null) }).prefault({}),
   keys: z.strictObject({
-    /** Pays gas; holds nothing else. */
-    relayer: zKeySource,
+    /** Pays gas; holds nothing else. Several keys are as many lanes: each sends by itself, and one that cannot pay stops no other. */
+    relayer: z.union([zKeySource, z.array(zKeySource).min(1)]),
     /** Seal candidates; the first seals, all verify. Keep an old one until the longest quote it sealed has lapsed. */
     seals: z.array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,16}$/), secret: zSecretSource, /** Of a key that was rotated out: the longest validUntil it can have sealed. */ acceptUntil: z.int().min(0).nullable().default(null) })).min(1),
   }),

@@ -5,6 +5,7 @@ import { healthRoutes, startOps } from '../../adapters/http/ops.ts';
 import { startHttp } from '../../adapters/http/server.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
+import { RequestError } from '../../domain/errors.ts';
 import type { EvmChain } from '../../adapters/evm/chain.ts';
 import { createPostgresBus } from '../../adapters/postgres/bus.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
@@ -20,11 +21,14 @@ import { createWithdrawals } from '../../venue/advance/withdrawals.ts';
 import { createPrices } from '../../venue/prices.ts';
 import { ORDERS_TOPIC } from '../../venue/submit.ts';
 import { COURIER, createCourier } from '../../venue/travel-rule.ts';
+import { unready } from '../../venue/ready.ts';
 import { createVenue } from '../../venue/venue.ts';
 import type { ChainSettings, VenueOptions } from '../../venue/options.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Queue } from '../../ports/queue.ts';
+import type { Signer } from '../../ports/signer.ts';
 import type { TxStore, VenueStore } from '../../ports/store.ts';
+import type { KeySource } from '../config/parts.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds } from '../feeds.ts';
@@ -37,7 +41,7 @@ import { openOutbound, openScreeners, openTransmitter } from './records.ts';
 import { openAdmin } from './admin.ts';
 import { openDexVenues } from './dex.ts';
 import { createReference } from './reference.ts';
-import { watchRelayer } from './relayer.ts';
+import { watchRelayers } from './relayer.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
 import { seed } from './seed.ts';
 
@@ -53,8 +57,9 @@ export interface VenueGround {
 }
 
 /** `wrap` may put something of its own around what the venue stands on: a fault, a recorder. */
-export async function runVenue({ config: file, role }: { config: string; role: Role }, { wrap = (ground) => ground }: { wrap?: (ground: VenueGround) => VenueGround } = {}): Promise<void> {
+export async function runVenue({ config: file, role: wanted }: { config: string; role?: Role }, { wrap = (ground) => ground }: { wrap?: (ground: VenueGround) => VenueGround } = {}): Promise<void> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
+  const role = wanted ?? config.role;
   const redactor = createRedactor();
   const log = createLog({ app: role === 'all' ? 'venue' : `venue-${role}`, level: config.log.level, redactor });
   const secrets: SecretContext = { env: process.env, redactor };
@@ -65,6 +70,7 @@ export async function runVenue({ config: file, role }: { config: string; role: R
     const ops = await startOps({ ...config.ops, log, routes: healthRoutes({ ready: () => startup.ready(), metrics }) });
     life.onStop('operator door', () => ops.close());
 
+    requireServer(role, config, secrets);
     const db = await openDatabase(config.database, { schema: VENUE_SCHEMA, migrations: VENUE_TABLES }, { life, log, secrets });
     const made = { store: createVenueStore(db), bus: createPostgresBus(db, log.child({ part: 'bus' })), transactions: createTxStore(db) };
     await seed(made.store, config, log);
@@ -74,8 +80,9 @@ export async function runVenue({ config: file, role }: { config: string; role: R
     const { store, transactions, bus, queue, chains } = wrap({ ...made, queue: wakeUps, chains: await openChains(config.chains, { life, log, metrics, secrets }) });
     const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
 
-    const signer = role === 'api' ? undefined : await openSigner(config.keys.relayer, secrets);
-    const senders = signer ? createTransactors(config.chains, chains, { signer, store: transactions, log, metrics }) : undefined;
+    const [relayerKey, ...moreKeys] = [config.keys.relayer].flat() as [KeySource, ...KeySource[]];
+    const signers: [Signer, ...Signer[]] | undefined = role === 'api' ? undefined : [await openSigner(relayerKey, secrets), ...(await Promise.all(moreKeys.map((key) => openSigner(key, secrets))))];
+    const senders = signers && createTransactors(config.chains, chains, { signers, store: transactions, log, metrics });
     const ready: (() => Promise<readonly string[]>)[] = [];
     const outbound = openOutbound(config, { life });
     const routeVenues = openDexVenues(config.dex, byId);
@@ -85,8 +92,15 @@ export async function runVenue({ config: file, role }: { config: string; role: R
     life.onStop('reference prices', () => reference.stop());
 
     if (role !== 'worker') {
-      const relayerAddress = signer?.address ?? (await keystoreAddressOf(config.keys.relayer, secrets));
-      const relayers = senders ?? new Map(chains.map((chain) => [chain.chain.id, watchRelayer(chain, relayerAddress)]));
+      const addresses = signers?.map(({ address }) => address) ?? (await Promise.all([relayerKey, ...moreKeys].map((key) => keystoreAddressOf(key, secrets))));
+      // Whoever sends on a chain knows best whether it can; where another process does, its account is watched.
+      const relayers = new Map(
+        chains.map((chain) => {
+          const sender = senders?.get(chain.chain.id);
+          const watched = watchRelayers(chain, addresses);
+          return [chain.chain.id, { healthy: () => (sender?.holds() ? sender.healthy() : watched.healthy()) }];
+        }),
+      );
       const venue = createVenue(
         { store, bus, queue, chains: byId, relayers, routeVenues, reference, screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }), recovery: createRecovery(), clock: systemClock, random: systemRandom, log, metrics },
         await optionsOf(config, secrets),
@@ -98,7 +112,10 @@ export async function runVenue({ config: file, role }: { config: string; role: R
         { host: config.http.host, port: config.http.port, trustProxy: config.http.trustProxy },
       );
       // Last in, first out: no new request is taken while everything behind the door still works.
-      life.onStop('public door', () => server.close());
+      life.onStop('public door', async () => {
+        await new Promise((resolve) => setTimeout(resolve, config.http.drainMs));
+        await server.close();
+      });
       await openAdmin(config.admin, { db, store, chains, life, log: log.child({ part: 'admin' }), secrets });
       ready.push(() => venue.ready());
       log.info({ url: server.url, metrics: `${ops.url}/metrics` }, 'venue is open');
@@ -125,10 +142,17 @@ export async function runVenue({ config: file, role }: { config: string; role: R
         life.onStop('travel-rule courier', () => courier.stop());
         courier.start();
       }
-      log.info({ relayer: signer?.address }, 'worker is at work');
+      if (role === 'worker') ready.push(() => unready({ store, chains: byId, clock: systemClock }));
+      log.info({ relayers: signers?.map(({ address }) => address) }, 'worker is at work');
     }
-    startup.ready = async () => (await Promise.all(ready.map((ask) => ask()))).flat();
+    startup.ready = async () => (life.stopping ? ['stopping'] : (await Promise.all(ready.map((ask) => ask()))).flat());
   });
+}
+
+/** The embedded server is one process's: with a role of its own a process would be alone on it, and half a venue. */
+function requireServer(role: Role, { database }: VenueConfig, { env }: SecretContext): void {
+  if (role === 'all' || database.url !== null || (env['DATABASE_URL'] ?? '') !== '') return;
+  throw new RequestError(`A venue process with the role ${role} shares its database with the others. Set DATABASE_URL or database.url to a PostgreSQL server of your own; the embedded one is for one process with the role all.`, { code: 'bad_config' });
 }
 
 async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<VenueOptions> {

@@ -15,7 +15,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { RouteVenue } from '../../ports/route-venue.ts';
-import type { Claim, OrderNews, OrderRecord, OrderStore } from '../../ports/store.ts';
+import type { Claim, EventStore, OrderNews, OrderRecord, OrderStore } from '../../ports/store.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import { foldFacts, type Progress } from '../../settlement/lifecycle.ts';
 import { type Plan, plan } from '../../settlement/plan.ts';
@@ -26,7 +26,7 @@ import { createTaker, type Taken } from './take.ts';
 import { type ChainWatch, createChainWatch, type Pinned } from './watch.ts';
 
 export interface AdvancerDeps {
-  store: OrderStore;
+  store: OrderStore & Pick<EventStore, 'ordersWith'>;
   chains: ReadonlyMap<number, ChainPort>;
   /** Relayers by chain; without one the orders of that chain are only watched. */
   transactors: ReadonlyMap<number, Transactor>;
@@ -64,6 +64,8 @@ interface Work {
   claim: Claim;
   running: boolean;
   again: boolean;
+  /** Of the monotonic clock: when its last look began. */
+  lookedAtMs: number;
   /** Look again when this chain's clock is past this second. */
   waitFor: Extract<Plan, { kind: 'wait' }> | undefined;
   /** Look again when this transaction is no longer pending. */
@@ -134,6 +136,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
     const run = (async () => {
       while (item.again && !stopped && work.get(orderId) === item) {
         item.again = false;
+        item.lookedAtMs = clock.monotonicMs();
         await lookAt(item).then(
           () => looks.add({ result: 'ok' }),
           (error: unknown) => {
@@ -163,19 +166,26 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       adoption = undefined;
       if (wanted.length === 0 || chainIds.length === 0) return;
       const claims = await store.claim(wanted, owner, leaseMs, chainIds);
-      await Promise.all(
-        claims.map(async (claim) => {
-          const record = await store.order(claim.orderId);
-          if (record) hold(record, claim);
-        }),
-      );
+      await holdAll(claims);
     })();
     return adoption;
   }
 
+  /** Read after they were claimed: what a former owner recorded meanwhile would be missing otherwise. */
+  async function holdAll(claims: readonly Claim[]): Promise<void> {
+    if (claims.length === 0) return;
+    const records = await store.ordersWith(claims.map(({ orderId }) => orderId));
+    for (const claim of claims) {
+      const [item, record] = [work.get(claim.orderId), records.get(claim.orderId)];
+      // Claimed twice in the same moment: only the later fence counts.
+      if (item) item.claim = claim.fence > item.claim.fence ? claim : item.claim;
+      else if (record) hold(record, claim);
+    }
+  }
+
   function hold(record: OrderRecord, claim: Claim): void {
     const progress = foldFacts(record.order, record.facts.map(({ fact }) => fact));
-    const item: Work = { record, progress, claim, running: false, again: false, waitFor: undefined, sent: undefined, refusal: undefined };
+    const item: Work = { record, progress, claim, running: false, again: false, lookedAtMs: Number.NEGATIVE_INFINITY, waitFor: undefined, sent: undefined, refusal: undefined };
     work.set(record.orderId, item);
     for (const fill of progress.fills) if (fill && progress.flow === 'cross_chain') rememberProof(item, fill);
     wake(record.orderId);
@@ -195,15 +205,12 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       after = page.length === PAGE && last ? { createdAtMs: last.createdAtMs, orderId: last.orderId } : undefined;
       const unclaimed = page.filter(({ orderId, originChainId }) => !work.has(orderId) && maySend(originChainId));
       if (unclaimed.length > 0) {
-        const byId = new Map(unclaimed.map((record) => [record.orderId, record]));
-        for (const claim of await store.claim([...byId.keys()], owner, leaseMs)) {
-          // Claimed after it was read: read again, or facts that its former owner added meanwhile would be missing.
-          const record = await store.order(claim.orderId);
-          if (record && !work.has(claim.orderId)) hold(record, claim);
-        }
+        await holdAll(await store.claim(unclaimed.map(({ orderId }) => orderId), owner, leaseMs));
       }
     } while (after && !stopped);
-    for (const orderId of work.keys()) wake(orderId);
+    const before = clock.monotonicMs() - sweepMs;
+    // What is on its way wakes by what comes of it; everything else is tried again each time.
+    for (const [orderId, { sent, lookedAtMs }] of work) if (!sent || lookedAtMs <= before) wake(orderId);
     const counts = new Map<string, number>();
     for (const { progress } of work.values()) counts.set(progress.stage, (counts.get(progress.stage) ?? 0) + 1);
     for (const stage of ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'refund_pending']) stages.set(counts.get(stage) ?? 0, { stage });

@@ -1,10 +1,12 @@
 /** What history needs beside the facts: the gas of every transaction, and counts of what has ended. No order ever waits for either. */
 
+import { divUp } from '../../domain/amount.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { DueGas, TradeUpkeep } from '../../ports/trades.ts';
+import { TOPICS } from '../../settlement/log.ts';
 import type { Prices } from '../prices.ts';
 
 export interface UpkeepDeps {
@@ -50,15 +52,18 @@ export function createUpkeep({ trades, chains, prices, nativeSymbol, clock, log,
 
   /** The price is the one of now, seconds after the transaction is deep enough to be a fact. */
   async function capture(due: DueGas): Promise<void> {
-    const receipt = await chains.get(due.chainId)?.receipt(due.txHash).catch(() => undefined);
+    const port = chains.get(due.chainId);
+    const receipt = await port?.receipt(due.txHash, port.chain.escrow).catch(() => undefined);
     if (!receipt) {
       captured.add({ result: 'postponed' });
       return trades.postponeGas(due, clock.nowMs() + AGAIN_MS);
     }
     captured.add({ result: 'captured' });
+    // Orders that were settled in one transaction share what it cost.
+    const orders = BigInt(Math.max(1, receipt.logs?.filter(({ topics }) => topics[0] === TOPICS.Finalised).length ?? 0));
     await trades.recordGas(due, {
       gasUsed: receipt.gasUsed,
-      feeWei: receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee,
+      feeWei: divUp(receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee, orders),
       nativeUsd: prices.nativeUsd(nativeSymbol(due.chainId), WEI),
       atMs: clock.nowMs(),
     });

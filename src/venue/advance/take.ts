@@ -60,7 +60,8 @@ export function createTaker({ chains, transactors, routeVenues, attestations, cl
       switch (step.step) {
         case 'settle':
           if (step.by !== 'venue') return { kind: 'nothing' };
-          return send(chain, transactor, `${orderId}-settle`, chain.chain.escrow, settlement(record), step.notAfter);
+          // What goes through pools pays receivers past the escrow: whose transfer is whose could not be told among others'.
+          return send(chain, transactor, `${orderId}-settle`, chain.chain.escrow, settlement(record), step.notAfter, record.route === null);
         case 'open':
           if (step.by !== 'venue') return { kind: 'nothing' };
           return send(chain, transactor, `${orderId}-open`, chain.chain.escrow, openForCall(order, record.funding), step.notAfter);

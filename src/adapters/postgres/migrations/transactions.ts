@@ -1,6 +1,7 @@
 /** A transactor's tables: who may use a signer, which nonces are taken and for what, and every byte ever signed for them. */
 
 import type { Migration } from '../migrate.ts';
+import { TX_LANE_MIGRATIONS } from './tx-lanes.ts';
 
 export const TRANSACTION_MIGRATIONS: readonly Migration[] = [
   {
@@ -54,4 +55,5 @@ create table tx_attempt (
 );
 `,
   },
+  ...TX_LANE_MIGRATIONS,
 ];
