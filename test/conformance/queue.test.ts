@@ -1,11 +1,14 @@
 /** One suite that every queue passes: PostgreSQL and Redis behave alike, as far as anybody here relies on them. */
 
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createBullQueue, type QueueConnection } from '../../src/adapters/bullmq/queue.ts';
 import type { Queue } from '../../src/ports/queue.ts';
+import { startTcpProxy, type TcpProxy } from '../faults/support/tcp-proxy.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { silentLog } from '../support/silent.ts';
+import { until } from '../support/venue.ts';
 
 let postgres: TestPostgres;
 let redis: TestRedis;
@@ -16,20 +19,37 @@ afterAll(async () => {
   await Promise.all([postgres.stop(), redis.stop()]);
 });
 
-describe.each<[string, () => Promise<QueueConnection>]>([
-  ['PostgreSQL', async () => ({ kind: 'postgres', url: await postgres.server.database('queue'), schema: 'bullmq' })],
-  ['Redis', async () => ({ kind: 'redis', url: redis.url, prefix: 'fq' })],
-])('a queue on %s', (_, connect) => {
+/** Everything that BullMQ keeps in PostgreSQL, but for how far its schema has come. */
+async function truncate(): Promise<void> {
+  const client = new pg.Client({ connectionString: await postgres.server.database('queue') });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>("select table_name as name from information_schema.tables where table_schema = 'bullmq' and table_type = 'BASE TABLE' and table_name not like '%migration%'");
+  await client.query(`truncate ${rows.map(({ name }) => `bullmq."${name}"`).join(', ')} cascade`);
+  await client.end();
+}
+
+describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void>]>([
+  ['PostgreSQL', async () => ({ kind: 'postgres', url: await postgres.server.database('queue'), schema: 'bullmq' }), truncate],
+  ['Redis', async () => ({ kind: 'redis', url: redis.url, prefix: 'fq' }), () => redis.flush()],
+])('a queue on %s', (_, connect, lose) => {
   const open: Queue[] = [];
   let topics = 0;
   const topic = () => `topic-${topics++}`;
-  const queue = async (lockMs?: number) => {
-    const made = createBullQueue({ connection: await connect(), log: silentLog, ...(lockMs !== undefined && { lockMs }) });
+  const queue = async ({ lockMs, behind }: { lockMs?: number; behind?: TcpProxy } = {}) => {
+    const connection = await connect();
+    const made = createBullQueue({ connection: behind ? { ...connection, url: behind.url } : connection, log: silentLog, ...(lockMs !== undefined && { lockMs }) });
     open.push(made);
     return made;
   };
+  const network = async () => {
+    const proxy = await startTcpProxy((await connect()).url);
+    proxies.push(proxy);
+    return proxy;
+  };
+  const proxies: TcpProxy[] = [];
   afterEach(async () => {
     await Promise.all(open.splice(0).map((made) => made.close()));
+    await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
   });
 
   test('wakes each id that was asked for', async () => {
@@ -94,5 +114,60 @@ describe.each<[string, () => Promise<QueueConnection>]>([
     await expect.poll(() => done, { timeout: 20_000 }).toBe(16);
     expect(most).toBeLessThanOrEqual(4);
     expect(most).toBeGreaterThan(1);
+  });
+
+  test('a consumer that dies in the middle of a wake-up leaves it to another one', async () => {
+    const [producer, name] = [await queue(), topic()];
+    // Dead to the queue: it neither finishes nor says that it still lives.
+    const cable = await network();
+    const dying = await queue({ lockMs: 1_000, behind: cable });
+    let began = 0;
+    await dying.process(name, 1, () => {
+      began += 1;
+      return new Promise(() => {});
+    });
+    await producer.wake(name, 'orphan');
+    await expect.poll(() => began).toBe(1);
+    cable.set({ kind: 'blackhole' });
+    const seen: string[] = [];
+    await (await queue({ lockMs: 1_000 })).process(name, 1, async (id) => void seen.push(id));
+    await expect.poll(() => seen, { timeout: 60_000 }).toEqual(['orphan']);
+  });
+
+  test('everything in it is lost: what is asked for afterwards is handled, by the same consumer', async () => {
+    const [both, name] = [await queue(), topic()];
+    const seen: string[] = [];
+    await both.process(name, 1, async (id) => void seen.push(id));
+    await both.wake(name, 'before');
+    await expect.poll(() => seen).toEqual(['before']);
+    await both.wake(name, 'lost', 3_600_000);
+    await lose();
+    // Whether one more wake-up is lost with it is the queue's business; a sweep asks again, and so do we.
+    await until(async () => {
+      await both.wake(name, 'after').catch(() => {});
+      return seen.includes('after');
+    });
+    expect(seen).not.toContain('lost');
+  });
+
+  test('nobody answers: asking fails in good time, closing too, and what waits is handled when it is back', async () => {
+    const name = topic();
+    const cable = await network();
+    const away = await queue({ behind: cable });
+    const seen: string[] = [];
+    await away.process(name, 1, async (id) => void seen.push(id));
+    await away.wake(name, 'one');
+    await expect.poll(() => seen).toEqual(['one']);
+    cable.set({ kind: 'blackhole' });
+    await expect(away.wake(name, 'two')).rejects.toMatchObject({ code: 'queue_unavailable' });
+    const late = await queue({ behind: cable });
+    // It is allowed to come up while the queue is away.
+    await late.process(name, 1, async (id) => void seen.push(id));
+    await late.close();
+    cable.set({ kind: 'pass' });
+    await until(async () => {
+      await away.wake(name, 'three').catch(() => {});
+      return seen.includes('three');
+    });
   });
 });

@@ -6,12 +6,16 @@ import { spawnLeashed } from '../../src/adapters/process/leash.ts';
 
 export interface TestRedis {
   url: string;
+  port: number;
   flush(): void;
   stop(): Promise<void>;
+  /** SIGKILL: everything in it is lost. */
+  kill(): Promise<void>;
 }
 
-export async function startRedis(): Promise<TestRedis> {
-  const port = await freePort();
+/** On the port of an earlier one, it is that one started again. */
+export async function startRedis(wanted?: number): Promise<TestRedis> {
+  const port = wanted ?? (await freePort());
   const child = await spawnLeashed('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'], { cwd: '/tmp', graceMs: 2_000 });
   const cli = (...words: string[]) => execFileSync('redis-cli', ['-p', String(port), ...words], { stdio: ['ignore', 'pipe', 'ignore'] }).toString();
   const deadline = performance.now() + 10_000;
@@ -23,5 +27,5 @@ export async function startRedis(): Promise<TestRedis> {
       await new Promise((done) => setTimeout(done, 20));
     }
   }
-  return { url: `redis://127.0.0.1:${port}`, flush: () => void cli('flushall'), stop: () => child.stop() };
+  return { url: `redis://127.0.0.1:${port}`, port, flush: () => void cli('flushall'), stop: () => child.stop(), kill: () => child.kill() };
 }

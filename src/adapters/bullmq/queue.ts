@@ -18,6 +18,8 @@ export interface BullOptions {
   lockMs?: number;
 }
 
+/** A queue that has not answered by then counts as away: a wake-up is not worth more, and neither is a farewell. */
+const ANSWER_MS = 2_000;
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 30_000;
 const MOST_TRIES = 1_000;
@@ -38,7 +40,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     const queue = open<BullQueue<Job>>(
       (settings) => new BullQueue<Job>(topic, { ...options, connection: settings } as QueueOptions<never>, createPostgresBackend as never),
       // Producers answer at once, with an error if need be; they do not collect commands for a Redis that is away.
-      (settings, prefix) => new BullQueue<Job>(topic, { ...options, prefix, connection: { ...settings, enableOfflineQueue: false, maxRetriesPerRequest: 1 } }),
+      (settings, prefix) => new BullQueue<Job>(topic, { ...options, prefix, connection: { ...settings, enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: ANSWER_MS } }),
     );
     queue.on('error', warn(topic));
     producers.set(topic, queue);
@@ -54,14 +56,13 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     async wake(topic, id, delayMs = 0) {
       try {
         const queue = producer(topic);
-        await queue.waitUntilReady();
-        await queue.add('wake', { id }, delayMs > 0 ? { delay: delayMs } : {});
+        await inTime(queue.waitUntilReady().then(() => queue.add('wake', { id }, delayMs > 0 ? { delay: delayMs } : {})));
       } catch (error) {
         throw new UpstreamError('The queue did not take a wake-up; the next sweep does without it.', { code: 'queue_unavailable', facts: { topic, reason: codeOf(error as Error) } });
       }
     },
     async process(topic, concurrency, handler) {
-      const options = { concurrency, lockDuration: lockMs, settings: { backoffStrategy: (attempt: number) => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10)) } };
+      const options = { concurrency, lockDuration: lockMs, stalledInterval: lockMs, settings: { backoffStrategy: (attempt: number) => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10)) } };
       const run = ({ data }: { data: Job }) => handler(data.id);
       const worker = open<Worker<Job>>(
         (settings) => new Worker<Job>(topic, run, { ...options, connection: settings } as WorkerOptions<never>, createPostgresBackend as never),
@@ -70,13 +71,22 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
       worker.on('error', warn(topic));
       worker.on('failed', (job, error) => log.warn({ topic, id: job?.data.id, tries: job?.attemptsMade, error }, 'a wake-up failed and will be repeated'));
       workers.push(worker);
-      await worker.waitUntilReady();
+      // It may be away for now: the worker connects when it is back, and until then the sweep does its work.
+      await inTime(worker.waitUntilReady()).catch(warn(topic));
     },
     async close() {
-      await Promise.allSettled(workers.map((worker) => worker.close()));
-      await Promise.allSettled([...producers.values()].map((queue) => queue.close()));
+      // One that does not answer is left without a farewell.
+      const leave = (ends: readonly { close(): Promise<void>; disconnect(): Promise<void> }[]) => Promise.allSettled(ends.map((end) => inTime(end.close()).catch(() => inTime(end.disconnect()))));
+      await leave(workers);
+      await leave([...producers.values()]);
     },
   };
 }
 
 const codeOf = (error: Error & { code?: string }): string => error.code ?? error.name;
+
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  let giveUp: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => (giveUp = setTimeout(() => reject(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })), ANSWER_MS)));
+  return Promise.race([answer, late]).finally(() => clearTimeout(giveUp));
+}
