@@ -97,7 +97,7 @@ describe('the checker finds', () => {
   test('a unit that is missing, and one that is too much', async () => {
     const move = (to: string) => home.send(client.wallet.address, home.usdc.address, encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to as Hex, 1n] }));
     await move(`0x${'57'.repeat(20)}`);
-    expect(await broken(sceneOf(world), { ended: true })).toEqual([expect.stringMatching(/^tokens: USDC on chain1: the wallet of taker 0x\w+ has \d+ and by its trades should have \d+ \(-1\)$/)]);
+    expect(await broken(sceneOf(world), { ended: true })).toEqual([expect.stringMatching(/^tokens: USDC on chain1: taker 0x\w+ has \d+ and by its trades should have \d+ \(-1\)$/)]);
     await move(home.chain.escrow);
     expect(await broken(sceneOf(world), { ended: true })).toEqual([expect.stringMatching(/^tokens: USDC on chain1: the escrow holds \d+; it owes \d+ .+ \(1\)$/), expect.stringMatching(/\(-2\)$/)]);
   });

@@ -24,7 +24,7 @@ export interface Scene {
   venue: Queryable;
   /** Databases that hold transactions, by whose they are. */
   senders: readonly { name: string; database: Queryable }[];
-  /** Wallets that move by their orders alone. */
+  /** Their money, in wallet and ledger, moves by their orders alone. */
   takers: readonly Address[];
   /** Ledger accounts that pay. */
   lps: readonly Address[];

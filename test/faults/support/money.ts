@@ -16,7 +16,7 @@ export interface OrderSeen {
 }
 
 interface Traders {
-  /** Their wallets move by their orders alone. */
+  /** What they have, in their wallets and in the escrow's ledger, moves by their orders alone. */
   takers: readonly Address[];
   /** Their ledger balances move by orders, and by hand. */
   lps: readonly Address[];
@@ -40,7 +40,7 @@ export async function moneyProblems(truths: readonly ChainTruth[], orders: reado
       const compare = (who: string, found: bigint, should: bigint) => {
         if (found !== should) problems.push(`tokens: ${place}: ${who} has ${found} and by its trades should have ${should} (${found - should})`);
       };
-      for (const taker of takers) compare(`the wallet of taker ${taker}`, await truth.wallet(token, taker), truth.minted(token, taker) + (due.wallets.get(`${token} ${taker}`) ?? 0n));
+      for (const taker of takers) compare(`taker ${taker}`, (await truth.wallet(token, taker)) + (await truth.ledger(token, taker)), truth.minted(token, taker) + (due.wallets.get(`${token} ${taker}`) ?? 0n));
       for (const lp of [...new Set([...lps, feeRecipient])]) compare(`the ledger account ${lp}${lp === feeRecipient ? ' of the fees' : ' of an LP'}`, await truth.ledger(token, lp), truth.deposited(token, lp) + (due.ledgers.get(`${token} ${lp}`) ?? 0n));
     }
   }

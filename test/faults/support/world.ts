@@ -36,6 +36,8 @@ export interface WorldOptions {
   venues?: Record<string, VenueRole>;
   /** By solver id. */
   lps?: readonly string[];
+  /** Blocks on top before a fact is final. */
+  depth?: number;
   landingMarginSeconds?: number;
   proofWindowSeconds?: number;
   /** How long quotes are firm: long enough for whatever dies between quote and submission to be back. After a crash an LP is silent for as long. */
@@ -75,6 +77,8 @@ export interface World {
   startAll(): Promise<void>;
   /** Resolves when these LPs, or all, are active at this venue. */
   quoting(venue?: string): Promise<void>;
+  /** Of the workspace that all clients belong to. */
+  apiKey: string;
   /** A funded taker who writes down whatever it was told. */
   client(venue?: string): Promise<Client>;
   /** Of all clients, in the order of time. */
@@ -89,12 +93,12 @@ const HOST = '127.0.0.1';
 const WORKSPACE = 'w1';
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  const { chainIds = [31_601], venues = { venue: 'all' }, lps: lpIds = ['alpha'], landingMarginSeconds = 8, proofWindowSeconds = 40, validitySeconds = 60, inventory = 100_000n, configure = (_, config) => config } = options;
+  const { chainIds = [31_601], venues = { venue: 'all' }, lps: lpIds = ['alpha'], depth = 1, landingMarginSeconds = 8, proofWindowSeconds = 40, validitySeconds = 60, inventory = 100_000n, configure = (_, config) => config } = options;
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-faults-'));
   // The database's user has to get in.
   await chmod(folder, 0o755);
   const [devnet, first] = await Promise.all([
-    startDevnet(chainIds, { blockTimeSeconds: 1, landingMarginSeconds, proofWindowSeconds }),
+    startDevnet(chainIds, { blockTimeSeconds: 1, depth, landingMarginSeconds, proofWindowSeconds }),
     startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
   ]);
   let postgres = first;
@@ -248,6 +252,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       await Promise.all(serving.map((name) => quoting(name)));
     },
     quoting,
+    apiKey: service,
     async client(name) {
       const wallet = account(3_500 + clients++);
       for (const chain of devnet.chains) await funded(() => chain.fund(wallet.address, 100_000n));
