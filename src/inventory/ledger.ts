@@ -113,6 +113,8 @@ export interface Ledger {
   undone(quoteId: string, id: string): boolean;
   /** Fills on this chain that stand and are not final: what may have vanished while nobody looked. */
   shallow(chainId: number): { quoteId: string; id: string }[];
+  /** Promises that bind: accepted or restored, filled and not at depth. */
+  binding(): HoldRequest[];
   /** Of the caps that a quote counts against, the one that is fullest now; undefined when none is set. */
   nearest(quoteId: string): Nearest | undefined;
   exposure(asset: string): Exposure;
@@ -561,6 +563,11 @@ export function createLedger(options: LedgerOptions): Ledger {
       [...entries.values()].flatMap(({ request: { quoteId }, out, facts }) =>
         out.chainId === chainId && standingOf(facts) === Standing.filled ? facts.fills.filter((id) => !facts.undone.includes(id)).map((id) => ({ quoteId, id })) : [],
       ),
+    binding: () =>
+      [...entries.values()].flatMap(({ request, facts }) => {
+        const standing = standingOf(facts);
+        return standing === Standing.committed || standing === Standing.filled ? [request] : [];
+      }),
     nearest(quoteId) {
       const entry = entries.get(quoteId);
       if (entry === undefined) return undefined;

@@ -125,3 +125,35 @@ const KINDS = ['count', 'notional', 'gapLoss'] as const;
 
 /** The part of an amount that fits into a room which the whole of it would overfill. */
 const within = (amount: bigint, room: bigint, whole: bigint): bigint => (room <= 0n || whole <= 0n ? 0n : (amount * room) / whole);
+
+/** What a promise claims of one cap that others count against too. */
+export interface CapClaim {
+  key: string;
+  amount: bigint;
+  most: bigint;
+  scope: (typeof SCOPES)[number];
+  what: 'count' | 'notional' | 'gapLoss';
+}
+
+/** Its claims against every cap that is set. `asset` is the one we would buy or sell. */
+export function claimsOf(request: HoldRequest, asset: string, limits: Limits): CapClaim[] {
+  const claims: CapClaim[] = [];
+  const keys = keysOf(request, asset);
+  for (const [at, scope] of SCOPES.entries()) {
+    const cap = limits[scope];
+    if (cap === undefined) continue;
+    for (const what of KINDS) {
+      const most = cap[what];
+      if (most === undefined) continue;
+      const amount = what === 'count' ? 1n : what === 'notional' ? request.notional : (request.gapLoss ?? 0n);
+      claims.push({ key: `${what} ${keys[at]}`, amount, most: BigInt(most), scope, what });
+    }
+  }
+  return claims;
+}
+
+/** The refusal that a full cap is: `room` is what is left of it for this promise. */
+export function capRefusal({ amount }: Pick<HoldRequest, 'amount'>, { scope, what, amount: claimed }: CapClaim, room: bigint): Decline {
+  const words = { count: 'count', notional: 'notional', gapLoss: 'loss by a jump' };
+  return { declined: 'limit', control: what === 'gapLoss' ? 'gap_loss' : CONTROLS[scope], detail: `${scope}: ${words[what]}`, maxAmount: what === 'count' ? 0n : within(amount, room, claimed) };
+}

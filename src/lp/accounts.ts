@@ -38,6 +38,8 @@ export interface AccountsOptions extends ReaderOptions {
   reconcileMs: number;
   explain: { keep: number };
   journal: { everyMs: number };
+  /** Another replica keeps the books, until this one is started. */
+  resting: boolean;
 }
 
 /** One token of one chain: three opinions that have to be one. */
@@ -74,6 +76,8 @@ export interface Accounts {
   readonly listener: MomentListener;
   /** Takes up the books where the last owner left them, and keeps them from now on. When it resolves, prices know what takers cost. */
   start(epoch: number): Promise<void>;
+  /** Somebody else keeps the books from now on: nothing is noted until the next start. Resolves when nothing more is written. */
+  rest(): Promise<void>;
   /** After the last block was taken in. What cannot be written is found again at the next start. */
   stop(): Promise<void>;
   /** Newest first; empty: nobody knows. */
@@ -119,6 +123,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   let epoch: number | undefined;
   let books: Books | undefined;
   let lost = false;
+  let { resting } = options;
   let startedMs = Number.POSITIVE_INFINITY;
   let takersWrittenMs = 0;
   let running: Promise<void> | undefined;
@@ -154,6 +159,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   /* Notes: taken in the middle of other work */
 
   function note(made: Note): void {
+    if (resting) return;
     if (notes.length >= MOST_NOTES) return log.error({ kind: made.kind }, 'the books cannot keep up: a note is lost, and the trade it is of will be marked as late');
     notes.push(made);
   }
@@ -174,7 +180,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       // Quoted by an earlier life: nobody knows any more when it was accepted, or at which mid.
       const trade = tradeOf(exchange, order, acceptedAtMs, quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId, record === undefined && clock.monotonicMs() - startedMs < LONGEST_LIFE_MS);
       note({ kind: 'accepted', trade, record });
-      markouts.watch(trade);
+      if (!resting) markouts.watch(trade);
       kick();
     },
     filled: ({ orderId, slice, order }, seen) => note({ kind: 'filled', exchange: exchangeOf(orderId, slice, order), place: placeOf(seen, clock.nowMs()) }),
@@ -298,7 +304,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   }
 
   function loop(): void {
-    cancel = clock.after(options.journal.everyMs, () => void quietly().then(check).finally(() => stopped || loop()));
+    cancel = clock.after(options.journal.everyMs, () => void quietly().then(check).finally(() => stopped || resting || loop()));
   }
 
   let checked: Reconciled[] = [];
@@ -349,11 +355,19 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     listener,
     async start(owner) {
       startedMs = clock.monotonicMs();
+      resting = false;
       // What happened meanwhile is read while we quote already.
       await heldBooks(owner).catch((error: unknown) => log.error({ error }, 'the books could not be opened just now: takers are priced as strangers until they are'));
       epoch = owner;
       kick();
       loop();
+    },
+    async rest() {
+      resting = true;
+      cancel();
+      await running?.catch(() => {});
+      [epoch, books, lost] = [undefined, undefined, false];
+      notes.length = 0;
     },
     async stop() {
       stopped = true;

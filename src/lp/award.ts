@@ -35,6 +35,10 @@ export interface Awards {
   restore(orderId: Bytes32, order: StandardOrder): boolean;
   /** From the store at start; the ledger has to be told by the caller. */
   load(award: LpAward): OpenAward | undefined;
+  /** Another replica wrote it down; the ledger has been told. */
+  heard(award: LpAward): void;
+  /** Everything is to be written again: whoever wrote before may not have come to it. */
+  rewrite(): void;
   open(): readonly OpenAward[];
   get(orderId: Bytes32): OpenAward | undefined;
   update(orderId: Bytes32, change: Partial<Pick<LpAward, 'stage' | 'fill' | 'note'>>): void;
@@ -140,13 +144,20 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
     restore(orderId, order) {
       const slice = ownSlice(order, account, chains);
       if (slice === undefined) return false;
-      log.warn({ orderId }, 'an order of ours settled that we had forgotten');
+      log.warn({ orderId }, 'an order of ours that this process did not know of is taken in');
       return ledger.apply({ type: 'restored', request: holdOf(slice, order, orderId, FORGOTTEN) }).applied;
     },
     load(award) {
       const slice = ownSlice(award.order, account, chains);
       if (slice === undefined) log.error({ orderId: award.orderId }, 'a stored award is for chains or an account that are not configured any more: left alone');
       return slice && add(award, slice, true);
+    },
+    heard(award) {
+      const slice = ownSlice(award.order, account, chains);
+      if (slice !== undefined) deps.taken(add(award, slice, true));
+    },
+    rewrite() {
+      for (const orderId of awards.keys()) dirty.add(orderId);
     },
     open: () => [...awards.values()],
     get: (orderId) => awards.get(orderId),

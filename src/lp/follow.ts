@@ -34,6 +34,10 @@ export interface FollowListener {
   /** The owner, or somebody for us, paid in (positive) or took out (negative), at depth. Said once. */
   moved(money: Money, id: string): void;
   operator(allowed: boolean): void;
+  /** Our balance has paid for it, at depth. */
+  spent?(orderId: Bytes32): void;
+  /** A nonce is used at depth; by an order that `winner` names, or in another way. */
+  used?(group: string, winner: Bytes32 | undefined): void;
   /** Everything up to this head has been taken in. */
   followed(head: Block): void;
 }
@@ -60,6 +64,8 @@ export interface FollowDeps {
   listener: FollowListener;
   /** Takes a promise into the ledger that only the chain told us of; false when it is none of ours. */
   restore(orderId: Bytes32, order: StandardOrder): boolean;
+  /** Orders in our name that the ledger does not know: takes in what another replica wrote down about them. */
+  learn?(orderIds: readonly Bytes32[]): Promise<void>;
 }
 
 /** What is kept of a fill of ours that may still vanish, with the name it has in the ledger. */
@@ -74,7 +80,7 @@ const partsOf = (fact: string): Pick<EscrowEvent, 'blockHash' | 'txHash'> => {
 
 const ENDED: ReadonlySet<Stage | undefined> = new Set<Stage>(['lapsed', 'released', 'failed']);
 
-export function createFollower({ port, ledger, nonces, log, listener, restore }: FollowDeps, { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number }, start: ChainCursor): Follower {
+export function createFollower({ port, ledger, nonces, log, listener, restore, learn }: FollowDeps, { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number }, start: ChainCursor): Follower {
   const { chain } = port;
   const solver = addressToBytes32(account);
   let cursor = start;
@@ -142,8 +148,9 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
       case 'nonce':
         return release(groupOf(chain.id, event.user, event.nonce), undefined);
       case 'filled':
-        if (event.solver === solver) ledger.apply({ type: 'fill_final', quoteId: event.orderId, id: factOf(event.orderId, id) });
-        return;
+        if (event.solver !== solver) return;
+        ledger.apply({ type: 'fill_final', quoteId: event.orderId, id: factOf(event.orderId, id) });
+        return listener.spent?.(event.orderId);
       case 'finalised': {
         const quote = ledger.quote(event.orderId);
         if (quote === undefined) return;
@@ -177,6 +184,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
 
   /** The nonce is used at depth: whatever else was signed under it is dead. */
   function release(group: string, winner: Bytes32 | undefined): void {
+    listener.used?.(group, winner);
     for (const quoteId of nonces.take(group)) if (quoteId !== winner) ledger.apply({ type: 'released', quoteId });
   }
 
@@ -191,6 +199,10 @@ export function createFollower({ port, ledger, nonces, log, listener, restore }:
       // Asked after the events: a block that is final cannot change between the two.
       const [bottom, top] = await Promise.all([final > cursor.block ? port.block(final) : undefined, to === head.number ? head : port.block(to)]);
       if (top === undefined || (final > cursor.block && bottom === undefined)) return;
+      if (learn !== undefined) {
+        const unknown = events.flatMap((event) => ((event.kind === 'filled' && event.solver === solver) || event.kind === 'open') && ledger.quote(event.orderId) === undefined ? [event.orderId] : []);
+        if (unknown.length > 0) await learn(unknown);
+      }
       take(events, final, to);
       if (to === head.number) settleInherited();
       if (bottom !== undefined) cursor = { chainId: chain.id, block: bottom.number, hash: bottom.hash };

@@ -1,15 +1,12 @@
 /** The maker as a whole: opens its store, builds its ledger, follows its chains, and quotes for as long as it is safe. */
 
-import { max, parseUnits } from '../domain/amount.ts';
 import type { Control } from '../domain/control.ts';
 import { isDecline } from '../domain/decline.ts';
 import { RequestError, UpstreamError } from '../domain/errors.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
 import type { Money } from '../inventory/event.ts';
-import type { BucketView, LedgerOptions } from '../inventory/ledger.ts';
+import type { LedgerOptions } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
-import type { LeaseRule } from '../inventory/lease.ts';
-import type { Cap, Limits } from '../inventory/limits.ts';
 import type { Attestations } from '../ports/attestations.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -20,6 +17,7 @@ import type { JournalStore } from '../ports/journal-store.ts';
 import type { LpAward, LpStore } from '../ports/lp-store.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Random } from '../ports/random.ts';
+import type { SharedInventory } from '../ports/shared-inventory.ts';
 import type { Recovery, Signer } from '../ports/signer.ts';
 import type { TxStore } from '../ports/store.ts';
 import type { Transactor } from '../ports/transactor.ts';
@@ -38,6 +36,7 @@ import { createFeedWatch } from './feed-watch.ts';
 import { createFollower, type Follower, type FollowListener } from './follow.ts';
 import type { KilledBy } from './kill.ts';
 import { createLadders } from './ladder.ts';
+import { ALONE, createLead, type Lead } from './lead.ts';
 import { createLeases } from './lease.ts';
 import { createLevels } from './levels.ts';
 import { type LimitUse, limitUse } from './limit-use.ts';
@@ -46,16 +45,19 @@ import { createLpMetrics, showAccounts, showGauges } from './metrics.ts';
 import { createMoments } from './moments.ts';
 import { createRebalancing } from './rebalancing.ts';
 import { createReceivables, type Receivable } from './receivables.ts';
+import { bucketsOf, checkDecimals, graceOf, leaseRules, limitsOf, positionsOf, ready } from './node-setup.ts';
 import { createNonces } from './nonces.ts';
-import { longestPoint } from './points.ts';
+import { ownSlice } from './order.ts';
 import { createPump } from './pump.ts';
 import { type CommitmentSigner, commitmentSigner } from './quote.ts';
 import { createReconciler } from './reconcile.ts';
 import { changesBetween, isLive, type Reloaded } from './reload.ts';
+import { createReplica } from './replica.ts';
 import { restore } from './restore.ts';
 import { createRisk, type Risk, type RiskStatus } from './risk.ts';
 import type { LpChain } from './route.ts';
 import { createSession, type Session } from './session.ts';
+import { createSharing, type SharedBucket, type Sharing } from './sharing.ts';
 import { createStandby, type Reason, type Standby } from './standby.ts';
 import { createTakers } from './takers.ts';
 
@@ -87,13 +89,25 @@ export interface LpNodeDeps {
   metrics: Metrics;
   /** Where attesters' signatures come from; without it somebody else has to prove our fills. */
   proofs?: Attestations;
+  /** One of several replicas with one inventory; absent: it runs alone. Closed by whoever made it. */
+  shared?: Shared;
   /** The kill switch was pulled, by whatever hand: for whoever keeps the audit trail. */
   killed?(by: KilledBy, note: string): void;
   /** Terms or a pricer of the market maker's own. */
   plugin?: PricingPlugin;
 }
 
+export interface Shared {
+  inventory: SharedInventory;
+  /** Its name among them, the same after a restart. */
+  replica: string;
+  /** How long a leader may be silent before another one takes its place. */
+  leadMs: number;
+}
+
 export interface LpStatus {
+  /** Where it is one of several: its name, and whether it acts for all. null: it runs alone. */
+  replica: { name: string; leads: boolean } | null;
   status: 'active' | 'standby';
   note: string | null;
   reasons: readonly Reason[];
@@ -111,7 +125,8 @@ export interface LpNode {
   /** Stops quoting at once, finishes steps, writes the ledger, closes links. */
   stop(): Promise<void>;
   status(): LpStatus;
-  inventory(): BucketView[];
+  /** With several replicas, held and free are as of what any of them was told last. */
+  inventory(): SharedBucket[];
   /** Every asset against its target and bands, and each chain's part of it. */
   positions(): Position[];
   /** What we filled and have not been paid for. */
@@ -141,7 +156,6 @@ export interface LpNode {
 }
 
 const TICK_MS = 250;
-const READY_MS = 30_000;
 const GAS_EVERY = 20;
 const LEARNED_EVERY = 120;
 const ADVICE_EVERY = 12;
@@ -167,6 +181,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   const slug = (chainId: number) => ports.get(chainId)?.chain.slug ?? String(chainId);
   const watch = createFeedWatch({ market, feeds: deps.feeds, sequencers, slug, clock, log, metrics: deps.metrics });
 
+  const graceSeconds = (chainId: number) => graceOf(lpChains.find(({ chain }) => chain.id === chainId));
+
   let live: Live | undefined;
   /** Pulled before the start: holds from it. */
   const killedBefore = new Map<KilledBy, string>();
@@ -179,6 +195,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     desk(): Desk;
     reload(next: LpConfig): void;
     awards: ReturnType<typeof createAwards>;
+    lead: Lead;
+    inventory(): SharedBucket[];
     accounts: Accounts;
     recorded: Flow['recorded'];
     receivables(): Receivable[];
@@ -190,13 +208,16 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   async function start(): Promise<void> {
     await Promise.all(lpChains.map(({ port }) => ready(port, clock)));
     await Promise.all(lpChains.map(({ port }) => checkDecimals(port, config)));
-    const opening = await store.open();
-    const options: LedgerOptions = { buckets, graceSeconds: (chainId) => graceOf(lpChains.find(({ chain }) => chain.id === chainId)), limits: limitsOf(config) };
+    const joining = deps.shared && (await store.join(deps.shared.replica));
+    const opening = joining ?? (await store.open());
+    /** Set once there is somebody to hear: what happens before is told as a whole. */
+    let sharing: Sharing | undefined;
+    const options: LedgerOptions = { buckets, graceSeconds, limits: limitsOf(config), ...(joining && { onEvent: (event) => sharing?.heard(event) }) };
     const restored = await restore({ ports, store, log, nowMs: clock.nowMs() }, { opening, options, account: account as `0x${string}` });
-    live = await run(restored, opening);
+    live = await run(restored, opening, joining?.generation, (made) => (sharing = made));
   }
 
-  async function run(restored: Awaited<ReturnType<typeof restore>>, opening: Awaited<ReturnType<LpStore['open']>>): Promise<Live> {
+  async function run(restored: Awaited<ReturnType<typeof restore>>, opening: Awaited<ReturnType<LpStore['open']>>, generation: string | undefined, hear: (sharing: Sharing) => void): Promise<Live> {
     const me = account as `0x${string}`;
     const operator = deps.signer.address;
     const { ledger } = restored;
@@ -237,7 +258,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const takers = createTakers(config.takers);
     const nonces = createNonces();
     const rules = leaseRules(lpChains, config);
-    const leases = createLeases({ store, log, now: (chainId) => desk.book.now(chainId), settled: time }, { found: opening.leases, clean: restored.clean, rules });
+    const leases = createLeases({ store, log, now: (chainId) => desk.book.now(chainId), settled: time }, { found: opening.leases, clean: restored.clean || deps.shared !== undefined, rules });
+    const lead = deps.shared === undefined ? ALONE : createLead({ store, clock, log }, { leaseMs: deps.shared.leadMs });
     const awards = createAwards({ ledger, store, recovery: deps.recovery, clock, log, chains, time, taken: moments.accepted }, { account: me, operator });
     for (const award of restored.awards) awards.load(award);
     const accounts = createAccounts(
@@ -248,28 +270,44 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         usd: (asset) => desk.book.usd(asset),
         routes: () => desk.routes,
       },
-      { account: me, operator, tokens: buckets, maxBlocks: config.maxBlocksPerScan, reconcileMs: config.reconcileSeconds * 1000, explain: config.explain, journal: config.journal },
+      { account: me, operator, tokens: buckets, maxBlocks: config.maxBlocksPerScan, reconcileMs: config.reconcileSeconds * 1000, explain: config.explain, journal: config.journal, resting: deps.shared !== undefined },
     );
     moments.listen(accounts.listener);
     const flow = createFlow({ clock }, config.explain);
     moments.listen(flow.listener);
-    const standby = createStandby({ desk: () => desk, leases, followers, transactors, risk, clock });
+    const sharing = deps.shared && createSharing(
+      {
+        ...{ inventory: deps.shared.inventory, store, followers, limits: risk.limits, graceSeconds, log },
+        ledger: () => ledger,
+        ours(orderId, order) {
+          if (awards.restore(orderId, order)) awards.opened(orderId, order);
+          void advance();
+        },
+        changed: () => announce(),
+      },
+      { generation: generation ?? '', chains: lpChains.map(({ chain }) => chain.id) },
+    );
+    if (sharing !== undefined) hear(sharing);
+    const standby = createStandby({ desk: () => desk, leases, followers, transactors, risk, clock, sharing, lead });
     const sessions: Session[] = [];
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
       for (const session of sessions) session.tell(orderId, stage, txHash);
     };
     const advancer = createAdvancer({ awards, ledger, chains: ports, transactors, proofs: deps.proofs, metrics: lpMetrics, log, now: (chainId) => desk.book.now(chainId), worthUsd: ({ slice }) => worthUsd(slice.pays), tell, failed: moments.failed }, { quoting: config.quoting, account: me });
-    /** Awards are the business of whoever owns the store. */
+    /** Awards are the business of whoever owns the store; a replica that does not lead only writes down what it heard. */
     const advance = async () => {
-      if (!leases.lost) await advancer.run();
+      if (leases.lost || lead.over) return;
+      if (lead.mine()) await advancer.run();
+      else await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
     };
+    const replica = sharing && createReplica({ store, lead, sharing, awards, ledger, followers, chains, transactors, accounts, log, advance: () => void advance() }, { account: me });
 
     const calibrator = createCalibrator({ clock, log, metrics: deps.metrics, store }, config.pricing.calibration, opening.curves);
     moments.listen(calibrator);
     const deskDeps: DeskDeps = {
       ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains, adverse: takers.adverse, curves: calibrator },
       ...(deps.plugin && { plugin: deps.plugin }),
-      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add },
+      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add, sharing },
     };
     let desk = createDesk(deskDeps, config);
     const past = await store.listAwards(PAST_AWARDS);
@@ -282,13 +320,16 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     });
     const byId = new Map(lpChains.map((each) => [each.chain.id, each]));
     for (const link of deps.links) {
-      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, desk: () => desk, awards, chains: byId, state: standby.status, awarded: () => void advance(), welcomed: () => levels.fresh(), released: risk.tradedElsewhere }, config));
+      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, desk: () => desk, awards, chains: byId, state: standby.status, awarded: () => void advance(), welcomed: () => levels.fresh(), released: risk.tradedElsewhere, replica: deps.shared?.replica }, config));
     }
 
     function listener(chainId: number): FollowListener {
       return {
         opened: awards.opened,
-        stranger: (orderId) => log.debug({ orderId }, 'an order is open that no promise of ours belongs to'),
+        stranger(orderId, order) {
+          log.debug({ orderId }, 'an order is open that no promise of ours belongs to');
+          if (ownSlice(order, me, chains) !== undefined) sharing?.stranger(orderId, order);
+        },
         filled(orderId, seen) {
           const { timestamp, txHash, blockNumber } = seen;
           awards.update(orderId, { fill: { timestamp, txHash, blockNumber }, stage: 'filled', note: 'filled' });
@@ -319,14 +360,18 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
           if (!allowed) log.fatal({ chainId }, 'the account revoked our operator key on the chain: nothing more is signed');
           standby.set('operator', allowed ? undefined : 'the operator key was revoked');
         },
-        followed: () => void advance(),
+        ...(sharing && { spent: (orderId: Bytes32) => sharing.spent(chainId, orderId), used: sharing.used }),
+        followed() {
+          sharing?.followed(chainId);
+          void advance();
+        },
       };
     }
 
     const pumps = lpChains.map(({ port, chain }) => {
       const cursor = restored.cursors.get(chain.id);
       if (cursor === undefined) throw new UpstreamError('A chain has no block to start from.', { code: 'block_missing' });
-      const follower = createFollower({ port, ledger, nonces, log, listener: listener(chain.id), restore: awards.restore }, { account: me, operator, maxBlocks: config.maxBlocksPerScan }, cursor);
+      const follower = createFollower({ port, ledger, nonces, log, listener: listener(chain.id), restore: awards.restore, ...(replica && { learn: replica.learn }) }, { account: me, operator, maxBlocks: config.maxBlocksPerScan }, cursor);
       followers.set(chain.id, follower);
       const tokens = buckets.filter(({ chainId }) => chainId === chain.id).map(({ token }) => token);
       const requests = restored.requests.filter(({ chainId }) => chainId === chain.id);
@@ -342,9 +387,11 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     }));
     watch.start();
     await Promise.all([desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')), ...pumps.map((pump) => pump.first())]);
-    await leases.tick();
-    await accounts.start(opening.epoch);
-    await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
+    if (replica === undefined) {
+      await leases.tick();
+      await accounts.start(opening.epoch);
+      await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
+    } else await replica.tick();
 
     /** What standby found, for the board of controls. */
     function standing(): Map<Control, Map<string, string>> {
@@ -358,11 +405,13 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const turn = () => new Promise<void>((done) => clock.after(0, done));
     async function tick(): Promise<void> {
       ticks += 1;
-      await leases.tick().then(() => standby.set('store', undefined), (error: unknown) => {
+      // What nobody may sign needs no lease, and an hour's outage of the shared inventory is not to be waited for twice.
+      if (sharing?.trouble()?.kind !== 'shared') await leases.tick().then(() => standby.set('store', undefined), (error: unknown) => {
         log.error({ error }, 'the lease could not be renewed');
         standby.set('store', 'the database does not answer');
       });
-      if (leases.lost && !handedOver) {
+      await replica?.tick().catch((error: unknown) => log.error({ error }, 'the other replicas cannot be heard of'));
+      if ((leases.lost || lead.over) && !handedOver) {
         handedOver = true;
         // The one that took over has to send the fills, and two cannot hold the operator's nonces: give them back now.
         log.fatal({}, 'another process has taken this LP over: this one sends nothing any more and should be stopped');
@@ -413,6 +462,10 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       advice: rebalancing.advice,
     });
     showAccounts(deps.metrics, accounts);
+    if (sharing !== undefined) {
+      deps.metrics.gauge('firmquote_lp_replica_leads', '1 while this replica acts for the LP', [], (gauge) => gauge.set(lead.mine() ? 1 : 0));
+      deps.metrics.gauge('firmquote_lp_shared_ready', '1 while the shared inventory answers and remembers', [], (gauge) => gauge.set(sharing.trouble() === undefined ? 1 : 0));
+    }
     log.info({ status: standby.status(), clean: restored.clean, routes: desk.routes.all.length, operator }, 'LP is up');
 
     return {
@@ -422,6 +475,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       followers,
       desk: () => desk,
       awards,
+      lead,
+      inventory: () => ledger.buckets().map((bucket) => sharing?.seen(bucket) ?? bucket),
       accounts,
       recorded: flow.recorded,
       receivables: receivables.list,
@@ -453,6 +508,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         await Promise.all(sessions.map((session) => session.stop()));
         watch.stop();
         await Promise.all(pumps.map((pump) => pump.stop()));
+        await sharing?.flush();
         await advance();
         await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
         await awards.flush();
@@ -482,6 +538,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       const state = live?.standby.status() ?? { status: 'standby', note: 'not running' };
       return {
         ...state,
+        replica: deps.shared === undefined ? null : { name: deps.shared.replica, leads: live?.lead.mine() ?? false },
         reasons: live?.standby.reasons() ?? [],
         liveQuotes: live?.desk().book.ledger.live ?? 0,
         openAwards: live?.awards.open().length ?? 0,
@@ -493,7 +550,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         }),
       };
     },
-    inventory: () => live?.desk().book.ledger.buckets() ?? [],
+    inventory: () => live?.inventory() ?? [],
     positions: () => (live === undefined ? [] : positionsOf(live.desk())),
     receivables: () => live?.receivables() ?? [],
     rebalancing: () => live?.rebalancing() ?? [],
@@ -530,65 +587,4 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       return { applied: changes };
     },
   };
-}
-
-/** How far ahead of now a promise may have to reach, by chain. */
-function leaseRules(chains: readonly LpChain[], { quoting, lease }: LpConfig): Map<number, LeaseRule> {
-  return new Map(chains.map(({ chain, config }) => [chain.id, { longestQuoteSeconds: longestPoint(quoting) + chain.landingMarginSeconds, aheadSeconds: lease.aheadSeconds, graceSeconds: graceOf({ chain, config }) }]));
-}
-
-function positionsOf({ book }: Desk): Position[] {
-  return book.bands.positions((asset) => {
-    const price = book.usd(asset);
-    return price && Number(price.num) / Number(price.den);
-  });
-}
-
-/** By the chain's pace where none is configured. */
-function graceOf(place: LpChain | undefined): number {
-  return place?.config.graceSeconds ?? ((place?.chain.blockTimeMs ?? 0) >= 12_000 ? 36 : 15);
-}
-
-function bucketsOf(chains: readonly LpChain[], config: LpConfig) {
-  const buffers = new Map(config.chains.map((chain) => [chain.chainId, chain.buffers]));
-  return chains.flatMap(({ chain }) =>
-    chain.tokens
-      .filter(({ symbol }) => symbol in config.assets)
-      .map(({ address, symbol, decimals }) => ({ chainId: chain.id, token: address, asset: symbol, decimals, buffer: parseUnits(buffers.get(chain.id)?.[symbol] ?? '0', decimals) })),
-  );
-}
-
-function limitsOf({ limits }: LpConfig): Limits {
-  const cap = (given: { count?: number | undefined; notionalUsd?: number | undefined } | undefined): Cap => ({
-    ...(given?.count !== undefined && { count: given.count }),
-    ...(given?.notionalUsd !== undefined && { notional: BigInt(given.notionalUsd) * 1_000_000n }),
-  });
-  return Object.fromEntries(Object.entries(limits).map(([name, given]) => [name, cap(given)]));
-}
-
-const DECIMALS = '0x313ce567';
-
-/** Amounts are whole tokens in the configuration and base units on the chain: a wrong number of decimals is money lost by powers of ten. */
-async function checkDecimals(port: ChainPort, config: LpConfig): Promise<void> {
-  for (const { symbol, address, decimals } of port.chain.tokens.filter((token) => token.symbol in config.assets)) {
-    const answer = await port.read(address, DECIMALS);
-    const real = answer === undefined || answer.length < 66 ? undefined : BigInt(answer);
-    if (real === BigInt(decimals)) continue;
-    const says = real === undefined ? 'does not say how many decimals it has' : `has ${real} decimals`;
-    throw new RequestError(`${symbol} at ${address} on ${port.chain.slug} ${says}, and the configuration says ${decimals}. Correct the token's address or decimals, or take it out of the assets.`, { code: 'bad_config', facts: { control: 'fat_finger', chainId: port.chain.id, token: address } });
-  }
-}
-
-/** A chain is ready when its final block shows the escrow: a chain just deployed to is not, for a moment. */
-async function ready(port: ChainPort, clock: Clock): Promise<void> {
-  const untilMs = clock.monotonicMs() + READY_MS;
-  for (;;) {
-    const head = port.head();
-    if (head !== undefined && (await port.hasCode(port.chain.escrow, max(head.number - BigInt(port.chain.depth), 0n)))) return;
-    if (clock.monotonicMs() > untilMs) {
-      const what = head === undefined ? 'no block' : 'no escrow at its configured address';
-      throw new UpstreamError(`Chain ${port.chain.slug} shows ${what}. Check its RPC endpoints and addresses.`, { code: 'chain_unavailable' });
-    }
-    await new Promise<void>((resolve) => clock.after(100, resolve));
-  }
 }

@@ -19,7 +19,7 @@ import { check } from '../pricing/check.ts';
 import { price, type Priced, type PriceInputs } from '../pricing/price.ts';
 import { type LinkDecline, type LinkQuote, type Partial, recipientFor, type Rfq } from '../protocol/link.ts';
 import { orderToMessage } from '../protocol/wire.ts';
-import type { Ask, Book } from './book.ts';
+import type { Ask, Book, BookInputs } from './book.ts';
 import type { LpConfig } from './config.ts';
 import { fatFinger } from './fat-finger.ts';
 import type { Caution, Guard } from './guard.ts';
@@ -31,6 +31,7 @@ import { groupOf, quoteOrder } from './order.ts';
 import { createPoints } from './points.ts';
 import type { LpRisk } from './risk-config.ts';
 import type { Route, Routes } from './route.ts';
+import type { Sharing } from './sharing.ts';
 
 export type Answer = LinkQuote | Partial | LinkDecline;
 
@@ -70,6 +71,8 @@ export interface QuoterDeps {
   bounds: LpRisk['fatFinger'];
   /** Called with every promise, after the hold and before the signature leaves. */
   held(request: HoldRequest): void;
+  /** One inventory with other replicas: a promise is made there too before it is signed. Absent: nothing is waited for. */
+  sharing?: Pick<Sharing, 'promise' | 'unsigned'> | undefined;
 }
 
 export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quoting'>): Quoter {
@@ -119,14 +122,37 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
         if (made.declined !== 'no_inventory' && made.declined !== 'limit') break;
       }
     }
+    if (held.length > 0 && deps.sharing !== undefined) return shared(deps.sharing, rfq, route, times, inputs, held);
     if (held.length > 0) return signed(rfq, route, held);
-    const why = advised(rfq, route, first, inputs, refusal ?? { declined: 'internal' });
+    return refused(rfq, route, times, inputs, refusal ?? { declined: 'internal' });
+  }
+
+  /** Together with the other replicas: what fits there is signed, the rest ends before anybody has seen it. */
+  async function shared(sharing: NonNullable<QuoterDeps['sharing']>, rfq: Rfq, route: Route, times: readonly OrderTimes[], inputs: BookInputs, held: readonly Held[]): Promise<readonly Answer[]> {
+    const refusals = await sharing.promise(held.map(({ request }) => request));
+    const made = held.filter((_, at) => refusals[at] === undefined);
+    for (const each of held) if (!made.includes(each)) sharing.unsigned(each.request);
+    // Much may have happened while we waited; what was promised there and is not signed runs out by itself.
+    const stopped = deps.refusal(route);
+    if (stopped !== undefined) return no(rfq, route, stopped);
+    for (const each of made) announce(rfq, route, each);
+    if (made.length > 0) return signed(rfq, route, made);
+    const why = refusals[0] ?? { declined: 'internal' };
+    const { output } = (held[0] as Held).quoted;
+    const room = why.declined === 'no_inventory' ? why.maxAmount : undefined;
+    return refused(rfq, route, times, inputs, why.maxAmount === undefined ? why : { ...why, maxAmount: (inputs.amount * why.maxAmount) / output }, room);
+  }
+
+  /** Why not, with a size or a ladder that would pass. `most`: of the output, where other replicas leave no more. */
+  function refused(rfq: Rfq, route: Route, times: readonly OrderTimes[], inputs: BookInputs, reason: Decline, most?: bigint): readonly Answer[] {
+    const [first] = times as readonly [OrderTimes];
+    const why = advised(rfq, route, first, inputs, reason, most);
     // A split takes its LPs another round, so a part is offered for as long as a whole at most.
     const last = times.at(-1) ?? first;
     const part = ladders.offer(rfq, route, laterBy(inputs, last.validUntil - first.validUntil), last, why);
     if (part !== undefined) return [part];
     // Another day this size would have passed.
-    const { control } = caution;
+    const control = inputs.evidence.caution.control;
     return no(rfq, route, why.declined === 'size_above_max' && control !== undefined ? { ...why, control } : why);
   }
 
@@ -145,18 +171,24 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     const answered = book.ledger.hold(request, book.settled(route.origin.id));
     // What the ledger names is of what it pays out, whichever side the taker fixed.
     if (isDecline(answered)) return answered.maxAmount === undefined ? answered : { ...answered, maxAmount: (inputs.amount * answered.maxAmount) / quoted.output };
+    const held: Held = { times, order, id, quoteId: random.bytes32(), quoted, request, inputs };
+    if (deps.sharing === undefined) announce(rfq, route, held);
+    return held;
+  }
+
+  /** It is about to be signed. */
+  function announce(rfq: Rfq, route: Route, { times, id, quoteId, quoted, request, inputs }: Held): void {
     deps.held(request);
-    const quoteId = random.bytes32();
     deps.moments.quoted({ orderId: id, quoteId, rfqId: rfq.rfqId, atMs: deps.clock.nowMs(), taker: rfq.taker, route, times, inputs, priced: quoted, hold: request, slice: false });
-    return { times, order, id, quoteId, quoted };
   }
 
   /** A refusal that size is the reason of names a size that passes: found by asking pricing and ledger again, not by proportion. */
-  function advised(rfq: Rfq, route: Route, times: OrderTimes, inputs: PriceInputs, why: Decline): Decline {
+  function advised(rfq: Rfq, route: Route, times: OrderTimes, inputs: PriceInputs, why: Decline, mostOutput?: bigint): Decline {
     if (why.maxAmount === undefined || why.maxAmount <= 0n) return why;
     const tried = (amount: bigint): Trial => {
       const quoted = price({ ...inputs, amount });
       if (isDecline(quoted)) return quoted.declined === 'size_below_min' ? 'tiny' : 'fails';
+      if (mostOutput !== undefined && quoted.output > mostOutput) return 'fails';
       return book.ledger.wouldRefuse(requestOf(rfq, route, times, TRIAL, quoted, deps.gapLoss(route, inputs, quoted))) === undefined ? 'passes' : 'fails';
     };
     // What pricing names it has searched for and found to pass; only the ledger may still object. What the ledger names is a guess.
@@ -227,6 +259,8 @@ interface Held {
   id: Bytes32;
   quoteId: Bytes32;
   quoted: Priced;
+  request: HoldRequest;
+  inputs: PriceInputs;
 }
 
 /** The same request, firm for so many seconds more. */

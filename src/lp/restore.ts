@@ -26,7 +26,7 @@ export interface Restored {
 }
 
 export async function restore(
-  { ports, store, log, nowMs }: { ports: ReadonlyMap<number, ChainPort>; store: Pick<LpStore, 'putAward'>; log: Log; nowMs: number },
+  { ports, store, log, nowMs }: { ports: ReadonlyMap<number, ChainPort>; store: Pick<LpStore, 'putAward' | 'awardsBut'>; log: Log; nowMs: number },
   { opening, options, account }: { opening: Opening; options: LedgerOptions; account: Address },
 ): Promise<Restored> {
   const { clean } = opening;
@@ -53,7 +53,9 @@ async function rebuild({ ports, store, log, nowMs }: Parameters<typeof restore>[
   const left = new Map<string, bigint>();
   const replays: LedgerEvent[] = [];
   const awards: LpAward[] = [];
-  for (const award of stored) {
+  // Another replica may have filled one since the others were read, in a block that counts as final already.
+  const since = await store.awardsBut(stored.map(({ orderId }) => orderId));
+  for (const award of [...stored, ...since]) {
     const slice = ownSlice(award.order, account, chains);
     const [origin, dest] = [slice && ports.get(slice.originChainId), slice && ports.get(slice.destChainId)];
     const [originAt, destAt] = [slice && cursors.get(slice.originChainId), slice && cursors.get(slice.destChainId)];

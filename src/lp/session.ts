@@ -44,6 +44,8 @@ export interface SessionDeps {
   awarded(): void;
   /** It knows who we are from now on. */
   welcomed(): void;
+  /** Its name among several replicas. */
+  replica?: string | undefined;
   /** The venue says that these can no longer execute: the taker took another quote of the same request. */
   released(quoteIds: readonly Bytes32[]): void;
 }
@@ -76,7 +78,7 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     }
     if (accounts.length === 0) return link.reconnect('the venue and this LP have no chain in common');
     const { routes, config } = deps.desk();
-    send({ type: 'hello', solverId: solver.id, kind: solver.kind, name: solver.name, accounts, corridors: [...routes.corridors], maxInFlight: config.quoting.maxInFlight, protocolVersion: LINK_PROTOCOL_VERSION });
+    send({ type: 'hello', solverId: solver.id, ...(deps.replica !== undefined && { replica: deps.replica }), kind: solver.kind, name: solver.name, accounts, corridors: [...routes.corridors], maxInFlight: config.quoting.maxInFlight, protocolVersion: LINK_PROTOCOL_VERSION });
   }
 
   function beat(heartbeatSeconds: number): void {

@@ -2,9 +2,10 @@
 
 import { decodeContext } from '../domain/context.ts';
 import { type Decline, isDecline } from '../domain/decline.ts';
-import type { Hex } from '../domain/hex.ts';
+import type { Bytes32, Hex } from '../domain/hex.ts';
 import { orderId, type StandardOrder } from '../domain/order.ts';
 import { orderTimes } from '../domain/time.ts';
+import type { HoldRequest } from '../inventory/event.ts';
 import { price, type Priced, type PriceInputs } from '../pricing/price.ts';
 import { type Commit, type LinkDecline, recipientFor, type Slice } from '../protocol/link.ts';
 import { orderFromMessage } from '../protocol/wire.ts';
@@ -73,8 +74,20 @@ export function createSlicer(deps: QuoterDeps): Slicer {
     const request = holdOf(mine, order, id, { pair: route.pairName, side: route.lp, notional: mine.priced.notional, gapLoss: deps.gapLoss(route, mine.inputs, mine.priced) });
     const hold = book.ledger.hold(request, book.settled(route.origin.id));
     if (isDecline(hold)) return decline(slice, hold, slice.quoteId);
+    const { sharing } = deps;
+    if (sharing === undefined) return signed(slice, order, offer, mine, request);
+    return sharing.promise([request]).then(([refusal]) => {
+      if (refusal !== undefined) sharing.unsigned(request);
+      const no = refusal ?? deps.refusal(route);
+      return no === undefined ? signed(slice, order, offer, mine, request) : decline(slice, no, slice.quoteId);
+    });
+  }
+
+  /** Held, by all who share the inventory. */
+  function signed(slice: Slice, order: StandardOrder, offer: Offer, mine: PricedSlice, request: HoldRequest): Commit | LinkDecline | Promise<Commit | LinkDecline> {
+    const { rfq, route, times } = offer;
+    const id = request.quoteId as Bytes32;
     deps.held(request);
-    const { rfq, times } = offer;
     deps.moments.quoted({ orderId: id, quoteId: slice.quoteId, rfqId: slice.rfqId, atMs: deps.clock.nowMs(), taker: rfq.taker, route, times, inputs: mine.inputs, priced: mine.priced, hold: request, slice: true });
     const seal = (signature: Hex): Commit => ({
       type: 'commit',

@@ -7,11 +7,13 @@ import type { Clock } from '../ports/clock.ts';
 import type { Transactor } from '../ports/transactor.ts';
 import type { Desk } from './desk.ts';
 import type { Follower } from './follow.ts';
+import type { Lead } from './lead.ts';
 import type { Leases } from './lease.ts';
 import type { Risk } from './risk.ts';
 import type { Route, Routes } from './route.ts';
+import type { Sharing } from './sharing.ts';
 
-export type ReasonKind = 'killed' | 'risk' | 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'reorg' | 'clock' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store';
+export type ReasonKind = 'killed' | 'risk' | 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'reorg' | 'clock' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store' | 'shared';
 
 export interface Reason {
   kind: ReasonKind;
@@ -39,12 +41,15 @@ export interface StandbyDeps {
   transactors: ReadonlyMap<number, Transactor>;
   risk: Pick<Risk, 'kill' | 'stopped' | 'halts'>;
   clock: Clock;
+  /** One of several replicas: how it stands to the others. */
+  sharing?: Pick<Sharing, 'trouble'> | undefined;
+  lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
 }
 
 /** Which control a reason is the doing of. */
 const CONTROL_OF: Partial<Record<ReasonKind, Control>> = { killed: 'kill_switch', paused: 'kill_switch', lag: 'chain_lag', price: 'stale_mid', drift: 'drift' };
 
-export function createStandby({ desk, leases, followers, transactors, risk, clock }: StandbyDeps): Standby {
+export function createStandby({ desk, leases, followers, transactors, risk, clock, sharing, lead }: StandbyDeps): Standby {
   const said = new Map<ReasonKind, string>();
   /** Chains on which nothing is quoted, and chains on which we cannot send: those only matter across chains. */
   let stopped = new Map<number, Reason>();
@@ -64,7 +69,9 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
       const note = said.get(kind);
       if (note !== undefined) return { kind, note };
     }
-    if (leases.lost) return { kind: 'lost', note: 'another process has taken this LP over' };
+    if (leases.lost || lead.over) return { kind: 'lost', note: 'another process has taken this LP over' };
+    const apart = sharing?.trouble();
+    if (apart !== undefined) return apart;
     const [wait] = leases.quarantine();
     return wait && { kind: 'quarantine', note: `restarted after a crash: quotes signed before may be live until ${wait.until}` };
   }
@@ -91,6 +98,8 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
     if (state === undefined) return undefined;
     const { slug } = state.port.chain;
     if (state.native !== undefined && state.native < parseUnits(state.config.minGas, 18)) return { kind: 'gas', note: `${slug}: the operator has ${formatUnits(state.native, 18)} for gas` };
+    // Whoever leads sends for all.
+    if (!lead.mine()) return lead.taken() ? undefined : { kind: 'sender', note: `${slug}: no replica leads at the moment` };
     const transactor = transactors.get(chainId);
     return transactor?.healthy() === true ? undefined : { kind: 'sender', note: `${slug}: no healthy sender` };
   }
@@ -98,6 +107,8 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
   const refusal = (route: Route): Decline | undefined => {
     // Asked itself, not as of the last look: from the instant it is pulled nothing is signed.
     for (const [, detail] of risk.kill.held) return { declined: 'standby', control: 'kill_switch', detail };
+    const apart = sharing?.trouble();
+    if (apart !== undefined) return { declined: 'standby', detail: apart.note };
     const trouble = all ?? stopped.get(route.origin.id) ?? stopped.get(route.dest.id) ?? (route.sameChain ? undefined : (mute.get(route.origin.id) ?? mute.get(route.dest.id)));
     if (trouble === undefined) return risk.stopped(route);
     const { control } = named(trouble);

@@ -59,10 +59,41 @@ export interface Opening {
   curves: unknown;
 }
 
-/** All throw `UpstreamError` when the database does not answer. Writes answer false, and write nothing, once another process has taken over. */
+/** What a replica finds. It has no clean stop to take up: what it promised lies in the shared inventory. */
+export interface Joining extends Opening {
+  clean: null;
+  /** Names the time since which every promise of this LP went through the shared inventory. */
+  generation: string;
+}
+
+/** How the replicas stand, as of a moment ago. */
+export interface Lead {
+  /** This one leads: its writes of what only one may write count. */
+  mine: boolean;
+  /** Some replica leads, perhaps this one. */
+  taken: boolean;
+  /** A process that runs the LP alone has taken it over from all of them. */
+  over: boolean;
+}
+
+/**
+ * All throw `UpstreamError` when the database does not answer. Writes answer false, and write nothing, once another process has taken over.
+ * After `join`, leases and risk are written for this replica alone, an award that nobody has written yet by any replica, and all else by
+ * whoever leads.
+ */
 export interface LpStore {
   /** Takes the store over from whoever had it. From here on every lease counts as unclean until `stop`. */
   open(): Promise<Opening>;
+  /** Takes part as one of several replicas: takes the store from a process that ran the LP alone, and from nobody else. */
+  join(replica: string): Promise<Joining>;
+  /** Takes the lead for so long, or keeps it, where nobody else has it. */
+  lead(leaseMs: number): Promise<Lead>;
+  /** Of this replica's lead: what other writers behind the same fence are opened with. */
+  epoch(): number;
+  /** By chain id, the latest time up to which any process of this LP may have signed. */
+  signedUpTo(): Promise<ReadonlyMap<number, UnixSeconds>>;
+  /** Awards that are not final and none of these, oldest first, a bounded number. */
+  awardsBut(known: readonly Bytes32[]): Promise<LpAward[]>;
   writeLease(chainId: number, lease: Lease): Promise<boolean>;
   /** Inserts or updates by orderId. */
   putAward(award: LpAward): Promise<boolean>;
@@ -73,7 +104,7 @@ export interface LpStore {
   award(orderId: Bytes32): Promise<LpAward | undefined>;
   /** Newest first. */
   listAwards(limit: number): Promise<LpAward[]>;
-  /** Everything of a clean stop in one transaction: the ledger, the cursors, every lease marked clean. */
+  /** Everything of a clean stop in one transaction: the ledger, the cursors, every lease marked clean. A replica gives up its lead, no more. */
   stop(clean: CleanStop): Promise<boolean>;
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -115,6 +115,8 @@ export const zResyncAnswer = z.strictObject({ type: z.literal('resync'), awards:
 export const zHello = z.strictObject({
   type: z.literal('hello'),
   solverId: zId,
+  /** Which of the solver's replicas this is, where it has several: each is connected at the same time, and any may be asked. */
+  replica: z.string().min(1).max(40).optional(),
   kind: z.enum(['lp', 'solver']),
   name: z.string().min(1).max(80),
   /** One entry a chain: whose balance pays, who signs, and the signer's proof over the challenge. */

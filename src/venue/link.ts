@@ -61,9 +61,9 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
   const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers by kind', ['kind']);
 
   liquidity.onRevoked((chainId, account, operator) => {
-    for (const { session } of [...roster.entries()]) {
-      const mine = session?.accounts.get(chainId);
-      if (!session || mine?.account !== account || mine.operator !== operator) continue;
+    for (const session of [...roster.entries()].flatMap(({ sessions }) => sessions)) {
+      const mine = session.accounts.get(chainId);
+      if (mine?.account !== account || mine.operator !== operator) continue;
       roster.leave(session, 'operator revoked on chain');
       session.end(1008, 'operator revoked on chain');
     }
@@ -107,6 +107,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       if (accounts.size === 0) return refuse('not_operator', 'On none of the chains that this key opens may this operator sign for the account it names. Register it with setOperator on the escrow.');
       session = {
         solverId,
+        replica: hello.replica,
         mode: key.mode,
         accounts,
         corridors: hello.corridors.filter((corridor) => parseCorridor(corridor, ours.map(({ chain }) => chain)) !== undefined),
@@ -230,7 +231,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
     };
   }
 
-  return { path: LINK_PATH, keyKinds: ['solver'], maxPayloadBytes: LINK_MAX_PAYLOAD_BYTES, maxPerKey: 4, open };
+  return { path: LINK_PATH, keyKinds: ['solver'], maxPayloadBytes: LINK_MAX_PAYLOAD_BYTES, maxPerKey: 8, open };
 }
 
 /** What a solver needs to keep its promise, its own signature included: it may have lost the memory of it. */

@@ -152,7 +152,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   function entrants({ request, workspace, corridor, input, output }: RfqIntent): Session[] {
     const entries: Entry[] = eligible(roster.entries(), { corridor, workspace: workspace.eligibleSolvers, include: request.solvers?.include ?? null, exclude: request.solvers?.exclude ?? [] });
     const [origin, dest] = [input.chain.id, output.chain.id];
-    return entries.flatMap(({ session }) => (session && session.inFlight < session.maxInFlight && session.accounts.has(origin) && session.accounts.has(dest) ? [session] : []));
+    return entries.flatMap(({ sessions }) => leastBusy(sessions.filter((each) => each.status === 'active' && each.inFlight < each.maxInFlight && each.accounts.has(origin) && each.accounts.has(dest))));
   }
 
   /** What it is ranked by. */
@@ -217,4 +217,9 @@ export const deferredOn = ({ request, output }: Pick<RfqIntent, 'request' | 'out
 function distinct<Q>(quotes: readonly Q[], idOf: (quote: Q) => string): Q[] {
   const seen = new Set<string>();
   return quotes.filter((quote) => !seen.has(idOf(quote)) && seen.add(idOf(quote)));
+}
+
+/** Of a solver's replicas the one with the least to do is asked, and no other. */
+function leastBusy([first, ...others]: readonly Session[]): Session[] {
+  return first === undefined ? [] : [others.reduce((least, each) => (each.inFlight < least.inFlight ? each : least), first)];
 }

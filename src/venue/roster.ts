@@ -22,6 +22,8 @@ export const SOLVERS_TOPIC = 'solvers';
 /** A solver's live connection, as the rest of the venue sees it. */
 export interface Session {
   readonly solverId: string;
+  /** Which of the solver's replicas this is; absent: it has but one. */
+  readonly replica?: string | undefined;
   /** Of its key: it hears of such requests and orders only. */
   readonly mode: KeyMode;
   /** LP account and its operator, by chain. */
@@ -47,7 +49,10 @@ export interface Entry extends Entrant {
   disabled: boolean;
   firstSeenAtMs: number | null;
   lastQuoteAtMs: number | null;
+  /** The one that speaks for it: active if any is. */
   session: Session | undefined;
+  /** One for each of its replicas, in the order in which they came. */
+  sessions: readonly Session[];
   breaker: Breaker;
   settled: number;
   faded: number;
@@ -66,9 +71,9 @@ interface Presence {
 export interface Roster {
   entries(): Iterable<Entry>;
   entry(solverId: string): Entry | undefined;
-  /** A solver has proven who it is. An older connection of the same solver is closed. false: it may not join. */
+  /** A solver has proven who it is. An older connection of the same replica of it is closed. false: it may not join. */
   join(session: Session): boolean;
-  /** Its connection is gone; ignored when a newer one has taken its place. */
+  /** A connection of it is gone; ignored when a newer one has taken its place. */
   leave(session: Session, reason: string): void;
   say(session: Session, status: 'active' | 'standby', note: string | null): void;
   fault(solverId: string, kind: Fault): void;
@@ -170,6 +175,14 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
 
   const onboarded = new Map<string, readonly string[] | null>();
 
+  /** Who speaks for the solver from now on: whoever did, for as long as no other is more able to. */
+  function choose(entry: Entry, sessions: readonly Session[]): void {
+    entry.sessions = sessions;
+    const spoke = entry.session !== undefined && sessions.includes(entry.session) ? entry.session : undefined;
+    entry.session = spoke?.status === 'active' ? spoke : (sessions.find(({ status }) => status === 'active') ?? spoke ?? sessions[0]);
+    entry.corridors = corridorsOf(onboarded.get(entry.id) ?? null, entry.session);
+  }
+
   async function reload(): Promise<void> {
     const records = await store.listSolvers();
     const seen = new Set<string>();
@@ -180,7 +193,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     for (const entry of entries.values()) {
       if (seen.has(entry.id)) continue;
       entries.delete(entry.id);
-      entry.session?.end(1008, 'no longer on the roster');
+      for (const session of entry.sessions) session.end(1008, 'no longer on the roster');
     }
   }
 
@@ -189,14 +202,14 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     const entry = entries.get(record.id);
     if (!entry) {
       const { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs } = record;
-      entries.set(id, { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs, corridors: corridorsOf(record.corridors, undefined), status: 'offline', note: null, session: undefined, breaker: createBreaker(breakerOptions), settled: 0, faded: 0, elsewhere: new Map() });
+      entries.set(id, { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs, corridors: corridorsOf(record.corridors, undefined), status: 'offline', note: null, session: undefined, sessions: [], breaker: createBreaker(breakerOptions), settled: 0, faded: 0, elsewhere: new Map() });
       return;
     }
     Object.assign(entry, { name: record.name, kind: record.kind, disabled: record.disabled, firstSeenAtMs: entry.firstSeenAtMs ?? record.firstSeenAtMs });
     // It may have quoted at another replica.
     if ((record.lastQuoteAtMs ?? 0) > (entry.lastQuoteAtMs ?? 0)) entry.lastQuoteAtMs = record.lastQuoteAtMs;
     entry.corridors = corridorsOf(record.corridors, entry.session);
-    if (entry.disabled) entry.session?.end(1008, 'disabled by the venue');
+    if (entry.disabled) for (const session of entry.sessions) session.end(1008, 'disabled by the venue');
     update(entry);
   }
 
@@ -212,10 +225,9 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     join(session) {
       const entry = entries.get(session.solverId);
       if (!entry || entry.disabled) return false;
-      const older = entry.session;
-      entry.session = session;
+      const older = entry.sessions.find(({ replica }) => replica === session.replica);
+      choose(entry, [...entry.sessions.filter((each) => each !== older), session]);
       older?.end(1008, 'another connection of this solver took over');
-      entry.corridors = corridorsOf(onboarded.get(entry.id) ?? null, session);
       const nowMs = clock.nowMs();
       entry.firstSeenAtMs ??= nowMs;
       store.solverSeen(entry.id, nowMs).catch((error: unknown) => log.warn({ solver: entry.id, error }, 'first sight of a solver could not be kept'));
@@ -224,16 +236,17 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     },
     leave(session, reason) {
       const entry = entries.get(session.solverId);
-      if (!entry || entry.session !== session) return;
-      entry.session = undefined;
-      entry.corridors = corridorsOf(onboarded.get(entry.id) ?? null, undefined);
-      update(entry, reason);
+      if (!entry?.sessions.includes(session)) return;
+      choose(entry, entry.sessions.filter((each) => each !== session));
+      update(entry, entry.session === undefined ? reason : undefined);
     },
     say(session, status, note) {
       session.status = status;
       session.note = note;
       const entry = entries.get(session.solverId);
-      if (entry?.session === session) update(entry);
+      if (!entry?.sessions.includes(session)) return;
+      choose(entry, entry.sessions);
+      update(entry);
     },
     fault(solverId, kind) {
       const entry = entries.get(solverId);
@@ -310,7 +323,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     },
     async stop() {
       cancelTick();
-      for (const entry of entries.values()) entry.session?.end(1012, 'the venue is restarting');
+      for (const { sessions } of entries.values()) for (const session of sessions) session.end(1012, 'the venue is restarting');
       await unsubscribe?.();
     },
   };

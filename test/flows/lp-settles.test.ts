@@ -29,11 +29,12 @@ let venue: ScriptedVenue;
 let lp: LpNode;
 let generation = 0;
 
-async function startLp(): Promise<LpNode> {
+/** `alone`: in one process even where the LP runs in several. */
+async function startLp({ alone = false } = {}): Promise<LpNode> {
   generation += 1;
   const transactors = await testTransactors({ devnet, postgres, operator, owner: `lp-${generation}` });
   const config = lpConfig(devnet, owner.address, { quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 }, lease: { aheadSeconds: 4 }, reconcileSeconds: 1 });
-  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_settles', config, transactors, proofs: willingAttesters });
+  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_settles', config, transactors, proofs: willingAttesters, alone });
   await node.start();
   return node;
 }
@@ -201,7 +202,7 @@ test('after a crash: nothing is signed until every forgotten promise has lapsed,
   const [paid, weth] = [bucket(there, 'usdc').onchain, bucket(here, 'weth').onchain];
   venue.awards = [awardOf(crossed), awardOf(later)];
   await here.send(keeper.address, here.chain.escrow, openForCall(crossed.order, crossed.funding));
-  lp = await startLp();
+  lp = await startLp({ alone: true });
   expect(lp.status()).toMatchObject({ status: 'standby' });
   expect(lp.status().reasons.map(({ kind }) => kind)).toContain('quarantine');
   // Opened only now, so that the first process cannot have stored it: the second fills it, once the first has given back the sender.

@@ -1,5 +1,6 @@
 /** An LP as its process would run it, over a real database, real chains and a real WebSocket; only its venue and its prices are played. */
 
+import { randomUUID } from 'node:crypto';
 import { createTransactor } from '../../src/adapters/evm/transactor.ts';
 import { createConstantFeed } from '../../src/adapters/feeds/constant.ts';
 import { createJournalStore } from '../../src/adapters/postgres/journal-store.ts';
@@ -7,6 +8,7 @@ import { createLpStore } from '../../src/adapters/postgres/lp-store.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
+import { createSharedInventory } from '../../src/adapters/redis/shared-inventory.ts';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
@@ -18,6 +20,8 @@ import type { PricingPlugin } from '../../src/pricing/plugin.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import type { Devnet, TestAccount } from './devnet.ts';
 import type { TestPostgres } from './postgres.ts';
+import { asOne } from './lp-replicas.ts';
+import { startRedis, type TestRedis } from './redis.ts';
 import { silentLog, silentMetrics } from './silent.ts';
 import { UNLIMITED } from './unlimited.ts';
 
@@ -52,7 +56,11 @@ async function seen({ anvil, port }: Devnet['chains'][number]): Promise<void> {
   while ((port.head()?.number ?? -1n) < mined) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-export async function createTestLp({ devnet, postgres, venueUrl, operator, schema, config, transactors = new Map(), proofs, plugin, prices = { ETHUSD: '2500' }, more = {} }: {
+/** How many replicas of each LP the flows run on: npm run test:lp-replicas says two. */
+const REPLICAS = Number(process.env['FIRMQUOTE_TEST_LP_REPLICAS'] ?? 1);
+let redis: Promise<TestRedis> | undefined;
+
+interface TestLpGiven {
   devnet: Devnet;
   postgres: TestPostgres;
   venueUrl: string;
@@ -66,7 +74,32 @@ export async function createTestLp({ devnet, postgres, venueUrl, operator, schem
   prices?: Record<string, string>;
   /** In place of what is made here. */
   more?: Partial<LpNodeDeps>;
-}): Promise<LpNode> {
+  /** In one process, whatever the flows run on: it takes over from all replicas. */
+  alone?: boolean;
+}
+
+export async function createTestLp(given: TestLpGiven): Promise<LpNode> {
+  if (REPLICAS === 1 || given.alone === true) return createNode(given);
+  const { url } = await (redis ??= startRedis());
+  const names = Array.from({ length: REPLICAS }, (_, at) => String.fromCharCode(97 + at));
+  return asOne(await Promise.all(names.map((replica) => createReplica(given, { redisUrl: url, replica }))));
+}
+
+/** One of several replicas of an LP. Its connection to the shared inventory ends with it. */
+export async function createReplica({ more = {}, transactors = new Map(), ...given }: TestLpGiven, { redisUrl, replica }: { redisUrl: string; replica: string }): Promise<LpNode> {
+  const inventory = createSharedInventory({ clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics }, { url: redisUrl, name: given.schema, timeoutMs: 5_000 });
+  const own = transactors.size === 0 ? transactors : await testTransactors({ ...given, owner: `${replica} ${randomUUID()}` });
+  const node = await createNode({ ...given, transactors: own, more: { ...more, shared: { inventory, replica, leadMs: 2_000 } } });
+  return {
+    ...node,
+    async stop() {
+      await node.stop();
+      await inventory.close();
+    },
+  };
+}
+
+async function createNode({ devnet, postgres, venueUrl, operator, schema, config, transactors = new Map(), proofs, plugin, prices = { ETHUSD: '2500' }, more = {} }: TestLpGiven): Promise<LpNode> {
   const db = await postgres.database(schema, LP_MIGRATIONS);
   await Promise.all(devnet.chains.map(seen));
   return createLpNode(

@@ -45,8 +45,21 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const waiting = new Map<string, (answer: Answer) => void>();
   const early = new Map<string, Answer[]>();
-  let socket: WebSocket | undefined;
+  /** Replicas of the LP that are connected, with what each said last. */
+  const sockets = new Map<WebSocket, Message<'status', FromSolver> | undefined>();
+  /** Who offered a ladder: its slice is asked of nobody else. */
+  const offered = new Map<string, WebSocket>();
+  let turn = 0;
   let hello: Hello | undefined;
+
+  /** As a venue picks: the active ones in turn. */
+  function picked(): WebSocket {
+    const active = [...sockets].filter(([, status]) => status?.status === 'active').map(([client]) => client);
+    const from = active.length > 0 ? active : [...sockets.keys()];
+    const client = from[(turn += 1) % Math.max(1, from.length)];
+    if (client === undefined) throw new Error('no LP is connected');
+    return client;
+  }
 
   const venue: ScriptedVenue = {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -83,10 +96,12 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
       return new Promise((resolve) => waiting.set(rfqId, resolve));
     },
     send(message) {
-      if (socket === undefined) throw new Error('no LP is connected');
-      socket.send(JSON.stringify(message));
+      const text = JSON.stringify(message);
+      if (message.type === 'slice') (offered.get(message.rfqId) ?? picked()).send(text);
+      else if (message.type === 'rfq' || message.type === 'award') picked().send(text);
+      else for (const client of sockets.keys()) client.send(text);
     },
-    drop: () => socket?.terminate(),
+    drop: () => sockets.forEach((_, client) => client.terminate()),
     async stop() {
       for (const client of server.clients) client.terminate();
       await new Promise((resolve) => server.close(resolve));
@@ -94,7 +109,8 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
   };
 
   server.on('connection', (client, request) => {
-    socket = client;
+    sockets.set(client, undefined);
+    client.on('close', () => sockets.delete(client));
     hello = undefined;
     venue.keys.push(request.headers['x-api-key'] as string | undefined);
     const say = (message: FromVenue) => client.send(JSON.stringify(message));
@@ -107,13 +123,18 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
         hello = message;
         say({ type: 'welcome', sessionId: 's1', heartbeatSeconds: 5 });
       } else if (message.type === 'ping') say({ type: 'pong' });
-      else if (message.type === 'status') venue.statuses.push(message);
+      else if (message.type === 'status') {
+        sockets.set(client, message);
+        // One of them that prices is enough for the LP to be active.
+        venue.statuses.push([...sockets.values()].find((status) => status?.status === 'active') ?? message);
+      }
       else if (message.type === 'fill') venue.fills.push(message);
       else if (message.type === 'levels') venue.levels.push(message);
       else if (message.type === 'resync') {
         venue.resyncs += 1;
         say({ type: 'resync', awards: venue.awards });
       } else if ('rfqId' in message) {
+        if (message.type === 'partial') offered.set(message.rfqId, client);
         const resolve = waiting.get(message.rfqId);
         waiting.delete(message.rfqId);
         if (resolve) resolve(message);

@@ -5,7 +5,7 @@ import { zLpConfig } from '../../lp/config.ts';
 import { wantedOf } from '../../lp/market.ts';
 import { problemsOf } from '../../lp/problems.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
-import { zAddress, zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource } from '../config/parts.ts';
+import { zAddress, zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
 
 const zLpNetwork = zChain.extend({
   maxFeeGwei: z.number().positive().default(500),
@@ -22,6 +22,18 @@ const zAdmin = z.strictObject({
   tokenFile: z.string().min(1).nullable().default(null),
 });
 
+/** Several processes as one LP: the same configuration, operator, accounts and database, one inventory through Redis. */
+const zReplicas = z.strictObject({
+  /** null: this process runs the LP alone. */
+  redisUrl: zSecretText.nullable().default(null),
+  /** This process's own among them, the same after a restart. */
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/).default('a'),
+  /** How long Redis may take to answer before it counts as away and nothing is signed. */
+  timeoutMs: z.int().min(5).max(10_000).default(150),
+  /** How long the replica that fills may be silent before another one takes its place. */
+  leadSeconds: z.int().min(1).max(60).default(3),
+});
+
 /** Where a running LP is found, whatever else its file says: it must be stopped even while somebody is half way through editing it. */
 export const zLpDoors = z.object({ ops: zOps.prefault({}), admin: zAdmin.prefault({}) });
 
@@ -32,6 +44,7 @@ export const zLpAppConfig = z
     admin: zAdmin.prefault({}),
     log: zLogSection.prefault({}),
     database: zDatabase('firmquote_lp').prefault({}),
+    replicas: zReplicas.prefault({}),
     keys: z.strictObject({
       /** Signs quotes and fills; can never withdraw. The owner's key has no place here. */
       operator: zKeySource,

@@ -9,20 +9,23 @@ import { createJournalStore } from '../../adapters/postgres/journal-store.ts';
 import { createLpStore } from '../../adapters/postgres/lp-store.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
+import { createSharedInventory } from '../../adapters/redis/shared-inventory.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { createLinkClient } from '../../adapters/ws/link-client.ts';
 import { wantedOf } from '../../lp/market.ts';
-import { createLpNode } from '../../lp/node.ts';
+import { createLpNode, type Shared } from '../../lp/node.ts';
 import type { JournalStore } from '../../ports/journal-store.ts';
 import type { Link } from '../../ports/link.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { LpStore } from '../../ports/lp-store.ts';
 import type { TxStore } from '../../ports/store.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds, createSequencers } from '../feeds.ts';
-import { openSecret, openSigner, SecretError } from '../keys.ts';
+import { expand, openSecret, openSigner, type SecretContext, SecretError } from '../keys.ts';
 import { createTransactors, openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
 import { createProofs } from '../proofs.ts';
@@ -75,6 +78,8 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
     const senders = createTransactors(config.networks, chains, { signers: [signer], store: transactions, log, metrics });
     const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
     if (life.stopping) return;
+    const shared = openShared(config, { metrics, log, secrets });
+    if (shared !== undefined) life.onStop('shared inventory', () => shared.inventory.close());
     const node = createLpNode(
       {
         chains,
@@ -91,6 +96,7 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
         clock: systemClock,
         log,
         metrics,
+        ...(shared && { shared }),
         proofs: createProofs(config.attesters, { chains, log, metrics }),
         // What the operator does at the admin door is written down there, with who it was.
         killed: (by, note) => void (by !== 'operator' && journal.note(`kill switch (${by})`, 'kill', { note })),
@@ -132,4 +138,13 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
 function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
   if (keys.operatorMayBeOwner || !lp.chains.some(({ account }) => account === operator)) return;
   throw new SecretError(`The operator's key is the key of the account ${operator} itself, which can withdraw everything. Make another one (firmquote keystore new FILE), allow it on the chain (firmquote lp operator set), and configure that. For development: keys.operatorMayBeOwner.`);
+}
+
+/** Where the LP runs in several processes: the inventory that they have in common. */
+function openShared({ replicas, lp }: LpAppConfig, { metrics, log, secrets }: { metrics: Metrics; log: Log; secrets: SecretContext }): Shared | undefined {
+  if (replicas.redisUrl === null) return undefined;
+  const url = expand(replicas.redisUrl, secrets);
+  secrets.redactor.hide(url);
+  const inventory = createSharedInventory({ clock: systemClock, random: systemRandom, log, metrics }, { url, name: `${lp.solver.id}:${lp.chains[0]?.account ?? ''}`, timeoutMs: replicas.timeoutMs });
+  return { inventory, replica: replicas.name, leadMs: replicas.leadSeconds * 1000 };
 }

@@ -1,6 +1,7 @@
 /** Tables of an LP: one row says who owns the store; awards, leases and the clean stop hang on it. */
 
 import type { Migration } from '../migrate.ts';
+import { LP_REPLICA_MIGRATIONS } from './lp-replicas.ts';
 
 export const LP_MIGRATIONS: readonly Migration[] = [
   {
@@ -178,4 +179,5 @@ export const LP_MIGRATIONS: readonly Migration[] = [
       alter table lp_owner alter column clean set storage external;
     `,
   },
+  ...LP_REPLICA_MIGRATIONS,
 ];
