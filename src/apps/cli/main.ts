@@ -21,8 +21,8 @@ program
   .command('venue')
   .description('serve quotes, orders and history; settle what was accepted')
   .addOption(configOption())
-  .addOption(new Option('--role <role>', 'which half to run').choices(['api', 'worker', 'all']).default('all'))
-  .action(async (options: { config: string; role: 'api' | 'worker' | 'all' }) => (await import('../venue/main.ts')).runVenue(options));
+  .addOption(new Option('--role <role>', 'which half to run, whatever the configuration says').choices(['api', 'worker', 'all']))
+  .action(async (options: { config: string; role?: 'api' | 'worker' | 'all' }) => (await import('../venue/main.ts')).runVenue(options));
 
 program.addCommand(lpCommand());
 program.addCommand(simCommand());
