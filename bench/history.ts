@@ -26,9 +26,10 @@ import { systemClock } from '../src/adapters/system/clock.ts';
 import { systemRandom } from '../src/adapters/system/random.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import type { Route } from '../src/ports/http.ts';
+import { createAdmission } from '../src/venue/admission.ts';
 import { createGate } from '../src/venue/gate.ts';
 import { createKeyring, mintKey } from '../src/venue/keys.ts';
-import { RATES } from '../src/venue/options.ts';
+import { ADMISSION, RATES } from '../src/venue/options.ts';
 import { tradesExportRoute } from '../src/venue/routes/trades-export.ts';
 import { tradesRoute } from '../src/venue/routes/trades.ts';
 import { createScreening } from '../src/venue/screening.ts';
@@ -66,7 +67,8 @@ const [span] = await db.query<{ first: number; last: number; n: number }>('selec
 if (!span) throw new Error('no trades');
 
 const keyring = createKeyring({ store, bus: createPostgresBus(db, silentLog), clock: systemClock, log: silentLog });
-const gate = createGate({ keyring, clock: systemClock, metrics: silentMetrics }, { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 });
+const places = createAdmission({ clock: systemClock, metrics: silentMetrics, databaseWaitMs: () => db.waitMs() }, ADMISSION);
+const gate = createGate({ keyring, places, clock: systemClock, metrics: silentMetrics }, { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 });
 const history = createHistory({ store, chains: new Map(chains.map((one) => [one.id, one])), screening: createScreening({ screeners: [], metrics: silentMetrics }), nativeSymbol: () => 'ETH', clock: systemClock });
 const nothing: Route = { ...tradesRoute({ history }), path: '/api/v1/workspaces/:id/nothing', handle: () => ({ items: [], total: 0, offset: 0, limit: 0 }) } as unknown as Route;
 const http = await startHttp({ routes: [tradesRoute({ history }), tradesExportRoute({ history }), nothing] as unknown as Route[], doors: [], gate, clock: systemClock, log: silentLog }, { port: 0 });

@@ -104,9 +104,9 @@ function timed(link: Link): Link {
     start: (listener) =>
       link.start({
         ...listener,
-        frame(text) {
+        frame(text, waitedMs) {
           const started = performance.now();
-          listener.frame(text);
+          listener.frame(text, waitedMs);
           if (options.signer === 'native' && text.startsWith('{"type":"rfq"')) paths.push((performance.now() - started) * 1_000);
         },
       }),

@@ -40,7 +40,7 @@ if (process.send) process.once('message', (job) => void drive(job as Job));
 else await measure();
 
 async function measure(): Promise<void> {
-  const v = await startTestVenue({ fsync: true, rates: { quotesPerSecond: 1e6, submitsPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 }, fanOut: { maxRequests: 10_000 } });
+  const v = await startTestVenue({ fsync: true, rates: { quotesPerSecond: 1e6, submitsPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 } });
   const { chain, usdc } = v.chain;
   const [taker, relayer] = [account(1), account(9_001)];
   await v.chain.fund(taker.address, 1_000_000_000n);

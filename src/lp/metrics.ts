@@ -12,6 +12,7 @@ export interface LpMetrics {
   answers: Counter;
   quotes: Counter;
   declines: Counter;
+  late: Counter;
   quoteSeconds: Histogram;
   slices: Counter;
   awards: Counter;
@@ -40,6 +41,7 @@ export function createLpMetrics(metrics: Metrics): LpMetrics {
     answers: metrics.counter('firmquote_lp_answers_total', 'Requests answered, by kind of answer', ['kind']),
     quotes: metrics.counter('firmquote_lp_quotes_total', 'Quotes given; a request is quoted at several firm times'),
     declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', ['reason']),
+    late: metrics.counter('firmquote_lp_late_total', 'Requests declined because no answer could be in time'),
     quoteSeconds: metrics.histogram('firmquote_lp_quote_seconds', 'From the request in to the answer out', LATENCY_SECONDS),
     slices: metrics.counter('firmquote_lp_slices_total', 'Slices of splits, by answer', ['kind']),
     awards: metrics.counter('firmquote_lp_awards_total', 'Awards that ended, by outcome', ['outcome', 'kind']),

@@ -50,6 +50,9 @@ export interface SessionDeps {
   released(quoteIds: readonly Bytes32[]): void;
 }
 
+/** A request that has waited for more than this share of its time gets no answer that could still be in time. */
+const IN_TIME = 0.8;
+
 export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'solver'>): Session {
   const { link, clock, metrics } = deps;
   const log = deps.log.child({ venue: link.name });
@@ -89,11 +92,18 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     });
   }
 
+  /** The venue has gone on without us; it hears why, and nothing is held or signed for it. */
+  function tooLate(question: Rfq | Slice, quoteId?: Bytes32): void {
+    metrics.late.add();
+    send(decline(question, { declined: 'limit' }, quoteId));
+  }
+
   const asked = answering(
     (rfq: Rfq) => deps.desk().quoter.answer(rfq),
     (rfq, answers, tookMs) => {
       // Too late is worth nothing to the venue; the hold stays, for a signature that nobody has would be worse assumed dead.
-      if (tookMs <= rfq.deadlineMs) for (const answer of answers) link.send(answer.type === 'quote' ? plainQuote(answer) : JSON.stringify(answer));
+      if (tookMs > rfq.deadlineMs) tooLate(rfq);
+      else for (const answer of answers) link.send(answer.type === 'quote' ? plainQuote(answer) : JSON.stringify(answer));
       metrics.quoteSeconds.observe(tookMs / 1000);
       const [first] = answers;
       if (first?.type === 'quote') metrics.quotes.add({}, answers.length);
@@ -141,7 +151,7 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     };
   }
 
-  function frame(text: string): void {
+  function frame(text: string, waitedMs: number): void {
     heardMs = clock.monotonicMs();
     const read = readFromVenue(text);
     if (!read.ok) {
@@ -153,9 +163,9 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     const { message } = read;
     switch (message.type) {
       case 'rfq':
-        return asked(message);
+        return waitedMs < message.deadlineMs * IN_TIME ? asked(message) : tooLate(message);
       case 'slice':
-        return sliced(message);
+        return waitedMs < message.deadlineMs * IN_TIME ? sliced(message) : tooLate(message, message.quoteId);
       case 'ping':
         return void send({ type: 'pong' });
       case 'challenge':

@@ -32,12 +32,20 @@ export interface Download {
 /** Which bucket a request drinks from. */
 export type RateClass = 'quote' | 'submit' | 'read' | 'socket';
 
+/** What a request asks of the machine: each kind has places of its own. `memory` is a read that no database is asked for. */
+export type LoadKind = 'quote' | 'preflight' | 'submit' | 'read' | 'memory' | 'export' | 'socket' | 'subscribe';
+
+/** Gives a place back; calling it again does nothing. */
+export type Release = () => void;
+
 export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = ApiKey> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Fastify's spelling, such as `/api/v1/rfq/orders/:id`. */
   path: string;
   keyKinds: readonly DoorKind[];
   rate: RateClass;
+  /** By default that of its rate. */
+  load?: LoadKind;
   summary: string;
   tag: string;
   body?: Schema<Body>;
@@ -67,6 +75,8 @@ export interface Gate<Key = ApiKey> {
   knock(ip: string): void;
   /** Key and rate, before anything of a body is read. Throws `ApiError`. Synchronous whenever the key is known already. */
   admit(apiKey: string | undefined, door: { keyKinds: readonly DoorKind[]; rate: RateClass }): Admission<Key> | Promise<Admission<Key>>;
+  /** A place to work, asked for after `admit` and before anything else. Throws `ApiError` when there is none: 429 for the caller's own excess, 503 for ours. */
+  enter(kind: LoadKind, keyId: string): Release | Promise<Release>;
   /** Calls back, once, when this key is revoked: whatever it holds open ends then. Returns how to stop watching. */
   watch(key: Key, revoked: () => void): () => void;
 }

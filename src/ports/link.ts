@@ -3,8 +3,8 @@
 export interface LinkListener {
   /** Connected anew: nothing of an earlier connection's conversation holds. */
   opened(): void;
-  /** One text frame, in order. Must not throw. */
-  frame(text: string): void;
+  /** One text frame, in order, which has waited here so many milliseconds since it came. Must not throw. */
+  frame(text: string, waitedMs: number): void;
   /** The connection is gone; the next attempt follows by itself unless the link was stopped. */
   closed(reason: string): void;
 }

@@ -27,7 +27,7 @@ function createHandClock() {
   return { clock, pass };
 }
 
-const session = (solverId: string): Session => ({ solverId, mode: 'test', accounts: new Map(), corridors: [], maxInFlight: 10, status: 'active', note: null, inFlight: 0, send: () => {}, end: () => {} });
+const session = (solverId: string): Session => ({ solverId, mode: 'test', accounts: new Map(), corridors: [], maxInFlight: 10, status: 'active', note: null, inFlight: 0, keepsUp: () => true, send: () => {}, end: () => {} });
 const decline = (rfqId: string): LinkDecline => ({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
 const OPTIONS = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 0 };
 

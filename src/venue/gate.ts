@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Admission, DoorKind, Gate, RateClass } from '../ports/http.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { ApiKey } from '../ports/store.ts';
+import type { Admission as Places } from './admission.ts';
 import { createBuckets, type Take } from './buckets.ts';
 import type { Keyring } from './keys.ts';
 import type { RateOptions } from './options.ts';
@@ -18,7 +19,7 @@ export interface VenueGate extends Gate {
   shared(soon: () => void): Shared;
 }
 
-export function createGate({ keyring, clock, metrics }: { keyring: Keyring; clock: Clock; metrics: Metrics }, rates: RateOptions): VenueGate {
+export function createGate({ keyring, places, clock, metrics }: { keyring: Keyring; places: Places; clock: Clock; metrics: Metrics }, rates: RateOptions): VenueGate {
   const burst = rates.burst;
   const addresses = createBuckets(clock, { perSecond: rates.perIpPerSecond, burst });
   const trusted = new Set(rates.trustedIps);
@@ -65,6 +66,7 @@ export function createGate({ keyring, clock, metrics }: { keyring: Keyring; cloc
       const found = keyring.find(apiKey);
       return found instanceof Promise ? found.then((key) => judge(key, door)) : judge(found, door);
     },
+    enter: (kind, keyId) => places.enter(kind, keyId),
     watch: (key, revoked) => keyring.watch(key, revoked),
     shared(tell) {
       soon = tell;

@@ -9,7 +9,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Random } from '../ports/random.ts';
 import type { ApiKey, Workspace } from '../ports/store.ts';
-import { ApiError, invalid } from '../protocol/errors.ts';
+import { invalid } from '../protocol/errors.ts';
 import type { ProductUnavailable, QuoteRequest } from '../protocol/quote.ts';
 import { chainNow } from './chain-now.ts';
 import type { Market, Markets } from './markets.ts';
@@ -65,10 +65,9 @@ export interface ReceptionDeps {
 const PARTIES = { taker: ['body', 'taker'], receiver: ['body', 'receiver'] } as const;
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1];
 
-export function createReception({ chains, markets, roster, screening, openQuotes, clock, random, metrics }: ReceptionDeps, { maxRequests, maxValiditySeconds }: Pick<FanOutOptions, 'maxRequests' | 'maxValiditySeconds'>, rates: Pick<RateOptions, 'openQuotes' | 'openNotionalUsd'>): Reception {
+export function createReception({ chains, markets, roster, screening, openQuotes, clock, random, metrics }: ReceptionDeps, { maxValiditySeconds }: Pick<FanOutOptions, 'maxValiditySeconds'>, rates: Pick<RateOptions, 'openQuotes' | 'openNotionalUsd'>): Reception {
   const asked = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests by result', ['result']);
   const seconds = metrics.histogram('firmquote_venue_quote_seconds', 'Time to answer a quote request', SECONDS);
-  let atWork = 0;
 
   async function answer(request: QuoteRequest, key: ApiKey, workspace: Workspace, offer: (intent: Intent) => Promise<Offer>): Promise<string> {
     const startedMs = clock.monotonicMs();
@@ -124,19 +123,5 @@ export function createReception({ chains, markets, roster, screening, openQuotes
     return false;
   }
 
-  return {
-    /** Load is shed here, early and typed: a taker that waits too long for a price has no use for it. */
-    async receive(...call) {
-      if (atWork >= maxRequests) {
-        asked.add({ result: 'shed' });
-        throw new ApiError('unavailable', 'The venue is answering as many quote requests as it can. Ask again in a second.', { retryAfterSeconds: 1 });
-      }
-      atWork++;
-      try {
-        return await answer(...call);
-      } finally {
-        atWork--;
-      }
-    },
-  };
+  return { receive: answer };
 }

@@ -51,7 +51,9 @@ export interface LinkDeps {
 
 const HANDSHAKE_MS = 10_000;
 /** A solver that does not read is as good as gone. */
-const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+/** What waits to be read for longer than a request lives is not worth adding to: such a solver is not asked until it has caught up. */
+const BUSY_BYTES = 128 * 1024;
 const MAX_FRAMES_PER_SECOND = 50_000;
 /** A frame of the link holds 64 KB; awards of a resync travel in pieces well below that. */
 const RESYNC_PIECE_CHARS = 40_000;
@@ -116,6 +118,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         status: 'standby',
         note: null,
         inFlight: 0,
+        keepsUp: () => socket.bufferedBytes() < BUSY_BYTES,
         send(text) {
           if (socket.bufferedBytes() > MAX_BUFFERED_BYTES) socket.terminate();
           else socket.send(text);

@@ -2,6 +2,7 @@
 
 import type { AssetId } from '../domain/asset.ts';
 import type { SealKey } from '../auction/seal.ts';
+import type { LoadKind } from '../ports/http.ts';
 
 export interface ChainSettings {
   /** Who lands transactions here. `apiSubmit` turns into `walletBroadcast` while the relayer cannot pay. */
@@ -33,6 +34,7 @@ export interface VenueOptions {
   rates?: Partial<RateOptions>;
   breaker?: Partial<BreakerOptions>;
   sockets?: Partial<SocketOptions>;
+  admission?: Partial<AdmissionOptions>;
   levels?: Partial<LevelsOptions>;
 }
 
@@ -59,8 +61,6 @@ export interface FanOutOptions {
   shortValiditySeconds: number;
   /** Further from the reference than this carries warning 1001. */
   farFromMidBps: number;
-  /** Requests at work at once in this process; more are shed with 503 before they cost anything. */
-  maxRequests: number;
 }
 
 export interface RateOptions {
@@ -88,9 +88,26 @@ export interface BreakerOptions {
   forgiveAfterMs: number;
 }
 
+/** How much may be at work at once in this process; what is beyond it is refused with 429 or 503 before it costs anything. */
+export interface AdmissionOptions {
+  /** Requests at work, by kind. */
+  places: Readonly<Record<LoadKind, number>>;
+  /** Requests that may wait for a place, by kind, and for how long. */
+  waiting: Readonly<Record<LoadKind, number>>;
+  maxWaitMs: number;
+  /** While the event loop is this late, quotes and exports begin to be refused; at twice this, all of them. Submissions come last. */
+  shedAtLagMs: number;
+  /** While a statement waits this long for a connection, what needs the database begins to be refused. */
+  shedAtDatabaseWaitMs: number;
+  /** Submissions and preflights that may wait for one chain's node. */
+  perChain: number;
+}
+
 export interface SocketOptions {
   pingEveryMs: number;
   maxBufferedBytes: number;
+  /** Of all event streams together: beyond it those that lag most are closed. */
+  maxTotalBufferedBytes: number;
   maxPerKey: number;
   /** Frames that one client may send per second. */
   maxFramesPerSecond: number;
@@ -106,9 +123,17 @@ export interface LevelsOptions {
   maxPerSecond: number;
 }
 
-export const FAN_OUT: FanOutOptions = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 1, maxSplitParts: 4, maxValiditySeconds: 600, shortValiditySeconds: 4, farFromMidBps: 200, maxRequests: 512 };
+export const FAN_OUT: FanOutOptions = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 1, maxSplitParts: 4, maxValiditySeconds: 600, shortValiditySeconds: 4, farFromMidBps: 200 };
 export const ROUTER: RouterOptions = { timeoutMs: 700, middles: [], maxMiddles: 3 };
 export const RATES: RateOptions = { quotesPerSecond: 50, submitsPerSecond: 20, readsPerSecond: 100, perIpPerSecond: 300, burst: 2, openQuotes: 2_000, openNotionalUsd: 50_000_000, trustedIps: [] };
 export const BREAKER: BreakerOptions = { limit: 5, halfLifeMs: 60_000, firstCoolDownMs: 10_000, longestCoolDownMs: 900_000, forgiveAfterMs: 600_000 };
-export const SOCKETS: SocketOptions = { pingEveryMs: 30_000, maxBufferedBytes: 1024 * 1024, maxPerKey: 100, maxFramesPerSecond: 100 };
+export const SOCKETS: SocketOptions = { pingEveryMs: 30_000, maxBufferedBytes: 1024 * 1024, maxTotalBufferedBytes: 128 * 1024 * 1024, maxPerKey: 100, maxFramesPerSecond: 100 };
+export const ADMISSION: AdmissionOptions = {
+  places: { quote: 512, preflight: 128, submit: 128, read: 64, memory: 128, export: 8, socket: 64, subscribe: 32 },
+  waiting: { quote: 0, preflight: 128, submit: 640, read: 128, memory: 128, export: 0, socket: 2_048, subscribe: 2_048 },
+  maxWaitMs: 2_000,
+  shedAtLagMs: 200,
+  shedAtDatabaseWaitMs: 500,
+  perChain: 128,
+};
 export const LEVELS: LevelsOptions = { maxAgeMs: 10_000, maxMarkets: 2_000, maxPerSecond: 400 };

@@ -11,6 +11,7 @@ import type { Action, FundingLock, PreflightRequest, PreflightResponse } from '.
 import type { RouterPreflightRequest } from '../protocol/router.ts';
 import { approveCall, depositCall, openCall, permit2GrantCall, settleCall, settleThroughCall } from '../settlement/call.ts';
 import { eip3009TypedData, encodeFunding, type LockChoice, permit2LockTypedData } from '../settlement/funding.ts';
+import type { Bulkhead } from './bulkhead.ts';
 import type { GasDesk } from './gas.ts';
 import { chainNow } from './chain-now.ts';
 import { receiverOf } from './receiver.ts';
@@ -22,6 +23,7 @@ import { readTaker, type TakerState } from './taker.ts';
 export interface PreflightDeps {
   chains: ReadonlyMap<number, ChainPort>;
   sealing: Sealing;
+  lanes: Bulkhead<number>;
   gas: GasDesk;
   screening: Screening;
   clock: Clock;
@@ -50,7 +52,7 @@ const MAX_UINT160 = (1n << 160n) - 1n;
 /** Where a call cannot be simulated yet, because an earlier action has to come first. */
 const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
 
-export function createPreflighter({ chains, sealing, gas, screening, clock, random }: PreflightDeps): Preflighter {
+export function createPreflighter({ chains, sealing, lanes, gas, screening, clock, random }: PreflightDeps): Preflighter {
   async function plan({ quoteResponse, fundingLock }: PreflightRequest | RouterPreflightRequest, { key, workspace, namespace }: PreflightCaller): Promise<PreflightResponse> {
     return planFor(sealing.open({ account: workspace.id, namespace, mode: key.mode }, quoteResponse, chainNow(clock, undefined)), fundingLock, namespace);
   }
@@ -60,10 +62,12 @@ export function createPreflighter({ chains, sealing, gas, screening, clock, rand
     if (!port) throw new ApiError('unavailable', 'The chain of this order is not connected at the moment. Try again shortly.', { retryAfterSeconds: 2 });
     if (chainNow(clock, port) >= opened.validUntil) throw invalid('quote_expired', ['body', 'quoteResponse', 'validUntil'], 'The quote is no longer valid. Ask for a new one.');
     await screening.admit({ taker: opened.order.user, receiver: receiverOf(opened.order) }, PARTIES);
-    const taker = await readTaker(port, opened);
-    if (taker.nonceUsed) throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'The order nonce has been used or cancelled on chain. Ask for a new quote.');
-    const submitTo = `/api/v1/${namespace}/orders`;
-    return opened.executionMode === 'walletBroadcast' ? broadcastPlan(port, opened, taker, submitTo) : submitPlan(port, opened, taker, fundingLock, submitTo);
+    return lanes.within(opened.origin.id, async () => {
+      const taker = await readTaker(port, opened);
+      if (taker.nonceUsed) throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'The order nonce has been used or cancelled on chain. Ask for a new quote.');
+      const submitTo = `/api/v1/${namespace}/orders`;
+      return opened.executionMode === 'walletBroadcast' ? broadcastPlan(port, opened, taker, submitTo) : submitPlan(port, opened, taker, fundingLock, submitTo);
+    });
   }
 
   async function submitPlan(port: ChainPort, opened: Opened, taker: TakerState, asked: FundingLock | undefined, submitTo: string): Promise<PreflightResponse> {

@@ -1,5 +1,6 @@
 /** Rows of the database kept in memory for the hot path, forgotten by every replica the moment one is announced as changed. */
 
+import { UpstreamError } from '../domain/errors.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
 
@@ -14,6 +15,8 @@ export interface Remembered<T> {
 
 /** A row is read again after this long, should the message of its change ever be lost. */
 export const REMEMBER_MS = 10_000;
+/** What could not be read again still holds for this long, so that a database that is slow for a moment slows nobody who is known. */
+const STALE_MS = 20_000;
 const MAX_REMEMBERED = 20_000;
 
 export function createRemembered<T>({ bus, clock, topic, read }: { bus: Bus; clock: Clock; topic: string; read(id: string): Promise<T> }): Remembered<T> {
@@ -23,7 +26,16 @@ export function createRemembered<T>({ bus, clock, topic, read }: { bus: Bus; clo
   const listeners: (() => void)[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
 
-  async function look(id: string): Promise<T> {
+  /** Reads under way: a crowd that finds a row too old asks once. */
+  const looking = new Map<string, Promise<T>>();
+
+  function look(id: string): Promise<T> {
+    let found = looking.get(id);
+    if (!found) looking.set(id, (found = readOnce(id).finally(() => looking.delete(id))));
+    return found;
+  }
+
+  async function readOnce(id: string): Promise<T> {
     for (;;) {
       const before = changes;
       const value = await read(id);
@@ -37,7 +49,15 @@ export function createRemembered<T>({ bus, clock, topic, read }: { bus: Bus; clo
   return {
     get(id) {
       const remembered = known.get(id);
-      return remembered && clock.monotonicMs() < remembered.untilMs ? remembered.value : look(id);
+      const lateMs = remembered ? clock.monotonicMs() - remembered.untilMs : Number.POSITIVE_INFINITY;
+      if (!remembered || lateMs >= STALE_MS) return look(id);
+      if (lateMs >= 0) {
+        look(id).catch((error: unknown) => {
+          // A row that is gone is gone; one that could not be read may still be there.
+          if (!(error instanceof UpstreamError) && known.get(id) === remembered) known.delete(id);
+        });
+      }
+      return remembered.value;
     },
     onChange: (listener) => void listeners.push(listener),
     async start() {

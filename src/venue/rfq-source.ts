@@ -152,7 +152,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   function entrants({ request, workspace, corridor, input, output }: RfqIntent): Session[] {
     const entries: Entry[] = eligible(roster.entries(), { corridor, workspace: workspace.eligibleSolvers, include: request.solvers?.include ?? null, exclude: request.solvers?.exclude ?? [] });
     const [origin, dest] = [input.chain.id, output.chain.id];
-    return entries.flatMap(({ sessions }) => leastBusy(sessions.filter((each) => each.status === 'active' && each.inFlight < each.maxInFlight && each.accounts.has(origin) && each.accounts.has(dest))));
+    return entries.flatMap(({ sessions }) => leastBusy(sessions.filter((each) => each.status === 'active' && each.inFlight < each.maxInFlight && each.keepsUp() && each.accounts.has(origin) && each.accounts.has(dest))));
   }
 
   /** What it is ranked by. */

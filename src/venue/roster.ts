@@ -35,6 +35,8 @@ export interface Session {
   status: 'active' | 'standby';
   note: string | null;
   inFlight: number;
+  /** Does it read what it is sent? */
+  keepsUp(): boolean;
   send(text: string | Buffer): void;
   end(code: number, reason: string): void;
 }

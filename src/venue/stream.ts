@@ -3,11 +3,13 @@
 import type { Bytes32 } from '../domain/hex.ts';
 import { toIso } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Socket, SocketDoor, SocketListener } from '../ports/http.ts';
+import type { Release, Socket, SocketDoor, SocketListener } from '../ports/http.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { ApiKey, KeyMode, OrderStore } from '../ports/store.ts';
+import { ApiError } from '../protocol/errors.ts';
 import { CLOSE, EVENTS_MAX_PAYLOAD_BYTES, EVENTS_PATH, type FrameId, MAX_TOPICS, parseTopic, type ServerFrame, type Topic, zClientFrame } from '../protocol/events.ts';
+import type { Admission } from './admission.ts';
 import type { LevelsBoard, PriceMarket } from './levels-board.ts';
 import type { SocketOptions } from './options.ts';
 import type { Entry, Roster } from './roster.ts';
@@ -21,6 +23,7 @@ interface Client extends StreamClient {
 }
 
 export interface StreamDeps {
+  places: Admission;
   store: OrderStore;
   orders: OrderStream;
   prices: LevelsBoard;
@@ -31,14 +34,30 @@ export interface StreamDeps {
   metrics: Metrics;
 }
 
+const WEIGH_MS = 100;
 const TOPICS = 'Topics are orders, orders:{id}, solvers and prices:{source}-{dest}:{inputSymbol}-{outputSymbol}.';
 
-export function createStreamDoor({ store, orders, prices, roster, workspaces, clock, log, metrics }: StreamDeps, { pingEveryMs, maxBufferedBytes, maxPerKey, maxFramesPerSecond }: SocketOptions): SocketDoor {
+export function createStreamDoor({ places, store, orders, prices, roster, workspaces, clock, log, metrics }: StreamDeps, { pingEveryMs, maxBufferedBytes, maxTotalBufferedBytes, maxPerKey, maxFramesPerSecond }: SocketOptions): SocketDoor {
   const clients = new Set<Client>();
   const rosterListeners = new Set<Client>();
   metrics.gauge('firmquote_venue_stream_clients', 'Connected event streams', [], (gauge) => gauge.set(clients.size));
   const dropped = metrics.counter('firmquote_venue_stream_dropped_total', 'Event streams closed by the venue', ['why']);
   const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to event streams');
+
+  /** All together stay within one budget: those that lag most go first, until the rest fits. Looked at while anybody is here. */
+  let cancelWeighing = () => {};
+  function weigh(): void {
+    const lagging = [...clients].map((client) => ({ client, bytes: client.bufferedBytes() })).filter(({ bytes }) => bytes > 0);
+    let total = lagging.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (total > maxTotalBufferedBytes) {
+      for (const { client, bytes } of lagging.sort((a, b) => b.bytes - a.bytes)) {
+        if (total <= maxTotalBufferedBytes) break;
+        client.drop();
+        total -= bytes;
+      }
+    }
+    cancelWeighing = clients.size > 0 ? clock.after(WEIGH_MS, weigh) : () => {};
+  }
 
   /** Whoever may see a solver is looked up per client, which may wait: one change at a time keeps them in order. */
   let turn = Promise.resolve();
@@ -104,6 +123,10 @@ export function createStreamDoor({ store, orders, prices, roster, workspaces, cl
 
   function open(socket: Socket, key: ApiKey): SocketListener {
     const client = clientOf(socket, key);
+    if (clients.size === 0) {
+      cancelWeighing();
+      cancelWeighing = clock.after(WEIGH_MS, weigh);
+    }
     clients.add(client);
     let alive = true;
     let second = 0;
@@ -171,6 +194,17 @@ export function createStreamDoor({ store, orders, prices, roster, workspaces, cl
       });
     }
 
+    /** undefined, and the client has been told, when there is no room. */
+    async function enter(id: FrameId): Promise<Release | undefined> {
+      try {
+        return await places.enter('subscribe', key.id);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        fail(error.code, error.message, id);
+        return undefined;
+      }
+    }
+
     function broke(error: unknown, id: FrameId): void {
       log.warn({ error }, 'a subscription failed');
       fail('unavailable', 'The database does not answer at the moment, so you are subscribed to none of these topics. Subscribe again shortly.', id);
@@ -213,7 +247,8 @@ export function createStreamDoor({ store, orders, prices, roster, workspaces, cl
         work = work.then(async () => {
           if (client.gone) return;
           if (op === 'unsubscribe') return unsubscribe(topics, id);
-          await subscribe(topics, since, id).catch((error: unknown) => broke(error, id));
+          const release = await enter(id);
+          if (release) await subscribe(topics, since, id).catch((error: unknown) => broke(error, id)).finally(release);
         });
       },
       pong: () => void (alive = true),

@@ -16,6 +16,7 @@ import { ApiError, invalid, InvalidError } from '../protocol/errors.ts';
 import type { RouterSubmitRequest } from '../protocol/router.ts';
 import { type OrderSubmitRequest, zIdempotencyKey } from '../protocol/submit.ts';
 import { encodeFunding } from '../settlement/funding.ts';
+import type { Bulkhead } from './bulkhead.ts';
 import { groupOf } from './exposure.ts';
 import { fundingFor } from './lock.ts';
 import type { Liquidity } from './liquidity.ts';
@@ -42,6 +43,7 @@ export interface SubmitDeps {
   routeVenues: ReadonlyMap<string, RouteVenue>;
   sealing: Sealing;
   recovery: Recovery;
+  lanes: Bulkhead<number>;
   liquidity: Liquidity;
   openQuotes: OpenQuotes;
   screening: Screening;
@@ -59,7 +61,7 @@ export interface Submitter {
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 export function createSubmitter(deps: SubmitDeps): Submitter {
-  const { chains, store, queue, routeVenues, sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics } = deps;
+  const { chains, store, queue, routeVenues, sealing, recovery, lanes, liquidity, openQuotes, screening, prices, clock, log, metrics } = deps;
   /** Submissions at work in this process, by idempotency scope. */
   const running = new Set<string>();
   const submissions = metrics.counter('firmquote_venue_submissions_total', 'Order submissions by result', ['result']);
@@ -117,7 +119,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     });
 
     async function fresh(): Promise<{ funding: Hex; screened: NewOrder['screening'] }> {
-      const taker = await readTaker(port as ChainPort, opened);
+      const taker = await lanes.within(opened.origin.id, () => readTaker(port as ChainPort, opened));
       if (taker.nonceUsed) throw invalid('nonce_used', ['body', 'quoteResponse', 'order'], 'The order nonce has been used or cancelled on chain, so no candidate of that quote request can execute any more. Ask for a new quote.');
       await requireCommitments(opened);
       // The list may have changed since the quote.

@@ -15,6 +15,8 @@ import type { Reference } from '../ports/reference.ts';
 import type { RouteVenue } from '../ports/route-venue.ts';
 import type { Recovery } from '../ports/signer.ts';
 import type { KeyMode, VenueStore } from '../ports/store.ts';
+import { createAdmission } from './admission.ts';
+import { createBulkhead } from './bulkhead.ts';
 import { createEventTail } from './event-tail.ts';
 import { zPreflightRequest } from '../protocol/preflight.ts';
 import { zQuoteResponse } from '../protocol/quote.ts';
@@ -33,7 +35,7 @@ import { createLiquidity } from './liquidity.ts';
 import { createMarkets, tradesOn } from './markets.ts';
 import { createNews } from './news.ts';
 import { createOpenQuotes } from './open-quotes.ts';
-import { BREAKER, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS, type VenueOptions } from './options.ts';
+import { ADMISSION, BREAKER, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS, type VenueOptions } from './options.ts';
 import { createPeers } from './peers.ts';
 import { createPreflighter } from './preflight.ts';
 import { createPrices } from './prices.ts';
@@ -78,6 +80,8 @@ export interface VenueDeps {
   /** All are asked about every taker and receiver; none: nobody is screened. */
   screeners: readonly Screener[];
   recovery: Recovery;
+  /** Milliseconds that the longest waiting statement has waited for a connection to the database. */
+  databaseWaitMs(): number;
   clock: Clock;
   random: Random;
   log: Log;
@@ -103,7 +107,7 @@ const NAMESPACES = ['rfq', 'router'] as const;
 const SWEEP_MS = 1_000;
 
 export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
-  const { store, bus, queue, chains, routeVenues, relayers, reference, screeners, recovery, clock, random, log, metrics } = deps;
+  const { store, bus, queue, chains, routeVenues, relayers, reference, screeners, recovery, databaseWaitMs, clock, random, log, metrics } = deps;
   const fanOutOptions = { ...FAN_OUT, ...options.fanOut };
   const rates = { ...RATES, ...options.rates };
   const breaker = { ...BREAKER, ...options.breaker };
@@ -119,7 +123,10 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const keyring = createKeyring({ store, bus, clock, log });
   const feeCap = createFeeCap({ chains, log });
   const workspaces = createWorkspaces({ store, bus, clock, feeCap });
-  const gate = createGate({ keyring, clock, metrics }, rates);
+  const admissionOptions = { ...ADMISSION, ...options.admission };
+  const places = createAdmission({ clock, metrics, databaseWaitMs }, admissionOptions);
+  const lanes = createBulkhead<number>(admissionOptions.perChain, 'The chain of this order answers slowly and enough is waiting for it already, so nothing was done. Try again in a moment.');
+  const gate = createGate({ keyring, places, clock, metrics }, rates);
   const exposure = createExposure();
   const siblings = createSiblings();
   const openQuotes = createOpenQuotes();
@@ -133,7 +140,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const reception = createReception({ chains, markets, roster, screening, openQuotes, clock, random, metrics }, fanOutOptions, rates);
   const source = createRfqSource({ roster, fanOut, gas, liquidity, exposure, siblings, recovery, clock, random, metrics }, fanOutOptions);
   const quoter = createQuoter({ reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random }, fanOutOptions);
-  const preflighter = createPreflighter({ chains, sealing, gas, screening, clock, random });
+  const preflighter = createPreflighter({ chains, sealing, lanes, gas, screening, clock, random });
   const router = createRouter(
     { source, roster, liquidity, chains, routeVenues, markets, reception, sealing, gas, prices, openQuotes, clock, random, log, metrics },
     { router: { ...ROUTER, ...options.router }, fanOut: fanOutOptions, rates, breaker },
@@ -141,7 +148,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const routePreflighter = createRoutePreflighter({ base: preflighter, router, store, sealing, clock });
   const routeRoster = createRouteRoster({ routeVenues, router, chains: described, clock });
   const history = createHistory({ store, chains: described, screening, nativeSymbol: (chainId) => gas.settings(chainId).nativeSymbol, clock });
-  const submitter = createSubmitter({ chains, store, queue, routeVenues: new Map(routeVenues.map((venue) => [venue.id, venue])), sealing, recovery, liquidity, openQuotes, screening, prices, clock, log, metrics });
+  const submitter = createSubmitter({ chains, store, queue, routeVenues: new Map(routeVenues.map((venue) => [venue.id, venue])), sealing, recovery, lanes, liquidity, openQuotes, screening, prices, clock, log, metrics });
   const news = createNews({ bus, store, roster, siblings, log });
   // Wherever it was submitted, nothing of its request is an option any more.
   news.onOrder(({ keyId, originChainId, order }, { event }) => {
@@ -170,7 +177,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     tradeRoute({ history }),
   ] as unknown as Route[];
   const doors = [
-    createStreamDoor({ store, orders: createOrderStream({ store, tail, chains: described, clock }), prices: board, roster, workspaces, clock, log, metrics }, { ...SOCKETS, ...options.sockets }),
+    createStreamDoor({ places, store, orders: createOrderStream({ store, tail, chains: described, clock }), prices: board, roster, workspaces, clock, log, metrics }, { ...SOCKETS, ...options.sockets }),
     createLinkDoor({ chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics }, options),
   ];
 
@@ -193,6 +200,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     async start() {
       await Promise.all([keyring.start(), workspaces.start(), roster.start(), news.start(), tail.start(), gas.start()]);
       await peers.start();
+      places.start();
       liquidity.start();
       feeCap.start();
       board.start();
@@ -200,6 +208,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     },
     async stop() {
       cancelSweep();
+      places.stop();
       liquidity.stop();
       feeCap.stop();
       gas.stop();

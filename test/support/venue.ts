@@ -117,6 +117,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
     screeners,
     recovery: createRecovery(),
+    databaseWaitMs: () => db.waitMs(),
     clock: systemClock,
     random: systemRandom,
     log,

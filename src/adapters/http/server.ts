@@ -8,7 +8,7 @@ import swagger from '@fastify/swagger';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema } from 'fastify';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Clock } from '../../ports/clock.ts';
-import type { Admission, Caller, Download, Gate, Route, SocketDoor } from '../../ports/http.ts';
+import type { Admission, Caller, Download, Gate, Release, Route, SocketDoor } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { asyncApiDocument } from '../../protocol/asyncapi.ts';
 import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/errors.ts';
@@ -40,6 +40,8 @@ export interface HttpOptions {
   /** From a connection's first moment to the end of its request's headers, and to the end of its request. */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
+  /** Nothing sent or read on a plain connection for so long, and it is closed. */
+  stalledMs?: number;
   /** Addresses of proxies whose X-Forwarded-For counts; nobody's by default. */
   trustProxy?: string[];
   /** Shown in the OpenAPI document. */
@@ -47,11 +49,17 @@ export interface HttpOptions {
 }
 
 const KEEP_ALIVE_MS = 30_000;
+/** A connection on which nothing moves for so long is closed: whoever does not read its answer holds memory, or an export's place. */
+const STALLED_MS = 60_000;
 const CLOSE_GRACE_MS = 4_000;
 
 interface Sent {
   admission?: Admission<Caller>;
   startedMs: number;
+  /** Its place, which it has until it has been worked on and answered, whichever is later. */
+  release?: Release;
+  atWork: boolean;
+  over: boolean;
 }
 
 /** A schema said no; what a handler says is final, but this a route may put in its own words. */
@@ -59,7 +67,7 @@ class ShapeError extends InvalidError {}
 
 export async function startHttp<Key extends Caller>(
   { routes, doors, gate, clock, log }: { routes: readonly Route<unknown, unknown, unknown, Key>[]; doors: readonly SocketDoor<Key>[]; gate: Gate<Key>; clock: Clock; log: Log },
-  { host = '127.0.0.1', port, bodyLimitBytes = 256 * 1024, maxConnections = 10_000, maxSocketsPerAddress = 2_500, headersTimeoutMs = 10_000, requestTimeoutMs = 20_000, trustProxy, title = 'firmquote venue' }: HttpOptions,
+  { host = '127.0.0.1', port, bodyLimitBytes = 256 * 1024, maxConnections = 10_000, maxSocketsPerAddress = 2_500, headersTimeoutMs = 10_000, requestTimeoutMs = 20_000, stalledMs = STALLED_MS, trustProxy, title = 'firmquote venue' }: HttpOptions,
 ): Promise<HttpServer> {
   const app = Fastify({
     logger: false,
@@ -84,6 +92,7 @@ export async function startHttp<Key extends Caller>(
   });
   app.server.maxHeadersCount = 100;
   app.server.maxConnections = maxConnections;
+  app.server.timeout = stalledMs;
 
   function fail(reply: FastifyReply, error: unknown): FastifyReply {
     const answer = answerFor(error);
@@ -201,16 +210,34 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
   } as unknown as FastifySchema;
   const sent = new WeakMap<FastifyRequest, Sent>();
 
-  /** Size, key and rate, then the media type: everything that needs no body. */
+  /** Size, key and rate, the media type, then a place to work: everything that needs no body. */
   function onRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-    const state: Sent = { startedMs: clock.monotonicMs() };
+    const state: Sent = { startedMs: clock.monotonicMs(), atWork: false, over: false };
     sent.set(request, state);
+    reply.raw.once('close', () => {
+      state.over = true;
+      if (!state.atWork) state.release?.();
+    });
     const length = Number(request.headers['content-length'] ?? 0);
     if (length > bodyLimitBytes) return done(tooLarge(bodyLimitBytes));
+    const begin = (release: Release) => {
+      state.release = release;
+      if (state.over) release();
+      done();
+    };
     const admit = (admission: Admission<Key>) => {
       state.admission = admission;
       reply.headers(admission.headers);
-      done(mediaError(request, route.method, length));
+      const wrong = mediaError(request, route.method, length);
+      if (wrong) return done(wrong);
+      let place: Release | Promise<Release>;
+      try {
+        place = gate.enter(route.load ?? route.rate, admission.key.id);
+      } catch (error) {
+        return done(error as Error);
+      }
+      if (place instanceof Promise) place.then(begin, done);
+      else begin(place);
     };
     const admission = gate.admit(header(request, 'x-api-key'), route);
     if (admission instanceof Promise) admission.then(admit, done);
@@ -230,9 +257,16 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
       }
     },
     handler: async (request, reply) => {
-      const { admission } = sent.get(request) as Sent;
-      const { key } = admission as Admission<Key>;
-      const answer = await route.handle({ key, body: request.body, query: request.query, params: request.params, id: request.id, header: (name) => header(request, name) });
+      const state = sent.get(request) as Sent;
+      const { key } = state.admission as Admission<Key>;
+      state.atWork = true;
+      let answer: string | object;
+      try {
+        answer = await route.handle({ key, body: request.body, query: request.query, params: request.params, id: request.id, header: (name) => header(request, name) });
+      } finally {
+        state.atWork = false;
+        if (state.over) state.release?.();
+      }
       if (typeof answer === 'object' && 'chunks' in answer) return download(reply, answer as Download);
       reply.type('application/json; charset=utf-8');
       return typeof answer === 'string' ? reply.send(answer) : reply.send(JSON.stringify(answer));

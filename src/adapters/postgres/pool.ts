@@ -30,6 +30,8 @@ export interface Database extends Queryable {
   readonly url: string;
   readonly schema: string;
   readonly pool: pg.Pool;
+  /** Milliseconds that the longest waiting statement has waited for a connection; 0 while none waits. */
+  waitMs(): number;
   transaction<T>(work: (session: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -52,7 +54,18 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   });
   // Without a listener a server that stops takes the process with it.
   pool.on('error', (error) => log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost'));
-  const run = async <R extends Row>(session: pg.Pool | pg.PoolClient, statement: Statement | string, values: readonly unknown[]) => {
+  /** When those who wait for a connection began to, the oldest first. */
+  const waiting = new Set<{ sinceMs: number }>();
+  async function connection(): Promise<pg.PoolClient> {
+    const me = { sinceMs: performance.now() };
+    waiting.add(me);
+    try {
+      return await pool.connect();
+    } finally {
+      waiting.delete(me);
+    }
+  }
+  const run = async <R extends Row>(session: pg.PoolClient, statement: Statement | string, values: readonly unknown[]) => {
     const config = typeof statement === 'string' ? { text: statement } : statement;
     return (await session.query({ ...config, values: [...values] })).rows as R[];
   };
@@ -64,7 +77,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   });
 
   async function once<T>(work: (session: Queryable) => Promise<T>): Promise<T> {
-    const session = await pool.connect().catch((error: unknown) => {
+    const session = await connection().catch((error: unknown) => {
       throw toDatabaseError(error);
     });
     let broken: Error | undefined;
@@ -79,6 +92,20 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
         broken = failure;
       });
       if (error instanceof StalePlan) broken = error;
+      throw error;
+    } finally {
+      session.release(broken);
+    }
+  }
+
+  /** A connection whose statement failed is closed. */
+  async function single<R extends Row>(statement: Statement | string, values: readonly unknown[]): Promise<R[]> {
+    const session = await connection();
+    let broken: Error | undefined;
+    try {
+      return await run<R>(session, statement, values);
+    } catch (error) {
+      broken = error as Error;
       throw error;
     } finally {
       session.release(broken);
@@ -101,11 +128,14 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     url,
     schema,
     pool,
-    // The pool itself closes a connection whose statement failed.
     query: <R extends Row>(statement: Statement | string, values: readonly unknown[] = []) =>
-      withFreshPlans(() => run<R>(pool, statement, values)).catch((error: unknown) => {
+      withFreshPlans(() => single<R>(statement, values)).catch((error: unknown) => {
         throw error instanceof UpstreamError ? error : toDatabaseError(error);
       }),
+    waitMs() {
+      for (const { sinceMs } of waiting) return performance.now() - sinceMs;
+      return 0;
+    },
     transaction: (work) => withFreshPlans(() => once(work)),
     close: () => pool.end(),
   };

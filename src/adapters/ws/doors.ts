@@ -50,7 +50,12 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
     const slot = `${found.door.path} ${admission.key.id}`;
     if ((perKey.get(slot) ?? 0) >= found.door.maxPerKey) throw new ApiError('rate_limited', `This key has ${found.door.maxPerKey} open sockets, which is the most. Close one first.`, { retryAfterSeconds: 5 });
     if ((perAddress.get(address) ?? 0) >= maxPerAddress) throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
+    // A crowd that comes back at once is let in a few at a time.
+    const release = await gate.enter('socket', admission.key.id);
+    stream.once('close', release);
+    if (stream.destroyed) return release();
     found.wss.handleUpgrade(request, stream, head, (socket) => {
+      setImmediate(release);
       count(perKey, slot, 1);
       count(perAddress, address, 1);
       serve(found.door, socket, admission.key, () => {

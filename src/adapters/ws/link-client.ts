@@ -50,14 +50,15 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
     });
   }
 
-  const waiting: { from: WebSocket; text: string }[] = [];
+  const waiting: { from: WebSocket; text: string; sinceMs: number }[] = [];
   let turnEndsMs: number | undefined;
 
   /** At once while the turn lasts; whatever comes later waits for the next one. */
   function hear(from: WebSocket, text: string): void {
     if (turnEndsMs === undefined) beginTurn();
-    if (waiting.length > 0 || clock.monotonicMs() >= (turnEndsMs as number)) waiting.push({ from, text });
-    else listener?.frame(text);
+    const nowMs = clock.monotonicMs();
+    if (waiting.length > 0 || nowMs >= (turnEndsMs as number)) waiting.push({ from, text, sinceMs: nowMs });
+    else listener?.frame(text, 0);
   }
 
   function beginTurn(): void {
@@ -71,9 +72,9 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
     beginTurn();
     do {
       // Out of the queue before it is handled: whatever a frame does, nobody hears it twice.
-      const { from, text } = waiting.shift() as (typeof waiting)[number];
+      const { from, text, sinceMs } = waiting.shift() as (typeof waiting)[number];
       // What an earlier connection said last is for a conversation that is over.
-      if (from === socket) listener?.frame(text);
+      if (from === socket) listener?.frame(text, clock.monotonicMs() - sinceMs);
     } while (waiting.length > 0 && clock.monotonicMs() < (turnEndsMs as unknown as number));
   }
 

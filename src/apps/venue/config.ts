@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { COURIER } from '../../venue/travel-rule.ts';
-import { BREAKER, CHAIN_DEFAULTS, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS } from '../../venue/options.ts';
+import { ADMISSION, BREAKER, CHAIN_DEFAULTS, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS } from '../../venue/options.ts';
+import type { LoadKind } from '../../ports/http.ts';
 import { zAssetId } from '../../protocol/wire.ts';
 import { zFeed } from '../config/feeds.ts';
 import { zAddress, zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
@@ -10,6 +11,7 @@ import { zDexes } from './dex.ts';
 
 const zGas = (standard: bigint) => z.int().min(21_000).max(30_000_000).default(Number(standard));
 const zCount = (standard: number) => z.int().min(1).default(standard);
+const zPerKind = (standard: Readonly<Record<LoadKind, number>>, least: number) => z.strictObject(Object.fromEntries(Object.entries(standard).map(([kind, most]) => [kind, z.int().min(least).default(most)])) as Record<LoadKind, z.ZodDefault<z.ZodInt>>).prefault({});
 
 /** How the venue lands transactions on a chain. */
 const zVenueChain = zChain.extend({
@@ -202,8 +204,26 @@ export const zVenueConfig = z.strictObject({
     .strictObject({
       pingEveryMs: zCount(SOCKETS.pingEveryMs),
       maxBufferedBytes: zCount(SOCKETS.maxBufferedBytes),
+      /** Of all event streams together; beyond it those that lag most are closed. */
+      maxTotalBufferedBytes: zCount(SOCKETS.maxTotalBufferedBytes),
       maxPerKey: zCount(SOCKETS.maxPerKey),
       maxFramesPerSecond: zCount(SOCKETS.maxFramesPerSecond),
+    })
+    .prefault({}),
+  /** What may be at work at once in one process; the rest is refused early with 429 or 503. */
+  admission: z
+    .strictObject({
+      /** Requests at work, by kind. */
+      places: zPerKind(ADMISSION.places, 1),
+      /** Requests that may wait for a place, by kind. */
+      waiting: zPerKind(ADMISSION.waiting, 0),
+      maxWaitMs: zCount(ADMISSION.maxWaitMs),
+      /** While the event loop is steadily this late, quotes and exports begin to be refused; at twice this, all of them. */
+      shedAtLagMs: zCount(ADMISSION.shedAtLagMs),
+      /** While a statement waits this long for a connection, what needs the database begins to be refused. */
+      shedAtDatabaseWaitMs: zCount(ADMISSION.shedAtDatabaseWaitMs),
+      /** Submissions and preflights that may wait for one chain's node. */
+      perChain: zCount(ADMISSION.perChain),
     })
     .prefault({}),
   /** Indicative ladders of solvers, for the prices topics. */

@@ -102,7 +102,7 @@ export async function runVenue({ config: file, role: wanted }: { config: string;
         }),
       );
       const venue = createVenue(
-        { store, bus, queue, chains: byId, relayers, routeVenues, reference, screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }), recovery: createRecovery(), clock: systemClock, random: systemRandom, log, metrics },
+        { store, bus, queue, chains: byId, relayers, routeVenues, reference, screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }), recovery: createRecovery(), databaseWaitMs: () => db.waitMs(), clock: systemClock, random: systemRandom, log, metrics },
         await optionsOf(config, secrets),
       );
       life.onStop('venue', () => venue.stop());
@@ -175,6 +175,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     rates: config.rates,
     breaker: config.breaker,
     sockets: config.sockets,
+    admission: config.admission,
     levels: config.levels,
   };
 }

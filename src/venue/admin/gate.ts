@@ -41,6 +41,8 @@ export function createAdminGate({ clock, log }: { clock: Clock; log: Log }, { ke
       if (!take.ok) limited(take);
       return { key: caller, headers: { 'RateLimit-Limit': String(take.limit), 'RateLimit-Remaining': String(take.remaining), 'RateLimit-Reset': String(take.resetSeconds), 'Cache-Control': 'no-store' } };
     },
+    // Few requests a second of one operator are all there can be.
+    enter: () => () => {},
     // Its keys stand in the configuration and last as long as the process; it has no sockets that could outlive one.
     watch: () => () => {},
   };

@@ -11,6 +11,7 @@ export function pairsRoute({ markets }: { markets: Markets }, namespace: Namespa
     path: `/api/v1/${namespace}/pairs`,
     keyKinds: ['service'],
     rate: 'read',
+    load: 'memory',
     tag: namespace,
     summary: 'Chain slugs and ids that this key can name',
     response: zPairsResponse,

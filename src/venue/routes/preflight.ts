@@ -15,6 +15,7 @@ export function preflightRoute({ preflighter, workspaces }: { preflighter: Pick<
     path: `/api/v1/${namespace}/orders/preflight`,
     keyKinds: ['service'],
     rate: 'submit',
+    load: 'preflight',
     tag: namespace,
     summary: 'Plan what must be sent and signed before a candidate can be submitted',
     body,

@@ -19,6 +19,7 @@ export function solversRoute({ roster, workspaces, chains, routes }: { roster: R
     path,
     keyKinds: ['service'],
     rate: 'read',
+    load: 'memory',
     tag,
     summary: 'Solvers and LPs that this workspace may trade with, and who of them is pricing now',
     query: zSolversQuery,

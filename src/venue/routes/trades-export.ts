@@ -11,6 +11,7 @@ export function tradesExportRoute({ history }: { history: History }): Route<unkn
     path: '/api/v1/workspaces/:id/trades/export',
     keyKinds: ['workspace'],
     rate: 'read',
+    load: 'export',
     tag: 'trades',
     summary: 'All trades of a filter as CSV, streamed; one export of a workspace at a time',
     params: zTradesParams,

@@ -1,0 +1,85 @@
+/** More requests than an LP can answer in time: the late ones are declined in words, before anything is priced, held or signed for them. */
+
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
+import type { Desk } from '../../src/lp/desk.ts';
+import { createLpMetrics } from '../../src/lp/metrics.ts';
+import { createSession, type SessionDeps } from '../../src/lp/session.ts';
+import type { FromSolver, Rfq } from '../../src/protocol/link.ts';
+import { silentLog, silentMetrics } from '../support/silent.ts';
+
+const REQUESTS = 100;
+const DEADLINE_MS = 50;
+const address = `0x${'ab'.repeat(20)}`;
+
+const rfq = (n: number) =>
+  ({
+    type: 'rfq',
+    rfqId: `r${n}`,
+    deadlineMs: DEADLINE_MS,
+    input: `eip155:8453/erc20:${address}`,
+    output: `eip155:8453/erc20:0x${'cd'.repeat(20)}`,
+    side: 'exactInput',
+    amount: '1000',
+    taker: address,
+    receiver: address,
+    minValidUntil: null,
+    platformFeeBps: 2,
+    relayFee: '0',
+    executionMode: 'apiSubmit',
+    maxSplitParts: 1,
+    skeleton: { nonce: '7', originChainId: 8453, inputOracle: address, outputOracle: address, settler: address, landingMarginSeconds: 30, proofWindowSeconds: 60 },
+  }) as unknown as Rfq;
+
+/** A link to a venue that asks everything at once; resolves with all the answers. */
+async function asked(answer: (rfq: Rfq) => Promise<FromSolver[]> | FromSolver[]): Promise<FromSolver[]> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await new Promise<void>((done) => server.once('listening', done));
+  const said: FromSolver[] = [];
+  const all = new Promise<void>((done) =>
+    server.on('connection', (socket) => {
+      socket.on('message', (data: Buffer) => {
+        said.push(JSON.parse(data.toString()) as FromSolver);
+        if (said.length === REQUESTS) done();
+      });
+      const wire = (socket as unknown as { _socket: { cork(): void; uncork(): void } })._socket;
+      wire.cork();
+      for (let n = 0; n < REQUESTS; n++) socket.send(JSON.stringify(rfq(n)));
+      wire.uncork();
+    }),
+  );
+  const link = createLinkClient({ clock: systemClock, log: silentLog }, { name: 'v', url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: 'fq_test_k' });
+  const deps = { link, clock: systemClock, log: silentLog, metrics: createLpMetrics(silentMetrics), desk: () => ({ quoter: { answer } }) as unknown as Desk, chains: new Map() } as unknown as SessionDeps;
+  const session = createSession(deps, { solver: { id: 'a', kind: 'lp', name: 'a' } });
+  session.start();
+  await all;
+  await session.stop();
+  server.close();
+  return said;
+}
+
+const declined = (rfqId: string): FromSolver => ({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
+const reasonOf = (message: FromSolver) => (message.type === 'decline' ? message.reason : message.type);
+
+test('what has waited too long is not worked on', async () => {
+  let worked = 0;
+  const said = await asked(({ rfqId }) => {
+    worked += 1;
+    const until = performance.now() + 5;
+    while (performance.now() < until);
+    return [declined(rfqId)];
+  });
+  expect(said.map((message) => ('rfqId' in message ? message.rfqId : '')).sort()).toEqual(Array.from({ length: REQUESTS }, (_, n) => `r${n}`).sort());
+  // Half a second of work within fifty milliseconds: whatever the machine, most of it has to be declined.
+  expect(worked).toBeLessThan(REQUESTS);
+  expect(said.filter((message) => reasonOf(message) === 'pair')).toHaveLength(worked);
+  expect(said.filter((message) => reasonOf(message) === 'limit')).toHaveLength(REQUESTS - worked);
+});
+
+test('an answer that took too long is declined instead of sent', async () => {
+  const said = await asked(({ rfqId }) => new Promise((done) => setTimeout(() => done([declined(rfqId)]), DEADLINE_MS * 2)));
+  expect(new Set(said.map(reasonOf))).toEqual(new Set(['limit']));
+});
