@@ -1,6 +1,6 @@
 /** Orders accepted and settled for real, without a door before them: chains, a database with the venue's whole schema, and workers over it. */
 
-import { createTransactor } from '../../src/adapters/evm/transactor.ts';
+import { createTransactor, type TransactorOptions } from '../../src/adapters/evm/transactor.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
@@ -29,7 +29,7 @@ export interface Settling {
   store: VenueStore;
   lps: readonly TestAccount[];
   /** A worker of its own, over these connections where they are not the common ones. */
-  worker(over?: { db?: Database; store?: VenueStore; transactions?: TxStore; chains?: ReadonlyMap<number, ChainPort>; relayer?: TestAccount; log?: Log }): Promise<Worker>;
+  worker(over?: { db?: Database; store?: VenueStore; transactions?: TxStore; chains?: ReadonlyMap<number, ChainPort>; relayer?: TestAccount; log?: Log; sender?: Partial<TransactorOptions> }): Promise<Worker>;
   taker(): Promise<TestAccount>;
   /** Signed, funded and accepted, not yet looked at by anybody; of a new taker where none is named. */
   accept(terms?: Partial<TradeTerms>, change?: Partial<NewOrder>, into?: VenueStore): Promise<NewOrder>;
@@ -82,7 +82,7 @@ export async function startSettling(ids: readonly [number, number], options: { p
       const log = over.log ?? silentLog;
       const chains = over.chains ?? ports;
       const transactors = new Map(
-        [...chains].map(([id, chain]) => [id, createTransactor({ chain, store: transactions, signer: relayer.signer, clock: systemClock, log, metrics: silentMetrics }, { owner: `settling-${(serial += 1)}`, leaseMs: 1_000, bumpAfterBlocks: 1_000 })]),
+        [...chains].map(([id, chain]) => [id, createTransactor({ chain, store: transactions, signer: relayer.signer, clock: systemClock, log, metrics: silentMetrics }, { owner: `settling-${(serial += 1)}`, leaseMs: 1_000, bumpAfterBlocks: 1_000, ...over.sender })]),
       );
       for (const transactor of transactors.values()) await transactor.start();
       const bus = createPostgresBus(on, log);

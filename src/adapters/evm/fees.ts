@@ -23,6 +23,9 @@ export function bumpFees(last: TxFees, now: Fees, capPerGas: bigint): TxFees | u
   return fees.maxPriorityFeePerGas > fees.maxFeePerGas ? { ...fees, maxFeePerGas: fees.maxPriorityFeePerGas } : fees;
 }
 
+/** What an intent may cost per gas, so that the no-op that replaces it has room below the cap. */
+export const belowCap = (capPerGas: bigint): bigint => (capPerGas * 100n) / BUMP_PERCENT - 1n;
+
 const raise = (fee: bigint): bigint => (fee * BUMP_PERCENT + 99n) / 100n;
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 

@@ -13,9 +13,9 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Signer } from '../../ports/signer.ts';
 import type { SlotEnd, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/store.ts';
 import type { TxIntent, TxStatus } from '../../ports/transactor.ts';
-import { failedIn } from '../../settlement/batch.ts';
-import { bumpFees, firstFees, type TxFees } from './fees.ts';
+import { belowCap, bumpFees, firstFees, type TxFees } from './fees.ts';
 import type { Lane } from './lanes.ts';
+import { type Live, liveOf, receiptOf, statusOf } from './live.ts';
 import { BUNDLE_FROM, createPreparation } from './prepare.ts';
 import { createSlotLookup } from './slot-lookup.ts';
 import { signTransaction } from './sign.ts';
@@ -52,25 +52,13 @@ export interface TransactorOptions {
 const NOOP_GAS = 21_000n;
 const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
+/** A signer that was away for a moment is asked again. */
+const MOST_UNSIGNED = 3;
 /** Once several wait that may share a transaction, others are waited for: an eighth of a block, and no longer than this. */
 const LINGER_MS = 150;
 const DEFAULT_CAP = 500_000_000_000n;
 /** Ended slots kept at hand for `status`. */
 const REMEMBERED = 5_000;
-
-interface Live {
-  slot: TxSlot;
-  /** Head number at the last attempt or rebroadcast. */
-  sentAtBlock: bigint;
-  /** Since when the nonce is used without a receipt of ours. */
-  missingSince: bigint | undefined;
-  receipt: Receipt | undefined;
-  mustReplace: boolean;
-  /** No node will ever take the intent: its nonce has to go to a no-op. */
-  mustEnd: boolean;
-  /** Being signed by `place` right now. */
-  busy: boolean;
-}
 
 interface Waiting {
   intent: TxIntent;
@@ -79,8 +67,6 @@ interface Waiting {
   resolve(status: TxStatus): void;
   reject(error: unknown): void;
 }
-
-const liveOf = (slot: TxSlot, sentAtBlock: bigint): Live => ({ slot, sentAtBlock, missingSince: undefined, receipt: undefined, mustReplace: false, mustEnd: false, busy: false });
 
 export function createTransactor({ chain, store, signer, clock, log: parentLog, metrics }: TransactorCapabilities, options: TransactorOptions): Lane {
   const { owner, leaseMs = 6_000, maxFeePerGasCap = DEFAULT_CAP, bumpAfterBlocks = 3, minBalanceWei = 10n ** 15n, reorgBlocks = 64, lane = '0', lanes = [signer.address], batch: batchContract = null } = options;
@@ -244,13 +230,21 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     const now = await chain.fees();
     const made: { entry: Live; attempt: Omit<TxAttempt, 'createdAtMs'> }[] = [];
     for (const entry of entries) {
-      const fees = feesFor(entry, now);
-      if (!fees) continue;
-      const noop = kind === 'noop' || (entry.slot.attempts.at(-1)?.noop ?? false);
       const { slot } = entry;
+      const noop = kind === 'noop' || (slot.attempts.at(-1)?.noop ?? false);
+      const fees = feesFor(entry, now, noop);
+      if (!fees) continue;
       const gas = noop ? NOOP_GAS : (slot.gas ?? 0n);
-      const signed = await signTransaction(signer, { chainId, nonce: slot.nonce, gas, ...fees, ...(noop ? { to: signer.address, data: '0x' as Hex } : { to: slot.to, data: slot.data }) });
-      made.push({ entry, attempt: { ...signed, ...fees, gas, noop } });
+      try {
+        const signed = await signTransaction(signer, { chainId, nonce: slot.nonce, gas, ...fees, ...(noop ? { to: signer.address, data: '0x' as Hex } : { to: slot.to, data: slot.data }) });
+        made.push({ entry, attempt: { ...signed, ...fees, gas, noop } });
+        entry.unsigned = 0;
+      } catch (error) {
+        // What comes after it in line waits for this nonce: a no-op takes it, if that can be signed.
+        entry.unsigned += 1;
+        if (entry.unsigned >= MOST_UNSIGNED) entry.mustEnd = true;
+        log.warn({ key: slot.key, error, times: entry.unsigned }, 'a transaction could not be signed');
+      }
     }
     if (made.length === 0) return;
     if (!(await store.addAttempts(held, made.map(({ entry, attempt: signed }) => ({ ...signed, slotId: entry.slot.id }))))) throw lost();
@@ -262,9 +256,10 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     broadcast(made.map(({ entry }) => entry));
   }
 
-  function feesFor({ slot }: Live, now: Fees): TxFees | undefined {
+  function feesFor({ slot }: Live, now: Fees, noop: boolean): TxFees | undefined {
     const last = slot.attempts.at(-1);
-    return last ? bumpFees(last, now, maxFeePerGasCap) : firstFees(now, maxFeePerGasCap);
+    const cap = noop ? maxFeePerGasCap : belowCap(maxFeePerGasCap);
+    return last ? bumpFees(last, now, cap) : firstFees(now, cap);
   }
 
   /** Not awaited by callers: an answer may take long, and the next head looks again anyway. */
@@ -339,7 +334,7 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     const ends: { entry: Live; end: SlotEnd; receipt: Receipt | undefined }[] = [];
     await Promise.all(
       used.map(async (entry) => {
-        const receipts = await Promise.all(entry.slot.attempts.map(({ hash }) => receiptOf(entry.slot, hash)));
+        const receipts = await Promise.all(entry.slot.attempts.map(({ hash }) => receiptOf(chain, entry.slot, hash)));
         const at = receipts.findIndex((receipt) => receipt !== undefined);
         const receipt = receipts[at];
         if (receipt) {
@@ -384,16 +379,6 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     broadcast(late.filter((entry) => before.get(entry) === entry.slot.attempts.length));
   }
 
-  const receiptOf = ({ keys, to }: TxSlot, hash: Hex): Promise<Receipt | undefined> => chain.receipt(hash, keys.length > 1 ? to : undefined);
-
-  function statusOf({ slot, receipt }: Live, key: string): TxStatus {
-    const hashes = slot.attempts.map(({ hash }) => hash);
-    if (slot.state === 'void') return { state: 'void', reason: slot.reason ?? '', hashes };
-    if (slot.state !== 'mined' || !receipt) return { state: 'pending', hashes };
-    const refused = (failedIn(receipt.logs ?? []) >> BigInt(slot.keys.indexOf(key))) & 1n;
-    return { state: 'mined', receipt: refused ? { ...receipt, status: 'reverted' } : receipt, hashes };
-  }
-
   /** What is in memory counts while the lease does: without it another process goes on with our slots. */
   const known = (key: string): Live | undefined => (holds() ? byKey.get(key) : undefined);
 
@@ -405,7 +390,7 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
       entry = liveOf(slot, 0n);
     }
     const { slot } = entry;
-    if (slot.mined && !entry.receipt) entry.receipt = await receiptOf(slot, slot.mined.txHash);
+    if (slot.mined && !entry.receipt) entry.receipt = await receiptOf(chain, slot, slot.mined.txHash);
     return statusOf(entry, key);
   }
 
