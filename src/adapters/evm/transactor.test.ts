@@ -191,37 +191,6 @@ test('a block that came while the lease had lapsed is looked at once the lease i
   expect(await settled(transactor, 'overlooked')).toMatchObject({ state: 'mined' });
 });
 
-test('a nonce that somebody else used voids the slot, and the key gets another', async () => {
-  const signer = await newSigner();
-  const deaf: ChainPort = { ...c.port, sendRaw: async () => ({ kind: 'indeterminate', message: 'no answer' }) };
-  const first = await start(signer, { leaseMs: 300 }, deaf);
-  await first.submit(intent('stolen'));
-  await first.stop();
-  await c.send(signer.address, SINK, '0x');
-  const second = await start(signer);
-  for (let n = 0; n < 5; n += 1) {
-    await c.anvil.mine();
-    await new Promise((done) => setTimeout(done, 120));
-  }
-  expect(await settled(second, 'stolen')).toMatchObject({ state: 'void' });
-  await second.submit(intent('stolen'));
-  expect(await settled(second, 'stolen')).toMatchObject({ state: 'mined' });
-  expect(await c.port.transactionCount(signer.address, 'latest')).toBe(2);
-});
-
-test('a signer without gas money holds its transactions and sends them when it is topped up', async () => {
-  const signer = await newSigner();
-  await c.anvil.rpc('anvil_setBalance', [signer.address, '0x0']);
-  const transactor = await start(signer, { bumpAfterBlocks: 1 });
-  await transactor.submit(intent('poor'));
-  await expect.poll(() => transactor.healthy()).toBe(false);
-  await c.anvil.rpc('anvil_setBalance', [signer.address, '0x8ac7230489e80000']);
-  await c.anvil.mine();
-  await new Promise((done) => setTimeout(done, 150));
-  await c.anvil.mine();
-  expect(await settled(transactor, 'poor')).toMatchObject({ state: 'mined' });
-});
-
 test('an intent that would revert is refused before it costs a nonce', async () => {
   const signer = await newSigner();
   const transactor = await start(signer);
