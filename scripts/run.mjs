@@ -11,7 +11,7 @@ import { vitest } from './vitest.mjs';
 const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
 /** Programs that some tests need and npm does not carry, with the Debian package that does. */
-const SERVICES = { 'redis-server': 'redis-server', promtool: 'prometheus', chromium: 'chromium' };
+const SERVICES = { 'redis-server': 'redis-server', faketime: 'faketime', promtool: 'prometheus', chromium: 'chromium' };
 
 const commands = {
   demo: (args) => (install(), typescript('src/apps/cli/main.ts', ['demo', ...args])),

@@ -19,6 +19,7 @@ test('who lags, runs ahead, goes back or contradicts is out; the others are aske
     ['one contradicts two', (health) => health.round([at(100, '0xaa'), at(100, '0xbb'), at(100, '0xbb')]), [1, 2]],
     ['nobody knows who of two is wrong', (health) => health.round([at(100, '0xaa'), at(100, '0xbb'), undefined]), [0, 1, 2]],
     ['one that is silent is no witness against the others', (health) => health.round([at(100), undefined, at(100)]), [0, 1, 2]],
+    ['all are out: who lied is asked last', (health) => (health.eject(0, 'contradicting'), health.eject(1, 'failing'), health.eject(2, 'failing')), [1, 2, 0]],
     ['all are out: all are asked', (health) => [0, 1, 2].forEach((index) => health.eject(index, 'failing')), [0, 1, 2]],
   ];
   for (const [what, happens, order] of cases) {

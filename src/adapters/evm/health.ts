@@ -27,13 +27,13 @@ export interface Sighting {
 }
 
 export interface Health {
-  /** Whom to ask, in this order: those in service, best first; when none is, all of them. */
+  /** Whom to ask, in this order: those in service, best first; when none is, all of them, those first that only failed to answer. */
   order(): readonly number[];
   inService(): readonly number[];
   answered(index: number, tookMs: number): void;
   /** A request that began at `startedMs` (monotonic) came to nothing. */
   failed(index: number, startedMs: number): void;
-  /** An endpoint told its newest block. */
+  /** An endpoint told its newest block; no older one may follow. */
   saw(index: number, head: bigint): void;
   /** All were asked at once; undefined for who did not answer. */
   round(sightings: readonly (Sighting | undefined)[]): void;
@@ -45,21 +45,22 @@ const MOST_FAILURES = 3;
 const SMOOTHING = 0.2;
 
 interface Endpoint {
-  /** The newest block it ever told, and never an older one since, or it would be out. */
+  /** The newest block it told last: an older one after it, and it is out. */
   head: bigint | undefined;
   latencyMs: number | undefined;
   failures: number;
   failedAtMs: number;
-  out: boolean;
+  out: Fault | undefined;
   /** Since when it has behaved while it was out. */
   goodSinceMs: number | undefined;
 }
 
 export function createHealth(count: number, { chain, clock, log, metrics }: { chain: string; clock: Clock; log: Log; metrics: Metrics }, { maxLagBlocks, readmitAfterMs }: HealthOptions = HEALTH): Health {
-  const endpoints = Array.from({ length: count }, (): Endpoint => ({ head: undefined, latencyMs: undefined, failures: 0, failedAtMs: Number.NEGATIVE_INFINITY, out: false, goodSinceMs: undefined }));
+  const endpoints = Array.from({ length: count }, (): Endpoint => ({ head: undefined, latencyMs: undefined, failures: 0, failedAtMs: Number.NEGATIVE_INFINITY, out: undefined, goodSinceMs: undefined }));
   const mostLag = BigInt(maxLagBlocks);
   const all = endpoints.map((_, index) => index);
   let serving: readonly number[] = all;
+  let anybody: readonly number[] = all;
   const labels = (index: number) => ({ chain, endpoint: String(index) });
   const inServiceGauge = metrics.gauge('firmquote_chain_endpoint_in_service', 'Whether an RPC endpoint, by its place in rpcUrls, is believed at the moment', ['chain', 'endpoint']);
   const latencyGauge = metrics.gauge('firmquote_chain_endpoint_latency_seconds', 'Smoothed time to answer of an RPC endpoint', ['chain', 'endpoint']);
@@ -74,14 +75,14 @@ export function createHealth(count: number, { chain, clock, log, metrics }: { ch
     endpoint.goodSinceMs = undefined;
     // The only one is asked whatever it did.
     if (endpoint.out || count === 1) return;
-    endpoint.out = true;
+    endpoint.out = fault;
     changed(index);
     ejectionsTotal.add({ ...labels(index), fault });
     log.warn({ endpoint: index, fault, left: serving.length }, 'an RPC endpoint is not believed any more; it comes back when it has behaved for a while');
   }
 
   function readmit(index: number): void {
-    Object.assign(at(index), { out: false, goodSinceMs: undefined, failures: 0 });
+    Object.assign(at(index), { out: undefined, goodSinceMs: undefined, failures: 0 });
     changed(index);
     log.info({ endpoint: index }, 'an RPC endpoint is believed again');
   }
@@ -89,20 +90,11 @@ export function createHealth(count: number, { chain, clock, log, metrics }: { ch
   function changed(index: number): void {
     serving = all.filter((each) => !at(each).out);
     inServiceGauge.set(at(index).out ? 0 : 1, labels(index));
-  }
-
-  /** Its own head never goes down. */
-  function advance(index: number, head: bigint): boolean {
-    const endpoint = at(index);
-    const back = endpoint.head !== undefined && head < endpoint.head;
-    // What it says now is what the next answer is measured by: after a reorganisation to a shorter chain it has to be able to prove itself.
-    endpoint.head = head;
-    if (back) eject(index, 'backwards');
-    return !back;
+    anybody = all.toSorted((a, b) => Number(at(a).out !== 'failing') - Number(at(b).out !== 'failing'));
   }
 
   return {
-    order: () => (serving.length > 0 ? serving : all),
+    order: () => (serving.length > 0 ? serving : anybody),
     inService: () => serving,
     answered(index, tookMs) {
       const endpoint = at(index);
@@ -119,9 +111,11 @@ export function createHealth(count: number, { chain, clock, log, metrics }: { ch
       if (endpoint.failures >= MOST_FAILURES) eject(index, 'failing');
     },
     saw(index, head) {
-      if (!advance(index, head)) return;
-      const best = serving.reduce((most, each) => ((at(each).head ?? 0n) > most ? (at(each).head as bigint) : most), 0n);
-      if (best - head > mostLag) eject(index, 'lagging');
+      const endpoint = at(index);
+      const back = endpoint.head !== undefined && head < endpoint.head;
+      // What it says now is what the next answer is measured by: after a reorganisation to a shorter chain it has to be able to prove itself.
+      endpoint.head = head;
+      if (back) eject(index, 'backwards');
     },
     round(sightings) {
       const answers = sightings.flatMap((sighting, index) => (sighting ? [{ index, ...sighting }] : []));
@@ -141,7 +135,6 @@ export function createHealth(count: number, { chain, clock, log, metrics }: { ch
       }
 
       function judge(index: number, { head, deep }: Sighting): boolean {
-        if (!advance(index, head)) return false;
         const fault = measure - head > mostLag ? 'lagging' : head - measure > mostLag ? 'ahead' : settled !== undefined && deep !== undefined && deep !== settled ? 'contradicting' : undefined;
         if (fault) eject(index, fault);
         return fault === undefined;

@@ -1,9 +1,11 @@
-/** Chains that change their mind: an order is filled only when deep, and a fill that vanishes is made again, once. */
+/** Chains that change their mind, or stop: an order is filled only when deep and in time, and a fill that vanishes is made again, once. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outputHash, type MandateOutput } from '../../src/domain/order.ts';
 import type { LpNode } from '../../src/lp/node.ts';
-import { openForCall } from '../../src/settlement/call.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import { openForCall, refundCall } from '../../src/settlement/call.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
 import { awardOf, eventually, takeQuote, willingAttesters } from '../support/lp-trades.ts';
@@ -24,11 +26,14 @@ let venue: ScriptedVenue;
 let lp: LpNode;
 
 let generation = 0;
+/** The LP's wall clock, which a test may let run ahead of chains that stand still. */
+let aheadMs = 0;
+const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs };
 
 async function startLp(): Promise<LpNode> {
   generation += 1;
   const transactors = await testTransactors({ devnet, postgres, operator, owner: `lp-${generation}` });
-  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_reorgs', config: lpConfig(devnet, owner.address, { reconcileSeconds: 1 }), transactors, proofs: willingAttesters });
+  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_reorgs', config: lpConfig(devnet, owner.address, { reconcileSeconds: 1 }), transactors, proofs: willingAttesters, more: { clock } });
   await node.start();
   return node;
 }
@@ -63,7 +68,7 @@ const awardNow = async (id: string) => (await lp.awards()).find(({ orderId }) =>
 const balance = () => there.port.ledgerBalance(owner.address, there.usdc.address);
 const bucket = () => lp.inventory().find(({ chainId, token }) => chainId === there.chain.id && token === there.usdc.address);
 
-test('an order that vanishes before it is deep is not filled', async () => {
+test('F20: an order that vanishes before it is deep is not filled', async () => {
   const trade = await bridge(500n * USDC);
   const before = await balance();
   venue.send({ type: 'award', ...awardOf(trade) });
@@ -81,7 +86,7 @@ test('an order that vanishes before it is deep is not filled', async () => {
   expect(bucket()?.committed).toBe(trade.output);
 });
 
-test('a fill that vanishes is made again, and delivers once', async () => {
+test('F21: a fill that vanishes is made again, and delivers once', async () => {
   const trade = await bridge(1_000n * USDC);
   const before = await balance();
   venue.send({ type: 'award', ...awardOf(trade) });
@@ -95,11 +100,15 @@ test('a fill that vanishes is made again, and delivers once', async () => {
 
   await there.anvil.rpc('anvil_reorg', [1, []]);
   await there.anvil.mine(1);
-  await eventually(async () => {
+  // In so many blocks, or never.
+  let again = false;
+  for (let block = 0; !again && block < 150; block += 1) {
     await there.anvil.mine(1);
+    await new Promise((resolve) => setTimeout(resolve, 100));
     const award = await awardNow(trade.id);
-    return award?.stage === 'filled' && award.fill?.blockNumber !== first?.blockNumber;
-  });
+    again = award?.stage === 'filled' && award.fill?.blockNumber !== first?.blockNumber;
+  }
+  expect(again).toBe(true);
   expect(await balance()).toBe(before - trade.output);
 
   await eventually(async () => {
@@ -114,7 +123,7 @@ test('a fill that vanishes is made again, and delivers once', async () => {
   await eventually(async () => (await lp.accounts().reconcile()).every(({ difference }) => difference === 0n));
 });
 
-test('a fill that another block mines again in the same breath stands, and is claimed', async () => {
+test('F21: a fill that another block mines again in the same breath stands, and is claimed', async () => {
   const trade = await bridge(800n * USDC);
   const before = await balance();
   venue.send({ type: 'award', ...awardOf(trade) });
@@ -141,7 +150,7 @@ test('a fill that another block mines again in the same breath stands, and is cl
   await eventually(async () => (await lp.accounts().reconcile()).every(({ difference }) => difference === 0n));
 });
 
-test('a fill that vanished while nobody looked is not on the books after a clean restart, though it can never be made again', async () => {
+test('F21: a fill that vanished while nobody looked is not on the books after a clean restart, though it can never be made again', async () => {
   const others = bucket()?.committed ?? 0n;
   const trade = await bridge(700n * USDC);
   const before = await balance();
@@ -166,6 +175,36 @@ test('a fill that vanished while nobody looked is not on the books after a clean
   expect(bucket()).toMatchObject({ pendingOut: 0n, drift: null, shortfall: 0n });
   // Neither this order nor any other can be delivered any more: everything is free again.
   await minedUntil(() => bucket()?.committed === 0n);
+});
+
+test('F29: while a chain stands still nothing is quoted there and nothing late is started; when it goes on, the taker gets its money back', async () => {
+  for (const chain of devnet.chains) await chain.anvil.mine(1);
+  const trade = await bridge(600n * USDC);
+  const takers = async () => (await here.port.ledgerBalance(taker.address, here.usdc.address)) + (await here.port.tokenBalance(taker.address, here.usdc.address));
+  const [before, paid] = [await balance(), await takers()];
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
+  await here.anvil.mine(1);
+  await eventually(async () => (await awardNow(trade.id))?.note === 'not open at depth');
+  const nonce = await there.port.transactionCount(operator.address, 'latest');
+
+  // The destination stands still until the order is too late to be filled, and the origin shows it deep only then.
+  aheadMs = (trade.order.fillDeadline + 30) * 1_000 - Date.now();
+  expect(aheadMs / 1_000).toBeLessThan(trade.order.expires - 60 - Date.now() / 1_000);
+  await expect.poll(() => lp.status().reasons.filter(({ kind }) => kind === 'lag').length, { timeout: 20_000 }).toBe(2);
+  expect(await venue.ask(request({ from: there.chain, to: here.chain, give: there.usdc, take: here.weth, amount: 100n * USDC, taker: taker.address }))).toMatchObject({ type: 'decline', reason: 'standby' });
+  await here.anvil.mine(4);
+  await eventually(async () => ['too late to fill', 'fill sent', 'filled'].includes((await awardNow(trade.id))?.note ?? ''));
+  expect([await balance(), await there.port.transactionCount(operator.address, 'latest')]).toEqual([before, nonce]);
+
+  for (const chain of devnet.chains) await chain.anvil.advance(1_000);
+  await here.send(keeper.address, here.chain.escrow, refundCall(trade.order));
+  await eventually(async () => {
+    await Promise.all(devnet.chains.map(({ anvil }) => anvil.mine(1)));
+    return (await awardNow(trade.id))?.stage === 'failed';
+  });
+  expect(await balance()).toBe(before);
+  expect(await takers()).toBe(paid);
 });
 
 const kindsOf = async (id: `0x${string}`) => (await lp.accounts().entries(id)).map(({ kind }) => kind);

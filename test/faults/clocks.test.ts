@@ -1,0 +1,74 @@
+/** Machines whose clocks are wrong: they promise nothing, and what was promised is kept by the chain's clock. */
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { assetId } from '../../src/domain/asset.ts';
+import { diceOf } from './seed.ts';
+import type { Client } from './support/client.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let client: Client;
+
+beforeAll(async () => {
+  // Blocks of a machine that is busy come late, and their clock may run ahead: a skew that is meant is far beyond that.
+  const strict = (chains: unknown) => (chains as object[]).map((chain) => ({ ...chain, maxClockSkewMs: 60_000 }));
+  world = await startWorld({
+    chainIds: [41_231],
+    venues: { api: 'api', worker: 'worker' },
+    validitySeconds: 20,
+    configure: (_, config) => ({ ...config, ...('chains' in config && { chains: strict(config['chains']) }), ...('networks' in config && { networks: strict(config['networks']) }) }),
+  });
+});
+afterAll(() => world?.stop());
+
+/** libfaketime moves the wall clock of one process; how long things take it leaves alone. */
+function skewed(seconds: number): NodeJS.ProcessEnv {
+  const library = readdirSync('/usr/lib').flatMap((folder) => (folder.endsWith('-linux-gnu') ? [join('/usr/lib', folder, 'faketime')] : [])).flatMap((folder) => {
+    try {
+      return readdirSync(folder).filter((name) => name.startsWith('libfaketimeMT.so')).map((name) => join(folder, name));
+    } catch {
+      return [];
+    }
+  })[0];
+  if (library === undefined) throw new Error('This needs the Debian package faketime.');
+  return { LD_PRELOAD: library, FAKETIME: `${seconds < 0 ? '' : '+'}${seconds}s`, FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
+}
+
+test('F15: a program whose clock is two minutes off quotes nothing until it agrees with the chain again; orders go on by chain time', async () => {
+  const seconds = diceOf('F15').pick([120, -120]);
+  const [lp] = world.lps;
+  if (lp === undefined) throw new Error('no LP');
+  // The worker has the wrong time from the start: an order goes its way all the same.
+  await world.venue('worker').start(skewed(seconds));
+  await world.startAll();
+  client = await world.client();
+  const id = await client.insist(await client.prepare(), 'by chain time');
+  expect((await client.ended(id ?? '')).status).toBe('settled');
+
+  await lp.part.stop();
+  await lp.part.start(skewed(seconds));
+  const note = seconds > 0 ? /clock is 1\d\d s ahead of|newest block is 1\d\d s old/ : /clock is \d+ s behind/;
+  await expect.poll(async () => (await lp.part.ready())?.reasons.join('; ') ?? '', { timeout: 60_000 }).toMatch(/clock: .*this machine's clock is \d+ s (?:ahead of|behind)/);
+  expect((await lp.part.ready())?.status).toBe(503);
+  expect((await lp.part.ready())?.reasons.join('; ')).toMatch(note);
+
+  await world.venue('api').stop();
+  await world.venue('api').start(skewed(seconds));
+  const [chain] = world.devnet.chains;
+  if (chain === undefined) throw new Error('no chain');
+  const asset = (token: { address: `0x${string}` }) => assetId({ chainId: chain.chain.id, token: token.address });
+  const quote = async () => (await client.taker.quote({ input: { asset: asset(chain.usdc), amount: '100000000' }, output: { asset: asset(chain.weth) } }).catch(() => undefined))?.productUnavailable?.message ?? '';
+  await expect.poll(quote, { timeout: 60_000 }).toContain('our clock and the chain’s differ');
+  expect((await world.venue('api').ready())?.status).toBe(503);
+
+  // The clocks are right again.
+  await lp.part.stop();
+  await world.venue('api').stop();
+  await world.venue('api').start();
+  await lp.part.start();
+  await world.quoting();
+  const later = await client.insist(await client.prepare(), 'with the right time');
+  expect((await client.ended(later ?? '')).status).toBe('settled');
+});
