@@ -301,15 +301,18 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
         *news(all): Iterable<News> {
           for (const [solverId, count] of faults) yield [solverId, 'invalid', count];
           faults.clear();
-          for (const { id, status, corridors, note } of entries.values()) {
-            if ((all && status !== 'offline') || changed.has(id)) yield presenceOf(id, status, [...corridors], note ?? '');
+          for (const { id, status, corridors, note, firstSeenAtMs } of entries.values()) {
+            if ((all && status !== 'offline') || changed.has(id)) yield presenceOf(id, status, [...corridors], note ?? '', firstSeenAtMs ?? 0);
           }
           changed.clear();
         },
-        hear(replica, [solverId, what, of, note]) {
-          if (what !== 'invalid') return hearOf(solverId, replica, { status: what as RosterStatus, corridors: of === '' ? null : String(of).split(' '), note: note === '' ? null : String(note) });
+        hear(replica, [solverId, what, of, note, firstSeenAtMs]) {
           const entry = entries.get(solverId);
           if (!entry) return;
+          if (what !== 'invalid') {
+            entry.firstSeenAtMs ??= Number(firstSeenAtMs) || null;
+            return hearOf(solverId, replica, { status: what as RosterStatus, corridors: of === '' ? null : String(of).split(' '), note: note === '' ? null : String(note) });
+          }
           for (let count = Number(of); count > 0; count--) entry.breaker.fault('invalid', clock.nowMs());
           update(entry);
         },
@@ -331,7 +334,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
   };
 }
 
-function presenceOf(id: string, status: RosterStatus, corridors: readonly string[], note: string): News {
+function presenceOf(id: string, status: RosterStatus, corridors: readonly string[], note: string, firstSeenAtMs: number): News {
   const all = corridors.join(' ');
-  return [id, status, all.length + 3 * note.length > MAX_NEWS_BYTES / 2 ? '' : all, note.slice(0, 500)];
+  return [id, status, all.length + 3 * note.length > MAX_NEWS_BYTES / 2 ? '' : all, note.slice(0, 500), firstSeenAtMs];
 }

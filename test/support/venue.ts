@@ -52,6 +52,8 @@ export interface TestVenue {
   call(method: string, path: string, options?: { key?: string | null; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }): Promise<Answer>;
   /** Another process over the same database and chains, with connections of its own. */
   replica(options?: Partial<VenueOptions>): Promise<Replica>;
+  /** Resolves when these replicas and the first know of each other what each knew when this was asked. */
+  agree(others: readonly Replica[]): Promise<void>;
   /** For looking at what is really written. */
   databaseUrl: string;
   /** From here on the database is gone. */
@@ -159,21 +161,28 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
   const urls = [http.url, ...more.map(({ url }) => url)];
   const balancer: Balancer = more.length > 0 ? await startBalancer(urls) : { url: http.url, stop: async () => {} };
   let turn = 0;
-  const marks = new Map<string, () => void>();
-  if (more.length > 0) await Promise.all([bus, ...more.map((other) => other.bus)].map((each) => each.subscribe('agreed', (mark) => marks.get(mark)?.())));
-  /** Replicas are a moment apart in what they know; a test's next call comes after that moment. */
-  async function agreed(): Promise<void> {
-    if (more.length === 0) return;
-    await Promise.all(venues.map((one) => one.told()));
+  /** Replicas are a moment apart in what they know. */
+  async function agree(others: readonly Replica[]): Promise<void> {
+    // Whoever has just come introduces itself first, and is told of everything then.
+    if (others.length > 0) await meet(others);
+    if (others.length > 0) await meet(others);
+  }
+  async function meet(others: readonly Replica[]): Promise<void> {
+    await Promise.all([venue, ...others.map((other) => other.venue)].map((one) => one.told()));
     const mark = systemRandom.bytes32();
     // What was said before the mark arrives before it.
-    const arrived = new Promise<void>((resolve) => {
-      let missing = venues.length;
-      marks.set(mark, () => --missing === 0 && resolve());
+    const arrived = [bus, ...others.map((other) => other.bus)].map(async (each) => {
+      let hear = () => {};
+      const heard = new Promise<void>((resolve) => (hear = resolve));
+      const unsubscribe = await each.subscribe(`agreed ${mark}`, hear);
+      return async () => {
+        await heard;
+        await unsubscribe();
+      };
     });
-    await bus.publish('agreed', mark);
-    await arrived;
-    marks.delete(mark);
+    const waiting = await Promise.all(arrived);
+    await bus.publish(`agreed ${mark}`, '');
+    await Promise.all(waiting.map((wait) => wait()));
   }
   const solvers: (ScriptedSolver & { id: string })[] = [];
   let funding = Promise.resolve();
@@ -225,7 +234,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       return known;
     },
     async call(method, path, { key, body, raw, headers = {} } = {}) {
-      await agreed();
+      await agree(more);
       const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
       const response = await fetch((urls[turn++ % urls.length] as string) + path, {
         method,
@@ -236,6 +245,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       return { status: response.status, headers: response.headers, text, json: parse(text) };
     },
     replica,
+    agree,
     databaseUrl: db.url,
     stopDatabase: () => postgres.stop(),
     async stop() {
