@@ -54,6 +54,8 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   });
   // Without a listener a server that stops takes the process with it.
   pool.on('error', (error) => log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost'));
+  // The pool listens to idle connections only. One that is lost while it is in use fails whatever it was asked, and must not do more than that.
+  pool.on('connect', (client) => void client.on('error', () => {}));
   /** When those who wait for a connection began to, the oldest first. */
   const waiting = new Set<{ sinceMs: number }>();
   async function connection(): Promise<pg.PoolClient> {
