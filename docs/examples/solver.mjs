@@ -14,7 +14,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { WebSocket } from 'ws';
 
 /**
- * { url, key, solverId, account, operatorKey, spreadBps, validSeconds, restSeconds,
+ * { urls, key, solverId, account, operatorKey, spreadBps, validSeconds, restSeconds,      urls: of every replica of the venue
  *   chains: { "8453": { rpc, escrow, oracle, depth } },          what we know of each chain ourselves
  *   assets: { "eip155:8453/erc20:0x…": { decimals, usdE8 } } }   what we trade, and its price in 1e-8 USD
  */
@@ -174,13 +174,16 @@ async function answer(rfq) {
 /* Fills */
 
 const filling = new Set();
+const delivered = new Set();
+/** Won and not over, whichever replica told us first. */
+const orders = new Map();
 
 /** Pays what we owe on another chain: when the taker's money is in escrow at depth, in time, and our own signature says that we promised it. */
 async function deliver(say, { orderId, quoteId, order, commitment }) {
   const origin = chains.get(Number(order.originChainId));
   const output = order.outputs.find(({ context }) => context.slice(0, 68) === concat(['0xe2', word(account)]));
   const dest = chains.get(Number(output?.chainId));
-  if (!origin || !dest || origin === dest || filling.has(orderId)) return;
+  if (!origin || !dest || origin === dest || filling.has(orderId) || delivered.has(orderId)) return;
   filling.add(orderId);
   try {
     const ours = await recoverTypedDataAddress({ ...commitmentOf(orderId, quoteId, order.fillDeadline, origin), signature: commitment.signature });
@@ -197,7 +200,9 @@ async function deliver(say, { orderId, quoteId, order, commitment }) {
       const txHash = await dest.wallet.writeContract({ chain: null, address: dest.escrow, abi: ESCROW, functionName: 'fill', args: [orderId, typed(output), order.fillDeadline, word(account)] });
       const { status } = await dest.rpc.waitForTransactionReceipt({ hash: txHash });
       log('filled', { orderId, txHash, status });
-      if (status === 'success') return say({ type: 'fill', orderId, stage: 'delivered', txHash });
+      if (status !== 'success') continue;
+      delivered.add(orderId);
+      return say({ type: 'fill', orderId, stage: 'delivered', txHash });
     }
     log('too late to fill', { orderId });
   } catch (error) {
@@ -224,11 +229,10 @@ async function hello({ nonce, venueId, chains: theirs }) {
 }
 
 /** One connection, from the challenge to its end. */
-function connect() {
+function connect(url) {
   return new Promise((ended) => {
-    const socket = new WebSocket(`${config.url.replace(/^http/, 'ws')}/api/v1/solver/ws`, { headers: { 'X-API-Key': config.key }, perMessageDeflate: false });
+    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/api/v1/solver/ws`, { headers: { 'X-API-Key': config.key }, perMessageDeflate: false });
     const say = (message) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message));
-    const orders = new Map();
     let heardAt = Date.now();
     // Three heartbeats missed: it is gone, whatever the socket believes.
     const watch = setInterval(() => Date.now() - heardAt > 15_000 && socket.terminate(), 1_000);
@@ -248,7 +252,7 @@ function connect() {
       slice: ({ rfqId, quoteId }) => say({ type: 'decline', rfqId, quoteId, reason: 'limit', maxAmount: null }),
       released: ({ quoteIds, proof }) => proof && quoteIds.forEach((quoteId) => promises.delete(quoteId)),
       award(award) {
-        log('won', { orderId: award.orderId });
+        if (!orders.has(award.orderId)) log('won', { orderId: award.orderId });
         orders.set(award.orderId, award);
         return deliver(say, award);
       },
@@ -276,9 +280,13 @@ function connect() {
 
 setInterval(() => readBalances().catch((error) => log('balances', { error: String(error.shortMessage ?? error.message) })), 2_000).unref();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(0));
-for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 2, 10_000)) {
-  const startedAt = Date.now();
-  await connect();
-  if (Date.now() - startedAt > 60_000) pauseMs = 250;
-  await sleep(pauseMs);
+
+async function stayLinked(url) {
+  for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 2, 10_000)) {
+    const startedAt = Date.now();
+    await connect(url);
+    if (Date.now() - startedAt > 60_000) pauseMs = 250;
+    await sleep(pauseMs);
+  }
 }
+await Promise.all(config.urls.map(stayLinked));

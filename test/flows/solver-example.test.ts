@@ -40,7 +40,7 @@ beforeAll(async () => {
   await v.bus.publish('solvers', 'example');
   folder = await mkdtemp(join(tmpdir(), 'fq-solver-'));
   const config = {
-    url: v.url,
+    urls: v.urls,
     key: await v.key('solver', { solverId: 'example' }),
     solverId: 'example',
     account: lp.address,
