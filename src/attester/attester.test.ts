@@ -10,6 +10,7 @@ import { type OpsServer, startOps } from '../adapters/http/ops.ts';
 import { createRecovery } from '../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { attestationDigest, fillAttestation } from '../domain/attestation.ts';
+import { UpstreamError } from '../domain/errors.ts';
 import { addressToBytes32, type Bytes32, type Hex } from '../domain/hex.ts';
 import type { MandateOutput } from '../domain/order.ts';
 import type { AttestRequest } from '../ports/attestations.ts';
@@ -174,6 +175,23 @@ test('one that starts afterwards finds older fills', async () => {
   await mine(30);
   const attester = await startAttester();
   expect(await attester.attest(request)).toMatchObject({ kind: 'signed' });
+});
+
+test('one whose node does not answer when it starts waits for it, and finds what it missed', async () => {
+  const order = trade();
+  const { request } = await fill(order);
+  await mine(2);
+  let away = true;
+  const silent = async (): Promise<never> => {
+    throw new UpstreamError('No answer.', { code: 'rpc_unavailable' });
+  };
+  const moody: ChainPort = { ...b.port, events: (from, to) => (away ? silent() : b.port.events(from, to)), orderEvents: async () => [] };
+  const attester = await startAttester(ATTESTERS[0], new Map([[a.chain.id, a.port], [b.chain.id, moody]]));
+  expect(attester.ready()).toEqual([`${b.chain.slug} has not been seen yet`]);
+  away = false;
+  await mine(1);
+  await expect.poll(() => attester.ready()).toEqual([]);
+  await expect.poll(async () => (await attester.attest(request)).kind).toBe('signed');
 });
 
 describe('over HTTP, two of three', () => {

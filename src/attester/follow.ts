@@ -2,7 +2,7 @@
 
 import { fillPayloadHash } from '../domain/attestation.ts';
 import type { Bytes32 } from '../domain/hex.ts';
-import type { ChainPort, EscrowEvent } from '../ports/chain.ts';
+import type { Block, ChainPort, EscrowEvent } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 
@@ -15,6 +15,7 @@ export interface FillFollower {
   search(orderId: Bytes32): Promise<void>;
   /** Wall milliseconds of the last complete look; undefined before the first. */
   lookedAtMs(): number | undefined;
+  /** Resolves when it has looked, or has found that the node does not answer: then the next block tries again. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -48,14 +49,14 @@ export function createFillFollower(chain: ChainPort, { clock, log }: { clock: Cl
     if (!head) return;
     const from = scannedTo === undefined ? head.number : scannedTo - BigInt(chain.chain.depth) - OVERLAP;
     keep(await chain.events(from > 0n ? from : 0n, head.number));
+    const first = scannedTo === undefined;
     scannedTo = head.number;
     lookedAtMs = clock.nowMs();
+    if (first) backfill(head).catch((error: unknown) => log.warn({ chain: chain.chain.slug, error }, 'older fills could not be read; they are looked for when somebody asks'));
   }
 
   /** Fills from before we started that may still want a proof. */
-  async function backfill(): Promise<void> {
-    const head = chain.head();
-    if (!head) return;
+  async function backfill(head: Block): Promise<void> {
     const oldest = head.timestamp - lookBackSeconds;
     for (let to = head.number; to > 0n && !stopped; to -= BACKFILL_BLOCKS) {
       const from = to > BACKFILL_BLOCKS ? to - BACKFILL_BLOCKS + 1n : 0n;
@@ -65,12 +66,14 @@ export function createFillFollower(chain: ChainPort, { clock, log }: { clock: Cl
     }
   }
 
+  const unread = (error: unknown): void => log.warn({ chain: chain.chain.slug, error }, 'events could not be read; the next block tries again');
+
   function onHead(): void {
     again = true;
     looking ??= (async () => {
       while (again && !stopped) {
         again = false;
-        await look().catch((error: unknown) => log.warn({ chain: chain.chain.slug, error }, 'events could not be read; the next block tries again'));
+        await look().catch(unread);
       }
       looking = undefined;
     })();
@@ -84,8 +87,7 @@ export function createFillFollower(chain: ChainPort, { clock, log }: { clock: Cl
     lookedAtMs: () => lookedAtMs,
     async start() {
       unfollow = chain.onHead(onHead);
-      await look();
-      backfill().catch((error: unknown) => log.warn({ chain: chain.chain.slug, error }, 'older fills could not be read; they are looked for when somebody asks'));
+      await look().catch(unread);
     },
     async stop() {
       stopped = true;
