@@ -202,9 +202,11 @@ test('F18: a node that goes back or falls behind is not believed, the head never
   const before = await balance();
   const trade = await bridge(500n * USDC);
   venue.send({ type: 'award', ...awardOf(trade) });
-  // By less than what counts as lagging.
+  // It has told of the newest block, and then goes back by less than what counts as lagging.
+  const told = first.calls('eth_getBlockByNumber');
+  await until(() => first.calls('eth_getBlockByNumber') > told + 4);
   const back = first.fault('*', { do: 'stale', at: (await newest(here)).number - 1n });
-  await expect.poll(() => ejections(here, 0, 'backwards'), { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => ejections(here, 0, 'backwards'), { timeout: 60_000 }).toBeGreaterThan(0);
   await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
   expect(await here.port.orderStatus(trade.id)).toBe('deposited');
   expect(await minedUntil(async () => (await awardNow(trade.id))?.stage === 'filled')).toBe(true);
@@ -214,7 +216,7 @@ test('F18: a node that goes back or falls behind is not believed, the head never
 
   second.fault('*', { do: 'stale', at: (await newest(here)).number });
   await here.anvil.mine(5);
-  await expect.poll(() => ejections(here, 1, 'lagging'), { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => ejections(here, 1, 'lagging'), { timeout: 60_000 }).toBeGreaterThan(0);
   unfollow();
   expect(heads).toEqual([...heads].sort((a, b) => Number(a - b)));
 });
@@ -240,7 +242,7 @@ test('F23: one lying node is not enough: nothing is filled for it, nothing signe
   const liar = diceOf('F23').pick([0, 1]);
   // Whoever is asked first decides below the value; here that is the liar.
   for (let index = 0; index < liar; index += 1) here.nodes[index]?.fault('*', { do: 'swallow', how: 'hang_up' });
-  for (let index = 0; index < liar; index += 1) await expect.poll(() => isBelieved(here.port, index), { timeout: 30_000 }).toBe(false);
+  for (let index = 0; index < liar; index += 1) await expect.poll(() => isBelieved(here.port, index), { timeout: 60_000 }).toBe(false);
   const before = await balance();
   const trade = await bridge(900n * USDC);
   here.nodes[liar]?.fault('eth_call', lieAbout(here.chain.escrow, 'orderStatus', trade.id, CLAIMABLE));

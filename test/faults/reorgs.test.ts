@@ -191,7 +191,7 @@ test('F29: while a chain stands still nothing is quoted there and nothing late i
   // The destination stands still until the order is too late to be filled, and the origin shows it deep only then.
   aheadMs = (trade.order.fillDeadline + 30) * 1_000 - Date.now();
   expect(aheadMs / 1_000).toBeLessThan(trade.order.expires - 60 - Date.now() / 1_000);
-  await expect.poll(() => lp.status().reasons.filter(({ kind }) => kind === 'lag').length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => lp.status().reasons.filter(({ kind }) => kind === 'lag').length, { timeout: 60_000 }).toBe(2);
   expect(await venue.ask(request({ from: there.chain, to: here.chain, give: there.usdc, take: here.weth, amount: 100n * USDC, taker: taker.address }))).toMatchObject({ type: 'decline', reason: 'standby' });
   await here.anvil.mine(4);
   await eventually(async () => ['too late to fill', 'fill sent', 'filled'].includes((await awardNow(trade.id))?.note ?? ''));

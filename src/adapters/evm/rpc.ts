@@ -99,7 +99,7 @@ export function createRpc(urls: readonly string[], { timeoutMs = 8_000, tryMs = 
       throw last;
     },
     requestEach: <T>(method: string, params: readonly unknown[]) => all.map((index) => ask<T>(index, method, params, timeoutMs).catch((error: UpstreamError) => error)),
-    only: (index) => ({ request: (method, params) => ask(index, method, params, tryMs) }),
+    only: (index) => ({ request: (method, params) => ask(index, method, params, transports.length === 1 ? timeoutMs : tryMs) }),
     async subscribeHeads(onHead) {
       const transport = transports.find(({ subscribe }) => subscribe);
       if (!transport?.subscribe) return undefined;
