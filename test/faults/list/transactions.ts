@@ -5,7 +5,20 @@ import type { Fault } from '../fault.ts';
 const SENDING = 'test/faults/transactions.test.ts';
 const TRANSACTOR = 'src/adapters/evm/transactor.ts';
 
+const SETTLING = 'test/faults/settlements.test.ts';
+
 export const TRANSACTIONS: readonly Fault[] = [
+  {
+    id: 'F8',
+    fault: 'two programs have the same signer key',
+    holds: 'one sends and the other waits; it takes over when the lease of the first is over, whatever that one believes',
+    invariants: ['I1'],
+    test: SETTLING,
+    defences: [
+      { what: 'a signer has one holder at a time', file: 'src/adapters/postgres/tx-store.ts', from: 'where s.lease_until < clock_timestamp() or s.owner = excluded.owner', to: 'where s.fence >= 0' },
+      { what: 'a nonce is given to who shows the fence of now', file: 'src/adapters/postgres/tx-store.ts', from: 'fence = $3 for update', to: 'fence >= $3::bigint * 0 for update' },
+    ],
+  },
   {
     id: 'F24',
     fault: 'the original is mined after its replacement was sent',
@@ -64,6 +77,27 @@ export const TRANSACTIONS: readonly Fault[] = [
       { what: 'a signer below its least balance does not count as able to pay', file: TRANSACTOR, from: '(balanceWei === undefined || balanceWei >= minBalanceWei);', to: '(balanceWei === undefined || balanceWei >= 0n * minBalanceWei);' },
       { what: 'nor does one of whom a node says so', file: TRANSACTOR, from: "outOfFunds = outcome.kind === 'out_of_funds';", to: "outOfFunds = outcome.kind === 'out_of_funds' && balanceWei === 0n;" },
       { what: 'only a refusal for ever ends a slot', file: TRANSACTOR, from: "if (outcome.kind === 'rejected' && !last.noop)", to: "if (outcome.kind !== 'sent' && outcome.kind !== 'indeterminate' && !last.noop)" },
+    ],
+  },
+  {
+    id: 'F30',
+    fault: 'the chain refuses a settlement or a fill: a token is paused, an LP or a taker has nothing',
+    holds: 'it fails with the reason, what was escrowed goes back to the taker, and those that shared its transaction settle',
+    invariants: ['I5', 'I8'],
+    test: SETTLING,
+    defences: [
+      { what: 'a failure says what the chain said', file: 'src/venue/advance/advancer.ts', from: "return isFundingRevert(refusal, order.user) ? 'funding_failed'", to: "return refusal.name === 'nothing' ? 'funding_failed'" },
+      { what: 'a refund goes to the taker', file: 'contracts/src/Escrow.sol', from: 'trySafeTransfer(order.user, amount)', to: 'trySafeTransfer(msg.sender, amount)' },
+    ],
+  },
+  {
+    id: 'F34',
+    fault: 'a claim and a refund are mined in one block, right after expires',
+    holds: 'the first succeeds and the other reverts; the venue records which, and sends nothing itself',
+    invariants: ['I8', 'I10'],
+    test: SETTLING,
+    defences: [
+      { what: 'an order leaves the state that a step starts from, once', file: 'contracts/src/Escrow.sol', from: 'if (status != uint256(from)) revert InvalidOrderStatus', to: 'if (status != uint256(from) && status == 0) revert InvalidOrderStatus' },
     ],
   },
 ];
