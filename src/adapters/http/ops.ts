@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BaseError, UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
+import { type LoopWatch, watchLoop } from '../process/loop-watch.ts';
 
 export interface Answer {
   status: number;
@@ -39,20 +40,20 @@ export interface OpsOptions {
   token?: string;
 }
 
-/** Which reasons keep a process from serving; none: it may. */
+/** Which reasons of its own keep a process from serving; none: it may. */
 export type Readiness = () => readonly string[] | Promise<readonly string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
 const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
-export function healthRoutes({ ready, metrics }: { ready: Readiness; metrics: { contentType: string; text(): Promise<string> } }): OpsRoute[] {
+export function healthRoutes({ ready, metrics, loop = watchLoop() }: { ready: Readiness; metrics: { contentType: string; text(): Promise<string> }; loop?: LoopWatch }): OpsRoute[] {
   return [
     { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: { status: 'ok', uptimeSeconds: Math.floor(process.uptime()) } }) },
     {
       method: 'GET',
       path: '/readyz',
       async handle() {
-        const reasons = await ready();
+        const reasons = [...loop.reasons(), ...(await ready())];
         return { status: reasons.length === 0 ? 200 : 503, body: { ready: reasons.length === 0, reasons } };
       },
     },
