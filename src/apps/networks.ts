@@ -41,6 +41,7 @@ export async function openChains(sections: readonly ChainSection[], { life, log,
       readmitAfterMs: section.endpoints.readmitAfterSeconds * 1_000,
       maxClockSkewMs: section.maxClockSkewMs,
       quorum: section.quorum,
+      stopOnDeepReorg: section.stopOnDeepReorg,
     }),
   );
   life.onStop('chains', () => Promise.all(chains.map((chain) => chain.close())));

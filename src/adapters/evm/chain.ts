@@ -41,6 +41,8 @@ export interface ChainOptions {
   /** This machine's clock and the chain's may be so far apart, milliseconds. */
   maxClockSkewMs?: number;
   quorum?: QuorumOptions;
+  /** Whether a chain that takes back what was final is left alone: so unless this is false. */
+  stopOnDeepReorg?: boolean;
 }
 
 export interface QuorumOptions {
@@ -81,11 +83,11 @@ interface RpcReceipt {
 }
 
 export function createChain(chain: Chain, options: ChainOptions): EvmChain {
-  const { rpcUrls, clock, log: parentLog, metrics, timeoutMs, tryMs, maxLagBlocks = HEALTH.maxLagBlocks, readmitAfterMs = HEALTH.readmitAfterMs, maxClockSkewMs = MAX_CLOCK_SKEW_MS, quorum = QUORUM } = options;
+  const { rpcUrls, clock, log: parentLog, metrics, timeoutMs, tryMs, maxLagBlocks = HEALTH.maxLagBlocks, readmitAfterMs = HEALTH.readmitAfterMs, maxClockSkewMs = MAX_CLOCK_SKEW_MS, quorum = QUORUM, stopOnDeepReorg = true } = options;
   const log = parentLog.child({ chain: chain.slug });
   const health = createHealth(rpcUrls.length, { chain: chain.slug, clock, log, metrics }, { maxLagBlocks, readmitAfterMs });
   const rpc = createRpc(rpcUrls, { ...(timeoutMs !== undefined && { timeoutMs }), ...(tryMs !== undefined && { tryMs }) }, { clock, health });
-  const head = createHead({ rpc, health, clock, log }, { slug: chain.slug, blockTimeMs: chain.blockTimeMs, depth: chain.depth, maxJumpBlocks: maxLagBlocks, maxClockSkewMs });
+  const head = createHead({ rpc, health, clock, log }, { slug: chain.slug, blockTimeMs: chain.blockTimeMs, depth: chain.depth, maxJumpBlocks: maxLagBlocks, maxClockSkewMs, stopOnDeepReorg });
   const probe = createProbe({ rpc, health, clock }, { depth: chain.depth, everyMs: Math.max(PROBE_MS, chain.blockTimeMs) });
   const views = createViews(chain, rpc, createViewCaller(rpc));
   const alone = decidingBy((_, read) => read({ ...views, blockHash: async (number) => (await block(number))?.hash }));

@@ -24,7 +24,7 @@ export interface Finality {
   doubt(): ChainDoubt | undefined;
 }
 
-export function createFinality({ rpc, health, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; log: Log }, { slug, depth }: { slug: string; depth: number }): Finality {
+export function createFinality({ rpc, health, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; log: Log }, { slug, depth, stop }: { slug: string; depth: number; stop: boolean }): Finality {
   let final: Final | undefined;
   /** What the chain shows in its place. */
   let broken: { found: Hex } | undefined;
@@ -50,6 +50,11 @@ export function createFinality({ rpc, health, log }: { rpc: Rpc; health: Pick<He
       if (now?.hash === final.hash) {
         if (broken) log.warn({ block: final.number }, 'the chain is back on the branch that was final: it is acted on again');
         broken = undefined;
+        return true;
+      }
+      if (!stop) {
+        log.error({ block: final.number, was: final.hash, found: now?.hash, depth }, 'the chain took back what was final, and is followed all the same, as it is configured');
+        final = undefined;
         return true;
       }
       if (broken || now === undefined) return false;

@@ -35,11 +35,13 @@ export interface HeadOptions {
   maxJumpBlocks: number;
   /** How far this machine's clock and the chain's may be apart. */
   maxClockSkewMs: number;
+  /** Whether a chain that takes back what was final is left alone. */
+  stopOnDeepReorg: boolean;
 }
 
-export function createHead({ rpc, health, clock, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log }, { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs }: HeadOptions): Head {
+export function createHead({ rpc, health, clock, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log }, { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs, stopOnDeepReorg }: HeadOptions): Head {
   const listeners = new Set<(head: Block) => void>();
-  const finality = createFinality({ rpc, health, log }, { slug, depth });
+  const finality = createFinality({ rpc, health, log }, { slug, depth, stop: stopOnDeepReorg });
   const skew = createSkew({ clock, log }, { slug, maxClockSkewMs });
   let head: HeadBlock | undefined;
   let seenAtMs = 0;

@@ -87,5 +87,7 @@ export const zChain = z.strictObject({
   quorum: z.strictObject({ aboveUsd: z.number().min(0).default(QUORUM.aboveUsd), agree: z.int().min(2).max(10).default(QUORUM.agree) }).prefault({}),
   /** Further than this from the chain's clock ours is not trusted: nothing is quoted. */
   maxClockSkewMs: z.int().min(1_000).default(5_000),
+  /** A reorganisation deeper than `depth` stops everything on the chain. false: it is logged and followed, for chains that are played. */
+  stopOnDeepReorg: z.boolean().default(true),
 });
 export type ChainSection = z.infer<typeof zChain>;

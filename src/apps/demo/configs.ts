@@ -78,6 +78,8 @@ function chainsOf(state: DemoState) {
       timeoutMs: 3_000,
       // A machine that was busy makes up the blocks it missed at once, each a second later than the one before.
       maxClockSkewMs: 120_000,
+      // A chain that was killed comes back as it was last saved, which is a few blocks ago.
+      stopOnDeepReorg: false,
     };
   });
 }
