@@ -31,7 +31,8 @@ const commands = {
   // The flows that a venue of one process passes, on a venue of two that share a database.
   replicas: (args) => (install(), services(), run(bin('vitest'), ['run', ...(args.length > 0 ? args : ['test/flows', 'test/api-shapes'])], undefined, { FIRMQUOTE_TEST_REPLICAS: '2' })),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
-  soak: ([name, ...args]) => (install(), name === 'ledger' ? typescript('test/soak/main.ts', args) : fail('What is soaked is the ledger: npm run soak:ledger -- --events 1000000 --seed 1')),
+  soak: (args) => (install(), services(), typescript('test/soak/soak.ts', args)),
+  'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
   test: (args) => test(args),
   ci: () => ci(),

@@ -1,0 +1,108 @@
+/** Where the soak happens: two venues, two LPs, three attesters, two chains, Redis, and a bad network in front of each that can be switched on. */
+
+import { keccak256, type Hex } from 'viem';
+import { startRpcProxy, type RpcProxy } from '../faults/support/rpc-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../faults/support/tcp-proxy.ts';
+import type { Part } from '../faults/support/process.ts';
+import { type Config, startWorld, type World } from '../faults/support/world.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+
+export const CHAINS = [31_651, 31_652] as const;
+/** Blocks on top before a fact is final: reorganisations stay below. */
+export const DEPTH = 2;
+const VENUES = ['north', 'south'] as const;
+const LPS = ['alpha', 'beta'] as const;
+/** Of each chain; two have to say the same where money is decided. */
+const ENDPOINTS = 3;
+const STREAMS_PER_KEY = 500;
+
+export interface Ground {
+  world: World;
+  parts: readonly Part[];
+  /** Of takers and their streams to each venue. */
+  doors: ReadonlyMap<string, TcpProxy>;
+  /** Of each part that has a database, to it. */
+  databases: ReadonlyMap<string, TcpProxy>;
+  /** Of each LP to each venue. */
+  links: ReadonlyMap<string, TcpProxy>;
+  /** By chain. */
+  nodes: readonly (readonly RpcProxy[])[];
+  redis: { proxy: TcpProxy; lose(): Promise<void>; back(): Promise<void> };
+  /** Parts that are down because somebody wants it. */
+  down: Set<string>;
+  stop(): Promise<void>;
+}
+
+interface LpVenue {
+  name: string;
+  url: string;
+}
+
+export async function startGround(): Promise<Ground> {
+  const doors = new Map<string, TcpProxy>();
+  const databases = new Map<string, TcpProxy>();
+  const links = new Map<string, TcpProxy>();
+  let nodes: RpcProxy[][] = [];
+  let server: TestRedis = await startRedis();
+  const redis = await startTcpProxy(server.url);
+
+  /** Whatever a part is told of others leads through something that can fail. */
+  function configure(part: string, config: Config): Config {
+    for (const section of ['chains', 'networks']) {
+      const chains = config[section] as { id: number; [key: string]: unknown }[] | undefined;
+      if (!chains) continue;
+      config[section] = chains.map((chain) => ({ ...chain, timeoutMs: 5_000, rpcUrls: nodes[CHAINS.findIndex((id) => id === chain.id)]?.map(({ url }) => url), quorum: { aboveUsd: 0, agree: 2 } }));
+    }
+    const database = config['database'] as { url: string } | undefined;
+    if (database) database.url = through(databases.get(part), database.url);
+    if (config['app'] === 'venue') {
+      config['queue'] = { redisUrl: redis.url };
+      config['sockets'] = { maxPerKey: STREAMS_PER_KEY };
+    }
+    if (config['app'] === 'lp') config['venues'] = (config['venues'] as LpVenue[]).map((venue) => ({ ...venue, url: through(links.get(`${part} ${venue.name}`), venue.url) }));
+    return config;
+  }
+
+  const world = await startWorld({ chainIds: CHAINS, depth: DEPTH, venues: { north: 'all', south: 'all' }, lps: LPS, validitySeconds: 20, inventory: 1_000_000n, configure });
+  nodes = await Promise.all(world.devnet.chains.map(({ anvil }) => Promise.all(Array.from({ length: ENDPOINTS }, () => startRpcProxy(anvil.url)))));
+  for (const name of [...VENUES, ...LPS]) databases.set(name, await startTcpProxy(world.postgres.url));
+  for (const name of VENUES) {
+    doors.set(name, await startTcpProxy(world.venueUrl(name)));
+    for (const lp of LPS) links.set(`${lp} ${name}`, await startTcpProxy(world.venueUrl(name)));
+  }
+  // Whoever pays for gas never runs out of it here, at whatever price.
+  for (const { anvil } of world.devnet.chains) for (const { address } of [world.relayer, ...world.lps.map(({ operator }) => operator)]) await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);
+
+  return {
+    world,
+    parts: [...world.venues, ...world.lps.map(({ part }) => part), ...world.attesters],
+    doors,
+    databases,
+    links,
+    nodes,
+    redis: {
+      proxy: redis,
+      lose: () => server.kill(),
+      async back() {
+        server = await startRedis(server.port);
+      },
+    },
+    down: new Set(),
+    async stop() {
+      await world.stop();
+      await Promise.all([...doors.values(), ...databases.values(), ...links.values(), redis, ...nodes.flat()].map((proxy) => proxy.stop()));
+      await server.stop();
+    },
+  };
+}
+
+/** The same address, by way of the proxy. */
+function through(proxy: TcpProxy | undefined, url: string): string {
+  if (!proxy) return url;
+  const changed = new URL(url);
+  changed.host = `127.0.0.1:${proxy.port}`;
+  return changed.pathname === '/' ? changed.href.replace(/\/$/, '') : changed.href;
+}
+
+/** What a node would answer to a transaction. */
+export const hashOf = (raw: unknown): Hex => keccak256(raw as Hex);

@@ -1,0 +1,214 @@
+/** `npm run soak -- --minutes 10 --seed 1 [--json FILE] [--quotes 20] [--orders 2] [--streams 200]`: everything trades for as long as you say while one thing after the other breaks. docs/soak.md reads it to you. */
+
+import { writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import buildFaultProgram from '../faults/support/build.ts';
+import { seeded } from '../kill/seeded.ts';
+import { startGround, type Ground } from './ground.ts';
+import { openStreams, type Streams } from './streams.ts';
+import { gather, startTraffic, type Traffic } from './traffic.ts';
+import { type Trouble, troubles } from './troubles.ts';
+import { brokenForGood, brokenNow, couldNotStart, endsOf, openOrders, watchLogs } from './verdict.ts';
+import { type Vitals, watchVitals } from './vitals.ts';
+
+const TROUBLE_EVERY_S = 20;
+const LOOK_EVERY_S = 10;
+/** After traffic has ended every order has had its time to expire, and the margin. */
+const DRAIN_S = 420;
+
+// What the gates ask for; a machine that is busy with other things may be asked for less, and the summary says so.
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' }, json: { type: 'string' }, quotes: { type: 'string', default: '20' }, orders: { type: 'string', default: '2' }, streams: { type: 'string', default: '200' } } });
+const [minutes, quotesPerSecond, ordersPerSecond, clients] = [Number(values.minutes), Number(values.quotes), Number(values.orders), Number(values.streams)];
+const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
+if (!(minutes > 0 && quotesPerSecond > 0 && ordersPerSecond > 0) || !Number.isSafeInteger(clients) || clients < 1 || !Number.isSafeInteger(seed)) {
+  console.error('--minutes, --quotes and --orders (a second) are numbers above 0, --streams and --seed whole numbers, such as --minutes 10 --seed 1.');
+  process.exit(2);
+}
+
+const startedMs = performance.now();
+const elapsed = () => (performance.now() - startedMs) / 1_000;
+const say = (text: string) => console.log(`${clockOf(elapsed())}  ${text}`);
+const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+
+// What was started dies with this process, if it is let go through its exit.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+console.log(`soak: seed ${seed}, ${minutes} minutes, ${quotesPerSecond} quotes/s, ${ordersPerSecond} orders/s, ${clients} streams (again: npm run soak -- --minutes ${minutes} --seed ${seed})`);
+const summary = await run();
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(summary, null, 2)}\n`);
+console.log(JSON.stringify(summary));
+process.exit(summary.ok ? 0 : 1);
+
+async function run() {
+  const problems = new Set<string>();
+  const found = (all: readonly string[]) => {
+    for (const problem of all) {
+      if (!problems.has(problem)) say(`BROKEN  ${problem}`);
+      problems.add(problem);
+    }
+  };
+  const removeProgram = await buildFaultProgram();
+  let ground: Ground | undefined;
+  let figures: object = {};
+  try {
+    say('two chains, a database and Redis are being set up');
+    ground = await startGround();
+    say('two venues, two LPs and three attesters start');
+    await begin(ground);
+    say('takers get their money');
+    const people = await gather(ground);
+    say('everything runs; traffic begins');
+    figures = await soak(ground, people, found);
+  } catch (error) {
+    found([`the soak itself ended: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`]);
+  } finally {
+    await ground?.stop().catch((error: unknown) => found([`the soak could not be cleaned up: ${String(error)}`]));
+    removeProgram();
+  }
+  return { soak: 'whole', ok: problems.size === 0, seed, minutes, problems: [...problems], ...figures, seconds: Math.round(elapsed()) };
+}
+
+/** On a machine with no time for them parts may end while they wait for each other. */
+async function begin({ world }: Ground): Promise<void> {
+  for (let left = 3; ; left--) {
+    try {
+      return await world.startAll();
+    } catch (error) {
+      if (left === 0) throw error;
+      say(`once more: ${String(error).split('\n')[0]}`);
+    }
+  }
+}
+
+async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, found: (problems: readonly string[]) => void) {
+  const traffic = startTraffic(ground, people, seeded(seed ^ 0x7a11), { quotesPerSecond, ordersPerSecond });
+  const streams = openStreams([...ground.doors.values()].map(({ url }) => `${url.replace('http', 'ws')}/api/v1/ws`), ground.world.apiKey, clients);
+  const vitals = watchVitals(ground.parts, ground.world.database);
+  const logs = watchLogs(ground);
+  const own = monitorEventLoopDelay({ resolution: 20 });
+  own.enable();
+  const beganS = elapsed();
+  const endS = beganS + minutes * 60;
+  let calmSinceS = beganS;
+  let touched = new Set<string>();
+  const history: { atS: number; what: string; seconds: number }[] = [];
+  let current: Trouble | undefined;
+  let looks = 0;
+  let restarts = 0;
+
+  /** Starts whoever ended without being told to, as an operator's supervisor would; to end is a fault unless it could not even begin. */
+  function supervise(): void {
+    for (const part of ground.parts) {
+      if (part.running() || ground.down.has(part.name)) continue;
+      const last = part.output().trimEnd().split('\n').slice(-4);
+      if (last.some(couldNotStart)) say(`restart ${part.name} could not start, and is started again`);
+      else found([`${part.name} ended by itself: ${last.join(' | ').slice(-1_500)}`]);
+      restarts += 1;
+      ground.down.add(part.name);
+      const over = () => ground.down.delete(part.name);
+      void part.start().then(over, over);
+    }
+  }
+
+  async function troubled(): Promise<void> {
+    const stream = troubles(ground, seeded(seed));
+    for (let turn = 1; ; turn++) {
+      const dueS = beganS + turn * TROUBLE_EVERY_S;
+      if (dueS + TROUBLE_EVERY_S > endS) return;
+      if (dueS > elapsed()) await pause(dueS - elapsed());
+      const trouble = stream.next().value;
+      current = trouble;
+      for (const name of trouble.victims) touched.add(name);
+      const fromS = elapsed();
+      say(`fault   ${trouble.what}${trouble.seconds > 0 ? `, for ${trouble.seconds} s` : ''}`);
+      await trouble.begin();
+      await pause(trouble.seconds);
+      await trouble.end();
+      for (const name of trouble.victims) touched.add(name);
+      history.push({ atS: Math.round(fromS - beganS), what: trouble.what, seconds: Math.round((elapsed() - fromS) * 10) / 10 });
+      current = undefined;
+      calmSinceS = elapsed();
+    }
+  }
+
+  async function looked(): Promise<void> {
+    for (let turn = 1; beganS + turn * LOOK_EVERY_S <= endS; turn++) {
+      const dueS = beganS + turn * LOOK_EVERY_S - 1;
+      if (dueS > elapsed()) await pause(dueS - elapsed());
+      const victims = touched;
+      touched = new Set(current?.victims);
+      await vitals.look(victims, current === undefined && elapsed() - calmSinceS > 4);
+      found(logs());
+      supervise();
+      if (turn % (60 / LOOK_EVERY_S) !== 0) continue;
+      await minute(traffic, streams, vitals);
+      // The database may be away just now, and then nobody can say.
+      found(await brokenNow(ground).then(
+        (problems) => ((looks += 1), problems),
+        () => [],
+      ));
+    }
+  }
+
+  const counted = { ...structuredClone(traffic.counts), atS: beganS };
+  const times: number[] = [];
+  async function minute({ counts, latencies, underWay }: Traffic, { connected, broken }: Streams, { line }: Vitals): Promise<void> {
+    const since = elapsed() - counted.atS;
+    const own = latencies();
+    times.push(...own);
+    const rate = (now: number, before: number) => ((now - before) / since).toFixed(1);
+    say(`minute  quotes ${rate(counts.quotes.asked, counted.quotes.asked)}/s, priced ${rate(counts.quotes.priced, counted.quotes.priced)}/s in ${at(own, 0.5)} ms (p99 ${at(own, 0.99)} ms); orders ${rate(counts.orders.tried, counted.orders.tried)}/s, accepted ${rate(counts.orders.accepted, counted.orders.accepted)}/s, ${underWay()} under way; ${connected()} of ${clients} streams, ${broken()} times broken`);
+    say(`        ${line()}`);
+    Object.assign(counted, structuredClone(counts), { atS: elapsed() });
+  }
+
+  await Promise.all([troubled(), looked()]);
+  traffic.cease();
+  times.push(...traffic.latencies());
+  const trafficS = elapsed() - beganS;
+  say('traffic has ended; every order goes to its end');
+  const drainS = elapsed();
+  while ((await openOrders(ground)) > 0 && elapsed() - drainS < DRAIN_S) {
+    await pause(2);
+    found(logs());
+    supervise();
+  }
+  say(`${await openOrders(ground)} orders are open after ${Math.round(elapsed() - drainS)} s`);
+  // Streams come back half a second after a break, and events are placed at a pace.
+  for (let tries = 0; tries < 30 && ((await streams.problems(ground.world.database)).length > 0 || traffic.underWay() > 0); tries++) await pause(1);
+  found(await streams.problems(ground.world.database));
+  await traffic.stop();
+  await vitals.look(touched, true);
+  found(logs());
+  supervise();
+  const { problems, compared } = await brokenForGood(ground);
+  found(problems);
+  const health = vitals.judge();
+  found(health.problems);
+  streams.stop();
+  const { quotes, orders } = traffic.counts;
+  const perSecond = (n: number) => Math.round((n / trafficS) * 10) / 10;
+  return {
+    notJudged: health.notJudged,
+    asked: { quotesPerSecond, ordersPerSecond },
+    rates: { quotesPerSecond: perSecond(quotes.asked), pricedPerSecond: perSecond(quotes.priced), ordersPerSecond: perSecond(orders.tried), acceptedPerSecond: perSecond(orders.accepted), quoteP50Ms: at(times, 0.5), quoteP99Ms: at(times, 0.99) },
+    quotes,
+    orders: { ...orders, ends: await endsOf(ground) },
+    streams: { clients, frames: streams.frames(), broken: streams.broken() },
+    faults: { count: history.length, list: history },
+    restarts,
+    checks: { whileRunning: looks, audited: compared },
+    ...health.figures,
+    driver: { eventLoopP99Ms: Math.round(own.percentile(99) / 1e6), rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20) },
+  };
+}
+
+function at(times: readonly number[], share: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+}
+
+function clockOf(seconds: number): string {
+  return `${String(Math.floor(seconds / 60)).padStart(3)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
+}

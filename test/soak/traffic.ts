@@ -1,0 +1,181 @@
+/** What takers do in the soak: ask for quotes at a pace and trade at a pace, whatever the answers are; they write down all they are told. */
+
+import type { FundingLock } from '../../src/protocol/preflight.ts';
+import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
+import type { Submission } from '../../src/apps/demo/taker.ts';
+import { createClient, type Client } from '../faults/support/client.ts';
+import type { Seeded } from '../kill/seeded.ts';
+import type { TestAccount, TestChain } from '../support/devnet.ts';
+import type { Ground } from './ground.ts';
+
+export interface Counts {
+  quotes: { asked: number; priced: number; unpriced: number; refused: number; unanswered: number };
+  orders: { tried: number; notPriced: number; accepted: number; refused: number; givenUp: number; crossChain: number; byLock: Record<FundingLock, number> };
+}
+
+export interface Traffic {
+  counts: Counts;
+  /** Milliseconds that quotes took which were answered since the last time this was asked. */
+  latencies(): number[];
+  /** Trades that somebody still looks at. */
+  underWay(): number;
+  /** No new ones; those under way are followed on. */
+  cease(): void;
+  /** Lets go of all of them, when they have noticed. */
+  stop(): Promise<void>;
+}
+
+interface Person {
+  wallet: TestAccount;
+  lock: FundingLock;
+  /** The same one at every door. */
+  at: readonly Client[];
+}
+
+const LOCKS: readonly FundingLock[] = ['Permit2', 'EIP-3009', 'ResourceLock'];
+const PEOPLE_PER_LOCK = 2;
+const USDC = 1_000_000n;
+/** How long somebody looks for a price, and how long after a quote has lapsed for an answer. */
+const PATIENCE_MS = 20_000;
+const MOST_UNDER_WAY = 400;
+
+/** Takers with money where they pay from, so that a trade takes signatures only. */
+export async function gather({ world, doors }: Ground): Promise<Person[]> {
+  const people: Person[] = [];
+  for (const lock of LOCKS) {
+    for (let n = 0; n < PEOPLE_PER_LOCK; n++) {
+      const { wallet } = await world.client();
+      await Promise.all(
+        world.devnet.chains.map(async (chain) => {
+          if (lock === 'Permit2') await chain.approve(wallet.address, chain.usdc.address, chain.chain.permit2);
+          if (lock === 'ResourceLock') await chain.deposit(wallet.address, chain.usdc.address, 50_000n * USDC);
+        }),
+      );
+      people.push({ wallet, lock, at: [...doors.values()].map(({ url }) => createClient({ wallet, venueUrl: url, apiKey: world.apiKey, chains: world.devnet.chains, log: world.log })) });
+    }
+  }
+  return people;
+}
+
+export function startTraffic({ world }: Ground, people: readonly Person[], dice: Seeded, { quotesPerSecond, ordersPerSecond }: { quotesPerSecond: number; ordersPerSecond: number }): Traffic {
+  const counts: Counts = {
+    quotes: { asked: 0, priced: 0, unpriced: 0, refused: 0, unanswered: 0 },
+    orders: { tried: 0, notPriced: 0, accepted: 0, refused: 0, givenUp: 0, crossChain: 0, byLock: { Permit2: 0, 'EIP-3009': 0, ResourceLock: 0 } },
+  };
+  let [times, serial, ceased, stopped]: [number[], number, boolean, boolean] = [[], 0, false, false];
+  const trades = new Set<Promise<void>>();
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const { chains } = world.devnet;
+
+  function route() {
+    const [from, to] = [dice.pick(chains), dice.pick(chains)];
+    return { from, to, usdc: BigInt(1 + Math.floor(dice.next() * 200)) };
+  }
+  const asset = ({ chain: { id } }: TestChain, token: string) => `eip155:${id}/erc20:${token}`;
+  const ask = ({ from, to, usdc }: ReturnType<typeof route>) => ({ input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() }, output: { asset: asset(to, to.weth.address) } });
+
+  async function quote(): Promise<void> {
+    const { taker } = dice.pick(dice.pick(people).at);
+    const body = { taker: taker.address, ...ask(route()) };
+    counts.quotes.asked += 1;
+    const startedMs = performance.now();
+    try {
+      const { status, json } = await taker.call('POST', '/api/v1/rfq/quotes', body);
+      if (status !== 200) counts.quotes.refused += 1;
+      else if ((json as { quotes: unknown[] }).quotes.length === 0) counts.quotes.unpriced += 1;
+      else {
+        counts.quotes.priced += 1;
+        times.push(performance.now() - startedMs);
+      }
+    } catch {
+      counts.quotes.unanswered += 1;
+    }
+  }
+
+  async function trade(): Promise<void> {
+    const person = dice.pick(people);
+    const path = route();
+    const manner = dice.next();
+    const key = manner < 0.2 ? null : `${person.wallet.address} ${++serial}`;
+    let door = Math.floor(dice.next() * person.at.length);
+    const here = () => person.at[door % person.at.length] as Client;
+    counts.orders.tried += 1;
+
+    const prepared = await prepare(here, () => (door += 1), path, person.lock);
+    if (!prepared) return void (counts.orders.notPriced += 1);
+    let answer = undefined as Awaited<ReturnType<Client['submit']>>;
+    // Some hurry: the same order at every door at once.
+    const hurried = manner > 0.85 ? await Promise.all(person.at.map((client) => client.submit(prepared, key))) : [];
+    answer = hurried.find((each) => each?.status === 200) ?? hurried.find((each) => final(each?.status));
+    while (!final(answer?.status)) {
+      if (stopped || Date.now() > prepared.candidate.validUntil * 1_000 + PATIENCE_MS) return void (counts.orders.givenUp += 1);
+      answer = await here().submit(prepared, key);
+      if (!final(answer?.status)) {
+        door += 1;
+        await pause(250);
+      }
+    }
+    if (answer?.status !== 200) return void (counts.orders.refused += 1);
+    counts.orders.accepted += 1;
+    counts.orders.byLock[person.lock] += 1;
+    if (path.from !== path.to) counts.orders.crossChain += 1;
+    const { id } = answer.json as { id: string };
+    for (const tx of prepared.broadcasts) await here().taker.send(tx).catch(() => undefined);
+    while (!stopped) {
+      await pause(1_500);
+      const seen = await here().look(id);
+      if (seen?.status === 'settled' || (seen?.status === 'failed' && seen.failure?.refundableFrom === null)) return;
+      door += 1;
+    }
+  }
+
+  async function prepare(here: () => Client, next: () => void, path: ReturnType<typeof route>, lock: FundingLock) {
+    for (const untilMs = performance.now() + PATIENCE_MS; performance.now() < untilMs && !stopped; next()) {
+      const { taker } = here();
+      const prepared = await taker
+        .quote(ask(path))
+        .then(async ({ quotes: [candidate] }) => candidate && { candidate, ...(await taker.prepare(candidate, { lock })) })
+        .catch(() => undefined);
+      if (prepared) return { candidate: prepared.candidate satisfies QuoteCandidate, submission: prepared.submission satisfies Submission, broadcasts: prepared.broadcasts.flatMap(({ tx }) => (tx ? [tx] : [])) };
+      await pause(250);
+    }
+    return undefined;
+  }
+
+  /** Begins what is due, and never waits for what was begun. */
+  function at(perSecond: number, begin: () => void): NodeJS.Timeout {
+    const startedMs = performance.now();
+    let begun = 0;
+    return setInterval(() => {
+      if (ceased) return;
+      const due = Math.floor(((performance.now() - startedMs) / 1_000) * perSecond);
+      for (; begun < due; begun++) begin();
+    }, 20);
+  }
+  const quoting = at(quotesPerSecond, () => void quote());
+  const trading = at(ordersPerSecond, () => {
+    if (trades.size >= MOST_UNDER_WAY) return;
+    const mine = trade().finally(() => trades.delete(mine));
+    trades.add(mine);
+  });
+
+  return {
+    counts,
+    latencies() {
+      const since = times;
+      times = [];
+      return since;
+    },
+    underWay: () => trades.size,
+    cease: () => void (ceased = true),
+    async stop() {
+      [ceased, stopped] = [true, true];
+      clearInterval(quoting);
+      clearInterval(trading);
+      await Promise.all(trades);
+    },
+  };
+}
+
+/** Nothing that is said later will change this. 409: somebody else's copy of it is at work, or has been. */
+const final = (status: number | undefined): boolean => status === 200 || status === 400 || status === 422;
