@@ -69,6 +69,19 @@ program
   .option('--json', 'one JSON object')
   .action(async (options: { venue?: string; lp?: string; days: number; patience: number; others?: boolean; json?: boolean }) => (await import('../audit/main.ts')).runAudit(options));
 
+for (const [name, says, run] of [
+  ['backup', 'write everything a database holds into one file, as it is at this moment, while its processes go on', 'runBackup'],
+  ['restore', 'put a backup into an empty database and tell it that time has passed; its processes must be down', 'runRestore'],
+] as const) {
+  program
+    .command(name)
+    .description(says)
+    .argument('<file>')
+    .option('--venue <file>', "a venue's configuration; DATABASE_URL wins over its database")
+    .option('--lp <file>', "an LP's configuration")
+    .action(async (file: string, options: { venue?: string; lp?: string }) => (await import('../backup/main.ts'))[run](file, options));
+}
+
 const config = program.command('config').description('look at configuration files');
 config
   .command('check')
