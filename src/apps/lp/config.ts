@@ -56,6 +56,15 @@ export const zLpAppConfig = z
     networks: z.array(zLpNetwork).min(1),
     attesters: z.strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }).prefault({}),
     feeds: z.record(z.string(), zFeed).default({}),
+    /** Rows that have done their duty are let go after so many days; null: kept for good. The books always are. */
+    retention: z
+      .strictObject({
+        /** Nonces of the operator with all that was ever signed for them. Longer than the LP is ever down: their gas goes into the books. */
+        slotDays: z.int().min(7).nullable().default(90),
+        /** Why an accepted quote was priced as it was. */
+        explanationDays: z.int().min(1).nullable().default(null),
+      })
+      .prefault({}),
     lp: zLpConfig,
   })
   .superRefine(({ feeds, networks, lp }, context) => {

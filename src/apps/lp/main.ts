@@ -29,6 +29,7 @@ import { expand, openSecret, openSigner, type SecretContext, SecretError } from 
 import { createTransactors, openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
 import { createProofs } from '../proofs.ts';
+import { startRetention } from '../retention.ts';
 import { adminRoutes } from './admin.ts';
 import { bookRoutes } from './books.ts';
 import { createBrake } from './brake.ts';
@@ -121,6 +122,8 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
     await node.start();
     life.onStop('audit trail', () => journal.note('process', 'stop'));
     reload = () => reloader.reload('SIGHUP');
+    const retaining = startRetention({ db, clock: systemClock, log, metrics }, { slots: config.retention.slotDays, explanations: config.retention.explanationDays });
+    life.onStop('retention', () => retaining.stop());
     startup.ready = () => {
       const { status, reasons } = node.status();
       return status === 'active' ? [] : reasons.map(({ kind, note }) => `${kind}: ${note}`);

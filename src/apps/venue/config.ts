@@ -228,6 +228,17 @@ export const zVenueConfig = z.strictObject({
     .prefault({}),
   /** Indicative ladders of solvers, for the prices topics. */
   levels: z.strictObject({ maxAgeMs: zCount(LEVELS.maxAgeMs), maxMarkets: zCount(LEVELS.maxMarkets), maxPerSecond: zCount(LEVELS.maxPerSecond) }).prefault({}),
+  /** Rows that have done their duty are let go after so many days; null: kept for good. Orders, facts and history always are. */
+  retention: z
+    .strictObject({
+      /** An Idempotency-Key means the same order for one day. */
+      idempotencyDays: z.int().min(2).nullable().default(2),
+      /** Nonces of the relayer with all that was ever signed for them. */
+      slotDays: z.int().min(7).nullable().default(90),
+      /** Events of orders that are over: a stream cannot be resumed from before that. */
+      eventDays: z.int().min(7).nullable().default(null),
+    })
+    .prefault({}),
 });
 
 export type VenueConfig = z.infer<typeof zVenueConfig>;

@@ -36,6 +36,7 @@ import { createTransactors, openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { openQueue } from '../queue.ts';
+import { startRetention } from '../retention.ts';
 import { type VenueConfig, zVenueConfig } from './config.ts';
 import { openOutbound, openScreeners, openTransmitter } from './records.ts';
 import { openAdmin } from './admin.ts';
@@ -136,6 +137,9 @@ export async function runVenue({ config: file, role: wanted }: { config: string;
       const upkeep = createUpkeep({ trades: store.trades, chains: byId, prices: createPrices(reference), nativeSymbol: (chainId) => nativeSymbols.get(chainId) ?? '', clock: systemClock, log, metrics });
       life.onStop('upkeep of history', () => upkeep.stop());
       upkeep.start();
+      const { idempotencyDays, slotDays, eventDays } = config.retention;
+      const retaining = startRetention({ db, clock: systemClock, log, metrics }, { idempotency: idempotencyDays, slots: slotDays, events: eventDays });
+      life.onStop('retention', () => retaining.stop());
       const transmitter = openTransmitter(config, outbound, secrets);
       if (transmitter) {
         const courier = createCourier({ store, transmitter, clock: systemClock, log, metrics }, { ...COURIER, maxAttempts: config.travelRule.maxAttempts, firstRetryMs: config.travelRule.firstRetryMs, longestRetryMs: config.travelRule.longestRetryMs, leaseMs: config.travelRule.timeoutMs * 2 + 30_000 });

@@ -1,0 +1,59 @@
+/** The keeper's duty of letting go: a small batch now and then, so that tables of the present stay small and nobody waits for it. Any number of processes may do it. */
+
+import { letGo, type Kept } from '../adapters/postgres/retention.ts';
+import type { Queryable } from '../adapters/postgres/pool.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+
+const DAY_MS = 86_400_000;
+const BATCH = 500;
+const EVERY_MS = 60_000;
+/** While there is more to let go. */
+const BUSY_MS = 1_000;
+
+export interface Retaining {
+  /** Finishes the batch it is at. */
+  stop(): Promise<void>;
+}
+
+/** `days`: how long each is kept; null: for good. */
+export function startRetention({ db, clock, log, metrics }: { db: Queryable; clock: Clock; log: Log; metrics: Metrics }, days: Partial<Record<Kept, number | null>>, { everyMs = EVERY_MS, busyMs = BUSY_MS, batch = BATCH } = {}): Retaining {
+  const gone = metrics.counter('firmquote_database_rows_let_go_total', 'Rows that were let go because their time was over', ['table']);
+  const duties = Object.entries(days).flatMap(([what, kept]) => (kept === null ? [] : [{ what: what as Kept, keptMs: kept * DAY_MS }]));
+  let stopped = false;
+  let working: Promise<void> = Promise.resolve();
+  let cancel = () => {};
+
+  async function work(): Promise<boolean> {
+    let more = false;
+    for (const { what, keptMs } of duties) {
+      if (stopped) return false;
+      const rows = await letGo(db, what, clock.nowMs() - keptMs, batch);
+      gone.add({ table: what }, rows);
+      more ||= rows >= batch;
+    }
+    return more;
+  }
+
+  function next(ms: number): void {
+    cancel = clock.after(ms, () => {
+      working = work()
+        .catch((error: unknown) => {
+          log.warn({ error }, 'rows whose time is over could not be let go; it is tried again');
+          return false;
+        })
+        .then((more) => {
+          if (!stopped) next(more ? busyMs : everyMs);
+        });
+    });
+  }
+  next(busyMs);
+  return {
+    async stop() {
+      stopped = true;
+      cancel();
+      await working;
+    },
+  };
+}
