@@ -51,7 +51,7 @@ export interface TestVenue {
   solver(n: number, answer: SolverSpec['answer'], more?: Partial<SolverSpec> & { inventory?: bigint }): Promise<ScriptedSolver & { id: string; lp: TestAccount; operator: TestAccount; apiKey: string }>;
   call(method: string, path: string, options?: { key?: string | null; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }): Promise<Answer>;
   /** Another process over the same database and chains, with connections of its own. */
-  replica(options?: Partial<VenueOptions>): Promise<Replica>;
+  replica(options?: Partial<VenueOptions>, over?: { url?: string; maxConnections?: number }): Promise<Replica>;
   /** Resolves when these replicas and the first know of each other what each knew when this was asked. */
   agree(others: readonly Replica[]): Promise<void>;
   /** For looking at what is really written. */
@@ -137,8 +137,8 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     await venue.start();
     return { venue, http: await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log }, { port: 0, ...limits }) };
   }
-  async function replica(change?: Partial<VenueOptions>): Promise<Replica> {
-    const ownDb = connectDatabase({ url: db.url, schema: db.schema, log });
+  async function replica(change?: Partial<VenueOptions>, over: { url?: string; maxConnections?: number } = {}): Promise<Replica> {
+    const ownDb = connectDatabase({ url: db.url, schema: db.schema, log, ...over });
     const ownBus = createPostgresBus(ownDb, log);
     const other = await open({ store: createVenueStore(ownDb), bus: ownBus }, change);
     return {

@@ -36,6 +36,13 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
+/**
+ * The server ends what takes too long, but a cable that was pulled out lets nobody know: whoever waits for an answer must stop waiting.
+ * Busy paths have named statements, which take milliseconds; what has no name may take as long as the server lets it.
+ */
+const SILENCE_MS = 12_000;
+const SLOW_SILENCE_MS = 35_000;
+const ENDS: ReadonlySet<string> = new Set(['begin', 'commit']);
 const INT8 = 20;
 /** bigint columns hold milliseconds, sequence numbers and chain ids, all below 2^53; what is larger is kept as text or bytes. */
 const types = { getTypeParser: ((oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'))) as typeof pg.types.getTypeParser };
@@ -67,13 +74,16 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
       waiting.delete(me);
     }
   }
-  const run = async <R extends Row>(session: pg.PoolClient, statement: Statement | string, values: readonly unknown[]) => {
+  /** `silenceMs`: how long a connection may say nothing until it counts as lost; 0: as long as it likes. */
+  const run = async <R extends Row>(session: pg.PoolClient, statement: Statement | string, values: readonly unknown[], silenceMs: number) => {
     const config = typeof statement === 'string' ? { text: statement } : statement;
-    return (await session.query({ ...config, values: [...values] })).rows as R[];
+    const timed: pg.QueryConfig & { query_timeout: number } = { ...config, values: [...values], query_timeout: silenceMs };
+    return (await session.query(timed)).rows as R[];
   };
+  const silenceOf = (statement: Statement | string, otherwise: number): number => (typeof statement === 'string' ? otherwise : SILENCE_MS);
   const within = (session: pg.PoolClient): Queryable => ({
     query: (statement, values = []) =>
-      run<never>(session, statement, values).catch((error: unknown) => {
+      run<never>(session, statement, values, silenceOf(statement, ENDS.has(statement as string) ? SILENCE_MS : 0)).catch((error: unknown) => {
         throw isStalePlan(error) ? new StalePlan() : toDatabaseError(error);
       }),
   });
@@ -90,9 +100,13 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
       await scope.query('commit');
       return result;
     } catch (error) {
-      await session.query('rollback').catch((failure: Error) => {
-        broken = failure;
-      });
+      // A connection that fell silent would not answer this either.
+      if (isLost(error)) broken = error as Error;
+      else {
+        await session.query('rollback').catch((failure: Error) => {
+          broken = failure;
+        });
+      }
       if (error instanceof StalePlan) broken = error;
       throw error;
     } finally {
@@ -105,7 +119,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     const session = await connection();
     let broken: Error | undefined;
     try {
-      return await run<R>(session, statement, values);
+      return await run<R>(session, statement, values, silenceOf(statement, SLOW_SILENCE_MS));
     } catch (error) {
       broken = error as Error;
       throw error;
@@ -149,6 +163,8 @@ class StalePlan extends UpstreamError {
     super('The database was changed under a prepared statement.', { code: 'database_unavailable' });
   }
 }
+
+const isLost = (error: unknown): boolean => error instanceof UpstreamError && error.facts['reason'] === 'timeout';
 
 const isStalePlan = (error: unknown): boolean => (error as { code?: string }).code === '0A000' && /cached plan must not change/.test((error as { message?: string }).message ?? '');
 
