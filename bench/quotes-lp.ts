@@ -9,6 +9,7 @@ import { createLpStore } from '../src/adapters/postgres/lp-store.ts';
 import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
 import { connectDatabase } from '../src/adapters/postgres/pool.ts';
+import { createSharedInventory } from '../src/adapters/redis/shared-inventory.ts';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
 import { createSigner } from '../src/adapters/secp256k1/signer.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
@@ -36,6 +37,8 @@ export interface BenchLp {
   echo: string;
   /** Prices of the constant feed: symbol and USD for one. */
   feed: Record<string, string>;
+  /** One of several replicas, on an inventory in this Redis. */
+  shared?: { redisUrl: string; replica: string };
   /** As in an LP's file. */
   config: Record<string, unknown> & { quoting: object };
 }
@@ -149,6 +152,7 @@ async function node(): Promise<Running> {
   await chain.start();
   const db = connectDatabase({ url: options.databaseUrl, schema: options.schema, log });
   await migrate(db, LP_MIGRATIONS);
+  const inventory = options.shared && createSharedInventory({ clock: systemClock, random: systemRandom, log, metrics }, { url: options.shared.redisUrl, name: options.schema, timeoutMs: 2_000 });
   const lpNode = createLpNode(
     {
       chains: [chain],
@@ -164,6 +168,7 @@ async function node(): Promise<Running> {
       log,
       metrics,
       ...(options.signer === 'viem' && { commit: stock() }),
+      ...(inventory !== undefined && { shared: { inventory, replica: options.shared?.replica ?? '', leadMs: 3_000 } }),
     },
     zLpConfig.parse(options.config),
   );

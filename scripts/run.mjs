@@ -35,6 +35,11 @@ const commands = {
   'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
   test: (args) => test(args),
+  'lp-replicas': (args) => {
+    // The LP's flows with two replicas behind each; what every replica does on its own account is not asked again.
+    process.env.FIRMQUOTE_TEST_LP_REPLICAS ??= '2';
+    return test(args.length > 0 ? args : ['quotes', 'settles', 'refusals', 'drift', 'levels'].map((name) => `test/flows/lp-${name}.test.ts`));
+  },
   ci: () => ci(),
 };
 

@@ -177,8 +177,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;
       const exchange = exchangeOf(orderId, slice, order);
       const record = explainer.quote(orderId);
-      // Quoted by an earlier life: nobody knows any more when it was accepted, or at which mid.
-      const trade = tradeOf(exchange, order, acceptedAtMs, quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId, record === undefined && clock.monotonicMs() - startedMs < LONGEST_LIFE_MS);
+      // Quoted by an earlier life (or by another replica, and then it is heard of at once): nobody knows any more when it was accepted, or at which mid.
+      const trade = tradeOf(exchange, order, acceptedAtMs, quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId, record === undefined && !options.resting && clock.monotonicMs() - startedMs < LONGEST_LIFE_MS);
       note({ kind: 'accepted', trade, record });
       if (!resting) markouts.watch(trade);
       kick();

@@ -76,7 +76,7 @@ test('decides as plain arithmetic does, to the last unit, whichever replica asks
           const { block, time, rooms, strangers, ended, used } = each;
           const kept = each.kept.map((orderId) => ({ orderId, group: groupOf(orderId), clockChainId: 1, bucket: '1:t', amount: 7n }));
           const told = report({ block, time, rooms, kept, strangers, ended, used });
-          const [answer, right] = [await by.tell(told), truth.tell(told)];
+          const [answer, right] = [await by.tell(told), truth.tell(told, each.by)];
           expect([...(answer?.known ?? [])].sort()).toEqual([...right.known].sort());
         }
         expect(await by.sums()).toEqual(truth.sums());

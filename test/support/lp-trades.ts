@@ -31,6 +31,11 @@ export interface Trade {
 export async function takeQuote(devnet: Devnet, venue: ScriptedVenue, taker: TestAccount, rfq: Rfq): Promise<Trade> {
   const message = await venue.ask(rfq);
   if (message.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(message)}`);
+  return tradeOf(devnet, taker, message);
+}
+
+/** The taker takes this one. */
+export async function tradeOf(devnet: Devnet, taker: TestAccount, message: LinkQuote): Promise<Trade> {
   const order = orderFromMessage(message.order);
   const origin = devnet.chains.find(({ chain }) => BigInt(chain.id) === order.originChainId);
   if (origin === undefined) throw new Error('an order on no chain of ours');

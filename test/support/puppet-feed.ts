@@ -12,11 +12,14 @@ const EVERY_MS = 50;
 
 export function puppetFeed(source: string, first: Record<string, number> = {}): PuppetFeed {
   const prices = new Map<string, number>(Object.entries(first));
-  let [listener, timer, sequence] = [undefined as FeedListener | undefined, undefined as NodeJS.Timeout | undefined, 0];
+  /** One for each process that listens: an LP may run in several. */
+  const listeners = new Set<FeedListener>();
+  let [timer, sequence] = [undefined as NodeJS.Timeout | undefined, 0];
 
   function tell(symbol: string, price: number): void {
     const [text, nowMs] = [price.toFixed(6), systemClock.nowMs()];
-    listener?.quote({ source, symbol, bid: text, ask: text, exchangeTimeMs: nowMs, receivedMs: nowMs, sequence: (sequence += 1) });
+    sequence += 1;
+    for (const listener of listeners) listener.quote({ source, symbol, bid: text, ask: text, exchangeTimeMs: nowMs, receivedMs: nowMs, sequence });
   }
 
   return {
@@ -27,10 +30,14 @@ export function puppetFeed(source: string, first: Record<string, number> = {}): 
       tell(symbol, price);
     },
     start(to) {
-      listener = to;
-      timer = setInterval(() => prices.forEach((price, symbol) => tell(symbol, price)), EVERY_MS);
+      listeners.add(to);
+      timer ??= setInterval(() => prices.forEach((price, symbol) => tell(symbol, price)), EVERY_MS);
       prices.forEach((price, symbol) => tell(symbol, price));
     },
-    stop: () => clearInterval(timer),
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+      listeners.clear();
+    },
   };
 }

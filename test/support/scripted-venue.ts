@@ -23,12 +23,14 @@ export interface ScriptedVenue {
   fills: Message<'fill', FromSolver>[];
   /** Indicative ladders so far, newest last. */
   levels: Message<'levels', FromSolver>[];
-  /** Sends a request and waits for its first answer. */
-  ask(rfq: Rfq): Promise<Answer>;
+  /** Sends a request and waits for its first answer; to the replica that calls itself so, where several are connected. */
+  ask(rfq: Rfq, replica?: string): Promise<Answer>;
+  /** What a replica said of itself last; undefined while it is not connected or has said nothing. */
+  said(replica: string): Message<'status', FromSolver> | undefined;
   /** Sends a request and waits for all that is said to it. */
   askAll(rfq: Rfq): Promise<Answer[]>;
   /** Sends anything; the answer, if one comes, is for whoever waits on its rfqId. */
-  send(message: FromVenue): void;
+  send(message: FromVenue, replica?: string): void;
   answerTo(rfqId: string): Promise<Answer>;
   /** What a `resync` is answered with. */
   awards: Message<'resync', FromVenue>['awards'];
@@ -47,6 +49,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
   const early = new Map<string, Answer[]>();
   /** Replicas of the LP that are connected, with what each said last. */
   const sockets = new Map<WebSocket, Message<'status', FromSolver> | undefined>();
+  const names = new Map<WebSocket, string | undefined>();
   /** Who offered a ladder: its slice is asked of nobody else. */
   const offered = new Map<string, WebSocket>();
   let turn = 0;
@@ -81,8 +84,9 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
         await pause(10);
       }
     },
-    ask(rfq) {
-      venue.send(rfq);
+    said: (replica) => [...sockets].find(([client]) => names.get(client) === replica)?.[1],
+    ask(rfq, replica) {
+      venue.send(rfq, replica);
       return venue.answerTo(rfq.rfqId);
     },
     async askAll(rfq) {
@@ -95,9 +99,13 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
       if (answer !== undefined) return Promise.resolve(answer);
       return new Promise((resolve) => waiting.set(rfqId, resolve));
     },
-    send(message) {
+    send(message, replica) {
       const text = JSON.stringify(message);
-      if (message.type === 'slice') (offered.get(message.rfqId) ?? picked()).send(text);
+      if (replica !== undefined) {
+        const client = [...sockets.keys()].find((each) => names.get(each) === replica);
+        if (client === undefined) throw new Error(`no replica ${replica} is connected`);
+        client.send(text);
+      } else if (message.type === 'slice') (offered.get(message.rfqId) ?? picked()).send(text);
       else if (message.type === 'rfq' || message.type === 'award') picked().send(text);
       else for (const client of sockets.keys()) client.send(text);
     },
@@ -121,6 +129,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
       const { message } = read;
       if (message.type === 'hello') {
         hello = message;
+        names.set(client, message.replica);
         say({ type: 'welcome', sessionId: 's1', heartbeatSeconds: 5 });
       } else if (message.type === 'ping') say({ type: 'pong' });
       else if (message.type === 'status') {

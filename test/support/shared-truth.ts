@@ -11,14 +11,14 @@ interface Member {
 
 export interface SharedTruth {
   promise(group: PromiseGroup): Verdict[];
-  tell(report: ChainReport): { known: string[] };
+  tell(report: ChainReport, by?: number): { known: string[] };
   sums(): Map<string, bigint>;
   kept(): string[];
 }
 
 export function createSharedTruth(): SharedTruth {
   const groups = new Map<string, Map<string, Member>>();
-  const rooms = new Map<string, { block: bigint; room: bigint }>();
+  const rooms = new Map<string, { block: bigint; room: bigint; by: number }>();
   const times = new Map<number, number>();
   const groupOf = (id: string) => [...groups.entries()].find(([, members]) => members.has(id));
   const largest = (members: ReadonlyMap<string, Member>, key: string) => [...members.values()].reduce((most, { amounts }) => ((amounts.get(key) ?? 0n) > most ? (amounts.get(key) ?? 0n) : most), 0n);
@@ -46,7 +46,7 @@ export function createSharedTruth(): SharedTruth {
         return { held: true };
       });
     },
-    tell({ chainId, block, time, rooms: told, kept, strangers, ended, used }) {
+    tell({ chainId, block, time, rooms: told, kept, strangers, ended, used }, by = 0) {
       for (const { orderId, group, clockChainId, bucket, amount } of kept) {
         const members = membersOf(group);
         const known = members.get(orderId);
@@ -59,7 +59,7 @@ export function createSharedTruth(): SharedTruth {
       for (const id of ended) drop(id);
       for (const { bucket, room } of told) {
         const was = rooms.get(bucket);
-        if (was === undefined || block > was.block || (block === was.block && room < was.room)) rooms.set(bucket, { block, room });
+        if (was === undefined || block > was.block || (block === was.block && (by === was.by || room < was.room))) rooms.set(bucket, { block, room, by });
       }
       const now = Math.max(times.get(chainId) ?? 0, time);
       times.set(chainId, now);

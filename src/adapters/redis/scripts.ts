@@ -130,7 +130,7 @@ if changed then write(q.group, members) end
 return { 'ok', answer, redis.call('HGET', SUMS, q.bucket) or '0:0' }
 `;
 
-/** { epoch, chain, block, time, rooms: [[key, high, low]], kept: [[id, group, clock chain, key, high, low]], strangers: [id], ended: [id], used: [[group, winner]], most } */
+/** { epoch, by, chain, block, time, rooms: [[key, high, low]], kept: [[id, group, clock chain, key, high, low]], strangers: [id], ended: [id], used: [[group, winner]], most } */
 export const TELL = `${SHARED}
 local known = {}
 -- First what binds, so that the clock below ends nothing of it.
@@ -169,14 +169,16 @@ for _, id in ipairs(q.ended) do
     write(group, members)
   end
 end
--- The room of the newest block stands: what was executed up to it is out of the room and out of the sums. Of two opinions about one block, the smaller.
+-- The room of the newest block stands: what was executed up to it is out of the room and out of the sums. Of two opinions about one block, the smaller, until whoever had it has another.
 for _, each in ipairs(q.rooms) do
   local key, h, l = each[1], each[2], each[3]
   local was = redis.call('HGET', ROOMS, key)
-  local block = was and tonumber(string.match(was, ':(%d+)$')) or -1
+  local block, by = -1, nil
+  if was then block, by = string.match(was, ':(%d+) (.*)$') end
+  block = tonumber(block)
   local wh, wl = number(was)
-  if q.block > block or (q.block == block and less(h, l, wh, wl)) then
-    redis.call('HSET', ROOMS, key, text(h, l) .. string.format(':%.0f', q.block))
+  if q.block > block or (q.block == block and (by == q.by or less(h, l, wh, wl))) then
+    redis.call('HSET', ROOMS, key, text(h, l) .. string.format(':%.0f ', q.block) .. q.by)
   end
 end
 local time = tonumber(redis.call('HGET', META, 'time:' .. q.chain) or '0')

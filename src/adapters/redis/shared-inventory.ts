@@ -48,6 +48,8 @@ export function createSharedInventory({ clock, random, log: parent, metrics }: {
   const seconds = metrics.histogram('firmquote_lp_shared_seconds', 'Time that the shared inventory took to decide about a promise', BUCKETS_SECONDS);
   const prefix = `firmquote:{${name}}`;
   const keys: Keys = [`${prefix}:meta`, `${prefix}:rooms`, `${prefix}:sums`, `${prefix}:groups`, `${prefix}:ids`];
+  /** This process among the others. */
+  const me = random.bytes32().slice(2, 18);
   const listeners: (() => void)[] = [];
   let state: SharedState = { state: 'unreachable', note: 'Redis has not answered yet' };
   /** Which connection this is: what was learned over an earlier one holds no more. */
@@ -149,7 +151,7 @@ export function createSharedInventory({ clock, random, log: parent, metrics }: {
     },
     async tell({ chainId, block, time, rooms, kept, strangers, ended, used }) {
       const answer = await ask('tellInventory', {
-        ...{ chain: chainId, block: Number(block), time, strangers, ended, most: MOST_LAPSES },
+        ...{ by: me, chain: chainId, block: Number(block), time, strangers, ended, most: MOST_LAPSES },
         rooms: rooms.map(({ bucket, room }) => [bucketKey(bucket), ...atMost(room)]),
         kept: kept.map(({ orderId, group, clockChainId, bucket, amount }) => [orderId, group, clockChainId, bucketKey(bucket), ...atMost(amount)]),
         used: used.map(({ group, winner }) => [group, winner]),

@@ -1,0 +1,142 @@
+/** LP processes on a chain of their own, asked by a scripted venue, and a taker who takes whatever was ever signed: all of it at once, on the chain. */
+
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type EmbeddedPostgres, freePort, startEmbeddedPostgres } from '../../../src/adapters/postgres/embedded.ts';
+import type { LinkQuote } from '../../../src/protocol/link.ts';
+import { settleCall } from '../../../src/settlement/call.ts';
+import { account, type Devnet, startDevnet, type TestChain } from '../../support/devnet.ts';
+import { eventually, type Trade, tradeOf } from '../../support/lp-trades.ts';
+import { request, type ScriptedVenue, startScriptedVenue } from '../../support/scripted-venue.ts';
+import { silentLog } from '../../support/silent.ts';
+import { UNLIMITED } from '../../support/unlimited.ts';
+import { createPart, type Part } from './process.ts';
+
+export interface LpProcesses {
+  chain: TestChain;
+  venue: ScriptedVenue;
+  /** By the name of the replica. */
+  part(replica: string): Part;
+  /** Resolves when this replica says that it prices. */
+  pricing(replica: string): Promise<void>;
+  /** Asks once for so many USDC's worth; a trade ready to be taken, or why not. */
+  ask(usdc: number, replica: string): Promise<Trade | { declined: string; note: string | undefined }>;
+  /** Asks until all that is left is promised. */
+  exhaust(replicas: readonly string[], sizes: () => number): Promise<Trade[]>;
+  /** A quote that came some other way. */
+  trade(message: LinkQuote): Promise<Trade>;
+  /** Takes all of them in the same moment, and wants every one paid. */
+  takeAll(trades: readonly Trade[]): Promise<void>;
+  /** So much more WETH to quote. */
+  deposit(weth: bigint): Promise<void>;
+  operator: { address: string };
+  revoke(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const USDC = 1_000_000n;
+const WETH = 10n ** 18n;
+/** An LP of one: no replica. */
+export const ALONE = '';
+
+export async function startLpProcesses({ chainId, replicas, redisUrl, accounts }: { chainId: number; replicas: readonly string[]; redisUrl?: string; accounts: number }): Promise<LpProcesses> {
+  const [owner, operator, taker, keeper] = [account(accounts), account(accounts + 1), account(accounts + 2), account(accounts + 3)];
+  const folder = await mkdtemp(join(tmpdir(), 'firmquote-lps-'));
+  await chmod(folder, 0o755);
+  const [devnet, postgres]: [Devnet, EmbeddedPostgres] = await Promise.all([
+    startDevnet([chainId], { blockTimeSeconds: 1, depth: 1, landingMarginSeconds: 8, proofWindowSeconds: 40 }),
+    startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
+  ]);
+  const chain = devnet.chains[0] as TestChain;
+  for (const { address } of [owner, operator, taker, keeper]) await chain.fund(address, 50_000_000n);
+  await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
+  await chain.deposit(taker.address, chain.usdc.address, 10_000_000n * USDC);
+  await chain.setOperator(owner.address, operator.address);
+  await chain.anvil.mine(3);
+  const venue = await startScriptedVenue([chain.chain]);
+  const { id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens } = chain.chain;
+  const url = await postgres.database('lp');
+  const parts = new Map<string, Part>();
+  for (const name of replicas) {
+    const [ops, admin] = [await freePort(), await freePort()];
+    const config = {
+      app: 'lp',
+      ops: { port: ops },
+      admin: { port: admin },
+      database: { url, maxConnections: 5 },
+      ...(redisUrl !== undefined && { replicas: { redisUrl, name, timeoutMs: 2_000, leadSeconds: 2 } }),
+      keys: { operator: { env: 'OPERATOR', development: true } },
+      venues: [{ name: 'scripted', url: venue.url, apiKey: { env: 'VENUE_KEY' } }],
+      networks: [{ id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens, rpcUrls: [chain.anvil.url], timeoutMs: 3_000, maxClockSkewMs: 3_600_000 }],
+      lp: {
+        solver: { id: 'lp', name: 'lp' },
+        chains: [{ chainId: id, account: owner.address, minGas: '0.01', maxHeadAgeMs: 60_000, graceSeconds: 2 }],
+        prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
+        assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
+        pairs: [{ base: 'WETH', quote: 'USDC' }],
+        quoting: { validitySeconds: 240, maxValiditySeconds: 600, pointsSeconds: [], claimSeconds: 8, fillMarginSeconds: 2 },
+        lease: { aheadSeconds: 4 },
+        ...UNLIMITED,
+      },
+    };
+    const file = join(folder, `lp-${name}.json`);
+    await writeFile(file, JSON.stringify(config));
+    parts.set(name, createPart({ name: `lp ${name}`, opsPort: ops, words: ['lp'], config: async () => file, env: { OPERATOR: operator.privateKey, VENUE_KEY: `fq_test_${'5'.repeat(48)}` } }));
+  }
+
+  const nameOf = (replica: string) => (replica === ALONE ? undefined : replica);
+  const self: LpProcesses = {
+    chain,
+    venue,
+    operator,
+    part(replica) {
+      const part = parts.get(replica);
+      if (part === undefined) throw new Error(`There is no replica "${replica}".`);
+      return part;
+    },
+    pricing: (replica) =>
+      eventually(() => {
+        const part = self.part(replica);
+        if (!part.running()) throw new Error(`${part.name} ended:\n${part.output().slice(-3_000)}`);
+        return (replica === ALONE ? venue.statuses.at(-1) : venue.said(replica))?.status === 'active';
+      }),
+    async ask(usdc, replica) {
+      const answer = await venue.ask(request({ from: chain.chain, to: chain.chain, give: chain.usdc, take: chain.weth, amount: BigInt(usdc) * USDC, taker: taker.address }), nameOf(replica));
+      if (answer.type === 'quote') return self.trade(answer);
+      return { declined: answer.type === 'decline' ? answer.reason : answer.type, note: answer.type === 'decline' ? answer.code : undefined };
+    },
+    async exhaust(from, sizes) {
+      const trades: Trade[] = [];
+      const done = new Set<string>();
+      for (let turn = 0; done.size < from.length; turn++) {
+        const replica = from[turn % from.length] as string;
+        const answer = await self.ask(sizes(), replica);
+        if ('id' in answer) trades.push(answer);
+        else {
+          expect(answer.declined).toBe('no_inventory');
+          done.add(replica);
+        }
+      }
+      return trades;
+    },
+    trade: (message) => tradeOf(devnet, taker, message),
+    async takeAll(trades) {
+      await Promise.all(trades.map(({ message, order, funding }) => chain.send(keeper.address, chain.chain.escrow, settleCall(order, funding, message.quoteId, [message.commitment]))));
+      for (const { id: order } of trades) expect(await chain.port.orderStatus(order)).toBe('claimed');
+    },
+    async deposit(weth) {
+      await chain.deposit(owner.address, chain.weth.address, weth * WETH);
+    },
+    revoke: () => chain.setOperator(owner.address, operator.address, false),
+    async stop() {
+      await Promise.all([...parts.values()].map((part) => part.kill()));
+      await venue.stop();
+      await devnet.stop();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return self;
+}
