@@ -27,6 +27,7 @@ import type { ChainSettings, VenueOptions } from '../../venue/options.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Signer } from '../../ports/signer.ts';
+import type { Transactor } from '../../ports/transactor.ts';
 import type { TxStore, VenueStore } from '../../ports/store.ts';
 import type { KeySource } from '../config/parts.ts';
 import { loadConfig } from '../config/load.ts';
@@ -146,7 +147,7 @@ export async function runVenue({ config: file, role: wanted }: { config: string;
         life.onStop('travel-rule courier', () => courier.stop());
         courier.start();
       }
-      if (role === 'worker') ready.push(() => unready({ store, chains: byId, clock: systemClock }));
+      if (role === 'worker') ready.push(() => unready({ store, chains: byId, clock: systemClock }), async () => penniless(chains, senders));
       log.info({ relayers: signers?.map(({ address }) => address) }, 'worker is at work');
     }
     startup.ready = async () => (life.stopping ? ['stopping'] : (await Promise.all(ready.map((ask) => ask()))).flat());
@@ -158,6 +159,13 @@ function requireServer(role: Role, { database }: VenueConfig, { env }: SecretCon
   if (role === 'all' || database.url !== null || (env['DATABASE_URL'] ?? '') !== '') return;
   throw new RequestError(`A venue process with the role ${role} shares its database with the others. Set DATABASE_URL or database.url to a PostgreSQL server of your own; the embedded one is for one process with the role all.`, { code: 'bad_config' });
 }
+
+/** Chains on which this worker is to send and no lane of it can pay. An api says less: takers can still broadcast themselves. */
+const penniless = (chains: readonly EvmChain[], senders: ReadonlyMap<number, Transactor>): string[] =>
+  chains.flatMap(({ chain }) => {
+    const sender = senders.get(chain.id);
+    return sender?.holds() && !sender.healthy() ? [`${chain.slug}: no relayer account can pay for gas`] : [];
+  });
 
 async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<VenueOptions> {
   const settingsOf = (chain: VenueConfig['chains'][number]): ChainSettings => ({
