@@ -1,6 +1,8 @@
 /** `npm run soak -- --minutes 10 --seed 1 [--json FILE] [--quotes 20] [--orders 2] [--streams 200]`: everything trades for as long as you say while one thing after the other breaks. docs/soak.md reads it to you. */
 
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import buildFaultProgram from '../faults/support/build.ts';
@@ -16,6 +18,8 @@ const TROUBLE_EVERY_S = 20;
 const LOOK_EVERY_S = 10;
 /** After traffic has ended every order has had its time to expire, and the margin. */
 const DRAIN_S = 420;
+/** Starting takes a minute, and much longer where others are at work. */
+const START_S = 900;
 
 // What the gates ask for; a machine that is busy with other things may be asked for less, and the summary says so.
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' }, json: { type: 'string' }, quotes: { type: 'string', default: '20' }, orders: { type: 'string', default: '2' }, streams: { type: 'string', default: '200' } } });
@@ -63,21 +67,29 @@ async function run() {
   } catch (error) {
     found([`the soak itself ended: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`]);
   } finally {
+    if (ground && problems.size > 0) keepLogs(ground);
     await ground?.stop().catch((error: unknown) => found([`the soak could not be cleaned up: ${String(error)}`]));
     removeProgram();
   }
   return { soak: 'whole', ok: problems.size === 0, seed, minutes, problems: [...problems], ...figures, seconds: Math.round(elapsed()) };
 }
 
-/** On a machine with no time for them parts may end while they wait for each other. */
-async function begin({ world }: Ground): Promise<void> {
-  for (let left = 3; ; left--) {
-    try {
-      return await world.startAll();
-    } catch (error) {
-      if (left === 0) throw error;
-      say(`once more: ${String(error).split('\n')[0]}`);
+/** Starts whatever does not run until all of it does and trades: on a machine with no time for them parts end while they wait for each other. */
+async function begin({ world, parts }: Ground): Promise<void> {
+  const start = () => parts.forEach((part) => part.running() || void part.start().catch((error: unknown) => say(`restart ${part.name}: ${String(error).split('\n')[0]}`)));
+  start();
+  const again = setInterval(start, 2_000);
+  try {
+    for (const untilS = elapsed() + START_S; ; await pause(2)) {
+      const error = await Promise.race([
+        Promise.all(world.venues.map(({ name }) => world.quoting(name))).then(() => undefined, (problem: unknown) => problem),
+        pause(Math.max(0, untilS - elapsed())).then(() => new Error(`not everything ran after ${START_S} s`)),
+      ]);
+      if (error === undefined) return;
+      if (elapsed() >= untilS) throw error;
     }
+  } finally {
+    clearInterval(again);
   }
 }
 
@@ -202,6 +214,13 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
     ...health.figures,
     driver: { eventLoopP99Ms: Math.round(own.percentile(99) / 1e6), rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20) },
   };
+}
+
+/** For whoever has to find out why. */
+function keepLogs({ parts }: Ground): void {
+  const folder = mkdtempSync(join(tmpdir(), `firmquote-soak-${seed}-`));
+  for (const part of parts) writeFileSync(join(folder, `${part.name}.log`), part.output());
+  say(`logs of all parts are in ${folder}`);
 }
 
 function at(times: readonly number[], share: number): number {
