@@ -62,9 +62,8 @@ test('F8: of two programs with one key, one sends; the other takes over when tha
   // Its renewals stop reaching the database, and it does not notice: as if it had been frozen between two instructions.
   let frozen = false;
   // Longer than any machine is busy: only what is written below ends it.
-  const sender = { leaseMs: 30_000 };
-  const one = await s.worker({ relayer, sender, chains: first.chains, transactions: { ...transactions, renewSigner: async (...args) => frozen || transactions.renewSigner(...args) } });
-  const two = await s.worker({ relayer, sender, chains: second.chains });
+  const one = await s.worker({ relayer, sender: { leaseMs: 600_000 }, chains: first.chains, transactions: { ...transactions, renewSigner: async (...args) => frozen || transactions.renewSigner(...args) } });
+  const two = await s.worker({ relayer, sender: { leaseMs: 30_000 }, chains: second.chains });
   const before = await accept(50, { taker });
   await s.reach('settled', before);
   expect(second.sent()).toBe(0);

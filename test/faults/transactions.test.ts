@@ -50,7 +50,7 @@ async function newSigner(wei = 10n ** 19n): Promise<TestAccount> {
 }
 
 async function start(signer: TestAccount, options: Partial<TransactorOptions> = {}, { chain = c.port, by = signer.signer }: { chain?: ChainPort; by?: Signer } = {}): Promise<Transactor> {
-  const transactor = createTransactor({ chain, store, signer: by, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: `fault-${(serial += 1)}`, leaseMs: 3_000, bumpAfterBlocks: 1_000, ...options });
+  const transactor = createTransactor({ chain, store, signer: by, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: `fault-${(serial += 1)}`, leaseMs: 120_000, bumpAfterBlocks: 1_000, ...options });
   running.push(transactor);
   await transactor.start();
   return transactor;

@@ -52,7 +52,7 @@ async function newSigners(count: number): Promise<TestAccount[]> {
 async function start(signers: readonly TestAccount[], options: Partial<TransactorOptions> = {}, { of = signers, chain = c.port }: { of?: readonly TestAccount[]; chain?: ChainPort } = {}): Promise<Transactor> {
   const owner = `lanes-${serial++}`;
   const lanes = signers.map(({ signer }, n) =>
-    createTransactor({ chain, store, signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner, leaseMs: 3_000, lane: String(n), lanes: of.map(({ address }) => address), batch: c.deployment.batch, bumpAfterBlocks: 1_000, ...options }),
+    createTransactor({ chain, store, signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner, leaseMs: 120_000, lane: String(n), lanes: of.map(({ address }) => address), batch: c.deployment.batch, bumpAfterBlocks: 1_000, ...options }),
   );
   const whole = createLanes(lanes as [Lane, ...Lane[]]);
   running.push(whole);
