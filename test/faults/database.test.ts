@@ -236,7 +236,7 @@ test('F14: a full disk under the log: the process goes on, and says on when ther
       const log = createLog({ app: 'test' });
       log.info({}, 'first');
       for await (const word of process.stdin) {
-        log.info({ word: word.toString().trim() }, 'heard');
+        log.info({ word: word.toString().trim(), much: word.toString().startsWith('full') ? 'x '.repeat(20_000) : '' }, 'heard');
         process.stderr.write('done ' + word);
       }
       log.info({}, 'last');`;
