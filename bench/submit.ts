@@ -107,7 +107,7 @@ async function drive({ url, key, chain, solver }: Job): Promise<void> {
   const [usdc, weth] = chain.tokens as [Chain['tokens'][number], Chain['tokens'][number]];
   const taker = account(1);
   const body = JSON.stringify({ taker: taker.address, input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000' }, output: { asset: assetId({ chainId: chain.id, token: weth.address }) } });
-  const caller = createCaller(url, key);
+  const caller = await createCaller(url, key);
   let ready: string[] = [];
   let sent = 0;
   await new Promise((done) => setTimeout(done, 500));

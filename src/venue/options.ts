@@ -129,7 +129,7 @@ export const RATES: RateOptions = { quotesPerSecond: 50, submitsPerSecond: 20, r
 export const BREAKER: BreakerOptions = { limit: 5, halfLifeMs: 60_000, firstCoolDownMs: 10_000, longestCoolDownMs: 900_000, forgiveAfterMs: 600_000 };
 export const SOCKETS: SocketOptions = { pingEveryMs: 30_000, maxBufferedBytes: 1024 * 1024, maxTotalBufferedBytes: 128 * 1024 * 1024, maxPerKey: 100, maxFramesPerSecond: 100 };
 export const ADMISSION: AdmissionOptions = {
-  places: { quote: 512, preflight: 128, submit: 128, read: 64, memory: 128, export: 8, socket: 64, subscribe: 32 },
+  places: { quote: 256, preflight: 128, submit: 128, read: 64, memory: 128, export: 8, socket: 64, subscribe: 32 },
   waiting: { quote: 0, preflight: 128, submit: 640, read: 128, memory: 128, export: 0, socket: 2_048, subscribe: 2_048 },
   maxWaitMs: 2_000,
   shedAtLagMs: 200,

@@ -15,6 +15,7 @@ import type { RfqSource } from './rfq-source.ts';
 import type { Roster } from './roster.ts';
 import type { Sealing } from './sealing.ts';
 import { termsOf } from './terms.ts';
+import { unavailable } from './unavailable.ts';
 
 export interface QuoteDeps {
   reception: Reception;
@@ -39,7 +40,11 @@ export function createQuoter({ reception, source, roster, sealing, gas, prices, 
     const { request, workspace, key } = intent;
     const { ask, found, why } = await source.find(intent, BigInt(random.bytes32()));
     if (why) return { quotes: [], productUnavailable: why };
-    const best = rank(ask.side, found).slice(0, request.maxCandidates);
+    // Whoever asked at the same moment may have been shown the same money.
+    const best = rank(ask.side, found)
+      .filter((candidate) => source.affords(ask, candidate))
+      .slice(0, request.maxCandidates);
+    if (best.length === 0) return { quotes: [], productUnavailable: unavailable('no_quotes', 'What the solvers offered has just been promised to others. Ask again, or for less.', intent.corridor) };
     const quotes = best.map((candidate) => {
       source.bind(ask, candidate);
       const { verified, landing } = candidate;

@@ -49,12 +49,14 @@ export interface RfqSource {
   serves(intent: RfqIntent): boolean;
   /** All candidates of one request share `nonce`. Never rejects for what solvers do. `timeoutMs` shortens the venue's own deadline. */
   find(intent: RfqIntent, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer>;
+  /** Is the money still there, now that others may have been promised some of it? Ask right before `bind`. */
+  affords(ask: Ask, candidate: RfqCandidate): boolean;
   /** Makes a candidate public: from here on its LPs are bound to a taker who has seen their signatures. */
   bind(ask: Ask, candidate: RfqCandidate): void;
 }
 
 export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): RfqSource {
-  const { roster, fanOut, gas, exposure, siblings, clock, random, metrics } = deps;
+  const { roster, fanOut, gas, liquidity, exposure, siblings, clock, random, metrics } = deps;
   const candidates = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
   metrics.gauge('firmquote_venue_open_quote_groups', 'Requests with live quotes', [], (gauge) => gauge.set(exposure.size()));
 
@@ -207,7 +209,14 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     }
   }
 
-  return { serves: (intent) => entrants(intent).length > 0, find, bind };
+  const affords = (ask: Ask, { verified }: RfqCandidate): boolean =>
+    verified.commitments.every(({ lp }, index) => {
+      const { id } = ask.dest;
+      const available = liquidity.available(id, lp, ask.outputToken.address) ?? 0n;
+      return available >= (verified.slices[index]?.outputAmount ?? 0n) + exposure.promised(id, lp, ask.outputToken.address, ask.group);
+    });
+
+  return { serves: (intent) => entrants(intent).length > 0, find, affords, bind };
 }
 
 /** Where the outputs will be paid out by themselves. */
