@@ -11,7 +11,7 @@ export default async function buildFaultProgram(): Promise<() => void> {
   const home = join(ROOT, 'dist', 'faults');
   mkdirSync(home, { recursive: true });
   const outdir = mkdtempSync(join(home, 'run-'));
-  await build({ entryPoints: [join(ROOT, 'test/faults/support/program.ts')], outdir, bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20', packages: 'external', sourcemap: 'linked', logLevel: 'warning' });
+  await build({ entryPoints: [join(ROOT, 'test/faults/support/program.ts')], outdir, bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20', packages: 'external', logLevel: 'warning' });
   process.env['FIRMQUOTE_FAULT_PROGRAM'] = join(outdir, 'program.js');
   return () => rmSync(outdir, { recursive: true, force: true });
 }

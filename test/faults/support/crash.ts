@@ -1,9 +1,9 @@
 /**
- * Places where a process may die, as decorators of what it stands on: `CRASH_AT=after_sign` kills it there with SIGKILL, without a chance
- * to say anything, `CRASH_AT=after_sign:3` when it comes there for the third time. Production code knows nothing of them.
+ * Places where a process may die or stop, as decorators of what it stands on: `CRASH_AT=after_sign` kills it there with SIGKILL, without a
+ * chance to say anything, `CRASH_AT=after_sign:3` when it comes there for the third time. Production code knows nothing of them.
  */
 
-import { writeSync } from 'node:fs';
+import { existsSync, writeSync } from 'node:fs';
 import type { LpGround } from '../../../src/apps/lp/main.ts';
 import type { VenueGround } from '../../../src/apps/venue/main.ts';
 import type { ChainPort } from '../../../src/ports/chain.ts';
@@ -16,8 +16,12 @@ export const CRASH_POINTS = [
   'before_reply',
   /** Venue worker: orders are claimed, nothing is done about them. */
   'after_claim',
+  /** Venue worker: facts are about to be appended to an order. */
+  'before_append',
   /** A nonce is reserved, nothing is signed. */
   'after_reserve',
+  /** Bytes are signed and about to be written down. */
+  'before_persist',
   /** The signed bytes are in the database, no node has seen them. */
   'after_sign',
   /** A node has the bytes; nobody has written down that it does. */
@@ -31,87 +35,115 @@ export const CRASH_POINTS = [
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
-/** Says that a point was passed; the process may not survive it. */
-export type Passed = (point: CrashPoint) => void;
+/** Says that a point was reached; what happens there may take a while, or be the end. */
+export type Reached = (point: CrashPoint) => void | Promise<void>;
 
-export function crashes(setting: string | undefined): Passed {
-  const [name, times = '1'] = (setting ?? '').split(':');
-  if (name !== '' && !CRASH_POINTS.some((point) => point === name)) throw new Error(`There is no crash point "${name ?? ''}". They are ${CRASH_POINTS.join(', ')}.`);
-  let left = Number(times);
+/**
+ * From `CRASH_AT`, `FREEZE_AT`, `BLOCK_AT` and `HOLD_AT`, each a point's name with `:n` for its n-th time. A frozen process (SIGSTOP) wants a
+ * SIGCONT from outside, a blocked one does nothing else at all while the file `BLOCK_FILE` exists, a held one goes on with that call when
+ * SIGWINCH comes.
+ */
+export function pointsOf(env: NodeJS.ProcessEnv): Reached {
+  const wanted = new Map<string, { left: number; act: () => void | Promise<void> }>();
+  const on = (variable: string, act: () => void | Promise<void>) => {
+    const [name = '', times = '1'] = (env[variable] ?? '').split(':');
+    if (name === '') return;
+    if (!CRASH_POINTS.some((point) => point === name)) throw new Error(`There is no point "${name}". They are ${CRASH_POINTS.join(', ')}.`);
+    wanted.set(name, { left: Number(times), act });
+  };
+  on('CRASH_AT', () => void process.kill(process.pid, 'SIGKILL'));
+  on('FREEZE_AT', () => void process.kill(process.pid, 'SIGSTOP'));
+  on('BLOCK_AT', () => {
+    const idle = new Int32Array(new SharedArrayBuffer(4));
+    while (existsSync(env['BLOCK_FILE'] ?? '')) Atomics.wait(idle, 0, 0, 20);
+  });
+  on('HOLD_AT', () => new Promise((resolve) => void process.once('SIGWINCH', () => resolve())));
   return (point) => {
-    if (point !== name || (left -= 1) !== 0) return;
-    writeSync(2, `crash point ${point}\n`);
-    process.kill(process.pid, 'SIGKILL');
+    const fault = wanted.get(point);
+    if (!fault || (fault.left -= 1) !== 0) return undefined;
+    tell(`reached ${point}`);
+    return fault.act();
   };
 }
 
-export function crashingVenue(ground: VenueGround, passed: Passed): VenueGround {
+/** For the test, which reads what we say: past any log that would be lost. */
+const tell = (what: string) => void writeSync(2, `fault: ${what}\n`);
+
+export function crashingVenue(ground: VenueGround, reached: Reached): VenueGround {
   const { store, transactions, chains } = ground;
   return {
     ...ground,
     store: {
       ...store,
       async accept(...args) {
-        passed('before_commit');
+        await reached('before_commit');
         const acceptance = await store.accept(...args);
-        if (acceptance.kind === 'accepted') passed('before_reply');
+        if (acceptance.kind === 'accepted') await reached('before_reply');
         return acceptance;
       },
       async claim(...args) {
         const claims = await store.claim(...args);
-        if (claims.length > 0) passed('after_claim');
+        if (claims.length > 0) await reached('after_claim');
         return claims;
       },
+      async append(...args) {
+        await reached('before_append');
+        const ours = await store.append(...args);
+        tell(`append ${ours ? 'written' : 'refused'}`);
+        return ours;
+      },
     },
-    transactions: crashingTransactions(transactions, passed),
-    chains: chains.map((chain) => crashingChain(chain, passed)),
+    transactions: crashingTransactions(transactions, reached),
+    chains: chains.map((chain) => crashingChain(chain, reached)),
   };
 }
 
-export function crashingLp(ground: LpGround, passed: Passed): LpGround {
+export function crashingLp(ground: LpGround, reached: Reached): LpGround {
   const { store, transactions, chains } = ground;
   return {
     ...ground,
     store: {
       ...store,
       async putAward(award) {
-        if (award.stage === 'filled') passed('before_filled');
+        if (award.stage === 'filled') await reached('before_filled');
         const ours = await store.putAward(award);
-        if (award.stage === 'filled') passed('filled');
+        if (award.stage === 'filled') await reached('filled');
         return ours;
       },
     },
-    transactions: crashingTransactions(transactions, passed),
-    chains: chains.map((chain) => crashingChain(chain, passed)),
+    transactions: crashingTransactions(transactions, reached),
+    chains: chains.map((chain) => crashingChain(chain, reached)),
   };
 }
 
-function crashingTransactions(store: TxStore, passed: Passed): TxStore {
+function crashingTransactions(store: TxStore, reached: Reached): TxStore {
   return {
     ...store,
     async reserve(...args) {
       const slots = await store.reserve(...args);
-      if (slots) passed('after_reserve');
+      if (slots) await reached('after_reserve');
       return slots;
     },
     async addAttempts(...args) {
+      await reached('before_persist');
       const ours = await store.addAttempts(...args);
-      if (ours) passed('after_sign');
+      tell(`attempts ${ours ? 'written' : 'refused'}`);
+      if (ours) await reached('after_sign');
       return ours;
     },
     async finish(...args) {
-      passed('before_finish');
+      await reached('before_finish');
       return store.finish(...args);
     },
   };
 }
 
-function crashingChain<T extends ChainPort>(chain: T, passed: Passed): T {
+function crashingChain<T extends ChainPort>(chain: T, reached: Reached): T {
   return {
     ...chain,
     async sendRaw(raw: `0x${string}`) {
       const outcome = await chain.sendRaw(raw);
-      if (outcome.kind === 'sent') passed('after_send');
+      if (outcome.kind === 'sent') await reached('after_send');
       return outcome;
     },
   };

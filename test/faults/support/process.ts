@@ -1,4 +1,4 @@
-/** One process of the world under fault: killed, frozen, thawed, blocked and started again by name, and never outliving the test. */
+/** One process of the world under fault: killed, frozen, thawed and started again by name, and never outliving the test. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 
@@ -13,8 +13,10 @@ export interface Part {
   /** SIGSTOP and SIGCONT: it does nothing, and does not know. */
   freeze(): void;
   thaw(): void;
-  /** Its event loop does nothing but turn for as long as BLOCK_MS says. */
-  block(): void;
+  /** SIGWINCH: what is held at a point goes on. */
+  release(): void;
+  /** Resolves when it has said this in its present life. */
+  says(what: string): Promise<void>;
   /** SIGTERM; resolves with its exit status. */
   stop(): Promise<number>;
   /** Resolves when it has died, of whatever. */
@@ -23,6 +25,8 @@ export interface Part {
   pid(): number;
   /** Everything it has ever said, over all its lives. */
   output(): string;
+  /** What it has said in its present life. */
+  said(): string;
   /** What /readyz answers; undefined while nobody answers. */
   ready(): Promise<{ status: number; reasons: string[] } | undefined>;
 }
@@ -37,12 +41,14 @@ export interface PartSpec {
   env: NodeJS.ProcessEnv;
 }
 
-const START_MS = 60_000;
+const START_MS = 170_000;
 
 export function createPart({ name, opsPort, words, config, env }: PartSpec): Part {
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   let child: ChildProcess | undefined;
   let output = '';
+  /** Where in it the present life begins. */
+  let born = 0;
   let gone: Promise<number> = Promise.resolve(0);
 
   const alive = () => child !== undefined && child.exitCode === null && child.signalCode === null;
@@ -68,7 +74,8 @@ export function createPart({ name, opsPort, words, config, env }: PartSpec): Par
       const program = process.env['FIRMQUOTE_FAULT_PROGRAM'];
       if (program === undefined) throw new Error('The program with faults was not built: see test/faults/support/build.ts.');
       const file = await config();
-      const started = spawn(process.execPath, ['--enable-source-maps', program, ...words, '--config', file], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+      born = output.length;
+      const started = spawn(process.execPath, [program, ...words, '--config', file], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
       child = started;
       const emergency = () => void started.kill('SIGKILL');
       process.once('exit', emergency);
@@ -94,7 +101,13 @@ export function createPart({ name, opsPort, words, config, env }: PartSpec): Par
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
-    block: () => signal('SIGWINCH'),
+    release: () => signal('SIGWINCH'),
+    async says(what) {
+      while (!output.slice(born).includes(what)) {
+        if (!alive()) throw new Error(`${name} ended before it said "${what}":\n${output.slice(-4_000)}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
     async stop() {
       if (alive()) {
         child?.kill('SIGCONT');
@@ -106,6 +119,7 @@ export function createPart({ name, opsPort, words, config, env }: PartSpec): Par
     running: alive,
     pid: () => child?.pid ?? 0,
     output: () => output,
+    said: () => output.slice(born),
     ready,
   };
 }

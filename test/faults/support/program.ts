@@ -1,25 +1,23 @@
-/**
- * Venue, LP and attester as `firmquote` runs them, with faults that happen inside a process: `CRASH_AT` names where it dies (crash.ts), and
- * SIGWINCH, which nothing else uses, blocks its event loop for BLOCK_MS.
- */
+/** Venue, LP and attester as `firmquote` runs them, with faults that happen inside a process: where it dies or stops (crash.ts), and what it is told twice (unruly.ts). */
 
 import { parseArgs } from 'node:util';
-import { crashes, crashingLp, crashingVenue } from './crash.ts';
+import { crashingLp, crashingVenue, pointsOf } from './crash.ts';
+import { unrulyLp, unrulyVenue } from './unruly.ts';
 
 const { positionals: [app], values } = parseArgs({ allowPositionals: true, options: { config: { type: 'string', default: '' }, role: { type: 'string', default: 'all' } } });
-const passed = crashes(process.env['CRASH_AT']);
-
-process.on('SIGWINCH', () => {
-  const until = performance.now() + Number(process.env['BLOCK_MS'] ?? 0);
-  while (performance.now() < until);
-});
+const reached = pointsOf(process.env);
+/** A number: everything that may come twice, late or in another order does, by these dice. */
+const unruly = process.env['UNRULY'];
 
 switch (app) {
   case 'venue':
-    await (await import('../../../src/apps/venue/main.ts')).runVenue({ config: values.config, role: values.role as 'api' | 'worker' | 'all' }, { wrap: (ground) => crashingVenue(ground, passed) });
+    await (await import('../../../src/apps/venue/main.ts')).runVenue(
+      { config: values.config, role: values.role as 'api' | 'worker' | 'all' },
+      { wrap: (ground) => crashingVenue(unruly === undefined ? ground : unrulyVenue(ground, Number(unruly)), reached) },
+    );
     break;
   case 'lp':
-    await (await import('../../../src/apps/lp/main.ts')).runLp({ config: values.config }, { wrap: (ground) => crashingLp(ground, passed) });
+    await (await import('../../../src/apps/lp/main.ts')).runLp({ config: values.config }, { wrap: (ground) => crashingLp(unruly === undefined ? ground : unrulyLp(ground, Number(unruly)), reached) });
     break;
   case 'attester':
     await (await import('../../../src/apps/attester/main.ts')).runAttester({ config: values.config });
