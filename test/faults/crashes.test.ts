@@ -13,7 +13,7 @@ let chain: TestChain;
 let client: Client;
 
 beforeAll(async () => {
-  world = await startWorld({ chainIds: [31_601] });
+  world = await startWorld({ chainIds: [31_601], validitySeconds: 300 });
   [chain] = world.devnet.chains as [TestChain];
   await world.startAll();
   client = await world.client();

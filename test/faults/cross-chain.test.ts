@@ -20,7 +20,7 @@ let client: Client;
 let orders: string[];
 
 beforeAll(async () => {
-  world = await startWorld({ chainIds: [31_611, 31_612] });
+  world = await startWorld({ chainIds: [31_611, 31_612], validitySeconds: 300 });
   [home, away] = world.devnet.chains as [TestChain, TestChain];
   await world.startAll();
   client = await world.client();

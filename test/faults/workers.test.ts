@@ -13,7 +13,7 @@ let first: Part;
 let second: Part;
 
 beforeAll(async () => {
-  world = await startWorld({ chainIds: [31_621], venues: { api: 'api', 'worker-1': 'worker', 'worker-2': 'worker' } });
+  world = await startWorld({ chainIds: [31_621], validitySeconds: 300, venues: { api: 'api', 'worker-1': 'worker', 'worker-2': 'worker' } });
   [first, second] = [world.venue('worker-1'), world.venue('worker-2')];
   await Promise.all([world.venue('api').start(), world.lps[0]?.part.start()]);
   await world.quoting();
