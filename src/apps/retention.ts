@@ -36,19 +36,20 @@ export function startRetention({ db, clock, log, metrics }: { db: Queryable; clo
     return more;
   }
 
-  function next(ms: number): void {
+  async function turn(): Promise<void> {
+    const more = await work().catch((error: unknown) => {
+      log.warn({ error }, 'rows whose time is over could not be let go; it is tried again');
+      return false;
+    });
+    if (!stopped) schedule(more ? busyMs : everyMs);
+  }
+
+  function schedule(ms: number): void {
     cancel = clock.after(ms, () => {
-      working = work()
-        .catch((error: unknown) => {
-          log.warn({ error }, 'rows whose time is over could not be let go; it is tried again');
-          return false;
-        })
-        .then((more) => {
-          if (!stopped) next(more ? busyMs : everyMs);
-        });
+      working = turn();
     });
   }
-  next(busyMs);
+  schedule(busyMs);
   return {
     async stop() {
       stopped = true;

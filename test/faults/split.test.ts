@@ -40,7 +40,7 @@ const quotes = async (ids: readonly string[]) =>
       body: { taker: taker.address, input: { asset: assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address }), amount: '900000000' }, output: { asset: assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address }) }, solvers: { include: ids } },
     })
   ).json['quotes'] as unknown as Json[];
-const partners = (quote: Json | undefined) => (quote?.['splitFill']?.['fills'] as unknown as { solverId: string }[]).map(({ solverId }) => solverId).sort();
+const partners = (quote: Json | undefined) => ((quote?.['splitFill']?.['fills'] ?? []) as unknown as { solverId: string }[]).map(({ solverId }) => solverId).sort();
 
 test('F35: one LP of a split is silent, signs with a key that is not its, or loses its authority afterwards: all of the order or nothing', async () => {
   const dice = diceOf('F35');
