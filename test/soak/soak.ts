@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import buildFaultProgram from '../faults/support/build.ts';
+import type { Part } from '../faults/support/process.ts';
 import { seeded } from '../kill/seeded.ts';
 import { startGround, type Ground } from './ground.ts';
 import { openStreams, type Streams } from './streams.ts';
@@ -76,7 +77,14 @@ async function run() {
 
 /** Starts whatever does not run until all of it does and trades: on a machine with no time for them parts end while they wait for each other. */
 async function begin({ world, parts }: Ground): Promise<void> {
-  const start = () => parts.forEach((part) => part.running() || void part.start().catch((error: unknown) => say(`restart ${part.name}: ${String(error).split('\n')[0]}`)));
+  const starting = new Set<Part>();
+  const start = () => {
+    for (const part of parts) {
+      if (part.running() || starting.has(part)) continue;
+      starting.add(part);
+      void part.start().catch((error: unknown) => say(`restart ${part.name}: ${String(error).split('\n')[0]}`)).finally(() => starting.delete(part));
+    }
+  };
   start();
   const again = setInterval(start, 2_000);
   try {

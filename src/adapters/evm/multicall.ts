@@ -23,6 +23,15 @@ export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
   const bundles = new Map<string, Pending[]>();
   let hasMulticall: Promise<boolean> | undefined;
 
+  /** Asked once, and again where nobody answered. */
+  function multicall(): Promise<boolean> {
+    hasMulticall ??= rpc.request<Hex>('eth_getCode', [MULTICALL3_ADDRESS, 'latest']).then(
+      (code) => code !== '0x',
+      () => ((hasMulticall = undefined), false),
+    );
+    return hasMulticall;
+  }
+
   async function flush(tag: string): Promise<void> {
     const calls = bundles.get(tag) ?? [];
     bundles.delete(tag);
@@ -31,8 +40,7 @@ export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
 
   async function send(calls: readonly Pending[], tag: string): Promise<void> {
     try {
-      hasMulticall ??= rpc.request<Hex>('eth_getCode', [MULTICALL3_ADDRESS, 'latest']).then((code) => code !== '0x');
-      const bundled = calls.length > 1 && (await hasMulticall.catch(() => ((hasMulticall = undefined), false)));
+      const bundled = calls.length > 1 && (await multicall());
       if (!bundled) return void (await Promise.all(calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject))));
       const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls.map(({ to, data: callData }) => ({ target: to, allowFailure: true, callData }))] });
       const answer = await rpc.request<Hex>('eth_call', [{ to: MULTICALL3_ADDRESS, data }, tag]);
