@@ -15,7 +15,7 @@ import type { RfqSource } from './rfq-source.ts';
 import type { Roster } from './roster.ts';
 import type { Sealing } from './sealing.ts';
 import { termsOf } from './terms.ts';
-import { unavailable } from './unavailable.ts';
+import { promisedMeanwhile } from './unavailable.ts';
 
 export interface QuoteDeps {
   reception: Reception;
@@ -44,7 +44,7 @@ export function createQuoter({ reception, source, roster, sealing, gas, prices, 
     const best = rank(ask.side, found)
       .filter((candidate) => source.affords(ask, candidate))
       .slice(0, request.maxCandidates);
-    if (best.length === 0) return { quotes: [], productUnavailable: unavailable('no_quotes', 'What the solvers offered has just been promised to others. Ask again, or for less.', intent.corridor) };
+    if (best.length === 0) return { quotes: [], productUnavailable: promisedMeanwhile(intent.corridor) };
     const quotes = best.map((candidate) => {
       source.bind(ask, candidate);
       const { verified, landing } = candidate;

@@ -27,3 +27,6 @@ export function whyNoQuotes(declines: readonly Declined[], { asked, invalid, cor
   const silent = asked - declines.length - invalid;
   return unavailable('no_quotes', `${asked} ${asked === 1 ? 'solver was' : 'solvers were'} asked: ${declines.length} declined, ${Math.max(0, silent)} did not answer in time. Try again shortly.`, corridor);
 }
+
+/** There was something when solvers were asked, and others have been promised it since. */
+export const promisedMeanwhile = (corridor: string): ProductUnavailable => unavailable('no_quotes', 'What the solvers offered has just been promised to others. Ask again, or for less.', corridor);

@@ -33,6 +33,7 @@ export function createRfqRouteSource({ source, roster, liquidity, clock }: RfqRo
       legs: legsOf(ask, candidate),
       thin: verified.commitments.some(({ lp }, index) => (liquidity.available(ask.dest.id, lp, ask.outputToken.address) ?? 0n) < 2n * (verified.slices[index]?.outputAmount ?? 0n)),
       underWatch: verified.slices.some(({ solverId }) => roster.entry(solverId)?.breaker.underWatch(clock.nowMs())),
+      stands: () => source.affords(ask, candidate),
       bind: () => source.bind(ask, candidate),
     };
   }

@@ -24,7 +24,7 @@ import type { OpenQuotes } from '../open-quotes.ts';
 import type { BreakerOptions, FanOutOptions, RateOptions, RouterOptions } from '../options.ts';
 import type { Prices } from '../prices.ts';
 import type { NextLeg, SealOwner, Sealing } from '../sealing.ts';
-import { unavailable } from '../unavailable.ts';
+import { promisedMeanwhile, unavailable } from '../unavailable.ts';
 import { createGatherer, type RouteCandidate } from './gather.ts';
 import { createRfqRouteSource, RFQ_VENUE, type RfqRouteDeps } from './rfq.ts';
 import type { LegIntent, RouteSource } from './source.ts';
@@ -85,7 +85,10 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     const nonce = BigInt(random.bytes32());
     const { candidates, whys } = await gatherer.gather(intent, nonce);
     if (candidates.length === 0) return { quotes: [], productUnavailable: mostTelling(whys, intent.corridor) };
-    const best = rank(intent.side, candidates).slice(0, intent.request.maxCandidates);
+    const best = rank(intent.side, candidates)
+      .filter(({ first }) => first.stands())
+      .slice(0, intent.request.maxCandidates);
+    if (best.length === 0) return { quotes: [], productUnavailable: promisedMeanwhile(intent.corridor) };
     const { settlement, solvers } = intent.request;
     const next = { settlement, include: solvers?.include ?? null, exclude: solvers?.exclude ?? [] };
     const quotes = best.map((candidate) => publish(intent, candidate, { next: candidate.model === 'sequential' ? next : null, parent: null }));
@@ -116,8 +119,8 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     const answered = openQuotes.ask(key.id, { count: workspace.limits.openQuotes ?? settings.rates.openQuotes, notionalUsd: workspace.limits.openNotionalUsd ?? settings.rates.openNotionalUsd }, intent.now);
     const nonce = BigInt(random.bytes32());
     const { candidates, whys } = await gatherer.gather(intent, nonce, { twoLegs: false }).finally(answered);
-    const [best] = rank(intent.side, candidates);
-    if (!best) return { why: mostTelling(whys, intent.corridor) };
+    const [best] = rank(intent.side, candidates).filter(({ first }) => first.stands());
+    if (!best) return { why: candidates.length > 0 ? promisedMeanwhile(intent.corridor) : mostTelling(whys, intent.corridor) };
     hold(key, intent, nonce, [best]);
     const { composite } = JSON.parse(parent.candidate) as RouterCandidate;
     const done = composite && { ...composite, legs: composite.legs.slice(0, 1).map((leg) => ({ ...leg, output: { ...leg.output, amount: delivered.toString() } })) };

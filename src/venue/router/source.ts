@@ -43,6 +43,8 @@ export interface RouteOffer extends Ranked {
   /** This trade takes more than half of what its maker holds for it. */
   thin: boolean;
   underWatch: boolean;
+  /** Is what it promises still there, now that others may have been promised some of it? Ask right before `bind`. */
+  stands(): boolean;
   /** Makes it public. */
   bind(): void;
 }

@@ -140,6 +140,7 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
       legs: hopsOf(venue, ask, quote),
       thin: false,
       underWatch: breaker.underWatch(clock.nowMs()),
+      stands: () => true,
       bind: () => {},
     };
   }
