@@ -119,7 +119,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     const answered = openQuotes.ask(key.id, { count: workspace.limits.openQuotes ?? settings.rates.openQuotes, notionalUsd: workspace.limits.openNotionalUsd ?? settings.rates.openNotionalUsd }, intent.now);
     const nonce = BigInt(random.bytes32());
     const { candidates, whys } = await gatherer.gather(intent, nonce, { twoLegs: false }).finally(answered);
-    const [best] = rank(intent.side, candidates).filter(({ first }) => first.stands());
+    const best = rank(intent.side, candidates).find(({ first }) => first.stands());
     if (!best) return { why: candidates.length > 0 ? promisedMeanwhile(intent.corridor) : mostTelling(whys, intent.corridor) };
     hold(key, intent, nonce, [best]);
     const { composite } = JSON.parse(parent.candidate) as RouterCandidate;
