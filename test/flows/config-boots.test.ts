@@ -67,6 +67,8 @@ describe('boot', () => {
     // Of the ids that the examples name.
     [devnet, postgres] = await Promise.all([startDevnet([8453, 5042]), startTestPostgres()]);
     await Promise.all(devnet.chains.map(({ anvil }) => anvil.mine(8)));
+    // Who cannot pay for gas is not ready.
+    for (const chain of devnet.chains) await chain.fund(account(51).address, 0n);
     const keystore = await encryptKey(account(51), PASSWORD, { n: 1 << 10 });
     for (const name of ['operator', 'relayer', 'attester']) await writeSecretFile(join(folder, 'secrets', `${name}.json`), keystore);
     await writeSecretFile(join(folder, 'secrets', 'relayer.password'), PASSWORD);
