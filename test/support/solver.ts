@@ -61,7 +61,7 @@ export async function startSolver(url: string, spec: SolverSpec): Promise<Script
   const heard = new Map<string, number>();
   /** Where a request came from, its answers go. */
   const askedBy = new Map<string, Line>();
-  const lines = await Promise.all(replicasAt(url).map((replica) => openLine(replica, spec, hear)));
+  const lines = await Promise.all(replicasAt(url).map((replica) => openLine(replica, spec, hear, said)));
 
   function hear(line: Line, text: string): void {
     const read = readFromVenue(text);
@@ -119,10 +119,13 @@ interface Line {
 }
 
 /** Resolves when this replica has said welcome. */
-async function openLine(url: string, spec: SolverSpec, hear: (line: Line, text: string) => void): Promise<Line> {
+async function openLine(url: string, spec: SolverSpec, hear: (line: Line, text: string) => void, said: FromSolver[]): Promise<Line> {
   const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, { headers: { 'X-API-Key': spec.apiKey } });
   const closed = new Promise<{ code: number; reason: string }>((resolve) => socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })));
-  const say = (message: FromSolver) => socket.send(JSON.stringify(message));
+  const say = (message: FromSolver) => {
+    said.push(message);
+    socket.send(JSON.stringify(message));
+  };
   const line: Line = {
     heard: new Map(),
     send: (text) => socket.send(text),
