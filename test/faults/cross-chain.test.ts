@@ -7,7 +7,7 @@ import type { Hex } from '../../src/domain/hex.ts';
 import { fillCall, openCall, refundCall } from '../../src/settlement/call.ts';
 import type { TestChain } from '../support/devnet.ts';
 import { makeTrade } from '../support/trade.ts';
-import { diceOf } from './seed.ts';
+import { diceOf, SEED } from './seed.ts';
 import { broken, sceneOf } from './support/checker.ts';
 import { type Client, patiently } from './support/client.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -22,10 +22,28 @@ let orders: string[];
 beforeAll(async () => {
   world = await startWorld({ chainIds: [31_611, 31_612], validitySeconds: 300 });
   [home, away] = world.devnet.chains as [TestChain, TestChain];
-  await world.startAll();
+  // From the first message on, nobody can rely on their order or on hearing things once.
+  const unruly = { UNRULY: String(SEED) };
+  await Promise.all([world.venue().start(unruly), ...world.lps.map(({ part }) => part.start(unruly)), ...world.attesters.map((part) => part.start())]);
+  await world.quoting();
   client = await world.client();
 });
 afterAll(() => world?.stop());
+
+test('F40: jobs, announcements, chain events and awards come twice, late and in another order', async () => {
+  const dice = diceOf('F40');
+  const corridors = [{}, { to: away }, { from: away, to: home }, {}];
+  const ids = await Promise.all(
+    corridors.map(async (corridor, index) => {
+      const prepared = await client.prepare({ ...corridor, usdc: BigInt(10 + Math.floor(dice.next() * 500)) });
+      const [one, other] = await Promise.all([client.insist(prepared, `f40-${index}`), client.insist(prepared, `f40-${index}`)]);
+      expect(other).toBe(one);
+      return one ?? '';
+    }),
+  );
+  for (const id of ids) expect(await client.ended(id)).toMatchObject({ status: 'settled', settledAmounts: expect.any(Object) });
+  expect(await broken(sceneOf(world), { ended: true })).toEqual([]);
+});
 
 test('the checker finds nothing wrong with trades that nothing happened to', async () => {
   const ids = [await client.insist(await client.prepare(), 'one'), await client.insist(await client.prepare({ to: away }), 'two')];
