@@ -27,7 +27,7 @@ const commands = {
   },
   docs: () => documents(),
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
-  faults: (args) => (install(), services(), typescript('test/faults/main.ts', args)),
+  faults: (args) => faults(args),
   // The flows that a venue of one process passes, on a venue of two that share a database.
   replicas: (args) => (install(), services(), run(bin('vitest'), ['run', ...(args.length > 0 ? args : ['test/flows', 'test/api-shapes'])], undefined, { FIRMQUOTE_TEST_REPLICAS: '2' })),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
@@ -173,6 +173,22 @@ async function test(patterns) {
   return count.failed === 0 ? 0 : 1;
 }
 
+/** All faults with one seed; with other arguments, what `test/faults/main.ts` makes of them. */
+async function faults(args) {
+  install();
+  services();
+  const [option, given] = args;
+  if (args.length > 0 && !(option === '--seed' && args.length === 2)) return typescript('test/faults/main.ts', args);
+  const seed = given ?? String(Math.floor(Math.random() * 1e9));
+  console.log(`faults: seed ${seed} (again: npm run test:faults -- --seed ${seed})`);
+  const folder = mkdtempSync(join(tmpdir(), 'firmquote-faults-'));
+  const { passed, failed, lines } = await vitest(([verb, ...words]) => run(bin('vitest'), [verb, '--config', 'vitest.faults.config.ts', ...words], undefined, { FIRMQUOTE_SEED: seed }), folder, ROOT);
+  rmSync(folder, { recursive: true });
+  if (lines.length > 0) console.log(`\n${lines.join('\n')}`);
+  console.log(`\n${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
 /** What `.ci/run` runs: the README's two commands, as a user would type them. */
 async function ci() {
   const count = { passed: 0, failed: 0 };
@@ -185,14 +201,11 @@ async function ci() {
   if (tests.status !== 0 && count.failed === 0) count.failed += 1;
   if (!closing) console.log('npm test printed no closing line: counted as a failure.');
 
-  const folder = mkdtempSync(join(tmpdir(), 'firmquote-faults-'));
-  const report = join(folder, 'faults.json');
-  const faulty = await captured('npm', ['run', 'test:faults', '--', '--report', report]);
-  const faults = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { numPassedTests: 0, numFailedTests: 1 };
-  rmSync(folder, { recursive: true });
-  count.passed += faults.numPassedTests;
-  count.failed += faults.numFailedTests;
-  if (faulty.status !== 0 && faults.numFailedTests === 0) count.failed += 1;
+  const faulty = await captured('npm', ['run', 'test:faults']);
+  const ending = /^(\d+) passed, (\d+) failed$/m.exec(faulty.output);
+  count.passed += Number(ending?.[1] ?? 0);
+  count.failed += Number(ending?.[2] ?? 1);
+  if (faulty.status !== 0 && Number(ending?.[2]) === 0) count.failed += 1;
 
   const demo = await captured('npm', ['run', 'demo', '--', '--once']);
   const checks = lastJson(demo.output)?.checks ?? [];
@@ -203,7 +216,7 @@ async function ci() {
     count.failed += 1;
   }
   // What is wrong stands at the end, where whoever reads only the end finds it.
-  const named = tests.output.split('\n').filter((line) => /^(FAILED|UNSTEADY) /.test(line));
+  const named = `${tests.output}\n${faulty.output}`.split('\n').filter((line) => /^(FAILED|UNSTEADY) /.test(line));
   const broken = checks.filter((check) => !check.ok).map(({ name, detail }) => `FAILED demo > ${name} | ${detail}`);
   console.log([...named, ...broken].join('\n'));
   console.log(`${count.passed} passed, ${count.failed} failed`);
