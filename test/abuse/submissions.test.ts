@@ -206,12 +206,11 @@ describe('time, and one order a quote', () => {
     const same = await Promise.all(Array.from({ length: 20 }, () => submit(submission, { 'Idempotency-Key': 'crowd' })));
     for (const answer of same) expect([200, 409]).toContain(answer.status);
     const orders = new Set(same.filter(({ status }) => status === 200).map(({ text }) => text));
-    expect(orders.size).toBe(1);
+    expect([...orders]).toEqual([expect.any(String)]);
     for (const { status, headers } of same) if (status === 409) expect(headers.get('retry-after')).toBe('1');
     const other = await ready();
     const many = await Promise.all(Array.from({ length: 20 }, (_, n) => submit(other.submission, { 'Idempotency-Key': `crowd-${n}` })));
-    expect(new Set(many.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(many[0]?.status).toBe(200);
+    expect([...new Set(many.map(({ status, text }) => `${status} ${text}`))]).toEqual([expect.stringMatching(/^200 /)]);
   });
 
   test.each([['empty', ' '], ['huge', 'k'.repeat(10_000)], ['too long', 'k'.repeat(256)], ['not ASCII', 'ké']])('A14: an Idempotency-Key that is %s is refused', async (_, value) => {
