@@ -101,7 +101,7 @@ export function createDeliveryStore(db: Database): DeliveryStore {
     },
     async openDeliveries(chainId, account, token) {
       const rows = await db.query<DeliveryRow>(
-        { name: 'delivery-open', text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and account = $2 and token = $3 and remaining > 0 order by credited_at, order_id, output_index limit ${MOST_OPEN}` },
+        { name: 'delivery-open', text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and account = $2 and token = $3 and remaining > 0 order by credited_at, created_at_ms, order_id, output_index limit ${MOST_OPEN}` },
         [chainId, account, token],
       );
       return rows.map(deliveryFromRow);
