@@ -9,13 +9,16 @@ const MIN_BALANCE_WEI = 10n ** 15n;
 export function watchRelayers(chain: ChainPort, addresses: readonly Address[]): Relayer & { stop(): void } {
   let funded = false;
   let asking = false;
-  const stop = chain.onHead(() => {
+  function look(): void {
     if (asking) return;
     asking = true;
     // Unknown counts as unable: then takers broadcast themselves, which always works.
     void Promise.all(addresses.map((address) => chain.nativeBalance(address)))
       .then((balances) => (funded = balances.some((wei) => wei >= MIN_BALANCE_WEI)), () => (funded = false))
       .finally(() => (asking = false));
-  });
+  }
+  // A quiet chain brings no head for long, and until one comes takers would be told to broadcast themselves.
+  look();
+  const stop = chain.onHead(look);
   return { healthy: () => funded, stop };
 }
