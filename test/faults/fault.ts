@@ -20,6 +20,6 @@ export interface Fault {
   invariants: readonly `I${number}`[];
   /** The file whose test is named after the id: `test('F18: …')`. */
   test: string;
-  /** At least one: without it that test is red. */
+  /** At least one. `--mutate` shows whether the test is red without it. */
   defences: readonly Defence[];
 }

@@ -14,7 +14,7 @@ const { values, positionals: ids } = parseArgs({ allowPositionals: true, options
 const unknown = ids.filter((id) => !FAULTS.some((fault) => fault.id === id));
 
 if (unknown.length > 0) {
-  console.error(`There is no fault ${unknown.join(', ')}. They are F1 to F${FAULTS.length}: docs/faults.md.`);
+  console.error(`There is no fault ${unknown.join(', ')}. Those that there are stand in docs/faults.md.`);
   process.exitCode = 1;
 } else if (values.page) {
   writeFileSync(join(ROOT, 'docs/faults.md'), page());

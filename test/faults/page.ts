@@ -18,5 +18,5 @@ export function page(): string {
     const kept = defences.map(({ what, file }) => `${what} (\`${file}\`)`).join('; ');
     return `| ${id} | ${fault} | ${holds} (${invariants.join(' ')}) | ${kept} | \`${test}\` |`;
   });
-  return `${HEAD}\n| | Fault | What holds | Defence: without it the test is red | Test |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `${HEAD}\n| | Fault | What holds | Defence (\`--mutate\` takes it out) | Test |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
 }

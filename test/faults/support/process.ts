@@ -74,6 +74,8 @@ export function createPart({ name, opsPort, words, config, env }: PartSpec): Par
       const program = process.env['FIRMQUOTE_FAULT_PROGRAM'];
       if (program === undefined) throw new Error('The program with faults was not built: see test/faults/support/build.ts.');
       const file = await config();
+      // Twice at once would be two processes.
+      if (alive()) throw new Error(`${name} is running.`);
       born = output.length;
       const started = spawn(process.execPath, [program, ...words, '--config', file], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
       child = started;
