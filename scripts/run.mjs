@@ -184,7 +184,8 @@ async function faults(args) {
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-faults-'));
   const { passed, failed, lines } = await vitest(([verb, ...words]) => run(bin('vitest'), [verb, '--config', 'vitest.faults.config.ts', ...words], undefined, { FIRMQUOTE_SEED: seed }), folder, ROOT);
   rmSync(folder, { recursive: true });
-  if (lines.length > 0) console.log(`\n${lines.join('\n')}`);
+  // The seed stands beside each name: whoever reads only the end of a long run can still run it again.
+  if (lines.length > 0) console.log(`\n${lines.map((line) => `${line} | seed ${seed}`).join('\n')}`);
   console.log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TestChain } from '../support/devnet.ts';
 import { diceOf } from './seed.ts';
 import { broken, sceneOf } from './support/checker.ts';
-import type { Client, Prepared } from './support/client.ts';
+import { type Client, type Prepared, someUsdc } from './support/client.ts';
 import type { CrashPoint } from './support/crash.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -25,7 +25,7 @@ async function doomed(env: NodeJS.ProcessEnv, id: string): Promise<Prepared> {
   const dice = diceOf(id);
   await world.venue().kill();
   await world.venue().start(env, 'ready');
-  return client.prepare({ usdc: BigInt(10 + Math.floor(dice.next() * 500)) });
+  return client.prepare({ usdc: someUsdc(dice) });
 }
 
 async function back(): Promise<void> {

@@ -9,7 +9,7 @@ import type { TestChain } from '../support/devnet.ts';
 import { makeTrade } from '../support/trade.ts';
 import { diceOf, SEED } from './seed.ts';
 import { broken, sceneOf } from './support/checker.ts';
-import { type Client, patiently } from './support/client.ts';
+import { type Client, patiently, someUsdc } from './support/client.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -35,7 +35,7 @@ test('F40: jobs, announcements, chain events and awards come twice, late and in 
   const corridors = [{}, { to: away }, { from: away, to: home }, {}];
   const ids = await Promise.all(
     corridors.map(async (corridor, index) => {
-      const prepared = await client.prepare({ ...corridor, usdc: BigInt(10 + Math.floor(dice.next() * 500)) });
+      const prepared = await client.prepare({ ...corridor, usdc: someUsdc(dice) });
       const [one, other] = await Promise.all([client.insist(prepared, `f40-${index}`), client.insist(prepared, `f40-${index}`)]);
       expect(other).toBe(one);
       return one ?? '';
@@ -59,7 +59,7 @@ test('F6: an LP is killed when its fill is mined, before it has claimed what it 
   await lp.part.stop();
   await lp.part.start({ CRASH_AT: dice.pick(['before_filled', 'filled']) }, 'ready');
   await world.quoting();
-  const id = await client.insist(await client.prepare({ to: away, usdc: BigInt(10 + Math.floor(dice.next() * 500)) }), 'f6');
+  const id = await client.insist(await client.prepare({ to: away, usdc: someUsdc(dice) }), 'f6');
   await lp.part.died();
   // The venue's keeper would prove and claim in its place.
   await world.venue().kill();

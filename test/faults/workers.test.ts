@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { diceOf } from './seed.ts';
 import { broken, sceneOf } from './support/checker.ts';
-import type { Client } from './support/client.ts';
+import { type Client, someUsdc } from './support/client.ts';
 import type { Part } from './support/process.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 /** Accepted, with only the first worker there to settle it. */
 async function accepted(id: string): Promise<string> {
   const dice = diceOf(id);
-  const order = await client.insist(await client.prepare({ usdc: BigInt(10 + Math.floor(dice.next() * 500)) }), id);
+  const order = await client.insist(await client.prepare({ usdc: someUsdc(dice) }), id);
   if (order === undefined) throw new Error('the venue refused a submission');
   return order;
 }

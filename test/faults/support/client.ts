@@ -3,6 +3,7 @@
 import type { QuoteCandidate } from '../../../src/protocol/candidate.ts';
 import type { OrderStatusResponse } from '../../../src/protocol/status.ts';
 import { createTaker, type HttpAnswer, type Submission, type Taker } from '../../../src/apps/demo/taker.ts';
+import type { Seeded } from '../../kill/seeded.ts';
 import type { TestAccount, TestChain } from '../../support/devnet.ts';
 
 /** One line of a client's log. */
@@ -42,14 +43,22 @@ interface ClientOptions {
   log: ClientEntry[];
 }
 
-/** Asks again, not too often, until there is something. The test's own timeout is the limit. */
-export async function patiently<T>(ask: () => Promise<T | undefined>): Promise<T> {
+/** Longer than anything that is waited for takes on a machine that is many times slower, and less than a test may take: so it is said what did not come. */
+const PATIENCE_MS = 150_000;
+
+/** Asks again, not too often, until there is something; then gives up with what `why` says of it. */
+export async function patiently<T>(ask: () => Promise<T | undefined>, why: () => string = () => 'nothing came'): Promise<T> {
+  const until = Date.now() + PATIENCE_MS;
   for (;;) {
     const found = await ask();
     if (found !== undefined) return found;
+    if (Date.now() > until) throw new Error(`After ${PATIENCE_MS / 1_000} s: ${why()}.`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+/** Dollars of a trade that pays for its gas on any chain and that one LP can fill: 100 to 599. */
+export const someUsdc = (dice: Seeded): bigint => 100n + BigInt(Math.floor(dice.next() * 500));
 
 const USDC = 1_000_000n;
 /** Less than this left of a quote is not worth a submission. */
@@ -81,30 +90,42 @@ export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOp
   return {
     wallet,
     taker,
-    prepare: ({ from = home, to = from, usdc = 100n } = {}) =>
-      patiently(async () => {
+    prepare({ from = home, to = from, usdc = 100n } = {}) {
+      let last: unknown = 'no answer';
+      return patiently(async () => {
         const asset = ({ chain: { id } }: TestChain, token: string) => `eip155:${id}/erc20:${token}`;
-        const answer = await taker.quote({ input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() }, output: { asset: asset(to, to.weth.address) } }).catch(() => undefined);
+        const answer = await taker.quote({ input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() }, output: { asset: asset(to, to.weth.address) } }).catch((error: unknown) => void (last = error));
         const candidate = answer?.quotes[0];
+        if (answer && !candidate) last = answer;
         if (!candidate) return undefined;
-        const prepared = await taker.prepare(candidate).catch(() => undefined);
+        const prepared = await taker.prepare(candidate).catch((error: unknown) => void (last = error));
         if (!prepared || candidate.validUntil - Date.now() / 1_000 < LEAST_SECONDS) return undefined;
         return { candidate, submission: prepared.submission };
-      }),
+      }, () => `no quote for ${usdc} USDC from chain ${from.chain.id} to chain ${to.chain.id}; the last answer: ${last instanceof Error ? String(last) : JSON.stringify(last)}`);
+    },
     submit,
     async insist(prepared, key) {
-      const answer = await patiently(async () => {
-        const got = await submit(prepared, key);
-        return got?.status === 200 || got?.status === 422 ? got : undefined;
-      });
+      let got: HttpAnswer | undefined;
+      const answer = await patiently(
+        async () => {
+          got = await submit(prepared, key);
+          return got?.status === 200 || got?.status === 422 ? got : undefined;
+        },
+        () => `the submission ${key} was not decided; the last answer: ${got?.status} ${got?.text}`,
+      );
       return answer.status === 200 ? (answer.json as { id: string }).id : undefined;
     },
-    ended: (orderId) =>
-      patiently(async () => {
-        const status = await look(orderId);
-        if (status?.status === 'settled' || (status?.status === 'failed' && status.failure?.refundableFrom === null)) return status;
-        return undefined;
-      }),
+    ended(orderId) {
+      let status: OrderStatusResponse | undefined;
+      return patiently(
+        async () => {
+          status = await look(orderId);
+          if (status?.status === 'settled' || (status?.status === 'failed' && status.failure?.refundableFrom === null)) return status;
+          return undefined;
+        },
+        () => `order ${orderId} did not end; last seen: ${JSON.stringify(status)}`,
+      );
+    },
     look,
   };
 }
