@@ -20,7 +20,7 @@ import { startMarket } from './market.ts';
 import { keepPools } from './pools.ts';
 import { keepOracles } from './oracle.ts';
 import { type OnceReport, runOnce } from './once.ts';
-import { appSpecs, chainSpec, lineLog, postgresSpec } from './processes.ts';
+import { appSpecs, chainSpec, environmentOf, lineLog, postgresSpec } from './processes.ts';
 import { PEG, setUpChain } from './set-up.ts';
 import { type DemoState, drawState, readState, writeState } from './state.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
@@ -135,8 +135,9 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   life.onStop('price oracles', () => oracles.stop());
 
   say('Starting venue, LPs and attesters …');
-  await Promise.all(appSpecs(state, layout, postgres.database.base()).map((spec) => supervisor.run(spec)));
-  const manifest = manifestOf(state, layout, supervisor);
+  const databaseBase = postgres.database.base();
+  await Promise.all(appSpecs(state, layout, databaseBase).map((spec) => supervisor.run(spec)));
+  const manifest = { ...manifestOf(state, layout, supervisor), environment: environmentOf(databaseBase) };
   const stage = stageOf(state, layout, exchange, (bps) => void (oracleShiftBps = bps));
   const world = worldOf(state, manifest, supervisor, stage);
   await untilServing(world, life);
@@ -210,7 +211,7 @@ async function untilServing(world: World, life: Life): Promise<void> {
   }
 }
 
-function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): Manifest {
+function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): Omit<Manifest, 'environment'> {
   const local = (port: number) => `http://127.0.0.1:${port}`;
   const lp = { solverId: state.spareLp.id, account: state.spareLp.owner.address, operatorPrivateKey: state.spareLp.operator.privateKey };
   const { service, workspaceAdmin, workspaceMember, otherService, solvers } = state.apiKeys;

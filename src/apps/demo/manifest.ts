@@ -46,6 +46,8 @@ export interface Manifest {
   /** Sections of an LP's configuration that describe this demo, for `firmquote lp init --from-demo`. */
   lpSections: { networks: object[]; attesters: object; feeds: object; prices: object; assets: object; chain: object };
   processes: Record<string, number>;
+  /** What the configurations under `data/demo/config` take from the environment: set it to run `firmquote` commands on them. */
+  environment: Record<string, string>;
 }
 
 /** Whole or not at all, and for its owner only: it holds keys. */

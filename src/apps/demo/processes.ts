@@ -57,6 +57,9 @@ export function chainSpec(state: DemoState, layout: Layout, index: number): Chil
   };
 }
 
+/** What the configurations take from the environment: an address with a password in it. */
+export const environmentOf = (databaseBase: string): Record<string, string> => ({ FIRMQUOTE_DEMO_POSTGRES: databaseBase });
+
 /** Venue, LPs and attesters: the same command line that an operator would type. */
 export function appSpecs(state: DemoState, layout: Layout, databaseBase: string): ChildSpec[] {
   const apps: [name: string, command: string, opsPort: number][] = [
@@ -71,7 +74,7 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
       async start() {
         const child = await spawnLeashed(process.execPath, [...process.execArgv, ...commandLine(), command, '--config', layout.config(name)], {
           // Nothing of our own environment but what a program needs to run: options of ours are not options of theirs.
-          env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], NODE_ENV: process.env['NODE_ENV'], FIRMQUOTE_DEMO_POSTGRES: databaseBase },
+          env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], NODE_ENV: process.env['NODE_ENV'], ...environmentOf(databaseBase) },
           graceMs: 10_000,
           onLine: log,
         });
