@@ -170,4 +170,38 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
       return seen.includes('three');
     });
   });
+
+  test('one that could not come up while nobody was home works as soon as somebody is', async () => {
+    const name = topic();
+    const cable = await network();
+    cable.set({ kind: 'reset' });
+    const both = await queue({ behind: cable });
+    const seen: string[] = [];
+    await both.process(name, 1, async (id) => void seen.push(id));
+    await expect(both.wake(name, 'early')).rejects.toMatchObject({ code: 'queue_unavailable' });
+    cable.set({ kind: 'pass' });
+    await until(async () => {
+      await both.wake(name, 'now').catch(() => {});
+      return seen.includes('now');
+    });
+  });
+});
+
+test('a connection that dies while the queue comes up takes nobody with it', async () => {
+  const url = await postgres.server.database('queue_dies');
+  const made = createBullQueue({ connection: { kind: 'postgres', url, schema: 'bullmq' }, log: silentLog });
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  try {
+    // Whoever comes up does so under this lock of BullMQ's, and stands there for as long as somebody else has it.
+    await admin.query(`select pg_advisory_lock(1112886348, hashtext('bullmq'))`);
+    const refused = expect(made.wake('any', 'one')).rejects.toMatchObject({ code: 'queue_unavailable' });
+    await until(async () => (await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'queue_dies' and wait_event = 'advisory'`)).rowCount);
+    await refused;
+    await admin.query('select pg_advisory_unlock_all()');
+    await until(async () => made.wake('any', 'two').then(() => true, () => false));
+  } finally {
+    await admin.end();
+    await made.close();
+  }
 });

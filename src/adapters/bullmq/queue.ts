@@ -1,5 +1,6 @@
 /** Wake-ups on BullMQ: in PostgreSQL by default, in Redis when there is one. A job is an id and nothing else; losing all of them costs a sweep. */
 
+import type { EventEmitter } from 'node:events';
 import { createPostgresBackend, Queue as BullQueue, type QueueOptions, Worker, type WorkerOptions } from 'bullmq';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
@@ -20,6 +21,7 @@ export interface BullOptions {
 
 /** A queue that has not answered by then counts as away: a wake-up is not worth more, and neither is a farewell. */
 const ANSWER_MS = 2_000;
+const AGAIN_MS = 1_000;
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 30_000;
 const MOST_TRIES = 1_000;
@@ -30,7 +32,9 @@ interface Job {
 
 export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOptions): Queue {
   const producers = new Map<string, BullQueue<Job>>();
-  const workers: Worker<Job>[] = [];
+  const workers = new Set<Worker<Job>>();
+  const retries = new Set<NodeJS.Timeout>();
+  let closed = false;
   const warn = (topic: string) => (error: Error) => log.warn({ topic, reason: codeOf(error) }, 'the queue is in trouble; the sweep covers for it');
 
   function producer(topic: string): BullQueue<Job> {
@@ -49,14 +53,24 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
 
   function open<T>(onPostgres: (settings: object) => T, onRedis: (settings: { url: string }, prefix: string) => T): T {
     if (connection.kind === 'redis') return onRedis({ url: connection.url }, connection.prefix);
-    return onPostgres({ connectionString: connection.url, schema: connection.schema, migrate: true, max: 4 });
+    // A connection that is lost while BullMQ migrates has no listener of its own, and would take the process with it.
+    return onPostgres({ connectionString: connection.url, schema: connection.schema, migrate: true, max: 4, onConnect: (client: EventEmitter) => void client.on('error', () => {}) });
+  }
+
+  /** BullMQ on PostgreSQL remembers for ever that it could not come up: whatever did not is given up, and made anew by who wants it. */
+  async function up<T extends BullQueue<Job> | Worker<Job>>(end: T, giveUp: () => void): Promise<void> {
+    await end.waitUntilReady().catch((error: Error) => {
+      giveUp();
+      end.close().catch(() => {});
+      throw error;
+    });
   }
 
   return {
     async wake(topic, id, delayMs = 0) {
       try {
         const queue = producer(topic);
-        await inTime(queue.waitUntilReady().then(() => queue.add('wake', { id }, delayMs > 0 ? { delay: delayMs } : {})));
+        await inTime(up(queue, () => producers.delete(topic)).then(() => queue.add('wake', { id }, delayMs > 0 ? { delay: delayMs } : {})));
       } catch (error) {
         throw new UpstreamError('The queue did not take a wake-up; the next sweep does without it.', { code: 'queue_unavailable', facts: { topic, reason: codeOf(error as Error) } });
       }
@@ -64,20 +78,28 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     async process(topic, concurrency, handler) {
       const options = { concurrency, lockDuration: lockMs, stalledInterval: lockMs, settings: { backoffStrategy: (attempt: number) => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10)) } };
       const run = ({ data }: { data: Job }) => handler(data.id);
-      const worker = open<Worker<Job>>(
-        (settings) => new Worker<Job>(topic, run, { ...options, connection: settings } as WorkerOptions<never>, createPostgresBackend as never),
-        (settings, prefix) => new Worker<Job>(topic, run, { ...options, prefix, connection: { ...settings, maxRetriesPerRequest: null } }),
-      );
-      worker.on('error', warn(topic));
-      worker.on('failed', (job, error) => log.warn({ topic, id: job?.data.id, tries: job?.attemptsMade, error }, 'a wake-up failed and will be repeated'));
-      workers.push(worker);
+      const start = async (): Promise<void> => {
+        const worker = open<Worker<Job>>(
+          (settings) => new Worker<Job>(topic, run, { ...options, connection: settings } as WorkerOptions<never>, createPostgresBackend as never),
+          (settings, prefix) => new Worker<Job>(topic, run, { ...options, prefix, connection: { ...settings, maxRetriesPerRequest: null } }),
+        );
+        worker.on('error', warn(topic));
+        worker.on('failed', (job, error) => log.warn({ topic, id: job?.data.id, tries: job?.attemptsMade, error }, 'a wake-up failed and will be repeated'));
+        workers.add(worker);
+        await up(worker, () => {
+          workers.delete(worker);
+          if (!closed) retries.add(setTimeout(() => void start().catch(warn(topic)), AGAIN_MS));
+        });
+      };
       // It may be away for now: the worker connects when it is back, and until then the sweep does its work.
-      await inTime(worker.waitUntilReady()).catch(warn(topic));
+      await inTime(start()).catch(warn(topic));
     },
     async close() {
+      closed = true;
+      for (const retry of retries) clearTimeout(retry);
       // One that does not answer is left without a farewell.
       const leave = (ends: readonly { close(): Promise<void>; disconnect(): Promise<void> }[]) => Promise.allSettled(ends.map((end) => inTime(end.close()).catch(() => inTime(end.disconnect()))));
-      await leave(workers);
+      await leave([...workers]);
       await leave([...producers.values()]);
     },
   };
