@@ -100,7 +100,7 @@ test('a fill that a reorganisation took back is not signed, however deep its blo
   expect(await attester.attest(request)).toMatchObject({ kind: 'not_final' });
   await b.anvil.rpc('anvil_reorg', [1, []]);
   await mine(4);
-  expect(await attester.attest(request)).toEqual({ kind: 'unknown' });
+  expect(await attester.attest(request)).toMatchObject({ kind: 'unknown' });
 });
 
 test('a fill that came back in another block is signed as it is now, and not as it was', async () => {
@@ -112,7 +112,7 @@ test('a fill that came back in another block is signed as it is now, and not as 
   const after = await fill(order);
   await mine(3);
   expect(after.timestamp).not.toBe(before.timestamp);
-  expect(await attester.attest(before.request)).toEqual({ kind: 'unknown' });
+  expect(await attester.attest(before.request)).toMatchObject({ kind: 'unknown' });
   expect(await attester.attest(after.request)).toMatchObject({ kind: 'signed' });
 });
 
@@ -132,7 +132,7 @@ describe('tampered with', () => {
       requestFor(changed({ token: addressToBytes32(b.usdc.address) }), timestamp),
       requestFor({ ...order, orderId: `0x${'12'.repeat(32)}` }, timestamp),
     ];
-    for (const lie of lies) expect(await attester.attest({ ...lie, orderId: order.orderId })).toEqual({ kind: 'unknown' });
+    for (const lie of lies) expect(await attester.attest({ ...lie, orderId: order.orderId })).toMatchObject({ kind: 'unknown' });
   });
 
   test('another escrow, another oracle, another chain', async () => {

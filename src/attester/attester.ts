@@ -55,7 +55,7 @@ export function createAttester({ chains, signer, clock, log, metrics }: Attester
       if (answer === undefined) return sign(request);
       if (answer.kind !== 'unknown') best = answer;
     }
-    return best;
+    return best.kind === 'unknown' ? { kind: 'unknown', signer: signer.address } : best;
   }
 
   /** undefined when everything holds. */

@@ -9,7 +9,6 @@ import { type Address, addressToBytes32, type Bytes32, type Hex } from '../domai
 import { outputHash } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Ledger } from '../inventory/ledger.ts';
-import type { Attestations } from '../ports/attestations.ts';
 import type { Block, ChainPort } from '../ports/chain.ts';
 import type { Log } from '../ports/log.ts';
 import type { Transactor, TxStatus } from '../ports/transactor.ts';
@@ -17,6 +16,7 @@ import { fillCall, finaliseCall, submitAttestationsCall } from '../settlement/ca
 import type { Awards, OpenAward } from './award.ts';
 import type { LpConfig } from './config.ts';
 import type { LpMetrics } from './metrics.ts';
+import type { Proving } from './proving.ts';
 import { nextStep } from './step.ts';
 
 export interface AdvanceDeps {
@@ -25,7 +25,7 @@ export interface AdvanceDeps {
   chains: ReadonlyMap<number, ChainPort>;
   transactors: ReadonlyMap<number, Transactor>;
   /** Absent: somebody else brings the proofs to the origin. */
-  proofs: Attestations | undefined;
+  proving: Proving | undefined;
   metrics: LpMetrics;
   log: Log;
   /** What time it is on a chain, at least: its head may be old. */
@@ -75,7 +75,7 @@ export function createAdvancer(deps: AdvanceDeps, { quoting, account }: Pick<LpC
       fill,
       proven,
       fillMarginSeconds: quoting.fillMarginSeconds,
-      claimSeconds: quoting.claimSeconds,
+      claimSeconds: deps.proving?.neededSeconds() ?? quoting.claimSeconds,
     });
     switch (step.do) {
       case 'wait':
@@ -85,6 +85,7 @@ export function createAdvancer(deps: AdvanceDeps, { quoting, account }: Pick<LpC
       case 'fill':
         // What is paid out here is paid for there: over much money one node's word is not enough.
         if ((await origin.deciding(deps.worthUsd(award)).orderStatus(orderId, originFinal.number)) !== 'deposited') return awards.update(orderId, { note: 'not open at depth' });
+        if (deps.proving && !(await deps.proving.sure(origin.chain.id))) return awards.update(orderId, { note: 'too few attesters answer to prove a fill' });
         return fillNow(award, dest, destHead);
       case 'prove':
         return prove(award, origin);
@@ -131,8 +132,8 @@ export function createAdvancer(deps: AdvanceDeps, { quoting, account }: Pick<LpC
   async function prove(award: OpenAward, origin: ChainPort): Promise<void> {
     const { orderId, order } = award;
     const attestation = attestationOf(award, award.fill?.timestamp ?? 0);
-    if (attestation === undefined || award.fill === null || deps.proofs === undefined) return awards.update(orderId, { note: 'filled, waiting for the proof' });
-    const signatures = await deps.proofs.signatures(attestation, { chainId: origin.chain.id, oracle: order.inputOracle }, orderId);
+    if (attestation === undefined || award.fill === null || deps.proving === undefined) return awards.update(orderId, { note: 'filled, waiting for the proof' });
+    const signatures = await deps.proving.signatures(attestation, { chainId: origin.chain.id, oracle: order.inputOracle }, orderId);
     if (signatures === undefined) return awards.update(orderId, { note: 'filled, waiting for attesters' });
     await send(origin, `${orderId}-prove`, { to: order.inputOracle, data: submitAttestationsCall(attestation.remoteChainId, attestation.application, [{ payloadHash: attestation.payloadHash, signatures }]) });
     awards.update(orderId, { note: 'proof sent' });

@@ -83,7 +83,7 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
   metrics.gauge('firmquote_lp_live_quotes', 'Promises that could still be taken', [], (gauge) => gauge.set(view.ledger.live));
   metrics.gauge('firmquote_lp_open_awards', 'Awards not yet final', [], (gauge) => gauge.set(view.openAwards()));
   metrics.gauge('firmquote_lp_quoting', '1 while quoting, 0 in standby', [], (gauge) => gauge.set(view.quoting() ? 1 : 0));
-  const kinds = ['killed', 'risk', 'paused', 'stopping', 'starting', 'lost', 'quarantine', 'lag', 'reorg', 'clock', 'gas', 'sender', 'operator', 'drift', 'price', 'store'] as const;
+  const kinds = ['killed', 'risk', 'paused', 'stopping', 'starting', 'lost', 'quarantine', 'lag', 'reorg', 'clock', 'gas', 'sender', 'operator', 'drift', 'price', 'store', 'shared', 'proof'] as const;
   metrics.gauge('firmquote_lp_standby_reason', '1 for each reason that keeps something from being quoted', ['reason'], (gauge) => {
     const now = new Set(view.reasons().map(({ kind }) => kind));
     for (const reason of kinds) gauge.set(now.has(reason) ? 1 : 0, { reason });

@@ -7,7 +7,7 @@ import type { Address, Bytes32 } from '../domain/hex.ts';
 import type { Money } from '../inventory/event.ts';
 import type { LedgerOptions } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
-import type { Attestations } from '../ports/attestations.ts';
+import type { Attestations, Voices } from '../ports/attestations.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Feed, Sequencer } from '../ports/feed.ts';
@@ -48,6 +48,7 @@ import { createReceivables, type Receivable } from './receivables.ts';
 import { bucketsOf, checkDecimals, graceOf, leaseRules, limitsOf, positionsOf, ready } from './node-setup.ts';
 import { createNonces } from './nonces.ts';
 import { ownSlice } from './order.ts';
+import { createProving } from './proving.ts';
 import { createPump } from './pump.ts';
 import { type CommitmentSigner, commitmentSigner } from './quote.ts';
 import { createReconciler } from './reconcile.ts';
@@ -89,6 +90,8 @@ export interface LpNodeDeps {
   metrics: Metrics;
   /** Where attesters' signatures come from; without it somebody else has to prove our fills. */
   proofs?: Attestations;
+  /** Which of them would answer. */
+  voices?: Voices;
   /** One of several replicas with one inventory; absent: it runs alone. Closed by whoever made it. */
   shared?: Shared;
   /** The kill switch was pulled, by whatever hand: for whoever keeps the audit trail. */
@@ -288,12 +291,13 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       { generation: generation ?? '', chains: lpChains.map(({ chain }) => chain.id) },
     );
     if (sharing !== undefined) hear(sharing);
-    const standby = createStandby({ desk: () => desk, leases, followers, transactors, risk, clock, sharing, lead });
+    const proving = deps.proofs && createProving({ proofs: deps.proofs, voices: deps.voices, chains, clock }, config.quoting);
+    const standby = createStandby({ desk: () => desk, leases, followers, transactors, risk, clock, sharing, proving, lead });
     const sessions: Session[] = [];
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
       for (const session of sessions) session.tell(orderId, stage, txHash);
     };
-    const advancer = createAdvancer({ awards, ledger, chains: ports, transactors, proofs: deps.proofs, metrics: lpMetrics, log, now: (chainId) => desk.book.now(chainId), worthUsd: ({ slice }) => worthUsd(slice.pays), tell, failed: moments.failed }, { quoting: config.quoting, account: me });
+    const advancer = createAdvancer({ awards, ledger, chains: ports, transactors, proving, metrics: lpMetrics, log, now: (chainId) => desk.book.now(chainId), worthUsd: ({ slice }) => worthUsd(slice.pays), tell, failed: moments.failed }, { quoting: config.quoting, account: me });
     /** Awards are the business of whoever owns the store; a replica that does not lead only writes down what it heard. */
     const advance = async () => {
       if (leases.lost || lead.over) return;
@@ -307,7 +311,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const deskDeps: DeskDeps = {
       ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains, adverse: takers.adverse, curves: calibrator },
       ...(deps.plugin && { plugin: deps.plugin }),
-      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add, sharing },
+      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add, sharing, proving },
     };
     let desk = createDesk(deskDeps, config);
     const past = await store.listAwards(PAST_AWARDS);
@@ -419,6 +423,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       }
       // With a thousand pairs each of these takes a millisecond or two: quotes get their turn in between.
       market.tick();
+      proving?.look();
       await turn();
       if (ticks % 4 === 0) calibrator.tick();
       if (ticks % LEARNED_EVERY === 0 && !leases.lost) await calibrator.flush().catch((error: unknown) => log.warn({ error }, 'what was learned of win rates could not be stored'));

@@ -30,6 +30,7 @@ import type { Moments } from './moments.ts';
 import { groupOf, quoteOrder } from './order.ts';
 import { createPoints } from './points.ts';
 import type { LpRisk } from './risk-config.ts';
+import type { Proving } from './proving.ts';
 import type { Route, Routes } from './route.ts';
 import type { Sharing } from './sharing.ts';
 
@@ -71,6 +72,8 @@ export interface QuoterDeps {
   bounds: LpRisk['fatFinger'];
   /** Called with every promise, after the hold and before the signature leaves. */
   held(request: HoldRequest): void;
+  /** How long a proof takes at the moment. */
+  proving?: Pick<Proving, 'neededSeconds'> | undefined;
   /** One inventory with other replicas: a promise is made there too before it is signed. Absent: nothing is waited for. */
   sharing?: Pick<Sharing, 'promise' | 'unsigned'> | undefined;
 }
@@ -241,7 +244,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
       skeleton.outputOracle === route.outputOracle &&
       skeleton.landingMarginSeconds > 0 &&
       skeleton.landingMarginSeconds <= quoting.maxLandingMarginSeconds &&
-      skeleton.proofWindowSeconds >= (route.sameChain ? 1 : quoting.claimSeconds) &&
+      skeleton.proofWindowSeconds >= (route.sameChain ? 1 : (deps.proving?.neededSeconds() ?? quoting.claimSeconds)) &&
       receiver !== route.dest.escrow &&
       (skeleton.delivery === undefined || readDelivery({ settler: route.settlerWord, ...recipientFor(rfq) })?.account === receiver) &&
       receiver !== route.outputToken.address &&

@@ -9,11 +9,12 @@ import type { Desk } from './desk.ts';
 import type { Follower } from './follow.ts';
 import type { Lead } from './lead.ts';
 import type { Leases } from './lease.ts';
+import type { Proving } from './proving.ts';
 import type { Risk } from './risk.ts';
 import type { Route, Routes } from './route.ts';
 import type { Sharing } from './sharing.ts';
 
-export type ReasonKind = 'killed' | 'risk' | 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'reorg' | 'clock' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store' | 'shared';
+export type ReasonKind = 'killed' | 'risk' | 'paused' | 'stopping' | 'starting' | 'lost' | 'quarantine' | 'lag' | 'reorg' | 'clock' | 'gas' | 'sender' | 'operator' | 'drift' | 'price' | 'store' | 'shared' | 'proof';
 
 export interface Reason {
   kind: ReasonKind;
@@ -43,17 +44,21 @@ export interface StandbyDeps {
   clock: Clock;
   /** One of several replicas: how it stands to the others. */
   sharing?: Pick<Sharing, 'trouble'> | undefined;
+  /** Whether what crosses to a chain could be proven there. */
+  proving?: Pick<Proving, 'doubt'> | undefined;
   lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
 }
 
 /** Which control a reason is the doing of. */
 const CONTROL_OF: Partial<Record<ReasonKind, Control>> = { killed: 'kill_switch', paused: 'kill_switch', lag: 'chain_lag', price: 'stale_mid', drift: 'drift' };
 
-export function createStandby({ desk, leases, followers, transactors, risk, clock, sharing, lead }: StandbyDeps): Standby {
+export function createStandby({ desk, leases, followers, transactors, risk, clock, sharing, proving, lead }: StandbyDeps): Standby {
   const said = new Map<ReasonKind, string>();
   /** Chains on which nothing is quoted, and chains on which we cannot send: those only matter across chains. */
   let stopped = new Map<number, Reason>();
   let mute = new Map<number, Reason>();
+  /** Origins on which a fill could not be proven in time. */
+  let unproven = new Map<number, Reason>();
   let all: Reason | undefined = { kind: 'starting', note: 'starting' };
   let reasons: Reason[] = [all];
   let last = '';
@@ -109,7 +114,7 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
     for (const [, detail] of risk.kill.held) return { declined: 'standby', control: 'kill_switch', detail };
     const apart = sharing?.trouble();
     if (apart !== undefined) return { declined: 'standby', detail: apart.note };
-    const trouble = all ?? stopped.get(route.origin.id) ?? stopped.get(route.dest.id) ?? (route.sameChain ? undefined : (mute.get(route.origin.id) ?? mute.get(route.dest.id)));
+    const trouble = all ?? stopped.get(route.origin.id) ?? stopped.get(route.dest.id) ?? (route.sameChain ? undefined : (mute.get(route.origin.id) ?? mute.get(route.dest.id) ?? unproven.get(route.origin.id)));
     if (trouble === undefined) return risk.stopped(route);
     const { control } = named(trouble);
     return { declined: 'standby', detail: trouble.note, ...(control !== undefined && { control }) };
@@ -121,10 +126,14 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
       if (crossing?.routes !== routes) crossing = { routes, chains: new Set(routes.all.flatMap(({ sameChain, origin, dest }) => (sameChain ? [] : [origin.id, dest.id]))) };
       stopped = new Map();
       mute = new Map();
+      unproven = new Map();
       for (const chainId of book.chains.keys()) {
         const [trouble, sender] = [chainTrouble(chainId), senderTrouble(chainId)];
         if (trouble !== undefined) stopped.set(chainId, trouble);
-        if (sender !== undefined && crossing.chains.has(chainId)) mute.set(chainId, sender);
+        if (!crossing.chains.has(chainId)) continue;
+        if (sender !== undefined) mute.set(chainId, sender);
+        const doubt = proving?.doubt(chainId);
+        if (doubt !== undefined) unproven.set(chainId, { kind: 'proof', note: doubt });
       }
       const drifted = book.ledger.buckets().filter(({ drift }) => drift !== null).map(({ chainId, asset }): Reason => ({ kind: 'drift', note: `${asset} on ${book.chains.get(chainId)?.port.chain.slug ?? chainId}: ledger and chain disagree` }));
       const stale = book.market.stale().map(({ symbol, detail }): Reason => ({ kind: 'price', note: `${symbol}: ${detail}` }));
@@ -144,7 +153,7 @@ export function createStandby({ desk, leases, followers, transactors, risk, cloc
         if (priced) break;
         if (condition !== undefined) doubt ??= { kind: 'price', note: stale[0]?.note ?? `${route.pairName}: ${condition.brief}`, control: condition.code };
       }
-      const some = [...stopped.values(), ...drifted, ...halted, ...(doubt === undefined ? [] : [doubt]), ...stale.filter(({ note }) => note !== doubt?.note), ...mute.values()];
+      const some = [...stopped.values(), ...drifted, ...halted, ...(doubt === undefined ? [] : [doubt]), ...stale.filter(({ note }) => note !== doubt?.note), ...mute.values(), ...unproven.values()];
       if (priced) unpricedMs = undefined;
       else {
         unpricedMs ??= clock.monotonicMs();

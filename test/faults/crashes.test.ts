@@ -4,16 +4,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TestChain } from '../support/devnet.ts';
 import { diceOf } from './seed.ts';
 import { broken, sceneOf } from './support/checker.ts';
-import { type Client, type Prepared, someUsdc } from './support/client.ts';
+import { type Client, patiently, type Prepared, someUsdc } from './support/client.ts';
 import type { CrashPoint } from './support/crash.ts';
+import { startTcpProxy } from './support/tcp-proxy.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
 let chain: TestChain;
 let client: Client;
+/** In place of the database's own, for the venue's next start. */
+let databaseUrl: string | undefined;
 
 beforeAll(async () => {
-  world = await startWorld({ chainIds: [31_601], validitySeconds: 300 });
+  world = await startWorld({ chainIds: [31_601], validitySeconds: 300, configure: (part, config) => (part === 'venue' && databaseUrl !== undefined ? { ...config, database: { url: databaseUrl } } : config) });
   [chain] = world.devnet.chains as [TestChain];
   await world.startAll();
   client = await world.client();
@@ -124,4 +127,40 @@ test('F5: killed after broadcasting, before writing down that it has', async () 
   await expect.poll(() => slotState(slot)).toEqual([{ state: 'mined', hash, attempts: 1 }]);
   expect(await nonce()).toBe(usedBefore + 1);
   await unharmed();
+});
+
+test('F12: the database dies while an order commits: nobody knows whether it has', async () => {
+  const proxy = await startTcpProxy(world.postgres.url);
+  databaseUrl = `${proxy.url.slice(0, proxy.url.lastIndexOf('/'))}/venue`;
+  try {
+    for (const committed of diceOf('F12').next() < 0.5 ? [true, false] : [false, true]) {
+      const key = `f12-${committed}`;
+      // The second submission: by then the process has everything it needs for the statement itself.
+      const first = await doomed({ HOLD_AT: 'before_commit:2' }, 'F12');
+      const warm = await client.insist(first, `${key}-first`);
+      const prepared = await client.prepare();
+      const said = client.submit(prepared, key);
+      await world.venue().says('reached before_commit');
+      proxy.set({ kind: 'half_open', stopped: committed ? 'down' : 'up' });
+      world.venue().release();
+      if (committed) await patiently(async () => (await ordersOf(prepared))[0]);
+      await world.killDatabase();
+      proxy.cut();
+      proxy.set({ kind: 'pass' });
+      expect((await said)?.status).toBe(503);
+      await world.startDatabase();
+      const [before] = await patiently(async () => ordersOf(prepared).catch(() => undefined));
+      expect(before !== undefined).toBe(committed);
+      if (committed) expect(await client.submit(await client.prepare(), key)).toMatchObject(REUSED);
+      const id = await client.insist(prepared, key);
+      expect(await ordersOf(prepared)).toEqual([id]);
+      if (committed) expect(id).toBe(before);
+      await settles(warm);
+      await settles(id);
+    }
+    await unharmed();
+  } finally {
+    await proxy.stop();
+    databaseUrl = undefined;
+  }
 });

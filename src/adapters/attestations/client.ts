@@ -4,9 +4,9 @@
  */
 
 import { attestationDigest } from '../../domain/attestation.ts';
-import type { Address, Hex } from '../../domain/hex.ts';
+import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import { UpstreamError } from '../../domain/errors.ts';
-import type { Attestations, AttestRequest, OracleRef } from '../../ports/attestations.ts';
+import type { AttestAnswer, Attestations, AttestRequest, OracleRef, Voices } from '../../ports/attestations.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -31,6 +31,9 @@ export interface AttestationClientOptions {
 /** Committees change after a long delay; asking every minute is plenty. */
 const COMMITTEE_MS = 60_000;
 const MAX_ANSWER_BYTES = 4_096;
+/** An attester that has said nothing for this long is away; a slow answer or two are not that. */
+const AWAY_MS = 10_000;
+const NO_FILL: Bytes32 = `0x${'00'.repeat(32)}`;
 
 interface Committee {
   threshold: number;
@@ -38,7 +41,7 @@ interface Committee {
   readMs: number;
 }
 
-export function createAttestationClient({ chains, recovery, clock, log, metrics }: AttestationClientDeps, { urls, timeoutMs = 2_000 }: AttestationClientOptions): Attestations {
+export function createAttestationClient({ chains, recovery, clock, log, metrics }: AttestationClientDeps, { urls, timeoutMs = 2_000 }: AttestationClientOptions): Attestations & Voices {
   const committees = new Map<string, Committee>();
   const answers = metrics.counter('firmquote_attestations_answers_total', 'Answers of attesters, by attester (its place in the configuration) and kind', ['attester', 'kind']);
 
@@ -53,11 +56,20 @@ export function createAttestationClient({ chains, recovery, clock, log, metrics 
     return committee;
   }
 
+  /** By oracle and attester. Until one has been asked for `AWAY_MS` it is believed to be there. */
+  const heardMs = new Map<string, number>();
+  const bornMs = clock.monotonicMs();
+  const keyOf = ({ chainId, oracle }: OracleRef, index: number) => `${chainId}:${oracle}:${index}`;
+
+  async function question(url: string, request: AttestRequest): Promise<AttestAnswer> {
+    const response = await fetch(`${url.replace(/\/$/, '')}${ATTESTATIONS_PATH}?${toQuery(request).toString()}`, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
+    return zAttestAnswer.parse(JSON.parse(await readLimited(response)));
+  }
+
   async function ask(url: string, index: number, request: AttestRequest, digest: Hex): Promise<{ signer: Address; signature: Hex } | undefined> {
     const count = (kind: string) => answers.add({ attester: String(index), kind });
     try {
-      const response = await fetch(`${url.replace(/\/$/, '')}${ATTESTATIONS_PATH}?${toQuery(request).toString()}`, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
-      const answer = zAttestAnswer.parse(JSON.parse(await readLimited(response)));
+      const answer = await question(url, request);
       if (answer.kind !== 'signed') return void count(answer.kind);
       // Who signed is what the signature says, not what the answer says.
       const signer = recovery.recover(digest, answer.signature);
@@ -93,6 +105,24 @@ export function createAttestationClient({ chains, recovery, clock, log, metrics 
       });
       if (!enough()) return undefined;
       return [...bySigner].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, committee.threshold).map(([, signature]) => signature);
+    },
+    async look(oracle, remote) {
+      const committee = await committeeOf(oracle).catch(() => undefined);
+      if (!committee) return;
+      await Promise.all(
+        urls.map(async (url, index) => {
+          const answer = await question(url, { ...remote, ...oracle, payloadHash: NO_FILL }).catch(() => undefined);
+          // Only who could give a signature that counts.
+          if (answer?.kind === 'unknown' && answer.signer !== undefined && committee.signers.has(answer.signer)) heardMs.set(keyOf(oracle, index), clock.monotonicMs());
+        }),
+      );
+    },
+    heard(oracle, withinMs = AWAY_MS) {
+      const committee = committees.get(`${oracle.chainId}:${oracle.oracle}`);
+      if (!committee) return undefined;
+      const nowMs = clock.monotonicMs();
+      const speaking = urls.filter((_, index) => nowMs - (heardMs.get(keyOf(oracle, index)) ?? bornMs) <= withinMs);
+      return { speaking: speaking.length, needed: committee.threshold };
     },
   };
 }

@@ -14,7 +14,7 @@ export const zAttestQuery = z
 
 export const zAttestAnswer: z.ZodType<AttestAnswer> = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('signed'), signer: zAddress, signature: zHex }),
-  z.strictObject({ kind: z.literal('unknown') }),
+  z.strictObject({ kind: z.literal('unknown'), signer: zAddress.optional() }),
   z.strictObject({ kind: z.literal('not_final'), blocksToGo: z.int() }),
   z.strictObject({ kind: z.literal('refused'), reason: z.string().max(300) }),
 ]);

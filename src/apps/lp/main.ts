@@ -81,6 +81,7 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
     if (life.stopping) return;
     const shared = openShared(config, { metrics, log, secrets });
     if (shared !== undefined) life.onStop('shared inventory', () => shared.inventory.close());
+    const proofs = createProofs(config.attesters, { chains, log, metrics });
     const node = createLpNode(
       {
         chains,
@@ -98,7 +99,8 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
         log,
         metrics,
         ...(shared && { shared }),
-        proofs: createProofs(config.attesters, { chains, log, metrics }),
+        proofs,
+        ...(config.attesters.urls.length > 0 && { voices: proofs }),
         // What the operator does at the admin door is written down there, with who it was.
         killed: (by, note) => void (by !== 'operator' && journal.note(`kill switch (${by})`, 'kill', { note })),
         ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),

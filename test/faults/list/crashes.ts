@@ -107,6 +107,17 @@ export const CRASHES: readonly Fault[] = [
     ],
   },
   {
+    id: 'F12',
+    fault: 'the database is killed while an order commits: before the statement arrived, and after the commit whose answer never came',
+    holds: 'the taker hears 503; the repetition finds the order or makes it, once',
+    invariants: ['I2', 'I6'],
+    test: 'test/faults/crashes.test.ts',
+    defences: [
+      KEY_WITH_ORDER,
+      { what: 'connections that break are replaced, not died of', file: 'src/adapters/postgres/pool.ts', from: "pool.on('error', (error) =>", to: "pool.on('drain' as 'error', (error: Error) =>" },
+    ],
+  },
+  {
     id: 'F40',
     fault: 'jobs, announcements, chain events and awards come twice, late and in another order',
     holds: 'every fact once, every event once, in the order in which things happen; what is over stays over',
