@@ -95,6 +95,7 @@ describe('the checker finds', () => {
     ['an order that was deleted', `set local session_replication_role = replica; delete from trade_order where order_id = ID`, /^I2: order 0x\w+ was accepted and is not in the database$/],
     ['a fact that was deleted', `delete from order_fact where order_id = ID and seq = 2`, /^I2: its facts are numbered 1, 3/],
     ['a fill that is recorded twice', `insert into order_fact (order_id, seq, recorded_at_ms, fact) select order_id, 1 + (select max(seq) from order_fact where order_id = ID), recorded_at_ms, fact from order_fact where order_id = ID and fact->>'kind' = 'filled'`, /^I1: it has the fact "filled 0" twice/],
+    ['facts in the wrong order', `update order_fact set seq = -(2 + (select max(seq) from order_fact where order_id = ID) - seq) where order_id = ID and seq > 1; update order_fact set seq = -seq where order_id = ID and seq < 0`, /^I10: it came to its end \(finalised\) and after that to "/],
     ['a status that the chain does not know of', `update trade_order set status = 'failed' where order_id = ID`, /^I10: order 0x\w+ is failed by the database and was paid out on its chain$/],
     ['an end that is not one', `update trade_order set final = false where order_id = ID`, /^I5: order 0x\w+ is not at its end/],
     ['a second end', `insert into order_event (order_id, seq, type, occurred_at_ms) values (ID, 3, 'order.failed', 1)`, /^I10: its events are order.created, order.settled, order.failed/],

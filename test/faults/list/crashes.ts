@@ -80,7 +80,7 @@ export const CRASHES: readonly Fault[] = [
     invariants: ['I1', 'I2', 'I9'],
     test: 'test/faults/cross-chain.test.ts',
     defences: [
-      { what: 'awards outlive the process', file: 'src/adapters/postgres/lp-store.ts', from: "lp_award where stage in ('committed', 'filled') order by accepted_at_ms, order_id`;", to: "lp_award where stage in ('finalised') order by accepted_at_ms, order_id`;" },
+      { what: 'awards outlive the process', file: 'src/adapters/postgres/lp-store.ts', from: 'if (await owned(whole)) return true;', to: "if (await owned((session) => (process.uptime() < 0 ? whole(session) : session.query('select 1')))) return true;" },
       { what: 'what was filled is asked of the chain, not remembered', file: 'src/lp/restore.ts', from: 'const crossed = slice', to: 'const crossed = false && slice' },
     ],
   },
@@ -124,7 +124,7 @@ export const CRASHES: readonly Fault[] = [
     invariants: ['I1', 'I6', 'I10'],
     test: 'test/faults/cross-chain.test.ts',
     defences: [
-      { what: 'only what is news is recorded', file: 'src/venue/advance/observe.ts', from: 'return !progress.fills[fact.outputIndex];', to: 'return true;' },
+      { what: 'only what is news is recorded', file: 'src/venue/advance/observe.ts', from: 'return !progress.opened;', to: 'return true;' },
       { what: 'facts are recorded in the order of their kinds', file: 'src/venue/advance/observe.ts', from: '.sort((x, y) => RANK[x.kind] - RANK[y.kind])', to: '.sort((x, y) => RANK[y.kind] - RANK[x.kind])' },
     ],
   },

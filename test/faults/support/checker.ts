@@ -136,6 +136,8 @@ function history(orders: readonly Order[]): string[] {
     if (facts[0]?.fact.kind !== 'accepted') say('I2: it does not begin with being accepted');
     if (facts.some(({ seq }, index) => seq !== index + 1)) say(`I2: its facts are numbered ${facts.map(({ seq }) => seq).join(', ')}`);
     const once = facts.map(({ fact }) => (fact.kind === 'filled' || fact.kind === 'attested' || fact.kind === 'credited' ? `${fact.kind} ${fact.outputIndex}` : fact.kind)).filter((kind) => !/^(?:sent|payout_sent|withdrawal_requested|withdrawn)$/.test(kind));
+    const end = once.findIndex((kind) => kind === 'finalised' || kind === 'refunded');
+    if (end !== -1 && end !== once.length - 1) say(`I10: it came to its end (${once[end]}) and after that to "${once.slice(end + 1).join(', ')}"`);
     for (const kind of new Set(once)) if (once.filter((each) => each === kind).length > 1) say(`${kind.startsWith('filled') ? 'I1' : 'I10'}: it has the fact "${kind}" twice`);
     const progress = foldFacts(order, facts.map(({ fact }) => fact));
     if (progress.status !== status || progress.final !== final) say(`I10: its row says ${status}${final ? ', final' : ''} and its facts say ${progress.status}${progress.final ? ', final' : ''}`);
