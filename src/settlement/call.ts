@@ -1,6 +1,6 @@
 /** Calldata of every step, and of what a taker may have to send before its first trade. */
 
-import { encodeFunctionData, erc20Abi } from 'viem';
+import { encodeFunctionData, erc20Abi, prepareEncodeFunctionData } from 'viem';
 import type { SignedCommitment } from '../domain/commitment.ts';
 import { type Address, addressToBytes32, type Bytes32, type Hex, ZERO_BYTES32 } from '../domain/hex.ts';
 import type { MandateOutput, StandardOrder } from '../domain/order.ts';
@@ -10,14 +10,12 @@ import { escrowAbi } from './abi/escrow.ts';
 import { permit2Abi } from './abi/permit2.ts';
 
 const escrowCall = encodeFunctionData<typeof escrowAbi>;
+/** Every order's: its selector is hashed once. */
+const SETTLE = prepareEncodeFunctionData({ abi: escrowAbi, functionName: 'settle' });
 
 /** One commitment per output, all over the candidate's quoteId. */
 export function settleCall(order: StandardOrder, funding: Hex, quoteId: Bytes32, commitments: readonly SignedCommitment[]): Hex {
-  return encodeFunctionData({
-    abi: escrowAbi,
-    functionName: 'settle',
-    args: [toTuple(order), funding, commitments.map(({ lp, deadline, signature }) => ({ quoteId, lp, deadline, signature }))],
-  });
+  return encodeFunctionData({ ...SETTLE, args: [toTuple(order), funding, commitments.map(({ lp, deadline, signature }) => ({ quoteId, lp, deadline, signature }))] });
 }
 
 /** The input goes to `filler`, which fills every output within the same transaction. */

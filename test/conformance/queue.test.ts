@@ -80,6 +80,19 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     await expect.poll(() => calls, { timeout: 20_000 }).toBe(3);
   });
 
+  test('of those woken at once, only the one that failed is called again', async () => {
+    const [both, name] = [await queue(), topic()];
+    const calls = new Map<string, number>();
+    await both.process(name, 8, async (id) => {
+      calls.set(id, (calls.get(id) ?? 0) + 1);
+      if (id === 'id7' && calls.get(id) === 1) throw new Error('not yet');
+    });
+    const ids = Array.from({ length: 30 }, (_unused, n) => `id${n}`);
+    await Promise.all(ids.map((id) => both.wake(name, id)));
+    await expect.poll(() => [...calls.values()].reduce((sum, each) => sum + each, 0), { timeout: 20_000 }).toBeGreaterThan(30);
+    expect(ids.map((id) => calls.get(id))).toEqual(ids.map((id) => (id === 'id7' ? 2 : 1)));
+  });
+
   test('a wake-up asked for while the handler is at the same id is not swallowed', async () => {
     const [both, name] = [await queue(), topic()];
     let calls = 0;

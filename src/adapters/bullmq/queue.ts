@@ -5,6 +5,7 @@ import { createPostgresBackend, Queue as BullQueue, type QueueOptions, Worker, t
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Queue } from '../../ports/queue.ts';
+import { createGather } from '../gather.ts';
 
 export type QueueConnection =
   /** A schema of its own: BullMQ's tables are not ours. */
@@ -26,8 +27,13 @@ const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 30_000;
 const MOST_TRIES = 1_000;
 
+/** Wake-ups of the same time share a job, at most so many. */
+const SHARED = 100;
+
 interface Job {
   id: string;
+  /** Woken with it. */
+  others?: readonly string[];
 }
 
 export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOptions): Queue {
@@ -35,6 +41,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
   const workers = new Set<Worker<Job>>();
   const retries = new Set<NodeJS.Timeout>();
   let closed = false;
+  const wakers = new Map<string, (id: string) => Promise<void>>();
   const warn = (topic: string) => (error: Error) => log.warn({ topic, reason: codeOf(error) }, 'the queue is in trouble; the sweep covers for it');
 
   function producer(topic: string): BullQueue<Job> {
@@ -66,18 +73,55 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     });
   }
 
+  /** One answer is awaited at a time: what comes meanwhile is asked together. */
+  function waker(topic: string): (id: string) => Promise<void> {
+    const known = wakers.get(topic);
+    if (known) return known;
+    const wake = createGather<string, void>(
+      async (ids) => {
+        await inTime(add(topic, [...new Set(ids)], 0));
+        return [];
+      },
+      { most: Number.POSITIVE_INFINITY },
+    );
+    wakers.set(topic, wake);
+    return wake;
+  }
+
+  async function add(topic: string, ids: readonly string[], delayMs: number): Promise<void> {
+    const queue = producer(topic);
+    await up(queue, () => producers.delete(topic));
+    const jobs: Job[] = Array.from({ length: Math.ceil(ids.length / SHARED) }, (_, n) => {
+      const [id = '', ...others] = ids.slice(n * SHARED, (n + 1) * SHARED);
+      return others.length > 0 ? { id, others } : { id };
+    });
+    const options = delayMs > 0 ? { delay: delayMs } : {};
+    const [first] = jobs;
+    if (first && jobs.length === 1) await queue.add('wake', first, options);
+    else await queue.addBulk(jobs.map((data) => ({ name: 'wake', data, opts: options })));
+  }
+
   return {
     async wake(topic, id, delayMs = 0) {
       try {
-        const queue = producer(topic);
-        await inTime(up(queue, () => producers.delete(topic)).then(() => queue.add('wake', { id }, delayMs > 0 ? { delay: delayMs } : {})));
+        await (delayMs > 0 ? inTime(add(topic, [id], delayMs)) : waker(topic)(id));
       } catch (error) {
         throw new UpstreamError('The queue did not take a wake-up; the next sweep does without it.', { code: 'queue_unavailable', facts: { topic, reason: codeOf(error as Error) } });
       }
     },
     async process(topic, concurrency, handler) {
       const options = { concurrency, lockDuration: lockMs, stalledInterval: lockMs, settings: { backoffStrategy: (attempt: number) => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10)) } };
-      const run = ({ data }: { data: Job }) => handler(data.id);
+      const limited = createLimit(concurrency);
+      const run = async (job: { data: Job; updateData(data: Job): Promise<void> }) => {
+        const ids = [job.data.id, ...(job.data.others ?? [])];
+        const ends = await Promise.allSettled(ids.map((id) => limited(() => handler(id))));
+        const failed = ends.flatMap((end, index) => (end.status === 'rejected' ? { id: ids[index] as string, reason: end.reason as Error } : []));
+        const [first, ...rest] = failed;
+        if (!first) return;
+        // Those that were handled need not be again; if this is lost, they are, which does no harm.
+        if (failed.length < ids.length) await job.updateData({ id: first.id, others: rest.map(({ id }) => id) }).catch(() => {});
+        throw first.reason;
+      };
       const start = async (): Promise<void> => {
         const worker = open<Worker<Job>>(
           (settings) => new Worker<Job>(topic, run, { ...options, connection: settings } as WorkerOptions<never>, createPostgresBackend as never),
@@ -102,6 +146,23 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
       await leave([...workers]);
       await leave([...producers.values()]);
     },
+  };
+}
+
+/** So many at work; the rest in line. */
+function createLimit(most: number): (work: () => Promise<void>) => Promise<void> {
+  const line: (() => void)[] = [];
+  let busy = 0;
+  return async (work) => {
+    if (busy >= most) await new Promise<void>((go) => line.push(go));
+    else busy += 1;
+    try {
+      await work();
+    } finally {
+      const next = line.shift();
+      if (next) next();
+      else busy -= 1;
+    }
   };
 }
 

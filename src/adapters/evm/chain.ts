@@ -22,6 +22,7 @@ import type { ChainViews } from '../../ports/chain.ts';
 
 /** Blocks in one eth_getLogs: what public nodes allow. */
 const LOG_RANGE = 2_000n;
+const REMEMBERED_LOGS = 10_000;
 const TIP_CACHE_MS = 5_000;
 const DEFAULT_TIP = 1_000_000_000n;
 
@@ -82,6 +83,21 @@ interface RpcReceipt {
   logs: { address: Hex; topics: Hex[]; data: Hex }[];
 }
 
+/** Whoever follows a chain asks for the last blocks again and again: what a node says in the same words is read once. */
+function createDecoder(): (row: RpcLog) => EscrowEvent | undefined {
+  const known = new Map<string, { row: RpcLog; event: EscrowEvent | undefined }>();
+  return (row) => {
+    const id = `${row.blockHash}:${row.logIndex}`;
+    const before = known.get(id);
+    if (before && before.row.data === row.data && before.row.transactionHash === row.transactionHash && before.row.blockNumber === row.blockNumber && before.row.topics.join() === row.topics.join()) return before.event;
+    const event = decodeLog({ blockNumber: BigInt(row.blockNumber), blockHash: row.blockHash, txHash: row.transactionHash, logIndex: Number(row.logIndex), topics: row.topics, data: row.data });
+    known.delete(id);
+    known.set(id, { row, event });
+    if (known.size > REMEMBERED_LOGS) known.delete(known.keys().next().value as string);
+    return event;
+  };
+}
+
 export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   const { rpcUrls, clock, log: parentLog, metrics, timeoutMs, tryMs, maxLagBlocks = HEALTH.maxLagBlocks, readmitAfterMs = HEALTH.readmitAfterMs, maxClockSkewMs = MAX_CLOCK_SKEW_MS, quorum = QUORUM, stopOnDeepReorg = true } = options;
   const log = parentLog.child({ chain: chain.slug });
@@ -107,6 +123,8 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
 
   const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`;
 
+  const decoded = createDecoder();
+
   type Ask = (params: readonly unknown[]) => Promise<RpcLog[]>;
   const fromOne: Ask = (params) => rpc.request<RpcLog[]>('eth_getLogs', params);
   /** Nodes lose logs, and say nothing of it: what any of them has is there. Without one answer there is none. */
@@ -123,7 +141,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       const to = from + LOG_RANGE - 1n < toBlock ? from + LOG_RANGE - 1n : toBlock;
       const rows = await ask([{ address: [chain.escrow, chain.oracle], fromBlock: quantity(from), toBlock: quantity(to), ...(topics.length > 0 && { topics }) }]);
       for (const row of rows) {
-        const event = decodeLog({ blockNumber: BigInt(row.blockNumber), blockHash: row.blockHash, txHash: row.transactionHash, logIndex: Number(row.logIndex), topics: row.topics, data: row.data });
+        const event = decoded(row);
         if (event) found.push(event);
       }
     }

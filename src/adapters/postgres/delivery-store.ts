@@ -9,20 +9,32 @@ import { channelOf } from './bus.ts';
 import { bytes, factToJson, toHex } from './order-rows.ts';
 import type { Database, Queryable, Row } from './pool.ts';
 
-/** Puts the rows of `deliveryRows`, given as parameter `$rows`, for the order in `moved`. */
-export const putDeliveries = (rows: number): string => `
+/** Puts the rows of `deliveryRows` for each order in `source`. */
+export const putDeliveries = (orderId: string, rows: string, source: string): string => `
   insert into ledger_delivery (order_id, output_index, chain_id, account, token, remaining, requested, auto_withdraw, credited_at, due_at)
-  select $1, d.* from moved, json_to_recordset($${rows}::json) as d (output_index int, chain_id bigint, account text, token text, remaining numeric, requested numeric, auto_withdraw boolean, credited_at bigint, due_at bigint)
+  select ${orderId}, d.* from ${source}, json_to_recordset(${rows}) as d (output_index int, chain_id bigint, account text, token text, remaining numeric, requested numeric, auto_withdraw boolean, credited_at bigint, due_at bigint)
   on conflict (order_id, output_index) do update set remaining = excluded.remaining, requested = excluded.requested, auto_withdraw = excluded.auto_withdraw`;
 
 const OURS: ReadonlySet<Fact['kind']> = new Set<Fact['kind']>(['credited', 'withdrawal_requested', 'withdrawn']);
 
-/** JSON of the rows that these facts move, from all of the order's facts. */
-export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): string {
-  if (!added.some(({ kind }) => OURS.has(kind))) return '[]';
+interface DeliveryValues {
+  output_index: number;
+  chain_id: number;
+  account: string;
+  token: string;
+  remaining: string;
+  requested: string;
+  auto_withdraw: boolean;
+  credited_at: number;
+  due_at: number;
+}
+
+/** The rows that these facts move, from all of the order's facts. */
+export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): DeliveryValues[] {
+  if (!added.some(({ kind }) => OURS.has(kind))) return [];
   const all = [...before, ...added];
   const credited = all.filter((fact): fact is FactOf<'credited'> => fact.kind === 'credited');
-  const rows = foldCredits(all).flatMap(({ outputIndex, amount, withdrawn, requested, autoWithdraw, ended, creditedAt, windowSeconds }) => {
+  return foldCredits(all).flatMap(({ outputIndex, amount, withdrawn, requested, autoWithdraw, ended, creditedAt, windowSeconds }) => {
     const fact = credited.find((each) => each.outputIndex === outputIndex);
     if (!fact) return [];
     return {
@@ -37,13 +49,12 @@ export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): s
       due_at: creditedAt + windowSeconds,
     };
   });
-  return JSON.stringify(rows);
 }
 
 /** Writes an order's rows anew, from its facts alone. */
 export async function rebuildDeliveries(session: Queryable, { orderId, facts }: OrderRecord): Promise<void> {
   const rows = deliveryRows([], facts.map(({ fact }) => fact));
-  if (rows !== '[]') await session.query(`with moved as (select $1::bytea) ${putDeliveries(2)}`, [bytes(orderId), rows]);
+  if (rows.length > 0) await session.query(putDeliveries('$1::bytea', '$2::json', '(select) moved'), [bytes(orderId), JSON.stringify(rows)]);
 }
 
 const APPEND_LATE = {
@@ -55,7 +66,7 @@ const APPEND_LATE = {
       insert into order_fact (order_id, seq, recorded_at_ms, fact)
       select $1, $2 + f.i, $4, f.fact::jsonb from moved, unnest($3::text[]) with ordinality as f (fact, i)),
     traded as (update trade set state = $5::json where order_id = $1 and exists (select from moved)),
-    delivered as (${putDeliveries(6)})
+    delivered as (${putDeliveries('$1', '$6::json', 'moved')})
     select pg_notify($7, json_build_object('orderId', '0x' || encode($1, 'hex'), 'workspaceId', workspace_id, 'mode', mode, 'event', null::text)::text) from moved`,
 };
 
@@ -84,7 +95,7 @@ export function createDeliveryStore(db: Database): DeliveryStore {
   async function append(session: Queryable, { before, facts }: LateFacts, atMs: number): Promise<boolean> {
     const seq = before.facts.length;
     const state = tradeState(before.order, [...before.facts, ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: atMs, fact }))]);
-    const rows = deliveryRows(before.facts.map(({ fact }) => fact), facts);
+    const rows = JSON.stringify(deliveryRows(before.facts.map(({ fact }) => fact), facts));
     return (await session.query(APPEND_LATE, [bytes(before.orderId), seq, facts.map(factToJson), atMs, JSON.stringify(state), rows, channel])).length === 1;
   }
 

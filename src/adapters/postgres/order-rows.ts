@@ -7,9 +7,12 @@ import type { NewOrder, OrderRecord } from '../../ports/store.ts';
 import { orderFromMessage, orderToMessage } from '../../protocol/wire.ts';
 import { writeUint } from '../../domain/word.ts';
 
-/** A fact as JSON: what is a bigint in memory is a decimal string here. */
-export function factToJson(fact: Fact): string {
-  return JSON.stringify(fact, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+/** A fact as JSON. */
+export const factToJson = (fact: Fact): string => toJson(fact);
+
+/** What is a bigint in memory is a decimal string here. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each));
 }
 
 type Stored<F> = F extends bigint ? string : F extends object ? { [K in keyof F]: Stored<F[K]> } : F;

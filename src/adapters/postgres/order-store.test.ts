@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import { silentLog } from '../../../test/support/silent.ts';
+import type { Fact } from '../../domain/fact.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import type { IdempotencyScope, NewOrder, OrderRecord, VenueStore } from '../../ports/store.ts';
+import type { Claim, IdempotencyScope, NewOrder, OrderNews, OrderRecord, VenueStore } from '../../ports/store.ts';
 import { createPostgresBus } from './bus.ts';
 import { VENUE_MIGRATIONS } from './migrations/venue.ts';
 import type { Database } from './pool.ts';
@@ -152,6 +153,56 @@ test('one owner at a time; a stale fence writes nothing', async () => {
   expect(await store.renew([second], 1_000)).toMatchObject([{ fence: second.fence }]);
   await store.release([second]);
   expect(await store.claim([order.orderId], 'c', 1_000)).toHaveLength(1);
+});
+
+test('facts of many orders at once: each is written or not for itself, and each is announced', async () => {
+  const bus = createPostgresBus(db, silentLog);
+  const heard = new Set<string>();
+  await bus.subscribe('orders', (payload) => {
+    const { orderId, event } = JSON.parse(payload) as OrderNews;
+    if (event === null) heard.add(orderId);
+  });
+  const orders = Array.from({ length: 60 }, () => newOrder());
+  await Promise.all(orders.map((order) => store.accept(order, '{}', null)));
+  const claims = new Map((await store.claim(orders.map(({ orderId }) => orderId), 'a', 60_000)).map((claim) => [claim.orderId, claim]));
+  const outcome = { status: 'pending', final: false, event: null, atMs: Date.now() } as const;
+  const ends = await Promise.allSettled(
+    orders.map(async ({ orderId }, n) => {
+      const claim = claims.get(orderId) as Claim;
+      // Every tenth is another worker's by now, and one has a text that PostgreSQL cannot keep.
+      const fence = n % 10 === 0 ? claim.fence - 1n : claim.fence;
+      const fact: Fact = n === 33 ? { kind: 'failed', failure: { code: 'not_opened', message: '\0' } } : { kind: 'sent', step: 'settle', chainId: 31337, txHash: random32() };
+      return store.append({ ...claim, fence }, (await store.order(orderId)) as OrderRecord, [fact], outcome);
+    }),
+  );
+  const expected = orders.map((_, n) => (n === 33 ? 'rejected' : n % 10 !== 0));
+  expect(ends.map((end) => (end.status === 'rejected' ? 'rejected' : end.value))).toEqual(expected);
+  for (const [n, { orderId }] of orders.entries()) expect((await store.order(orderId))?.facts).toHaveLength(expected[n] === true ? 2 : 1);
+  await expect.poll(() => orders.filter(({ orderId }) => heard.has(orderId)).length).toBe(expected.filter((one) => one === true).length);
+  await bus.close();
+});
+
+test('appends, renewals and releases of the same orders never lock each other out', async () => {
+  const orders = Array.from({ length: 40 }, () => newOrder());
+  await Promise.all(orders.map((order) => store.accept(order, '{}', null)));
+  const claims = await store.claim(orders.map(({ orderId }) => orderId), 'a', 60_000);
+  const records = new Map((await store.ordersWith(claims.map(({ orderId }) => orderId))));
+  const other = createVenueStore(db);
+  const outcome = { status: 'pending', final: false, event: null, atMs: Date.now() } as const;
+  const appended = async (order: Claim, from: VenueStore) => {
+    const record = records.get(order.orderId) as OrderRecord;
+    const fact: Fact = { kind: 'sent', step: 'settle', chainId: 31337, txHash: random32() };
+    return from.append(order, record, [fact], outcome);
+  };
+  for (let round = 0; round < 10; round += 1) {
+    const [even, odd] = [claims.filter((_, n) => n % 2 === round % 2), claims.filter((_, n) => n % 2 !== round % 2).toReversed()];
+    const [first, second, kept, again] = await Promise.all([Promise.all(even.map((claim) => appended(claim, store))), Promise.all(odd.map((claim) => appended(claim, other))), store.renew(claims, 60_000), other.renew(claims.toReversed(), 60_000)]);
+    // What was read before the first round holds in it alone.
+    expect([...first, ...second].every((written) => written === (round === 0))).toBe(true);
+    expect([kept.length, again.length]).toEqual([40, 40]);
+  }
+  await Promise.all([store.release(claims), other.release(claims.toReversed())]);
+  expect(await store.claim(orders.map(({ orderId }) => orderId), 'b', 1_000)).toHaveLength(40);
 });
 
 test('facts keep every digit; a final order leaves the open ones; the event is announced', async () => {

@@ -1,12 +1,14 @@
 /** Orders in PostgreSQL: one statement accepts, one claims, one appends, so that no crash can fall between their parts. */
 
+import type { Fact } from '../../domain/fact.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { tradeState } from '../../settlement/trade-state.ts';
-import type { Acceptance, Claim, IdempotencyScope, IdempotencyState, NewOrder, OrderEvent, OrderNews, OrderRecord, OrderStore } from '../../ports/store.ts';
+import type { Acceptance, Claim, IdempotencyScope, IdempotencyState, NewOrder, OrderEvent, OrderNews, OrderRecord, OrderStore, Outcome } from '../../ports/store.ts';
+import { createGather } from '../gather.ts';
 import { channelOf } from './bus.ts';
 import { deliveryRows, putDeliveries } from './delivery-store.ts';
-import { bytes, factToJson, NEW_ORDER_COLUMNS, ORDER_COLUMNS, orderFromRow, type OrderRow, orderToValues, toHex, uintBytes } from './order-rows.ts';
-import { type Database, UniqueViolation } from './pool.ts';
+import { bytes, NEW_ORDER_COLUMNS, ORDER_COLUMNS, orderFromRow, type OrderRow, orderToValues, toHex, toJson, uintBytes } from './order-rows.ts';
+import { type Database, isRefusal, UniqueViolation } from './pool.ts';
 import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from './trade-rows.ts';
 
 /** An Idempotency-Key means the same order for this long. */
@@ -43,31 +45,41 @@ function CAST(index: number): string {
   return `::${cast[column] ?? 'text'}`;
 }
 
+/** Of several orders, each for itself: what is stale among them is left as it is. Rows are locked in one order, so that no two statements wait for each other. */
 const APPEND = {
-  name: 'order-append',
-  text: `with moved as (
-      update trade_order set last_seq = last_seq + cardinality($4::text[]), status = $5, final = $6, updated_at_ms = $7
-      where order_id = $1 and fence = $2 and last_seq = $3 returning workspace_id, mode),
+  name: 'orders-append',
+  text: `with asked as materialized (
+      select decode(substr(e."orderId", 3), 'hex') as order_id, e.* from json_to_recordset($1::json) as e
+        ("orderId" text, fence bigint, seq int, facts json, added int, status text, final boolean, "atMs" bigint, event text, rank int, "settledAtMs" bigint, state json, gas json, deliveries json)),
+    held as (
+      select o.order_id from trade_order o join asked a using (order_id) where o.fence = a.fence and o.last_seq = a.seq order by o.order_id for update of o),
+    moved as (
+      update trade_order o set last_seq = a.seq + a.added, status = a.status, final = a.final, updated_at_ms = a."atMs"
+      from asked a join held using (order_id) where o.order_id = a.order_id returning o.order_id, o.workspace_id, o.mode),
+    news as (select * from asked join moved using (order_id)),
     facts as (
       insert into order_fact (order_id, seq, recorded_at_ms, fact)
-      select $1, $3 + f.i, $7, f.fact::jsonb from moved, unnest($4::text[]) with ordinality as f (fact, i)),
+      select order_id, seq + f.i, "atMs", f.fact::jsonb from news, json_array_elements(facts) with ordinality as f (fact, i)),
     event as (
       insert into order_event (order_id, seq, type, occurred_at_ms)
-      select $1, coalesce((select max(seq) from order_event where order_id = $1), 0) + 1, $8, $7 from moved where $8::text is not null),
+      select order_id, coalesce((select max(e.seq) from order_event e where e.order_id = news.order_id), 0) + 1, event, "atMs" from news where event is not null),
     traded as (
-      update trade set cell = cell - cell % 8 + $10, speed_ms = case when $11::bigint is null then -1 else greatest($11::bigint - created_at_ms, 0) end, state = $12::json
-      where order_id = $1 and exists (select from moved)),
+      update trade t set cell = t.cell - t.cell % 8 + news.rank, speed_ms = case when "settledAtMs" is null then -1 else greatest("settledAtMs" - t.created_at_ms, 0) end, state = news.state
+      from news where t.order_id = news.order_id),
     gas as (
       insert into order_gas (order_id, chain_id, tx_hash, due_at_ms)
-      select $1, tx.chain_id, tx.hash, $7 from moved, unnest($13::bigint[], $14::bytea[]) as tx (chain_id, hash)
+      select order_id, tx."chainId", decode(substr(tx."txHash", 3), 'hex'), "atMs" from news, json_to_recordset(gas) as tx ("chainId" bigint, "txHash" text)
       on conflict do nothing),
-    delivered as (${putDeliveries(15)})
-    select pg_notify($9, json_build_object('orderId', '0x' || encode($1, 'hex'), 'workspaceId', workspace_id, 'mode', mode, 'event', $8::text)::text) from moved`,
+    delivered as (${putDeliveries('order_id', 'deliveries', 'news')})
+    select "orderId" as id, pg_notify($2, json_build_object('orderId', "orderId", 'workspaceId', workspace_id, 'mode', mode, 'event', event)::text) from news`,
 };
+/** Orders in one statement. */
+const MOST_APPENDED = 200;
 
 export function createOrderStore(db: Database): OrderStore {
   const channel = channelOf(db.schema, 'orders');
   const families = createFamilies(db);
+  const append = createGather<Append, boolean>(appendAll, { most: MOST_APPENDED, nameOf: ({ claim }) => claim.orderId });
 
   async function idempotency({ workspaceId, namespace, mode, key, bodySha256 }: IdempotencyScope): Promise<IdempotencyState> {
     const [row] = await db.query<{ body_sha256: string; order_id: Buffer; response: string }>(
@@ -139,6 +151,21 @@ export function createOrderStore(db: Database): OrderStore {
     return [book, cellOf(family, state.stage), JSON.stringify(terms), JSON.stringify(state)];
   }
 
+  async function appended(appends: readonly Append[]): Promise<boolean[]> {
+    const moved = new Set((await db.query<{ id: Bytes32 }>(APPEND, [toJson(appends.map(rowOf)), channel])).map(({ id }) => id));
+    return appends.map(({ claim }) => moved.has(claim.orderId));
+  }
+
+  async function appendAll(appends: readonly Append[]): Promise<(boolean | Promise<boolean>)[]> {
+    try {
+      return await appended(appends);
+    } catch (error) {
+      if (appends.length === 1 || !isRefusal(error)) throw error;
+      // One of them could not be written, or another transaction was in the way: nothing was, and the others shall not suffer for it.
+      return appends.map(async (each) => (await appended([each]))[0] as boolean);
+    }
+  }
+
   return {
     idempotency,
     accept,
@@ -179,7 +206,7 @@ export function createOrderStore(db: Database): OrderStore {
         {
           name: 'order-renew',
           text: `update trade_order o set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-            from (select order_id, fence from unnest($1::bytea[], $2::bigint[]) as held (order_id, fence)) held
+            from (select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held
             where o.order_id = held.order_id and o.fence = held.fence and not o.final returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
         },
         [claims.map((claim) => bytes(claim.orderId)), claims.map((claim) => claim.fence.toString()), leaseMs],
@@ -189,21 +216,33 @@ export function createOrderStore(db: Database): OrderStore {
     async release(claims) {
       if (claims.length === 0) return;
       await db.query(
-        `update trade_order o set owner = null, lease_until = '-infinity' from unnest($1::bytea[], $2::bigint[]) as held (order_id, fence) where o.order_id = held.order_id and o.fence = held.fence`,
+        `update trade_order o set owner = null, lease_until = '-infinity'
+          from (select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held
+          where o.order_id = held.order_id and o.fence = held.fence`,
         [claims.map((claim) => bytes(claim.orderId)), claims.map((claim) => claim.fence.toString())],
       );
     },
-    async append({ orderId, fence }, before, facts, { status, final, event, atMs }) {
-      const expectedSeq = before.facts.length;
-      const state = tradeState(before.order, [...before.facts, ...facts.map((fact, index) => ({ seq: expectedSeq + index + 1, recordedAtMs: atMs, fact }))]);
-      const transactions = transactionsOf(facts);
-      const rows = await db.query(APPEND, [bytes(orderId), fence.toString(), expectedSeq, facts.map(factToJson), status, final, atMs, event, channel, stageRank(state.stage), state.settledAtMs, JSON.stringify(state), transactions.map(({ chainId }) => chainId), transactions.map(({ txHash }) => bytes(txHash)), deliveryRows(before.facts.map(({ fact }) => fact), facts)]);
-      return rows.length === 1;
-    },
+    append: (claim, before, facts, outcome) => append({ claim, before, facts, outcome }),
     async events(orderId) {
       const rows = await db.query<{ seq: number; type: OrderEvent['type']; occurred_at_ms: number }>({ name: 'order-events', text: 'select seq, type, occurred_at_ms from order_event where order_id = $1 order by seq' }, [bytes(orderId)]);
       return rows.map((row) => ({ orderId, seq: row.seq, type: row.type, occurredAtMs: row.occurred_at_ms }));
     },
+  };
+}
+
+interface Append {
+  claim: Claim;
+  before: Pick<OrderRecord, 'order' | 'facts'>;
+  facts: readonly Fact[];
+  outcome: Outcome;
+}
+
+function rowOf({ claim, before, facts, outcome }: Append): object {
+  const seq = before.facts.length;
+  const state = tradeState(before.order, [...before.facts, ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: outcome.atMs, fact }))]);
+  return {
+    ...{ orderId: claim.orderId, fence: claim.fence, seq, facts, added: facts.length, ...outcome },
+    ...{ rank: stageRank(state.stage), settledAtMs: state.settledAtMs, state, gas: transactionsOf(facts), deliveries: deliveryRows(before.facts.map(({ fact }) => fact), facts) },
   };
 }
 

@@ -177,6 +177,9 @@ export class UniqueViolation extends UpstreamError {
   }
 }
 
+/** The server said no to this statement, and nothing of it was written: its values, a constraint, or a transaction in its way. */
+export const isRefusal = (error: unknown): boolean => error instanceof UniqueViolation || (error instanceof UpstreamError && /^(?:22|23|40)/.test(String(error.facts['reason'])));
+
 function toDatabaseError(error: unknown): Error {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code === '23505') return new UniqueViolation(constraint ?? '');

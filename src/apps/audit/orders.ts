@@ -74,7 +74,7 @@ function againstFacts(book: Book, row: AuditRow, record: OrderRecord, said: Prog
   const shown = row.trade && { ...rest, created_at_ms: row.trade.created_at_ms, amount: row.trade.amount, speed_ms: row.trade.speed_ms, rank: row.trade.cell % CELL_STAGES, terms: row.trade.terms, state: row.trade.state };
   differ('trade_row', canonical({ ...rest, rank, terms: JSON.parse(terms), state: JSON.parse(state) }), shown === null ? 'no row' : canonical(shown));
 
-  const owed = (JSON.parse(deliveryRows([], record.facts.map(({ fact }) => fact))) as { output_index: number; remaining: string; requested: string; auto_withdraw: boolean }[]).map(({ output_index, remaining, requested, auto_withdraw }) => ({ output_index, remaining, requested, auto_withdraw }));
+  const owed = deliveryRows([], record.facts.map(({ fact }) => fact)).map(({ output_index, remaining, requested, auto_withdraw }) => ({ output_index, remaining, requested, auto_withdraw }));
   differ('delivery_row', canonical(owed), canonical(row.deliveries ?? []));
 }
 

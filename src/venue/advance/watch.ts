@@ -35,6 +35,7 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
   const byOrder = new Map<Bytes32, Set<string>>();
   const proofs = new Map<Bytes32, EscrowEvent>();
   const blocks = new Map<bigint, Block>();
+  const asking = new Map<bigint, Promise<Block>>();
   /** Orders with events that are not final yet, by the block of the event. */
   const shallow = new Map<Bytes32, bigint>();
   let pinned: Pinned | undefined;
@@ -106,12 +107,23 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
     const known = blocks.get(number);
     // A reorganisation deeper than our depth, or a development chain that came back from an older state.
     if (known && (expected === undefined || known.hash === expected)) return known;
-    const block = await chain.block(number);
-    if (!block) throw new RangeError(`Block ${number} is not there.`);
-    blocks.delete(number);
-    blocks.set(number, block);
-    if (blocks.size > REMEMBERED_BLOCKS) blocks.delete(blocks.keys().next().value as bigint);
-    return block;
+    // All orders of a block ask for it in one moment: one of them does.
+    const asked = asking.get(number) ?? readBlock(number);
+    asking.set(number, asked);
+    return asked;
+  }
+
+  async function readBlock(number: bigint): Promise<Block> {
+    try {
+      const block = await chain.block(number);
+      if (!block) throw new RangeError(`Block ${number} is not there.`);
+      blocks.delete(number);
+      blocks.set(number, block);
+      if (blocks.size > REMEMBERED_BLOCKS) blocks.delete(blocks.keys().next().value as bigint);
+      return block;
+    } finally {
+      asking.delete(number);
+    }
   }
 
   /** Of the canonical chain, and final. */

@@ -91,7 +91,7 @@ export const CRASHES: readonly Fault[] = [
     invariants: ['I1'],
     test: 'test/faults/workers.test.ts',
     defences: [
-      { what: 'every write shows the fence of its claim', file: STORE, from: 'and fence = $2 and last_seq = $3', to: 'and (fence = $2 or true) and last_seq = $3' },
+      { what: 'every write shows the fence of its claim', file: STORE, from: 'where o.fence = a.fence and o.last_seq = a.seq', to: 'where (o.fence = a.fence or true) and o.last_seq = a.seq' },
       { what: 'every claim raises the fence', file: STORE, from: 'set owner = $2, fence = fence + 1', to: 'set owner = $2, fence = greatest(fence, 1)' },
     ],
   },
