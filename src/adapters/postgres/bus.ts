@@ -4,11 +4,18 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { Bus } from '../../ports/bus.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Database } from './pool.ts';
+import { type Database, toDatabaseError } from './pool.ts';
 
 /** PostgreSQL refuses longer payloads (8,000 bytes). */
 const MAX_PAYLOAD_BYTES = 7_900;
 const RECONNECT_MS = 250;
+
+interface BusOptions {
+  /** How long the server may take to answer until the connection counts as lost. */
+  silenceMs?: number;
+  /** So often the connection is asked whether it still stands: it only ever listens, and a cable that was pulled out lets nobody know. */
+  everyMs?: number;
+}
 
 /** A channel belongs to a database, so the schema is part of its name; names are cut at 63 bytes, so long topics are hashed. */
 export function channelOf(schema: string, topic: string): string {
@@ -16,17 +23,20 @@ export function channelOf(schema: string, topic: string): string {
   return name.length <= 60 ? name : createHash('sha256').update(name).digest('hex').slice(0, 60);
 }
 
-export function createPostgresBus(db: Database, log: Log): Bus {
+export function createPostgresBus(db: Database, log: Log, { silenceMs = 5_000, everyMs = 10_000 }: BusOptions = {}): Bus {
   const listeners = new Map<string, Set<(payload: string) => void>>();
   let client: pg.Client | undefined;
   let connecting: Promise<pg.Client> | undefined;
   let retry: NodeJS.Timeout | undefined;
+  let check: NodeJS.Timeout | undefined;
   let closed = false;
   /** A connection takes one query at a time: each waits for the one before it. */
   let turn: Promise<unknown> = Promise.resolve();
 
+  const ask = (session: pg.Client, text: string): Promise<unknown> => session.query({ text, query_timeout: silenceMs } as pg.QueryConfig);
+
   function say(session: pg.Client, verb: 'listen' | 'unlisten', channel: string): Promise<unknown> {
-    const said = turn.then(() => session.query(`${verb} ${session.escapeIdentifier(channel)}`));
+    const said = turn.then(() => ask(session, `${verb} ${session.escapeIdentifier(channel)}`));
     turn = said.catch(() => {});
     return said;
   }
@@ -40,22 +50,45 @@ export function createPostgresBus(db: Database, log: Log): Bus {
   }
 
   async function connect(): Promise<pg.Client> {
-    const fresh = new pg.Client({ connectionString: db.url, keepAlive: true, connectionTimeoutMillis: 5_000 });
+    const fresh = new pg.Client({ connectionString: db.url, keepAlive: true, connectionTimeoutMillis: silenceMs });
     fresh.on('error', () => lost(fresh));
     fresh.on('end', () => lost(fresh));
     fresh.on('notification', ({ channel, payload }) => {
       for (const listener of listeners.get(channel) ?? []) listener(payload ?? '');
     });
-    await fresh.connect();
+    try {
+      await fresh.connect();
+      for (const channel of listeners.keys()) await ask(fresh, `listen ${fresh.escapeIdentifier(channel)}`);
+    } catch (error) {
+      drop(fresh);
+      throw error;
+    }
     client = fresh;
-    for (const channel of listeners.keys()) await fresh.query(`listen ${fresh.escapeIdentifier(channel)}`);
+    checkLater(fresh);
     return fresh;
   }
+
+  function checkLater(session: pg.Client): void {
+    clearTimeout(check);
+    check = setTimeout(() => {
+      const asked = turn.then(() => ask(session, 'select 1'));
+      turn = asked.catch(() => {});
+      asked.then(
+        () => client === session && !closed && checkLater(session),
+        () => lost(session),
+      );
+    }, everyMs);
+    check.unref();
+  }
+
+  /** It does not wait for a farewell that may never come. */
+  const drop = (session: pg.Client) => void session.end().catch(() => {});
 
   function lost(which: pg.Client): void {
     if (client !== which || closed) return;
     client = undefined;
     connecting = undefined;
+    drop(which);
     log.warn({}, 'the event connection was lost; events of this moment will be caught up from the database');
     retryLater();
   }
@@ -78,8 +111,12 @@ export function createPostgresBus(db: Database, log: Log): Bus {
       const set = known ?? new Set();
       set.add(listener);
       listeners.set(channel, set);
-      const session = await connection();
-      if (!known) await say(session, 'listen', channel);
+      try {
+        const session = await connection();
+        if (!known) await say(session, 'listen', channel);
+      } catch (error) {
+        throw toDatabaseError(error);
+      }
       return async () => {
         set.delete(listener);
         if (set.size > 0) return;
@@ -90,6 +127,7 @@ export function createPostgresBus(db: Database, log: Log): Bus {
     async close() {
       closed = true;
       clearTimeout(retry);
+      clearTimeout(check);
       const session = await connecting?.catch(() => undefined);
       client = undefined;
       await session?.end().catch(() => {});

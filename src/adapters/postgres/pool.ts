@@ -180,7 +180,8 @@ export class UniqueViolation extends UpstreamError {
 /** The server said no to this statement, and nothing of it was written: its values, a constraint, or a transaction in its way. */
 export const isRefusal = (error: unknown): boolean => error instanceof UniqueViolation || (error instanceof UpstreamError && /^(?:22|23|40)/.test(String(error.facts['reason'])));
 
-function toDatabaseError(error: unknown): Error {
+/** What pg throws, without what may be private in it. */
+export function toDatabaseError(error: unknown): Error {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code === '23505') return new UniqueViolation(constraint ?? '');
   // No cause: its message may quote values or the connection string.
