@@ -105,7 +105,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     const doubt = [port, chains.get(opened.dest.id)].map((each) => each?.doubt()).find((found) => found?.kind === 'reorg');
     if (doubt) throw new ApiError('unavailable', 'A chain of this order took back blocks that were final, so nothing is accepted there now. Nothing was submitted.', { retryAfterSeconds: 60 });
     if (!port) throw new ApiError('unavailable', 'The chain of this order is not connected at the moment. Try again shortly.', { retryAfterSeconds: 2 });
-    if (chainNow(clock, port) >= opened.validUntil) throw invalid('quote_expired', ['body', 'quoteResponse', 'validUntil'], 'The quote is no longer valid. Ask for a new one; nothing was submitted.');
+    requireTime(opened, port);
 
     const { order, digest, orderId } = opened;
     const signature = await bindTaker({ port, recovery }, order.user, digest, { signature: request.signature, scheme: request.signScheme, loc: ['body', 'signature'] });
@@ -124,7 +124,10 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       await requireCommitments(opened);
       // The list may have changed since the quote.
       const screened = await screening.admit({ taker: order.user, receiver: receiverOf(order) }, PARTIES);
-      return { screened, funding: await fundingOf(request, opened, port as ChainPort, taker, signature) };
+      const funding = await fundingOf(request, opened, port as ChainPort, taker, signature);
+      // A slow node may have taken longer than the quote lasted.
+      requireTime(opened, port as ChainPort);
+      return { screened, funding };
     }
 
     const createdAtMs = clock.nowMs();
@@ -157,6 +160,10 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       createdAtMs,
     };
     return accept(accepting, scope, key);
+  }
+
+  function requireTime({ validUntil }: Opened, port: ChainPort): void {
+    if (chainNow(clock, port) >= validUntil) throw invalid('quote_expired', ['body', 'quoteResponse', 'validUntil'], 'The quote is no longer valid. Ask for a new one; nothing was submitted.');
   }
 
   async function fundingOf(request: SubmitRequest, opened: Opened, port: ChainPort, taker: Awaited<ReturnType<typeof readTaker>>, signature: Hex): Promise<Hex> {

@@ -15,10 +15,12 @@ let v: TestVenue;
 let key: string;
 let usdc: string;
 let weth: string;
+/** What happens while the node reads for a submission; undefined: nothing. */
+let meanwhile: (() => Promise<unknown>) | undefined;
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 beforeAll(async () => {
-  v = await startTestVenue();
+  v = await startTestVenue({ seen: (port) => ({ ...port, isNonceUsed: async (...of) => (await meanwhile?.(), port.isNonceUsed(...of)) }) });
   key = await v.key('service');
   usdc = assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address });
   weth = assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
@@ -172,6 +174,13 @@ describe('time, and one order a quote', () => {
     // Whatever the caller's clock says.
     expect(refusal(await submit({ ...submission, quoteResponse: late }, { Date: 'Thu, 01 Jan 1970 00:00:00 GMT' }))).toEqual([422, 'quote_expired']);
     expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: late }))).toEqual([422, 'quote_expired']);
+  });
+
+  test('A12: a quote that lapses while its submission is looked at is refused', async () => {
+    const { candidate, submission } = await ready();
+    meanwhile = async () => (await v.chain.anvil.advance(70), until(() => (v.chain.port.head()?.timestamp ?? 0) >= (candidate['validUntil'] as number)));
+    const late = await submit(submission).finally(() => (meanwhile = undefined));
+    expect(refusal(late)).toEqual([422, 'quote_expired']);
   });
 
   test('A13, A14: the same key and body get the same order, byte for byte; another body does not', async () => {
