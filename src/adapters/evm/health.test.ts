@@ -52,3 +52,12 @@ test('the only endpoint is asked whatever it does', () => {
   health.eject(0, 'backwards');
   expect(health.inService()).toEqual([0]);
 });
+
+test('where several have to agree, whoever only failed to answer may be one of them; whoever said something wrong may not', () => {
+  const health = three();
+  health.eject(1, 'failing');
+  expect(health.witnesses()).toEqual([0, 2, 1]);
+  health.eject(0, 'contradicting');
+  health.eject(2, 'failing');
+  expect(health.witnesses()).toEqual([1, 2]);
+});

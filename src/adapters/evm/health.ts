@@ -30,6 +30,11 @@ export interface Health {
   /** Whom to ask, in this order: those in service, best first; when none is, all of them, those first that only failed to answer. */
   order(): readonly number[];
   inService(): readonly number[];
+  /**
+   * Whose answers may count where several have to be equal, in this order: those in service, then those that only failed to answer.
+   * After an outage of ours everybody had failed; who never said anything wrong need not behave for a while first to agree with others.
+   */
+  witnesses(): readonly number[];
   answered(index: number, tookMs: number): void;
   /** A request that began at `startedMs` (monotonic) came to nothing. */
   failed(index: number, startedMs: number): void;
@@ -96,6 +101,7 @@ export function createHealth(count: number, { chain, clock, log, metrics }: { ch
   return {
     order: () => (serving.length > 0 ? serving : anybody),
     inService: () => serving,
+    witnesses: () => [...serving, ...all.filter((index) => at(index).out === 'failing')],
     answered(index, tookMs) {
       const endpoint = at(index);
       endpoint.failures = 0;

@@ -38,7 +38,7 @@ export function createQuorum<W>({ chain, witnesses, hashOf, health, log, metrics
       votes.set(ballot, { answer, by: [...(votes.get(ballot)?.by ?? []), index] });
     };
     const enough = (): Vote | undefined => [...votes.values()].find(({ by }) => by.length >= needed);
-    const order = health.inService();
+    const order = health.witnesses();
     await Promise.allSettled(order.slice(0, needed).map(ask));
     // Whoever did not answer is made up for, one at a time.
     for (const index of order.slice(needed)) {
@@ -55,6 +55,6 @@ export function createQuorum<W>({ chain, witnesses, hashOf, health, log, metrics
       return agreed.answer;
     }
     missed.add({ chain });
-    throw new UpstreamError(`Of the RPC endpoints of ${chain}, ${order.length} in service, no ${needed} agree about block ${at}. Nothing is decided until they do.`, { code: 'no_quorum' });
+    throw new UpstreamError(`No ${needed} RPC endpoints of ${chain} agree about block ${at}; in service are ${health.inService().length}. Nothing is decided until they do.`, { code: 'no_quorum' });
   };
 }
