@@ -245,7 +245,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     let announce = () => {};
     const risk = createRisk(
       {
-        ...{ ledger, market, store, clock, log, metrics: deps.metrics, limitsOf, slug: slugOf },
+        ...{ ledger, market, store, clock, log, metrics: deps.metrics, limitsOf, slug: slugOf, shared: deps.shared !== undefined },
         saved: opening.risk,
         assetOf(chainId, token) {
           const found = ledger.bucket(chainId, token as Address);
@@ -415,6 +415,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         standby.set('store', 'the database does not answer');
       });
       await replica?.tick().catch((error: unknown) => log.error({ error }, 'the other replicas cannot be heard of'));
+      if (deps.shared !== undefined) await risk.heed().catch((error: unknown) => log.error({ error }, 'what other replicas were told cannot be heard'));
       if ((leases.lost || lead.over) && !handedOver) {
         handedOver = true;
         // The one that took over has to send the fills, and two cannot hold the operator's nonces: give them back now.

@@ -61,13 +61,17 @@ export interface Risk {
   tradedElsewhere(quoteIds: readonly `0x${string}`[]): void;
   configure(next: LpConfig): void;
   status(): RiskStatus;
+  /** Of several replicas: does what the operator told any of them. Throws what the store throws. */
+  heed(): Promise<void>;
   flush(): Promise<void>;
 }
 
 export interface RiskDeps {
   ledger: Ledger;
   market: Market;
-  store: Pick<LpStore, 'putRisk'>;
+  store: Pick<LpStore, 'putRisk' | 'sayKill' | 'killSaid'>;
+  /** One of several replicas. */
+  shared: boolean;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -97,7 +101,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       void kill.flush(deps.store).catch((error: unknown) => log.error({ error }, 'the kill switch could not be written down yet'));
     },
     pulled: deps.pulled,
-  });
+  }, { shared: deps.shared });
   const nav = createNav({ ledger, market, assets: first.assets });
   const capital = createCapital({ nav, kill, clock, assetOf: deps.assetOf, setLimits: ledger.setLimits, risk: rule, configured: () => configured });
   const conduct = createConductBook(rule);
@@ -213,6 +217,11 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       ledger.setLimits(capital.limits());
     },
     status: () => ({ tripped: board.tripped(), ...capital.status(), suspects: conduct.suspects(clock.nowMs()).slice(0, 50) }),
+    async heed() {
+      const losing = kill.held.has('drawdown');
+      await kill.follow(deps.store);
+      if (losing && !kill.held.has('drawdown')) capital.forgive();
+    },
     async flush() {
       await kill.flush(deps.store);
       await capital.flush(deps.store);

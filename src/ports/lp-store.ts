@@ -78,7 +78,7 @@ export interface Lead {
 
 /**
  * All throw `UpstreamError` when the database does not answer. Writes answer false, and write nothing, once another process has taken over.
- * After `join`, leases and risk are written for this replica alone, an award that nobody has written yet by any replica, and all else by
+ * After `join`, leases and risk are written for this replica alone (but for the kill switch, which is one), an award that nobody has written yet by any replica, and all else by
  * whoever leads.
  */
 export interface LpStore {
@@ -99,6 +99,10 @@ export interface LpStore {
   putAward(award: LpAward): Promise<boolean>;
   /** What a risk control must remember over a crash (a kill switch, a loss), whole, as JSON. */
   putRisk(name: string, value: object): Promise<boolean>;
+  /** The kill switch of several replicas, one for all: adds what these hands say, or with null takes back what every hand said. */
+  sayKill(word: Readonly<Record<string, string>> | null): Promise<boolean>;
+  /** What holds it, by hand. */
+  killSaid(): Promise<unknown>;
   /** Win-rate curves as they were learned, whole, as JSON. */
   putCurves(curves: object): Promise<boolean>;
   award(orderId: Bytes32): Promise<LpAward | undefined>;

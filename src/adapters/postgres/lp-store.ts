@@ -53,6 +53,10 @@ export function createLpStore(db: Database): LpStore {
         const leases = await session.query<{ chain_id: number; signed_up_to: number }>('select chain_id, signed_up_to from lp_replica_lease where replica = $1', [replica]);
         const awards = await session.query<AwardRow>(OPEN_AWARDS);
         const suffix = `@${replica}`;
+        // Of a version in which each replica had a switch of its own: what holds one of them holds all.
+        const [own] = await session.query<{ value: unknown }>('delete from lp_risk where name = $1 returning value', [`${KILL}${suffix}`]);
+        if (own !== undefined) await session.query(PULL, [KILL, JSON.stringify(own.value)]);
+        const [kill] = await session.query<{ value: unknown }>('select value from lp_risk where name = $1', [KILL]);
         const risk = await session.query<{ name: string; value: unknown }>('select name, value from lp_risk where right(name, length($1)) = $1', [suffix]);
         const [curves] = await session.query<{ curves: unknown }>('select curves from lp_calibration');
         return {
@@ -61,7 +65,7 @@ export function createLpStore(db: Database): LpStore {
           clean: null,
           leases: new Map(leases.map((row) => [row.chain_id, { signedUpTo: row.signed_up_to, clean: false }])),
           awards: awards.map(toAward),
-          risk: new Map(risk.map(({ name, value }) => [name.slice(0, -suffix.length), value])),
+          risk: new Map([...risk.map(({ name, value }): [string, unknown] => [name.slice(0, -suffix.length), value]), [KILL, kill?.value]]),
           curves: curves?.curves ?? null,
         };
       });
@@ -147,6 +151,14 @@ export function createLpStore(db: Database): LpStore {
       const put = (as: string) => (session: Queryable) => session.query({ name: 'lp-risk', text: 'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value' }, [as, JSON.stringify(value)]);
       return shared === undefined ? owned(put(name)) : ours(shared, put(`${name}@${shared.replica}`));
     },
+    async sayKill(word) {
+      if (shared === undefined) throw new InvariantError('Only replicas share a kill switch.');
+      return ours(shared, (session) => (word === null ? session.query('delete from lp_risk where name = $1', [KILL]) : session.query(PULL, [KILL, JSON.stringify(word)])));
+    },
+    async killSaid() {
+      const [row] = await db.query<{ value: unknown }>({ name: 'lp-kill', text: 'select value from lp_risk where name = $1' }, [KILL]);
+      return row?.value;
+    },
     putCurves: (curves) =>
       owned((session) => session.query({ name: 'lp-curves', text: 'insert into lp_calibration (curves) values ($1) on conflict (one) do update set curves = excluded.curves' }, [JSON.stringify(curves)])),
     async award(orderId) {
@@ -174,6 +186,9 @@ export function createLpStore(db: Database): LpStore {
   };
 }
 
+/** The row of the kill switch: of the process that runs alone, or of all replicas. */
+const KILL = 'kill';
+const PULL = 'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = lp_risk.value || excluded.value';
 const OPEN_AWARDS = `select * from lp_award where stage in ('committed', 'filled') order by accepted_at_ms, order_id`;
 
 const awardValues = (award: LpAward): unknown[] => [
