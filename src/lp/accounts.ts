@@ -9,12 +9,12 @@ import { RequestError } from '../domain/errors.ts';
 import { type Bytes32, ZERO_BYTES32 } from '../domain/hex.ts';
 import type { Money } from '../inventory/event.ts';
 import type { Ledger } from '../inventory/ledger.ts';
-import type { JournalEntry, JournalStore, ProfitKey, ProfitRow, TradeRecord } from '../ports/journal-store.ts';
+import type { JournalEntry, JournalStore, ProfitKey, ProfitRow, StoredExplanation, TradeRecord } from '../ports/journal-store.ts';
 import type { Rational } from '../pricing/rational.ts';
 import type { OpenAward } from './award.ts';
 import { createExplainer, type Explanation } from './explain.ts';
 import { createJournal, type Exchange, idOf, type Place } from './journal.ts';
-import { type Books, createFolder, forget, type Note, type Sums } from './journal-fold.ts';
+import { type Books, createFolder, explanationOf, forget, type Note, type Sums } from './journal-fold.ts';
 import { createReader, type Opened, type ReaderDeps, type ReaderOptions, type Reading } from './journal-read.ts';
 import type { Market } from './market.ts';
 import { createMarkouts } from './markout.ts';
@@ -78,6 +78,8 @@ export interface Accounts {
   start(epoch: number): Promise<void>;
   /** Somebody else keeps the books from now on: nothing is noted until the next start. Resolves when nothing more is written. */
   rest(): Promise<void>;
+  /** One of several replicas: takes up what whoever keeps the books has learned of takers, and writes why it gave the prices that were accepted. Throws what the store throws. */
+  heed(): Promise<void>;
   /** After the last block was taken in. What cannot be written is found again at the next start. */
   stop(): Promise<void>;
   /** Newest first; empty: nobody knows. */
@@ -126,6 +128,11 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   let { resting } = options;
   let startedMs = Number.POSITIVE_INFINITY;
   let takersWrittenMs = 0;
+  /** What the store has of takers is newer than what memory has. */
+  /** Of quotes priced here and accepted while another replica kept the books: why, to be written down. */
+  const unexplained: StoredExplanation[] = [];
+  let stale = true;
+  let heardMs = 0;
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -180,6 +187,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       // Quoted by an earlier life (or by another replica, and then it is heard of at once): nobody knows any more when it was accepted, or at which mid.
       const trade = tradeOf(exchange, order, acceptedAtMs, quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId, record === undefined && !options.resting && clock.monotonicMs() - startedMs < LONGEST_LIFE_MS);
       note({ kind: 'accepted', trade, record });
+      // Nobody else knows what went into this price.
+      if (resting && record !== undefined && unexplained.length < MOST_NOTES) unexplained.push(explanationOf(record));
       if (!resting) markouts.watch(trade);
       kick();
     },
@@ -188,11 +197,19 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     failed: ({ orderId }) => note({ kind: 'failed', orderId }),
   };
 
+  async function explainAccepted(): Promise<void> {
+    const rows = unexplained.slice(0, NOTES_AT_ONCE);
+    if (rows.length === 0) return;
+    await store.explain(rows);
+    unexplained.splice(0, rows.length);
+  }
+
   /* Reading: what has to be waited for */
 
   async function load(owner: number): Promise<Books> {
     const [opening, all, ids] = await Promise.all([store.open(owner), store.profit('pair', 0, MOST_ROWS), store.known(tokens.map(({ chainId, token }) => idOf.opening(chainId, token)))]);
-    if (takers.known === 0) takers.load(opening.takers);
+    if (stale) takers.load(opening.takers);
+    stale = false;
     return {
       journal: createJournal(opening),
       cursors: new Map(opening.cursors.map((cursor) => [cursor.chainId, cursor])),
@@ -366,13 +383,22 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       resting = true;
       cancel();
       await running?.catch(() => {});
-      [epoch, books, lost] = [undefined, undefined, false];
+      [epoch, books, lost, stale] = [undefined, undefined, false, true];
       notes.length = 0;
+    },
+    async heed() {
+      await explainAccepted();
+      if (!resting) return;
+      const rows = await store.takersSince(heardMs);
+      if (!resting) return;
+      takers.load(rows);
+      for (const { seenMs } of rows) heardMs = Math.max(heardMs, seenMs);
     },
     async stop() {
       stopped = true;
       cancel();
       markouts.stop();
+      await explainAccepted().catch((error: unknown) => log.warn({ error }, 'why some quotes were priced as they were could not be written down'));
       await quietly();
     },
     async explain(id) {

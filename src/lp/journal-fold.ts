@@ -176,7 +176,7 @@ export function createFolder(deps: FoldDeps): Folder {
         case 'accepted': {
           if (tradeOfId(made.trade.orderId) !== undefined) break;
           put(made.trade);
-          if (made.record !== undefined) batch.explanations.push({ orderId: made.trade.orderId, quoteId: made.record.quoteId, rfqId: made.record.rfqId, atMs: made.record.atMs, explanation: explainQuote(made.record) });
+          if (made.record !== undefined) batch.explanations.push(explanationOf(made.record));
           break;
         }
         case 'filled':
@@ -306,3 +306,6 @@ function shareOf(trade: TradeRecord | undefined): Sums {
 function markMicros(paidMicros: bigint, mark: Mark | undefined): bigint {
   return mark === undefined || mark.bps === null ? 0n : (-paidMicros * BigInt(Math.round(mark.bps * 1e6))) / 10_000_000_000n;
 }
+
+/** Why a quote was priced as it was, to be kept. */
+export const explanationOf = (record: QuoteRecord): StoredExplanation => ({ orderId: record.orderId, quoteId: record.quoteId, rfqId: record.rfqId, atMs: record.atMs, explanation: explainQuote(record) });

@@ -428,6 +428,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       await turn();
       if (ticks % 4 === 0) calibrator.tick();
       if (ticks % LEARNED_EVERY === 0 && !leases.lost) await calibrator.flush().catch((error: unknown) => log.warn({ error }, 'what was learned of win rates could not be stored'));
+      if (ticks % 4 === 1 && replica !== undefined) await accounts.heed().catch((error: unknown) => log.warn({ error }, 'what takers cost cannot be heard from the replica that leads'));
       if (ticks % 4 === 0) receivables.look();
       if (ticks % ADVICE_EVERY === 0) rebalancing.look();
       if (ticks % GAS_EVERY === 0) await desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read'));

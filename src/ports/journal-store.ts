@@ -154,6 +154,10 @@ export type ProfitKey = 'pair' | 'corridor' | 'taker' | 'trade';
 export interface JournalStore {
   /** `epoch` is the one that `LpStore.open` raised: once it is raised again, nothing more is written from here. */
   open(epoch: number): Promise<JournalOpening>;
+  /** Of a replica that priced quotes and does not keep the books: what is there already stays. */
+  explain(rows: readonly StoredExplanation[]): Promise<void>;
+  /** What whoever keeps the books has learned of takers since this time (Unix ms), by when each was learned about. */
+  takersSince(sinceMs: number): Promise<TakerMarks[]>;
   /** Which of these facts are in the books. */
   known(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** In one transaction. false, and nothing written, once another process has taken over. Throws when an entry is in the books already. */

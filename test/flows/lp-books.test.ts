@@ -17,7 +17,7 @@ import { encodeFunding } from '../../src/settlement/funding.ts';
 import { openForCall, refundCall, requestWithdrawalCall, settleCall, withdrawCall } from '../../src/settlement/call.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
-import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
+import { createTestLp, lpConfig, REPLICAS, testTransactors } from '../support/lp.ts';
 import { awardOf, eventually, takeQuote, type Trade, willingAttesters } from '../support/lp-trades.ts';
 import { silentLog } from '../support/silent.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -173,7 +173,8 @@ test('a part of a split: our slice and our share of the fees, no more', async ()
   await here.send(keeper.address, here.chain.escrow, settleCall(order, funding, message.quoteId, [commit.commitment, others]));
   await eventually(async () => (await tradeOf(id))?.stage === 'finalised');
   const booked = await tradeOf(id);
-  expect(booked).toMatchObject({ paid: amounts[0], earned: portion - (portion * 2n) / 10_000n, side: 'buy', late: false });
+  // No venue awarded it: a replica that did not price it hears of it from the chain first.
+  expect(booked).toMatchObject({ paid: amounts[0], earned: portion - (portion * 2n) / 10_000n, side: 'buy', ...(REPLICAS === 1 && { late: false }) });
   expect((booked?.earnedMicros ?? 0n) > (booked?.paidMicros ?? 0n)).toBe(true);
   await booksAgree();
 });
@@ -189,7 +190,7 @@ test('why: an accepted quote is explained from the database, and its lines add u
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(async () => (await tradeOf(trade.id)) !== undefined);
   await settle(trade);
-  expect(await (await journalStore()).explanations(trade.message.quoteId)).toMatchObject([{ orderId: trade.id, explanation: { summary: live.summary } }]);
+  await expect.poll(async () => (await journalStore()).explanations(trade.message.quoteId)).toMatchObject([{ orderId: trade.id, explanation: { summary: live.summary } }]);
   const declined = request({ from: here.chain, to: here.chain, give: here.usdc, take: here.weth, amount: 10_000_000n * USDC, taker: taker.address });
   expect(await venue.ask(declined)).toMatchObject({ type: 'decline' });
   const [why] = await lp.accounts().explain(declined.rfqId);
@@ -211,8 +212,12 @@ test('what happened while nobody looked is in the books after a restart, each fa
   expect(lp.accounts().totals()?.spread ?? 0n).toBeGreaterThan(before?.spread ?? 0n);
   for (const chain of devnet.chains) await chain.anvil.advance(40);
   await here.send(keeper.address, here.chain.escrow, refundCall(faded.order));
-  await eventually(async () => (await tradeOf(faded.id))?.stage === 'failed');
-  await eventually(async () => (await lp.accounts().entries(faded.id)).some(({ kind, postings }) => kind === 'refund' && postings.length === 0));
+  // Replicas that were all away are as one after a crash: an order that was open and over before anybody was back is none of the LP's, and moved nothing.
+  if (REPLICAS > 1) expect(await tradeOf(faded.id)).toBeUndefined();
+  else {
+    await eventually(async () => (await tradeOf(faded.id))?.stage === 'failed');
+    await eventually(async () => (await lp.accounts().entries(faded.id)).some(({ kind, postings }) => kind === 'refund' && postings.length === 0));
+  }
   await booksAgree();
   // The same position counted from the other side: what it is worth now less what the owner put in is what was earned.
   const { positions, totals } = await lp.accounts().profit({ by: 'pair', sinceMs: 0, limit: 10 });

@@ -60,8 +60,8 @@ interface Stage {
   restart(): Promise<void>;
 }
 
-/** A stage of its own for one story: LP, venue, prices. Two hundred thousand dollars at 2,500. */
-async function play(change: { risk?: object; limits?: object; prices?: object; quoting?: object; assets?: object; chains?: object; pairs?: object; more?: Partial<LpNodeDeps> }, story: (stage: Stage) => Promise<void>): Promise<void> {
+/** A stage of its own for one story: LP, venue, prices. Two hundred thousand dollars at 2,500. `alone`: of what each replica counts for itself (docs/lp-replicas.md). */
+async function play(change: { risk?: object; limits?: object; prices?: object; quoting?: object; assets?: object; chains?: object; pairs?: object; more?: Partial<LpNodeDeps>; alone?: boolean }, story: (stage: Stage) => Promise<void>): Promise<void> {
   const schema = `lp_risk_${(serial += 1)}`;
   const venue = await startScriptedVenue([chain.chain]);
   const config = lpConfig(devnet, owner.address, {
@@ -79,7 +79,7 @@ async function play(change: { risk?: object; limits?: object; prices?: object; q
   const start = async () => {
     metrics = createMetrics();
     feeds = ['a', 'b', 'c'].map((name) => puppetFeed(name, { ETHUSD: 2_500 }));
-    const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema, config, more: { feeds: [...feeds, ...(change.more?.feeds ?? [])], ...(change.more?.sequencers && { sequencers: change.more.sequencers }), ...(change.more?.commit && { commit: change.more.commit }), metrics } });
+    const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema, config, alone: change.alone ?? false, more: { feeds: [...feeds, ...(change.more?.feeds ?? [])], ...(change.more?.sequencers && { sequencers: change.more.sequencers }), ...(change.more?.commit && { commit: change.more.commit }), metrics } });
     await node.start();
     return node;
   };
@@ -346,7 +346,7 @@ describe.concurrent('the market', () => {
   });
 
   test('a burst of fills freezes the pair, and it thaws', async () => {
-    await play({ risk: { burst: { fills: 2, freezeSeconds: 2 } } }, async (stage) => {
+    await play({ alone: true, risk: { burst: { fills: 2, freezeSeconds: 2 } } }, async (stage) => {
       await active(stage);
       for (let taken = 0; taken < 3; taken++) {
         expect(await stage.ask()).toBe('quote');
@@ -396,7 +396,7 @@ describe.concurrent('takers', () => {
   });
 
   test('asking too often', async () => {
-    await play({ risk: { rate: { perSecond: 1, burst: 5 } } }, async (stage) => {
+    await play({ alone: true, risk: { rate: { perSecond: 1, burst: 5 } } }, async (stage) => {
       await active(stage);
       const answers = [];
       for (let n = 0; n < 7; n++) answers.push(await stage.ask());
@@ -408,7 +408,7 @@ describe.concurrent('takers', () => {
   });
 
   test('asking and never taking: dearer, then shorter, then nothing; who trades elsewhere is not meant', async () => {
-    await play({ risk: { leastValiditySeconds: 3, freeOption: { liveSeconds: 30, memorySeconds: 20 } } }, async (stage) => {
+    await play({ alone: true, risk: { leastValiditySeconds: 3, freeOption: { liveSeconds: 30, memorySeconds: 20 } } }, async (stage) => {
       await active(stage);
       const spreads: number[] = [];
       const lives: number[] = [];
@@ -437,7 +437,7 @@ describe.concurrent('takers', () => {
   });
 
   test('taking at the last moment, after the price has moved: the option costs more', async () => {
-    await play({ quoting: { validitySeconds: 1 }, prices: { sigmaFloor: 4 }, risk: { freeOption: { accepts: 2, liveSeconds: 1e9 }, volSpike: { tickTimes: 1e6, sigmaTimes: 1e6 } } }, async (stage) => {
+    await play({ alone: true, quoting: { validitySeconds: 1 }, prices: { sigmaFloor: 4 }, risk: { freeOption: { accepts: 2, liveSeconds: 1e9 }, volSpike: { tickTimes: 1e6, sigmaTimes: 1e6 } } }, async (stage) => {
       await active(stage);
       for (const price of [2_480, 2_460]) {
         const trade = await takeQuote(devnet, stage.venue, taker, sell());

@@ -1,5 +1,6 @@
 /** Several replicas of one LP, seen as the one LP that they are: what is said to it is said to all, what it does is done by whoever leads. */
 
+import type { Explanation } from '../../src/lp/explain.ts';
 import type { LpNode } from '../../src/lp/node.ts';
 
 export function asOne(nodes: readonly LpNode[]): LpNode {
@@ -30,8 +31,18 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
     limits: () => leader().limits(),
     curves: () => leader().curves(),
     awards: (limit) => leader().awards(limit),
-    accounts: () => leader().accounts(),
-    recorded: (after, limit) => leader().recorded(after, limit),
+    // The one that leads keeps the books; each remembers what it priced itself.
+    accounts() {
+      const own = nodes.map((node) => node.accounts());
+      return {
+        ...leader().accounts(),
+        async explain(id) {
+          const all = (await Promise.all(own.map((accounts) => accounts.explain(id)))).flat();
+          return all.filter((each, at) => all.findIndex((other) => nameOf(other) === nameOf(each)) === at);
+        },
+      };
+    },
+    recorded: (after, limit) => ({ rfqs: nodes.flatMap((node) => node.recorded(after, limit).rfqs).toSorted((a, b) => a.atMs - b.atMs), next: null }),
     pause: (note) => nodes.forEach((node) => node.pause(note)),
     kill: (by, note) => nodes.forEach((node) => node.kill(by, note)),
     resume: () => nodes.forEach((node) => node.resume()),
@@ -40,3 +51,5 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
     reload: (next) => nodes.map((node) => node.reload(next))[0] ?? { refused: [] },
   };
 }
+
+const nameOf = (each: Explanation) => (each.kind === 'quote' ? each.orderId : each.rfqId);

@@ -57,7 +57,7 @@ async function seen({ anvil, port }: Devnet['chains'][number]): Promise<void> {
 }
 
 /** How many replicas of each LP the flows run on: npm run test:lp-replicas says two. */
-const REPLICAS = Number(process.env['FIRMQUOTE_TEST_LP_REPLICAS'] ?? 1);
+export const REPLICAS = Number(process.env['FIRMQUOTE_TEST_LP_REPLICAS'] ?? 1);
 let redis: Promise<TestRedis> | undefined;
 
 interface TestLpGiven {

@@ -2,7 +2,7 @@
 
 import { InvariantError } from '../../domain/errors.ts';
 import type { Hex } from '../../domain/hex.ts';
-import type { Balance, JournalBatch, JournalEntry, JournalStore, Mark, Posting, ProfitKey, ProfitRow, StoredExplanation, TradeRecord, TradeStage } from '../../ports/journal-store.ts';
+import type { Balance, JournalBatch, JournalEntry, JournalStore, Mark, Posting, ProfitKey, ProfitRow, StoredExplanation, TakerMarks, TradeRecord, TradeStage } from '../../ports/journal-store.ts';
 import { bytes, toHex } from './order-rows.ts';
 import type { Database, Queryable, Row } from './pool.ts';
 
@@ -15,6 +15,11 @@ const MARKS = ['1', '10', '60'] as const;
 export function createJournalStore(db: Database): JournalStore {
   let epoch: number | undefined;
 
+  async function takersSince(sinceMs: number): Promise<TakerMarks[]> {
+    const rows = await db.query<{ key: string; means: number[]; trades: number[]; seen_ms: number }>({ name: 'journal-takers', text: 'select * from lp_taker where seen_ms >= $1 order by seen_ms desc limit $2' }, [sinceMs, MOST_TAKERS]);
+    return rows.map(({ key, means, trades: counts, seen_ms }) => ({ key, means, trades: counts, seenMs: seen_ms }));
+  }
+
   return {
     async open(owner) {
       epoch = owner;
@@ -24,7 +29,7 @@ export function createJournalStore(db: Database): JournalStore {
         db.query<{ asset: string; quantity: string; cost_micros: string; realised_micros: string; owner_micros: string; unpriced: string }>('select * from lp_position'),
         entriesWhere(db, 'e.id in (select id from lp_pending)', []),
         db.query<TradeRow>('select * from (select * from lp_trade where open order by accepted_at_ms desc limit $1) newest order by accepted_at_ms', [MOST_OPEN]),
-        db.query<{ key: string; means: number[]; trades: number[]; seen_ms: number }>('select * from lp_taker order by seen_ms desc limit $1', [MOST_TAKERS]),
+        takersSince(0),
       ]);
       return {
         cursors: cursors.map((row) => ({ chainId: row.chain_id, block: BigInt(row.block), hash: toHex(row.hash), nonce: row.nonce })),
@@ -32,9 +37,11 @@ export function createJournalStore(db: Database): JournalStore {
         positions: positions.map((row) => ({ asset: row.asset, quantity: BigInt(row.quantity), costMicros: BigInt(row.cost_micros), realisedMicros: BigInt(row.realised_micros), ownerMicros: BigInt(row.owner_micros), unpriced: BigInt(row.unpriced) })),
         pending,
         trades: trades.map(toTrade),
-        takers: takers.map(({ key, means, trades: counts, seen_ms }) => ({ key, means, trades: counts, seenMs: seen_ms })),
+        takers,
       };
     },
+    explain: (rows) => db.transaction((session) => writeExplanations(session, rows)),
+    takersSince,
     async known(ids) {
       if (ids.length === 0) return new Set();
       return new Set((await db.query<{ id: string }>({ name: 'journal-known', text: 'select id from lp_entry where id = any($1::text[])' }, [ids])).map(({ id }) => id));
@@ -122,7 +129,11 @@ async function writeRest(session: Queryable, { cursors, trades, positions, taker
   for (const { key, means, trades: counts, seenMs } of takers) {
     await session.query({ name: 'journal-taker', text: 'insert into lp_taker values ($1, $2, $3, $4) on conflict (key) do update set means = excluded.means, trades = excluded.trades, seen_ms = excluded.seen_ms' }, [key, means, counts, seenMs]);
   }
-  for (const { orderId, quoteId, rfqId, atMs, explanation } of explanations) {
+  await writeExplanations(session, explanations);
+}
+
+async function writeExplanations(session: Queryable, rows: readonly StoredExplanation[]): Promise<void> {
+  for (const { orderId, quoteId, rfqId, atMs, explanation } of rows) {
     await session.query({ name: 'journal-explanation', text: 'insert into lp_explanation values ($1, $2, $3, $4, $5) on conflict (order_id) do nothing' }, [bytes(orderId), quoteId, rfqId, atMs, JSON.stringify(explanation)]);
   }
 }
