@@ -256,11 +256,11 @@ async function promises(orders: readonly Order[], truths: readonly ChainTruth[],
   return problems;
 }
 
-/** I1 at its root: of all that was ever sent for a step, one may have taken effect. */
+/** I1 at its root: of all that was ever sent for a step, one may have taken effect. The same bytes, written down twice by who did not hear that they had been, are one transaction. */
 async function sentTwice(senders: Scene['senders'], truths: readonly ChainTruth[]): Promise<string[]> {
   const found = await Promise.all(
     senders.map(async ({ name, database }) => {
-      const rows = await database.query<{ chain_id: number; key: string; hashes: Buffer[] }>(`select s.chain_id, s.key, array_agg(a.hash) as hashes from tx_slot s join tx_attempt a on a.slot_id = s.id where not a.noop group by s.chain_id, s.key`);
+      const rows = await database.query<{ chain_id: number; key: string; hashes: Buffer[] }>(`select s.chain_id, s.key, array_agg(distinct a.hash) as hashes from tx_slot s join tx_attempt a on a.slot_id = s.id where not a.noop group by s.chain_id, s.key`);
       return rows.flatMap(({ chain_id: id, key, hashes }) => {
         const truth = truths.find(({ chain }) => chain.id === id);
         const effective = hashes.map(toHex).filter((hash) => truth?.effects.has(hash));
