@@ -1,11 +1,10 @@
 /** Where the soak happens: two venues, two LPs, three attesters, two chains, Redis, and a bad network in front of each that can be switched on. */
 
-import { keccak256, type Hex } from 'viem';
-import { startRpcProxy, type RpcProxy } from '../faults/support/rpc-proxy.ts';
-import { startTcpProxy, type TcpProxy } from '../faults/support/tcp-proxy.ts';
 import type { Part } from '../faults/support/process.ts';
 import { type Config, startWorld, type World } from '../faults/support/world.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { type Line, openNetwork } from './network.ts';
+import { type ChainNode, openNodes } from './nodes.ts';
 
 export const CHAINS = [31_651, 31_652] as const;
 /** Blocks on top before a fact is final: reorganisations stay below. */
@@ -20,14 +19,14 @@ export interface Ground {
   world: World;
   parts: readonly Part[];
   /** Of takers and their streams to each venue. */
-  doors: ReadonlyMap<string, TcpProxy>;
+  doors: ReadonlyMap<string, Line>;
   /** Of each part that has a database, to it. */
-  databases: ReadonlyMap<string, TcpProxy>;
+  databases: ReadonlyMap<string, Line>;
   /** Of each LP to each venue. */
-  links: ReadonlyMap<string, TcpProxy>;
+  links: ReadonlyMap<string, Line>;
   /** By chain. */
-  nodes: readonly (readonly RpcProxy[])[];
-  redis: { proxy: TcpProxy; lose(): Promise<void>; back(): Promise<void> };
+  nodes: readonly (readonly ChainNode[])[];
+  redis: { line: Line; lose(): Promise<void>; back(): Promise<void> };
   /** Parts that are down because somebody wants it. */
   down: Set<string>;
   stop(): Promise<void>;
@@ -39,12 +38,14 @@ interface LpVenue {
 }
 
 export async function startGround(): Promise<Ground> {
-  const doors = new Map<string, TcpProxy>();
-  const databases = new Map<string, TcpProxy>();
-  const links = new Map<string, TcpProxy>();
-  let nodes: RpcProxy[][] = [];
+  const network = openNetwork();
+  const doors = new Map<string, Line>();
+  const databases = new Map<string, Line>();
+  const links = new Map<string, Line>();
+  const chainNodes = openNodes();
+  let nodes: ChainNode[][] = [];
   let server: TestRedis = await startRedis();
-  const redis = await startTcpProxy(server.url);
+  const redisLine = await network.line(server.url);
 
   /** Whatever a part is told of others leads through something that can fail. */
   function configure(part: string, config: Config): Config {
@@ -56,7 +57,7 @@ export async function startGround(): Promise<Ground> {
     const database = config['database'] as { url: string } | undefined;
     if (database) database.url = through(databases.get(part), database.url);
     if (config['app'] === 'venue') {
-      config['queue'] = { redisUrl: redis.url };
+      config['queue'] = { redisUrl: redisLine.url };
       config['sockets'] = { maxPerKey: STREAMS_PER_KEY };
     }
     if (config['app'] === 'lp') config['venues'] = (config['venues'] as LpVenue[]).map((venue) => ({ ...venue, url: through(links.get(`${part} ${venue.name}`), venue.url) }));
@@ -64,11 +65,11 @@ export async function startGround(): Promise<Ground> {
   }
 
   const world = await startWorld({ chainIds: CHAINS, depth: DEPTH, venues: { north: 'all', south: 'all' }, lps: LPS, validitySeconds: 20, inventory: 1_000_000n, configure });
-  nodes = await Promise.all(world.devnet.chains.map(({ anvil }) => Promise.all(Array.from({ length: ENDPOINTS }, () => startRpcProxy(anvil.url)))));
-  for (const name of [...VENUES, ...LPS]) databases.set(name, await startTcpProxy(world.postgres.url));
+  nodes = await Promise.all(world.devnet.chains.map(({ anvil }) => Promise.all(Array.from({ length: ENDPOINTS }, () => chainNodes.node(anvil.url)))));
+  for (const name of [...VENUES, ...LPS]) databases.set(name, await network.line(world.postgres.url));
   for (const name of VENUES) {
-    doors.set(name, await startTcpProxy(world.venueUrl(name)));
-    for (const lp of LPS) links.set(`${lp} ${name}`, await startTcpProxy(world.venueUrl(name)));
+    doors.set(name, await network.line(world.venueUrl(name)));
+    for (const lp of LPS) links.set(`${lp} ${name}`, await network.line(world.venueUrl(name)));
   }
   // Whoever pays for gas never runs out of it here, at whatever price.
   for (const { anvil } of world.devnet.chains) for (const { address } of [world.relayer, ...world.lps.map(({ operator }) => operator)]) await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);
@@ -81,7 +82,7 @@ export async function startGround(): Promise<Ground> {
     links,
     nodes,
     redis: {
-      proxy: redis,
+      line: redisLine,
       lose: () => server.kill(),
       async back() {
         server = await startRedis(server.port);
@@ -90,19 +91,16 @@ export async function startGround(): Promise<Ground> {
     down: new Set(),
     async stop() {
       await world.stop();
-      await Promise.all([...doors.values(), ...databases.values(), ...links.values(), redis, ...nodes.flat()].map((proxy) => proxy.stop()));
+      await Promise.all([network.stop(), chainNodes.stop()]);
       await server.stop();
     },
   };
 }
 
 /** The same address, by way of the proxy. */
-function through(proxy: TcpProxy | undefined, url: string): string {
+function through(proxy: Line | undefined, url: string): string {
   if (!proxy) return url;
   const changed = new URL(url);
   changed.host = `127.0.0.1:${proxy.port}`;
   return changed.pathname === '/' ? changed.href.replace(/\/$/, '') : changed.href;
 }
-
-/** What a node would answer to a transaction. */
-export const hashOf = (raw: unknown): Hex => keccak256(raw as Hex);

@@ -103,8 +103,8 @@ async function begin({ world, parts }: Ground): Promise<void> {
 
 async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, found: (problems: readonly string[]) => void) {
   const traffic = startTraffic(ground, people, seeded(seed ^ 0x7a11), { quotesPerSecond, ordersPerSecond });
-  const streams = openStreams([...ground.doors.values()].map(({ url }) => `${url.replace('http', 'ws')}/api/v1/ws`), ground.world.apiKey, clients);
-  const vitals = watchVitals(ground.parts, ground.world.database);
+  const streams = await openStreams([...ground.doors.values()].map(({ url }) => `${url.replace('http', 'ws')}/api/v1/ws`), ground.world.apiKey, clients);
+  const vitals = watchVitals(ground.parts, ground.world.database, new Map([...ground.doors.keys()].map((name) => [name, Number(new URL(ground.world.venueUrl(name)).port)])));
   const logs = watchLogs(ground);
   const own = monitorEventLoopDelay({ resolution: 20 });
   own.enable();
@@ -121,9 +121,9 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
   function supervise(): void {
     for (const part of ground.parts) {
       if (part.running() || ground.down.has(part.name)) continue;
-      const last = part.output().trimEnd().split('\n').slice(-4);
-      if (last.some(couldNotStart)) say(`restart ${part.name} could not start, and is started again`);
-      else found([`${part.name} ended by itself: ${last.join(' | ').slice(-1_500)}`]);
+      const said = part.said().trimEnd().split('\n');
+      if (said.some(couldNotStart)) say(`restart ${part.name} could not start, and is started again`);
+      else found([`${part.name} ended by itself: ${said.slice(-4).join(' | ').slice(-1_500)}`]);
       restarts += 1;
       ground.down.add(part.name);
       const over = () => ground.down.delete(part.name);
@@ -173,12 +173,13 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
 
   const counted = { ...structuredClone(traffic.counts), atS: beganS };
   const times: number[] = [];
-  async function minute({ counts, latencies, underWay }: Traffic, { connected, broken }: Streams, { line }: Vitals): Promise<void> {
+  async function minute({ counts, latencies, underWay }: Traffic, streamsNow: Streams, { line }: Vitals): Promise<void> {
     const since = elapsed() - counted.atS;
+    const { connected, broken } = await streamsNow.state();
     const own = latencies();
     times.push(...own);
     const rate = (now: number, before: number) => ((now - before) / since).toFixed(1);
-    say(`minute  quotes ${rate(counts.quotes.asked, counted.quotes.asked)}/s, priced ${rate(counts.quotes.priced, counted.quotes.priced)}/s in ${at(own, 0.5)} ms (p99 ${at(own, 0.99)} ms); orders ${rate(counts.orders.tried, counted.orders.tried)}/s, accepted ${rate(counts.orders.accepted, counted.orders.accepted)}/s, ${underWay()} under way; ${connected()} of ${clients} streams, ${broken()} times broken`);
+    say(`minute  quotes ${rate(counts.quotes.asked, counted.quotes.asked)}/s, priced ${rate(counts.quotes.priced, counted.quotes.priced)}/s in ${at(own, 0.5)} ms (p99 ${at(own, 0.99)} ms); orders ${rate(counts.orders.tried, counted.orders.tried)}/s, accepted ${rate(counts.orders.accepted, counted.orders.accepted)}/s, ${underWay()} under way; ${connected} of ${clients} streams, ${broken} times broken`);
     say(`        ${line()}`);
     Object.assign(counted, structuredClone(counts), { atS: elapsed() });
   }
@@ -196,7 +197,7 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
   }
   say(`${await openOrders(ground)} orders are open after ${Math.round(elapsed() - drainS)} s`);
   // Streams come back half a second after a break, and events are placed at a pace.
-  for (let tries = 0; tries < 30 && ((await streams.problems(ground.world.database)).length > 0 || traffic.underWay() > 0); tries++) await pause(1);
+  for (let tries = 0; tries < 120 && ((await streams.problems(ground.world.database)).length > 0 || traffic.underWay() > 0); tries++) await pause(1);
   found(await streams.problems(ground.world.database));
   await traffic.stop();
   await vitals.look(touched, true);
@@ -206,16 +207,18 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
   found(problems);
   const health = vitals.judge();
   found(health.problems);
-  streams.stop();
-  const { quotes, orders } = traffic.counts;
+  const { frames, broken } = await streams.state();
+  await streams.stop();
+  const { quotes, orders, why } = traffic.counts;
   const perSecond = (n: number) => Math.round((n / trafficS) * 10) / 10;
   return {
     notJudged: health.notJudged,
     asked: { quotesPerSecond, ordersPerSecond },
     rates: { quotesPerSecond: perSecond(quotes.asked), pricedPerSecond: perSecond(quotes.priced), ordersPerSecond: perSecond(orders.tried), acceptedPerSecond: perSecond(orders.accepted), quoteP50Ms: at(times, 0.5), quoteP99Ms: at(times, 0.99) },
     quotes,
+    why,
     orders: { ...orders, ends: await endsOf(ground) },
-    streams: { clients, frames: streams.frames(), broken: streams.broken() },
+    streams: { clients, frames, broken },
     faults: { count: history.length, list: history },
     restarts,
     checks: { whileRunning: looks, audited: compared },

@@ -3,13 +3,15 @@
 import type { FundingLock } from '../../src/protocol/preflight.ts';
 import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
 import type { Submission } from '../../src/apps/demo/taker.ts';
-import { createClient, type Client } from '../faults/support/client.ts';
+import { createClient, type Client, someUsdc } from '../faults/support/client.ts';
 import type { Seeded } from '../kill/seeded.ts';
 import type { TestAccount, TestChain } from '../support/devnet.ts';
 import type { Ground } from './ground.ts';
 
 export interface Counts {
   quotes: { asked: number; priced: number; unpriced: number; refused: number; unanswered: number };
+  /** Of quotes and submissions that came to nothing, and how often. */
+  why: Record<string, number>;
   orders: { tried: number; notPriced: number; accepted: number; refused: number; givenUp: number; crossChain: number; byLock: Record<FundingLock, number> };
 }
 
@@ -38,6 +40,8 @@ const USDC = 1_000_000n;
 /** How long somebody looks for a price, and how long after a quote has lapsed for an answer. */
 const PATIENCE_MS = 20_000;
 const MOST_UNDER_WAY = 400;
+/** Connections that takers keep waiting at once; each quote has one of its own. */
+const MOST_QUOTES_UNDER_WAY = 100;
 
 /** Takers with money where they pay from, so that a trade takes signatures only. */
 export async function gather({ world, doors }: Ground): Promise<Person[]> {
@@ -60,16 +64,23 @@ export async function gather({ world, doors }: Ground): Promise<Person[]> {
 export function startTraffic({ world }: Ground, people: readonly Person[], dice: Seeded, { quotesPerSecond, ordersPerSecond }: { quotesPerSecond: number; ordersPerSecond: number }): Traffic {
   const counts: Counts = {
     quotes: { asked: 0, priced: 0, unpriced: 0, refused: 0, unanswered: 0 },
+    why: {},
     orders: { tried: 0, notPriced: 0, accepted: 0, refused: 0, givenUp: 0, crossChain: 0, byLock: { Permit2: 0, 'EIP-3009': 0, ResourceLock: 0 } },
   };
-  let [times, serial, ceased, stopped]: [number[], number, boolean, boolean] = [[], 0, false, false];
+  let [times, serial, quotesUnderWay, ceased, stopped]: [number[], number, number, boolean, boolean] = [[], 0, 0, false, false];
   const trades = new Set<Promise<void>>();
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const { chains } = world.devnet;
 
+  const note = (what: string, answer: unknown) => {
+    const said = answer as { error?: { code?: string }; detail?: { type?: string }[]; productUnavailable?: { code?: string } | null } | undefined;
+    const reason = `${what}: ${said?.error?.code ?? said?.detail?.[0]?.type ?? said?.productUnavailable?.code ?? (answer instanceof Error ? answer.name : 'nothing')}`;
+    counts.why[reason] = (counts.why[reason] ?? 0) + 1;
+  };
+
   function route() {
     const [from, to] = [dice.pick(chains), dice.pick(chains)];
-    return { from, to, usdc: BigInt(1 + Math.floor(dice.next() * 200)) };
+    return { from, to, usdc: someUsdc(dice) };
   }
   const asset = ({ chain: { id } }: TestChain, token: string) => `eip155:${id}/erc20:${token}`;
   const ask = ({ from, to, usdc }: ReturnType<typeof route>) => ({ input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() }, output: { asset: asset(to, to.weth.address) } });
@@ -78,17 +89,23 @@ export function startTraffic({ world }: Ground, people: readonly Person[], dice:
     const { taker } = dice.pick(dice.pick(people).at);
     const body = { taker: taker.address, ...ask(route()) };
     counts.quotes.asked += 1;
+    if (quotesUnderWay >= MOST_QUOTES_UNDER_WAY) {
+      counts.quotes.unanswered += 1;
+      return note('quote', { error: { code: 'too many wait for an answer' } });
+    }
+    quotesUnderWay += 1;
     const startedMs = performance.now();
     try {
       const { status, json } = await taker.call('POST', '/api/v1/rfq/quotes', body);
-      if (status !== 200) counts.quotes.refused += 1;
-      else if ((json as { quotes: unknown[] }).quotes.length === 0) counts.quotes.unpriced += 1;
-      else {
-        counts.quotes.priced += 1;
-        times.push(performance.now() - startedMs);
-      }
-    } catch {
+      const outcome = status !== 200 ? 'refused' : (json as { quotes: unknown[] }).quotes.length === 0 ? 'unpriced' : 'priced';
+      counts.quotes[outcome] += 1;
+      if (outcome === 'priced') times.push(performance.now() - startedMs);
+      else note('quote', json);
+    } catch (error) {
       counts.quotes.unanswered += 1;
+      note('quote', error);
+    } finally {
+      quotesUnderWay -= 1;
     }
   }
 
@@ -115,7 +132,10 @@ export function startTraffic({ world }: Ground, people: readonly Person[], dice:
         await pause(250);
       }
     }
-    if (answer?.status !== 200) return void (counts.orders.refused += 1);
+    if (answer?.status !== 200) {
+      note('order', answer?.json);
+      return void (counts.orders.refused += 1);
+    }
     counts.orders.accepted += 1;
     counts.orders.byLock[person.lock] += 1;
     if (path.from !== path.to) counts.orders.crossChain += 1;

@@ -1,10 +1,11 @@
 /** Everything that can go wrong in the soak, one at a time: what it is in words, who is its victim, how it begins and how it ends. */
 
 import type { Part } from '../faults/support/process.ts';
-import type { RpcFault, RpcProxy } from '../faults/support/rpc-proxy.ts';
-import type { TcpMode, TcpProxy } from '../faults/support/tcp-proxy.ts';
+import type { TcpMode } from '../faults/support/tcp-proxy.ts';
 import type { Seeded } from '../kill/seeded.ts';
-import { DEPTH, type Ground, hashOf } from './ground.ts';
+import { DEPTH, type Ground } from './ground.ts';
+import type { Line } from './network.ts';
+import type { ChainNode, NodeFault } from './nodes.ts';
 
 export interface Trouble {
   what: string;
@@ -79,7 +80,7 @@ async function started({ down }: Ground, parts: readonly Part[]): Promise<void> 
 }
 
 const network =
-  (of: (ground: Ground) => ReadonlyMap<string, TcpProxy>, where: string, mode: (dice: Seeded) => TcpMode, all = false): Kind =>
+  (of: (ground: Ground) => ReadonlyMap<string, Line>, where: string, mode: (dice: Seeded) => TcpMode, all = false): Kind =>
   (ground, dice) => {
     const chosen = all ? [...of(ground)] : some([...of(ground)], 1, dice);
     const set = mode(dice);
@@ -87,36 +88,36 @@ const network =
       what: `${where} of ${chosen.map(([name]) => name.replace(' ', ' to ')).join(', ')}: ${words(set)}`,
       victims: [],
       seconds: between(dice, 1, 8),
-      begin: async () => chosen.forEach(([, proxy]) => proxy.set(set)),
-      end: async () => chosen.forEach(([, proxy]) => proxy.set({ kind: 'pass' })),
+      begin: () => Promise.all(chosen.map(([, line]) => line.set(set))),
+      end: () => Promise.all(chosen.map(([, line]) => line.set({ kind: 'pass' }))),
     };
   };
 
 /** Resets what is open and lets everybody dial again. */
 const severed =
-  (of: (ground: Ground) => ReadonlyMap<string, TcpProxy>, where: string): Kind =>
+  (of: (ground: Ground) => ReadonlyMap<string, Line>, where: string): Kind =>
   (ground, dice) => {
     const chosen = some([...of(ground)], 1, dice);
-    return { what: `${where} of ${chosen.map(([name]) => name.replace(' ', ' to ')).join(', ')}: cut`, victims: [], seconds: 0, begin: async () => chosen.forEach(([, proxy]) => proxy.cut()), end: nothing };
+    return { what: `${where} of ${chosen.map(([name]) => name.replace(' ', ' to ')).join(', ')}: cut`, victims: [], seconds: 0, begin: () => Promise.all(chosen.map(([, line]) => line.cut())), end: nothing };
   };
 
 /** One node of one chain, or all of that chain. */
 const node =
-  (what: string, method: string, fault: (ground: Ground, chain: number) => Promise<RpcFault>, all = false): Kind =>
+  (what: string, method: string, fault: (ground: Ground, chain: number) => Promise<NodeFault>, all = false): Kind =>
   (ground, dice) => {
     const chain = Math.floor(dice.next() * ground.nodes.length);
-    const of = ground.nodes[chain] as readonly RpcProxy[];
+    const of = ground.nodes[chain] as readonly ChainNode[];
     const chosen = all ? of : some(of, 1, dice);
-    const lift: (() => void)[] = [];
+    let lift: (() => Promise<void>)[] = [];
     return {
       what: `${all ? 'every node' : 'a node'} of chain ${chain + 1} ${what}`,
       victims: [],
       seconds: between(dice, 2, 9),
       async begin() {
         const rule = await fault(ground, chain);
-        for (const proxy of chosen) lift.push(proxy.fault(method, rule));
+        lift = await Promise.all(chosen.map((each) => each.fault(method, rule)));
       },
-      end: async () => lift.forEach((undo) => undo()),
+      end: () => Promise.all(lift.map((undo) => undo())),
     };
   };
 
@@ -124,7 +125,7 @@ const unplugged =
   (all: boolean): Kind =>
   (ground, dice) => {
     const chain = Math.floor(dice.next() * ground.nodes.length);
-    const of = ground.nodes[chain] as readonly RpcProxy[];
+    const of = ground.nodes[chain] as readonly ChainNode[];
     const chosen = all ? of : some(of, 1, dice);
     return { what: `${all ? 'every node' : 'a node'} of chain ${chain + 1} refuses connections`, victims: [], seconds: between(dice, 2, 8), begin: () => Promise.all(chosen.map((proxy) => proxy.down())), end: () => Promise.all(chosen.map((proxy) => proxy.up())) };
   };
@@ -140,7 +141,7 @@ const onChain =
 
 const databaseLost: Kind = ({ world }, dice) => ({ what: 'SIGKILL the database', victims: [], seconds: between(dice, 0.5, 4), begin: () => world.killDatabase(), end: () => world.startDatabase() });
 const redisLost: Kind = ({ redis }, dice) => ({ what: 'SIGKILL Redis, with all that was in it', victims: [], seconds: between(dice, 0.5, 5), begin: () => redis.lose(), end: () => redis.back() });
-const redisAway: Kind = ({ redis }, dice) => ({ what: 'Redis: cable pulled', victims: [], seconds: between(dice, 1, 8), begin: async () => redis.proxy.set({ kind: 'blackhole' }), end: async () => redis.proxy.set({ kind: 'pass' }) });
+const redisAway: Kind = ({ redis }, dice) => ({ what: 'Redis: cable pulled', victims: [], seconds: between(dice, 1, 8), begin: () => redis.line.set({ kind: 'blackhole' }), end: () => redis.line.set({ kind: 'pass' }) });
 
 const doors = ({ doors: of }: Ground) => of;
 const links = ({ links: of }: Ground) => of;
@@ -149,11 +150,8 @@ const delay = (low: number, high: number) => (dice: Seeded): TcpMode => ({ kind:
 const truncated = (dice: Seeded): TcpMode => ({ kind: 'truncate', bytes: Math.floor(dice.next() * 3_000) });
 const one = (kind: 'blackhole' | 'reset') => (): TcpMode => ({ kind });
 const half = (dice: Seeded): TcpMode => ({ kind: 'half_open', stopped: dice.pick(['up', 'down'] as const) });
-const lie = (answer: (honest: unknown) => unknown) => async (): Promise<RpcFault> => ({ do: 'lie', answer });
-const always = (fault: RpcFault) => async () => fault;
-
-/** A word of zeros for each that the node gave. */
-const zeros = (honest: unknown) => (typeof honest === 'string' ? honest.replace(/[1-9a-f]/gi, '0') : honest);
+const always = (fault: NodeFault) => async () => fault;
+const lie = (about: (NodeFault & { do: 'lie' })['about']) => always({ do: 'lie', about });
 
 /** Once through all of these before any comes again. */
 const KINDS: readonly Kind[] = [
@@ -190,14 +188,14 @@ const KINDS: readonly Kind[] = [
   node('is slow', '*', always({ do: 'delay', ms: 700 }), true),
   node('rejects everything', '*', always(LIMIT_EXCEEDED)),
   node('rejects transactions', 'eth_sendRawTransaction', always(LIMIT_EXCEEDED), true),
-  node('takes transactions and passes none on', 'eth_sendRawTransaction', always({ do: 'drop', answer: ([raw]) => hashOf(raw) }), true),
+  node('takes transactions and passes none on', 'eth_sendRawTransaction', always({ do: 'drop' }), true),
   node('takes transactions and hangs up', 'eth_sendRawTransaction', always({ do: 'swallow', how: 'hang_up' }), true),
   node('takes transactions twice', 'eth_sendRawTransaction', always({ do: 'duplicate' }), true),
   node('knows no receipts', 'eth_getTransactionReceipt', always({ do: 'null' })),
   node('lags', '*', async ({ world }, chain) => ({ do: 'stale', at: (await height(world, chain)) - 12n })),
-  node('lies about the newest block', 'eth_blockNumber', lie((honest) => `0x${(BigInt(honest as string) + 500n).toString(16)}`)),
-  node('says zero to every question about state', 'eth_call', lie(zeros)),
-  node('calls every transaction failed', 'eth_getTransactionReceipt', lie((honest) => (honest === null ? null : { ...(honest as object), status: '0x0' }))),
+  node('lies about the newest block', 'eth_blockNumber', lie('the newest block')),
+  node('says zero to every question about state', 'eth_call', lie('state')),
+  node('calls every transaction failed', 'eth_getTransactionReceipt', lie('receipts')),
   node('leaves out logs', '*', always({ do: 'drop_logs' })),
   onChain((n) => `a reorganisation of ${n} block${n > 1 ? 's' : ''}`, [1, DEPTH], (n) => ['anvil_reorg', [n, []]]),
   onChain((n) => `a reorganisation of ${n} block${n > 1 ? 's' : ''}`, [DEPTH, DEPTH], (n) => ['anvil_reorg', [n, []]]),

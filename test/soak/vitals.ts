@@ -46,7 +46,8 @@ const RSS_MOST_MB = 512;
 const FD_SLACK = 40;
 const CONNECTION_SLACK = 8;
 
-export function watchVitals(parts: readonly Part[], database: Queryable): Vitals {
+/** `doors`: the port at which each part that has one serves takers: how many come is not its doing. */
+export function watchVitals(parts: readonly Part[], database: Queryable, doors: ReadonlyMap<string, number>): Vitals {
   const lives: Life[] = [];
   const connections: { atMs: number; n: number }[] = [];
   const startedMs = performance.now();
@@ -69,7 +70,7 @@ export function watchVitals(parts: readonly Part[], database: Queryable): Vitals
       atMs: nowMs,
       rssMb: gauge('firmquote_process_resident_memory_bytes') / 2 ** 20,
       heapMb: gauge('firmquote_process_heap_used_bytes') / 2 ** 20,
-      fds: gauge('firmquote_process_open_fds') - gauge('firmquote_venue_stream_clients'),
+      fds: gauge('firmquote_process_open_fds') - connectionsAt(doors.get(part.name)),
       loopP99Ms: gauge('firmquote_process_event_loop_lag_seconds{percentile="p99"}') * 1_000,
       waited: (waitedNs - life.waitedNs) / 1e6 / (nowMs - life.seenMs),
       untouched: untouched && !first,
@@ -132,6 +133,13 @@ export function watchVitals(parts: readonly Part[], database: Queryable): Vitals
 }
 
 const waitedOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]);
+/** Connections that were accepted at this port of 127.0.0.1 and are open. */
+function connectionsAt(port: number | undefined): number {
+  if (port === undefined) return 0;
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const [listening, nobody] = ['0A', '0'];
+  return readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/\s+/)).filter((words) => words[1]?.endsWith(local) && words[3] !== listening && words[9] !== nobody).length;
+}
 const span = (samples: readonly Sample[]): number => (samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0);
 const round = (value: number): number => Math.round(value * 10) / 10;
 function median(samples: readonly Sample[]): number {

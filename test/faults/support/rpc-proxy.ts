@@ -1,7 +1,7 @@
 /** A node that errs on command: JSON-RPC over HTTP in front of a real one, single or in batches, with a fault per method that can be switched while it runs. */
 
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, createServer as createHttpServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 
 type Params = readonly unknown[];
 
@@ -75,6 +75,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const hit = new Map<string, number>();
   const sockets = new Set<Socket>();
   const sleeping = new Set<() => void>();
+  const agent = new Agent({ keepAlive: true });
   let waiting = 0;
   let most = 0;
 
@@ -83,9 +84,11 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     return (await response.json()) as Answer;
   }
 
-  async function answer({ id, method, params = [] }: Call): Promise<Answer> {
-    count(seen, method);
-    const rule = rules.findLast((candidate) => (candidate.method === '*' || candidate.method === method) && candidate.when(params));
+  const ruleOf = ({ method, params = [] }: Call) => rules.findLast((candidate) => (candidate.method === '*' || candidate.method === method) && candidate.when(params));
+
+  async function answer(call: Call): Promise<Answer> {
+    const { id, method, params = [] } = call;
+    const rule = ruleOf(call);
     if (!rule) return { ...(await ask(method, params)), id };
     count(hit, method);
     const { fault } = rule;
@@ -131,13 +134,33 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     });
   }
 
+  /** What no fault touches goes through as it is: a soak has hundreds of these a second. */
+  function pass(body: Buffer, response: ServerResponse): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onward = httpRequest(target, { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': body.length } }, (honest) => {
+        response.setHeader('content-type', 'application/json');
+        honest.on('error', reject).pipe(response);
+      });
+      onward.on('error', reject).end(body);
+      // Answered, or whoever asked has left.
+      response.once('close', () => {
+        if (!response.writableFinished) onward.destroy();
+        resolve();
+      });
+    });
+  }
+
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     waiting += 1;
     most = Math.max(most, waiting);
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+      const bytes = Buffer.concat(chunks);
+      const body = JSON.parse(bytes.toString()) as Call | Call[];
+      const calls = [body].flat();
+      for (const { method } of calls) count(seen, method);
+      if (!calls.some(ruleOf)) return await pass(bytes, response);
       const reply = Array.isArray(body) ? await Promise.all(body.map(answer)) : await answer(body);
       response.setHeader('content-type', 'application/json').end(JSON.stringify(reply));
     } catch (error) {
@@ -190,6 +213,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     waiting: () => ({ now: waiting, most }),
     async stop() {
       for (const wake of sleeping) wake();
+      agent.destroy();
       await shut();
     },
   };

@@ -1,0 +1,36 @@
+/** The RPC proxies of the soak, in a process of their own. */
+
+import { keccak256, type Hex } from 'viem';
+import { type RpcFault, type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
+import { answerAside } from './aside.ts';
+import type { NodeFault } from './nodes.ts';
+
+const proxies: RpcProxy[] = [];
+const lifts: (() => void)[] = [];
+
+answerAside({
+  async open(target: string) {
+    const proxy = await startRpcProxy(target);
+    return { at: proxies.push(proxy) - 1, url: proxy.url };
+  },
+  fault(at: number, method: string, fault: NodeFault) {
+    const lift = proxies[at]?.fault(method, faultOf(fault));
+    return lifts.push(lift ?? (() => {})) - 1;
+  },
+  lift: (rule: number) => lifts[rule]?.(),
+  down: (at: number) => proxies[at]?.down(),
+  up: (at: number) => proxies[at]?.up(),
+});
+
+const LIES: Record<(NodeFault & { do: 'lie' })['about'], (honest: unknown) => unknown> = {
+  'the newest block': (honest) => `0x${(BigInt(honest as string) + 500n).toString(16)}`,
+  // A word of zeros for each that the node gave.
+  state: (honest) => (typeof honest === 'string' ? honest.replace(/[1-9a-f]/gi, '0') : honest),
+  receipts: (honest) => (honest === null ? null : { ...(honest as object), status: '0x0' }),
+};
+
+function faultOf(fault: NodeFault): RpcFault {
+  if (fault.do === 'lie') return { do: 'lie', answer: LIES[fault.about] };
+  if (fault.do === 'drop') return { do: 'drop', answer: ([raw]) => keccak256(raw as Hex) };
+  return fault;
+}

@@ -1,0 +1,41 @@
+/** The bad nodes before each chain. */
+
+import type { RpcFault } from '../faults/support/rpc-proxy.ts';
+import { openAside } from './aside.ts';
+
+/** What can be told to another process: lies by what they are about. `drop`: the hash is answered, as if the transaction had been taken. */
+export type NodeFault = Exclude<RpcFault, { do: 'lie' | 'drop' }> | { do: 'lie'; about: 'the newest block' | 'state' | 'receipts' } | { do: 'drop' };
+
+/** An `RpcProxy` that is told from another process. */
+export interface ChainNode {
+  readonly url: string;
+  /** Returns how to lift it. */
+  fault(method: string, fault: NodeFault): Promise<() => Promise<void>>;
+  down(): Promise<void>;
+  up(): Promise<void>;
+}
+
+export interface Nodes {
+  /** Before this one. */
+  node(target: string): Promise<ChainNode>;
+  stop(): Promise<void>;
+}
+
+export function openNodes(): Nodes {
+  const aside = openAside(new URL('./nodes-process.ts', import.meta.url));
+  return {
+    async node(target) {
+      const { at, url } = await aside.ask<{ at: number; url: string }>('open', target);
+      return {
+        url,
+        async fault(method, fault) {
+          const rule = await aside.ask<number>('fault', at, method, fault);
+          return () => aside.ask('lift', rule);
+        },
+        down: () => aside.ask('down', at),
+        up: () => aside.ask('up', at),
+      };
+    },
+    stop: aside.stop,
+  };
+}

@@ -1,0 +1,99 @@
+/** The clients of the event stream in a process of their own: they come back with their cursor after every break, and remember what they heard. */
+
+import { WebSocket } from 'ws';
+import { answerAside } from './aside.ts';
+
+interface Hearer {
+  /** Times that each event was heard, by its number in `known`. */
+  heard: Uint8Array;
+  cursor: string;
+  socket: WebSocket | undefined;
+  ready: boolean;
+  lastMs: number;
+  retryMs: number;
+}
+
+const LONGEST_SILENCE_MS = 75_000;
+/** After a first break, and at most; each break in a row doubles it. */
+const RETRY_MS = 500;
+const LONGEST_RETRY_MS = 8_000;
+/** A venue with no time is not helped by those who leave its line to stand in it again. */
+const HANDSHAKE_MS = 30_000;
+
+let clients: ReturnType<typeof listen> | undefined;
+
+answerAside({
+  open: (urls: readonly string[], apiKey: string, count: number) => void (clients = listen(urls, apiKey, count)),
+  state: () => clients?.state(),
+  problems: (written: readonly string[]) => clients?.problems(written),
+});
+
+/** `urls` of the stream at each replica; whoever lost one tries the next. */
+function listen(urls: readonly string[], apiKey: string, count: number) {
+  /** Numbers of events, so that two hundred clients do not keep two hundred copies of their names. */
+  const known = new Map<string, number>();
+  let [broken, frames] = [0, 0];
+  const hearers = Array.from({ length: count }, (): Hearer => ({ heard: new Uint8Array(1_024), cursor: '0', socket: undefined, ready: false, lastMs: 0, retryMs: RETRY_MS / 2 }));
+
+  function connect(hearer: Hearer, at: number): void {
+    const socket = new WebSocket(urls[at % urls.length] as string, { headers: { 'x-api-key': apiKey }, handshakeTimeout: HANDSHAKE_MS });
+    hearer.socket = socket;
+    hearer.lastMs = performance.now();
+    socket.on('open', () => subscribe(hearer));
+    socket.on('ping', () => (hearer.lastMs = performance.now()));
+    socket.on('message', (data: Buffer) => hear(hearer, data));
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      hearer.ready = false;
+      broken += 1;
+      hearer.retryMs = Math.min(hearer.retryMs * 2, LONGEST_RETRY_MS);
+      later(() => connect(hearer, at + 1), hearer.retryMs * (0.5 + Math.random() / 2));
+    });
+  }
+
+  const subscribe = ({ socket, cursor }: Hearer) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify({ op: 'subscribe', topics: ['orders'], since: cursor }));
+
+  function hear(hearer: Hearer, data: Buffer): void {
+    frames += 1;
+    hearer.lastMs = performance.now();
+    const frame = JSON.parse(data.toString()) as { op?: string; type?: string; orderId: string; seq: number; cursor: string };
+    if (frame.op === 'subscribed') [hearer.ready, hearer.retryMs] = [true, RETRY_MS / 2];
+    // The database was away just then.
+    if (frame.op === 'error') later(() => subscribe(hearer), RETRY_MS);
+    if (frame.op !== undefined) return;
+    const name = `${frame.orderId} ${frame.seq} ${frame.type}`;
+    const number = known.get(name) ?? known.set(name, known.size).size - 1;
+    if (number >= hearer.heard.length) {
+      const longer = new Uint8Array(hearer.heard.length * 2);
+      longer.set(hearer.heard);
+      hearer.heard = longer;
+    }
+    hearer.heard[number] = (hearer.heard[number] ?? 0) + 1;
+    hearer.cursor = frame.cursor;
+  }
+
+  const later = (work: () => void, ms: number) => void setTimeout(work, ms);
+
+  hearers.forEach(connect);
+  // A cable that was pulled says nothing, not even that it was.
+  setInterval(() => {
+    for (const { socket, lastMs } of hearers) if (performance.now() - lastMs > LONGEST_SILENCE_MS) socket?.terminate();
+  }, 5_000);
+
+  return {
+    state: () => ({ connected: hearers.filter(({ ready }) => ready).length, broken, frames }),
+    /** `written`: the events in the database. */
+    problems(written: readonly string[]): string[] {
+      const all = new Set(written);
+      const problems = [...known.keys()].filter((name) => !all.has(name)).map((name) => `streams: event ${name} was heard and is not in the database`);
+      for (const name of all) {
+        const number = known.get(name);
+        const missed = number === undefined ? count : hearers.filter(({ heard }) => !heard[number]).length;
+        const twice = number === undefined ? 0 : hearers.filter(({ heard }) => (heard[number] ?? 0) > 1).length;
+        if (missed > 0) problems.push(`streams: event ${name} was missed by ${missed} of ${count} clients`);
+        if (twice > 0) problems.push(`streams: event ${name} was heard more than once by ${twice} of ${count} clients`);
+      }
+      return problems;
+    },
+  };
+}
