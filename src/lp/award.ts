@@ -96,6 +96,14 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
     return bind(message, order, slice, ledger.quote(message.orderId)?.stage);
   }
 
+  const over = (slice: OwnSlice, order: StandardOrder) => deps.time(slice.originChainId) > order.fillDeadline;
+
+  /** By its origin's clock an order whose deadline has passed cannot be opened any more: then it is a message that took its time, and nobody's money. */
+  function refuse(orderId: Bytes32, stage: Stage | undefined, harmless: boolean): void {
+    if (harmless) log.warn({ orderId, stage }, 'an award came when its order could not be opened any more: refused');
+    else log.fatal({ orderId, stage }, 'an award came for a quote whose hold has ended: refused');
+  }
+
   function bind(message: Omit<Award, 'type'>, order: StandardOrder, slice: OwnSlice, stage: Stage | undefined): Taken {
     const { orderId, quoteId, commitment } = message;
     switch (stage) {
@@ -113,7 +121,7 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
       case 'released':
         // The ledger keeps the fact and answers "late, critical": the money may be promised to somebody else by now.
         ledger.apply({ type: 'accepted', quoteId: orderId });
-        log.fatal({ orderId, stage }, 'an award came for a quote whose hold has ended: refused');
+        refuse(orderId, stage, over(slice, order));
         return 'late';
       case undefined: {
         if (message.status !== 'pending') return 'known';
@@ -123,8 +131,8 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
           log.warn({ orderId }, 'an award without a promise of ours was ignored');
           return 'not_ours';
         }
-        if (deps.time(slice.originChainId) > order.fillDeadline) {
-          log.fatal({ orderId }, 'an award came after the promise had lapsed: refused');
+        if (over(slice, order)) {
+          refuse(orderId, stage, true);
           return 'late';
         }
         log.warn({ orderId }, 'a promise that we had forgotten was handed back: honoured');
