@@ -75,8 +75,10 @@ test('what has waited too long is not worked on', async () => {
   expect(said.map((message) => ('rfqId' in message ? message.rfqId : '')).sort()).toEqual(Array.from({ length: REQUESTS }, (_, n) => `r${n}`).sort());
   // Half a second of work within fifty milliseconds: whatever the machine, most of it has to be declined.
   expect(worked).toBeLessThan(REQUESTS);
-  expect(said.filter((message) => reasonOf(message) === 'pair')).toHaveLength(worked);
-  expect(said.filter((message) => reasonOf(message) === 'limit')).toHaveLength(REQUESTS - worked);
+  // One that was worked on while the machine had no time for it is declined as well: the next test.
+  const answered = said.filter((message) => reasonOf(message) === 'pair').length;
+  expect(answered).toBeLessThanOrEqual(worked);
+  expect(said.filter((message) => reasonOf(message) === 'limit')).toHaveLength(REQUESTS - answered);
 });
 
 test('an answer that took too long is declined instead of sent', async () => {
