@@ -35,10 +35,12 @@ const commands = {
   'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
   test: (args) => test(args),
-  'lp-replicas': (args) => {
-    // The LP's flows with two replicas behind each; what every replica does on its own account is not asked again.
+  'lp-replicas': async (args) => {
+    // The LP's flows with two replicas behind each; docs/lp-replicas.md says which stories are of one process.
     process.env.FIRMQUOTE_TEST_LP_REPLICAS ??= '2';
-    return test(args.length > 0 ? args : ['quotes', 'settles', 'refusals', 'drift', 'levels'].map((name) => `test/flows/lp-${name}.test.ts`));
+    if (args.length > 0) return test(args);
+    const flows = await test(['books', 'drift', 'failover', 'levels', 'plugin', 'quotes', 'refusals', 'risk', 'settles', 'takers'].map((name) => `test/flows/lp-${name}.test.ts`));
+    return (await run(bin('vitest'), ['run', '--config', 'vitest.faults.config.ts', 'test/faults/reorgs.test.ts'])) || flows;
   },
   ci: () => ci(),
 };

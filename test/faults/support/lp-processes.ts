@@ -16,6 +16,8 @@ import { createPart, type Part } from './process.ts';
 
 export interface LpProcesses {
   chain: TestChain;
+  /** Where `chain`'s USDC can be bridged to, if that was asked for. */
+  there: TestChain | undefined;
   venue: ScriptedVenue;
   /** By the name of the replica. */
   part(replica: string): Part;
@@ -23,6 +25,12 @@ export interface LpProcesses {
   pricing(replica: string): Promise<void>;
   /** Asks once for so many USDC's worth; a trade ready to be taken, or why not. */
   ask(usdc: number, replica: string): Promise<Trade | { declined: string; note: string | undefined }>;
+  /** A quote that bridges so many USDC, ready to be taken. */
+  bridge(usdc: number, replica: string): Promise<Trade>;
+  /** Does this replica act for all of them? */
+  leads(replica: string): Promise<boolean>;
+  /** What the admin door of this replica answers. */
+  admin(replica: string, method: 'GET' | 'POST', path: string): Promise<Record<string, unknown>>;
   /** Asks until all that is left is promised. */
   exhaust(replicas: readonly string[], sizes: () => number): Promise<Trade[]>;
   /** A quote that came some other way. */
@@ -41,24 +49,46 @@ const WETH = 10n ** 18n;
 /** An LP of one: no replica. */
 export const ALONE = '';
 
-export async function startLpProcesses({ chainId, replicas, redisUrl, accounts }: { chainId: number; replicas: readonly string[]; redisUrl?: string; accounts: number }): Promise<LpProcesses> {
+export interface LpProcessesOptions {
+  chainId: number;
+  /** A second chain, to deliver on. */
+  toChainId?: number;
+  replicas: readonly string[];
+  redisUrl?: string;
+  /** The first of the accounts that these tests have to themselves. */
+  accounts: number;
+  /** As of `createPart`. */
+  program?: string;
+}
+
+export async function startLpProcesses({ chainId, toChainId, replicas, redisUrl, accounts, program }: LpProcessesOptions): Promise<LpProcesses> {
   const [owner, operator, taker, keeper] = [account(accounts), account(accounts + 1), account(accounts + 2), account(accounts + 3)];
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-lps-'));
   await chmod(folder, 0o755);
   const [devnet, postgres]: [Devnet, EmbeddedPostgres] = await Promise.all([
-    startDevnet([chainId], { blockTimeSeconds: 1, depth: 1, landingMarginSeconds: 8, proofWindowSeconds: 40 }),
+    startDevnet([chainId, ...(toChainId === undefined ? [] : [toChainId])], { blockTimeSeconds: 1, depth: 1, landingMarginSeconds: 8, proofWindowSeconds: 40 }),
     startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
   ]);
-  const chain = devnet.chains[0] as TestChain;
+  const [chain, there] = devnet.chains as [TestChain, TestChain | undefined];
   for (const { address } of [owner, operator, taker, keeper]) await chain.fund(address, 50_000_000n);
   await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
   await chain.deposit(taker.address, chain.usdc.address, 10_000_000n * USDC);
   await chain.setOperator(owner.address, operator.address);
+  if (there) {
+    await there.fund(owner.address, 50_000n);
+    await there.fund(operator.address);
+    await there.deposit(owner.address, there.usdc.address, 50_000n * USDC);
+    await there.setOperator(owner.address, operator.address);
+    await there.anvil.mine(3);
+  }
   await chain.anvil.mine(3);
-  const venue = await startScriptedVenue([chain.chain]);
-  const { id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens } = chain.chain;
+  const venue = await startScriptedVenue(devnet.chains.map((each) => each.chain));
+  const networks = devnet.chains.map(({ chain: { id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens }, anvil }) => ({
+    id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens, rpcUrls: [anvil.url], timeoutMs: 3_000, maxClockSkewMs: 3_600_000,
+  }));
   const url = await postgres.database('lp');
   const parts = new Map<string, Part>();
+  const admins = new Map<string, string>();
   for (const name of replicas) {
     const [ops, admin] = [await freePort(), await freePort()];
     const config = {
@@ -69,13 +99,13 @@ export async function startLpProcesses({ chainId, replicas, redisUrl, accounts }
       ...(redisUrl !== undefined && { replicas: { redisUrl, name, timeoutMs: 2_000, leadSeconds: 2 } }),
       keys: { operator: { env: 'OPERATOR', development: true } },
       venues: [{ name: 'scripted', url: venue.url, apiKey: { env: 'VENUE_KEY' } }],
-      networks: [{ id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens, rpcUrls: [chain.anvil.url], timeoutMs: 3_000, maxClockSkewMs: 3_600_000 }],
+      networks,
       lp: {
         solver: { id: 'lp', name: 'lp' },
-        chains: [{ chainId: id, account: owner.address, minGas: '0.01', maxHeadAgeMs: 60_000, graceSeconds: 2 }],
+        chains: networks.map(({ id }) => ({ chainId: id, account: owner.address, minGas: '0.01', maxHeadAgeMs: 60_000, graceSeconds: 2 })),
         prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
         assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
-        pairs: [{ base: 'WETH', quote: 'USDC' }],
+        pairs: [{ base: 'WETH', quote: 'USDC' }, ...(there ? [{ base: 'USDC', quote: 'USDC' }] : [])],
         quoting: { validitySeconds: 240, maxValiditySeconds: 600, pointsSeconds: [], claimSeconds: 8, fillMarginSeconds: 2 },
         lease: { aheadSeconds: 4 },
         ...UNLIMITED,
@@ -83,12 +113,14 @@ export async function startLpProcesses({ chainId, replicas, redisUrl, accounts }
     };
     const file = join(folder, `lp-${name}.json`);
     await writeFile(file, JSON.stringify(config));
-    parts.set(name, createPart({ name: `lp ${name}`, opsPort: ops, words: ['lp'], config: async () => file, env: { OPERATOR: operator.privateKey, VENUE_KEY: `fq_test_${'5'.repeat(48)}` } }));
+    parts.set(name, createPart({ name: `lp ${name}`, opsPort: ops, words: ['lp'], config: async () => file, env: { OPERATOR: operator.privateKey, VENUE_KEY: `fq_test_${'5'.repeat(48)}` }, ...(program !== undefined && { program }) }));
+    admins.set(name, `http://127.0.0.1:${admin}`);
   }
 
   const nameOf = (replica: string) => (replica === ALONE ? undefined : replica);
   const self: LpProcesses = {
     chain,
+    there,
     venue,
     operator,
     part(replica) {
@@ -107,6 +139,17 @@ export async function startLpProcesses({ chainId, replicas, redisUrl, accounts }
       if (answer.type === 'quote') return self.trade(answer);
       return { declined: answer.type === 'decline' ? answer.reason : answer.type, note: answer.type === 'decline' ? answer.code : undefined };
     },
+    async bridge(usdc, replica) {
+      if (!there) throw new Error('There is one chain.');
+      const answer = await venue.ask(request({ from: chain.chain, to: there.chain, give: chain.usdc, take: there.usdc, amount: BigInt(usdc) * USDC, taker: taker.address }), nameOf(replica));
+      if (answer.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(answer)}`);
+      return self.trade(answer);
+    },
+    async admin(replica, method, path) {
+      const answer = await fetch(`${admins.get(replica) ?? ''}${path}`, { method, signal: AbortSignal.timeout(20_000) });
+      return (await answer.json()) as Record<string, unknown>;
+    },
+    leads: async (replica) => ((await self.admin(replica, 'GET', '/status')) as { replica: { leads: boolean } | null }).replica?.leads === true,
     async exhaust(from, sizes) {
       const trades: Trade[] = [];
       const done = new Set<string>();

@@ -39,11 +39,13 @@ export interface PartSpec {
   /** Writes its configuration anew and answers with the file. */
   config: () => Promise<string>;
   env: NodeJS.ProcessEnv;
+  /** The script to run; absent: the program with faults in it. */
+  program?: string;
 }
 
 const START_MS = 170_000;
 
-export function createPart({ name, opsPort, words, config, env }: PartSpec): Part {
+export function createPart({ name, opsPort, words, config, env, program = process.env['FIRMQUOTE_FAULT_PROGRAM'] }: PartSpec): Part {
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   let child: ChildProcess | undefined;
   let output = '';
@@ -71,7 +73,6 @@ export function createPart({ name, opsPort, words, config, env }: PartSpec): Par
     opsUrl,
     async start(more = {}, until = 'alive') {
       if (alive()) throw new Error(`${name} is running.`);
-      const program = process.env['FIRMQUOTE_FAULT_PROGRAM'];
       if (program === undefined) throw new Error('The program with faults was not built: see test/faults/support/build.ts.');
       const file = await config();
       // Twice at once would be two processes.
