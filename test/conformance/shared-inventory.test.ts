@@ -212,7 +212,7 @@ test('a server that was restarted is another memory, even where it kept its data
   await expect.poll(() => shared.state().state).toBe('unreachable');
   expect(await shared.promise(one('o1', 1n))).toBeUndefined();
   await expect(shared.join('1', new Map())).rejects.toMatchObject({ code: 'redis_unavailable' });
-  const again = await startRedis(Number(new URL(own.url).port));
+  const again = await startRedis({ port: own.port });
   try {
     const after = await joined(shared, '1', new Map([[1, 6]]));
     expect(after.epoch).not.toBe(before.epoch);

@@ -85,7 +85,7 @@ export async function startGround(): Promise<Ground> {
       line: redisLine,
       lose: () => server.kill(),
       async back() {
-        server = await startRedis(server.port);
+        server = await startRedis({ port: server.port });
       },
     },
     down: new Set(),

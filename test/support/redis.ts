@@ -1,4 +1,4 @@
-/** A real redis-server for a test file, without persistence. */
+/** A real redis-server for a test file; what is in it lasts as long as it does, or longer where a test wants that. */
 
 import { execFileSync } from 'node:child_process';
 import { freePort } from '../../src/adapters/postgres/embedded.ts';
@@ -9,14 +9,15 @@ export interface TestRedis {
   port: number;
   flush(): void;
   stop(): Promise<void>;
-  /** SIGKILL: everything in it is lost. */
+  /** SIGKILL: what it has not written is lost. */
   kill(): Promise<void>;
 }
 
-/** On the port of an earlier one, it is that one started again. */
-export async function startRedis(wanted?: number): Promise<TestRedis> {
+/** On the port of an earlier one, it is that one started again. With a `folder` every command is written there, and read again by the next one. */
+export async function startRedis({ port: wanted, folder }: { port?: number; folder?: string } = {}): Promise<TestRedis> {
   const port = wanted ?? (await freePort());
-  const child = await spawnLeashed('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'], { cwd: '/tmp', graceMs: 2_000 });
+  const kept = folder === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--appendfsync', 'always', '--dir', folder];
+  const child = await spawnLeashed('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', ...kept, '--maxmemory-policy', 'noeviction'], { cwd: '/tmp', graceMs: 2_000 });
   const cli = (...words: string[]) => execFileSync('redis-cli', ['-p', String(port), ...words], { stdio: ['ignore', 'pipe', 'ignore'] }).toString();
   const deadline = performance.now() + 10_000;
   for (;;) {

@@ -163,6 +163,8 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
   const urls = [http.url, ...more.map(({ url }) => url)];
   const balancer: Balancer = more.length > 0 ? await startBalancer(urls) : { url: http.url, stop: async () => {} };
   let turn = 0;
+  /** The database was stopped. */
+  let isCut = false;
   /** Replicas are a moment apart in what they know. */
   async function agree(others: readonly Replica[]): Promise<void> {
     // Whoever has just come introduces itself first, and is told of everything then.
@@ -236,7 +238,8 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       return known;
     },
     async call(method, path, { key, body, raw, headers = {} } = {}) {
-      await agree(more);
+      // They hear of each other through the database.
+      if (!isCut) await agree(more);
       const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
       const response = await fetch((urls[turn++ % urls.length] as string) + path, {
         method,
@@ -249,7 +252,10 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     replica,
     agree,
     databaseUrl: db.url,
-    stopDatabase: () => postgres.stop(),
+    stopDatabase() {
+      isCut = true;
+      return postgres.stop();
+    },
     async stop() {
       await Promise.all(solvers.map((solver) => solver.stop()));
       await balancer.stop();

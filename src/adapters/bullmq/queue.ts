@@ -141,10 +141,8 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     async close() {
       closed = true;
       for (const retry of retries) clearTimeout(retry);
-      // One that does not answer is left without a farewell.
-      const leave = (ends: readonly { close(): Promise<void>; disconnect(): Promise<void> }[]) => Promise.allSettled(ends.map((end) => inTime(end.close()).catch(() => inTime(end.disconnect()))));
-      await leave([...workers]);
-      await leave([...producers.values()]);
+      // One that does not answer is left without a farewell. All at once: a process has ten seconds for everything that it closes.
+      await Promise.allSettled([...workers, ...producers.values()].map((end) => inTime(end.close()).catch(() => inTime(end.disconnect()))));
     },
   };
 }
