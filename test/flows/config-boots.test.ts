@@ -108,7 +108,8 @@ describe('boot', () => {
     const ready = async () => {
       const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined);
       const body = (await answer?.json()) as { ready: boolean; reasons: string[] } | undefined;
-      return body?.reasons.some((reason) => reason.includes('starting')) ? undefined : body;
+      // A busy machine may hold a process up for seconds, which it says too.
+      return body?.reasons.some((reason) => /starting|stood still/.test(reason)) ? undefined : body;
     };
     let body = await ready();
     while (body === undefined) {

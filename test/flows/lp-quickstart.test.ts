@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assertPortsFree, PORTS } from '../../src/apps/demo/layout.ts';
 import { PROGRAM } from '../support/build.ts';
 import { type Running, startFirmquote } from '../support/command.ts';
 import { blocksOf, openShell, ROOT, type Shell } from '../support/page.ts';
@@ -33,6 +34,13 @@ const EXPECTED: readonly { block: string; prints?: RegExp; until?: RegExp }[] = 
   { block: 'lp audit', prints: /pause {2}by cli .*"draining"[\s\S]*reload[\s\S]*beta: - → 0\.6[\s\S]*start {2}by process/ },
 ];
 
+/** The first block of ports from here on that nobody uses: others may run processes on this machine. */
+async function freeBlock(from: number): Promise<number> {
+  const block = Array.from({ length: PORTS }, (_, index) => from + index);
+  const free = await assertPortsFree(block, 0).then(() => true, () => false);
+  return free ? from : freeBlock(from + PORTS);
+}
+
 let folder: string;
 let demo: Running | undefined;
 let lp: Running | undefined;
@@ -42,7 +50,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-quickstart-'));
   // The database user of a root run has to get in.
   await chmod(folder, 0o755);
-  const port = 21_000 + (process.pid % 100) * 60;
+  const port = await freeBlock(21_000 + (process.pid % 100) * 60);
   demo = startFirmquote(['demo', '--data-dir', join(folder, 'data'), '--port', String(port)]);
   await demo.says('ready after');
 }, 300_000);
