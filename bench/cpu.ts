@@ -1,39 +1,47 @@
-/** CPU of this process and of everything it started, by program: what a bench shares its cores with. Linux only; empty elsewhere. */
+/** CPU of this process and of everything it started, by what each is: what a bench shares its cores with. Linux only; empty elsewhere. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Kernel clock ticks are hundredths of a second wherever Linux runs. */
-const TICK_MS = 10;
+const TICK_MICROS = 10_000;
+
+/** Microseconds so far. */
+export type CpuUsed = ReadonlyMap<string, number>;
 
 interface Sample {
   program: string;
   parent: number;
-  ms: number;
+  micros: number;
 }
 
-/** Milliseconds so far; what has ended meanwhile is counted where its parent waited for it. */
-export function cpuByProgram(): Map<string, number> {
+/** What is named by its process id goes by that name; this process is the venue, other Node processes are the load. What has ended meanwhile is counted where its parent waited for it. */
+export function cpuUsed(names: ReadonlyMap<number, string> = new Map()): CpuUsed {
   const all = new Map<number, Sample>();
   for (const name of list()) {
     try {
       const text = readFileSync(`/proc/${name}/stat`, 'utf8');
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
       const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);
-      all.set(Number(name), { program: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')), parent: Number(fields[1]), ms: ticks * TICK_MS });
+      all.set(Number(name), { program: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')).toLowerCase(), parent: Number(fields[1]), micros: ticks * TICK_MICROS });
     } catch {
       // It ended while it was looked at.
     }
   }
-  const sums = new Map<string, number>();
-  for (const [id, { program, ms }] of all) if (isOurs(all, id)) sums.set(program, (sums.get(program) ?? 0) + ms);
-  return sums;
+  const used = new Map<string, number>();
+  for (const [id, { program, micros }] of all) {
+    if (!isOurs(all, id) || program === 'sh') continue;
+    const name = names.get(id) ?? (id === process.pid ? 'venue' : /^(?:node|mainthread)/.test(program) ? 'load' : program);
+    used.set(name, (used.get(name) ?? 0) + micros);
+  }
+  return used;
 }
 
-/** What each program took between two samples, milliseconds per unit of work. */
-export function cpuPer(units: number, before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): Record<string, number> {
-  const each = [...after].map(([program, ms]) => [program, Number(((ms - (before.get(program) ?? 0)) / units).toFixed(2))] as const);
-  return Object.fromEntries(each.filter(([, ms]) => ms > 0));
+/** What each took between two samples, whole microseconds per unit of work. */
+export function cpuPer(units: number, before: CpuUsed, after: CpuUsed): Record<string, number> {
+  return Object.fromEntries([...after].map(([name, micros]) => [name, Math.round((micros - (before.get(name) ?? 0)) / Math.max(1, units))]));
 }
+
+export const showCpu = (cpu: Record<string, number>): string => Object.entries(cpu).map(([name, micros]) => `${name} ${micros}`).join(', ');
 
 function list(): string[] {
   try {

@@ -8,8 +8,9 @@
 import { cpus } from 'node:os';
 import { createMetrics } from '../src/adapters/prometheus/metrics.ts';
 import { startTestVenue } from '../test/support/venue.ts';
-import { cpuByProcess, cpuPerUnit, showCpu, showStatuses, table } from './load.ts';
-import { fundQuoteLoad, type QuoteFigures, startQuoteLoad } from './quote-load.ts';
+import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
+import { showStatuses, table } from './load.ts';
+import { fundQuoteLoad, type QuoteFigures, startQuoteLoad, targetOf } from './quote-load.ts';
 
 /** LPs, and the requests a second that the LPs' own process can answer beside the venue. */
 const STEPS = [
@@ -23,11 +24,11 @@ const v = await startTestVenue({ metrics: createMetrics(), rates: { quotesPerSec
 await fundQuoteLoad(v);
 const rows: (QuoteFigures & { lps: number; cpu: Record<string, number>; venueMicrosPerLp: number })[] = [];
 for (const { lps, rates } of STEPS) {
-  const load = await startQuoteLoad(v, lps);
+  const load = await startQuoteLoad(await targetOf(v), lps);
   for (const rate of rates) {
-    const before = cpuByProcess();
+    const before = cpuUsed();
     const figures = await load.run(rate, SECONDS);
-    const cpu = cpuPerUnit(before, figures.statuses[200] ?? 0);
+    const cpu = cpuPer(figures.statuses[200] ?? 0, before, cpuUsed());
     rows.push({ ...figures, lps, cpu, venueMicrosPerLp: Math.round((cpu['venue'] ?? 0) / lps) });
   }
   load.stop();

@@ -11,20 +11,11 @@
 
 import { spawn } from 'node:child_process';
 import { Agent, request } from 'node:http';
-import { mkdir } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { resolve } from 'node:path';
 import { startHttp } from '../src/adapters/http/server.ts';
-import { startEmbeddedPostgres } from '../src/adapters/postgres/embedded.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
-import { VENUE_MIGRATIONS } from '../src/adapters/postgres/migrations/venue.ts';
-import { connectDatabase } from '../src/adapters/postgres/pool.ts';
 import { createPostgresBus } from '../src/adapters/postgres/bus.ts';
-import { seedPeople, seedTrades } from '../src/adapters/postgres/trade-seed.ts';
-import { createVenueStore } from '../src/adapters/postgres/venue-store.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { systemRandom } from '../src/adapters/system/random.ts';
-import type { Chain } from '../src/domain/chain.ts';
 import type { Route } from '../src/ports/http.ts';
 import { createAdmission } from '../src/venue/admission.ts';
 import { createGate } from '../src/venue/gate.ts';
@@ -35,34 +26,16 @@ import { tradesRoute } from '../src/venue/routes/trades.ts';
 import { createScreening } from '../src/venue/screening.ts';
 import { createHistory } from '../src/venue/trades/history.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
+import { openSeeded, SEEDED_CHAINS, SEEDED_DAYS } from './seeded.ts';
 
 const ROWS = option('rows', 1_000_000);
 const RUNS = option('runs', 200);
-const DIR = resolve(process.argv.find((word) => word.startsWith('--dir='))?.slice(6) ?? 'data/bench-history');
-const DAYS = 180;
+const DIR = process.argv.find((word) => word.startsWith('--dir='))?.slice(6) ?? 'data/bench-history';
 const WARM_UP = 5;
 const LONGEST_TOTAL = 10_000;
 
-const token = (n: number, symbol: string, decimals: number) => ({ address: `0x${String(n).repeat(40)}` as const, symbol, name: symbol, decimals, eip3009: null, priceSymbol: symbol });
-const chain = (id: number, slug: string): Chain => ({ id, slug, sandbox: true, escrow: `0x${'e'.repeat(40)}`, oracle: `0x${'0a'.repeat(20)}`, permit2: `0x${'0b'.repeat(20)}`, depth: 1, blockTimeMs: 1_000, tokens: [token(1, 'USD', 6), token(2, 'ETH', 18)], landingMarginSeconds: 20, proofWindowSeconds: 60 });
-const chains = [chain(1, 'one'), chain(2, 'two'), chain(3, 'three')];
-
-await mkdir(DIR, { recursive: true });
-const server = await startEmbeddedPostgres({ dataDir: DIR, log: silentLog, settings: { synchronous_commit: 'off', max_wal_size: '4GB' } });
-const db = connectDatabase({ url: await server.database('venue'), schema: 'venue', log: silentLog });
-await migrate(db, VENUE_MIGRATIONS);
-const store = createVenueStore(db);
-await store.putWorkspace({ id: 'w1', name: 'Bench', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
-const { lps, members } = await seedPeople(db, 'w1');
-const [{ n: have } = { n: 0 }] = await db.query<{ n: number }>('select count(*) as n from trade');
-if (have < ROWS) {
-  const startedMs = Date.now();
-  await seedTrades(db, { book: { workspaceId: 'w1', mode: 'test' }, rows: ROWS - have, seed: have + 1, chains, lps, members, untilMs: Date.now(), days: DAYS, usd: { USD: 1, ETH: 2_500 } }, (done) => {
-    if (done % 50_000 === 0) console.error(`${done} trades after ${Math.round((Date.now() - startedMs) / 1000)} s`);
-  });
-}
-// As autovacuum would have left it: a migration or a fill of minutes ago has not been cleaned up after yet.
-await db.query('vacuum analyze');
+const { db, store, stop } = await openSeeded(DIR, ROWS);
+const chains = SEEDED_CHAINS;
 const [span] = await db.query<{ first: number; last: number; n: number }>('select min(created_at_ms) as first, max(created_at_ms) as last, count(*) as n from trade');
 if (!span) throw new Error('no trades');
 
@@ -86,7 +59,7 @@ const queries: Record<string, string> = {
   'created after': `createdAfter=${iso(0.5)}`,
   'created before': `createdBefore=${iso(0.5)}`,
   'created within': `createdAfter=${iso(0.31)}&createdBefore=${iso(0.62)}`,
-  'created within an hour': `createdAfter=${iso(0.5)}&createdBefore=${iso(0.5 + 1 / (DAYS * 24))}`,
+  'created within an hour': `createdAfter=${iso(0.5)}&createdBefore=${iso(0.5 + 1 / (SEEDED_DAYS * 24))}`,
   member: 'member=person%203',
   'member, none': 'member=nobody',
   lp: 'lp=maker%202',
@@ -138,8 +111,7 @@ for (let run = 0; run < RUNS; run += 1) empty.push((await time('nothing', ''))[0
 const exported = await exportAll();
 await http.close();
 await keyring.stop();
-await db.close();
-await server.stop();
+await stop();
 agent.destroy();
 const slowest = Object.entries(p99Ms).sort(([, a], [, b]) => b - a)[0];
 console.log(

@@ -1,6 +1,6 @@
-/** What the load benches share: an open loop that never waits for answers, a lean HTTP client, percentiles, and the CPU of every process by name. */
+/** What the load benches share: an open loop that never waits for answers, a lean HTTP client, percentiles, and tables. */
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { connect, type Socket } from 'node:net';
 
@@ -147,53 +147,12 @@ export function at(sorted: readonly number[], share: number): number {
   return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
 }
 
-/** Microseconds of CPU that each process below this one has used so far, by program; empty where there is no /proc. This process is `venue`. */
-export function cpuByProcess(): Map<string, number> {
-  const used = new Map<string, number>();
-  let names: string[];
-  try {
-    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return used;
-  }
-  const processes = new Map<number, { parent: number; name: string; micros: number }>();
-  for (const name of names) {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const end = stat.lastIndexOf(')');
-      const fields = stat.slice(end + 2).split(' ');
-      processes.set(Number(name), { parent: Number(fields[1]), name: stat.slice(stat.indexOf('(') + 1, end), micros: (Number(fields[11]) + Number(fields[12])) * 10_000 });
-    } catch {
-      // It has ended since.
-    }
-  }
-  for (const [pid, { name, micros }] of processes) {
-    if (!isOurs(pid, processes)) continue;
-    if (name === 'sh') continue;
-    const label = pid === process.pid ? 'venue' : /^(?:node|MainThread)/.test(name) ? 'load' : name.toLowerCase();
-    used.set(label, (used.get(label) ?? 0) + micros);
-  }
-  return used;
-}
-
-function isOurs(pid: number, processes: ReadonlyMap<number, { parent: number }>): boolean {
-  for (let at: number | undefined = pid; at; at = processes.get(at)?.parent) if (at === process.pid) return true;
-  return false;
-}
-
-/** What was used since, per unit of work, in whole microseconds. */
-export function cpuPerUnit(before: ReadonlyMap<string, number>, units: number): Record<string, number> {
-  return Object.fromEntries([...cpuByProcess()].map(([name, micros]) => [name, Math.round((micros - (before.get(name) ?? 0)) / Math.max(1, units))]));
-}
-
 /** Columns as wide as what stands in them. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const lines = [head, ...rows].map((row) => row.map(String));
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines.map((line) => line.map((word, column) => (column === 0 ? word.padEnd(widths[column] ?? 0) : word.padStart(widths[column] ?? 0))).join('   ')).join('\n');
 }
-
-export const showCpu = (cpu: Record<string, number>): string => Object.entries(cpu).map(([name, micros]) => `${name} ${micros}`).join(', ');
 
 export const showStatuses = (statuses: Record<number, number>): string => Object.entries(statuses).map(([status, count]) => `${count}x${status}`).join(' ');
 

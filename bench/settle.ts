@@ -22,7 +22,8 @@ import { account, startDevnet, type TestChain } from '../test/support/devnet.ts'
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
 import { makeTrade } from '../test/support/trade.ts';
-import { cpuByProgram, cpuPer } from './cpu.ts';
+import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
+import { table } from './load.ts';
 
 const { values: asked, positionals } = parseArgs({ allowPositionals: true, options: { lanes: { type: 'string', default: '1' }, single: { type: 'boolean', default: false } } });
 const perSecond = Number(positionals[0] ?? 100);
@@ -58,7 +59,7 @@ await advancer.start();
 
 const trades = Array.from({ length: total }, () => makeTrade({ origin: c, taker, lps: [{ account: lp }], inputAmount: 1_000_000n, outputAmount: 10n ** 15n, validForSeconds: 600 }));
 const ceiling = await ceilingOfTheChain(2_000);
-const cpuBefore = cpuByProgram();
+const cpuBefore = cpuUsed();
 const startedMs = performance.now();
 let next = 0;
 /** Wake-ups that the queue did not take in time: news and the sweep do without. */
@@ -79,7 +80,7 @@ for (let settled = 0; settled < total; ) {
   await new Promise((done) => setTimeout(done, 200));
 }
 const tookSeconds = (performance.now() - startedMs) / 1_000;
-const cpu = cpuPer(total, cpuBefore, cpuByProgram());
+const cpu = cpuPer(total, cpuBefore, cpuUsed());
 const rows = await db.query<{ ms: number }>("select max(f.recorded_at_ms) - min(f.recorded_at_ms) as ms from order_fact f group by f.order_id order by ms");
 const at = (share: number) => Number(rows[Math.min(rows.length - 1, Math.floor(rows.length * share))]?.ms);
 const hashes = await txDb.query<{ hash: string }>("select encode(mined_hash, 'hex') as hash from tx_slot where state = 'mined'");
@@ -92,12 +93,23 @@ await queue.close();
 await bus.close();
 await devnet.stop();
 await postgres.stop();
+const settledPerSecond = Number((total / tookSeconds).toFixed(1));
+console.log(
+  table(
+    ['', 'settled/s', 'p50 ms', 'p99 ms', 'transactions', 'gas each', 'CPU us each'],
+    [
+      [`${perSecond}/s offered for ${seconds} s`, settledPerSecond, at(0.5), at(0.99), hashes.length, Number(gas / BigInt(total)), showCpu(cpu)],
+      ['gate', '>= 80', '<= 2000', '', '', '', ''],
+      ["anvil's own transfers", ceiling, '', '', '', '', ''],
+    ],
+  ),
+);
 console.log(
   JSON.stringify({
     bench: 'settle',
     lanes: relayers.length,
     offeredPerSecond: perSecond,
-    settledPerSecond: Number((total / tookSeconds).toFixed(1)),
+    settledPerSecond,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
     p50Blocks: Number((at(0.5) / 1_000).toFixed(2)),
@@ -105,7 +117,7 @@ console.log(
     transactions: hashes.length,
     unwoken,
     gasPerOrder: Number(gas / BigInt(total)),
-    cpuMsPerOrder: cpu,
+    cpuMicrosPerOrder: cpu,
     bareTransactionsPerSecond: ceiling,
     machine: { cores: cpus().length, model: cpus()[0]?.model ?? '', node: process.version },
   }),

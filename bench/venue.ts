@@ -13,8 +13,9 @@ import type { Hex } from '../src/domain/hex.ts';
 import { keccakText } from '../src/domain/keccak.ts';
 import { account } from '../test/support/devnet.ts';
 import { startTestVenue } from '../test/support/venue.ts';
-import { cpuByProcess, cpuPerUnit, profiled, showCpu, showStatuses, table } from './load.ts';
-import { fundQuoteLoad, type QuoteFigures, startQuoteLoad } from './quote-load.ts';
+import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
+import { profiled, showStatuses, table } from './load.ts';
+import { fundQuoteLoad, type QuoteFigures, startQuoteLoad, targetOf } from './quote-load.ts';
 
 const GATE = 800;
 const RATES = [100, 200, 400, GATE, 3 * GATE] as const;
@@ -23,12 +24,12 @@ const SECONDS = Number(process.argv.find((word) => word.startsWith('--seconds=')
 
 const v = await startTestVenue({ metrics: createMetrics(), rates: { quotesPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 }, admission: { shedAtLagMs: 40 } });
 await fundQuoteLoad(v);
-const load = await startQuoteLoad(v, LPS);
+const load = await startQuoteLoad(await targetOf(v), LPS);
 const rows: (QuoteFigures & { cpu: Record<string, number> })[] = [];
 for (const rate of RATES) {
-  const before = cpuByProcess();
+  const before = cpuUsed();
   const figures = await (rate === GATE ? profiled(() => load.run(rate, SECONDS)) : load.run(rate, SECONDS));
-  rows.push({ ...figures, cpu: cpuPerUnit(before, figures.statuses[200] ?? 0) });
+  rows.push({ ...figures, cpu: cpuPer(figures.statuses[200] ?? 0, before, cpuUsed()) });
   console.error(`${rate}/s offered: ${figures.perSecond}/s answered`);
 }
 load.stop();

@@ -15,7 +15,8 @@ import { EVENTS_PATH } from '../src/protocol/events.ts';
 import { account } from '../test/support/devnet.ts';
 import { makeTrade } from '../test/support/trade.ts';
 import { startTestVenue } from '../test/support/venue.ts';
-import { at, cpuByProcess, cpuPerUnit, showCpu, table } from './load.ts';
+import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
+import { at, table } from './load.ts';
 
 const number = (name: string, otherwise: number) => Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? otherwise);
 const [SECONDS, IDLE, SLOW] = [number('seconds', 10), number('idle', 2_000), number('slow', 500)];
@@ -75,13 +76,13 @@ async function measure(): Promise<void> {
   await settle();
   await say('reset');
   rss = 0;
-  const before = cpuByProcess();
+  const before = cpuUsed();
   const startedMs = performance.now();
   const accepted = await accept(SECONDS);
   const tookSeconds = (performance.now() - startedMs) / 1_000;
   await settle();
   const crowd = await say<Counted>('count');
-  const cpu = cpuPerUnit(before, accepted);
+  const cpu = cpuPer(accepted, before, cpuUsed());
   const crowdRss = rss;
 
   await say({ slow: { url: v.url, keys: Array.from({ length: SLOW }, () => activeKeys[0] as string) } });

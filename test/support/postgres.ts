@@ -23,12 +23,16 @@ export async function startTestPostgres(settings: Record<string, string> = { fsy
   const dataDir = await mkdtemp(join(tmpdir(), 'firmquote-pg-'));
   // The database user of a root run has to get in.
   await chmod(dataDir, 0o755);
-  const server = await startEmbeddedPostgres({ dataDir, log: silentLog, settings });
+  return onServer(await startEmbeddedPostgres({ dataDir, log: silentLog, settings }), () => rm(dataDir, { recursive: true, force: true }));
+}
+
+/** On a server of the caller's; `clean` is done once it has stopped. */
+export function onServer(server: EmbeddedPostgres, clean: () => Promise<void>, standard = 'test'): TestPostgres {
   const open: Database[] = [];
   return {
     server,
     url: server.url,
-    async database(schema, migrations, name = 'test') {
+    async database(schema, migrations, name = standard) {
       const db = connectDatabase({ url: await server.database(name), schema, log: silentLog });
       open.push(db);
       await migrate(db, migrations);
@@ -37,7 +41,7 @@ export async function startTestPostgres(settings: Record<string, string> = { fsy
     async stop() {
       await Promise.all(open.map((db) => db.close().catch(() => {})));
       await server.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      await clean();
     },
   };
 }

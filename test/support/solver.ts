@@ -52,8 +52,8 @@ export interface ScriptedSolver {
 /** The key is in this process, so the promise never is one. */
 const sign = (who: TestAccount, digest: Hex): Hex => who.signer.sign(digest) as Hex;
 
-/** A link to each replica behind the address; what all of them tell is heard once. */
-export async function startSolver(url: string, spec: SolverSpec): Promise<ScriptedSolver> {
+/** A link to each replica behind the address, or to each address; what all of them tell is heard once. */
+export async function startSolver(url: string | readonly string[], spec: SolverSpec): Promise<ScriptedSolver> {
   const received: FromVenue[] = [];
   const said: FromSolver[] = [];
   const waiting: { type: string; which: (message: never) => boolean; resolve: (message: never) => void }[] = [];
@@ -61,7 +61,7 @@ export async function startSolver(url: string, spec: SolverSpec): Promise<Script
   const heard = new Map<string, number>();
   /** Where a request came from, its answers go. */
   const askedBy = new Map<string, Line>();
-  const lines = await Promise.all(replicasAt(url).map((replica) => openLine(replica, spec, hear, said)));
+  const lines = await Promise.all((typeof url === 'string' ? replicasAt(url) : url).map((replica) => openLine(replica, spec, hear, said)));
 
   function hear(line: Line, text: string): void {
     const read = readFromVenue(text);

@@ -86,6 +86,8 @@ export interface Surroundings {
   /** Beside USDC and WETH. */
   moreTokens?: number;
   fsync?: boolean;
+  /** One that stands already, with whatever is in it. */
+  postgres?: TestPostgres;
   /** What the venue sees of a chain: the real one, slower or failing where a test says so. */
   seen?: (port: ChainPort) => ChainPort;
   /** Made once the chains stand. */
@@ -98,8 +100,8 @@ export interface Surroundings {
 }
 
 export async function startTestVenue(options: Partial<VenueOptions> & Surroundings = {}): Promise<TestVenue> {
-  const { chainIds = [31_401], landingMarginSeconds, moreTokens = 0, fsync = false, seen = (port) => port, routeVenues = async () => [], screeners = [], log = silentLog, metrics = silentMetrics, http = {}, ...venueOptions } = options;
-  const [devnet, postgres] = await Promise.all([startDevnet(chainIds, { moreTokens, ...(landingMarginSeconds !== undefined && { landingMarginSeconds }) }), startTestPostgres(fsync ? {} : undefined)]);
+  const { chainIds = [31_401], landingMarginSeconds, moreTokens = 0, fsync = false, postgres: given, seen = (port) => port, routeVenues = async () => [], screeners = [], log = silentLog, metrics = silentMetrics, http = {}, ...venueOptions } = options;
+  const [devnet, postgres] = await Promise.all([startDevnet(chainIds, { moreTokens, ...(landingMarginSeconds !== undefined && { landingMarginSeconds }) }), given ?? startTestPostgres(fsync ? {} : undefined)]);
   return assemble(devnet, postgres, venueOptions, { seen, routeVenues, screeners, log, metrics, http });
 }
 

@@ -1,6 +1,8 @@
 /** One process of the world under fault: killed, frozen, thawed and started again by name, and never outliving the test. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
 
 export interface Part {
   readonly name: string;
@@ -125,4 +127,16 @@ export function createPart({ name, opsPort, words, config, env, program = proces
     said: () => output.slice(born),
     ready,
   };
+}
+
+/** A port that stays ours while its process is dead: from below those that the system hands out by itself. */
+export async function steadyPort(): Promise<number> {
+  for (;;) {
+    const port = 12_000 + (randomBytes(2).readUInt16BE() % 18_000);
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createServer().once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
 }

@@ -6,7 +6,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectDatabase, type Database } from '../../../src/adapters/postgres/pool.ts';
@@ -24,7 +23,7 @@ import { account, ATTESTERS, type Devnet, startDevnet, type TestAccount } from '
 import { silentLog } from '../../support/silent.ts';
 import { UNLIMITED } from '../../support/unlimited.ts';
 import { createClient, type Client, type ClientEntry, patiently } from './client.ts';
-import { createPart, type Part } from './process.ts';
+import { createPart, type Part, steadyPort } from './process.ts';
 
 export type VenueRole = 'api' | 'worker' | 'all';
 export type Config = Record<string, unknown>;
@@ -276,16 +275,4 @@ const baseOf = ({ url }: EmbeddedPostgres) => url.slice(0, url.lastIndexOf('/'))
 
 function chainSection({ id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens }: Chain) {
   return { id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens };
-}
-
-/** A port that stays ours while its process is dead: from below those that the system hands out by itself. */
-async function steadyPort(): Promise<number> {
-  for (;;) {
-    const port = 12_000 + (randomBytes(2).readUInt16BE() % 18_000);
-    const free = await new Promise<boolean>((resolve) => {
-      const probe = createServer().once('error', () => resolve(false));
-      probe.listen(port, HOST, () => probe.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
 }
