@@ -15,6 +15,8 @@ import { type Trouble, troubles } from './troubles.ts';
 import { brokenForGood, brokenNow, couldNotStart, endsOf, openOrders, watchLogs } from './verdict.ts';
 import { type Vitals, watchVitals } from './vitals.ts';
 
+/** Of the orders that takers try: below this share the run proves nothing, however clean. */
+const LEAST_ACCEPTED = 0.25;
 const TROUBLE_EVERY_S = 20;
 const LOOK_EVERY_S = 10;
 /** After traffic has ended every order has had its time to expire, and the margin. */
@@ -210,6 +212,7 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
   const { frames, broken } = await streams.state();
   await streams.stop();
   const { quotes, orders, why } = traffic.counts;
+  if (orders.accepted < orders.tried * LEAST_ACCEPTED) found([`traffic: of ${orders.tried} orders ${orders.accepted} were accepted, too few to prove anything (see why); a busy machine has to be asked for less: --quotes, --orders, --streams`]);
   const perSecond = (n: number) => Math.round((n / trafficS) * 10) / 10;
   return {
     notJudged: health.notJudged,
