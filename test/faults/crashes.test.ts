@@ -151,7 +151,11 @@ test('F12: the database dies while an order commits: nobody knows whether it has
       await world.startDatabase();
       const [before] = await patiently(async () => ordersOf(prepared).catch(() => undefined));
       expect(before !== undefined).toBe(committed);
-      if (committed) expect(await client.submit(await client.prepare(), key)).toMatchObject(REUSED);
+      if (committed) {
+        const other = await client.prepare();
+        // A venue whose database is just back may have no room yet.
+        expect(await patiently(async () => client.submit(other, key).then((answer) => (answer?.status === 503 ? undefined : answer)))).toMatchObject(REUSED);
+      }
       const id = await client.insist(prepared, key);
       expect(await ordersOf(prepared)).toEqual([id]);
       if (committed) expect(id).toBe(before);
