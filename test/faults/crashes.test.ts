@@ -147,7 +147,7 @@ test('F12: the database dies while an order commits: nobody knows whether it has
       await world.killDatabase();
       proxy.cut();
       proxy.set({ kind: 'pass' });
-      expect((await said)?.status).toBe(503);
+      expect((await said)?.status, world.venue().said().slice(-4_000)).toBe(503);
       await world.startDatabase();
       const [before] = await patiently(async () => ordersOf(prepared).catch(() => undefined));
       expect(before !== undefined).toBe(committed);
