@@ -139,7 +139,8 @@ test('F12: the database dies while an order commits: nobody knows whether it has
       const first = await doomed({ HOLD_AT: 'before_commit:2' }, 'F12');
       const warm = await client.insist(first, `${key}-first`);
       const prepared = await client.prepare();
-      const said = client.submit(prepared, key);
+      // A database is killed meanwhile, which takes a busy machine its time.
+      const said = client.submit(prepared, key, 100_000);
       await world.venue().says('reached before_commit');
       proxy.set({ kind: 'half_open', stopped: committed ? 'down' : 'up' });
       world.venue().release();

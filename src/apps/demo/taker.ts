@@ -62,17 +62,18 @@ export type QuoteAnswer = z.infer<typeof zQuoteResponse>;
 export type Taker = ReturnType<typeof createTaker>;
 
 const MAX_PREFLIGHTS = 5;
+const ANSWER_MS = 15_000;
 
 export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcUrls }: TakerOptions) {
   const owner: PrivateKeyAccount = privateKeyToAccount(privateKey);
   const address = (contractWallet ?? owner.address).toLowerCase() as Address;
 
-  async function call(method: 'GET' | 'POST', path: string, body?: unknown, headers: Record<string, string> = {}): Promise<HttpAnswer> {
+  async function call(method: 'GET' | 'POST', path: string, body?: unknown, headers: Record<string, string> = {}, timeoutMs = ANSWER_MS): Promise<HttpAnswer> {
     const response = await fetch(`${venueUrl}${path}`, {
       method,
       headers: { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(15_000),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
     return { status: response.status, text, json: text.startsWith('{') || text.startsWith('[') ? (JSON.parse(text) as unknown) : undefined };
@@ -141,7 +142,7 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
     return submission;
   }
 
-  const post = (submission: unknown, idempotencyKey?: string): Promise<HttpAnswer> => call('POST', '/api/v1/rfq/orders', submission, idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey });
+  const post = (submission: unknown, idempotencyKey?: string, timeoutMs?: number): Promise<HttpAnswer> => call('POST', '/api/v1/rfq/orders', submission, idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }, timeoutMs);
   const submit = (submission: Submission, idempotencyKey?: string) => ok(zOrder, post(submission, idempotencyKey));
 
   /** Polls until the order is settled or failed, or the time is up. The venue may be away for a while. */

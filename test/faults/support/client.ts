@@ -25,8 +25,8 @@ export interface Client {
   taker: Taker;
   /** A quote for USDC on the first of these chains against WETH on the second, signed and ready to be submitted. Asks until there is one. */
   prepare(trade?: { from?: TestChain; to?: TestChain; usdc?: bigint }): Promise<Prepared>;
-  /** One POST. undefined: no answer came. */
-  submit(prepared: Prepared, key: string | null): Promise<HttpAnswer | undefined>;
+  /** One POST. undefined: no answer came, within a quarter of a minute unless it is said how long to wait. */
+  submit(prepared: Prepared, key: string | null, timeoutMs?: number): Promise<HttpAnswer | undefined>;
   /** Under the same key until the venue says 200 or 422. undefined: refused for good. */
   insist(prepared: Prepared, key: string): Promise<string | undefined>;
   /** Asks until the order is settled, or failed with nothing of it left in escrow. */
@@ -69,10 +69,10 @@ export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOp
   const note = (entry: ClientEntry extends infer E ? (E extends ClientEntry ? Omit<E, 'atMs' | 'taker'> : never) : never) => void log.push({ ...entry, atMs: Date.now(), taker: wallet.address } as ClientEntry);
   const [home] = chains as [TestChain];
 
-  async function submit({ candidate, submission }: Prepared, key: string | null): Promise<HttpAnswer | undefined> {
+  async function submit({ candidate, submission }: Prepared, key: string | null, timeoutMs?: number): Promise<HttpAnswer | undefined> {
     note({ kind: 'submitted', key, candidate });
     try {
-      const answer = await taker.post(submission, key ?? undefined);
+      const answer = await taker.post(submission, key ?? undefined, timeoutMs);
       note({ kind: 'answered', key, quoteId: candidate.quoteId, status: answer.status, text: answer.text });
       return answer;
     } catch (error) {
