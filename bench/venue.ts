@@ -37,6 +37,7 @@ const recoverMicros = recoveries();
 await v.stop();
 
 const shown = rows.map((row) => [`${row.offered}/s`, row.perSecond, row.p50Ms, row.p99Ms, row.maxMs, row.candidates, showStatuses(row.statuses), row.refusalP99Ms, showCpu(row.cpu)]);
+shown.push(['gate', `>= ${GATE}`, '< 10', '< 50', '', LPS, `${3 * GATE}/s: 429, 503, never wrong`, '', '']);
 console.log(table(['offered', 'answered/s', 'p50 ms', 'p99 ms', 'max ms', 'candidates', 'answers', 'refusal p99 ms', 'CPU us per quote'], shown));
 console.log(`ceiling: ${LPS} signature recoveries take ${LPS * recoverMicros} us of CPU, ${Math.round(1e6 / (LPS * recoverMicros))} requests a second on one core`);
 const gate = rows.find(({ offered }) => offered === GATE) as (typeof rows)[number];

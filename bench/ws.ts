@@ -109,6 +109,7 @@ async function measure(): Promise<void> {
       [
         [`${IDLE} idle, ${ACTIVE} reading`, eventsPerSecond, crowd.events, crowd.p50Ms, crowd.p99Ms, crowd.open, mb(crowdRss), showCpu(cpu)],
         [`and ${SLOW} that do not read`, '', after.events, after.p50Ms, after.p99Ms, after.open, mb(rss), ''],
+        ['gate', 200, '', '', '< 250', IDLE, '< 512', ''],
       ],
     ),
   );

@@ -111,17 +111,21 @@ describe('boot', () => {
       // A busy machine may hold a process up for seconds, which it says too.
       return body?.reasons.some((reason) => /starting|stood still/.test(reason)) ? undefined : body;
     };
-    let body = await ready();
-    while (body === undefined) {
-      if (running.child.exitCode !== null) throw new Error(running.output());
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      body = await ready();
+    try {
+      let body = await ready();
+      while (body === undefined) {
+        if (running.child.exitCode !== null) throw new Error(running.output());
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        body = await ready();
+      }
+      // An LP has reasons left: nobody named its operator, and its prices come from exchanges that a test does not call.
+      if (app !== 'lp') expect(body).toEqual({ ready: true, reasons: [] });
+      else expect(body.reasons).toEqual(expect.arrayContaining([expect.stringMatching(/operator/)]));
+      expect([await running.stop(), running.output()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
+      // The LP's example names oracles that no development chain has, and says so.
+      if (app !== 'lp') expect(running.output()).not.toContain('"level":"error"');
+    } finally {
+      if (running.child.exitCode === null) running.child.kill('SIGKILL');
     }
-    // An LP has reasons left: nobody named its operator, and its prices come from exchanges that a test does not call.
-    if (app !== 'lp') expect(body).toEqual({ ready: true, reasons: [] });
-    else expect(body.reasons).toEqual(expect.arrayContaining([expect.stringMatching(/operator/)]));
-    expect([await running.stop(), running.output()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
-    // The LP's example names oracles that no development chain has, and says so.
-    if (app !== 'lp') expect(running.output()).not.toContain('"level":"error"');
   });
 });
