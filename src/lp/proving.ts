@@ -39,10 +39,16 @@ export function createProving({ proofs, voices, chains, clock }: ProvingDeps, { 
   let lookedMs: number | undefined;
 
   const oracleOf = ({ id, oracle }: Chain): OracleRef => ({ chainId: id, oracle });
-  const probe = async (origin: Chain): Promise<void> => {
+  const probing = new Map<number, Promise<void>>();
+
+  /** Of many orders that want to know in one moment, one asks. */
+  function probe(origin: Chain): Promise<void> {
     const remote = [...chains.values()].find(({ id }) => id !== origin.id);
-    if (remote) await voices?.look(oracleOf(origin), { remoteChainId: BigInt(remote.id), application: addressToBytes32(remote.escrow) });
-  };
+    if (remote === undefined || voices === undefined) return Promise.resolve();
+    const asked = probing.get(origin.id) ?? voices.look(oracleOf(origin), { remoteChainId: BigInt(remote.id), application: addressToBytes32(remote.escrow) }).finally(() => probing.delete(origin.id));
+    probing.set(origin.id, asked);
+    return asked;
+  }
 
   function measure(): void {
     const nowMs = clock.monotonicMs();
