@@ -124,6 +124,8 @@ test('past its time an unmined intent gives its nonce to a no-op and is void; it
   await c.anvil.rpc('anvil_dropTransaction', [hashes[0]]);
   await c.anvil.advance(10);
   await expect.poll(async () => (await transactor.status('late'))?.hashes.length, { timeout: 40_000 }).toBe(2);
+  // Written down first, sent after.
+  await expect.poll(() => c.port.transactionCount(signer.address, 'pending')).toBe(1);
   await c.anvil.mine();
   expect(await settled(transactor, 'late')).toMatchObject({ state: 'void' });
   expect(await c.port.transactionCount(signer.address, 'latest')).toBe(1);
