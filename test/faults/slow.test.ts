@@ -65,7 +65,8 @@ test('a database that takes its time: submissions wait for it, quotes do not', a
     }),
   );
   let quotes = 0;
-  while (waiting === prepared.length) {
+  // A key may hold so many live quotes and no more.
+  while (waiting === prepared.length && quotes < 20) {
     const { quotes: found } = await client.taker.quote({ input: { asset: asset(home.usdc.address), amount: '100000000' }, output: { asset: asset(home.weth.address) } });
     expect(found.length).toBeGreaterThan(0);
     if (waiting === prepared.length) quotes += 1;
