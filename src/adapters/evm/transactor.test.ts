@@ -193,6 +193,42 @@ test('a block that came while the lease had lapsed is looked at once the lease i
   expect(await settled(transactor, 'overlooked')).toMatchObject({ state: 'mined' });
 });
 
+test('so is a block that came while the lease had lapsed for a moment only, between the asking for more of it and the answer', async () => {
+  const signer = await newSigner();
+  await c.anvil.rpc('evm_setAutomine', [false]);
+  let nowMs = 1_000_000;
+  let renew = () => {};
+  let answer = () => {};
+  let slow: Promise<void> = Promise.resolve();
+  const held: TxStore = {
+    ...store,
+    async renewSigner(holder, leaseMs) {
+      const renewed = await store.renewSigner(holder, leaseMs);
+      await slow;
+      return renewed;
+    },
+  };
+  const clock = { ...systemClock, monotonicMs: () => nowMs, after: (_ms: number, run: () => void) => ((renew = run), () => {}) };
+  const transactor = createTransactor({ chain: c.port, store: held, signer: signer.signer, clock, log: silentLog, metrics: silentMetrics }, { owner: `test-${accounts++}`, leaseMs: 60_000, bumpAfterBlocks: 1_000 });
+  running.push(transactor);
+  await transactor.start();
+  await transactor.submit(intent('moment'));
+  await expect.poll(() => c.port.transactionCount(signer.address, 'pending'), { timeout: 40_000 }).toBe(1);
+  slow = new Promise((done) => {
+    answer = done;
+  });
+  nowMs += 20_000;
+  renew();
+  nowMs += 45_000;
+  await c.anvil.mine();
+  await expect.poll(() => c.port.transactionCount(signer.address, 'latest')).toBe(1);
+  const mined = await c.anvil.rpc('eth_blockNumber', []);
+  await expect.poll(() => c.port.head()?.number, { timeout: 40_000 }).toBe(BigInt(mined as string));
+  expect(transactor.healthy()).toBe(false);
+  answer();
+  expect(await settled(transactor, 'moment')).toMatchObject({ state: 'mined' });
+});
+
 test('an intent that would revert is refused before it costs a nonce', async () => {
   const signer = await newSigner();
   const transactor = await start(signer);

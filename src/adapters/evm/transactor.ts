@@ -126,8 +126,10 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
       return onHead();
     }
     const startedMs = clock.monotonicMs();
-    const lapsed = startedMs >= lease.untilMs;
-    if (await store.renewSigner(lease, leaseMs)) {
+    const renewed = await store.renewSigner(lease, leaseMs);
+    if (renewed && lease) {
+      // The answer may have come late: whether it had lapsed by then is what counts, not whether it had when it was asked for.
+      const lapsed = clock.monotonicMs() >= lease.untilMs;
       lease.untilMs = startedMs + leaseMs;
       // Heads that came while it had lapsed, or while something failed, were not looked at, and a quiet chain brings no other soon.
       if (lapsed || reload) onHead();
