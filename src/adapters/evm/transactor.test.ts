@@ -163,6 +163,35 @@ test('two processes, one key: the second stands by until the first is gone', asy
   expect(await settled(second, 'x')).toMatchObject({ state: 'mined' });
 });
 
+test('what is submitted while the slots of before are still being read is not forgotten', async () => {
+  const signer = await newSigner();
+  const first = await start(signer, { leaseMs: 600 });
+  let asked = 0;
+  let answer = () => {};
+  const slow = new Promise<void>((done) => {
+    answer = done;
+  });
+  const held: TxStore = {
+    ...store,
+    async liveSlots(...question) {
+      const slots = await store.liveSlots(...question);
+      asked += 1;
+      await slow;
+      return slots;
+    },
+  };
+  const second = createTransactor({ chain: c.port, store: held, signer: signer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: `test-${accounts++}`, leaseMs: 60_000 });
+  running.push(second);
+  await second.start();
+  expect(second.healthy()).toBe(false);
+  await first.stop();
+  await expect.poll(() => asked, { timeout: 40_000 }).toBe(1);
+  await second.submit(intent('early'));
+  await expect.poll(() => c.port.transactionCount(signer.address, 'latest')).toBe(1);
+  answer();
+  expect(await settled(second, 'early')).toMatchObject({ state: 'mined' });
+});
+
 test('a block that came while the lease had lapsed is looked at once the lease is back, though no other block follows', async () => {
   const signer = await newSigner();
   await c.anvil.rpc('evm_setAutomine', [false]);

@@ -155,10 +155,14 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
   async function resume(): Promise<void> {
     minedCount = await chain.transactionCount(signer.address, 'latest');
     const head = chain.head()?.number ?? 0n;
+    const before = new Set(live.values());
     const slots = await store.liveSlots(chainId, signer.address, { nonce: minedCount, block: head > BigInt(reorgBlocks) ? head - BigInt(reorgBlocks) : 0n });
+    // What was submitted while the store was asked, or is being signed at this moment, is newer than its answer.
+    const newer = [...live.values()].filter((entry) => !before.has(entry) || entry.busy);
     live.clear();
     byKey.clear();
-    for (const slot of slots) remember(slot, head);
+    for (const entry of newer) file(entry);
+    for (const slot of slots) if (!live.has(slot.id)) remember(slot, head);
     // They may never have left, or be forgotten by now; what a node knows already it takes calmly.
     broadcast([...live.values()].filter(({ slot }) => slot.state === 'open' && slot.nonce >= minedCount));
     if (slots.length > 0) log.info({ open: slots.filter(({ state }) => state === 'open').length }, 'transactions of before are resumed');
@@ -166,7 +170,11 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
   }
 
   function remember(slot: TxSlot, sentAtBlock: bigint): Live {
-    const entry = liveOf(slot, sentAtBlock);
+    return file(liveOf(slot, sentAtBlock));
+  }
+
+  function file(entry: Live): Live {
+    const { slot } = entry;
     live.set(slot.id, entry);
     for (const key of slot.keys) {
       const known = byKey.get(key);

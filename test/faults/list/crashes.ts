@@ -70,7 +70,7 @@ export const CRASHES: readonly Fault[] = [
     invariants: ['I1'],
     test: 'test/faults/crashes.test.ts',
     defences: [
-      { what: 'whoever starts takes on the open slots of before', file: TRANSACTOR, from: 'for (const slot of slots) remember(slot, head);', to: 'for (const slot of slots.slice(slots.length)) remember(slot, head);' },
+      { what: 'whoever starts takes on the open slots of before', file: TRANSACTOR, from: 'for (const slot of slots) if (!live.has(slot.id)) remember(slot, head);', to: 'for (const slot of slots.slice(slots.length)) if (!live.has(slot.id)) remember(slot, head);' },
     ],
   },
   {
