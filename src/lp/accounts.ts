@@ -128,9 +128,9 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   let { resting } = options;
   let startedMs = Number.POSITIVE_INFINITY;
   let takersWrittenMs = 0;
-  /** What the store has of takers is newer than what memory has. */
   /** Of quotes priced here and accepted while another replica kept the books: why, to be written down. */
   const unexplained: StoredExplanation[] = [];
+  /** What the store has of takers is newer than what memory has. */
   let stale = true;
   let heardMs = 0;
   let running: Promise<void> | undefined;
@@ -198,10 +198,12 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   };
 
   async function explainAccepted(): Promise<void> {
-    const rows = unexplained.slice(0, NOTES_AT_ONCE);
+    const rows = unexplained.splice(0, NOTES_AT_ONCE);
     if (rows.length === 0) return;
-    await store.explain(rows);
-    unexplained.splice(0, rows.length);
+    await store.explain(rows).catch((error: unknown) => {
+      unexplained.unshift(...rows);
+      throw error;
+    });
   }
 
   /* Reading: what has to be waited for */

@@ -75,7 +75,7 @@ export function createAdvancer(deps: AdvanceDeps, { quoting, account }: Pick<LpC
       fill,
       proven,
       fillMarginSeconds: quoting.fillMarginSeconds,
-      claimSeconds: deps.proving?.neededSeconds() ?? quoting.claimSeconds,
+      claimSeconds: deps.proving?.neededSeconds(origin.chain.id, dest.chain.id) ?? quoting.claimSeconds,
     });
     switch (step.do) {
       case 'wait':

@@ -37,7 +37,7 @@ test('a proof that comes at once changes nothing', async () => {
   const { proving, ask, answer } = world();
   answer(true);
   await ask(1);
-  expect(proving.neededSeconds()).toBe(40);
+  expect(proving.neededSeconds(1, 2)).toBe(40);
   expect(proving.doubt(1)).toBeUndefined();
 });
 
@@ -45,26 +45,33 @@ test('one that is waited for counts with its age; beyond the window nothing more
   const { proving, ask, answer, pass } = world();
   await ask(1);
   pass(30);
-  expect(proving.neededSeconds()).toBe(50);
+  expect(proving.neededSeconds(1, 2)).toBe(50);
   pass(25);
   await ask(1);
   pass(26);
-  expect(proving.neededSeconds()).toBe(101);
+  expect(proving.neededSeconds(1, 2)).toBe(101);
   expect(proving.doubt(1)).toBe('chain1: proofs take too long (101 s with the claim, of 100)');
   answer(true);
   await ask(1);
   expect(proving.doubt(1)).toBeDefined();
   pass(601);
-  expect([proving.neededSeconds(), proving.doubt(1)]).toEqual([40, undefined]);
+  expect([proving.neededSeconds(1, 2), proving.doubt(1)]).toEqual([40, undefined]);
+});
+
+test('a slow corridor says nothing of the others', async () => {
+  const { proving, ask, pass } = world();
+  await ask(1);
+  pass(30);
+  expect([proving.neededSeconds(1, 2), proving.neededSeconds(2, 1), proving.neededSeconds(1, 3)]).toEqual([50, 40, 40]);
 });
 
 test('what nobody asks for any more is not waited for', async () => {
   const { proving, ask, pass } = world();
   await ask(1);
   pass(59);
-  expect(proving.neededSeconds()).toBe(79);
+  expect(proving.neededSeconds(1, 2)).toBe(79);
   pass(2);
-  expect(proving.neededSeconds()).toBe(40);
+  expect(proving.neededSeconds(1, 2)).toBe(40);
 });
 
 test('too few attesters: nothing is promised and nothing filled, until enough are back', async () => {

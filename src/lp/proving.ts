@@ -6,8 +6,8 @@ import type { Attestations, OracleRef, Voices } from '../ports/attestations.ts';
 import type { Clock } from '../ports/clock.ts';
 
 export interface Proving extends Attestations {
-  /** Seconds that have to be left before `expires` for a fill to be sent, and in a proof window for a quote to be given. */
-  neededSeconds(): number;
+  /** Seconds that have to be left before `expires` for a fill to be sent, and in a proof window for a quote to be given, on this corridor. */
+  neededSeconds(originChainId: number, destChainId: number): number;
   /** Why nothing is promised that is to be claimed on this chain; undefined when all is well. Cheap. */
   doubt(originChainId: number): string | undefined;
   /** Asks right now whether enough attesters answer, unless that was heard a moment ago. */
@@ -24,6 +24,13 @@ export interface ProvingDeps {
   clock: Clock;
 }
 
+/** Proofs of fills on one chain to the escrow of another: how they go elsewhere says nothing of it. */
+interface Corridor {
+  waiting: Map<string, { sinceMs: number; askedMs: number }>;
+  took: { seconds: number; atMs: number }[];
+  needed: number;
+}
+
 const LOOK_MS = 2_000;
 /** A proof that nobody has asked for since is somebody else's business by now. */
 const GIVEN_UP_MS = 60_000;
@@ -33,10 +40,18 @@ const FORGET_MS = 600_000;
 
 /** `claimSeconds`: the least that has to be left. Half of it is for the claim, however long the signatures take. */
 export function createProving({ proofs, voices, chains, clock }: ProvingDeps, { claimSeconds }: { claimSeconds: number }): Proving {
-  const waiting = new Map<string, { sinceMs: number; askedMs: number }>();
-  let took: { seconds: number; atMs: number }[] = [];
-  let needed = claimSeconds;
+  const corridors = new Map<string, Corridor>();
   let lookedMs: number | undefined;
+
+  const keyOf = (originChainId: number, destChainId: number) => `${originChainId}:${destChainId}`;
+  const neededSeconds = (originChainId: number, destChainId: number) => corridors.get(keyOf(originChainId, destChainId))?.needed ?? claimSeconds;
+
+  function corridorOf(originChainId: number, destChainId: number): Corridor {
+    const key = keyOf(originChainId, destChainId);
+    const corridor = corridors.get(key) ?? { waiting: new Map(), took: [], needed: claimSeconds };
+    corridors.set(key, corridor);
+    return corridor;
+  }
 
   const oracleOf = ({ id, oracle }: Chain): OracleRef => ({ chainId: id, oracle });
   const probing = new Map<number, Promise<void>>();
@@ -50,34 +65,43 @@ export function createProving({ proofs, voices, chains, clock }: ProvingDeps, { 
     return asked;
   }
 
-  function measure(): void {
+  function measure(corridor: Corridor): void {
+    const { waiting } = corridor;
     const nowMs = clock.monotonicMs();
-    took = took.filter(({ atMs }) => nowMs - atMs < FORGET_MS).slice(-REMEMBERED);
+    corridor.took = corridor.took.filter(({ atMs }) => nowMs - atMs < FORGET_MS).slice(-REMEMBERED);
     for (const [key, { askedMs }] of waiting) if (nowMs - askedMs > GIVEN_UP_MS) waiting.delete(key);
-    const seconds = [...took.map((each) => each.seconds), ...[...waiting.values()].map(({ sinceMs }) => (nowMs - sinceMs) / 1000)].sort((a, b) => a - b);
+    const seconds = [...corridor.took.map((each) => each.seconds), ...[...waiting.values()].map(({ sinceMs }) => (nowMs - sinceMs) / 1000)].sort((a, b) => a - b);
     const late = seconds[Math.ceil(seconds.length * 0.99) - 1] ?? 0;
-    needed = Math.max(claimSeconds, Math.ceil(late) + Math.ceil(claimSeconds / 2));
+    corridor.needed = Math.max(claimSeconds, Math.ceil(late) + Math.ceil(claimSeconds / 2));
+  }
+
+  /** On the quickest corridor to this origin, when even that one takes longer than its proof window. */
+  function tooLong(origin: Chain): number | undefined {
+    const each = [...chains.keys()].filter((id) => id !== origin.id).map((id) => neededSeconds(origin.id, id));
+    const least = Math.min(...each);
+    return each.length > 0 && least > claimSeconds && least > origin.proofWindowSeconds ? least : undefined;
   }
 
   return {
     async signatures(attestation, oracle, orderId) {
-      const key = `${oracle.chainId}:${attestation.payloadHash}`;
+      const corridor = corridorOf(oracle.chainId, Number(attestation.remoteChainId));
+      const key = attestation.payloadHash;
       const askedMs = clock.monotonicMs();
-      const sinceMs = waiting.get(key)?.sinceMs ?? askedMs;
-      waiting.set(key, { sinceMs, askedMs });
+      const sinceMs = corridor.waiting.get(key)?.sinceMs ?? askedMs;
+      corridor.waiting.set(key, { sinceMs, askedMs });
       const found = await proofs.signatures(attestation, oracle, orderId);
-      if (found !== undefined && waiting.delete(key)) took.push({ seconds: (clock.monotonicMs() - sinceMs) / 1000, atMs: clock.monotonicMs() });
-      measure();
+      if (found !== undefined && corridor.waiting.delete(key)) corridor.took.push({ seconds: (clock.monotonicMs() - sinceMs) / 1000, atMs: clock.monotonicMs() });
+      measure(corridor);
       return found;
     },
-    neededSeconds: () => needed,
+    neededSeconds,
     doubt(originChainId) {
       const origin = chains.get(originChainId);
       if (origin === undefined) return undefined;
       const heard = voices?.heard(oracleOf(origin));
       if (heard !== undefined && heard.speaking < heard.needed) return `${origin.slug}: ${heard.speaking} of ${heard.needed} attesters answer`;
-      if (needed > claimSeconds && needed > origin.proofWindowSeconds) return `${origin.slug}: proofs take too long (${needed} s with the claim, of ${origin.proofWindowSeconds})`;
-      return undefined;
+      const needed = tooLong(origin);
+      return needed === undefined ? undefined : `${origin.slug}: proofs take too long (${needed} s with the claim, of ${origin.proofWindowSeconds})`;
     },
     async sure(originChainId) {
       const origin = chains.get(originChainId);
@@ -92,7 +116,7 @@ export function createProving({ proofs, voices, chains, clock }: ProvingDeps, { 
       return enough(2 * LOOK_MS);
     },
     look() {
-      measure();
+      for (const corridor of corridors.values()) measure(corridor);
       const nowMs = clock.monotonicMs();
       if (voices === undefined || (lookedMs !== undefined && nowMs - lookedMs < LOOK_MS)) return;
       lookedMs = nowMs;

@@ -244,7 +244,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
       skeleton.outputOracle === route.outputOracle &&
       skeleton.landingMarginSeconds > 0 &&
       skeleton.landingMarginSeconds <= quoting.maxLandingMarginSeconds &&
-      skeleton.proofWindowSeconds >= (route.sameChain ? 1 : (deps.proving?.neededSeconds() ?? quoting.claimSeconds)) &&
+      skeleton.proofWindowSeconds >= (route.sameChain ? 1 : (deps.proving?.neededSeconds(route.origin.id, route.dest.id) ?? quoting.claimSeconds)) &&
       receiver !== route.dest.escrow &&
       (skeleton.delivery === undefined || readDelivery({ settler: route.settlerWord, ...recipientFor(rfq) })?.account === receiver) &&
       receiver !== route.outputToken.address &&

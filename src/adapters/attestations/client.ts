@@ -56,8 +56,8 @@ export function createAttestationClient({ chains, recovery, clock, log, metrics 
     return committee;
   }
 
-  /** By oracle and attester. Until one has been asked for `AWAY_MS` it is believed to be there. */
-  const heardMs = new Map<string, number>();
+  /** By oracle and attester: when it answered last, and who it is. Until one has been asked for `AWAY_MS` it is believed to be there. */
+  const heard = new Map<string, { atMs: number; signer: Address | undefined }>();
   const bornMs = clock.monotonicMs();
   const keyOf = ({ chainId, oracle }: OracleRef, index: number) => `${chainId}:${oracle}:${index}`;
 
@@ -112,8 +112,9 @@ export function createAttestationClient({ chains, recovery, clock, log, metrics 
       await Promise.all(
         urls.map(async (url, index) => {
           const answer = await question(url, { ...remote, ...oracle, payloadHash: NO_FILL }).catch(() => undefined);
-          // Only who could give a signature that counts.
-          if (answer?.kind === 'unknown' && answer.signer !== undefined && committee.signers.has(answer.signer)) heardMs.set(keyOf(oracle, index), clock.monotonicMs());
+          if (answer?.kind !== 'unknown') return;
+          // Only who could give a signature that counts. An attester of the release before does not say who it is.
+          if (answer.signer === undefined || committee.signers.has(answer.signer)) heard.set(keyOf(oracle, index), { atMs: clock.monotonicMs(), signer: answer.signer });
         }),
       );
     },
@@ -121,8 +122,13 @@ export function createAttestationClient({ chains, recovery, clock, log, metrics 
       const committee = committees.get(`${oracle.chainId}:${oracle.oracle}`);
       if (!committee) return undefined;
       const nowMs = clock.monotonicMs();
-      const speaking = urls.filter((_, index) => nowMs - (heardMs.get(keyOf(oracle, index)) ?? bornMs) <= withinMs);
-      return { speaking: speaking.length, needed: committee.threshold };
+      // Two addresses of one attester give one signature.
+      const speaking = new Set<Address | number>();
+      for (const index of urls.keys()) {
+        const said = heard.get(keyOf(oracle, index));
+        if (nowMs - (said?.atMs ?? bornMs) <= withinMs) speaking.add(said?.signer ?? index);
+      }
+      return { speaking: speaking.size, needed: committee.threshold };
     },
   };
 }

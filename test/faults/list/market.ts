@@ -12,7 +12,7 @@ export const MARKET: readonly Fault[] = [
     defences: [
       { what: 'an LP that hears too few attesters promises nothing across', file: 'src/lp/standby.ts', from: ' ?? unproven.get(route.origin.id)));', to: '));' },
       { what: 'a fill is sent when enough attesters answer at that moment', file: 'src/lp/advance.ts', from: 'if (deps.proving && !(await deps.proving.sure(origin.chain.id)))', to: 'if (deps.proving && !(await Promise.resolve(true)))' },
-      { what: 'who has not a key of the committee is no attester', file: 'src/adapters/attestations/client.ts', from: "answer.signer !== undefined && committee.signers.has(answer.signer)) heardMs", to: 'answer.signer !== undefined) heardMs' },
+      { what: 'who has not a key of the committee is no attester', file: 'src/adapters/attestations/client.ts', from: 'answer.signer === undefined || committee.signers.has(answer.signer)', to: "answer.signer !== '0x'" },
       { what: 'the time that proofs take counts, also while one is waited for', file: 'src/lp/proving.ts', from: 'needed = Math.max(claimSeconds, Math.ceil(late) + Math.ceil(claimSeconds / 2));', to: 'needed = Math.max(claimSeconds, Math.ceil(late * 0));' },
     ],
   },
