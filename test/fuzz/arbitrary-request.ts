@@ -184,6 +184,8 @@ function spoil(root: object, path: Path, how: string, drawn: unknown, name: stri
   const last = path.at(-1) as string | number;
   const now = holder[last];
   if (how === 'delete') delete holder[last];
+  // Under a name such as 4294967294 a list would become that long.
+  else if (how === 'add' && Array.isArray(holder)) holder.push(value);
   else if (how === 'add') holder[name] = value;
   else if (how === 'wrap') holder[last] = [now];
   else if (how === 'flip' && typeof now === 'string') holder[last] = now.slice(0, -1) + (now.endsWith('0') ? '1' : '0');
