@@ -35,6 +35,9 @@ export const CRASH_POINTS = [
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
+/** What happens at a point; `say` tells the test that it was reached. */
+type Act = (say: () => void) => void | Promise<void>;
+
 /** Says that a point was reached; what happens there may take a while, or be the end. */
 export type Reached = (point: CrashPoint) => void | Promise<void>;
 
@@ -44,25 +47,36 @@ export type Reached = (point: CrashPoint) => void | Promise<void>;
  * SIGWINCH comes.
  */
 export function pointsOf(env: NodeJS.ProcessEnv): Reached {
-  const wanted = new Map<string, { left: number; act: () => void | Promise<void> }>();
-  const on = (variable: string, act: () => void | Promise<void>) => {
+  const wanted = new Map<string, { left: number; act: Act }>();
+  const on = (variable: string, act: Act) => {
     const [name = '', times = '1'] = (env[variable] ?? '').split(':');
     if (name === '') return;
     if (!CRASH_POINTS.some((point) => point === name)) throw new Error(`There is no point "${name}". They are ${CRASH_POINTS.join(', ')}.`);
     wanted.set(name, { left: Number(times), act });
   };
-  on('CRASH_AT', () => void process.kill(process.pid, 'SIGKILL'));
-  on('FREEZE_AT', () => void process.kill(process.pid, 'SIGSTOP'));
-  on('BLOCK_AT', () => {
+  on('CRASH_AT', (say) => {
+    say();
+    process.kill(process.pid, 'SIGKILL');
+  });
+  on('FREEZE_AT', (say) => {
+    say();
+    process.kill(process.pid, 'SIGSTOP');
+  });
+  on('BLOCK_AT', (say) => {
+    say();
     const idle = new Int32Array(new SharedArrayBuffer(4));
     while (existsSync(env['BLOCK_FILE'] ?? '')) Atomics.wait(idle, 0, 0, 20);
   });
-  on('HOLD_AT', () => new Promise((resolve) => void process.once('SIGWINCH', () => resolve())));
+  on('HOLD_AT', (say) => {
+    // The signal may come the moment that it is said, and nobody listening would lose it.
+    const released = new Promise<void>((resolve) => void process.once('SIGWINCH', () => resolve()));
+    say();
+    return released;
+  });
   return (point) => {
     const fault = wanted.get(point);
     if (!fault || (fault.left -= 1) !== 0) return undefined;
-    tell(`reached ${point}`);
-    return fault.act();
+    return fault.act(() => tell(`reached ${point}`));
   };
 }
 
