@@ -27,6 +27,43 @@ describe('metrics', () => {
     expect(text).not.toContain('base-arc');
   });
 
+  test('a histogram shows its buckets, the sum and the count, for each of its labels', async () => {
+    const metrics = createMetrics();
+    const seconds = metrics.histogram('firmquote_venue_answer_seconds', 'x', [0.1, 1], ['solver']);
+    for (const value of [0.1, 0.5, 1, 7]) seconds.observe(value, { solver: 'a' });
+    seconds.observe(0.25, { solver: 'b' });
+    metrics.histogram('firmquote_venue_idle_seconds', 'x', [1]);
+    const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('firmquote_venue_'));
+    expect(lines).toEqual([
+      'firmquote_venue_answer_seconds_bucket{le="0.1",solver="a"} 1',
+      'firmquote_venue_answer_seconds_bucket{le="1",solver="a"} 3',
+      'firmquote_venue_answer_seconds_bucket{le="+Inf",solver="a"} 4',
+      'firmquote_venue_answer_seconds_sum{solver="a"} 8.6',
+      'firmquote_venue_answer_seconds_count{solver="a"} 4',
+      'firmquote_venue_answer_seconds_bucket{le="0.1",solver="b"} 0',
+      'firmquote_venue_answer_seconds_bucket{le="1",solver="b"} 1',
+      'firmquote_venue_answer_seconds_bucket{le="+Inf",solver="b"} 1',
+      'firmquote_venue_answer_seconds_sum{solver="b"} 0.25',
+      'firmquote_venue_answer_seconds_count{solver="b"} 1',
+      'firmquote_venue_idle_seconds_bucket{le="1"} 0',
+      'firmquote_venue_idle_seconds_bucket{le="+Inf"} 0',
+      'firmquote_venue_idle_seconds_sum 0',
+      'firmquote_venue_idle_seconds_count 0',
+    ]);
+  });
+
+  test('scraping twice counts nothing twice, and what is no count is refused', async () => {
+    const metrics = createMetrics();
+    const counter = metrics.counter('firmquote_a_b_total', 'x', ['kind', 'outcome']);
+    counter.add({ kind: 'x', outcome: 'y' });
+    counter.add({ kind: 'x', outcome: 'y' }, 2);
+    await metrics.text();
+    expect(await metrics.text()).toContain('firmquote_a_b_total{kind="x",outcome="y"} 3');
+    expect(() => counter.add({ kind: 'x', outcome: 'y' }, -1)).toThrow(/counts up/);
+    expect(() => counter.add({ kind: 'x', other: 'y' })).toThrow(/label that it does not have/);
+    expect(() => metrics.histogram('firmquote_a_b_seconds', 'x', [1]).observe(Number.NaN)).toThrow(/observes numbers/);
+  });
+
   test('one name is one metric', async () => {
     const metrics = createMetrics();
     metrics.counter('firmquote_a_b_total', 'x').add();

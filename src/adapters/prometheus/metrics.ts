@@ -2,37 +2,48 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { InvariantError } from '../../domain/errors.ts';
-import type { Metrics } from '../../ports/metrics.ts';
+import type { Labels, Metrics } from '../../ports/metrics.ts';
 import { collectProcess } from './process.ts';
+import { createCounts, createObservations } from './series.ts';
 
 export interface Exposition {
   contentType: string;
   text(): Promise<string>;
 }
 
+const NO_LABELS: Labels = {};
 const NAME = /^firmquote_[a-z0-9]+(?:_[a-z0-9]+)+$/;
 
 /** Asking twice for one name gives the same metric, so that rooms need not know of each other. */
 export function createMetrics(): Metrics & Exposition {
   const registry = new Registry();
 
-  /** prom-client keeps metrics by name; a second one with other labels would be our bug, and it throws. */
-  function make<T extends Counter | Gauge | Histogram>(kind: new (...args: never[]) => T, name: string, labels: readonly string[], create: () => T): T {
+  /** By name; a second one with other labels would be our bug, and it throws. */
+  const made = new Map<string, { kind: unknown; labels: string; metric: unknown }>();
+
+  function make<T>(kind: unknown, name: string, labelNames: readonly string[], create: () => T): T {
     if (!NAME.test(name)) throw new InvariantError('A metric is named firmquote_<room>_<thing>_<unit>, in lower case.', { facts: { name } });
-    const known = registry.getSingleMetric(name);
-    if (!known) return create();
-    const same = known instanceof kind && labelNames(known).join() === labels.join();
-    if (!same) throw new InvariantError('Two metrics of different kind or labels share a name.', { facts: { name } });
-    return known;
+    const labels = labelNames.join();
+    const known = made.get(name);
+    if (known === undefined) {
+      const metric = create();
+      made.set(name, { kind, labels, metric });
+      return metric;
+    }
+    if (known.kind !== kind || known.labels !== labels) throw new InvariantError('Two metrics of different kind or labels share a name.', { facts: { name } });
+    return known.metric as T;
   }
 
   const metrics: Metrics = {
     counter(name, help, labels = []) {
-      const counter = make(Counter, name, labels, () => new Counter({ name, help, labelNames: [...labels], registers: [registry] }));
-      return { add: (values = {}, by = 1) => counter.inc(values, by) };
+      return make(Counter, name, labels, () => {
+        const counts = createCounts(labels);
+        const counter: Counter = new Counter({ name, help, labelNames: [...labels], registers: [registry], collect: () => counts.show(counter) });
+        return { add: (values = NO_LABELS, by = 1) => counts.add(values, by) };
+      });
     },
     gauge(name, help, labels = [], collect) {
-      const gauge = make(Gauge, name, labels, () => {
+      return make(Gauge, name, labels, () => {
         const made: Gauge = new Gauge({
           name,
           help,
@@ -48,19 +59,16 @@ export function createMetrics(): Metrics & Exposition {
               }
             : {}),
         });
-        return made;
+        return { set: (value, values = NO_LABELS) => made.set(values, value) };
       });
-      return { set: (value, values = {}) => gauge.set(values, value) };
     },
     histogram(name, help, buckets, labels = []) {
-      const histogram = make(Histogram, name, labels, () => new Histogram({ name, help, buckets: [...buckets], labelNames: [...labels], registers: [registry] }));
-      return { observe: (value, values = {}) => histogram.observe(values, value) };
+      return make(Histogram, name, labels, () => {
+        const observations = createObservations(new Histogram({ name, help, buckets: [...buckets], labelNames: [...labels], registers: [registry] }), { name, help, bounds: buckets, names: labels });
+        return { observe: (value, values = NO_LABELS) => observations.observe(value, values) };
+      });
     },
   };
   collectProcess(metrics);
   return { ...metrics, contentType: registry.contentType, text: () => registry.metrics() };
-}
-
-function labelNames(metric: object): string[] {
-  return 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
 }
