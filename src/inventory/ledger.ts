@@ -13,8 +13,8 @@ import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
 import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
 import { createLapses, type Lapses } from './lapses.ts';
-import { keysOf, type Limits, type Nearest, nearestCap, type Outstanding, overCap } from './limits.ts';
-import { type Facts, isDone, isLive, noFacts, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf } from './promise.ts';
+import { createKeys, type Limits, type Nearest, nearestCap, type Outstanding, overCap } from './limits.ts';
+import { type Facts, isDone, isLive, NO_FACTS, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf } from './promise.ts';
 import { readSnapshot, type LedgerSnapshot, type Saved, writeSnapshot } from './snapshot.ts';
 
 /** One token on one chain that we may hold, pay or receive. */
@@ -131,7 +131,7 @@ export interface Ledger {
 interface Entry {
   request: HoldRequest;
   facts: Facts;
-  keys: string[];
+  keys: readonly string[];
   out: Bucket;
   in: Bucket;
   clock: Clock;
@@ -152,10 +152,10 @@ interface Clock {
 /** Quotes of one nonce, and what they put on the books together. */
 interface Group {
   id: string;
-  members: Entry[];
-  shares: Share[];
-  caps: Counted[];
-  weights: Weight[];
+  members: readonly Entry[];
+  shares: readonly Share[];
+  caps: readonly Counted[];
+  weights: readonly Weight[];
   live: number;
 }
 
@@ -170,10 +170,10 @@ interface Share {
   overdue: bigint;
 }
 
-/** What a group adds to a counter of the limits. */
+/** What a group adds to some counters of the limits, and those counters while it does. */
 interface Counted {
-  key: string;
-  counter: Outstanding | undefined;
+  keys: readonly string[];
+  counters: readonly Outstanding[];
   notional: bigint;
   gapLoss: bigint;
 }
@@ -216,6 +216,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     chains.set(config.chainId, tokens);
   }
 
+  const keysOf = createKeys();
+  /** What comes in is what we buy, what goes out is what we sell. */
+  const keysFor = (request: HoldRequest, out: Bucket, into: Bucket): readonly string[] => keysOf(request, (request.side === 'buy' ? into : out).asset);
+
   const bucketOf = (chainId: number, token: Address): Bucket | undefined => chains.get(chainId)?.get(token);
   const everyBucket = () => [...chains.values()].flatMap((tokens) => [...tokens.values()]);
 
@@ -242,15 +246,22 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.committed += committed;
       promised.quoted += quoted;
     }
-    for (const counted of caps) {
-      const counter = outstanding.get(counted.key) ?? { key: counted.key, count: 0, notional: 0n, gapLoss: 0n };
-      if (counter.count === 0) outstanding.set(counted.key, counter);
-      counter.count += 1;
-      counter.notional += counted.notional;
-      counter.gapLoss += counted.gapLoss;
-      counted.counter = counter;
-    }
+    for (const counted of caps) counted.counters = counted.keys.map((key) => counterOf(key, counted));
     live += more;
+  }
+
+  /** The counter of a key, with this much more on it. */
+  function counterOf(key: string, { notional, gapLoss }: Counted): Outstanding {
+    const known = outstanding.get(key);
+    if (known !== undefined) {
+      known.count += 1;
+      known.notional += notional;
+      known.gapLoss += gapLoss;
+      return known;
+    }
+    const counter = { key, count: 1, notional, gapLoss };
+    outstanding.set(key, counter);
+    return counter;
   }
 
   function takeOff({ shares, weights, caps, live: less }: Group): void {
@@ -266,12 +277,13 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.committed -= committed;
       promised.quoted -= quoted;
     }
-    for (const { counter, notional, gapLoss } of caps) {
-      if (counter === undefined) continue;
-      counter.count -= 1;
-      counter.notional -= notional;
-      counter.gapLoss -= gapLoss;
-      if (counter.count === 0) outstanding.delete(counter.key);
+    for (const { counters, notional, gapLoss } of caps) {
+      for (const counter of counters) {
+        counter.count -= 1;
+        counter.notional -= notional;
+        counter.gapLoss -= gapLoss;
+        if (counter.count === 0) outstanding.delete(counter.key);
+      }
     }
     live -= less;
   }
@@ -284,12 +296,14 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, keys = keysFor(request, out, into)): Entry {
-    const group = groups.get(request.group) ?? { id: request.group, members: [], shares: NOTHING, caps: NOTHING, weights: NOTHING, live: 0 };
-    groups.set(group.id, group);
+    const known = groups.get(request.group);
+    const group: Group = known ?? { id: request.group, members: NOTHING, shares: NOTHING, caps: NOTHING, weights: NOTHING, live: 0 };
+    if (known === undefined) groups.set(group.id, group);
     const clock = clockOf(request.clockChainId ?? request.input.chainId);
     const entry: Entry = { request, facts, keys, out, in: into, clock, group, forgetAt: 0 };
     entries.set(request.quoteId, entry);
-    group.members.push(entry);
+    // A list of exactly these: most have one, and a list that may grow has room for seventeen.
+    group.members = known === undefined ? [entry] : [...group.members, entry];
     clock.lapses.schedule(endOf(entry), entry);
     rebook(group);
     return entry;
@@ -371,7 +385,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free) return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
-    return overCap(request, keys, limits, (key) => outstanding.get(key), (key) => group?.caps.find((counted) => counted.key === key));
+    return overCap(request, keys, limits, (key) => outstanding.get(key), (key) => group?.caps.find(({ keys: of }) => of.includes(key)));
   }
 
   function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
@@ -387,7 +401,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const keys = out === undefined || into === undefined ? NOTHING : keysFor(request, out, into);
     const no = objection(request, clockOf(clockChainId), keys, out, into);
     if (no !== undefined) return no;
-    insert(request, noFacts(), out as Bucket, into as Bucket, keys);
+    insert(request, NO_FACTS, out as Bucket, into as Bucket, keys);
     onEvent?.({ type: 'held', request });
     return { held: true };
   }
@@ -410,7 +424,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const out = bucketOf(request.chainId, request.token);
     const into = bucketOf(request.input.chainId, request.input.token);
     if (out === undefined || into === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
-    return done(stageOf(insert(request, { ...noFacts(), restored: type === 'restored' }, out, into).facts));
+    return done(stageOf(insert(request, { ...NO_FACTS, restored: type === 'restored' }, out, into).facts));
   }
 
   function change(entry: Entry, news: Partial<Facts>): Applied {
@@ -571,9 +585,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     nearest(quoteId) {
       const entry = entries.get(quoteId);
       if (entry === undefined) return undefined;
-      const { keys, group: { caps } } = entry;
+      const { keys, group: { caps: [first] } } = entry;
       // A quote alone in its group has its counters at hand, in the order of its keys.
-      return nearestCap(limits, (at) => (caps[at]?.key === keys[at] ? caps[at]?.counter : outstanding.get(keys[at] ?? '')));
+      return nearestCap(limits, (at) => (first?.keys === keys ? first.counters[at] : outstanding.get(keys[at] ?? '')));
     },
     exposure,
     get live() {
@@ -635,6 +649,15 @@ function weigh(group: Group): void {
     group.shares = group.caps = group.weights = NOTHING;
     return;
   }
+  if (members.length === 1 && standingOf(only.facts) === Standing.held) {
+    // One live quote: what they all come to first.
+    const { request, out, keys } = only;
+    group.live = 1;
+    group.shares = [{ ...shareIn(out), held: request.amount }];
+    group.caps = [{ keys, counters: NOTHING, notional: request.notional, gapLoss: request.gapLoss ?? 0n }];
+    group.weights = weightsOf(only, Standing.held);
+    return;
+  }
   const standings = members.map(({ facts }) => standingOf(facts));
   const nonceUsed = standings.includes(Standing.spent);
   const shares: Share[] = [];
@@ -666,9 +689,9 @@ function weigh(group: Group): void {
     if (standing === Standing.held) {
       group.live += 1;
       for (const key of member.keys) {
-        const counted = group.live === 1 ? undefined : caps.find((each) => each.key === key);
+        const counted = group.live === 1 ? undefined : caps.find(({ keys: [own] }) => own === key);
         const gapLoss = request.gapLoss ?? 0n;
-        if (counted === undefined) caps.push({ key, counter: undefined, notional: request.notional, gapLoss });
+        if (counted === undefined) caps.push({ keys: [key], counters: NOTHING, notional: request.notional, gapLoss });
         else {
           if (request.notional > counted.notional) counted.notional = request.notional;
           if (gapLoss > counted.gapLoss) counted.gapLoss = gapLoss;
@@ -696,15 +719,14 @@ function owe(shares: Share[], { in: into, request, facts }: Entry): void {
   if (facts.overdue) share.overdue += request.input.amount;
 }
 
-/** What comes in is what we buy, what goes out is what we sell. */
-const keysFor = (request: HoldRequest, out: Bucket, into: Bucket): string[] => keysOf(request, (request.side === 'buy' ? into : out).asset);
-
 function shareOf(shares: Share[], bucket: Bucket): Share {
   for (const share of shares) if (share.bucket === bucket) return share;
-  const share = { bucket, moved: 0n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, overdue: 0n };
+  const share = shareIn(bucket);
   shares.push(share);
   return share;
 }
+
+const shareIn = (bucket: Bucket): Share => ({ bucket, moved: 0n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, overdue: 0n });
 
 /** Of equals in a group, the largest speaks for it, then the likeliest; ids break ties, so that the order of arrival never shows. */
 function leads(a: HoldRequest, b: HoldRequest | undefined): boolean {

@@ -39,8 +39,22 @@ const SCOPES = ['total', 'perTaker', 'perTakerPair', 'perPair', 'perPairSide', '
 const CONTROLS = { total: 'limit_total', perTaker: 'limit_taker', perTakerPair: 'limit_taker_pair', perPair: 'limit_pair', perPairSide: 'limit_side', perAssetSide: 'limit_side' } as const satisfies Record<(typeof SCOPES)[number], Control>;
 
 /** The counters a quote counts against, in the order of `SCOPES`. `asset` is the one we would buy or sell. */
-export function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): string[] {
+export function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): readonly string[] {
   return ['', `t ${taker}`, `t ${taker} ${pair}`, `p ${pair}`, `p ${pair} ${side}`, `a ${asset} ${side}`];
+}
+
+/** `keysOf` with a memory: what thousands of quotes of a pair have in common is one text for all of them, made and hashed once. */
+export function createKeys(): typeof keysOf {
+  const known = new Map<string, { asset: string; buy: readonly string[]; sell: readonly string[] }>();
+  return ({ taker, pair, side }, asset) => {
+    let common = known.get(pair);
+    if (common?.asset !== asset) {
+      common = { asset, buy: keysOf({ taker: '', pair, side: 'buy' }, asset), sell: keysOf({ taker: '', pair, side: 'sell' }, asset) };
+      known.set(pair, common);
+    }
+    const [all, , , ofPair, ofSide, ofAsset] = common[side] as [string, string, string, string, string, string];
+    return [all, `t ${taker}`, `t ${taker} ${pair}`, ofPair, ofSide, ofAsset];
+  };
 }
 
 /** Which cap a counter counts against, and whose it is: the way back from `keysOf`. */
@@ -68,7 +82,8 @@ export function overCap(
   const tighter = (maxAmount: bigint, control: Control, detail: string) => {
     if (least?.maxAmount === undefined || maxAmount < least.maxAmount) least = { declined: 'limit', control, detail, maxAmount };
   };
-  for (const [at, scope] of SCOPES.entries()) {
+  for (let at = 0; at < SCOPES.length; at++) {
+    const scope = SCOPES[at] as (typeof SCOPES)[number];
     const cap = limits[scope];
     if (cap === undefined) continue;
     const key = keys[at] as string;

@@ -6,25 +6,26 @@
 import type { HoldRequest } from './event.ts';
 
 export interface Facts {
-  accepted: boolean;
+  readonly accepted: boolean;
   /** Known to be binding although this ledger let it lapse or never held it. */
-  restored: boolean;
+  readonly restored: boolean;
   /** Its time passed while it was merely held. */
-  lapsed: boolean;
-  released: boolean;
-  failed: boolean;
+  readonly lapsed: boolean;
+  readonly released: boolean;
+  readonly failed: boolean;
   /** Owed for too long: nobody should count on the input any more. */
-  overdue: boolean;
+  readonly overdue: boolean;
   /** Chain facts by id; `undone` holds the ids that a reorg took back. */
-  fills: readonly string[];
-  finals: readonly string[];
-  finalised: readonly { id: string; received: bigint }[];
-  undone: readonly string[];
+  readonly fills: readonly string[];
+  readonly finals: readonly string[];
+  readonly finalised: readonly { id: string; received: bigint }[];
+  readonly undone: readonly string[];
 }
 
 const NONE: readonly never[] = [];
 
-export const noFacts = (): Facts => ({ accepted: false, restored: false, lapsed: false, released: false, failed: false, overdue: false, fills: NONE, finals: NONE, finalised: NONE, undone: NONE });
+/** Of a promise that was just made. One for all: facts are replaced, never changed. */
+export const NO_FACTS: Facts = { accepted: false, restored: false, lapsed: false, released: false, failed: false, overdue: false, fills: NONE, finals: NONE, finalised: NONE, undone: NONE };
 
 /** How firmly a promise binds the output, rising. */
 export const Standing = { ended: 0, held: 1, committed: 2, filled: 3, spent: 4 } as const;
