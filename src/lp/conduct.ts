@@ -53,12 +53,17 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
   let last: Asked | undefined;
   let prunedMs = 0;
 
+  /** Who is at the end of the queue: a request and the quotes it gets move its taker there once. */
+  let newest: { taker: string; one: Known } | undefined;
+
   /** To the end of the queue: the one in front is forgotten first. */
   function known(taker: string, nowMs: number): Known {
+    if (newest?.taker === taker) return newest.one;
     const found = takers.get(taker);
     if (found !== undefined) takers.delete(taker);
     const one = found ?? { tokens: fullBucket(rule().rate, nowMs), conduct: { ...UNKNOWN, atMs: nowMs }, suspicion: 0 as Suspicion };
     takers.set(taker, one);
+    newest = { taker, one };
     // Many at once and then none for a while: a map whose front is taken away one by one is slower to look at every time.
     if (takers.size > rule().takers) {
       let surplus = Math.ceil(takers.size / 16);

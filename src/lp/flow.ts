@@ -54,8 +54,8 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
   const ring: Kept[] = [];
   let noted = 0;
 
-  function note(fresh: Omit<Kept, 'number' | 'answers' | 'accepted'>): Kept {
-    const kept: Kept = { number: noted, ...fresh, answers: [], accepted: undefined };
+  function note(fresh: Omit<Kept, 'number' | 'accepted'>): Kept {
+    const kept: Kept = { number: noted, ...fresh, accepted: undefined };
     const place = noted % keep;
     const old = ring[place];
     if (old !== undefined) {
@@ -74,14 +74,15 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
         // A part of a split is no answer to what was asked.
         if (slice) return;
         // What the taker demanded is in the firm times already.
-        const kept = byRfq.get(rfqId) ?? note({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false });
-        kept.answers.push({ orderId, quoted: side === 'exactInput' ? priced.output : priced.input, endsAt: times.fillDeadline });
-        byOrder.set(orderId, kept);
+        const answer = { orderId, quoted: side === 'exactInput' ? priced.output : priced.input, endsAt: times.fillDeadline };
+        const known = byRfq.get(rfqId);
+        if (known !== undefined) known.answers.push(answer);
+        byOrder.set(orderId, known ?? note({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answers: [answer] }));
       },
       declined({ rfqId, taker, side, amount, platformFeeBps, minValidUntil }, route, _, atMs) {
         // What was asked on a way that we do not serve has no symbols to play it again by.
         if (route === undefined || byRfq.has(rfqId)) return;
-        note({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000)), declined: true });
+        note({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000)), declined: true, answers: [] });
       },
       accepted({ orderId }) {
         const kept = byOrder.get(orderId);

@@ -66,13 +66,18 @@ export interface Moments extends Required<MomentListener> {
 
 /** A listener that throws is logged and does not keep the others, or a quote, from going on. */
 export function createMoments({ log }: { log: Log }): Moments {
+  const refreshing: (() => void)[] = [];
   const listeners: MomentListener[] = [];
 
   function each<K extends keyof MomentListener>(moment: K): Required<MomentListener>[K] {
-    const say = (...given: unknown[]): void => {
-      for (const listener of listeners) {
+    type Hear = (...given: Parameters<Required<MomentListener>[K]>) => void;
+    let hearing: Hear[] = [];
+    // Asked for once, when somebody begins to listen, and not for every quote.
+    refreshing.push(() => (hearing = listeners.flatMap((listener) => (listener[moment] as Hear | undefined) ?? [])));
+    const say: Hear = (...given) => {
+      for (const hear of hearing) {
         try {
-          (listener[moment] as ((...given: unknown[]) => void) | undefined)?.(...given);
+          hear(...given);
         } catch (error) {
           log.error({ moment, error }, 'somebody who keeps count failed');
         }
@@ -82,7 +87,10 @@ export function createMoments({ log }: { log: Log }): Moments {
   }
 
   return {
-    listen: (listener) => void listeners.push(listener),
+    listen(listener) {
+      listeners.push(listener);
+      for (const refresh of refreshing) refresh();
+    },
     quoted: each('quoted'),
     declined: each('declined'),
     accepted: each('accepted'),
