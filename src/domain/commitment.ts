@@ -30,14 +30,16 @@ export interface SignedCommitment {
 
 /** Digest of a `QuoteCommitment` on the escrow that will pay. */
 export function commitmentDigest(domain: EscrowDomain, { orderId, quoteId, lp, deadline }: QuoteCommitment): Bytes32 {
-  const words = unsetBytes(5 * 32);
-  writeHexWord(words, 0, QUOTE_COMMITMENT_TYPEHASH);
-  writeHexWord(words, 32, orderId);
-  writeHexWord(words, 64, quoteId);
-  writeHexWord(words, 96, lp);
-  writeNumber(words, 128, deadline);
-  return typedDataDigest(domainSeparator(domain), keccakBytes(words));
+  writeHexWord(COMMITMENT, 32, orderId);
+  writeHexWord(COMMITMENT, 64, quoteId);
+  writeHexWord(COMMITMENT, 96, lp);
+  writeNumber(COMMITMENT, 128, deadline);
+  return typedDataDigest(domainSeparator(domain), keccakBytes(COMMITMENT));
 }
+
+/** Written anew for every quote: nothing here waits, so one is enough. */
+const COMMITMENT = new Uint8Array(5 * 32);
+writeHexWord(COMMITMENT, 0, QUOTE_COMMITMENT_TYPEHASH);
 
 /** Digest of a `FillApproval`: one LP's consent, on the destination escrow, to have its slice filled from its balance. */
 export function fillApprovalDigest(domain: EscrowDomain, approval: { orderId: Bytes32; outputHash: Bytes32; deadline: UnixSeconds }): Bytes32 {

@@ -17,6 +17,16 @@ const cache = new Map<string, Uint8Array>();
 
 /** Separator of `{name: "EscrowV0", version: "1", chainId, verifyingContract: escrow}`. Cached: there is one per chain. */
 export function domainSeparator(domain: EscrowDomain): Uint8Array {
+  // Most ask for the same one again.
+  if (last?.escrow === domain.escrow && last.chainId === domain.chainId) return last.separator;
+  const separator = cached(domain);
+  last = { chainId: domain.chainId, escrow: domain.escrow, separator };
+  return separator;
+}
+
+let last: (EscrowDomain & { separator: Uint8Array }) | undefined;
+
+function cached(domain: EscrowDomain): Uint8Array {
   const key = `${domain.chainId}:${domain.escrow}`;
   const known = cache.get(key);
   if (known) return known;

@@ -2,7 +2,6 @@
 
 import { createKeccak } from 'hash-wasm';
 import { hexToBytes, type Bytes32, type Hex } from './hex.ts';
-import { unsetBytes } from './word.ts';
 
 // The only await on the two lowest floors: WebAssembly compiles asynchronously, once, before anything can call us.
 const hasher = await createKeccak(256);
@@ -29,10 +28,11 @@ export function keccakHex(hex: Hex): Bytes32 {
 
 /** EIP-712: keccak256(0x1901 ‖ domainSeparator ‖ structHash). */
 export function typedDataDigest(domainSeparator: Uint8Array, structHash: Uint8Array): Bytes32 {
-  const message = unsetBytes(66);
-  message[0] = 0x19;
-  message[1] = 0x01;
-  message.set(domainSeparator, 2);
-  message.set(structHash, 34);
-  return keccak(message);
+  MESSAGE.set(domainSeparator, 2);
+  MESSAGE.set(structHash, 34);
+  return keccak(MESSAGE);
 }
+
+/** Written anew for every digest: nothing here waits, so one is enough. */
+const MESSAGE = new Uint8Array(66);
+MESSAGE.set([0x19, 0x01]);

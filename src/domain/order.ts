@@ -40,7 +40,7 @@ export const STANDARD_ORDER_TYPEHASH = keccakText(STANDARD_ORDER_TYPE);
  * keccak256(abi.encodePacked(inputs)), abi.encode(outputs))), the identity of an order on its origin escrow.
  */
 export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder): Bytes32 {
-  const encoded = unsetBytes(HEAD + outputsLength(order.outputs));
+  const encoded = bytesFor(HEAD + outputsLength(order.outputs));
   writeNumber(encoded, 0, chainId);
   writeHex(encoded, 32, escrow);
   writeHex(encoded, 52, order.user);
@@ -52,6 +52,16 @@ export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder)
   writeOutputs(encoded, HEAD, order.outputs);
   return keccak(encoded);
 }
+
+/**
+ * Bytes that are written, hashed and done with before anything else happens: the same ones again for every order of the
+ * size of the last, and a market maker's orders are all of two sizes.
+ */
+function bytesFor(length: number): Uint8Array {
+  if (workspace.length !== length) workspace = new Uint8Array(length);
+  return workspace;
+}
+let workspace = new Uint8Array();
 
 /** EIP-712 struct hash of the order. */
 export function orderStructHash(order: StandardOrder): Uint8Array {
