@@ -15,4 +15,5 @@ export interface Decline {
   maxAmount?: bigint;
 }
 
-export const isDecline = (answer: object): answer is Decline => 'declined' in answer;
+/** Reads the field instead of asking `in`, which is slow for answers of many shapes: a quote asks it a dozen times. */
+export const isDecline = (answer: object): answer is Decline => (answer as Partial<Decline>).declined !== undefined;

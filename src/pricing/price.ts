@@ -2,7 +2,7 @@
 
 import { divUp, mulDivUp } from '../domain/amount.ts';
 import { isDecline, type Decline } from '../domain/decline.ts';
-import { baseUnitRate, exactIn, exactOut, feeOf, grossOf, largestInput, MOST_FEE_BPS, MOST_SPREAD, receivedOf, type Charges } from './amounts.ts';
+import { baseUnitRate, exactOut, feeOf, grossOf, largestInput, MOST_FEE_BPS, MOST_SPREAD, paid, receivedOf, type Charges } from './amounts.ts';
 import type { HedgeLevel } from './hedge-book.ts';
 import type { PricingParams } from './params.ts';
 import { PluginFault, type PricingPlugin } from './plugin.ts';
@@ -262,7 +262,7 @@ function evaluateAt(inputs: PriceInputs, frame: Frame, input: bigint, fixed: { t
   if (spread > MOST_SPREAD) return tooWide(terms);
 
   const feeBps = BigInt(inputs.platformFeeBps);
-  const bought = exactIn(input, { rate: frame.rate, spread, feeBps, gas });
+  const bought = paid(gross, { rate: frame.rate, spread, feeBps, gas });
   const received = receivedOf(input, feeBps, inputs.relayFee);
   if (bought <= 0n || received <= 0n) return { declined: 'size_below_min', detail: 'size below gas' };
   const output = inputs.side === 'exactInput' ? bought : inputs.amount;
