@@ -161,10 +161,13 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
         output = smaller(legRoom(outputToken.symbol, route, baseUsd, total)?.out, output);
         input = smaller(legRoom(inputToken.symbol, route, baseUsd, total)?.in, input);
       }
+      const room: Room = {};
+      if (input !== undefined) room.input = baseUnits(input, inputToken.decimals);
+      if (output !== undefined) room.output = baseUnits(output, outputToken.decimals);
       return {
         q,
         halfBand,
-        room: { ...(input !== undefined && { input: baseUnits(input, inputToken.decimals) }), ...(output !== undefined && { output: baseUnits(output, outputToken.decimals) }) },
+        room,
         rebalanceBps: rebalanceTerm({ drained: chainBand(drained), filled: chainBand(filled) }),
       };
     },

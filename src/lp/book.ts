@@ -132,7 +132,7 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
       const baseUsd = mid.value * quoteValue;
       const { q, halfBand, room, rebalanceBps } = bands.look(route, baseUsd);
       const params = curves.params(route, sizeOf(route, ask, baseUsd, quoteValue));
-      return {
+      const made: BookInputs = {
         side: ask.side,
         amount: ask.amount,
         platformFeeBps: ask.platformFeeBps,
@@ -159,9 +159,10 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
             : { ...params, halfBand, maxSize: params.maxSize * caution.sizeFactor, omega: params.omega * caution.omegaFactor },
         exploreBps: plugin?.pricer === undefined ? curves.explore(ask.rfqId) : 0,
         market: route.market,
-        ...(plugin && { plugin }),
         evidence: { atMs: nowMs, mid, references: priced.references, caution, origin: sight(route.origin.id), dest: sight(route.dest.id) },
       };
+      if (plugin !== undefined) made.plugin = plugin;
+      return made;
     },
     refreshGas: gas.refresh,
   };

@@ -82,6 +82,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   /** In the order they were given, so that the oldest come first. */
   const pending = new Map<string, Pending>();
   const lostAt = new Map<string, number>();
+  const shelfOf = createShelves();
   let merged = new WeakMap<Route, ({ fit: CurveFit; params: PricingParams } | undefined)[]>();
 
   /** What is known under a key; begins anew when the operator has changed the curve it started from. */
@@ -152,8 +153,8 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
         return;
       }
       if (pending.size >= MOST_PENDING) return;
-      const { alpha, beta } = route.params;
-      pending.set(group, { group, key: keyOf(route, sizeBucket(Number(priced.notional) / 1e6)), configured: { alpha, beta }, taker, delta, endsMs, quotes: [{ orderId, delta }] });
+      const { key, configured } = shelfOf(route, sizeBucket(Number(priced.notional) / 1e6));
+      pending.set(group, { group, key, configured, taker, delta, endsMs, quotes: [{ orderId, delta }] });
     },
     accepted({ orderId, order }) {
       const entry = pending.get(groupOf(Number(order.originChainId), order.user, order.nonce));
@@ -189,6 +190,19 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
 }
 
 const keyOf = ({ market }: Route, bucket: number): string => `${market.pair}|${market.corridor}|${bucket}`;
+
+/** What every quote of a route and size shares, made once: thousands of pending quotes hold on to it. */
+function createShelves(): (route: Route, bucket: number) => { key: string; configured: Curve } {
+  const shelves = new WeakMap<Route, { key: string; configured: Curve }[]>();
+  return (route, bucket) => {
+    const ofRoute = shelves.get(route) ?? [];
+    const { alpha, beta } = route.params;
+    const shelf = (ofRoute[bucket] ??= { key: keyOf(route, bucket), configured: { alpha, beta } });
+    shelves.set(route, ofRoute);
+    return shelf;
+  };
+}
+
 const keptOf = ({ halfLifeOutcomes }: CalibrationConfig): number => 0.5 ** (1 / halfLifeOutcomes);
 const sizeName = (bucket: number): string => `${SIZE_BUCKETS[bucket - 1] ?? 0}-${SIZE_BUCKETS[bucket] ?? ''}`;
 

@@ -111,19 +111,21 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
   let looked = -1;
 
   const symbolOf = (asset: string) => assets[asset]?.price ?? asset;
-  const views = new Map<string, View>();
+  /** By base, then by quote. */
+  const views = new Map<string, Map<string, View>>();
   const serve = (next: LpConfig['pairs']) => {
     served = next;
     for (const { base, quote, params } of next) {
-      const view = views.get(`${base}|${quote}`) ?? createView(base === quote);
+      const ofBase = views.get(base) ?? new Map<string, View>();
+      const view = ofBase.get(quote) ?? createView(base === quote);
       view.accept(pricingParams(params).maxConfidenceBps);
-      views.set(`${base}|${quote}`, view);
+      views.set(base, ofBase.set(quote, view));
     }
   };
   serve(pairs);
 
   function legs(base: string, quote: string) {
-    const view = views.get(`${base}|${quote}`);
+    const view = views.get(base)?.get(quote);
     const [baseBook, quoteBook] = [books.get(symbolOf(base)), books.get(symbolOf(quote))];
     if (view === undefined || baseBook === undefined || quoteBook === undefined) return undefined;
     const nowMs = clock.nowMs();

@@ -62,12 +62,12 @@ export interface Routes {
 /** Throws `RequestError` when the configuration names a token that none of the chains has. */
 export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes {
   const all = pairs.flatMap((pair) => routesOf(chains, pair));
-  const byAssets = new Map<string, Route>();
-  for (const route of all) byAssets.set(`${route.input}>${route.output}`, route);
+  const byAssets = new Map<string, Map<string, Route>>();
+  for (const route of all) byAssets.set(route.input, (byAssets.get(route.input) ?? new Map<string, Route>()).set(route.output, route));
   return {
     all,
     corridors: [...new Set(all.map(({ origin, dest }) => corridorOf(origin, dest)))],
-    find: (input, output) => byAssets.get(`${input}>${output}`),
+    find: (input, output) => byAssets.get(input)?.get(output),
   };
 }
 

@@ -5,7 +5,7 @@ import { secp256k1 as portableCurve } from '@noble/curves/secp256k1.js';
 
 export interface Ecdsa {
   readonly name: 'secp256k1' | '@noble/curves';
-  /** r ‖ s with low s, and the recovery id 0 or 1. The nonce is RFC 6979's. */
+  /** r ‖ s with low s, and the recovery id 0 or 1. The nonce is RFC 6979's. The bytes are the caller's until it signs again. */
   sign(digest: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recovery: number };
   /** The 64-byte public key (x ‖ y), or undefined when there is none. */
   recover(digest: Uint8Array, signature: Uint8Array, recovery: number): Uint8Array | undefined;
@@ -14,10 +14,12 @@ export interface Ecdsa {
 }
 
 interface Bindings {
-  ecdsaSign(message: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recid: number };
+  ecdsaSign(message: Uint8Array, privateKey: Uint8Array, options: object, output: Uint8Array): { signature: Uint8Array; recid: number };
   ecdsaRecover(signature: Uint8Array, recid: number, message: Uint8Array, compressed: boolean): Uint8Array;
   publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Uint8Array;
 }
+
+const DEFAULTS = {};
 
 /** undefined where the package has no prebuilt binary. Its own index would fall back to a slow curve without a word, so we ask for the binding itself. */
 export function loadNative(): Ecdsa | undefined {
@@ -27,10 +29,11 @@ export function loadNative(): Ecdsa | undefined {
   } catch {
     return undefined;
   }
+  const output = new Uint8Array(64);
   return {
     name: 'secp256k1',
     sign: (digest, privateKey) => {
-      const { signature, recid } = bindings.ecdsaSign(digest, privateKey);
+      const { signature, recid } = bindings.ecdsaSign(digest, privateKey, DEFAULTS, output);
       return { signature, recovery: recid };
     },
     recover: (digest, signature, recovery) => {

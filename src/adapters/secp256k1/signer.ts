@@ -1,8 +1,9 @@
 /** A signer whose private key is in this process: decrypted from a keystore, or given for development. */
 
 import { bytesToHex, type Address, type Bytes32, type Hex, hexToBytes } from '../../domain/hex.ts';
-import { RequestError } from '../../domain/errors.ts';
+import { InvariantError, RequestError } from '../../domain/errors.ts';
 import { keccakBytes } from '../../domain/keccak.ts';
+import { writeHex } from '../../domain/word.ts';
 import type { Signer } from '../../ports/signer.ts';
 import { type Ecdsa, ecdsa as fastest } from './ecdsa.ts';
 
@@ -14,10 +15,12 @@ export interface LocalSigner extends Signer {
 /** Throws `PrivateKeyError` when the 32 bytes are not a key. */
 export function createSigner(privateKey: Hex, ecdsa: Ecdsa = fastest): LocalSigner {
   const key = hexToBytes(privateKey);
+  const message = new Uint8Array(32);
   return {
     address: addressOf(key, ecdsa),
     sign(digest) {
-      const { signature, recovery } = ecdsa.sign(hexToBytes(digest), key);
+      if (writeHex(message, 0, digest) !== message.length) throw new InvariantError('A digest has 32 bytes.');
+      const { signature, recovery } = ecdsa.sign(message, key);
       return `${bytesToHex(signature)}${recovery === 0 ? '1b' : '1c'}`;
     },
   };
