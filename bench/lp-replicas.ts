@@ -13,6 +13,7 @@ import { extname, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createSharedInventory } from '../src/adapters/redis/shared-inventory.ts';
+import { LP_NODE_OPTIONS } from '../src/apps/lp/node-options.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { systemRandom } from '../src/adapters/system/random.ts';
 import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link.ts';
@@ -123,7 +124,7 @@ interface Lp {
 async function startLp(databaseUrl: string, schema: string, replica: string | undefined): Promise<Lp> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', path: LINK_PATH, perMessageDeflate: false });
   await new Promise<void>((done) => server.once('listening', done));
-  const child = fork(resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`), [], { execArgv: [...process.execArgv, ...LP_NODE_OPTIONS], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const options: BenchLp = {
     ...{ chain: chain.chain, rpcUrl: chain.anvil.url, databaseUrl, schema: `lp_${schema}`, operatorKey: operator.privateKey, signer: 'native', echo: '' },
     venueUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,

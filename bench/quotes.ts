@@ -19,6 +19,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { AddressInfo } from 'node:net';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
+import { LP_NODE_OPTIONS } from '../src/apps/lp/node-options.ts';
 import type { TokenInfo } from '../src/domain/chain.ts';
 import { commitmentDigest } from '../src/domain/commitment.ts';
 import { orderId } from '../src/domain/order.ts';
@@ -169,7 +170,7 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
     signer,
     echo: sampleQuote,
   };
-  const child = fork(resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`), [], { execArgv: [...process.execArgv, ...LP_NODE_OPTIONS], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   const tell = (word: BenchWord | BenchLp) => child.send(word);
   tell(options);

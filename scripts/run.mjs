@@ -12,10 +12,12 @@ const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
 /** Programs that some tests need and npm does not carry, with the Debian package that does. */
 const SERVICES = { 'redis-server': 'redis-server', faketime: 'faketime', promtool: 'prometheus', chromium: 'chromium' };
+/** As in src/apps/lp/node-options.ts, which says why. */
+const LP_NODE_OPTIONS = ['--max-semi-space-size=4'];
 
 const commands = {
   demo: (args) => (install(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
-  cli: (args) => (install(), typescript('src/apps/cli/main.ts', args)),
+  cli: (args) => (install(), typescript('src/apps/cli/main.ts', args, args[0] === 'lp' ? LP_NODE_OPTIONS : [])),
   sim: (args) => (install(), typescript('src/apps/cli/main.ts', ['sim', ...args])),
   bench: ([name, ...args]) => {
     install();
@@ -245,10 +247,10 @@ function captured(program, words) {
   return new Promise((done) => child.on('close', (status) => done({ status, output })));
 }
 
-function typescript(file, words) {
+function typescript(file, words, nodeOptions = []) {
   // The loader by its place in this checkout, so that the command may be called from any folder.
   const loader = pathToFileURL(join(ROOT, 'node_modules/tsx/dist/loader.mjs')).href;
-  return run(process.execPath, ['--import', loader, file, ...words]);
+  return run(process.execPath, [...nodeOptions, '--import', loader, file, ...words]);
 }
 
 /** Runs to the end, passing signals on, and answers the exit status. */

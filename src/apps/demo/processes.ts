@@ -6,6 +6,7 @@ import { UpstreamError } from '../../domain/errors.ts';
 import { startEmbeddedPostgres } from '../../adapters/postgres/embedded.ts';
 import { type Leashed, spawnLeashed } from '../../adapters/process/leash.ts';
 import type { Log } from '../../ports/log.ts';
+import { LP_NODE_OPTIONS } from '../lp/node-options.ts';
 import { startAnvil } from './anvil.ts';
 import { attesterProcess, chainProcess, lpProcess } from './configs.ts';
 import type { Layout } from './layout.ts';
@@ -72,7 +73,7 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
     return {
       name,
       async start() {
-        const child = await spawnLeashed(process.execPath, [...process.execArgv, ...commandLine(), command, '--config', layout.config(name)], {
+        const child = await spawnLeashed(process.execPath, [...process.execArgv, ...(command === 'lp' ? LP_NODE_OPTIONS : []), ...commandLine(), command, '--config', layout.config(name)], {
           // Nothing of our own environment but what a program needs to run: options of ours are not options of theirs.
           env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], NODE_ENV: process.env['NODE_ENV'], ...environmentOf(databaseBase) },
           graceMs: 10_000,
