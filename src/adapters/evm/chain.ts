@@ -7,10 +7,11 @@ import type { ChainPort, DecidingViews, EscrowEvent, EscrowStatus, Fees, Receipt
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import { decodeLog, SURPLUS_TOPIC, surplusOf } from '../../settlement/log.ts';
+import { SURPLUS_TOPIC, surplusOf } from '../../settlement/log.ts';
 import { decodeRevert } from '../../settlement/revert.ts';
 import { type RpcBlock, toBlock } from './block.ts';
 import { createHead } from './head.ts';
+import { createDecoder, type RpcLog } from './logs.ts';
 import { createHealth, HEALTH } from './health.ts';
 import { createViewCaller, isRevert, revertData } from './multicall.ts';
 import { createProbe } from './probe.ts';
@@ -22,7 +23,6 @@ import type { ChainViews } from '../../ports/chain.ts';
 
 /** Blocks in one eth_getLogs: what public nodes allow. */
 const LOG_RANGE = 2_000n;
-const REMEMBERED_LOGS = 10_000;
 const TIP_CACHE_MS = 5_000;
 const DEFAULT_TIP = 1_000_000_000n;
 
@@ -63,15 +63,6 @@ export interface EvmChain extends ChainPort {
   start(): Promise<void>;
 }
 
-interface RpcLog {
-  blockNumber: Hex;
-  blockHash: Hex;
-  transactionHash: Hex;
-  logIndex: Hex;
-  topics: Hex[];
-  data: Hex;
-}
-
 interface RpcReceipt {
   transactionHash: Hex;
   blockNumber: Hex;
@@ -81,21 +72,6 @@ interface RpcReceipt {
   effectiveGasPrice: Hex;
   l1Fee?: Hex;
   logs: { address: Hex; topics: Hex[]; data: Hex }[];
-}
-
-/** Whoever follows a chain asks for the last blocks again and again: what a node says in the same words is read once. */
-function createDecoder(): (row: RpcLog) => EscrowEvent | undefined {
-  const known = new Map<string, { row: RpcLog; event: EscrowEvent | undefined }>();
-  return (row) => {
-    const id = `${row.blockHash}:${row.logIndex}`;
-    const before = known.get(id);
-    if (before && before.row.data === row.data && before.row.transactionHash === row.transactionHash && before.row.blockNumber === row.blockNumber && before.row.topics.join() === row.topics.join()) return before.event;
-    const event = decodeLog({ blockNumber: BigInt(row.blockNumber), blockHash: row.blockHash, txHash: row.transactionHash, logIndex: Number(row.logIndex), topics: row.topics, data: row.data });
-    known.delete(id);
-    known.set(id, { row, event });
-    if (known.size > REMEMBERED_LOGS) known.delete(known.keys().next().value as string);
-    return event;
-  };
 }
 
 export function createChain(chain: Chain, options: ChainOptions): EvmChain {

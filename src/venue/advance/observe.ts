@@ -9,6 +9,7 @@ import type { ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { OrderRecord } from '../../ports/store.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { ChainTime } from '../../settlement/plan.ts';
+import type { OrderEvent } from './event-memory.ts';
 import type { ChainWatch, Pinned } from './watch.ts';
 
 export interface Observation {
@@ -59,7 +60,7 @@ export async function observe({ orderId, order, createdAtMs, route, amountUsd }:
     if (!record || !output || !watch) continue;
     const key = outputHash(output);
     // The log says who is owed; the escrow keeps a hash of just that.
-    const isOurs = (event: EscrowEvent) => event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
+    const isOurs = (event: OrderEvent) => event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
     const event = (await watch.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
     if (event) facts.push(...(await filledFact(event, index, watch)));
   }
@@ -67,7 +68,7 @@ export async function observe({ orderId, order, createdAtMs, route, amountUsd }:
   if (status !== 'none') facts.push(...(await proofFacts()));
   return { facts: facts.filter((fact) => isNews(fact, progress)).sort((x, y) => RANK[x.kind] - RANK[y.kind]), nonceGone: status === 'none' && nonceUsed === true, timeOf: timeIn(pins) };
 
-  async function originFacts(event: EscrowEvent, watch: ChainWatch): Promise<Fact[]> {
+  async function originFacts(event: OrderEvent, watch: ChainWatch): Promise<Fact[]> {
     if (event.kind === 'open') return [{ kind: 'opened', evidence: await evidenceOf(event, watch) }];
     if (event.kind === 'finalised') return [{ kind: 'finalised', evidence: await evidenceOf(event, watch) }];
     if (event.kind === 'refunded') return [{ kind: 'refunded', evidence: await evidenceOf(event, watch) }];
@@ -77,7 +78,7 @@ export async function observe({ orderId, order, createdAtMs, route, amountUsd }:
     return index === -1 ? [] : filledFact(event, index, watch);
   }
 
-  async function filledFact(event: EscrowEvent, outputIndex: number, watch: ChainWatch): Promise<Fact[]> {
+  async function filledFact(event: OrderEvent, outputIndex: number, watch: ChainWatch): Promise<Fact[]> {
     if (event.kind !== 'filled') return [];
     const evidence = await evidenceOf(event, watch);
     // What pools gave beyond the order's amount reached the receiver too, past the escrow.
@@ -112,7 +113,7 @@ export async function observe({ orderId, order, createdAtMs, route, amountUsd }:
 /** Whoever looks late sees everything at once; a final fact closes the order, so it is recorded last. */
 const RANK: Record<FactKind, number> = { accepted: 0, sent: 1, opened: 2, filled: 3, credited: 3, attested: 4, failed: 5, finalised: 6, refunded: 6, payout_sent: 7, withdrawal_requested: 7, withdrawn: 7 };
 
-async function evidenceOf({ txHash, blockNumber, blockHash }: EscrowEvent, watch: ChainWatch): Promise<Evidence> {
+async function evidenceOf({ txHash, blockNumber, blockHash }: Pick<EscrowEvent, 'txHash' | 'blockNumber' | 'blockHash'>, watch: ChainWatch): Promise<Evidence> {
   return { chainId: watch.chain.chain.id, txHash, blockNumber, blockHash, at: (await watch.blockAt(blockNumber, blockHash)).timestamp };
 }
 

@@ -3,6 +3,7 @@
 import type { Bytes32, Hex } from '../../domain/hex.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
+import { createEventMemory, orderEvent, type OrderEvent } from './event-memory.ts';
 
 export interface Pinned {
   head: Block;
@@ -15,7 +16,7 @@ export interface ChainWatch {
   /** Both blocks from one look; undefined until the chain was seen. */
   pinned(): Pinned | undefined;
   /** Final events of an order, in chain order. Asks the node when what was followed does not hold `isEnough`. */
-  orderEvents(orderId: Bytes32, since: number, isEnough: (events: readonly EscrowEvent[]) => boolean): Promise<EscrowEvent[]>;
+  orderEvents(orderId: Bytes32, since: number, isEnough: (events: readonly OrderEvent[]) => boolean): Promise<OrderEvent[]>;
   /** The final event that proved this payload to the oracle, in no block before `from`. */
   proof(payloadHash: Bytes32, from: bigint): Promise<EscrowEvent | undefined>;
   /** A final block. */
@@ -26,13 +27,12 @@ export interface ChainWatch {
 
 /** Ranges overlap by this many blocks beyond the depth: a node may have had no logs yet, or those of another fork. */
 const OVERLAP = 4n;
-const REMEMBERED_EVENTS = 50_000;
+const REMEMBERED_PROOFS = 50_000;
 const REMEMBERED_BLOCKS = 2_000;
 
 export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pinned, orderIds: ReadonlySet<Bytes32>) => void): ChainWatch {
   const depth = BigInt(chain.chain.depth);
-  const events = new Map<string, EscrowEvent>();
-  const byOrder = new Map<Bytes32, Set<string>>();
+  const events = createEventMemory();
   const proofs = new Map<Bytes32, EscrowEvent>();
   const blocks = new Map<bigint, Block>();
   const asking = new Map<bigint, Promise<Block>>();
@@ -48,26 +48,11 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
   function keep(event: EscrowEvent): void {
     if (event.kind === 'proven') {
       proofs.set(event.payloadHash, event);
-      if (proofs.size > REMEMBERED_EVENTS) proofs.delete(proofs.keys().next().value as Bytes32);
+      if (proofs.size > REMEMBERED_PROOFS) proofs.delete(proofs.keys().next().value as Bytes32);
       return;
     }
-    if (!('orderId' in event)) return;
-    const id = `${event.blockHash}:${event.logIndex}`;
-    if (events.has(id)) return;
-    events.set(id, event);
-    const ids = byOrder.get(event.orderId) ?? new Set();
-    byOrder.set(event.orderId, ids.add(id));
-    shallow.set(event.orderId, event.blockNumber);
-    if (events.size > REMEMBERED_EVENTS) forgetOldest();
-  }
-
-  function forgetOldest(): void {
-    const [id, event] = events.entries().next().value as [string, EscrowEvent];
-    events.delete(id);
-    if (!('orderId' in event)) return;
-    const ids = byOrder.get(event.orderId);
-    ids?.delete(id);
-    if (ids?.size === 0) byOrder.delete(event.orderId);
+    const ofOrder = orderEvent(event);
+    if (ofOrder && events.keep(ofOrder)) shallow.set(ofOrder.orderId, ofOrder.blockNumber);
   }
 
   async function look(): Promise<void> {
@@ -127,7 +112,7 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
   }
 
   /** Of the canonical chain, and final. */
-  async function finalOnes(candidates: readonly EscrowEvent[], deep: Block): Promise<EscrowEvent[]> {
+  async function finalOnes<E extends OrderEvent | EscrowEvent>(candidates: readonly E[], deep: Block): Promise<E[]> {
     const final = candidates.filter(({ blockNumber }) => blockNumber <= deep.number);
     const canonical = await Promise.all(final.map(async ({ blockNumber, blockHash }) => (await blockAt(blockNumber, blockHash)).hash === blockHash));
     return final.filter((_, index) => canonical[index]).sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
@@ -140,9 +125,10 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
     async orderEvents(orderId, since, isEnough) {
       if (!pinned) return [];
       const { deep } = pinned;
-      const followed = await finalOnes([...(byOrder.get(orderId) ?? [])].flatMap((id) => events.get(id) ?? []), deep);
+      const followed = await finalOnes(events.of(orderId), deep);
       if (isEnough(followed)) return followed;
-      return finalOnes((await chain.orderEvents(orderId, since)).filter((event) => 'orderId' in event && event.orderId === orderId), deep);
+      const asked = (await chain.orderEvents(orderId, since)).flatMap((event) => orderEvent(event) ?? []);
+      return finalOnes(asked.filter((event) => event.orderId === orderId), deep);
     },
     async proof(payloadHash, from) {
       if (!pinned) return undefined;
