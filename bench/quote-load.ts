@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { assetId } from '../src/domain/asset.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import { account } from '../test/support/devnet.ts';
-import { startSolver } from '../test/support/solver.ts';
 import type { TestVenue } from '../test/support/venue.ts';
 import { createCaller, type LoadFigures, openLoop } from './load.ts';
+import { startQuoteMaker } from './quote-maker.ts';
 
 /** Solvers may share an LP account: what the venue verifies is the same for each. */
 const ACCOUNTS = 3;
@@ -101,15 +101,15 @@ export async function fundQuoteLoad(v: TestVenue): Promise<void> {
 async function make({ urls, chain }: Job, solvers: NonNullable<Job['solvers']>): Promise<void> {
   for (const { id, apiKey, account: n } of solvers) {
     const worse = BigInt(/\d+$/.exec(id)?.[0] ?? 0);
-    await startSolver(urls, {
+    await startQuoteMaker(urls, {
       id,
       apiKey,
       lp: account(1_000 + n).address,
       operator: account(2_000 + n),
-      chains: [chain],
+      chain,
       corridors: [`${chain.slug}-${chain.slug}`],
-      // As our own LP does, it says when it has said all.
-      answer: (rfq, make) => ({ ...make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / (2_600n + worse) }, { validSeconds: 30 }), more: false }),
+      output: (rfq) => (BigInt(rfq.amount) * 10n ** 12n) / (2_600n + worse),
+      validSeconds: 30,
     });
   }
   process.send?.('ready');

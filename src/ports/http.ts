@@ -49,6 +49,8 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   summary: string;
   tag: string;
   body?: Schema<Body>;
+  /** A quick way to read what most bodies look like: exactly what the schema would answer, or undefined to leave it to the schema. */
+  plainBody?(json: unknown): Body | undefined;
   query?: Schema<Query>;
   params?: Schema<Params>;
   response: Schema;

@@ -1,7 +1,6 @@
 /** A quote request that has been read: which markets, whose money, within which limits. Everything that prices it starts from here. */
 
 import { corridorOf } from '../domain/corridor.ts';
-import type { Chain } from '../domain/chain.ts';
 import { type Address, ZERO_ADDRESS } from '../domain/hex.ts';
 import { toIso, type UnixSeconds } from '../domain/time.ts';
 import type { ChainPort } from '../ports/chain.ts';
@@ -112,11 +111,12 @@ export function createReception({ chains, markets, roster, screening, openQuotes
 
   /** Money that goes to a contract of the trade, or to the one who pays it, reaches nobody. */
   function refuseParties(taker: Address, receiver: Address, input: Market, output: Market): void {
-    const contracts = new Set<Address>([ZERO_ADDRESS, ...[input.chain, output.chain].flatMap(({ escrow, oracle, permit2 }: Chain) => [escrow, oracle, permit2]), input.token.address, output.token.address]);
-    const isNobody = (party: Address) => contracts.has(party) || isAccount(party);
+    const isNobody = (party: Address) => party === ZERO_ADDRESS || isContract(party, input) || isContract(party, output) || isAccount(party);
     if (isNobody(receiver)) throw invalid('value_error', ['body', 'receiver'], 'This address cannot be the receiver: it is the zero address, a contract of the trade, or an LP account.');
     if (taker !== receiver && isNobody(taker)) throw invalid('value_error', ['body', 'taker'], 'This address cannot be the taker: it is the zero address, a contract of the trade, or an LP account.');
   }
+
+  const isContract = (party: Address, { chain: { escrow, oracle, permit2 }, token }: Market) => party === escrow || party === oracle || party === permit2 || party === token.address;
 
   function isAccount(party: Address): boolean {
     for (const { session } of roster.entries()) if (session) for (const { account } of session.accounts.values()) if (account === party) return true;

@@ -1,6 +1,6 @@
 /** API keys: 256 bits after a readable prefix, shown once, kept as a SHA-256, compared in constant time, revoked everywhere at once. */
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { hexToBytes } from '../domain/hex.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -26,7 +26,7 @@ export function mintKey({ random, clock }: { random: Random; clock: Clock }, key
 
 /** How a key is found and recognised without being kept. */
 export function keyFingerprint(text: string): { lookup: string; sha256: string } {
-  return { lookup: text.slice(8, 8 + LOOKUP_LENGTH), sha256: createHash('sha256').update(text).digest('hex') };
+  return { lookup: text.slice(8, 8 + LOOKUP_LENGTH), sha256: hash('sha256', text) };
 }
 
 export interface Keyring {

@@ -164,7 +164,8 @@ async function openLine(url: string, spec: SolverSpec, hear: (line: Line, text: 
   return line;
 }
 
-function createMaker({ lp, operator, now: chainNow = () => 0 }: SolverSpec, chains: ReadonlyMap<number, Chain>): Maker {
+/** Makes and signs what a solver says. */
+export function createMaker({ lp, operator, now: chainNow = () => 0 }: Pick<SolverSpec, 'lp' | 'operator' | 'now'>, chains: ReadonlyMap<number, Chain>): Maker {
   const domainOf = (chainId: number) => ({ chainId, escrow: (chains.get(chainId) as Chain).escrow });
   return {
     quote(rfq, { input = BigInt(rfq.amount), output = BigInt(rfq.amount) }, { validSeconds = 60, now = Math.max(Math.floor(Date.now() / 1000), chainNow()), change = (order: StandardOrder) => order, signer = operator, eta = 2 } = {}) {

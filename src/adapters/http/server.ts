@@ -3,7 +3,6 @@
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema } from 'fastify';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
@@ -13,11 +12,12 @@ import type { Log } from '../../ports/log.ts';
 import { asyncApiDocument } from '../../protocol/asyncapi.ts';
 import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/errors.ts';
 import { RECORDED } from '../../protocol/recorded.ts';
-import { type Schema, zNothing } from '../../protocol/schema.ts';
+import { plainNothing, type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { openDoors } from '../ws/doors.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
 import { type OpenApi, openApiDocument } from './openapi.ts';
+import { securityHeaders } from './security-headers.ts';
 
 export interface HttpServer {
   readonly url: string;
@@ -103,7 +103,11 @@ export async function startHttp<Key extends Caller>(
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
   }
 
-  await app.register(helmet, { global: true });
+  const guards = await securityHeaders();
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(guards);
+    done();
+  });
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -120,9 +124,15 @@ export async function startHttp<Key extends Caller>(
     if (read.ok) done(null, read.value);
     else done(read.error);
   });
+  // Where a route has a quick way to read what most people send, the schema is asked about the rest.
+  const quickReaders = new Map<unknown, (json: unknown) => unknown>([[zNothing, plainNothing]]);
+  for (const { body, plainBody } of routes) if (body && plainBody) quickReaders.set(body, plainBody);
   app.setValidatorCompiler(({ schema, httpPart }) => {
     const part = httpPart === 'querystring' ? 'query' : httpPart === 'params' ? 'path' : (httpPart ?? 'body');
+    const quick = quickReaders.get(schema);
     return (data: unknown) => {
+      const plain = quick?.(data);
+      if (plain !== undefined) return { value: plain };
       const parsed = (schema as unknown as Schema).safeParse(data);
       return parsed.success ? { value: parsed.data } : { error: new ShapeError(detailsOf(parsed.error, part, data)) };
     };

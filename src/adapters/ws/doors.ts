@@ -22,6 +22,8 @@ const MAX_BUFFERED_CHUNKS = 1_024;
 const CLOSE_TIMEOUT_MS = 2_000;
 /** Pings and pongs of one client: each ping costs an answer, and nobody honest sends many. */
 const MAX_CONTROL_FRAMES_PER_SECOND = 50;
+/** Frames of one turn of the loop go to the kernel together, up to here: a busy venue has several for each solver, and a system call costs more than a frame. */
+const TOGETHER_BYTES = 16 * 1024;
 
 export function openDoors<Key extends Caller>(server: Server, { doors, gate, log, addressOf, maxPerAddress }: { doors: readonly SocketDoor<Key>[]; gate: Gate<Key>; log: Log; addressOf(request: IncomingMessage): string; maxPerAddress: number }): Doors {
   const servers = new Map(doors.map((door) => [door.path, { door, wss: new WebSocketServer({ noServer: true, maxPayload: door.maxPayloadBytes, perMessageDeflate: false, maxFragments: MAX_FRAGMENTS, maxBufferedChunks: MAX_BUFFERED_CHUNKS } as ServerOptions) }]));
@@ -58,21 +60,24 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
       setImmediate(release);
       count(perKey, slot, 1);
       count(perAddress, address, 1);
-      serve(found.door, socket, admission.key, () => {
+      serve(found.door, socket, stream, admission.key, () => {
         count(perKey, slot, -1);
         count(perAddress, address, -1);
       });
     });
   }
 
-  function serve(door: SocketDoor<Key>, socket: WebSocket, key: Key, left: () => void): void {
+  function serve(door: SocketDoor<Key>, socket: WebSocket, stream: Duplex, key: Key, left: () => void): void {
+    const gather = gathering(stream);
     let listener: SocketListener | undefined;
     let over = false;
     let unwatch = () => {};
     const wrapped: Socket = {
       send(data) {
         // Text frames, whatever form the text is in.
-        if (socket.readyState === socket.OPEN) socket.send(data, { binary: false });
+        if (socket.readyState !== socket.OPEN) return;
+        gather(data.length);
+        socket.send(data, { binary: false });
       },
       close(code, reason) {
         socket.close(code, reason.slice(0, 120));
@@ -137,6 +142,28 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
         wss.close();
       }
     },
+  };
+}
+
+/** Holds what is written to the stream until the loop has turned, or until it is enough; call it before each write. */
+function gathering(stream: Duplex): (bytes: number) => void {
+  let gathered = 0;
+  let holds = false;
+  const letGo = (): void => {
+    holds = false;
+    stream.uncork();
+  };
+  return (bytes) => {
+    if (!holds) {
+      [holds, gathered] = [true, 0];
+      stream.cork();
+      setImmediate(letGo);
+    }
+    gathered += bytes;
+    if (gathered < TOGETHER_BYTES) return;
+    gathered = 0;
+    stream.uncork();
+    stream.cork();
   };
 }
 

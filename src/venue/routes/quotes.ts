@@ -1,6 +1,7 @@
 /** POST /quotes */
 
 import type { Route } from '../../ports/http.ts';
+import { plainRequest } from '../../protocol/plain-request.ts';
 import { type QuoteRequest, zQuoteRequest } from '../../protocol/quote.ts';
 import type { Schema } from '../../protocol/schema.ts';
 import type { Quoter } from '../quote.ts';
@@ -16,6 +17,7 @@ export function quotesRoute({ quoter, workspaces }: { quoter: Pick<Quoter, 'quot
     tag: namespace,
     summary: 'Ask for firm quotes; the answer is ranked, best first',
     body: zQuoteRequest,
+    plainBody: plainRequest,
     response,
     handle: async ({ body, key }) => quoter.quote(body, key, await workspaces.of(key)),
   };
