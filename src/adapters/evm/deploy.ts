@@ -132,12 +132,29 @@ export async function connectDev(rpcUrl: string, chainId: number, privateKey: He
   const rpc = (method: string, params: readonly unknown[]) => client.request({ method, params } as never) as Promise<unknown>;
   await rpc('anvil_setBalance', [account.address, `0x${(10n ** 22n).toString(16)}`]);
   let nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' });
-  let sent: Promise<Hex>[] = [];
+  let sent: { nonce: number; raw: Promise<Hex>; hash: Promise<Hex> }[] = [];
   const send = (to: Address | null, data: Hex) => {
     // A fixed gas limit: estimating would need the transactions before it to be mined.
     const request = { account, chain, to, data, nonce: nonce++, gas: 8_000_000n, maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
-    sent.push(client.sendTransaction(request));
+    const raw = client.signTransaction(request);
+    sent.push({ nonce: request.nonce, raw, hash: raw.then((serializedTransaction) => client.sendRawTransaction({ serializedTransaction })) });
   };
+
+  /**
+   * A chain that mines on demand leaves lying what did not fit into the block that the last transaction caused. And anvil may put a transaction
+   * behind one that it mines in that moment, for which it then waits for ever, and all later ones with it: those are handed in again.
+   */
+  async function nudge(stuckAt: number | undefined): Promise<number> {
+    const next = await client.getTransactionCount({ address: account.address, blockTag: 'latest' });
+    if (next === stuckAt) {
+      // It drops no single transaction that waits.
+      await rpc('anvil_removePoolTransactions', [account.address]);
+      for (const { nonce: waiting, raw } of sent) if (waiting >= next) await client.sendRawTransaction({ serializedTransaction: await raw });
+    }
+    await rpc('evm_mine', []);
+    return next;
+  }
+
   return {
     address: lower(account.address),
     rpc,
@@ -148,16 +165,17 @@ export async function connectDev(rpcUrl: string, chainId: number, privateKey: He
       return lower(address);
     },
     async settled() {
-      const hashes = await Promise.all(sent);
+      const hashes = await Promise.all(sent.map(({ hash }) => hash));
+      let stuckAt: number | undefined;
+      const nudges = setInterval(() => void nudge(stuckAt).then((next) => (stuckAt = next), () => {}), NUDGE_MS);
+      const receipts = await Promise.all(hashes.map((hash) => client.waitForTransactionReceipt({ hash, pollingInterval: 50, timeout: 60_000 }))).finally(() => clearInterval(nudges));
       sent = [];
-      // A chain that mines on demand leaves lying what did not fit into the block that the last transaction caused.
-      const nudge = setInterval(() => void rpc('evm_mine', []).catch(() => {}), 1_000);
-      const receipts = await Promise.all(hashes.map((hash) => client.waitForTransactionReceipt({ hash, pollingInterval: 50, timeout: 60_000 }))).finally(() => clearInterval(nudge));
       const failed = receipts.find(({ status }) => status !== 'success');
       if (failed) throw new UpstreamError('A deployment transaction reverted on the development chain. Start it afresh.', { code: 'deploy_failed', facts: { txHash: failed.transactionHash } });
     },
   };
 }
 
+const NUDGE_MS = 1_000;
 const lower = (address: string): Address => address.toLowerCase() as Address;
 
