@@ -310,7 +310,7 @@ describe.concurrent('chains', () => {
 
 describe.concurrent('the market', () => {
   test('one jump: short, small and careful; a second: stopped, and quoting again after', async () => {
-    await play({ risk: { leastValiditySeconds: 3, volSpike: { haltSeconds: 2, calmSeconds: 2 } } }, async (stage) => {
+    await play({ risk: { leastValiditySeconds: 3, volSpike: { haltSeconds: 2, calmSeconds: 10 } } }, async (stage) => {
       await active(stage);
       const life = ({ validUntil }: LinkQuote) => validUntil - Date.now() / 1000;
       expect(life(await stage.quote())).toBeGreaterThan(8);
