@@ -39,29 +39,77 @@ export const STANDARD_ORDER_TYPEHASH = keccakText(STANDARD_ORDER_TYPE);
  * keccak256(abi.encodePacked(chainId, escrow, user, nonce, expires, fillDeadline, inputOracle,
  * keccak256(abi.encodePacked(inputs)), abi.encode(outputs))), the identity of an order on its origin escrow.
  */
-export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder): Bytes32 {
-  const encoded = bytesFor(HEAD + outputsLength(order.outputs));
-  writeNumber(encoded, 0, chainId);
-  writeHex(encoded, 32, escrow);
-  writeHex(encoded, 52, order.user);
-  writeUint(encoded, 72, order.nonce);
-  write32(encoded, 104, order.expires);
-  write32(encoded, 108, order.fillDeadline);
-  writeHex(encoded, 112, order.inputOracle);
-  encoded.set(keccakBytes(packInputs(order.inputs)), 132);
-  writeOutputs(encoded, HEAD, order.outputs);
-  return keccak(encoded);
+export function orderId(domain: EscrowDomain, order: StandardOrder): Bytes32 {
+  const [output] = order.outputs;
+  if (output === undefined || !isLike(written, domain, order, output)) {
+    writeIdentity(domain, order);
+  } else {
+    writeChanging(workspace, order);
+    const { contextAt } = written as Written;
+    writeUint(workspace, OUTPUT + 128, output.amount);
+    writeHexWord(workspace, OUTPUT + 160, output.recipient);
+    writeHex(workspace, contextAt, output.context);
+  }
+  return keccak(workspace);
 }
 
 /**
- * Bytes that are written, hashed and done with before anything else happens: the same ones again for every order of the
- * size of the last, and a market maker's orders are all of two sizes.
+ * What an orderId hashes, written, hashed and done with before anything else happens. A market maker's orders on a route differ in a
+ * third of their bytes, so what has not changed since the last order is left as it stands.
  */
-function bytesFor(length: number): Uint8Array {
-  if (workspace.length !== length) workspace = new Uint8Array(length);
-  return workspace;
-}
 let workspace = new Uint8Array();
+
+/** The parts of an order of one output that stand in the workspace and are the same for every quote of a route. */
+interface Written extends EscrowDomain, Pick<StandardOrder, 'inputOracle'>, Pick<MandateOutput, 'oracle' | 'settler' | 'token' | 'callbackData'> {
+  destChainId: bigint;
+  contextLength: number;
+  /** Where the context's bytes begin. */
+  contextAt: number;
+}
+let written: Written | undefined;
+
+function isLike(last: Written | undefined, { chainId, escrow }: EscrowDomain, { outputs, inputOracle, user }: StandardOrder, output: MandateOutput): boolean {
+  return (
+    last !== undefined &&
+    outputs.length === 1 &&
+    last.chainId === chainId &&
+    last.escrow === escrow &&
+    last.inputOracle === inputOracle &&
+    last.oracle === output.oracle &&
+    last.settler === output.settler &&
+    last.token === output.token &&
+    last.destChainId === output.chainId &&
+    last.callbackData === output.callbackData &&
+    last.contextLength === output.context.length &&
+    // Whatever is no address would be written over its neighbours.
+    user.length === ADDRESS_LENGTH
+  );
+}
+
+/** All of it. */
+function writeIdentity({ chainId, escrow }: EscrowDomain, order: StandardOrder): void {
+  written = undefined;
+  const length = HEAD + outputsLength(order.outputs);
+  if (workspace.length !== length) workspace = new Uint8Array(length);
+  writeNumber(workspace, 0, chainId);
+  writeHex(workspace, 32, escrow);
+  writeHex(workspace, 112, order.inputOracle);
+  writeChanging(workspace, order);
+  writeOutputs(workspace, HEAD, order.outputs);
+  const [output] = order.outputs;
+  if (output === undefined || order.outputs.length !== 1) return;
+  const { oracle, settler, token, callbackData, chainId: destChainId, context } = output;
+  written = { chainId, escrow, inputOracle: order.inputOracle, oracle, settler, token, callbackData, destChainId, contextLength: context.length, contextAt: OUTPUT + 288 + padded(bytesIn(callbackData)) + 32 };
+}
+
+/** What no two orders share. */
+function writeChanging(target: Uint8Array, order: StandardOrder): void {
+  writeHex(target, 52, order.user);
+  writeUint(target, 72, order.nonce);
+  write32(target, 104, order.expires);
+  write32(target, 108, order.fillDeadline);
+  target.set(keccakBytes(packInputs(order.inputs)), 132);
+}
 
 /** EIP-712 struct hash of the order. */
 export function orderStructHash(order: StandardOrder): Uint8Array {
@@ -247,5 +295,8 @@ function writeBytes(target: Uint8Array, offset: number, hex: Hex): number {
 
 /** Everything before the outputs in what an orderId hashes. */
 const HEAD = 32 + 20 + 20 + 32 + 4 + 4 + 20 + 32;
+/** Where the only output begins: behind the array's offset, its length, and the output's offset. */
+const OUTPUT = HEAD + 3 * 32;
+const ADDRESS_LENGTH = 42;
 const bytesIn = (hex: Hex): number => (hex.length - 2) >> 1;
 const padded = (length: number): number => Math.ceil(length / 32) * 32;

@@ -55,7 +55,7 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
   let noted = 0;
 
   function note(fresh: Omit<Kept, 'number' | 'accepted'>): Kept {
-    const kept: Kept = { number: noted, ...fresh, accepted: undefined };
+    const kept: Kept = { ...fresh, number: noted, accepted: undefined };
     const place = noted % keep;
     const old = ring[place];
     if (old !== undefined) {

@@ -11,6 +11,7 @@ import type { Route } from './route.ts';
 
 /** The whole order of a quote: one output, ours, for the whole input. */
 export function quoteOrder(rfq: Rfq, route: Route, times: OrderTimes, amounts: { input: bigint; output: bigint; relayFee: bigint }): StandardOrder {
+  const { recipient, callbackData } = recipientFor(rfq);
   const context = encodeContext({ exclusiveFor: route.account, startTime: times.fillDeadline + 1, portionBps: FULL_PORTION_BPS, feeBps: rfq.platformFeeBps, relayFee: amounts.relayFee });
   return {
     user: rfq.taker,
@@ -27,7 +28,8 @@ export function quoteOrder(rfq: Rfq, route: Route, times: OrderTimes, amounts: {
         chainId: route.destChainId,
         token: route.outputWord,
         amount: amounts.output,
-        ...recipientFor(rfq),
+        recipient,
+        callbackData,
         context,
       },
     ],

@@ -46,9 +46,11 @@ export function look(regime: Regime, { mid, wildness, secondBps }: Sight, nowMs:
   const above = wildness > rule.sigmaTimes;
   // After a gap in the prices a larger move is no surprise.
   const seconds = from === undefined ? 1 : Math.max(1, (nowMs - from.atMs) / SECOND_MS);
-  const moved = from !== undefined && Math.abs(Math.log(mid / from.mid)) * 1e4 > rule.tickTimes * secondBps * Math.sqrt(seconds);
+  const moved = from !== undefined && mid !== from.mid && Math.abs(Math.log(mid / from.mid)) * 1e4 > rule.tickTimes * secondBps * Math.sqrt(seconds);
   const start = from === undefined || moved || nowMs - from.atMs >= SECOND_MS || nowMs < from.atMs ? { mid, atMs: nowMs } : from;
-  const seen: Regime = { ...relaxed(regime, nowMs), above, from: start };
+  const rested = relaxed(regime, nowMs);
+  // Most looks find what the one before left: nothing is made anew for them.
+  const seen: Regime = rested.above === above && rested.from === start ? rested : { ...rested, above, from: start };
   if (moved || (above && !regime.above)) return tripped(seen, nowMs, rule);
   if (above && seen.mood !== 'halted') return { ...seen, mood: 'wild', untilMs: nowMs + rule.calmSeconds * SECOND_MS };
   return seen;
