@@ -29,7 +29,7 @@ export interface QuoteRecord {
   slice: boolean;
   /** The cap it came nearest to, and how many quotes were live: noted by whoever keeps explanations. */
   nearest?: Nearest | undefined;
-  liveQuotes?: number;
+  liveQuotes?: number | undefined;
 }
 
 /** Where on a chain something was seen. */

@@ -140,7 +140,8 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
       }
     };
     return (question) => {
-      const startedMs = clock.monotonicMs();
+      // The frame that asks was heard a moment ago.
+      const startedMs = heardMs;
       try {
         const answer = work(question);
         if (answer instanceof Promise) void later(question, answer, startedMs);
