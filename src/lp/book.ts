@@ -104,10 +104,17 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
 
   const now = (chainId: number): UnixSeconds => Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
 
+  /** The same object for as long as a chain looks the same: thousands of quotes hold on to it. */
   function sight(chainId: number): ChainSight {
     const state = chains.get(chainId);
-    return { head: state?.port.head(), headSeenAtMs: state?.port.headSeenAtMs() ?? 0, gasPrice: state?.gasPrice };
+    const [head, headSeenAtMs, gasPrice] = [state?.port.head(), state?.port.headSeenAtMs() ?? 0, state?.gasPrice];
+    const last = sights.get(chainId);
+    if (last !== undefined && last.head === head && last.headSeenAtMs === headSeenAtMs && last.gasPrice === gasPrice) return last;
+    const seen = { head, headSeenAtMs, gasPrice };
+    sights.set(chainId, seen);
+    return seen;
   }
+  const sights = new Map<number, ChainSight>();
 
   return {
     market,

@@ -54,8 +54,8 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
   const ring: Kept[] = [];
   let noted = 0;
 
-  function note(fresh: Omit<Kept, 'number' | 'accepted'>): Kept {
-    const kept: Kept = { ...fresh, number: noted, accepted: undefined };
+  /** Takes up one that was made with `number: noted`. */
+  function note(kept: Kept): Kept {
     const place = noted % keep;
     const old = ring[place];
     if (old !== undefined) {
@@ -64,7 +64,7 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
     }
     ring[place] = kept;
     noted += 1;
-    byRfq.set(fresh.rfqId, kept);
+    byRfq.set(kept.rfqId, kept);
     return kept;
   }
 
@@ -77,12 +77,12 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
         const answer = { orderId, quoted: side === 'exactInput' ? priced.output : priced.input, endsAt: times.fillDeadline };
         const known = byRfq.get(rfqId);
         if (known !== undefined) known.answers.push(answer);
-        byOrder.set(orderId, known ?? note({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answers: [answer] }));
+        byOrder.set(orderId, known ?? note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answers: [answer], accepted: undefined }));
       },
       declined({ rfqId, taker, side, amount, platformFeeBps, minValidUntil }, route, _, atMs) {
         // What was asked on a way that we do not serve has no symbols to play it again by.
         if (route === undefined || byRfq.has(rfqId)) return;
-        note({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000)), declined: true, answers: [] });
+        note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000)), declined: true, answers: [], accepted: undefined });
       },
       accepted({ orderId }) {
         const kept = byOrder.get(orderId);
