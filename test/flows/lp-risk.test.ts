@@ -417,13 +417,14 @@ describe.concurrent('takers', () => {
       for (; refusedAfter < 400; refusedAfter++) {
         const askedAt = Date.now() / 1000;
         const answer = await stage.venue.ask(sell());
-        if (answer.type !== 'quote') break;
+        if (answer.type === 'decline' && answer.code === 'free_option') break;
+        if (answer.type !== 'quote') continue;
         spreads.push(Number(answer.order.outputs[0]?.amount));
         // Counted from the question, an answer that took its time is not a short one.
         promised.push(answer.validUntil - askedAt);
         lives.push(answer.validUntil - Date.now() / 1000);
       }
-      expect(await stage.ask()).toBe('free_option');
+      expect(refusedAfter).toBeLessThan(400);
       // It fades at once; another question brings it back.
       await soon(async () => {
         await stage.ask();
