@@ -181,7 +181,8 @@ function solversOf(candidate: QuoteCandidate | RouterCandidate, order: StandardO
   return 'splitFill' in candidate && candidate.splitFill ? candidate.splitFill.fills.map(({ solverId }) => solverId) : [candidate.solverId];
 }
 
-const sealedText = (candidate: string, checksum: string): string => `${candidate.slice(0, -1)},"integrityChecksum":${JSON.stringify(checksum)}}`;
+/** Nothing in a seal has to be escaped. */
+const sealedText = (candidate: string, checksum: string): string => `${candidate.slice(0, -1)},"integrityChecksum":"${checksum}"}`;
 
 /** All outputs of an order of ours are slices of one delivery. undefined when these are not. */
 function previewOf(order: StandardOrder, dest: Chain): { asset: string; amount: string; receiver: Address } | undefined {

@@ -53,6 +53,12 @@ const KEEP_ALIVE_MS = 30_000;
 const STALLED_MS = 60_000;
 const CLOSE_GRACE_MS = 4_000;
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    sent: Sent | null;
+  }
+}
+
 interface Sent {
   admission?: Admission<Caller>;
   startedMs: number;
@@ -103,6 +109,7 @@ export async function startHttp<Key extends Caller>(
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
   }
 
+  app.decorateRequest('sent', null);
   const guards = await securityHeaders();
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(guards);
@@ -158,7 +165,7 @@ export async function startHttp<Key extends Caller>(
   let idle = () => {};
   app.server.on('request', (_request: unknown, response: ServerResponse) => {
     atWork += 1;
-    response.once('close', () => {
+    response.on('close', () => {
       atWork -= 1;
       if (atWork === 0) idle();
     });
@@ -218,13 +225,12 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
     ...(route.params && { params: route.params }),
     response: { 200: route.response },
   } as unknown as FastifySchema;
-  const sent = new WeakMap<FastifyRequest, Sent>();
 
   /** Size, key and rate, the media type, then a place to work: everything that needs no body. */
   function onRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     const state: Sent = { startedMs: clock.monotonicMs(), atWork: false, over: false };
-    sent.set(request, state);
-    reply.raw.once('close', () => {
+    request.sent = state;
+    reply.raw.on('close', () => {
       state.over = true;
       if (!state.atWork) state.release?.();
     });
@@ -267,7 +273,7 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
       }
     },
     handler: async (request, reply) => {
-      const state = sent.get(request) as Sent;
+      const state = request.sent as Sent;
       const { key } = state.admission as Admission<Key>;
       state.atWork = true;
       let answer: string | object;
@@ -282,8 +288,7 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
       return typeof answer === 'string' ? reply.send(answer) : reply.send(JSON.stringify(answer));
     },
     onResponse: (request, reply, done) => {
-      const state = sent.get(request);
-      log.debug({ requestId: request.id, method: route.method, path: route.path, status: reply.statusCode, ms: state ? Math.round((clock.monotonicMs() - state.startedMs) * 10) / 10 : null }, 'request');
+      log.debug({ requestId: request.id, method: route.method, path: route.path, status: reply.statusCode, ms: request.sent ? Math.round((clock.monotonicMs() - request.sent.startedMs) * 10) / 10 : null }, 'request');
       done();
     },
   });
