@@ -1,5 +1,6 @@
 /** Reads the stream of order events as it grows, once for everybody on this replica: the bus only says when to look, the database says what happened. */
 
+import type { Bytes32 } from '../domain/hex.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -56,14 +57,24 @@ export function createEventTail({ store, bus, clock, log }: { store: EventStore;
     await store.placeEvents();
     for (;;) {
       const events = await store.eventsAfter(place, PAGE);
-      const wanted = events.filter((event) => listeners.some((listener) => listener.wants(event)));
-      const records = await store.ordersWith([...new Set(wanted.map(({ orderId }) => orderId))]);
+      const records = new Map<Bytes32, OrderRecord | undefined>();
+      // Who begins to listen while orders are read was told a place before these events, and waits for them too.
+      for (let wanted = wantedOf(events, records); wanted.length > 0; wanted = wantedOf(events, records)) {
+        const found = await store.ordersWith(wanted);
+        for (const orderId of wanted) records.set(orderId, found.get(orderId));
+      }
       for (const event of events) {
         place = event.place;
         for (const listener of listeners) listener.tell(event, records.get(event.orderId));
       }
       if (events.length < PAGE || stopped) return;
     }
+  }
+
+  /** Orders that somebody waits for and that were not asked for yet. */
+  function wantedOf(events: readonly PlacedEvent[], asked: ReadonlyMap<Bytes32, unknown>): Bytes32[] {
+    const wanted = events.filter((event) => !asked.has(event.orderId) && listeners.some((listener) => listener.wants(event)));
+    return [...new Set(wanted.map(({ orderId }) => orderId))];
   }
 
   function sweep(): void {

@@ -3,12 +3,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { assetId } from '../../src/domain/asset.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Bytes32 } from '../../src/domain/hex.ts';
 import { type PriceEventFrame, zOrderEvent, zPriceEvent, zSolverEvent } from '../../src/protocol/events.ts';
+import { createEventTail } from '../../src/venue/event-tail.ts';
 import { together } from '../../src/venue/levels-board.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
 import { account } from '../support/devnet.ts';
-import { silentMetrics } from '../support/silent.ts';
+import { silentLog, silentMetrics } from '../support/silent.ts';
 import { makeTrade } from '../support/trade.ts';
 import { type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
 
@@ -62,6 +64,30 @@ const shortly = ({ orderId, seq, type }: Json | { orderId: string; seq: number; 
 const written = async (workspaceId = 'w1', after = 0) => (await v.store.placeEvents(), await v.store.eventsAfter(after, 10_000, { workspaceId, mode: 'test' })).map((event) => shortly(event as never));
 
 describe('orders', () => {
+  test('who begins to listen while events are being read hears them: they come after the place it was told', async () => {
+    let listening = false;
+    const told: { place: number; known: boolean }[] = [];
+    const store: TestVenue['store'] = {
+      ...v.store,
+      ordersWith: (ids) => {
+        // While the order is read that somebody else waits for.
+        if (ids.length > 0) listening = true;
+        return v.store.ordersWith(ids);
+      },
+    };
+    // It looks by itself every two seconds: both events at once.
+    const tail = createEventTail({ store, bus: { ...v.bus, subscribe: async () => async () => {} }, clock: systemClock, log: silentLog });
+    let waitedFor: Bytes32 | undefined;
+    tail.listen({ wants: ({ orderId }) => listening || orderId === waitedFor, tell: ({ place }, record) => void told.push({ place, known: record !== undefined }) });
+    await tail.start();
+    const before = tail.place();
+    waitedFor = await accepted();
+    await accepted();
+    await until(() => told.length === 2);
+    await tail.stop();
+    expect(told).toEqual([{ place: before + 1, known: true }, { place: before + 2, known: true }]);
+  });
+
   test('every event once, in the order of the database, whoever wrote it', async () => {
     const stream = await listen(v.url);
     stream.say({ op: 'subscribe', topics: ['orders'], id: 1 });
