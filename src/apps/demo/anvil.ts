@@ -50,6 +50,12 @@ export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: A
   return { ...child, rpcUrl };
 }
 
+/**
+ * At most this long between two writes: a chain that is killed must not come back further behind than its depth, or what was final is
+ * undone. A busy machine writes slowly without the state being large.
+ */
+const MOST_PAUSE_MS = 1_000;
+
 /** Keeps the file fresh: a write after every block, less often when the state has grown so large that writing it takes long. */
 export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promise<void>; stop(): void } {
   let stopped = false;
@@ -74,7 +80,7 @@ export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promi
   }
   const loop = async () => {
     for (let tookMs = 0; !stopped; ) {
-      await new Promise((resolve) => setTimeout(resolve, Math.max(200, tookMs * 10)));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(MOST_PAUSE_MS, Math.max(200, tookMs * 10))));
       // A chain that is down has nothing to save; its next life reads what is there.
       if (!stopped) tookMs = await save().catch(() => 0);
     }
