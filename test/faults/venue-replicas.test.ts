@@ -133,6 +133,8 @@ interface Heard {
   cursor: string | undefined;
   events: { orderId: string; seq: number; type: string }[];
   codes: number[];
+  /** What a replica said instead of letting it listen. */
+  refusals: string[];
   /** Reads nothing more, or goes on reading. */
   pause(): void;
   resume(): void;
@@ -147,6 +149,7 @@ function listen(urls: () => string): Heard {
     cursor: undefined,
     events: [],
     codes: [],
+    refusals: [],
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     stop() {
@@ -161,6 +164,11 @@ function listen(urls: () => string): Heard {
     current.on('message', (data: Buffer) => {
       const frame = JSON.parse(data.toString()) as { op?: string; cursor?: string; orderId: string; seq: number; type: string };
       if (frame.op === 'subscribed') heard.cursor ??= frame.cursor;
+      if (frame.op === 'error') {
+        // Too busy at the moment, says a replica that has just come up: it listens to nothing then, so it tries again.
+        heard.refusals.push(data.toString());
+        return current.close();
+      }
       if (frame.op !== undefined) return;
       heard.cursor = frame.cursor;
       heard.events.push({ orderId: frame.orderId, seq: frame.seq, type: frame.type });
@@ -209,7 +217,7 @@ test('F36: replicas die under listeners, one reads nothing for long, and the cab
     behind = w.venueUrl('b');
     half.cut();
     for (const heard of listeners) {
-      await patiently(async () => ofThese(heard, ids).length >= ids.length * 2 || undefined, () => `a listener heard ${JSON.stringify(ofThese(heard, ids))} of ${ids.join(', ')}`);
+      await patiently(async () => ofThese(heard, ids).length >= ids.length * 2 || undefined, () => `a listener heard ${JSON.stringify(ofThese(heard, ids))} of ${ids.join(', ')}; its connections ended with ${heard.codes.join(', ')}; refusals: ${heard.refusals.join(' ')}`);
       for (const id of ids) expect(ofThese(heard, [id])).toEqual([{ orderId: id, seq: 1, type: 'order.created' }, { orderId: id, seq: 2, type: 'order.settled' }]);
     }
     // Whoever is asked, the order is where the stream said.
@@ -249,7 +257,7 @@ test('F37: every process is restarted in turn under load: nothing is lost or dou
     };
     await Promise.all([rolling(), trading(), trading()]);
     await settled(ids);
-    await patiently(async () => ofThese(heard, ids).length >= ids.length * 2 || undefined, () => `the listener heard ${heard.events.length} events of ${ids.length} orders`);
+    await patiently(async () => ofThese(heard, ids).length >= ids.length * 2 || undefined, () => `the listener heard ${heard.events.length} events of ${ids.length} orders; its connections ended with ${heard.codes.join(', ')}; refusals: ${heard.refusals.join(' ')}`);
     for (const id of ids) expect(ofThese(heard, [id])).toEqual([{ orderId: id, seq: 1, type: 'order.created' }, { orderId: id, seq: 2, type: 'order.settled' }]);
     // Both api replicas went, and this listener was at one of them at least once.
     expect(heard.codes).toContain(1012);
