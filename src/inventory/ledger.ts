@@ -10,11 +10,14 @@ import type { Decline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
 import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
+import { createPartedMap } from '../domain/parted-map.ts';
 import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
+import { createCounters, type Place } from './counters.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
-import { createLapses, type Lapses } from './lapses.ts';
-import { createKeys, type Limits, type Nearest, nearestCap, type Outstanding, overCap } from './limits.ts';
-import { type Facts, isDone, isLive, NO_FACTS, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf } from './promise.ts';
+import { capOf, type Clock, createGroup, type Entry, type Group, membersOf, quotedIn, quotedOut, sharedBy, weigh } from './group.ts';
+import { createLapses } from './lapses.ts';
+import { type Limits, type Nearest, nearestCap, type Outstanding, overCap } from './limits.ts';
+import { type Facts, isDone, isLive, NO_FACTS, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf, withNews } from './promise.ts';
 import { readSnapshot, type LedgerSnapshot, type Saved, writeSnapshot } from './snapshot.ts';
 
 /** One token on one chain that we may hold, pay or receive. */
@@ -128,61 +131,6 @@ export interface Ledger {
   snapshot(): LedgerSnapshot;
 }
 
-interface Entry {
-  request: HoldRequest;
-  facts: Facts;
-  keys: readonly string[];
-  out: Bucket;
-  in: Bucket;
-  clock: Clock;
-  group: Group;
-  /** 0: still needed. */
-  forgetAt: UnixSeconds;
-}
-
-interface Clock {
-  chainId: number;
-  now: UnixSeconds;
-  grace: number;
-  lapses: Lapses<Entry>;
-  /** More is due than one step ends. */
-  backlog: boolean;
-}
-
-/** Quotes of one nonce, and what they put on the books together. */
-interface Group {
-  id: string;
-  members: readonly Entry[];
-  shares: readonly Share[];
-  caps: readonly Counted[];
-  weights: readonly Weight[];
-  live: number;
-}
-
-/** What a group adds to a bucket. */
-interface Share {
-  bucket: Bucket;
-  moved: bigint;
-  pendingOut: bigint;
-  committed: bigint;
-  held: bigint;
-  receivable: bigint;
-  overdue: bigint;
-}
-
-/** What a group adds to some counters of the limits, and those counters while it does. */
-interface Counted {
-  keys: readonly string[];
-  counters: readonly Outstanding[];
-  notional: bigint;
-  gapLoss: bigint;
-}
-
-/** What a group adds to the exposure of an asset, in atto. */
-interface Weight extends Promised {
-  promised: Promised;
-}
-
 const DEFAULT_GROUP_SIZE = 16;
 /** Ends per step of a clock, so that a crowd that lapses in one second never holds up anybody. Ending late is always safe. */
 const MOST_AT_ONCE = 500;
@@ -198,9 +146,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   let limits = options.limits;
   const chains = new Map<number, Map<string, Bucket>>();
   const clocks = new Map<number, Clock>();
-  const entries = new Map<string, Entry>();
-  const groups = new Map<string, Group>();
-  const outstanding = new Map<string, Outstanding>();
+  const entries = createPartedMap<Entry>();
+  /** By nonce: one quote, or all of them. */
+  const groups = createPartedMap<Entry | Group>();
+  const counters = createCounters();
   const assets = new Map<string, { promised: Promised; places: Bucket[] }>();
   const deposits = new Set<string>();
   const withdrawals = new Map<string, { bucket: Bucket; requested: bigint | null; ended: bigint | null }>();
@@ -216,9 +165,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     chains.set(config.chainId, tokens);
   }
 
-  const keysOf = createKeys();
   /** What comes in is what we buy, what goes out is what we sell. */
-  const keysFor = (request: HoldRequest, out: Bucket, into: Bucket): readonly string[] => keysOf(request, (request.side === 'buy' ? into : out).asset);
+  const placeFor = (request: HoldRequest, out: Bucket, into: Bucket): Place => counters.placeOf(request, (request.side === 'buy' ? into : out).asset);
 
   const bucketOf = (chainId: number, token: Address): Bucket | undefined => chains.get(chainId)?.get(token);
   const everyBucket = () => [...chains.values()].flatMap((tokens) => [...tokens.values()]);
@@ -246,22 +194,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.committed += committed;
       promised.quoted += quoted;
     }
-    for (const counted of caps) counted.counters = counted.keys.map((key) => counterOf(key, counted));
+    for (const counted of caps) counted.counter = counters.count(counted.key, counted);
     live += more;
-  }
-
-  /** The counter of a key, with this much more on it. */
-  function counterOf(key: string, { notional, gapLoss }: Counted): Outstanding {
-    const known = outstanding.get(key);
-    if (known !== undefined) {
-      known.count += 1;
-      known.notional += notional;
-      known.gapLoss += gapLoss;
-      return known;
-    }
-    const counter = { key, count: 1, notional, gapLoss };
-    outstanding.set(key, counter);
-    return counter;
   }
 
   function takeOff({ shares, weights, caps, live: less }: Group): void {
@@ -277,15 +211,42 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.committed -= committed;
       promised.quoted -= quoted;
     }
-    for (const { counters, notional, gapLoss } of caps) {
-      for (const counter of counters) {
-        counter.count -= 1;
-        counter.notional -= notional;
-        counter.gapLoss -= gapLoss;
-        if (counter.count === 0) outstanding.delete(counter.key);
-      }
-    }
+    for (const counted of caps) if (counted.counter !== undefined) counters.discount(counted.counter, counted);
     live -= less;
+  }
+
+  /** The hold of a quote alone under its nonce. */
+  function book(entry: Entry): void {
+    entry.booked = true;
+    entry.place ??= placeFor(entry.request, entry.out, entry.in);
+    entry.out.held += entry.request.amount;
+    entry.out.promised.quoted += quotedOut(entry);
+    entry.in.promised.quoted += quotedIn(entry);
+    counters.add(entry.place, capOf(entry));
+    live += 1;
+  }
+
+  function unbook(entry: Entry): void {
+    entry.booked = false;
+    entry.out.held -= entry.request.amount;
+    entry.out.promised.quoted -= quotedOut(entry);
+    entry.in.promised.quoted -= quotedIn(entry);
+    if (entry.place !== undefined) counters.takeOff(entry.place, capOf(entry));
+    // Thousands that ended are remembered for a while, and hardly any of them will count again.
+    entry.place = undefined;
+    live -= 1;
+  }
+
+  /** From here on it is counted together with others of its nonce, or in ways that a mere hold is not. */
+  function grouped(those: Entry | Group): Group {
+    if ('members' in those) return those;
+    if (those.booked) unbook(those);
+    those.place ??= placeFor(those.request, those.out, those.in);
+    const group = createGroup(those.request.group);
+    group.members = [those];
+    those.group = group;
+    groups.set(group.id, group);
+    return group;
   }
 
   function rebook(group: Group): void {
@@ -295,18 +256,32 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (group.members.length === 0) groups.delete(group.id);
   }
 
-  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, keys = keysFor(request, out, into)): Entry {
+  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, place = placeFor(request, out, into)): Entry {
     const known = groups.get(request.group);
-    const group: Group = known ?? { id: request.group, members: NOTHING, shares: NOTHING, caps: NOTHING, weights: NOTHING, live: 0 };
-    if (known === undefined) groups.set(group.id, group);
     const clock = clockOf(request.clockChainId ?? request.input.chainId);
-    const entry: Entry = { request, facts, keys, out, in: into, clock, group, forgetAt: 0 };
+    const entry: Entry = { request, facts, place, out, in: into, clock, group: null, booked: false, forgetAt: 0 };
     entries.set(request.quoteId, entry);
-    // A list of exactly these: most have one, and a list that may grow has room for seventeen.
-    group.members = known === undefined ? [entry] : [...group.members, entry];
     clock.lapses.schedule(endOf(entry), entry);
-    rebook(group);
+    if (known === undefined) {
+      groups.set(request.group, entry);
+      rebookOf(entry);
+    } else {
+      const group = grouped(known);
+      entry.group = group;
+      group.members = [...group.members, entry];
+      rebook(group);
+    }
     return entry;
+  }
+
+  /** After its facts have changed. */
+  function rebookOf(entry: Entry): void {
+    if (entry.group !== null) return rebook(entry.group);
+    const standing = standingOf(entry.facts);
+    if (standing > Standing.held) return rebook(grouped(entry));
+    if ((standing === Standing.held) === entry.booked) return;
+    if (entry.booked) unbook(entry);
+    else book(entry);
   }
 
   /** First second at which a hold may end: its last second and the grace are both over. */
@@ -314,7 +289,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   /** After any change of facts: the books, and when the entry can be forgotten. */
   function settle(entry: Entry): void {
-    rebook(entry.group);
+    rebookOf(entry);
     if (!isDone(entry.facts)) {
       entry.forgetAt = 0;
     } else if (entry.forgetAt === 0) {
@@ -327,6 +302,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   function forget(entry: Entry): void {
     const { group, facts, request } = entry;
     entries.delete(request.quoteId);
+    if (group === null) {
+      groups.delete(request.group);
+      return;
+    }
     group.members = group.members.filter((member) => member !== entry);
     const received = receivedBy(facts);
     if (standingOf(facts) === Standing.spent) {
@@ -356,8 +335,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (entry.forgetAt !== 0) {
         if (entry.forgetAt <= now) over.push(entry);
       } else if (standingOf(entry.facts) === Standing.held) {
-        if (entry.group.live > 0) lapsed += 1;
-        entry.facts = { ...entry.facts, lapsed: true };
+        if (entry.booked || (entry.group !== null && entry.group.live > 0)) lapsed += 1;
+        entry.facts = withNews(entry.facts, { lapsed: true });
         settle(entry);
       }
     }
@@ -366,18 +345,22 @@ export function createLedger(options: LedgerOptions): Ledger {
     return lapsed;
   }
 
+  /** A place has its counters at hand while anything counts there, and else they may have others to count. */
+  const counted = ({ keys, counters: own }: Place, at: number): Outstanding | undefined => own[at] ?? counters.get(keys[at] ?? '');
+
   /** Why this promise may not be made as things stand; undefined when nothing is in its way. */
-  function objection(request: HoldRequest, clock: Clock, keys: readonly string[], out: Bucket | undefined, into: Bucket | undefined): Decline | undefined {
+  function objection(request: HoldRequest, clock: Clock, place: Place | undefined, out: Bucket | undefined, into: Bucket | undefined): Decline | undefined {
     if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n) return { declined: 'internal', detail: 'not an amount' };
     if (!isUnixSeconds(request.lapsesAt) || request.lapsesAt <= clock.now) return { declined: 'validity', detail: 'over before it begins' };
-    if (out === undefined || into === undefined) return { declined: 'pair', detail: 'no such inventory' };
+    if (out === undefined || into === undefined || place === undefined) return { declined: 'pair', detail: 'no such inventory' };
     if (out.drift !== null) return { declined: 'standby', control: 'drift', detail: 'ledger and chain disagree' };
 
     const group = groups.get(request.group);
     let shared = 0n;
     if (group !== undefined) {
-      if (group.members.length >= (limits.groupSize ?? DEFAULT_GROUP_SIZE)) return { declined: 'limit', control: 'limit_taker', detail: 'too many quotes for one nonce', maxAmount: 0n };
-      for (const { facts, request: other, out: bucket } of group.members) {
+      const members = membersOf(group);
+      if (members.length >= (limits.groupSize ?? DEFAULT_GROUP_SIZE)) return { declined: 'limit', control: 'limit_taker', detail: 'too many quotes for one nonce', maxAmount: 0n };
+      for (const { facts, request: other, out: bucket } of members) {
         const standing = standingOf(facts);
         if (standing === Standing.spent) return { declined: 'validity', detail: 'nonce is used' };
         if (standing !== Standing.ended && bucket === out && other.amount > shared) shared = other.amount;
@@ -385,7 +368,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free) return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
-    return overCap(request, keys, limits, (key) => outstanding.get(key), (key) => group?.caps.find(({ keys: of }) => of.includes(key)));
+    return overCap(request, limits, (at) => counted(place, at), (at) => (group === undefined ? undefined : sharedBy(group, place.keys[at] ?? '')));
   }
 
   function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
@@ -398,10 +381,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const out = bucketOf(request.chainId, request.token);
     const into = bucketOf(request.input.chainId, request.input.token);
-    const keys = out === undefined || into === undefined ? NOTHING : keysFor(request, out, into);
-    const no = objection(request, clockOf(clockChainId), keys, out, into);
+    const place = out === undefined || into === undefined ? undefined : placeFor(request, out, into);
+    const no = objection(request, clockOf(clockChainId), place, out, into);
     if (no !== undefined) return no;
-    insert(request, NO_FACTS, out as Bucket, into as Bucket, keys);
+    insert(request, NO_FACTS, out as Bucket, into as Bucket, place);
     onEvent?.({ type: 'held', request });
     return { held: true };
   }
@@ -409,8 +392,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   function wouldRefuse(request: HoldRequest): Decline | undefined {
     const out = bucketOf(request.chainId, request.token);
     const into = bucketOf(request.input.chainId, request.input.token);
-    const keys = out === undefined || into === undefined ? NOTHING : keysFor(request, out, into);
-    return objection(request, clockOf(request.clockChainId ?? request.input.chainId), keys, out, into);
+    const place = out === undefined || into === undefined ? undefined : placeFor(request, out, into);
+    return objection(request, clockOf(request.clockChainId ?? request.input.chainId), place, out, into);
   }
 
   /** A promise that is a fact already: from the log, or found on venue or chain after a crash. No limit can refuse it. */
@@ -428,7 +411,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function change(entry: Entry, news: Partial<Facts>): Applied {
-    entry.facts = { ...entry.facts, ...news };
+    entry.facts = withNews(entry.facts, news);
     settle(entry);
     return done(stageOf(entry.facts));
   }
@@ -585,9 +568,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     nearest(quoteId) {
       const entry = entries.get(quoteId);
       if (entry === undefined) return undefined;
-      const { keys, group: { caps: [first] } } = entry;
-      // A quote alone in its group has its counters at hand, in the order of its keys.
-      return nearestCap(limits, (at) => (first?.keys === keys ? first.counters[at] : outstanding.get(keys[at] ?? '')));
+      const place = entry.place ?? placeFor(entry.request, entry.out, entry.in);
+      return nearestCap(limits, (at) => counted(place, at));
     },
     exposure,
     get live() {
@@ -596,7 +578,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     setLimits(next) {
       limits = next;
     },
-    counted: () => [...outstanding.values()],
+    counted: counters.all,
     setBuffer: (chainId, token, buffer) => void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
     snapshot() {
       for (const { chainId, now, backlog } of clocks.values()) for (let more = backlog; more; more = clockOf(chainId).backlog) advance(chainId, now);
@@ -634,112 +616,4 @@ export function replay(options: LedgerOptions, events: Iterable<LedgerEvent>): L
 
 function missing({ chainId, token }: Pick<Money, 'chainId' | 'token'>): never {
   throw new InvariantError('The ledger has no such bucket; every token it ever held must stay configured.', { facts: { chainId, token } });
-}
-
-/**
- * What a group adds to the books. At most one member can execute, so its bucket owes the largest of them: first what has
- * left, then what acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead.
- */
-function weigh(group: Group): void {
-  const { members } = group;
-  group.live = 0;
-  const [only] = members;
-  if (only === undefined || (members.length === 1 && standingOf(only.facts) === Standing.ended)) {
-    // Nothing, or one quote that lapsed: what most of them come to.
-    group.shares = group.caps = group.weights = NOTHING;
-    return;
-  }
-  if (members.length === 1 && standingOf(only.facts) === Standing.held) {
-    // One live quote: what they all come to first.
-    const { request, out, keys } = only;
-    group.live = 1;
-    group.shares = [{ ...shareIn(out), held: request.amount }];
-    group.caps = [{ keys, counters: NOTHING, notional: request.notional, gapLoss: request.gapLoss ?? 0n }];
-    group.weights = weightsOf(only, Standing.held);
-    return;
-  }
-  const standings = members.map(({ facts }) => standingOf(facts));
-  const nonceUsed = standings.includes(Standing.spent);
-  const shares: Share[] = [];
-  const caps: Counted[] = [];
-  let filled: Entry | undefined;
-  let lead: Entry | undefined;
-  let leadStanding: Standing = Standing.ended;
-
-  for (const [at, member] of members.entries()) {
-    const standing = standings[at] as Standing;
-    if (standing === Standing.ended || (nonceUsed && standing !== Standing.spent)) continue;
-    const { request, out, in: into, facts } = member;
-    const share = shareOf(shares, out);
-    if (standing === Standing.spent) {
-      share.moved -= request.amount;
-      const received = receivedBy(facts);
-      if (received !== undefined) shareOf(shares, into).moved += received;
-      else owe(shares, member);
-      continue;
-    }
-    // Maxima for now; differences below.
-    if (request.amount > share.held) share.held = request.amount;
-    if (standing >= Standing.committed && request.amount > share.committed) share.committed = request.amount;
-    if (standing === Standing.filled) {
-      // Two at once can only be one and the ghost of a reorg not yet heard of.
-      if (request.amount > share.pendingOut) share.pendingOut = request.amount;
-      if (filled === undefined || leads(request, filled.request)) filled = member;
-    }
-    if (standing === Standing.held) {
-      group.live += 1;
-      for (const key of member.keys) {
-        const counted = group.live === 1 ? undefined : caps.find(({ keys: [own] }) => own === key);
-        const gapLoss = request.gapLoss ?? 0n;
-        if (counted === undefined) caps.push({ keys: [key], counters: NOTHING, notional: request.notional, gapLoss });
-        else {
-          if (request.notional > counted.notional) counted.notional = request.notional;
-          if (gapLoss > counted.gapLoss) counted.gapLoss = gapLoss;
-        }
-      }
-    }
-    if (standing > leadStanding || (standing === leadStanding && leads(request, lead?.request))) {
-      lead = member;
-      leadStanding = standing;
-    }
-  }
-  if (filled !== undefined && !nonceUsed) owe(shares, filled);
-  for (const share of shares) {
-    share.held -= share.committed;
-    share.committed -= share.pendingOut;
-  }
-  group.shares = shares;
-  group.caps = caps;
-  group.weights = lead === undefined || nonceUsed || !isLive(leadStanding) ? [] : weightsOf(lead, leadStanding);
-}
-
-function owe(shares: Share[], { in: into, request, facts }: Entry): void {
-  const share = shareOf(shares, into);
-  share.receivable += request.input.amount;
-  if (facts.overdue) share.overdue += request.input.amount;
-}
-
-function shareOf(shares: Share[], bucket: Bucket): Share {
-  for (const share of shares) if (share.bucket === bucket) return share;
-  const share = shareIn(bucket);
-  shares.push(share);
-  return share;
-}
-
-const shareIn = (bucket: Bucket): Share => ({ bucket, moved: 0n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, overdue: 0n });
-
-/** Of equals in a group, the largest speaks for it, then the likeliest; ids break ties, so that the order of arrival never shows. */
-function leads(a: HoldRequest, b: HoldRequest | undefined): boolean {
-  if (b === undefined) return true;
-  if (a.notional !== b.notional) return a.notional > b.notional;
-  const [chance, other] = [a.fillProbabilityBps ?? 10_000, b.fillProbabilityBps ?? 10_000];
-  return chance !== other ? chance > other : a.quoteId < b.quoteId;
-}
-
-function weightsOf({ request, out, in: into }: Entry, standing: Standing): Weight[] {
-  const leaves = -toAtto(request.amount, out.decimals);
-  const comes = toAtto(request.input.amount, into.decimals);
-  if (standing === Standing.committed) return [{ promised: out.promised, committed: leaves, quoted: 0n }, { promised: into.promised, committed: comes, quoted: 0n }];
-  const chance = BigInt(request.fillProbabilityBps ?? 10_000);
-  return [{ promised: out.promised, committed: 0n, quoted: (leaves * chance) / 10_000n }, { promised: into.promised, committed: 0n, quoted: (comes * chance) / 10_000n }];
 }

@@ -43,20 +43,6 @@ export function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair'
   return ['', `t ${taker}`, `t ${taker} ${pair}`, `p ${pair}`, `p ${pair} ${side}`, `a ${asset} ${side}`];
 }
 
-/** `keysOf` with a memory: what thousands of quotes of a pair have in common is one text for all of them, made and hashed once. */
-export function createKeys(): typeof keysOf {
-  const known = new Map<string, { asset: string; buy: readonly string[]; sell: readonly string[] }>();
-  return ({ taker, pair, side }, asset) => {
-    let common = known.get(pair);
-    if (common?.asset !== asset) {
-      common = { asset, buy: keysOf({ taker: '', pair, side: 'buy' }, asset), sell: keysOf({ taker: '', pair, side: 'sell' }, asset) };
-      known.set(pair, common);
-    }
-    const [all, , , ofPair, ofSide, ofAsset] = common[side] as [string, string, string, string, string, string];
-    return [all, `t ${taker}`, `t ${taker} ${pair}`, ofPair, ofSide, ofAsset];
-  };
-}
-
 /** Which cap a counter counts against, and whose it is: the way back from `keysOf`. */
 export function scopeOf(key: string): { scope: (typeof SCOPES)[number]; of: string } {
   const [kind, ...names] = key.split(' ');
@@ -67,15 +53,14 @@ export function scopeOf(key: string): { scope: (typeof SCOPES)[number]; of: stri
 }
 
 /**
- * Would this quote break a cap? `shared` tells what its group already counts against a key: a group counts once, with its
+ * Would this quote break a cap? `counted` tells what counts already, and `shared` how much of that is its own group's, each in the place of its scope: a group counts once, with its
  * largest member, so only what it adds is asked for. Of several caps the one that leaves least room speaks.
  */
 export function overCap(
   request: HoldRequest,
-  keys: readonly string[],
   limits: Limits,
-  counted: (key: string) => Outstanding | undefined,
-  shared: (key: string) => Pick<Outstanding, 'notional' | 'gapLoss'> | undefined,
+  counted: (at: number) => Outstanding | undefined,
+  shared: (at: number) => Pick<Outstanding, 'notional' | 'gapLoss'> | undefined,
 ): Decline | undefined {
   let least: Decline | undefined;
   const gapLoss = request.gapLoss ?? 0n;
@@ -86,9 +71,8 @@ export function overCap(
     const scope = SCOPES[at] as (typeof SCOPES)[number];
     const cap = limits[scope];
     if (cap === undefined) continue;
-    const key = keys[at] as string;
-    const now = counted(key);
-    const own = shared(key);
+    const now = counted(at);
+    const own = shared(at);
     if (cap.count !== undefined && (now?.count ?? 0) + (own === undefined ? 1 : 0) > cap.count) tighter(0n, CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
     if (cap.notional !== undefined) {
       const room = cap.notional - (now?.notional ?? 0n) + (own?.notional ?? 0n);

@@ -1,10 +1,14 @@
 /** Which live quotes share an on-chain nonce: when the chain shows that nonce used, all but the one that used it can never execute. */
 
+import { createPartedMap } from '../domain/parted-map.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { HoldRequest } from '../inventory/event.ts';
 
+type Held = Pick<HoldRequest, 'quoteId' | 'group' | 'lapsesAt'>;
+
 export interface Nonces {
-  add(request: Pick<HoldRequest, 'quoteId' | 'group' | 'lapsesAt'>): void;
+  /** Keeps the request itself, which the ledger does too. */
+  add(request: Held): void;
   /** Quotes of a group, which is then forgotten. */
   take(group: string): readonly string[];
   /** Forgets what lapsed before `now`. */
@@ -13,27 +17,22 @@ export interface Nonces {
 }
 
 export function createNonces(): Nonces {
-  const groups = new Map<string, { ids: string[]; lapsesAt: UnixSeconds }>();
+  // Most nonces have one quote: that itself, then, and no list of one.
+  const groups = createPartedMap<Held | Held[]>();
+  const all = (held: Held | Held[]): Held[] => (Array.isArray(held) ? held : [held]);
   return {
-    add({ quoteId, group, lapsesAt }) {
-      const known = groups.get(group);
-      if (known === undefined) groups.set(group, { ids: [quoteId], lapsesAt });
-      else {
-        known.ids.push(quoteId);
-        known.lapsesAt = Math.max(known.lapsesAt, lapsesAt);
-      }
+    add(request) {
+      const known = groups.get(request.group);
+      groups.set(request.group, known === undefined ? request : [...all(known), request]);
     },
     take(group) {
-      const found = groups.get(group)?.ids ?? [];
+      const found = groups.get(group);
       groups.delete(group);
-      return found;
+      return found === undefined ? [] : all(found).map(({ quoteId }) => quoteId);
     },
     prune(now) {
       // Insertion order is nearly deadline order, so one look from the front is enough; a long-lived quote in front only delays the rest.
-      for (const [group, { lapsesAt }] of groups) {
-        if (lapsesAt >= now) return;
-        groups.delete(group);
-      }
+      groups.dropWhile((held) => all(held).every(({ lapsesAt }) => lapsesAt < now));
     },
     get size() {
       return groups.size;

@@ -1,0 +1,180 @@
+/**
+ * Quotes of one nonce, and what they put on the books together: at most one of them can ever execute, so the books owe the
+ * largest. A quote that is alone under its nonce, as most are, is its own group and keeps nothing beside its request.
+ */
+
+import type { UnixSeconds } from '../domain/time.ts';
+import { type Bucket, type Promised, toAtto } from './bucket.ts';
+import type { Place } from './counters.ts';
+import type { HoldRequest } from './event.ts';
+import type { Lapses } from './lapses.ts';
+import type { Outstanding } from './limits.ts';
+import { type Facts, isLive, receivedBy, Standing, standingOf } from './promise.ts';
+
+/** One quote. */
+export interface Entry {
+  readonly request: HoldRequest;
+  facts: Facts;
+  /** Where it counts, once it has been held. */
+  place: Place | undefined;
+  readonly out: Bucket;
+  readonly in: Bucket;
+  readonly clock: Clock;
+  /** null: alone under its nonce and merely held, or ended so. */
+  group: Group | null;
+  /** Alone, and its hold is on the books. */
+  booked: boolean;
+  /** 0: still needed. */
+  forgetAt: UnixSeconds;
+}
+
+export interface Clock {
+  readonly chainId: number;
+  now: UnixSeconds;
+  readonly grace: number;
+  readonly lapses: Lapses<Entry>;
+  /** More is due than one step ends. */
+  backlog: boolean;
+}
+
+export interface Group {
+  readonly id: string;
+  members: readonly Entry[];
+  shares: readonly Share[];
+  caps: readonly Counted[];
+  weights: readonly Weight[];
+  live: number;
+}
+
+/** What a group adds to a bucket. */
+interface Share {
+  bucket: Bucket;
+  moved: bigint;
+  pendingOut: bigint;
+  committed: bigint;
+  held: bigint;
+  receivable: bigint;
+  overdue: bigint;
+}
+
+/** What a group adds to the counter of a key, and that counter while it does. */
+interface Counted {
+  key: string;
+  counter: Outstanding | undefined;
+  notional: bigint;
+  gapLoss: bigint;
+}
+
+/** What a group adds to the exposure of an asset, in atto. */
+interface Weight extends Promised {
+  promised: Promised;
+}
+
+const NOTHING: never[] = [];
+
+export const createGroup = (id: string): Group => ({ id, members: NOTHING, shares: NOTHING, caps: NOTHING, weights: NOTHING, live: 0 });
+
+export const membersOf = (those: Group | Entry): readonly Entry[] => ('members' in those ? those.members : [those]);
+
+/** What it counts against a key already: a group counts once, with its largest member. */
+export function sharedBy(those: Group | Entry, key: string): Pick<Outstanding, 'notional' | 'gapLoss'> | undefined {
+  if ('members' in those) return those.caps.find((counted) => counted.key === key);
+  return those.booked && those.place?.keys.includes(key) === true ? capOf(those) : undefined;
+}
+
+/** What a quote alone counts for against each of its caps. */
+export const capOf = ({ request: { notional, gapLoss = 0n } }: Entry): Pick<Outstanding, 'notional' | 'gapLoss'> => ({ notional, gapLoss });
+
+/** What a group adds to the books. First what has left, then what acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead. */
+export function weigh(group: Group): void {
+  const { members } = group;
+  group.live = 0;
+  const standings = members.map(({ facts }) => standingOf(facts));
+  const nonceUsed = standings.includes(Standing.spent);
+  const shares: Share[] = [];
+  const caps: Counted[] = [];
+  let filled: Entry | undefined;
+  let lead: Entry | undefined;
+  let leadStanding: Standing = Standing.ended;
+
+  for (const [at, member] of members.entries()) {
+    const standing = standings[at] as Standing;
+    if (standing === Standing.ended || (nonceUsed && standing !== Standing.spent)) continue;
+    const { request, out, in: into, facts } = member;
+    const share = shareOf(shares, out);
+    if (standing === Standing.spent) {
+      share.moved -= request.amount;
+      const received = receivedBy(facts);
+      if (received !== undefined) shareOf(shares, into).moved += received;
+      else owe(shares, member);
+      continue;
+    }
+    // Maxima for now; differences below.
+    if (request.amount > share.held) share.held = request.amount;
+    if (standing >= Standing.committed && request.amount > share.committed) share.committed = request.amount;
+    if (standing === Standing.filled) {
+      // Two at once can only be one and the ghost of a reorg not yet heard of.
+      if (request.amount > share.pendingOut) share.pendingOut = request.amount;
+      if (filled === undefined || leads(request, filled.request)) filled = member;
+    }
+    if (standing === Standing.held) {
+      group.live += 1;
+      for (const key of member.place?.keys ?? NOTHING) countMost(caps, key, capOf(member));
+    }
+    if (standing > leadStanding || (standing === leadStanding && leads(request, lead?.request))) {
+      lead = member;
+      leadStanding = standing;
+    }
+  }
+  if (filled !== undefined && !nonceUsed) owe(shares, filled);
+  for (const share of shares) {
+    share.held -= share.committed;
+    share.committed -= share.pendingOut;
+  }
+  group.shares = shares;
+  group.caps = caps;
+  group.weights = lead === undefined || nonceUsed || !isLive(leadStanding) ? NOTHING : weightsOf(lead, leadStanding);
+}
+
+function countMost(caps: Counted[], key: string, { notional, gapLoss }: Pick<Outstanding, 'notional' | 'gapLoss'>): void {
+  const counted = caps.find(({ key: own }) => own === key);
+  if (counted === undefined) {
+    caps.push({ key, counter: undefined, notional, gapLoss });
+    return;
+  }
+  if (notional > counted.notional) counted.notional = notional;
+  if (gapLoss > counted.gapLoss) counted.gapLoss = gapLoss;
+}
+
+function owe(shares: Share[], { in: into, request, facts }: Entry): void {
+  const share = shareOf(shares, into);
+  share.receivable += request.input.amount;
+  if (facts.overdue) share.overdue += request.input.amount;
+}
+
+function shareOf(shares: Share[], bucket: Bucket): Share {
+  for (const share of shares) if (share.bucket === bucket) return share;
+  const share = { bucket, moved: 0n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, overdue: 0n };
+  shares.push(share);
+  return share;
+}
+
+/** Of equals in a group, the largest speaks for it, then the likeliest; ids break ties, so that the order of arrival never shows. */
+function leads(a: HoldRequest, b: HoldRequest | undefined): boolean {
+  if (b === undefined) return true;
+  if (a.notional !== b.notional) return a.notional > b.notional;
+  const [chance, other] = [a.fillProbabilityBps ?? 10_000, b.fillProbabilityBps ?? 10_000];
+  return chance !== other ? chance > other : a.quoteId < b.quoteId;
+}
+
+function weightsOf(lead: Entry, standing: Standing): Weight[] {
+  const { out, in: into, request } = lead;
+  if (standing === Standing.held) return [{ promised: out.promised, committed: 0n, quoted: quotedOut(lead) }, { promised: into.promised, committed: 0n, quoted: quotedIn(lead) }];
+  return [{ promised: out.promised, committed: -toAtto(request.amount, out.decimals), quoted: 0n }, { promised: into.promised, committed: toAtto(request.input.amount, into.decimals), quoted: 0n }];
+}
+
+/** What a live quote adds to the exposure of the asset it pays, in atto: by its chance to be taken. */
+export const quotedOut = ({ request, out }: Entry): bigint => weighed(-toAtto(request.amount, out.decimals), request);
+/** The same of the asset it brings. */
+export const quotedIn = ({ request, in: into }: Entry): bigint => weighed(toAtto(request.input.amount, into.decimals), request);
+const weighed = (atto: bigint, { fillProbabilityBps = 10_000 }: HoldRequest): bigint => (atto * BigInt(fillProbabilityBps)) / 10_000n;
