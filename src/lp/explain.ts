@@ -12,6 +12,7 @@ import type { Mid } from '../pricing/mid.ts';
 import type { PriceDecline, Priced } from '../pricing/price.ts';
 import type { Rfq } from '../protocol/link.ts';
 import type { ChainSight, Evidence } from './book.ts';
+import { createKeptQuotes } from './kept-quotes.ts';
 import type { QuoteRecord } from './moments.ts';
 import type { Route } from './route.ts';
 
@@ -339,7 +340,7 @@ const listed = (names: readonly string[]): string => (names.length < 2 ? names.j
 /* Memory */
 
 export interface Explainer {
-  /** On the hot path: one assignment. */
+  /** On the hot path: copies numbers, makes nothing. */
   quoted(record: QuoteRecord): void;
   declined(rfq: Rfq, route: Route | undefined, decline: Decline, atMs: number): void;
   /** The quote under this order id, if it is still kept. */
@@ -350,14 +351,14 @@ export interface Explainer {
 
 /** The last `keep` quotes and as many declines. Nothing is indexed: asking is rare and looks through all of them. */
 export function createExplainer({ keep }: { keep: number }): Explainer {
-  const quotes = createRing<QuoteRecord>(keep);
+  const quotes = createKeptQuotes(keep);
   const declines = createRing<DeclineRecord>(keep);
   return {
     quoted: quotes.add,
     declined: (rfq, route, decline, atMs) => declines.add({ rfq, route, decline, atMs }),
-    quote: (orderId) => quotes.find((record) => record.orderId === orderId)[0],
+    quote: (orderId) => quotes.find(orderId)[0],
     explain: (id) => [
-      ...quotes.find(({ quoteId, orderId, rfqId }) => orderId === id || quoteId === id || rfqId === id).map(explainQuote),
+      ...quotes.find(id).map(explainQuote),
       ...declines.find(({ rfq }) => rfq.rfqId === id).map(explainDecline),
     ],
   };

@@ -12,7 +12,7 @@ import type { OpenAward } from './award.ts';
 import type { Evidence } from './book.ts';
 import type { Route } from './route.ts';
 
-/** A promise about to be signed, with everything that made its price. Kept by reference: making one costs nothing but the object. */
+/** A promise about to be signed, with everything that made its price. Listeners that keep it for long keep what they need of it. */
 export interface QuoteRecord {
   orderId: Bytes32;
   /** The venue's name for it. */

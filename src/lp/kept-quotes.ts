@@ -1,0 +1,140 @@
+/**
+ * The last so many quotes with everything that made their prices, packed: numbers in one array, and in another what they refer to.
+ * An object for each would be cheap to make and dear to keep, since the collector copies whatever outlives a moment; so nothing
+ * is kept that a quote does not share with others or with the ledger, and its terms are worked out again from its inputs.
+ */
+
+import { isDecline } from '../domain/decline.ts';
+import { InvariantError } from '../domain/errors.ts';
+import { price, type PriceInputs } from '../pricing/price.ts';
+import type { Evidence } from './book.ts';
+import type { QuoteRecord } from './moments.ts';
+
+export interface KeptQuotes {
+  add(record: QuoteRecord): void;
+  /** By order id, quote id or rfq id, newest first; copies, equal to what was added. Looks through all of them. */
+  find(id: string): QuoteRecord[];
+}
+
+/* One row each. What is absent is NaN among the numbers, which no input of a quote can be, and undefined among the others. */
+
+const NUMBERS = 23;
+const REFERENCES = 26;
+
+const numberOf = (flag: boolean | undefined): number => (flag === undefined ? Number.NaN : flag ? 1 : 0);
+const present = (value: number | undefined): number => value ?? Number.NaN;
+
+export function createKeptQuotes(keep: number): KeptQuotes {
+  const numbers = new Float64Array(keep * NUMBERS);
+  const references: unknown[] = Array.from({ length: keep * REFERENCES }, () => undefined);
+  let next = 0;
+  let kept = 0;
+
+  function read(row: number): QuoteRecord {
+    let n = row * NUMBERS;
+    let r = row * REFERENCES;
+    const number = () => numbers[n++] as number;
+    const maybe = () => nothingFor(number());
+    const reference = <T>() => references[r++] as T;
+    const inputs: Named<QuoteRecord['inputs']> = {
+      platformFeeBps: number(), baseDecimals: number(), quoteDecimals: number(), quoteValue: number(), confidenceBps: number(), sigma: number(), firmSeconds: number(), q: number(), lockSeconds: number(),
+      adverseBps: maybe(), rebalanceBps: maybe(), walkedImpactBps: maybe(), splitHoldSeconds: maybe(), exploreBps: maybe(), noRebates: flag(maybe()),
+      side: reference(), amount: reference(), relayFee: reference(), lp: reference(), mid: reference(), ownGas: reference(), freeOutput: reference(), hedgeBook: reference(), params: reference(), market: reference(), plugin: reference(),
+      room: roomOf(maybe(), reference(), reference()),
+      evidence: evidenceOf(maybe(), { mid: reference(), references: reference(), caution: reference(), origin: reference(), dest: reference() }),
+    };
+    const known = withoutAbsent(inputs) as QuoteRecord['inputs'];
+    const ids = { orderId: reference(), quoteId: reference(), rfqId: reference(), taker: reference(), route: reference(), hold: reference(), nearest: reference() } as Pick<QuoteRecord, 'orderId' | 'quoteId' | 'rfqId' | 'taker' | 'route' | 'hold' | 'nearest'>;
+    const priced = reference<QuoteRecord['priced'] | undefined>() ?? pricedAgain(known);
+    return { ...ids, inputs: known, priced, atMs: number(), times: { validUntil: number(), fillDeadline: number(), expires: number() }, slice: flag(number()) === true, liveQuotes: maybe() };
+  }
+
+  return {
+    add({ orderId, quoteId, rfqId, atMs, taker, route, times, inputs, priced, hold, slice, nearest, liveQuotes }) {
+      let n = next * NUMBERS;
+      let r = next * REFERENCES;
+      numbers[n++] = inputs.platformFeeBps;
+      numbers[n++] = inputs.baseDecimals;
+      numbers[n++] = inputs.quoteDecimals;
+      numbers[n++] = inputs.quoteValue;
+      numbers[n++] = inputs.confidenceBps;
+      numbers[n++] = inputs.sigma;
+      numbers[n++] = inputs.firmSeconds;
+      numbers[n++] = inputs.q;
+      numbers[n++] = inputs.lockSeconds;
+      numbers[n++] = present(inputs.adverseBps);
+      numbers[n++] = present(inputs.rebalanceBps);
+      numbers[n++] = present(inputs.walkedImpactBps);
+      numbers[n++] = present(inputs.splitHoldSeconds);
+      numbers[n++] = present(inputs.exploreBps);
+      numbers[n++] = numberOf(inputs.noRebates);
+      references[r++] = inputs.side;
+      references[r++] = inputs.amount;
+      references[r++] = inputs.relayFee;
+      references[r++] = inputs.lp;
+      references[r++] = inputs.mid;
+      references[r++] = inputs.ownGas;
+      references[r++] = inputs.freeOutput;
+      references[r++] = inputs.hedgeBook;
+      references[r++] = inputs.params;
+      references[r++] = inputs.market;
+      references[r++] = inputs.plugin;
+      references[r++] = inputs.room?.input;
+      references[r++] = inputs.room?.output;
+      numbers[n++] = inputs.room === undefined ? Number.NaN : 1;
+      const evidence = inputs.evidence;
+      references[r++] = evidence?.mid;
+      references[r++] = evidence?.references;
+      references[r++] = evidence?.caution;
+      references[r++] = evidence?.origin;
+      references[r++] = evidence?.dest;
+      numbers[n++] = present(evidence?.atMs);
+      references[r++] = orderId;
+      references[r++] = quoteId;
+      references[r++] = rfqId;
+      references[r++] = taker;
+      references[r++] = route;
+      references[r++] = hold;
+      references[r++] = nearest;
+      // A plug-in may answer otherwise when it is asked again.
+      references[r++] = inputs.plugin === undefined ? undefined : priced;
+      numbers[n++] = atMs;
+      numbers[n++] = times.validUntil;
+      numbers[n++] = times.fillDeadline;
+      numbers[n++] = times.expires;
+      numbers[n++] = numberOf(slice);
+      numbers[n] = present(liveQuotes);
+      next = next + 1 === keep ? 0 : next + 1;
+      if (kept < keep) kept += 1;
+    },
+    find(id) {
+      const found: QuoteRecord[] = [];
+      for (let row = next - 1, left = kept; left > 0; left -= 1, row -= 1) {
+        if (row < 0) row = keep - 1;
+        const ids = row * REFERENCES + FIRST_ID;
+        if (references[ids] === id || references[ids + 1] === id || references[ids + 2] === id) found.push(read(row));
+      }
+      return found;
+    },
+  };
+}
+
+/** Where the order id lies in a row of references; quote id and rfq id follow. */
+const FIRST_ID = 18;
+
+/** Nothing that a price is made of can be forgotten: every part has to be named. */
+type Named<T> = { [K in keyof T]-?: T[K] | undefined };
+
+const roomOf = (there: number | undefined, input: bigint | undefined, output: bigint | undefined): PriceInputs['room'] =>
+  there === undefined ? undefined : { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
+const evidenceOf = (atMs: number | undefined, seen: Omit<Evidence, 'atMs'>): Evidence | undefined => (atMs === undefined ? undefined : { atMs, ...seen });
+const nothingFor = (value: number): number | undefined => (Number.isNaN(value) ? undefined : value);
+const flag = (value: number | undefined): boolean | undefined => (value === undefined ? undefined : value === 1);
+const withoutAbsent = (record: object): object => Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+
+/** The same inputs give the same price, to the unit. */
+function pricedAgain(inputs: PriceInputs): QuoteRecord['priced'] {
+  const priced = price(inputs);
+  if (isDecline(priced)) throw new InvariantError('A quote whose inputs give no price any more.', { facts: { declined: priced.declined } });
+  return priced;
+}
