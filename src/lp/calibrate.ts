@@ -4,6 +4,8 @@
  */
 
 import { z } from 'zod';
+import { createPartedMap } from '../domain/parted-map.ts';
+import { createQueue } from '../domain/queue.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { LpStore } from '../ports/lp-store.ts';
@@ -46,12 +48,21 @@ export interface CurveView {
 /** A quote of one nonce that may still be taken; of several firm times the best price is what counts as lost. */
 interface Pending {
   group: string;
+  shelf: Shelf;
+  taker: string;
+  orderId: string;
+  /** Of the best price. */
+  delta: number;
+  /** Unix seconds, of the longest firm time. */
+  ends: number;
+  /** Where there are several. */
+  each: { orderId: string; delta: number }[] | undefined;
+}
+
+/** What every quote of a route and size shares, made once: thousands of pending quotes hold on to it. */
+interface Shelf {
   key: string;
   configured: Curve;
-  taker: string;
-  delta: number;
-  endsMs: number;
-  quotes: { orderId: string; delta: number }[];
 }
 
 interface Learned {
@@ -60,7 +71,7 @@ interface Learned {
 }
 
 /** An award may be on its way for this long after the last second it can be valid. */
-const SETTLING_MS = 10_000;
+const SETTLING_SECONDS = 10;
 /** Further quotes are not learned from; they live as safely as any other. */
 const MOST_PENDING = 250_000;
 /** A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our price. */
@@ -79,8 +90,9 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   let kept = keptOf(start);
   let dirty = false;
   const learned = new Map<string, Learned>(Object.entries(read(stored, log)));
+  const pending = createPartedMap<Pending>();
   /** In the order they were given, so that the oldest come first. */
-  const pending = new Map<string, Pending>();
+  const queue = createQueue<Pending>();
   const lostAt = new Map<string, number>();
   const shelfOf = createShelves();
   let merged = new WeakMap<Route, ({ fit: CurveFit; params: PricingParams } | undefined)[]>();
@@ -91,13 +103,13 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     return known !== undefined && known.configured.alpha === configured.alpha && known.configured.beta === configured.beta ? known.fit : startFit(configured);
   }
 
-  function take({ key, configured }: Pending, delta: number, won: boolean): void {
+  function take({ shelf: { key, configured } }: Pending, delta: number, won: boolean): void {
     learned.set(key, { configured, fit: learn(fitOf(key, configured), { delta, won }, kept) });
     dirty = true;
   }
 
   function lost(entry: Pending, nowMs: number): void {
-    const who = `${entry.taker}|${entry.key}`;
+    const who = `${entry.taker}|${entry.shelf.key}`;
     const last = lostAt.get(who);
     if (last !== undefined && nowMs - last < LOST_EVERY_MS) return;
     if (lostAt.size >= MOST_TAKERS) for (const [taker, atMs] of lostAt) if (nowMs - atMs >= LOST_EVERY_MS || lostAt.size >= MOST_TAKERS) lostAt.delete(taker);
@@ -144,30 +156,34 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
       if (config.mode === 'off' || slice || inputs.plugin?.pricer !== undefined) return;
       const { group } = hold;
       const delta = priced.terms.D;
-      const endsMs = times.fillDeadline * 1000 + SETTLING_MS;
+      const ends = times.fillDeadline + SETTLING_SECONDS;
       const known = pending.get(group);
       if (known !== undefined) {
-        known.quotes.push({ orderId, delta });
+        known.each ??= [{ orderId: known.orderId, delta: known.delta }];
+        known.each.push({ orderId, delta });
         known.delta = Math.min(known.delta, delta);
-        known.endsMs = Math.max(known.endsMs, endsMs);
+        known.ends = Math.max(known.ends, ends);
         return;
       }
-      if (pending.size >= MOST_PENDING) return;
-      const { key, configured } = shelfOf(route, sizeBucket(Number(priced.notional) / 1e6));
-      pending.set(group, { group, key, configured, taker, delta, endsMs, quotes: [{ orderId, delta }] });
+      if (queue.size >= MOST_PENDING) return;
+      const entry = { group, shelf: shelfOf(route, sizeBucket(Number(priced.notional) / 1e6)), taker, orderId, delta, ends, each: undefined };
+      pending.set(group, entry);
+      queue.push(entry);
     },
     accepted({ orderId, order }) {
       const entry = pending.get(groupOf(Number(order.originChainId), order.user, order.nonce));
-      const quote = entry?.quotes.find((each) => each.orderId === orderId);
-      if (entry === undefined || quote === undefined) return;
+      const delta = entry?.each === undefined ? (entry?.orderId === orderId ? entry.delta : undefined) : entry.each.find((quote) => quote.orderId === orderId)?.delta;
+      if (entry === undefined || delta === undefined) return;
       pending.delete(entry.group);
-      take(entry, quote.delta, true);
+      take(entry, delta, true);
     },
     tick() {
       const nowMs = clock.nowMs();
       // A long one at the head keeps shorter ones behind it waiting: learning a minute later is soon enough.
-      for (const entry of pending.values()) {
-        if (entry.endsMs > nowMs) return;
+      for (let entry = queue.first(); entry !== undefined && entry.ends * 1000 <= nowMs; entry = queue.first()) {
+        queue.take();
+        // Else it was taken by its taker meanwhile.
+        if (pending.get(entry.group) !== entry) continue;
         pending.delete(entry.group);
         lost(entry, nowMs);
       }
@@ -191,9 +207,8 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
 
 const keyOf = ({ market }: Route, bucket: number): string => `${market.pair}|${market.corridor}|${bucket}`;
 
-/** What every quote of a route and size shares, made once: thousands of pending quotes hold on to it. */
-function createShelves(): (route: Route, bucket: number) => { key: string; configured: Curve } {
-  const shelves = new WeakMap<Route, { key: string; configured: Curve }[]>();
+function createShelves(): (route: Route, bucket: number) => Shelf {
+  const shelves = new WeakMap<Route, Shelf[]>();
   return (route, bucket) => {
     const ofRoute = shelves.get(route) ?? [];
     const { alpha, beta } = route.params;

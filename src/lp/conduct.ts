@@ -1,6 +1,9 @@
 /** What we know of each taker's way of asking and taking. Bounded: of many takers those heard of last are remembered. */
 
 import type { Bytes32 } from '../domain/hex.ts';
+import { createPartedMap } from '../domain/parted-map.ts';
+import { createQueue } from '../domain/queue.ts';
+import type { UnixSeconds } from '../domain/time.ts';
 import { accepted, type Conduct, faded, quoted, type Suspicion, suspicion, tradedElsewhere, UNKNOWN } from '../risk/conduct.ts';
 import { fullBucket, take, type Tokens } from '../risk/rate.ts';
 import type { OpenAward } from './award.ts';
@@ -35,9 +38,10 @@ interface Asked {
 }
 
 interface Open {
+  quoteId: Bytes32;
   asked: Asked;
   atMs: number;
-  untilMs: number;
+  until: UnixSeconds;
 }
 
 /** How long after its end a quote is remembered: an award may come a little later than the acceptance. */
@@ -48,7 +52,9 @@ const MOST_SUSPECTS = 100;
 
 export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>): ConductBook {
   const takers = new Map<string, Known>();
-  const open = new Map<Bytes32, Open>();
+  const open = createPartedMap<Open>();
+  /** In order of asking, so nearly in order of ending. */
+  const queue = createQueue<Open>();
   const suspected = new Set<string>();
   let last: Asked | undefined;
   let prunedMs = 0;
@@ -99,13 +105,12 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
     return judge(taker, one);
   }
 
-  /** In order of asking, so nearly in order of ending; once a second, for the same reason. */
   function prune(nowMs: number): void {
     if (nowMs - prunedMs < PRUNE_EVERY_MS) return;
     prunedMs = nowMs;
-    for (const [quoteId, { untilMs }] of open) {
-      if (untilMs + LINGER_MS > nowMs && open.size <= MOST_OPEN) return;
-      open.delete(quoteId);
+    for (let first = queue.first(); first !== undefined && (first.until * 1000 + LINGER_MS <= nowMs || queue.size > MOST_OPEN); first = queue.first()) {
+      queue.take();
+      if (open.get(first.quoteId) === first) open.delete(first.quoteId);
     }
   }
 
@@ -117,13 +122,14 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
     },
     quoted({ quoteId, rfqId, atMs, taker, times }) {
       prune(atMs);
-      const untilMs = times.validUntil * 1000;
-      const seconds = Math.max(0, (untilMs - atMs) / 1000);
+      const seconds = Math.max(0, times.validUntil - atMs / 1000);
       const again = last?.rfqId === rfqId && last.taker === taker ? last : undefined;
       last = again ?? { rfqId, taker, seconds: 0, over: false };
       const more = Math.max(0, seconds - last.seconds);
       last.seconds += more;
-      open.set(quoteId, { asked: last, atMs, untilMs });
+      const one = { quoteId, asked: last, atMs, until: times.validUntil };
+      open.set(quoteId, one);
+      queue.push(one);
       learn(taker, atMs, (conduct) => quoted(conduct, more, again === undefined ? 1 : 0));
     },
     accepted({ quoteId, order }, markBps, nowMs) {
@@ -133,7 +139,8 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
         learn(order.user, nowMs, (conduct) => accepted(conduct, { share: 0.5, markBps: 0, unused: 0 }));
         return;
       }
-      const { asked, atMs, untilMs } = found;
+      const { asked, atMs, until } = found;
+      const untilMs = until * 1000;
       asked.over = true;
       open.delete(quoteId);
       const share = untilMs > atMs ? Math.min(1, Math.max(0, (nowMs - atMs) / (untilMs - atMs))) : 1;

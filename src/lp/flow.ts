@@ -1,6 +1,7 @@
 /** The requests of late with what became of them, so that another configuration can be tried on what was really asked: `firmquote lp rfqs`, then `firmquote sim replay --rfqs`. */
 
 import { corridorOf } from '../domain/corridor.ts';
+import type { UnixSeconds } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MomentListener } from './moments.ts';
 import type { Route } from './route.ts';
@@ -29,6 +30,12 @@ export interface Flow {
   recorded(after?: number, limit?: number): { rfqs: RecordedRfq[]; next: number | null };
 }
 
+interface Answer {
+  orderId: string;
+  quoted: bigint;
+  endsAt: UnixSeconds;
+}
+
 /** What is kept of a request: nothing that a price was made of, for thousands of them stay. */
 interface Kept {
   number: number;
@@ -41,7 +48,9 @@ interface Kept {
   platformFeeBps: number;
   minValidSeconds: number;
   declined: boolean;
-  answers: { orderId: string; quoted: bigint; endsAt: number }[];
+  /** The first answer; null: there was none. */
+  answer: Answer | null;
+  more: Answer[] | undefined;
   accepted: { quoted: bigint; atMs: number } | undefined;
 }
 
@@ -60,7 +69,7 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
     const old = ring[place];
     if (old !== undefined) {
       byRfq.delete(old.rfqId);
-      for (const { orderId } of old.answers) byOrder.delete(orderId);
+      for (const { orderId } of answersOf(old)) byOrder.delete(orderId);
     }
     ring[place] = kept;
     noted += 1;
@@ -76,17 +85,17 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
         // What the taker demanded is in the firm times already.
         const answer = { orderId, quoted: side === 'exactInput' ? priced.output : priced.input, endsAt: times.fillDeadline };
         const known = byRfq.get(rfqId);
-        if (known !== undefined) known.answers.push(answer);
-        byOrder.set(orderId, known ?? note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answers: [answer], accepted: undefined }));
+        if (known !== undefined) (known.more ??= []).push(answer);
+        byOrder.set(orderId, known ?? note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answer, more: undefined, accepted: undefined }));
       },
       declined({ rfqId, taker, side, amount, platformFeeBps, minValidUntil }, route, _, atMs) {
         // What was asked on a way that we do not serve has no symbols to play it again by.
         if (route === undefined || byRfq.has(rfqId)) return;
-        note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000)), declined: true, answers: [], accepted: undefined });
+        note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000)), declined: true, answer: null, more: undefined, accepted: undefined });
       },
       accepted({ orderId }) {
         const kept = byOrder.get(orderId);
-        const answer = kept?.answers.find((each) => each.orderId === orderId);
+        const answer = kept === undefined ? undefined : answersOf(kept).find((each) => each.orderId === orderId);
         if (kept !== undefined && answer !== undefined) kept.accepted ??= { quoted: answer.quoted, atMs: clock.nowMs() };
       },
     },
@@ -101,7 +110,10 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
   };
 }
 
-function lineOf({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds, declined, answers, accepted }: Kept, nowMs: number): RecordedRfq {
+const answersOf = ({ answer, more = [] }: Pick<Kept, 'answer' | 'more'>): Answer[] => (answer === null ? more : [answer, ...more]);
+
+function lineOf({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds, declined, answer, more, accepted }: Kept, nowMs: number): RecordedRfq {
+  const answers = answersOf({ answer, more });
   const over = answers.every(({ endsAt }) => endsAt * 1000 < nowMs);
   return {
     atMs, id: rfqId, taker, corridor: corridorOf(route.origin, route.dest), input: route.inputToken.symbol, output: route.outputToken.symbol,
