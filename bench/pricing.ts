@@ -9,7 +9,7 @@ import { cpus } from 'node:os';
 import { createSigner } from '../src/adapters/secp256k1/signer.ts';
 import type { Chain, TokenInfo } from '../src/domain/chain.ts';
 import { isDecline } from '../src/domain/decline.ts';
-import { bytesToHex, type Address } from '../src/domain/hex.ts';
+import { bytesToHex, type Address, type Bytes32 } from '../src/domain/hex.ts';
 import { createLedger } from '../src/inventory/ledger.ts';
 import type { HoldRequest } from '../src/inventory/event.ts';
 import { type ChainState, createBook } from '../src/lp/book.ts';
@@ -161,7 +161,9 @@ function promise(pairs: number, live: number, asked: number): Figures {
   for (const { id, tokens } of chains) for (const { address, decimals } of tokens) ledger.apply({ type: 'deposited', id: `${id}:${address}`, chainId: id, token: address, amount: 10n ** BigInt(decimals + 12) });
   const states = new Map(chains.map((chain, at): [number, ChainState] => {
     // Of a chain's port a price only looks at the head that was last seen.
-    const port = { chain, head: () => ({ number: 1n, hash: digest, timestamp: now() }), headSeenAtMs: () => nowMs } as unknown as ChainPort;
+    let head = { number: 1n, hash: digest, timestamp: now() };
+    const newest = () => (head.timestamp === now() ? head : (head = { number: head.number + 1n, hash: digest, timestamp: now() }));
+    const port = { chain, head: newest, headSeenAtMs: () => nowMs } as unknown as ChainPort;
     const place = config.chains[at];
     if (place === undefined) throw new Error('No such chain.');
     return [chain.id, { port, config: place, gasPrice: 10n ** 8n, dataFees: { fill: 10n ** 12n, prove: 10n ** 12n, claim: 10n ** 12n }, native: 10n ** 18n }];
@@ -179,24 +181,29 @@ function promise(pairs: number, live: number, asked: number): Figures {
   const ways = routes.length / pairs;
   const route = (n: number) => routes[(n * 31) % (asked * ways)] as Route;
 
-  const order = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as const;
+  // Written as ids are on the way of a real quote: once, in one piece.
+  const bytes = Buffer.alloc(32);
+  const order = (n: number): Bytes32 => (bytes.writeUInt32BE(n, 28), bytesToHex(bytes));
   const taker = (n: number) => word(n % 997, 5);
   function quote(n: number, seconds = 10): void {
     const way = route(n);
     const amount = way.lp === 'buy' ? 10n ** 18n + BigInt(n % 1_000) * 10n ** 15n : 2_500_000_000n + BigInt(n % 1_000) * 1_000_000n;
-    const inputs = book.inputs(way, { side: 'exactInput', amount, platformFeeBps: 2, relayFee: 0n, validUntil: now() + 10, taker: taker(n), rfqId: String(n) });
+    const id = order(n);
+    const by = taker(n);
+    const rfqId = String(n);
+    const inputs = book.inputs(way, { side: 'exactInput', amount, platformFeeBps: 2, relayFee: 0n, validUntil: now() + 10, taker: by, rfqId });
     if (isDecline(inputs)) throw new Error(`Declined: ${inputs.detail ?? inputs.declined}`);
     const answer = priced(inputs);
     if (check(inputs, answer).length > 0) throw new Error('The second opinion disagrees.');
     const hold: HoldRequest = {
-      quoteId: order(n), chainId: way.dest.id, token: way.outputToken.address, amount: answer.output,
+      quoteId: id, chainId: way.dest.id, token: way.outputToken.address, amount: answer.output,
       input: { chainId: way.origin.id, token: way.inputToken.address, amount: answer.received },
-      group: `${way.origin.id}:${n}`, lapsesAt: now() + seconds + 30, taker: taker(n), pair: way.pairName, side: way.lp, notional: answer.notional,
+      group: `${way.origin.id}:${n}`, lapsesAt: now() + seconds + 30, taker: by, pair: way.pairName, side: way.lp, notional: answer.notional,
       gapLoss: 0n, fillProbabilityBps: Math.ceil(answer.terms.winProbability * 10_000),
     };
     const held = ledger.hold(hold, now());
     if (isDecline(held)) throw new Error(`Refused: ${held.detail ?? held.declined}`);
-    moments.quoted({ orderId: order(n), quoteId: order(n), rfqId: String(n), atMs: nowMs, taker: taker(n), route: way, times: { validUntil: now() + seconds, fillDeadline: now() + seconds + 30, expires: now() + 640 }, inputs, priced: answer, hold, slice: false });
+    moments.quoted({ orderId: id, quoteId: id, rfqId, atMs: nowMs, taker: by, route: way, times: { validUntil: now() + seconds, fillDeadline: now() + seconds + 30, expires: now() + 640 }, inputs, priced: answer, hold, slice: false });
   }
   for (let n = 0; n < live; n++) quote(100_000_000 + n, 100_000);
   // Untimed: each is ended again, so that as many live at the end as at the start, and time goes by, so that what is over is forgotten.
