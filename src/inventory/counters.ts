@@ -1,6 +1,6 @@
 /** What live quotes add up to against every cap. A taker's quotes on one side of a pair count against the same six counters, so those are looked for once. */
 
-import { createPartedMap, type PartedMap } from '../domain/parted-map.ts';
+import { createPartedMap } from '../domain/parted-map.ts';
 import type { HoldRequest } from './event.ts';
 import { keysOf, type Outstanding } from './limits.ts';
 
@@ -9,7 +9,7 @@ export interface Place {
   readonly keys: readonly string[];
   readonly taker: string;
   /** Where it is found, while anything counts here. */
-  readonly home: PartedMap<Place>;
+  readonly home: Map<string, Place>;
   /** Empty while nothing counts here. */
   counters: readonly Outstanding[];
   uses: number;
@@ -40,7 +40,7 @@ interface Common {
 /** What thousands of quotes of a pair have in common is one text for all of them, made and hashed once. */
 interface Way {
   keys: readonly string[];
-  places: PartedMap<Place>;
+  places: Map<string, Place>;
 }
 
 const NOTHING: readonly never[] = [];
@@ -73,7 +73,7 @@ export function createCounters(): Counters {
     placeOf({ taker, pair, side }, asset) {
       let common = commons.get(pair);
       if (common?.asset !== asset) {
-        const way = (of: 'buy' | 'sell'): Way => ({ keys: keysOf({ taker: '', pair, side: of }, asset), places: createPartedMap() });
+        const way = (of: 'buy' | 'sell'): Way => ({ keys: keysOf({ taker: '', pair, side: of }, asset), places: new Map() });
         common = { asset, buy: way('buy'), sell: way('sell') };
         commons.set(pair, common);
       }

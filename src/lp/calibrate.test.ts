@@ -71,6 +71,23 @@ describe('what counts', () => {
     player.pass(2);
     expect(counts(player)).toEqual([['base-base', '1000-10000', 1, 1]]);
   });
+  test('a crowd that runs out at once is taken in by steps, none of it twice and none of it forgotten', () => {
+    const { calibrator, quote, pass } = play();
+    for (let n = 0; n < 2_500; n += 1) quote({ taker: `crowd-${n}` });
+    pass(21);
+    expect(calibrator.curves()[0]?.lost).toBeLessThan(2_500);
+    let steps = 1;
+    while (calibrator.tick()) steps += 1;
+    expect(steps).toBeGreaterThan(1);
+    pass(60);
+    expect(calibrator.tick()).toBe(false);
+    // The steps leave no trace in what was learned.
+    const whole = play();
+    for (let n = 0; n < 2_500; n += 1) whole.quote({ taker: `crowd-${n}` });
+    for (let n = 0; n < 4; n += 1) whole.pass(21);
+    expect(calibrator.curves()).toEqual(whole.calibrator.curves());
+  });
+
   test('every corridor and size has a curve of its own', () => {
     const player = play();
     player.accept(player.quote({ size: 10 }));

@@ -24,8 +24,8 @@ export interface Calibrator extends Required<Pick<MomentListener, 'quoted' | 'ac
   params(route: Route, size: number): PricingParams;
   /** Noise for this request, bps. */
   explore(rfqId: string): number;
-  /** Takes in what ran out by now; about once a second. */
-  tick(): void;
+  /** Takes in what ran out by now, a thousand at most; true: there is more, for when others have had their turn. About once a second. */
+  tick(): boolean;
   /** Writes what was learned since. Throws what the store throws; it stays due. */
   flush(): Promise<void>;
   configure(config: CalibrationConfig): void;
@@ -74,6 +74,7 @@ interface Learned {
 const SETTLING_SECONDS = 10;
 /** Further quotes are not learned from; they live as safely as any other. */
 const MOST_PENDING = 250_000;
+const MOST_AT_ONCE = 1_000;
 /** A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our price. */
 const LOST_EVERY_MS = 60_000;
 const MOST_TAKERS = 50_000;
@@ -180,7 +181,10 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     tick() {
       const nowMs = clock.nowMs();
       // A long one at the head keeps shorter ones behind it waiting: learning a minute later is soon enough.
-      for (let entry = queue.first(); entry !== undefined && entry.ends * 1000 <= nowMs; entry = queue.first()) {
+      for (let left = MOST_AT_ONCE; ; left -= 1) {
+        const entry = queue.first();
+        if (entry === undefined || entry.ends * 1000 > nowMs) return false;
+        if (left === 0) return true;
         queue.take();
         // Else it was taken by its taker meanwhile.
         if (pending.get(entry.group) !== entry) continue;

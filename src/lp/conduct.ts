@@ -47,7 +47,8 @@ interface Open {
 /** How long after its end a quote is remembered: an award may come a little later than the acceptance. */
 const LINGER_MS = 60_000;
 const MOST_OPEN = 200_000;
-const PRUNE_EVERY_MS = 1_000;
+/** More than a quote adds, so that quotes alone keep up; and no more, so that none waits for a crowd. */
+const MOST_AT_ONCE = 4;
 const MOST_SUSPECTS = 100;
 
 export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>): ConductBook {
@@ -57,7 +58,6 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
   const queue = createQueue<Open>();
   const suspected = new Set<string>();
   let last: Asked | undefined;
-  let prunedMs = 0;
 
   /** Who is at the end of the queue: a request and the quotes it gets move its taker there once. */
   let newest: { taker: string; one: Known } | undefined;
@@ -106,9 +106,9 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
   }
 
   function prune(nowMs: number): void {
-    if (nowMs - prunedMs < PRUNE_EVERY_MS) return;
-    prunedMs = nowMs;
-    for (let first = queue.first(); first !== undefined && (first.until * 1000 + LINGER_MS <= nowMs || queue.size > MOST_OPEN); first = queue.first()) {
+    for (let left = MOST_AT_ONCE; left > 0; left -= 1) {
+      const first = queue.first();
+      if (first === undefined || (first.until * 1000 + LINGER_MS > nowMs && queue.size <= MOST_OPEN)) return;
       queue.take();
       if (open.get(first.quoteId) === first) open.delete(first.quoteId);
     }

@@ -426,7 +426,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       market.tick();
       proving?.look();
       await turn();
-      if (ticks % 4 === 0) calibrator.tick();
+      if (ticks % 4 === 0) while (calibrator.tick()) await turn();
       if (ticks % LEARNED_EVERY === 0 && !leases.lost) await calibrator.flush().catch((error: unknown) => log.warn({ error }, 'what was learned of win rates could not be stored'));
       if (ticks % 4 === 1 && replica !== undefined) await accounts.heed().catch((error: unknown) => log.warn({ error }, 'what takers cost cannot be heard from the replica that leads'));
       if (ticks % 4 === 0) receivables.look();
