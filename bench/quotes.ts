@@ -53,6 +53,8 @@ interface Figures {
   cpuShare: number;
   /** How late the event loop was at most. */
   loopDelayMaxMs: number;
+  /** What it was busy with in one piece at most, by the CPU time of its thread: what it waited for a core is the machine's. */
+  loopBusyMaxMs: number | null;
   gcMicrosPerQuote: number;
   gcLongestMs: number;
   /** At the end. */
@@ -307,6 +309,7 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     pathMeanMicros: after.path ? round(after.path.meanMicros) : null,
     cpuShare: round(cpuMicros / 1e6 / elapsed),
     loopDelayMaxMs: round(after.loopDelayMaxMs),
+    loopBusyMaxMs: after.loopBusyMaxMs === null ? null : round(after.loopBusyMaxMs),
     gcMicrosPerQuote: round(((after.gcMs - before.gcMs) * 1000) / quotes),
     gcLongestMs: round(after.gcLongestMs),
     live: after.live,
@@ -346,10 +349,10 @@ function usage(child: ChildProcess): Promise<BenchUsage> {
 
 function show(name: string, figures: ReadonlyMap<number | string, Figures>): void {
   console.log(`\n${name}`);
-  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop max ms   GC µs   live   RSS MB   declines`);
+  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop max ms late / busy   GC µs   live   RSS MB   declines`);
   for (const [label, f] of figures) {
-    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), f.loopDelayMaxMs.toFixed(1), f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
-    const widths = [8, 9, 9, 21, 15, 6, 14, 8, 7, 9, 11];
+    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), `${f.loopDelayMaxMs.toFixed(1)} / ${f.loopBusyMaxMs?.toFixed(1) ?? '-'}`, f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
+    const widths = [8, 9, 9, 21, 15, 6, 26, 8, 7, 9, 11];
     console.log((typeof label === 'number' ? `${label} in flight` : label).padEnd(26) + words.map((word, at) => String(word).padStart(widths[at] ?? 8)).join(''));
   }
 }
