@@ -9,127 +9,20 @@
 import type { Decline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
-import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
 import { createPartedMap } from '../domain/parted-map.ts';
+import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
 import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
 import { createCounters, type Place } from './counters.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
 import { capOf, type Clock, createGroup, type Entry, type Group, membersOf, quotedIn, quotedOut, sharedBy, weigh } from './group.ts';
 import { createLapses } from './lapses.ts';
-import { type Limits, type Nearest, nearestCap, type Outstanding, overCap } from './limits.ts';
+import { nearestCap, type Outstanding, overCap } from './limits.ts';
+import { createMoneyBook } from './money-book.ts';
 import { type Facts, isDone, isLive, NO_FACTS, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf, withNews } from './promise.ts';
 import { readSnapshot, type LedgerSnapshot, type Saved, writeSnapshot } from './snapshot.ts';
+import { type Applied, DUPLICATE, type Exposure, type Ledger, type LedgerOptions } from './views.ts';
 
-/** One token on one chain that we may hold, pay or receive. */
-export interface BucketConfig {
-  chainId: number;
-  /** Lower case. */
-  token: Address;
-  /** The asset it is a location of, such as "WETH"; price risk is counted per asset over all chains. */
-  asset: string;
-  decimals: number;
-  /** Never quoted: a floor kept for gas and mishaps. Default 0n. */
-  buffer?: bigint;
-  /** How far ledger and chain may differ before the bucket freezes. Default 0n. */
-  dust?: bigint;
-}
-
-export interface LedgerOptions {
-  buckets: readonly BucketConfig[];
-  /** Seconds after a promise's last second before its hold ends, per chain clock: skew, two blocks, submit latency. */
-  graceSeconds: (chainId: number) => number;
-  limits: Limits;
-  /** How long an ended quote is remembered, to tell a late acceptance from an unknown one. Default 60. */
-  rememberSeconds?: number;
-  /** The same for one that was executed: events may be read again from that far back. Default 900. */
-  rememberSpentSeconds?: number;
-  /** Every change of state, after it happened, in order. `replay` rebuilds the ledger from them. */
-  onEvent?: (event: LedgerEvent) => void;
-}
-
-/** What a bucket holds, in base units. `free` is what a new quote may promise; `shortfall` what promises exceed the money by. */
-export interface BucketView {
-  chainId: number;
-  token: Address;
-  asset: string;
-  decimals: number;
-  onchain: bigint;
-  pendingOut: bigint;
-  committed: bigint;
-  held: bigint;
-  receivable: bigint;
-  /** Of `receivable`: owed for so long that it counts for nothing in the exposure. */
-  overdue: bigint;
-  buffer: bigint;
-  withdrawing: bigint;
-  free: bigint;
-  shortfall: bigint;
-  /** Chain balance less ledger balance at the last comparison, when that froze the bucket; else null. */
-  drift: bigint | null;
-}
-
-export interface QuoteView {
-  request: HoldRequest;
-  stage: Stage;
-}
-
-/** `critical`: it cannot happen when everybody is honest and up to date; log it as critical and page. */
-export type Applied =
-  | { applied: true; stage: Stage | null }
-  | { applied: false; why: 'duplicate' | 'late' | 'unknown_quote' | 'unknown_bucket'; critical: boolean };
-
-/** Position of an asset over all its chains, in 1e-18 of a whole token, whatever the token's decimals. */
-export interface Exposure {
-  /** Balances less what has left, plus what is owed to us and not overdue. */
-  owned: bigint;
-  /** Accepted orders not yet filled: what they will bring less what they will take. */
-  committed: bigint;
-  /** Live quotes, weighted by their chance to be taken. */
-  quoted: bigint;
-  /** V of the model: the sum of the three. */
-  total: bigint;
-}
-
-export interface Ledger {
-  /**
-   * Reserves the output of a quote about to be signed, or says why not (`no_inventory`, `limit`, `validity`, `standby`,
-   * `pair`), with the largest output amount that would pass. The same request again is held once. `now` is chain time of
-   * the request's clock chain.
-   */
-  hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline;
-  /** What `hold` would say against a promise that it has not seen, at the time it knows; holds nothing. */
-  wouldRefuse(request: HoldRequest): Decline | undefined;
-  /** Takes one event in. Never throws for what the outside world does. */
-  apply(event: LedgerEvent): Applied;
-  /** Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, 500 at once at most; returns how many holds that ended. */
-  advance(chainId: number, now: UnixSeconds): number;
-  /** More has lapsed on this chain than was ended: advance again, when others have had their turn. */
-  behind(chainId: number): boolean;
-  free(chainId: number, token: Address): bigint;
-  bucket(chainId: number, token: Address): BucketView | undefined;
-  /** All of them, or those of one asset. */
-  buckets(asset?: string): BucketView[];
-  /** The books of one asset themselves, in the order of `buckets`: for the hot path, to be read at once and not kept. */
-  places(asset: string): readonly Readonly<Bucket>[];
-  quote(quoteId: string): QuoteView | undefined;
-  /** Has this chain fact about a quote been taken back? */
-  undone(quoteId: string, id: string): boolean;
-  /** Fills on this chain that stand and are not final: what may have vanished while nobody looked. */
-  shallow(chainId: number): { quoteId: string; id: string }[];
-  /** Promises that bind: accepted or restored, filled and not at depth. */
-  binding(): HoldRequest[];
-  /** Of the caps that a quote counts against, the one that is fullest now; undefined when none is set. */
-  nearest(quoteId: string): Nearest | undefined;
-  exposure(asset: string): Exposure;
-  /** Live quotes: held, not yet accepted or ended. */
-  readonly live: number;
-  setLimits(limits: Limits): void;
-  /** What counts against each limit that anything counts against now. */
-  counted(): readonly Readonly<Outstanding>[];
-  /** What of a token is never quoted; live promises stay as they are. */
-  setBuffer(chainId: number, token: Address, buffer: bigint): void;
-  snapshot(): LedgerSnapshot;
-}
+export type * from './views.ts';
 
 const DEFAULT_GROUP_SIZE = 16;
 /** Ends per step of a clock, so that a crowd that lapses in one second never holds up anybody. Ending late is always safe. */
@@ -139,7 +32,6 @@ const MOST_MEANWHILE = 8;
 const NOTHING: never[] = [];
 
 const done = (stage: Stage | null): Applied => ({ applied: true, stage });
-const DUPLICATE: Applied = { applied: false, why: 'duplicate', critical: false };
 
 export function createLedger(options: LedgerOptions): Ledger {
   const { graceSeconds, rememberSeconds = 60, rememberSpentSeconds = 900, onEvent } = options;
@@ -151,8 +43,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const groups = createPartedMap<Entry | Group>();
   const counters = createCounters();
   const assets = new Map<string, { promised: Promised; places: Bucket[] }>();
-  const deposits = new Set<string>();
-  const withdrawals = new Map<string, { bucket: Bucket; requested: bigint | null; ended: bigint | null }>();
+  const moneyBook = createMoneyBook();
   let live = 0;
 
   for (const config of options.buckets) {
@@ -442,40 +333,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
   }
 
-  function deposit(bucket: Bucket, id: string, amount: bigint): Applied {
-    if (deposits.has(id)) return DUPLICATE;
-    deposits.add(id);
-    bucket.base += amount;
-    return done(null);
-  }
-
-  function withdraw(bucket: Bucket, event: { type: 'withdrawal_requested' | 'withdrawal_ended'; id: string; amount: bigint }): Applied {
-    const part = event.type === 'withdrawal_requested' ? 'requested' : 'ended';
-    const known = withdrawals.get(event.id) ?? { bucket, requested: null, ended: null };
-    if (known[part] !== null) return DUPLICATE;
-    const open = known.ended === null ? (known.requested ?? 0n) : 0n;
-    known[part] = event.amount;
-    withdrawals.set(event.id, known);
-    bucket.withdrawing += (known.ended === null ? (known.requested ?? 0n) : 0n) - open;
-    if (part === 'ended') bucket.base -= event.amount;
-    return done(null);
-  }
-
-  function reconcile(bucket: Bucket, balance: bigint): Applied {
-    const drift = balance - bucket.base - bucket.moved;
-    const next = (drift < 0n ? -drift : drift) > bucket.dust ? drift : null;
-    if (next === bucket.drift) return DUPLICATE;
-    bucket.drift = next;
-    return done(null);
-  }
-
   function money(event: Extract<LedgerEvent, { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }>): Applied {
     if (event.amount < 0n) throw new InvariantError('An amount is never negative.', { facts: { type: event.type, amount: event.amount } });
     const bucket = bucketOf(event.chainId, event.token);
     if (bucket === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
-    if (event.type === 'deposited') return deposit(bucket, event.id, event.amount);
-    if (event.type === 'reconciled') return reconcile(bucket, event.amount);
-    return withdraw(bucket, event);
+    return moneyBook.apply(event, bucket);
   }
 
   function apply(event: LedgerEvent): Applied {
@@ -524,12 +386,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       bucket.base = base;
       bucket.drift = drift;
     }
-    for (const id of saved.deposits) deposits.add(id);
-    for (const [id, { chainId, token, requested, ended }] of saved.withdrawals) {
-      const bucket = bucketOf(chainId, token) ?? missing({ chainId, token });
-      withdrawals.set(id, { bucket, requested, ended });
-      if (ended === null) bucket.withdrawing += requested ?? 0n;
-    }
+    moneyBook.load(saved, (place) => bucketOf(place.chainId, place.token) ?? missing(place));
     for (const { request, facts, forgetAt } of saved.promises) {
       const out = bucketOf(request.chainId, request.token) ?? missing(request);
       const entry = insert(request, facts, out, bucketOf(request.input.chainId, request.input.token) ?? missing(request.input));
@@ -585,8 +442,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       return writeSnapshot({
         clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]),
         buckets: everyBucket(),
-        deposits: [...deposits],
-        withdrawals: [...withdrawals].map(([id, { bucket, requested, ended }]) => [id, { chainId: bucket.chainId, token: bucket.token, requested, ended }]),
+        ...moneyBook.saved(),
         promises: [...entries.values()],
       });
     },
