@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { silentMetrics } from '../../test/support/silent.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { LinkDecline, Rfq } from '../protocol/link.ts';
+import type { LinkDecline, LinkQuote, Rfq } from '../protocol/link.ts';
 import { createFanOut } from './fan-out.ts';
 import type { Session } from './roster.ts';
 
@@ -76,4 +76,28 @@ test('when nobody is prompt, everybody gets the whole time', async () => {
   const { round } = createRounds([slow]);
   for (let n = 0; n < 5; n++) expect(await round([])).toEqual({ early: false, declines: 0 });
   expect(slow.inFlight).toBe(0);
+});
+
+test('proofs that come later are waited for, count in the order in which their quotes came, and those that do not hold count as such', async () => {
+  const [slow, quick, liar] = [session('slow'), session('quick'), session('liar')];
+  const { clock, pass } = createHandClock();
+  const fanOut = createFanOut({ clock, metrics: silentMetrics }, OPTIONS);
+  const objections: [string, string][] = [];
+  fanOut.onInvalid((who, why) => void objections.push([who.solverId, why]));
+  const proofs = new Map<Session, (verdict: { by: string } | 'signature') => void>();
+  const verify = (who: Session) => (who === quick ? { by: 'quick' } : new Promise<{ by: string } | 'signature'>((resolve) => void proofs.set(who, resolve)));
+  let over = false;
+  const gathered = fanOut.gather({ rfqId: 'r' } as Omit<Rfq, 'deadlineMs'>, [slow, quick, liar], verify).finally(() => void (over = true));
+  for (const who of [slow, liar, quick]) fanOut.answer(who, { type: 'quote', rfqId: 'r', more: false } as LinkQuote);
+  // The deadline is for solvers; what they said in time is judged, however long that takes.
+  pass(OPTIONS.timeoutMs);
+  await new Promise((done) => setImmediate(done));
+  expect(over).toBe(false);
+  proofs.get(liar)?.('signature');
+  await new Promise((done) => setImmediate(done));
+  expect(over).toBe(false);
+  proofs.get(slow)?.({ by: 'slow' });
+  const { quotes, invalid } = await gathered;
+  expect([quotes, invalid, objections]).toEqual([[{ by: 'slow' }, { by: 'quick' }], 1, [['liar', 'signature']]]);
+  expect([slow.inFlight, quick.inFlight, liar.inFlight]).toEqual([0, 0, 0]);
 });

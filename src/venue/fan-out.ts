@@ -21,12 +21,14 @@ export interface Gathered<Q> {
   quotes: Q[];
   partials: { session: Session; partial: Partial }[];
   declines: Declined[];
+  /** How many quotes did not hold. */
+  invalid: number;
   asked: number;
 }
 
 export interface FanOut {
-  /** First round, within the configured deadline or a shorter one. `verify` runs as each quote arrives, so that the work spreads over the wait. */
-  gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Q | Objection, withinMs?: number): Promise<Gathered<Q>>;
+  /** First round, within the configured deadline or a shorter one. `verify` runs as each quote arrives, so that the work spreads over the wait; what it promises is waited for when the round is over. */
+  gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Verdict<Q> | Promise<Verdict<Q>>, withinMs?: number): Promise<Gathered<Q>>;
   /** Second round: everybody's commitment to one planned order, by solver; or whose fault it is that some are missing. */
   commit<C extends object>(slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[], verify: (session: Session, commit: Commit) => C | Objection, withinMs?: number): Promise<{ committed: Map<string, C>; missing: Session[] }>;
   /** A frame of a solver that answers a request. */
@@ -37,6 +39,8 @@ export interface FanOut {
   object(session: Session, why: Objection): void;
   onInvalid(listener: (session: Session, why: Objection) => void): void;
 }
+
+type Verdict<Q> = Q | Objection;
 
 interface Round {
   /** Those who have not answered yet. */
@@ -62,7 +66,11 @@ const REST_MS = 5_000;
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metrics }, { timeoutMs, sliceTimeoutMs, lingerMs }: Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>): FanOut {
-  const rounds = new Map<string, Round>();
+  /**
+   * By request. A round is taken out of its place when it ends: a Map that entries pass through leaves its outgrown tables behind, each with
+   * what was in it, and one of them in old memory keeps all that follow, and with each the whole of some requests, until a full collection.
+   */
+  const rounds = new Map<string, { round: Round | undefined }>();
   const silence = new WeakMap<Session, { misses: number; restsUntilMs: number }>();
   const isPrompt = (session: Session) => (silence.get(session)?.restsUntilMs ?? 0) <= clock.monotonicMs();
   const invalidListeners: ((session: Session, why: Objection) => void)[] = [];
@@ -116,6 +124,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
           ended = true;
           cancel();
           rounds.delete(rfqId);
+          place.round = undefined;
           const nowMs = clock.monotonicMs();
           for (const session of round.open) {
             session.inFlight--;
@@ -133,7 +142,8 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
           resolve();
         },
       };
-      rounds.set(rfqId, round);
+      const place: { round: Round | undefined } = { round };
+      rounds.set(rfqId, place);
       cancel = clock.after(waitMs, () => round.end(waitMs * 2 >= timeoutMs));
       for (const session of sessions) {
         session.inFlight++;
@@ -148,10 +158,11 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
   }
 
   return {
-    async gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Q | Objection, withinMs = timeoutMs): Promise<Gathered<Q>> {
+    async gather<Q extends object>(rfq: Omit<Rfq, 'deadlineMs'>, sessions: readonly Session[], verify: (session: Session, quote: LinkQuote) => Verdict<Q> | Promise<Verdict<Q>>, withinMs = timeoutMs): Promise<Gathered<Q>> {
       const waitMs = Math.max(1, Math.floor(Math.min(withinMs, timeoutMs)));
-      const result: Gathered<Q> = { quotes: [], partials: [], declines: [], asked: sessions.length };
+      const result: Gathered<Q> = { quotes: [], partials: [], declines: [], invalid: 0, asked: sessions.length };
       const perSolver = new Map<Session, number>();
+      const arrived: { session: Session; verdict: Verdict<Q> | Promise<Verdict<Q>> }[] = [];
       // Serialised once; every socket gets the same bytes.
       const frame = Buffer.from(JSON.stringify({ ...rfq, deadlineMs: waitMs }));
       await run(rfq.rfqId, waitMs, sessions, (session) => session.send(frame), (session, message) => {
@@ -161,14 +172,7 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
             const count = (perSolver.get(session) ?? 0) + 1;
             perSolver.set(session, count);
             if (count > MAX_QUOTES_PER_SOLVER) return 'done';
-            const verified = verify(session, message);
-            if (typeof verified === 'string') {
-              answers.add({ solver: solverId, answer: 'invalid' });
-              object(session, verified);
-            } else {
-              answers.add({ solver: solverId, answer: 'quote' });
-              result.quotes.push(verified);
-            }
+            arrived.push({ session, verdict: verify(session, message) });
             return message.more === undefined ? 'more' : message.more ? 'announced' : 'done';
           }
           case 'partial':
@@ -184,6 +188,18 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
             return 'ignored';
         }
       }, isPrompt);
+      // In the order in which they came.
+      for (const { session, verdict } of arrived) {
+        const verified = verdict instanceof Promise ? await verdict : verdict;
+        if (typeof verified === 'string') {
+          result.invalid++;
+          answers.add({ solver: session.solverId, answer: 'invalid' });
+          object(session, verified);
+        } else {
+          answers.add({ solver: session.solverId, answer: 'quote' });
+          result.quotes.push(verified);
+        }
+      }
       return result;
     },
     async commit<C extends object>(slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[], verify: (session: Session, commit: Commit) => C | Objection, withinMs = sliceTimeoutMs): Promise<{ committed: Map<string, C>; missing: Session[] }> {
@@ -219,12 +235,12 @@ export function createFanOut({ clock, metrics }: { clock: Clock; metrics: Metric
       return { committed, missing: broke.length > 0 ? broke : [...bySession.keys()].filter(({ solverId }) => !committed.has(solverId)) };
     },
     answer(session, message) {
-      const round = rounds.get(message.rfqId);
+      const round = rounds.get(message.rfqId)?.round;
       if (round?.asked.has(session)) round.take(session, message);
       else answers.add({ solver: session.solverId, answer: 'late' });
     },
     forget(session) {
-      for (const round of [...rounds.values()]) round.lose(session);
+      for (const { round } of [...rounds.values()]) round?.lose(session);
     },
     object,
     onInvalid: (listener) => void invalidListeners.push(listener),

@@ -73,7 +73,6 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
 
     const startedMs = clock.monotonicMs();
     const timeLeftMs = () => (timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (clock.monotonicMs() - startedMs)));
-    let refused = 0;
     const most = intent.request.maxCandidates;
     // Where everybody may be shown, proving goes on while the others are awaited; in a crowd only what can win is worth it.
     const crowd = sessions.length > most;
@@ -82,21 +81,27 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       sessions,
       (session, answer) => {
         const fitting = fitQuote(ask, session, answer);
-        const judged = typeof fitting === 'string' || crowd ? fitting : proveQuote(deps, ask, fitting);
-        if (typeof judged === 'string') refused++;
-        return judged;
+        return typeof fitting === 'string' || crowd ? fitting : proveQuote(deps, ask, fitting);
       },
       timeoutMs,
     );
+    let refused = gathered.invalid;
     const found: RfqCandidate[] = [];
     const contenders = distinct(gathered.quotes, ({ quoteId }) => quoteId).map((quote) => ({ ...standing(ask, quote, landing), quote }));
-    for (const { quote, ...rest } of crowd ? rank(ask.side, contenders) : contenders) {
-      if (crowd && found.length === most) break;
-      const verified = 'orderId' in quote ? quote : proveQuote(deps, ask, quote);
-      if (typeof verified === 'string') {
-        refused++;
-        fanOut.object((quote as Fitting).session, verified);
-      } else if (!found.some((other) => other.verified.orderId === verified.orderId)) found.push({ ...rest, verified });
+    const standings = crowd ? rank(ask.side, contenders) : contenders;
+    // As many at once as are still wanted.
+    for (let next = 0; next < standings.length && !(crowd && found.length === most); ) {
+      const some = standings.slice(next, crowd ? next + most - found.length : undefined);
+      next += some.length;
+      const proofs = some.map(({ quote }) => ('orderId' in quote ? quote : proveQuote(deps, ask, quote)));
+      for (const [n, { quote, ...rest }] of some.entries()) {
+        const proof = proofs[n] as (typeof proofs)[number];
+        const verified = proof instanceof Promise ? await proof : proof;
+        if (typeof verified === 'string') {
+          refused++;
+          fanOut.object((quote as Fitting).session, verified);
+        } else if (!found.some((other) => other.verified.orderId === verified.orderId)) found.push({ ...rest, verified });
+      }
     }
     const split = await trySplit(ask, deferredOn(intent), gathered.partials, found, timeLeftMs);
     if (split) found.push(split);

@@ -13,7 +13,7 @@ import type { Screener } from '../ports/screening.ts';
 import type { Random } from '../ports/random.ts';
 import type { Reference } from '../ports/reference.ts';
 import type { RouteVenue } from '../ports/route-venue.ts';
-import type { Recovery } from '../ports/signer.ts';
+import type { Recoveries, Recovery } from '../ports/signer.ts';
 import type { KeyMode, VenueStore } from '../ports/store.ts';
 import { createAdmission } from './admission.ts';
 import { createBulkhead } from './bulkhead.ts';
@@ -80,6 +80,8 @@ export interface VenueDeps {
   /** All are asked about every taker and receiver; none: nobody is screened. */
   screeners: readonly Screener[];
   recovery: Recovery;
+  /** Of whole quotes, of which there are many. */
+  recoveries: Recoveries;
   /** Milliseconds that the longest waiting statement has waited for a connection to the database. */
   databaseWaitMs(): number;
   clock: Clock;
@@ -107,7 +109,7 @@ const NAMESPACES = ['rfq', 'router'] as const;
 const SWEEP_MS = 1_000;
 
 export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
-  const { store, bus, queue, chains, routeVenues, relayers, reference, screeners, recovery, databaseWaitMs, clock, random, log, metrics } = deps;
+  const { store, bus, queue, chains, routeVenues, relayers, reference, screeners, recovery, recoveries, databaseWaitMs, clock, random, log, metrics } = deps;
   const fanOutOptions = { ...FAN_OUT, ...options.fanOut };
   const rates = { ...RATES, ...options.rates };
   const breaker = { ...BREAKER, ...options.breaker };
@@ -138,7 +140,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   fanOut.onInvalid(({ solverId }) => roster.fault(solverId, 'invalid'));
   const sealing = createSealing(createSealer(options.sealKeys), described);
   const reception = createReception({ chains, markets, roster, screening, openQuotes, clock, random, metrics }, fanOutOptions, rates);
-  const source = createRfqSource({ roster, fanOut, gas, liquidity, exposure, siblings, recovery, clock, random, metrics }, fanOutOptions);
+  const source = createRfqSource({ roster, fanOut, gas, liquidity, exposure, siblings, recovery, recoveries, clock, random, metrics }, fanOutOptions);
   const quoter = createQuoter({ reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random }, fanOutOptions);
   const preflighter = createPreflighter({ chains, sealing, lanes, gas, screening, clock, random });
   const router = createRouter(

@@ -6,7 +6,7 @@ import { decodeContext, FULL_PORTION_BPS } from '../domain/context.ts';
 import { type Address, addressToBytes32, type Bytes32 } from '../domain/hex.ts';
 import { orderId, type StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
-import type { Recovery } from '../ports/signer.ts';
+import type { Recoveries, Recovery } from '../ports/signer.ts';
 import { type LinkQuote, recipientFor, type Rfq } from '../protocol/link.ts';
 import { orderFromMessage } from '../protocol/wire.ts';
 import { type Exposure, groupOf } from './exposure.ts';
@@ -52,6 +52,8 @@ export type Objection = 'times' | 'terms' | 'amount' | 'output' | 'context' | 'a
 
 export interface VerifyDeps {
   recovery: Recovery;
+  /** For whole quotes, of which there are many. */
+  recoveries: Recoveries;
   liquidity: Liquidity;
   exposure: Exposure;
 }
@@ -96,12 +98,17 @@ export function fitQuote(ask: Ask, session: Session, quote: LinkQuote): Fitting 
   };
 }
 
-/** The rest of the verification: only what has passed it may be shown to a taker. */
-export function proveQuote(deps: VerifyDeps, ask: Ask, { session, ...fitting }: Fitting): Verified | Objection {
+/** The rest of the verification: only what has passed it may be shown to a taker. A promise where another thread recovers the signer; it never rejects. */
+export function proveQuote(deps: VerifyDeps, ask: Ask, { session, ...fitting }: Fitting): Verified | Objection | Promise<Verified | Objection> {
   const { order, quoteId, commitments, outputAmount } = fitting;
-  const id = orderId({ chainId: ask.origin.id, escrow: ask.origin.escrow }, order);
+  const { origin } = ask;
+  const id = orderId({ chainId: origin.id, escrow: origin.escrow }, order);
   const commitment = commitments[0] as SignedCommitment;
-  return bindingObjection(deps, ask, session, { commitment, orderId: id, quoteId, fillDeadline: order.fillDeadline, amount: outputAmount }) ?? { ...fitting, orderId: id };
+  const wrong = claimObjection(ask, session, commitment, order.fillDeadline);
+  if (wrong) return wrong;
+  const judge = (signer: Address | undefined) => backingObjection(deps, ask, commitment.lp, signer, outputAmount) ?? { ...fitting, orderId: id };
+  const signer = deps.recoveries.recover(commitmentDigestOf({ origin, orderId: id, quoteId, commitment }), commitment.signature);
+  return signer instanceof Promise ? signer.then(judge) : judge(signer);
 }
 
 /** The clock law with this request's own margins, and the validity it asked for. */
@@ -139,36 +146,40 @@ export function outputObjection({ rfq, dest, outputToken }: Ask, output: Standar
 
 /** Who signed, may it, and is the money there besides everything else this LP has promised? */
 export function bindingObjection(
-  { recovery, liquidity, exposure }: VerifyDeps,
-  { origin, dest, outputToken, group }: Ask,
+  deps: VerifyDeps,
+  ask: Ask,
   session: Session,
   { commitment, orderId: id, quoteId, fillDeadline, amount }: { commitment: SignedCommitment; orderId: Bytes32; quoteId: Bytes32; fillDeadline: UnixSeconds; amount: bigint },
 ): Objection | undefined {
-  const { lp, deadline, signature } = commitment;
+  return claimObjection(ask, session, commitment, fillDeadline) ?? backingObjection(deps, ask, commitment.lp, commitmentSigner(deps.recovery, { origin: ask.origin, orderId: id, quoteId, commitment }), amount);
+}
+
+/** What can be said of a commitment before its signature is looked at. */
+function claimObjection({ origin, dest }: Ask, session: Session, { lp, deadline }: SignedCommitment, fillDeadline: UnixSeconds): Objection | undefined {
   if (deadline !== fillDeadline) return 'times';
   // One account on both chains: it pays on one and is credited on the other.
-  if (session.accounts.get(dest.id)?.account !== lp || session.accounts.get(origin.id)?.account !== lp) return 'account';
-  if (!commitmentHolds({ recovery, liquidity }, { origin, destId: dest.id, orderId: id, quoteId, commitment: { lp, deadline, signature } })) return 'signature';
+  return session.accounts.get(dest.id)?.account !== lp || session.accounts.get(origin.id)?.account !== lp ? 'account' : undefined;
+}
+
+function backingObjection({ liquidity, exposure }: VerifyDeps, { dest, outputToken, group }: Ask, lp: Address, signer: Address | undefined, amount: bigint): Objection | undefined {
+  if (signer === undefined || !liquidity.mayBind(dest.id, lp, signer)) return 'signature';
   const available = liquidity.available(dest.id, lp, outputToken.address);
-  if (available === undefined || available < amount + exposure.promised(dest.id, lp, outputToken.address, group)) return 'balance';
-  return undefined;
+  return available === undefined || available < amount + exposure.promised(dest.id, lp, outputToken.address, group) ? 'balance' : undefined;
 }
 
-/** Signed by the LP account or one of its operators, as we know them now. The digest is on the origin's escrow, where the order lives. */
-export function commitmentHolds(
-  { recovery, liquidity }: Pick<VerifyDeps, 'recovery' | 'liquidity'>,
-  { origin, destId, orderId: id, quoteId, commitment }: { origin: Pick<Chain, 'id' | 'escrow'>; destId: number; orderId: Bytes32; quoteId: Bytes32; commitment: SignedCommitment },
-): boolean {
-  const signer = commitmentSigner(recovery, { origin, orderId: id, quoteId, commitment });
-  return signer !== undefined && liquidity.mayBind(destId, commitment.lp, signer);
+/** Who signed; whether it may is for `mayBind` to say. The digest is on the origin's escrow, where the order lives. */
+export function commitmentSigner(recovery: Recovery, signed: Signed): Address | undefined {
+  return recovery.recover(commitmentDigestOf(signed), signed.commitment.signature);
 }
 
-export function commitmentSigner(
-  recovery: Recovery,
-  { origin, orderId: id, quoteId, commitment: { lp, deadline, signature } }: { origin: Pick<Chain, 'id' | 'escrow'>; orderId: Bytes32; quoteId: Bytes32; commitment: SignedCommitment },
-): Address | undefined {
-  return recovery.recover(commitmentDigest({ chainId: origin.id, escrow: origin.escrow }, { orderId: id, quoteId, lp, deadline }), signature);
+interface Signed {
+  origin: Pick<Chain, 'id' | 'escrow'>;
+  orderId: Bytes32;
+  quoteId: Bytes32;
+  commitment: SignedCommitment;
 }
+
+const commitmentDigestOf = ({ origin, orderId: id, quoteId, commitment: { lp, deadline } }: Signed): Bytes32 => commitmentDigest({ chainId: origin.id, escrow: origin.escrow }, { orderId: id, quoteId, lp, deadline });
 
 export const askGroup = (origin: Chain, taker: Address, nonce: bigint): string => groupOf(origin.id, taker, nonce);
 

@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { createRecoveryThread } from '../../src/adapters/secp256k1/recovery-thread.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import { encodeContext, decodeContext, type OutputContext } from '../../src/domain/context.ts';
 import type { Hex } from '../../src/domain/hex.ts';
@@ -10,10 +12,14 @@ import type { FromSolver, Rfq } from '../../src/protocol/link.ts';
 import { requestWithdrawalCall, settleCall, withdrawDeferredCall } from '../../src/settlement/call.ts';
 import { account, DEPLOYER, type TestAccount } from '../support/devnet.ts';
 import { giveInto } from '../support/gift.ts';
+import { RECOVERY_PROGRAM } from '../support/build.ts';
+import { silentLog, silentMetrics } from '../support/silent.ts';
 import { type Maker, startSolver } from '../support/solver.ts';
 import { signPlan } from '../support/taker.ts';
 import { type Answer, type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
 
+/** Signers are recovered as in a venue that is run: on the thread for it. */
+const recoveries = createRecoveryThread({ clock: systemClock, log: silentLog, metrics: silentMetrics }, { program: RECOVERY_PROGRAM });
 let v: TestVenue;
 let key: string;
 let usdc: string;
@@ -22,6 +28,7 @@ let slowBalances: { asked: () => void; until: Promise<void> } | undefined;
 
 beforeAll(async () => {
   v = await startTestVenue({
+    recoveries,
     breaker: { limit: 4, firstCoolDownMs: 1_500 },
     seen: (port) => ({
       ...port,
@@ -38,7 +45,10 @@ beforeAll(async () => {
   usdc = assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address });
   weth = assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
 });
-afterAll(() => v.stop());
+afterAll(async () => {
+  await v.stop();
+  await recoveries.stop();
+});
 
 const ask = (body: object = {}, taker = account(1)): Promise<Answer> => v.call('POST', '/api/v1/rfq/quotes', { key, body: { taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth }, ...body } });
 const only = (...ids: string[]) => ({ solvers: { include: ids } });

@@ -16,6 +16,7 @@ import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
+import type { Recoveries } from '../../src/ports/signer.ts';
 import type { Screener } from '../../src/ports/screening.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
 import type { KeyKind, KeyMode, Role, VenueStore, Workspace } from '../../src/ports/store.ts';
@@ -96,16 +97,18 @@ export interface Surroundings {
   log?: Log;
   metrics?: Metrics;
   screeners?: readonly Screener[];
+  /** Who recovers the signers of quotes; by default the same thread. */
+  recoveries?: Recoveries;
   http?: Partial<HttpOptions>;
 }
 
 export async function startTestVenue(options: Partial<VenueOptions> & Surroundings = {}): Promise<TestVenue> {
-  const { chainIds = [31_401], landingMarginSeconds, moreTokens = 0, fsync = false, postgres: given, seen = (port) => port, routeVenues = async () => [], screeners = [], log = silentLog, metrics = silentMetrics, http = {}, ...venueOptions } = options;
+  const { chainIds = [31_401], landingMarginSeconds, moreTokens = 0, fsync = false, postgres: given, seen = (port) => port, routeVenues = async () => [], screeners = [], recoveries = createRecovery(), log = silentLog, metrics = silentMetrics, http = {}, ...venueOptions } = options;
   const [devnet, postgres] = await Promise.all([startDevnet(chainIds, { moreTokens, ...(landingMarginSeconds !== undefined && { landingMarginSeconds }) }), given ?? startTestPostgres(fsync ? {} : undefined)]);
-  return assemble(devnet, postgres, venueOptions, { seen, routeVenues, screeners, log, metrics, http });
+  return assemble(devnet, postgres, venueOptions, { seen, routeVenues, screeners, recoveries, log, metrics, http });
 }
 
-async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, routeVenues, screeners, log, metrics, http: limits }: Required<Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'log' | 'metrics' | 'http'>>): Promise<TestVenue> {
+async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, routeVenues, screeners, recoveries, log, metrics, http: limits }: Required<Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'recoveries' | 'log' | 'metrics' | 'http'>>): Promise<TestVenue> {
   const db = await postgres.database('venue', [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS]);
   const store = createVenueStore(db);
   const bus = createPostgresBus(db, log);
@@ -121,6 +124,7 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
     screeners,
     recovery: createRecovery(),
+    recoveries,
     databaseWaitMs: () => db.waitMs(),
     clock: systemClock,
     random: systemRandom,

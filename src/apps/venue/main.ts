@@ -12,6 +12,7 @@ import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createVenueStore } from '../../adapters/postgres/venue-store.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
+import { createRecoveryThread } from '../../adapters/secp256k1/recovery-thread.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { keystoreAddressOf, openSecret, openSigner, type SecretContext } from '../keys.ts';
@@ -103,8 +104,10 @@ export async function runVenue({ config: file, role: wanted }: { config: string;
           return [chain.chain.id, { healthy: () => (sender?.holds() ? sender.healthy() : watched.healthy()) }];
         }),
       );
+      const recoveries = createRecoveryThread({ clock: systemClock, log, metrics });
+      life.onStop('recovery thread', () => recoveries.stop());
       const venue = createVenue(
-        { store, bus, queue, chains: byId, relayers, routeVenues, reference, screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }), recovery: createRecovery(), databaseWaitMs: () => db.waitMs(), clock: systemClock, random: systemRandom, log, metrics },
+        { store, bus, queue, chains: byId, relayers, routeVenues, reference, screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }), recovery: createRecovery(), recoveries, databaseWaitMs: () => db.waitMs(), clock: systemClock, random: systemRandom, log, metrics },
         await optionsOf(config, secrets),
       );
       life.onStop('venue', () => venue.stop());

@@ -57,8 +57,8 @@ export const VENUE_REPLICAS: readonly Fault[] = [
       {
         what: 'every slice is signed by whoever may sign for its LP',
         file: 'src/venue/verify.ts',
-        from: "commitment: { lp, deadline, signature } })) return 'signature';",
-        to: "commitment: { lp, deadline, signature } }) && lp.length === 0) return 'signature';",
+        from: "if (signer === undefined || !liquidity.mayBind(dest.id, lp, signer)) return 'signature';",
+        to: "if (signer === undefined) return 'signature';",
       },
       {
         what: 'a plan of which one slice is missing is no candidate',
