@@ -37,53 +37,68 @@ export interface Exposure {
 /** Quotes of one nonce of one user on one origin. */
 export const groupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string => `${originChainId}:${user}:${nonce}`;
 
+/** What one group may still cost one account in one token. Thousands live at once, so an entry is the only thing that is kept for it. */
 interface Entry {
+  book: Book;
+  group: string;
   amount: bigint;
   until: UnixSeconds;
 }
 
+interface Book {
+  key: string;
+  total: bigint;
+  groups: Map<string, Entry>;
+  until: UnixSeconds;
+}
+
 export function createExposure(): Exposure {
-  const books = new Map<string, { total: bigint; groups: Map<string, Entry>; until: UnixSeconds }>();
+  const books = new Map<string, Book>();
   const others = createOthers<bigint>();
   /** Books whose total is another than the other replicas have been told. */
   const changed = new Set<string>();
   let soon = () => {};
   /** Of the lapses seen so far. */
   let seen: UnixSeconds = 0;
-  const booksOfGroup = new Map<string, Set<string>>();
-  const due = new Map<UnixSeconds, [string, string][]>();
+  const groups = new Map<string, Entry[]>();
+  const due = new Map<UnixSeconds, Entry[]>();
 
-  function remove(bookKey: string, group: string): void {
-    const book = books.get(bookKey);
-    const entry = book?.groups.get(group);
-    if (!book || !entry) return;
-    changed.add(bookKey);
+  function remove(entry: Entry): void {
+    const { book, group } = entry;
+    if (book.groups.get(group) !== entry) return;
+    changed.add(book.key);
     book.groups.delete(group);
     book.total -= entry.amount;
-    if (book.groups.size === 0) books.delete(bookKey);
-    const others = booksOfGroup.get(group);
-    others?.delete(bookKey);
-    if (others?.size === 0) booksOfGroup.delete(group);
+    if (book.groups.size === 0) books.delete(book.key);
+    const left = groups.get(group)?.filter((other) => other !== entry) ?? [];
+    if (left.length > 0) groups.set(group, left);
+    else groups.delete(group);
   }
 
   return {
     add({ chainId, lp, token, amount, group, until }) {
-      const bookKey = `${chainId}:${lp}:${token}`;
-      let book = books.get(bookKey);
-      if (!book) books.set(bookKey, (book = { total: 0n, groups: new Map(), until: 0 }));
-      const before = book.groups.get(group);
-      const entry = { amount: before && before.amount > amount ? before.amount : amount, until: Math.max(before?.until ?? 0, until) };
-      book.groups.set(group, entry);
-      book.total += entry.amount - (before?.amount ?? 0n);
+      const key = `${chainId}:${lp}:${token}`;
+      let book = books.get(key);
+      if (!book) books.set(key, (book = { key, total: 0n, groups: new Map(), until: 0 }));
+      let entry = book.groups.get(group);
+      if (!entry) {
+        entry = { book, group, amount: 0n, until: 0 };
+        book.groups.set(group, entry);
+        // A list that is pushed to keeps room for sixteen more.
+        groups.set(group, groups.get(group)?.concat(entry) ?? [entry]);
+      }
+      if (amount > entry.amount) {
+        book.total += amount - entry.amount;
+        entry.amount = amount;
+      }
       book.until = Math.max(book.until, until);
-      changed.add(bookKey);
+      changed.add(book.key);
       soon();
-      if (entry.until === before?.until) return;
-      const keys = booksOfGroup.get(group) ?? new Set();
-      booksOfGroup.set(group, keys.add(bookKey));
-      const list = due.get(entry.until);
-      if (list) list.push([bookKey, group]);
-      else due.set(entry.until, [[bookKey, group]]);
+      if (until <= entry.until) return;
+      entry.until = until;
+      const list = due.get(until);
+      if (list) list.push(entry);
+      else due.set(until, [entry]);
     },
     promised(chainId, lp, token, exceptGroup) {
       const bookKey = `${chainId}:${lp}:${token}`;
@@ -93,7 +108,7 @@ export function createExposure(): Exposure {
       return others.of(bookKey, seen).reduce((sum, total) => sum + total, ours);
     },
     release(group) {
-      for (const bookKey of [...(booksOfGroup.get(group) ?? [])]) remove(bookKey, group);
+      for (const entry of groups.get(group) ?? []) remove(entry);
     },
     lapse(now) {
       seen = now;
@@ -101,10 +116,10 @@ export function createExposure(): Exposure {
       for (const [second, entries] of due) {
         if (second >= now) continue;
         due.delete(second);
-        for (const [bookKey, group] of entries) if ((books.get(bookKey)?.groups.get(group)?.until ?? now) < now) remove(bookKey, group);
+        for (const entry of entries) if (entry.until < now) remove(entry);
       }
     },
-    size: () => booksOfGroup.size,
+    size: () => groups.size,
     shared(tell) {
       soon = tell;
       return {

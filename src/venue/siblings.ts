@@ -10,20 +10,29 @@ export interface Siblings {
   lapse(now: UnixSeconds): void;
 }
 
+interface Group {
+  /** Of each quote in turn its solver and its id; one list, because thousands of groups live at once. */
+  quotes: string[];
+  until: UnixSeconds;
+}
+
 export function createSiblings(): Siblings {
-  const groups = new Map<string, { quotes: [string, Bytes32][]; until: UnixSeconds }>();
+  const groups = new Map<string, Group>();
   return {
     add(group, solverId, quoteId, until) {
       const known = groups.get(group);
-      if (!known) groups.set(group, { quotes: [[solverId, quoteId]], until });
+      if (!known) groups.set(group, { quotes: [solverId, quoteId], until });
       else {
-        known.quotes.push([solverId, quoteId]);
+        // A list that is pushed to keeps room for sixteen more.
+        known.quotes = known.quotes.concat(solverId, quoteId);
         known.until = Math.max(known.until, until);
       }
     },
     take(group, executed) {
       const bySolver = new Map<string, Bytes32[]>();
-      for (const [solverId, quoteId] of groups.get(group)?.quotes ?? []) {
+      const { quotes = [] } = groups.get(group) ?? {};
+      for (let at = 0; at < quotes.length; at += 2) {
+        const [solverId, quoteId] = quotes.slice(at, at + 2) as [string, Bytes32];
         if (quoteId !== executed) bySolver.set(solverId, [...(bySolver.get(solverId) ?? []), quoteId]);
       }
       groups.delete(group);

@@ -25,7 +25,7 @@ export const LOAD: readonly Fault[] = [
       {
         what: 'what has been shown counts as promised until it lapses',
         file: 'src/venue/exposure.ts',
-        from: 'book.total += entry.amount - (before?.amount ?? 0n);',
+        from: 'book.total += amount - entry.amount;',
         to: '',
       },
     ],
