@@ -3,6 +3,7 @@
 import type { Part } from '../faults/support/process.ts';
 import type { TcpMode } from '../faults/support/tcp-proxy.ts';
 import type { Seeded } from '../kill/seeded.ts';
+import type { TestAnvil } from '../support/anvil.ts';
 import { DEPTH, type Ground } from './ground.ts';
 import type { Line } from './network.ts';
 import type { ChainNode, NodeFault } from './nodes.ts';
@@ -131,13 +132,20 @@ const unplugged =
   };
 
 const onChain =
-  (what: (n: number) => string, range: readonly [number, number], method: (n: number) => readonly [string, readonly unknown[]], undo?: readonly [string, readonly unknown[]]): Kind =>
+  (what: (n: number) => string, range: readonly [number, number], method: (n: number) => readonly (readonly [string, readonly unknown[]])[], undo?: readonly [string, readonly unknown[]]): Kind =>
   ({ world }, dice) => {
     const at = Math.floor(dice.next() * world.devnet.chains.length);
     const { anvil } = world.devnet.chains[at] as (typeof world.devnet.chains)[number];
     const n = range[0] + Math.floor(dice.next() * (range[1] - range[0] + 1));
-    return { what: `chain ${at + 1}: ${what(n)}`, victims: [], seconds: undo ? between(dice, 3, 9) : 0, begin: () => anvil.rpc(...method(n)), end: async () => undo && (await anvil.rpc(...undo)) };
+    return { what: `chain ${at + 1}: ${what(n)}`, victims: [], seconds: undo ? between(dice, 3, 9) : 0, begin: () => calls(anvil, method(n)), end: async () => undo && (await anvil.rpc(...undo)) };
   };
+
+async function calls(anvil: TestAnvil, list: readonly (readonly [string, readonly unknown[]])[]): Promise<void> {
+  for (const call of list) await anvil.rpc(...call);
+}
+
+/** anvil's clock stays behind for good by what it took back, and times of two chains could not be compared any more. */
+const reorganised = (n: number): readonly (readonly [string, readonly unknown[]])[] => [['anvil_reorg', [n, []]], ['anvil_setTime', [Math.floor(Date.now() / 1_000)]]];
 
 const databaseLost: Kind = ({ world }, dice) => ({ what: 'SIGKILL the database', victims: [], seconds: between(dice, 0.5, 4), begin: () => world.killDatabase(), end: () => world.startDatabase() });
 const redisLost: Kind = ({ redis }, dice) => ({ what: 'SIGKILL Redis, with all that was in it', victims: [], seconds: between(dice, 0.5, 5), begin: () => redis.lose(), end: () => redis.back() });
@@ -197,10 +205,10 @@ const KINDS: readonly Kind[] = [
   node('says zero to every question about state', 'eth_call', lie('state')),
   node('calls every transaction failed', 'eth_getTransactionReceipt', lie('receipts')),
   node('leaves out logs', '*', always({ do: 'drop_logs' })),
-  onChain((n) => `a reorganisation of ${n} block${n > 1 ? 's' : ''}`, [1, DEPTH], (n) => ['anvil_reorg', [n, []]]),
-  onChain((n) => `a reorganisation of ${n} block${n > 1 ? 's' : ''}`, [DEPTH, DEPTH], (n) => ['anvil_reorg', [n, []]]),
-  onChain(() => 'no blocks', [0, 0], () => ['evm_setIntervalMining', [0]], ['evm_setIntervalMining', [1]]),
-  onChain((n) => `the base fee jumps to ${n} gwei`, [40, 250], (n) => ['anvil_setNextBlockBaseFeePerGas', [`0x${(BigInt(n) * 10n ** 9n).toString(16)}`]]),
+  onChain((n) => `a reorganisation of ${n} block${n > 1 ? 's' : ''}`, [1, DEPTH], reorganised),
+  onChain((n) => `a reorganisation of ${n} block${n > 1 ? 's' : ''}`, [DEPTH, DEPTH], reorganised),
+  onChain(() => 'no blocks', [0, 0], () => [['evm_setIntervalMining', [0]]], ['evm_setIntervalMining', [1]]),
+  onChain((n) => `the base fee jumps to ${n} gwei`, [40, 250], (n) => [['anvil_setNextBlockBaseFeePerGas', [`0x${(BigInt(n) * 10n ** 9n).toString(16)}`]]]),
 ];
 
 /** Without end, in an order that the seed decides. */
