@@ -152,6 +152,22 @@ test('a thread that dies leaves nobody waiting, is spoken of, and another takes 
   await expect.poll(() => counts.get('ended')).toBe(2);
 });
 
+test('a thread that stays silent is stopped, and another takes its place', async () => {
+  const { thread, counts, timers, ring } = start(SILENT);
+  const asked = questions(2);
+  const { answer } = await taken(thread, asked[0] as Question);
+  ring();
+  expect(await answer).toBe(answersOf(asked)[0]);
+  expect(counts.get('ended')).toBeUndefined();
+  ring();
+  await expect.poll(() => counts.get('ended')).toBe(1);
+  await expect.poll(() => timers.size).toBe(1);
+  ring();
+  const second = await taken(thread, asked[1] as Question);
+  ring();
+  expect(await second.answer).toBe(answersOf(asked)[1]);
+});
+
 test('a program that cannot be run costs speed, never an answer', async () => {
   const { thread, counts } = start(new URL('file:///nowhere/recovery-worker.js'));
   const asked = questions(5);

@@ -20,6 +20,8 @@ export interface RecoveryThread extends Recoveries {
 
 /** Without an answer for so long the thread counts as late: a hundred times what an answer takes. */
 const LATE_MS = 25;
+/** A thread that was late and has not caught up after so long will not. */
+const HUNG_MS = 5_000;
 /** Before a thread that has ended is started again. */
 const REST_MS = 5_000;
 const THREAD = { where: 'thread' };
@@ -94,6 +96,7 @@ function openThread(program: URL, { clock, own, late, ended }: ThreadDeps) {
   let [asked, taken] = [0, 0];
   let listens = false;
   let cancelWatch: (() => void) | undefined;
+  let cancelHung = () => {};
   let failure: unknown = null;
 
   const worker = new Worker(program, { workerData: memory });
@@ -103,6 +106,7 @@ function openThread(program: URL, { clock, own, late, ended }: ThreadDeps) {
     worker.once('exit', () => {
       over = true;
       cancelWatch?.();
+      cancelHung();
       takeOver();
       // A listener on memory that nobody writes any more would be kept for ever.
       Atomics.notify(counters, ANSWERED);
@@ -118,7 +122,9 @@ function openThread(program: URL, { clock, own, late, ended }: ThreadDeps) {
       const { signer, found } = at(taken);
       place(taken)?.resolve(found[0] === 1 ? bytesToHex(signer) : undefined);
     }
-    if (taken === asked) behind = false;
+    if (taken !== asked) return;
+    behind = false;
+    cancelHung();
   }
 
   /** Who waits for this count; nobody twice. */
@@ -161,6 +167,12 @@ function openThread(program: URL, { clock, own, late, ended }: ThreadDeps) {
       if (taken === asked || behind) return;
       if (taken !== before) return watch();
       behind = true;
+      cancelHung = clock.after(HUNG_MS, () => {
+        take();
+        if (!behind) return;
+        failure = new Error(`It answered nothing for ${HUNG_MS} ms and was stopped.`);
+        void worker.terminate();
+      });
       late((asked - taken) | 0);
       takeOver();
     });
