@@ -10,8 +10,8 @@ export interface PartedMap<V> {
   delete(key: string): boolean;
   /** Oldest first within a part; the parts one after another. */
   values(): IterableIterator<V>;
-  /** Takes out of each part its oldest, one after another, for as long as `over` says so. `key` is what it lay under. */
-  dropWhile(over: (value: V, key: string) => boolean): void;
+  /** Takes out of each part its oldest, one after another, for as long as `over` says so. */
+  dropWhile(over: (value: V) => boolean): void;
   readonly size: number;
 }
 
@@ -39,7 +39,7 @@ export function createPartedMap<V>(): PartedMap<V> {
     dropWhile(over) {
       for (const each of parts) {
         for (const [key, value] of each) {
-          if (!over(value, key)) break;
+          if (!over(value)) break;
           each.delete(key);
         }
       }

@@ -5,11 +5,11 @@ import type { HoldRequest } from './event.ts';
 import { keysOf, type Outstanding } from './limits.ts';
 
 /** The counters of one taker on one side of a pair, in the order of `keysOf`; shared by all its quotes there. */
-export interface Place {
+export interface Tally {
   readonly keys: readonly string[];
   readonly taker: string;
   /** Where it is found, while anything counts here. */
-  readonly home: Map<string, Place>;
+  readonly home: Map<string, Tally>;
   /** Empty while nothing counts here. */
   counters: readonly Outstanding[];
   uses: number;
@@ -19,10 +19,10 @@ type Amounts = Pick<Outstanding, 'notional' | 'gapLoss'>;
 
 export interface Counters {
   /** `asset` is the one that the quote buys or sells. */
-  placeOf(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): Place;
-  /** One live quote more at this place. */
-  add(place: Place, amounts: Amounts): void;
-  takeOff(place: Place, amounts: Amounts): void;
+  tallyOf(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): Tally;
+  /** One live quote more in this tally. */
+  add(tally: Tally, amounts: Amounts): void;
+  takeOff(tally: Tally, amounts: Amounts): void;
   /** The counter of a key, with this much more on it. */
   count(key: string, amounts: Amounts): Outstanding;
   discount(counter: Outstanding, amounts: Amounts): void;
@@ -40,7 +40,7 @@ interface Common {
 /** What thousands of quotes of a pair have in common is one text for all of them, made and hashed once. */
 interface Way {
   keys: readonly string[];
-  places: Map<string, Place>;
+  tallies: Map<string, Tally>;
 }
 
 const NOTHING: readonly never[] = [];
@@ -70,39 +70,39 @@ export function createCounters(): Counters {
   }
 
   return {
-    placeOf({ taker, pair, side }, asset) {
+    tallyOf({ taker, pair, side }, asset) {
       let common = commons.get(pair);
       if (common?.asset !== asset) {
-        const way = (of: 'buy' | 'sell'): Way => ({ keys: keysOf({ taker: '', pair, side: of }, asset), places: new Map() });
+        const way = (of: 'buy' | 'sell'): Way => ({ keys: keysOf({ taker: '', pair, side: of }, asset), tallies: new Map() });
         common = { asset, buy: way('buy'), sell: way('sell') };
         commons.set(pair, common);
       }
-      const { keys, places } = common[side];
-      const known = places.get(taker);
+      const { keys, tallies } = common[side];
+      const known = tallies.get(taker);
       if (known !== undefined) return known;
       const [all, , , ofPair, ofSide, ofAsset] = keys as [string, string, string, string, string, string];
-      return { keys: [all, `t ${taker}`, `t ${taker} ${pair}`, ofPair, ofSide, ofAsset], taker, home: places, counters: NOTHING, uses: 0 };
+      return { keys: [all, `t ${taker}`, `t ${taker} ${pair}`, ofPair, ofSide, ofAsset], taker, home: tallies, counters: NOTHING, uses: 0 };
     },
-    add(place, amounts) {
-      place.uses += 1;
-      if (place.uses === 1) {
-        place.counters = place.keys.map((key) => count(key, amounts));
-        place.home.set(place.taker, place);
+    add(tally, amounts) {
+      tally.uses += 1;
+      if (tally.uses === 1) {
+        tally.counters = tally.keys.map((key) => count(key, amounts));
+        tally.home.set(tally.taker, tally);
         return;
       }
-      for (const counter of place.counters) {
+      for (const counter of tally.counters) {
         counter.count += 1;
         counter.notional += amounts.notional;
         counter.gapLoss += amounts.gapLoss;
       }
     },
-    takeOff(place, amounts) {
-      // A counter cannot be emptied, and thrown away, while a place counts against it.
-      for (const counter of place.counters) discount(counter, amounts);
-      place.uses -= 1;
-      if (place.uses > 0) return;
-      place.counters = NOTHING;
-      if (place.home.get(place.taker) === place) place.home.delete(place.taker);
+    takeOff(tally, amounts) {
+      // A counter cannot be emptied, and thrown away, while a tally counts against it.
+      for (const counter of tally.counters) discount(counter, amounts);
+      tally.uses -= 1;
+      if (tally.uses > 0) return;
+      tally.counters = NOTHING;
+      if (tally.home.get(tally.taker) === tally) tally.home.delete(tally.taker);
     },
     count,
     discount,

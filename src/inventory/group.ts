@@ -5,7 +5,7 @@
 
 import type { UnixSeconds } from '../domain/time.ts';
 import { type Bucket, type Promised, toAtto } from './bucket.ts';
-import type { Place } from './counters.ts';
+import type { Tally } from './counters.ts';
 import type { HoldRequest } from './event.ts';
 import type { Lapses } from './lapses.ts';
 import type { Outstanding } from './limits.ts';
@@ -15,8 +15,8 @@ import { type Facts, isLive, receivedBy, Standing, standingOf } from './promise.
 export interface Entry {
   readonly request: HoldRequest;
   facts: Facts;
-  /** Where it counts, once it has been held. */
-  place: Place | undefined;
+  /** Where it is counted, once it has been held. */
+  tally: Tally | undefined;
   readonly out: Bucket;
   readonly in: Bucket;
   readonly clock: Clock;
@@ -79,7 +79,7 @@ export const membersOf = (those: Group | Entry): readonly Entry[] => ('members' 
 /** What it counts against a key already: a group counts once, with its largest member. */
 export function sharedBy(those: Group | Entry, key: string): Pick<Outstanding, 'notional' | 'gapLoss'> | undefined {
   if ('members' in those) return those.caps.find((counted) => counted.key === key);
-  return those.booked && those.place?.keys.includes(key) === true ? capOf(those) : undefined;
+  return those.booked && those.tally?.keys.includes(key) === true ? capOf(those) : undefined;
 }
 
 /** What a quote alone counts for against each of its caps. */
@@ -119,7 +119,7 @@ export function weigh(group: Group): void {
     }
     if (standing === Standing.held) {
       group.live += 1;
-      for (const key of member.place?.keys ?? NOTHING) countMost(caps, key, capOf(member));
+      for (const key of member.tally?.keys ?? NOTHING) countMost(caps, key, capOf(member));
     }
     if (standing > leadStanding || (standing === leadStanding && leads(request, lead?.request))) {
       lead = member;

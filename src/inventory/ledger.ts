@@ -12,7 +12,7 @@ import type { Address } from '../domain/hex.ts';
 import { createPartedMap } from '../domain/parted-map.ts';
 import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
 import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
-import { createCounters, type Place } from './counters.ts';
+import { createCounters, type Tally } from './counters.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
 import { capOf, type Clock, createGroup, type Entry, type Group, membersOf, quotedIn, quotedOut, sharedBy, weigh } from './group.ts';
 import { createLapses } from './lapses.ts';
@@ -57,7 +57,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   /** What comes in is what we buy, what goes out is what we sell. */
-  const placeFor = (request: HoldRequest, out: Bucket, into: Bucket): Place => counters.placeOf(request, (request.side === 'buy' ? into : out).asset);
+  const tallyFor = (request: HoldRequest, out: Bucket, into: Bucket): Tally => counters.tallyOf(request, (request.side === 'buy' ? into : out).asset);
 
   const bucketOf = (chainId: number, token: Address): Bucket | undefined => chains.get(chainId)?.get(token);
   const everyBucket = () => [...chains.values()].flatMap((tokens) => [...tokens.values()]);
@@ -109,11 +109,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   /** The hold of a quote alone under its nonce. */
   function book(entry: Entry): void {
     entry.booked = true;
-    entry.place ??= placeFor(entry.request, entry.out, entry.in);
+    entry.tally ??= tallyFor(entry.request, entry.out, entry.in);
     entry.out.held += entry.request.amount;
     entry.out.promised.quoted += quotedOut(entry);
     entry.in.promised.quoted += quotedIn(entry);
-    counters.add(entry.place, capOf(entry));
+    counters.add(entry.tally, capOf(entry));
     live += 1;
   }
 
@@ -122,9 +122,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     entry.out.held -= entry.request.amount;
     entry.out.promised.quoted -= quotedOut(entry);
     entry.in.promised.quoted -= quotedIn(entry);
-    if (entry.place !== undefined) counters.takeOff(entry.place, capOf(entry));
+    if (entry.tally !== undefined) counters.takeOff(entry.tally, capOf(entry));
     // Thousands that ended are remembered for a while, and hardly any of them will count again.
-    entry.place = undefined;
+    entry.tally = undefined;
     live -= 1;
   }
 
@@ -132,7 +132,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   function grouped(those: Entry | Group): Group {
     if ('members' in those) return those;
     if (those.booked) unbook(those);
-    those.place ??= placeFor(those.request, those.out, those.in);
+    those.tally ??= tallyFor(those.request, those.out, those.in);
     const group = createGroup(those.request.group);
     group.members = [those];
     those.group = group;
@@ -147,10 +147,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (group.members.length === 0) groups.delete(group.id);
   }
 
-  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, place = placeFor(request, out, into)): Entry {
+  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, tally = tallyFor(request, out, into)): Entry {
     const known = groups.get(request.group);
     const clock = clockOf(request.clockChainId ?? request.input.chainId);
-    const entry: Entry = { request, facts, place, out, in: into, clock, group: null, booked: false, forgetAt: 0 };
+    const entry: Entry = { request, facts, tally, out, in: into, clock, group: null, booked: false, forgetAt: 0 };
     entries.set(request.quoteId, entry);
     clock.lapses.schedule(endOf(entry), entry);
     if (known === undefined) {
@@ -236,14 +236,14 @@ export function createLedger(options: LedgerOptions): Ledger {
     return lapsed;
   }
 
-  /** A place has its counters at hand while anything counts there, and else they may have others to count. */
-  const counted = ({ keys, counters: own }: Place, at: number): Outstanding | undefined => own[at] ?? counters.get(keys[at] ?? '');
+  /** A tally has its counters at hand while anything counts there, and else they may have others to count. */
+  const counted = ({ keys, counters: own }: Tally, at: number): Outstanding | undefined => own[at] ?? counters.get(keys[at] ?? '');
 
   /** Why this promise may not be made as things stand; undefined when nothing is in its way. */
-  function objection(request: HoldRequest, clock: Clock, place: Place | undefined, out: Bucket | undefined, into: Bucket | undefined): Decline | undefined {
+  function objection(request: HoldRequest, clock: Clock, tally: Tally | undefined, out: Bucket | undefined, into: Bucket | undefined): Decline | undefined {
     if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n) return { declined: 'internal', detail: 'not an amount' };
     if (!isUnixSeconds(request.lapsesAt) || request.lapsesAt <= clock.now) return { declined: 'validity', detail: 'over before it begins' };
-    if (out === undefined || into === undefined || place === undefined) return { declined: 'pair', detail: 'no such inventory' };
+    if (out === undefined || into === undefined || tally === undefined) return { declined: 'pair', detail: 'no such inventory' };
     if (out.drift !== null) return { declined: 'standby', control: 'drift', detail: 'ledger and chain disagree' };
 
     const group = groups.get(request.group);
@@ -259,7 +259,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free) return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
-    return overCap(request, limits, (at) => counted(place, at), (at) => (group === undefined ? undefined : sharedBy(group, place.keys[at] ?? '')));
+    return overCap(request, limits, (at) => counted(tally, at), (at) => (group === undefined ? undefined : sharedBy(group, tally.keys[at] ?? '')));
   }
 
   function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
@@ -272,10 +272,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const out = bucketOf(request.chainId, request.token);
     const into = bucketOf(request.input.chainId, request.input.token);
-    const place = out === undefined || into === undefined ? undefined : placeFor(request, out, into);
-    const no = objection(request, clockOf(clockChainId), place, out, into);
+    const tally = out === undefined || into === undefined ? undefined : tallyFor(request, out, into);
+    const no = objection(request, clockOf(clockChainId), tally, out, into);
     if (no !== undefined) return no;
-    insert(request, NO_FACTS, out as Bucket, into as Bucket, place);
+    insert(request, NO_FACTS, out as Bucket, into as Bucket, tally);
     onEvent?.({ type: 'held', request });
     return { held: true };
   }
@@ -283,8 +283,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   function wouldRefuse(request: HoldRequest): Decline | undefined {
     const out = bucketOf(request.chainId, request.token);
     const into = bucketOf(request.input.chainId, request.input.token);
-    const place = out === undefined || into === undefined ? undefined : placeFor(request, out, into);
-    return objection(request, clockOf(request.clockChainId ?? request.input.chainId), place, out, into);
+    const tally = out === undefined || into === undefined ? undefined : tallyFor(request, out, into);
+    return objection(request, clockOf(request.clockChainId ?? request.input.chainId), tally, out, into);
   }
 
   /** A promise that is a fact already: from the log, or found on venue or chain after a crash. No limit can refuse it. */
@@ -425,8 +425,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     nearest(quoteId) {
       const entry = entries.get(quoteId);
       if (entry === undefined) return undefined;
-      const place = entry.place ?? placeFor(entry.request, entry.out, entry.in);
-      return nearestCap(limits, (at) => counted(place, at));
+      const tally = entry.tally ?? tallyFor(entry.request, entry.out, entry.in);
+      return nearestCap(limits, (at) => counted(tally, at));
     },
     exposure,
     get live() {
