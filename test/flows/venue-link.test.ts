@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import { createRecoveryThread } from '../../src/adapters/secp256k1/recovery-thread.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { assetId } from '../../src/domain/asset.ts';
@@ -13,13 +14,14 @@ import { requestWithdrawalCall, settleCall, withdrawDeferredCall } from '../../s
 import { account, DEPLOYER, type TestAccount } from '../support/devnet.ts';
 import { giveInto } from '../support/gift.ts';
 import { RECOVERY_PROGRAM } from '../support/build.ts';
-import { silentLog, silentMetrics } from '../support/silent.ts';
+import { silentLog } from '../support/silent.ts';
 import { type Maker, startSolver } from '../support/solver.ts';
 import { signPlan } from '../support/taker.ts';
 import { type Answer, type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
 
 /** Signers are recovered as in a venue that is run: on the thread for it. */
-const recoveries = createRecoveryThread({ clock: systemClock, log: silentLog, metrics: silentMetrics }, { program: RECOVERY_PROGRAM });
+const metrics = createMetrics();
+const recoveries = createRecoveryThread({ clock: systemClock, log: silentLog, metrics }, { program: RECOVERY_PROGRAM });
 let v: TestVenue;
 let key: string;
 let usdc: string;
@@ -46,6 +48,7 @@ beforeAll(async () => {
   weth = assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
 });
 afterAll(async () => {
+  expect(await metrics.text()).toMatch(/^firmquote_venue_recoveries_total\{where="thread"\} [1-9]/m);
   await v.stop();
   await recoveries.stop();
 });
