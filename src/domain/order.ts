@@ -41,37 +41,48 @@ export const STANDARD_ORDER_TYPEHASH = keccakText(STANDARD_ORDER_TYPE);
  */
 export function orderId(domain: EscrowDomain, order: StandardOrder): Bytes32 {
   const [output] = order.outputs;
-  if (output === undefined || !isLike(written, domain, order, output)) {
-    writeIdentity(domain, order);
-  } else {
-    writeChanging(workspace, order);
-    const { contextAt } = written as Written;
-    writeUint(workspace, OUTPUT + 128, output.amount);
-    writeHexWord(workspace, OUTPUT + 160, output.recipient);
-    writeHex(workspace, contextAt, output.context);
+  if (output === undefined || order.outputs.length !== 1) return keccak(writeIdentity(domain, order));
+  const at = placeOf(domain, output);
+  const last = templates[at];
+  // Whatever is no address would be written over its neighbours.
+  if (last === undefined || !isLike(last, domain, order, output) || order.user.length !== ADDRESS_LENGTH) {
+    const bytes = writeIdentity(domain, order);
+    templates[at] = templateOf(bytes, domain, order, output);
+    return keccak(bytes);
   }
-  return keccak(workspace);
+  const { bytes, contextAt } = last;
+  writeChanging(bytes, order);
+  writeUint(bytes, OUTPUT + 128, output.amount);
+  writeHexWord(bytes, OUTPUT + 160, output.recipient);
+  writeHex(bytes, contextAt, output.context);
+  return keccak(bytes);
 }
 
 /**
- * What an orderId hashes, written, hashed and done with before anything else happens. A market maker's orders on a route differ in a
- * third of their bytes, so what has not changed since the last order is left as it stands.
+ * What the orderId of an order with one output hashes. A market maker's orders on a route differ in a third of their bytes, so
+ * the others are left as they stand: written, hashed and done with before anything else happens.
  */
-let workspace = new Uint8Array();
-
-/** The parts of an order of one output that stand in the workspace and are the same for every quote of a route. */
-interface Written extends EscrowDomain, Pick<StandardOrder, 'inputOracle'>, Pick<MandateOutput, 'oracle' | 'settler' | 'token' | 'callbackData'> {
+interface Template extends EscrowDomain, Pick<StandardOrder, 'inputOracle'>, Pick<MandateOutput, 'oracle' | 'settler' | 'token' | 'callbackData'> {
+  bytes: Uint8Array;
   destChainId: bigint;
   contextLength: number;
   /** Where the context's bytes begin. */
   contextAt: number;
 }
-let written: Written | undefined;
 
-function isLike(last: Written | undefined, { chainId, escrow }: EscrowDomain, { outputs, inputOracle, user }: StandardOrder, output: MandateOutput): boolean {
+/** The last one of each place; routes that meet in one take turns. */
+const templates: (Template | undefined)[] = Array.from({ length: 512 }, () => undefined);
+
+/** By what most tells routes apart: where from, and which token where. */
+function placeOf({ chainId }: EscrowDomain, { token, chainId: destChainId }: MandateOutput): number {
+  const end = token.length;
+  // Of a token that is too short to have such digits there is NaN, which the operators make 0.
+  const text = (token.charCodeAt(end - 1) & 15) + 16 * (token.charCodeAt(end - 2) & 31) + 5 * token.charCodeAt(end - 20);
+  return (text + 37 * chainId + 101 * Number(destChainId & 0xffffn)) % templates.length | 0;
+}
+
+function isLike(last: Template, { chainId, escrow }: EscrowDomain, { inputOracle }: StandardOrder, output: MandateOutput): boolean {
   return (
-    last !== undefined &&
-    outputs.length === 1 &&
     last.chainId === chainId &&
     last.escrow === escrow &&
     last.inputOracle === inputOracle &&
@@ -80,26 +91,23 @@ function isLike(last: Written | undefined, { chainId, escrow }: EscrowDomain, { 
     last.token === output.token &&
     last.destChainId === output.chainId &&
     last.callbackData === output.callbackData &&
-    last.contextLength === output.context.length &&
-    // Whatever is no address would be written over its neighbours.
-    user.length === ADDRESS_LENGTH
+    last.contextLength === output.context.length
   );
 }
 
+function templateOf(bytes: Uint8Array, { chainId, escrow }: EscrowDomain, { inputOracle }: StandardOrder, { oracle, settler, token, callbackData, chainId: destChainId, context }: MandateOutput): Template {
+  return { bytes, chainId, escrow, inputOracle, oracle, settler, token, callbackData, destChainId, contextLength: context.length, contextAt: OUTPUT + 288 + padded(bytesIn(callbackData)) + 32 };
+}
+
 /** All of it. */
-function writeIdentity({ chainId, escrow }: EscrowDomain, order: StandardOrder): void {
-  written = undefined;
-  const length = HEAD + outputsLength(order.outputs);
-  if (workspace.length !== length) workspace = new Uint8Array(length);
-  writeNumber(workspace, 0, chainId);
-  writeHex(workspace, 32, escrow);
-  writeHex(workspace, 112, order.inputOracle);
-  writeChanging(workspace, order);
-  writeOutputs(workspace, HEAD, order.outputs);
-  const [output] = order.outputs;
-  if (output === undefined || order.outputs.length !== 1) return;
-  const { oracle, settler, token, callbackData, chainId: destChainId, context } = output;
-  written = { chainId, escrow, inputOracle: order.inputOracle, oracle, settler, token, callbackData, destChainId, contextLength: context.length, contextAt: OUTPUT + 288 + padded(bytesIn(callbackData)) + 32 };
+function writeIdentity({ chainId, escrow }: EscrowDomain, order: StandardOrder): Uint8Array {
+  const bytes = new Uint8Array(HEAD + outputsLength(order.outputs));
+  writeNumber(bytes, 0, chainId);
+  writeHex(bytes, 32, escrow);
+  writeHex(bytes, 112, order.inputOracle);
+  writeChanging(bytes, order);
+  writeOutputs(bytes, HEAD, order.outputs);
+  return bytes;
 }
 
 /** What no two orders share. */
@@ -220,7 +228,8 @@ function inputsHash(inputs: StandardOrder['inputs']): Uint8Array {
 }
 
 function packInputs(inputs: StandardOrder['inputs']): Uint8Array {
-  const packed = unsetBytes(inputs.length * 64);
+  // Hashed before anybody asks again.
+  const packed = inputs.length === 1 ? ONE_INPUT : unsetBytes(inputs.length * 64);
   inputs.forEach(([token, amount], index) => {
     writeUint(packed, index * 64, token);
     writeUint(packed, index * 64 + 32, amount);
@@ -297,6 +306,7 @@ function writeBytes(target: Uint8Array, offset: number, hex: Hex): number {
 const HEAD = 32 + 20 + 20 + 32 + 4 + 4 + 20 + 32;
 /** Where the only output begins: behind the array's offset, its length, and the output's offset. */
 const OUTPUT = HEAD + 3 * 32;
+const ONE_INPUT = new Uint8Array(64);
 const ADDRESS_LENGTH = 42;
 const bytesIn = (hex: Hex): number => (hex.length - 2) >> 1;
 const padded = (length: number): number => Math.ceil(length / 32) * 32;
