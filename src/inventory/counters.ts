@@ -1,112 +1,131 @@
-/** What live quotes add up to against every cap. A taker's quotes on one side of a pair count against the same six counters, so those are looked for once. */
+/**
+ * What live quotes add up to against every cap. Each quote counts against six: those it shares with everybody on its pair are
+ * found once for all, and its taker's hang from the taker, so that one look finds all six.
+ */
 
 import { createPartedMap } from '../domain/parted-map.ts';
-import type { HoldRequest } from './event.ts';
-import { keysOf, type Outstanding } from './limits.ts';
+import type { HoldRequest, Side } from './event.ts';
+import type { Outstanding, Scope } from './limits.ts';
 
-/** The counters of one taker on one side of a pair, in the order of `keysOf`; shared by all its quotes there. */
+/** The counters of one taker on one side of a pair, in the order of `SCOPES`. To be kept only while something counts here: see `drop`. */
 export interface Tally {
-  readonly keys: readonly string[];
-  readonly taker: string;
-  /** Where it is found, while anything counts here. */
-  readonly home: Map<string, Tally>;
-  /** Empty while nothing counts here. */
-  counters: readonly Outstanding[];
-  uses: number;
+  readonly counters: readonly Outstanding[];
+  readonly asset: string;
+  readonly taker: Taker;
 }
 
 type Amounts = Pick<Outstanding, 'notional' | 'gapLoss'>;
 
+/** What counts against one cap now, and whose it is. */
+export interface Counted extends Readonly<Outstanding> {
+  scope: Scope;
+  /** A taker, a pair, a pair and side ...; empty for the whole book. */
+  of: string;
+}
+
 export interface Counters {
-  /** `asset` is the one that the quote buys or sells. */
+  /** `asset` is the one that the quote buys or sells. Whoever does not count anything here afterwards drops it. */
   tallyOf(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): Tally;
-  /** One live quote more in this tally. */
+  /** One live quote more against all of them. */
   add(tally: Tally, amounts: Amounts): void;
   takeOff(tally: Tally, amounts: Amounts): void;
-  /** The counter of a key, with this much more on it. */
-  count(key: string, amounts: Amounts): Outstanding;
-  discount(counter: Outstanding, amounts: Amounts): void;
-  get(key: string): Outstanding | undefined;
+  /** A taker with nothing that counts is forgotten, and another look makes new counters: so whoever stops counting holds on to none. */
+  drop(tally: Tally): void;
   /** Those that anything counts against now. */
-  all(): Outstanding[];
+  all(): Counted[];
 }
 
+interface Taker {
+  readonly name: string;
+  readonly own: Outstanding;
+  /** As many as it asks for while anything of it is live. */
+  readonly pairs: TakerPair[];
+}
+
+interface TakerPair {
+  readonly pair: string;
+  readonly own: Outstanding;
+  buy: Tally | undefined;
+  sell: Tally | undefined;
+}
+
+/** What all takers share on a pair. */
 interface Common {
-  asset: string;
-  buy: Way;
-  sell: Way;
+  readonly own: Outstanding;
+  readonly buy: Outstanding;
+  readonly sell: Outstanding;
 }
 
-/** What thousands of quotes of a pair have in common is one text for all of them, made and hashed once. */
-interface Way {
-  keys: readonly string[];
-  tallies: Map<string, Tally>;
-}
-
-const NOTHING: readonly never[] = [];
+const nothing = (): Outstanding => ({ count: 0, notional: 0n, gapLoss: 0n });
 
 export function createCounters(): Counters {
-  const outstanding = createPartedMap<Outstanding>();
-  const commons = new Map<string, Common>();
+  const total = nothing();
+  const pairs = new Map<string, Common>();
+  const assets = new Map<string, { buy: Outstanding; sell: Outstanding }>();
+  const takers = createPartedMap<Taker>();
 
-  function count(key: string, { notional, gapLoss }: Amounts): Outstanding {
-    const known = outstanding.get(key);
-    if (known !== undefined) {
-      known.count += 1;
-      known.notional += notional;
-      known.gapLoss += gapLoss;
-      return known;
-    }
-    const counter = { key, count: 1, notional, gapLoss };
-    outstanding.set(key, counter);
-    return counter;
-  }
-
-  function discount(counter: Outstanding, { notional, gapLoss }: Amounts): void {
-    counter.count -= 1;
-    counter.notional -= notional;
-    counter.gapLoss -= gapLoss;
-    if (counter.count === 0) outstanding.delete(counter.key);
+  function tallyOn(taker: Taker, there: TakerPair, side: Side, asset: string): Tally {
+    const common = pairs.get(there.pair) ?? { own: nothing(), buy: nothing(), sell: nothing() };
+    pairs.set(there.pair, common);
+    const ofAsset = assets.get(asset) ?? { buy: nothing(), sell: nothing() };
+    assets.set(asset, ofAsset);
+    return { counters: [total, taker.own, there.own, common.own, common[side], ofAsset[side]], asset, taker };
   }
 
   return {
-    tallyOf({ taker, pair, side }, asset) {
-      let common = commons.get(pair);
-      if (common?.asset !== asset) {
-        const way = (of: 'buy' | 'sell'): Way => ({ keys: keysOf({ taker: '', pair, side: of }, asset), tallies: new Map() });
-        common = { asset, buy: way('buy'), sell: way('sell') };
-        commons.set(pair, common);
+    tallyOf({ taker: name, pair, side }, asset) {
+      let taker = takers.get(name);
+      if (taker === undefined) {
+        taker = { name, own: nothing(), pairs: [] };
+        takers.set(name, taker);
       }
-      const { keys, tallies } = common[side];
-      const known = tallies.get(taker);
-      if (known !== undefined) return known;
-      const [all, , , ofPair, ofSide, ofAsset] = keys as [string, string, string, string, string, string];
-      return { keys: [all, `t ${taker}`, `t ${taker} ${pair}`, ofPair, ofSide, ofAsset], taker, home: tallies, counters: NOTHING, uses: 0 };
+      let there: TakerPair | undefined;
+      for (const each of taker.pairs) if (each.pair === pair) there = each;
+      if (there === undefined) {
+        there = { pair, own: nothing(), buy: undefined, sell: undefined };
+        taker.pairs.push(there);
+      }
+      const known = there[side];
+      if (known?.asset === asset) return known;
+      return (there[side] = tallyOn(taker, there, side, asset));
     },
-    add(tally, amounts) {
-      tally.uses += 1;
-      if (tally.uses === 1) {
-        tally.counters = tally.keys.map((key) => count(key, amounts));
-        tally.home.set(tally.taker, tally);
-        return;
-      }
-      for (const counter of tally.counters) {
+    add({ counters }, { notional, gapLoss }) {
+      for (const counter of counters) {
         counter.count += 1;
-        counter.notional += amounts.notional;
-        counter.gapLoss += amounts.gapLoss;
+        counter.notional += notional;
+        counter.gapLoss += gapLoss;
       }
     },
-    takeOff(tally, amounts) {
-      // A counter cannot be emptied, and thrown away, while a tally counts against it.
-      for (const counter of tally.counters) discount(counter, amounts);
-      tally.uses -= 1;
-      if (tally.uses > 0) return;
-      tally.counters = NOTHING;
-      if (tally.home.get(tally.taker) === tally) tally.home.delete(tally.taker);
+    takeOff({ counters }, { notional, gapLoss }) {
+      for (const counter of counters) {
+        counter.count -= 1;
+        counter.notional -= notional;
+        counter.gapLoss -= gapLoss;
+      }
     },
-    count,
-    discount,
-    get: outstanding.get,
-    all: () => [...outstanding.values()],
+    drop({ taker }) {
+      if (taker.own.count === 0 && takers.get(taker.name) === taker) takers.delete(taker.name);
+    },
+    all() {
+      const found: Counted[] = [];
+      const say = (scope: Scope, of: string, counter: Outstanding) => {
+        if (counter.count > 0) found.push({ scope, of, ...counter });
+      };
+      say('total', '', total);
+      for (const { name, own, pairs: there } of takers.values()) {
+        say('perTaker', name, own);
+        for (const each of there) say('perTakerPair', `${name} ${each.pair}`, each.own);
+      }
+      for (const [pair, { own, buy, sell }] of pairs) {
+        say('perPair', pair, own);
+        say('perPairSide', `${pair} buy`, buy);
+        say('perPairSide', `${pair} sell`, sell);
+      }
+      for (const [asset, { buy, sell }] of assets) {
+        say('perAssetSide', `${asset} buy`, buy);
+        say('perAssetSide', `${asset} sell`, sell);
+      }
+      return found;
+    },
   };
 }

@@ -15,7 +15,7 @@ import { type Facts, isLive, receivedBy, Standing, standingOf } from './promise.
 export interface Entry {
   readonly request: HoldRequest;
   facts: Facts;
-  /** Where it is counted, once it has been held. */
+  /** Where it counts against caps, while it does. */
   tally: Tally | undefined;
   readonly out: Bucket;
   readonly in: Bucket;
@@ -41,7 +41,7 @@ export interface Group {
   readonly id: string;
   members: readonly Entry[];
   shares: readonly Share[];
-  caps: readonly Counted[];
+  caps: readonly Cap[];
   weights: readonly Weight[];
   live: number;
 }
@@ -57,10 +57,9 @@ interface Share {
   overdue: bigint;
 }
 
-/** What a group adds to the counter of a key, and that counter while it does. */
-interface Counted {
-  key: string;
-  counter: Outstanding | undefined;
+/** What a group adds to a counter. */
+interface Cap {
+  readonly counter: Outstanding;
   notional: bigint;
   gapLoss: bigint;
 }
@@ -76,10 +75,10 @@ export const createGroup = (id: string): Group => ({ id, members: NOTHING, share
 
 export const membersOf = (those: Group | Entry): readonly Entry[] => ('members' in those ? those.members : [those]);
 
-/** What it counts against a key already: a group counts once, with its largest member. */
-export function sharedBy(those: Group | Entry, key: string): Pick<Outstanding, 'notional' | 'gapLoss'> | undefined {
-  if ('members' in those) return those.caps.find((counted) => counted.key === key);
-  return those.booked && those.tally?.keys.includes(key) === true ? capOf(those) : undefined;
+/** What it counts against a cap already: a group counts once, with its largest member. */
+export function sharedBy(those: Group | Entry, counter: Outstanding): Pick<Outstanding, 'notional' | 'gapLoss'> | undefined {
+  if ('members' in those) return those.caps.find((each) => each.counter === counter);
+  return those.booked && those.tally?.counters.includes(counter) === true ? capOf(those) : undefined;
 }
 
 /** What a quote alone counts for against each of its caps. */
@@ -92,7 +91,7 @@ export function weigh(group: Group): void {
   const standings = members.map(({ facts }) => standingOf(facts));
   const nonceUsed = standings.includes(Standing.spent);
   const shares: Share[] = [];
-  const caps: Counted[] = [];
+  const caps: Cap[] = [];
   let filled: Entry | undefined;
   let lead: Entry | undefined;
   let leadStanding: Standing = Standing.ended;
@@ -119,7 +118,7 @@ export function weigh(group: Group): void {
     }
     if (standing === Standing.held) {
       group.live += 1;
-      for (const key of member.tally?.keys ?? NOTHING) countMost(caps, key, capOf(member));
+      for (const counter of member.tally?.counters ?? NOTHING) countMost(caps, counter, capOf(member));
     }
     if (standing > leadStanding || (standing === leadStanding && leads(request, lead?.request))) {
       lead = member;
@@ -136,14 +135,14 @@ export function weigh(group: Group): void {
   group.weights = lead === undefined || nonceUsed || !isLive(leadStanding) ? NOTHING : weightsOf(lead, leadStanding);
 }
 
-function countMost(caps: Counted[], key: string, { notional, gapLoss }: Pick<Outstanding, 'notional' | 'gapLoss'>): void {
-  const counted = caps.find(({ key: own }) => own === key);
-  if (counted === undefined) {
-    caps.push({ key, counter: undefined, notional, gapLoss });
+function countMost(caps: Cap[], counter: Outstanding, { notional, gapLoss }: Pick<Outstanding, 'notional' | 'gapLoss'>): void {
+  const known = caps.find((each) => each.counter === counter);
+  if (known === undefined) {
+    caps.push({ counter, notional, gapLoss });
     return;
   }
-  if (notional > counted.notional) counted.notional = notional;
-  if (gapLoss > counted.gapLoss) counted.gapLoss = gapLoss;
+  if (notional > known.notional) known.notional = notional;
+  if (gapLoss > known.gapLoss) known.gapLoss = gapLoss;
 }
 
 function owe(shares: Share[], { in: into, request, facts }: Entry): void {

@@ -466,7 +466,7 @@ describe('invariants', () => {
         if (world.ledger.quote(request.quoteId)?.stage !== 'held') continue;
         // A nonce that the chain used at depth has nothing live any more.
         if (world.all().some(({ request: other }) => other.group === request.group && ['final', 'finalised'].includes(world.ledger.quote(other.quoteId)?.stage ?? ''))) continue;
-        for (const key of ['total', request.taker, `${request.taker} ${request.pair}`, `${request.pair} ${request.side}`]) {
+        for (const key of ['total', `perTaker ${request.taker}`, `perTakerPair ${request.taker} ${request.pair}`, `perPair ${request.pair}`, `perPairSide ${request.pair} ${request.side}`]) {
           const sums = groups.get(key) ?? new Map<string, bigint>();
           const most = sums.get(request.group) ?? 0n;
           sums.set(request.group, request.notional > most ? request.notional : most);
@@ -480,10 +480,15 @@ describe('invariants', () => {
       };
       within('total', 12, 2_000n);
       for (const taker of ['t0', 't1', 't2']) {
-        within(taker, 6, 900n);
-        within(`${taker} WETH/USDC`, 4, 10_000n);
+        within(`perTaker ${taker}`, 6, 900n);
+        within(`perTakerPair ${taker} WETH/USDC`, 4, 10_000n);
       }
-      for (const side of ['buy', 'sell']) within(`WETH/USDC ${side}`, 100, 1_500n);
+      for (const side of ['buy', 'sell']) within(`perPairSide WETH/USDC ${side}`, 100, 1_500n);
+      // Each with what counts against it, to the unit, and nothing else: whoever came back meanwhile counts once.
+      const shown = world.ledger.counted().filter(({ scope }) => scope !== 'perAssetSide').map(({ scope, of, count, notional }): [string, number, bigint] => [of === '' ? scope : `${scope} ${of}`, count, notional]);
+      const wanted = [...groups].map(([key, sums]): [string, number, bigint] => [key, sums.size, [...sums.values()].reduce((sum, each) => sum + each, 0n)]);
+      expect(new Set(shown.map(String))).toEqual(new Set(wanted.map(String)));
+      expect(shown.length).toBe(wanted.length);
     });
   });
 

@@ -16,7 +16,7 @@ import { createCounters, type Tally } from './counters.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
 import { capOf, type Clock, createGroup, type Entry, type Group, membersOf, quotedIn, quotedOut, sharedBy, weigh } from './group.ts';
 import { createLapses } from './lapses.ts';
-import { nearestCap, type Outstanding, overCap } from './limits.ts';
+import { nearestCap, overCap } from './limits.ts';
 import { createMoneyBook } from './money-book.ts';
 import { type Facts, isDone, isLive, NO_FACTS, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf, withNews } from './promise.ts';
 import { readSnapshot, type LedgerSnapshot, type Saved, writeSnapshot } from './snapshot.ts';
@@ -85,7 +85,11 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.committed += committed;
       promised.quoted += quoted;
     }
-    for (const counted of caps) counted.counter = counters.count(counted.key, counted);
+    for (const { counter, notional, gapLoss } of caps) {
+      counter.count += 1;
+      counter.notional += notional;
+      counter.gapLoss += gapLoss;
+    }
     live += more;
   }
 
@@ -102,7 +106,11 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.committed -= committed;
       promised.quoted -= quoted;
     }
-    for (const counted of caps) if (counted.counter !== undefined) counters.discount(counted.counter, counted);
+    for (const { counter, notional, gapLoss } of caps) {
+      counter.count -= 1;
+      counter.notional -= notional;
+      counter.gapLoss -= gapLoss;
+    }
     live -= less;
   }
 
@@ -118,21 +126,31 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function unbook(entry: Entry): void {
+    takeOffBooks(entry);
+    dropTally(entry);
+  }
+
+  function takeOffBooks(entry: Entry): void {
     entry.booked = false;
     entry.out.held -= entry.request.amount;
     entry.out.promised.quoted -= quotedOut(entry);
     entry.in.promised.quoted -= quotedIn(entry);
     if (entry.tally !== undefined) counters.takeOff(entry.tally, capOf(entry));
-    // Thousands that ended are remembered for a while, and hardly any of them will count again.
-    entry.tally = undefined;
     live -= 1;
+  }
+
+  /** It counts nowhere: its taker's counters may end with it, and are looked for again should it ever count once more. */
+  function dropTally(entry: Entry): void {
+    const { tally } = entry;
+    entry.tally = undefined;
+    if (tally !== undefined) counters.drop(tally);
   }
 
   /** From here on it is counted together with others of its nonce, or in ways that a mere hold is not. */
   function grouped(those: Entry | Group): Group {
     if ('members' in those) return those;
-    if (those.booked) unbook(those);
-    those.tally ??= tallyFor(those.request, those.out, those.in);
+    // Its tally stays: it is counted again at once, with the others.
+    if (those.booked) takeOffBooks(those);
     const group = createGroup(those.request.group);
     group.members = [those];
     those.group = group;
@@ -141,13 +159,15 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function rebook(group: Group): void {
+    for (const member of group.members) if (standingOf(member.facts) === Standing.held) member.tally ??= tallyFor(member.request, member.out, member.in);
     takeOff(group);
     weigh(group);
     add(group);
+    for (const member of group.members) if (group.live === 0 || standingOf(member.facts) !== Standing.held) dropTally(member);
     if (group.members.length === 0) groups.delete(group.id);
   }
 
-  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, tally = tallyFor(request, out, into)): Entry {
+  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, tally?: Tally): Entry {
     const known = groups.get(request.group);
     const clock = clockOf(request.clockChainId ?? request.input.chainId);
     const entry: Entry = { request, facts, tally, out, in: into, clock, group: null, booked: false, forgetAt: 0 };
@@ -236,9 +256,6 @@ export function createLedger(options: LedgerOptions): Ledger {
     return lapsed;
   }
 
-  /** A tally has its counters at hand while anything counts there, and else they may have others to count. */
-  const counted = ({ keys, counters: own }: Tally, at: number): Outstanding | undefined => own[at] ?? counters.get(keys[at] ?? '');
-
   /** Why this promise may not be made as things stand; undefined when nothing is in its way. */
   function objection(request: HoldRequest, clock: Clock, tally: Tally | undefined, out: Bucket | undefined, into: Bucket | undefined): Decline | undefined {
     if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n) return { declined: 'internal', detail: 'not an amount' };
@@ -259,7 +276,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free) return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
-    return overCap(request, limits, (at) => counted(tally, at), (at) => (group === undefined ? undefined : sharedBy(group, tally.keys[at] ?? '')));
+    return overCap(request, limits, tally.counters, (counter) => (group === undefined ? undefined : sharedBy(group, counter)));
   }
 
   function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
@@ -274,7 +291,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     const into = bucketOf(request.input.chainId, request.input.token);
     const tally = out === undefined || into === undefined ? undefined : tallyFor(request, out, into);
     const no = objection(request, clockOf(clockChainId), tally, out, into);
-    if (no !== undefined) return no;
+    if (no !== undefined) {
+      if (tally !== undefined) counters.drop(tally);
+      return no;
+    }
     insert(request, NO_FACTS, out as Bucket, into as Bucket, tally);
     onEvent?.({ type: 'held', request });
     return { held: true };
@@ -284,7 +304,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     const out = bucketOf(request.chainId, request.token);
     const into = bucketOf(request.input.chainId, request.input.token);
     const tally = out === undefined || into === undefined ? undefined : tallyFor(request, out, into);
-    return objection(request, clockOf(request.clockChainId ?? request.input.chainId), tally, out, into);
+    const no = objection(request, clockOf(request.clockChainId ?? request.input.chainId), tally, out, into);
+    if (tally !== undefined) counters.drop(tally);
+    return no;
   }
 
   /** A promise that is a fact already: from the log, or found on venue or chain after a crash. No limit can refuse it. */
@@ -426,7 +448,9 @@ export function createLedger(options: LedgerOptions): Ledger {
       const entry = entries.get(quoteId);
       if (entry === undefined) return undefined;
       const tally = entry.tally ?? tallyFor(entry.request, entry.out, entry.in);
-      return nearestCap(limits, (at) => counted(tally, at));
+      const nearest = nearestCap(limits, tally.counters);
+      counters.drop(tally);
+      return nearest;
     },
     exposure,
     get live() {

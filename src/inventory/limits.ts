@@ -25,42 +25,34 @@ export interface Limits {
   groupSize?: number;
 }
 
-/** What quotes add up to against one key: the whole book, a taker, a pair ... */
+/** What quotes add up to against one cap: of the whole book, a taker, a pair ... */
 export interface Outstanding {
-  readonly key: string;
   count: number;
   notional: bigint;
   gapLoss: bigint;
 }
 
-const SCOPES = ['total', 'perTaker', 'perTakerPair', 'perPair', 'perPairSide', 'perAssetSide'] as const;
+/** Whom a cap is for; counters stand in this order. */
+export const SCOPES = ['total', 'perTaker', 'perTakerPair', 'perPair', 'perPairSide', 'perAssetSide'] as const;
+export type Scope = (typeof SCOPES)[number];
 
 /** What refused, in the words of the risk controls. */
-const CONTROLS = { total: 'limit_total', perTaker: 'limit_taker', perTakerPair: 'limit_taker_pair', perPair: 'limit_pair', perPairSide: 'limit_side', perAssetSide: 'limit_side' } as const satisfies Record<(typeof SCOPES)[number], Control>;
+const CONTROLS = { total: 'limit_total', perTaker: 'limit_taker', perTakerPair: 'limit_taker_pair', perPair: 'limit_pair', perPairSide: 'limit_side', perAssetSide: 'limit_side' } as const satisfies Record<Scope, Control>;
 
-/** The counters a quote counts against, in the order of `SCOPES`. `asset` is the one we would buy or sell. */
-export function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): readonly string[] {
+/** The names of what a quote counts against, in the order of `SCOPES`. `asset` is the one we would buy or sell. */
+function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): readonly string[] {
   return ['', `t ${taker}`, `t ${taker} ${pair}`, `p ${pair}`, `p ${pair} ${side}`, `a ${asset} ${side}`];
 }
 
-/** Which cap a counter counts against, and whose it is: the way back from `keysOf`. */
-export function scopeOf(key: string): { scope: (typeof SCOPES)[number]; of: string } {
-  const [kind, ...names] = key.split(' ');
-  const of = names.join(' ');
-  if (kind === 't') return { scope: names.length === 1 ? 'perTaker' : 'perTakerPair', of };
-  if (kind === 'p') return { scope: names.length === 1 ? 'perPair' : 'perPairSide', of };
-  return kind === 'a' ? { scope: 'perAssetSide', of } : { scope: 'total', of };
-}
-
 /**
- * Would this quote break a cap? `counted` tells what counts already, and `shared` how much of that is its own group's, each in the place of its scope: a group counts once, with its
- * largest member, so only what it adds is asked for. Of several caps the one that leaves least room speaks.
+ * Would this quote break a cap? `counters` have what counts already, in the order of `SCOPES`, and `shared` tells how much of one is its own group's: a group counts
+ * once, with its largest member, so only what it adds is asked for. Of several caps the one that leaves least room speaks.
  */
 export function overCap(
   request: HoldRequest,
   limits: Limits,
-  counted: (at: number) => Outstanding | undefined,
-  shared: (at: number) => Pick<Outstanding, 'notional' | 'gapLoss'> | undefined,
+  counters: readonly Outstanding[],
+  shared: (counter: Outstanding) => Pick<Outstanding, 'notional' | 'gapLoss'> | undefined,
 ): Decline | undefined {
   let least: Decline | undefined;
   const gapLoss = request.gapLoss ?? 0n;
@@ -68,18 +60,18 @@ export function overCap(
     if (least?.maxAmount === undefined || maxAmount < least.maxAmount) least = { declined: 'limit', control, detail, maxAmount };
   };
   for (let at = 0; at < SCOPES.length; at++) {
-    const scope = SCOPES[at] as (typeof SCOPES)[number];
+    const scope = SCOPES[at] as Scope;
     const cap = limits[scope];
     if (cap === undefined) continue;
-    const now = counted(at);
-    const own = shared(at);
-    if (cap.count !== undefined && (now?.count ?? 0) + (own === undefined ? 1 : 0) > cap.count) tighter(0n, CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
+    const now = counters[at] as Outstanding;
+    const own = shared(now);
+    if (cap.count !== undefined && now.count + (own === undefined ? 1 : 0) > cap.count) tighter(0n, CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
     if (cap.notional !== undefined) {
-      const room = cap.notional - (now?.notional ?? 0n) + (own?.notional ?? 0n);
+      const room = cap.notional - now.notional + (own?.notional ?? 0n);
       if (request.notional > room) tighter(within(request.amount, room, request.notional), CONTROLS[scope], `${scope}: notional`);
     }
     if (cap.gapLoss !== undefined) {
-      const room = cap.gapLoss - (now?.gapLoss ?? 0n) + (own?.gapLoss ?? 0n);
+      const room = cap.gapLoss - now.gapLoss + (own?.gapLoss ?? 0n);
       if (gapLoss > room) tighter(within(request.amount, room, gapLoss), 'gap_loss', `${scope}: loss by a jump`);
     }
   }
@@ -88,23 +80,23 @@ export function overCap(
 
 /** The cap that what is live fills most. */
 export interface Nearest {
-  scope: (typeof SCOPES)[number];
+  scope: Scope;
   what: 'count' | 'notional' | 'gapLoss';
   used: bigint;
   cap: bigint;
 }
 
-/** Which cap is fullest with these counters, each in the place of its scope; undefined when none is set. Cheap: asked for every quote. */
-export function nearestCap(limits: Limits, counted: (at: number) => Outstanding | undefined): Nearest | undefined {
+/** Which cap is fullest with these counters, in the order of `SCOPES`; undefined when none that anything counts against is set. Cheap: asked for every quote. */
+export function nearestCap(limits: Limits, counters: readonly Outstanding[]): Nearest | undefined {
   let fullest = -1;
   let scope: Nearest['scope'] = 'total';
   let what: Nearest['what'] = 'count';
   let used: bigint | number = 0;
   let most: bigint | number = 0;
   for (let at = 0; at < SCOPES.length; at++) {
-    const cap = limits[SCOPES[at] as Nearest['scope']];
-    const now = cap === undefined ? undefined : counted(at);
-    if (cap === undefined || now === undefined) continue;
+    const cap = limits[SCOPES[at] as Scope];
+    const now = counters[at] as Outstanding;
+    if (cap === undefined || now.count === 0) continue;
     for (const each of KINDS) {
       const limit = cap[each];
       if (limit === undefined) continue;
@@ -130,7 +122,7 @@ export interface CapClaim {
   key: string;
   amount: bigint;
   most: bigint;
-  scope: (typeof SCOPES)[number];
+  scope: Scope;
   what: 'count' | 'notional' | 'gapLoss';
 }
 

@@ -5,7 +5,8 @@ import type { Address } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
-import type { Limits, Nearest, Outstanding } from './limits.ts';
+import type { Counted } from './counters.ts';
+import type { Limits, Nearest } from './limits.ts';
 import type { Stage } from './promise.ts';
 import type { LedgerSnapshot } from './snapshot.ts';
 
@@ -116,7 +117,7 @@ export interface Ledger {
   readonly live: number;
   setLimits(limits: Limits): void;
   /** What counts against each limit that anything counts against now. */
-  counted(): readonly Readonly<Outstanding>[];
+  counted(): readonly Counted[];
   /** What of a token is never quoted; live promises stay as they are. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
   snapshot(): LedgerSnapshot;

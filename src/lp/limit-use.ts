@@ -1,7 +1,7 @@
 /** Every cap on live quotes with what counts against it now, the fullest first: what an operator asks when quotes are declined for `limit`. */
 
 import type { Ledger } from '../inventory/ledger.ts';
-import { type Limits, scopeOf } from '../inventory/limits.ts';
+import type { Limits } from '../inventory/limits.ts';
 
 export interface LimitUse {
   scope: string;
@@ -21,7 +21,7 @@ export interface LimitUse {
 /** At most `most` of each kind. */
 export function limitUse(ledger: Pick<Ledger, 'counted'>, limits: Limits, most = 10): LimitUse[] {
   const { groupSize: _, ...caps } = limits;
-  const counters = ledger.counted().map((counter) => ({ ...counter, ...scopeOf(counter.key) }));
+  const counters = ledger.counted();
   return Object.entries(caps).flatMap(([scope, cap]) => {
     const rows = counters.filter((counter) => counter.scope === scope);
     const shown = rows.length > 0 ? rows : [{ of: '', count: 0, notional: 0n, gapLoss: 0n }];
