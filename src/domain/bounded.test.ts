@@ -6,21 +6,31 @@ import { createBoundedMap } from './bounded.ts';
 
 test('law: the newest entries that both bounds allow, and a word about each one that had to go', () => {
   const arbBounds = fc.record({ most: fc.integer({ min: 1, max: 8 }), mostWeight: fc.integer({ min: 1, max: 60 }) });
+  const arbStep = fc.record({ key: fc.integer({ min: 0, max: 12 }).map(String), value: fc.integer({ min: 0, max: 40 }), set: fc.boolean(), fewer: fc.boolean() });
   fc.assert(
-    fc.property(arbBounds, fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 40 })), { maxLength: 60 }), ({ most, mostWeight }, steps) => {
-      const forgotten: [number, number][] = [];
-      const map = createBoundedMap<number, number>({ most, mostWeight, weigh: (value) => value, forgot: (...entry) => forgotten.push(entry) });
-      let kept: [number, number][] = [];
-      const gone: [number, number][] = [];
-      for (const [key, value] of steps) {
-        map.set(key, value);
-        kept = [...kept.filter(([other]) => other !== key), [key, value]];
-        while (kept.length > most || kept.reduce((sum, [, weight]) => sum + weight, 0) > mostWeight) gone.push(kept.shift() as [number, number]);
-        for (let other = 0; other <= 12; other++) {
-          const expected = kept.find(([at]) => at === other)?.[1];
-          expect(map.get(other)).toBe(expected);
-          expect(map.has(other)).toBe(expected !== undefined);
+    fc.property(arbBounds, fc.array(arbStep, { maxLength: 60 }), ({ most, mostWeight }, steps) => {
+      const forgotten: [string, number][] = [];
+      let now = most;
+      const map = createBoundedMap<string, number>({ most: () => now, mostWeight, weigh: (value) => value, forgot: (...entry) => forgotten.push(entry) });
+      let kept: [string, number][] = [];
+      const gone: [string, number][] = [];
+      for (const { key, value, set, fewer } of steps) {
+        const known = kept.find(([other]) => other === key);
+        if (set) {
+          if (fewer) now = Math.max(1, now - 1);
+          map.set(key, value);
+          kept = [...kept.filter((each) => each !== known), [key, value]];
+          while (kept.length > now || kept.reduce((sum, [, weight]) => sum + weight, 0) > mostWeight) gone.push(kept.shift() as [string, number]);
+        } else {
+          expect(map.use(key)).toBe(known?.[1]);
+          if (known !== undefined) kept = [...kept.filter((each) => each !== known), known];
         }
+        for (let other = 0; other <= 12; other++) {
+          const expected = kept.find(([at]) => at === String(other))?.[1];
+          expect(map.get(String(other))).toBe(expected);
+          expect(map.has(String(other))).toBe(expected !== undefined);
+        }
+        expect(map.size).toBe(kept.length);
       }
       expect(forgotten).toEqual(gone);
     }),

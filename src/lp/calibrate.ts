@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { createBoundedMap } from '../domain/bounded.ts';
 import { createPartedMap } from '../domain/parted-map.ts';
 import { createQueue } from '../domain/queue.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -94,7 +95,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   const pending = createPartedMap<Pending>();
   /** In the order they were given, so that the oldest come first. */
   const queue = createQueue<Pending>();
-  const lostAt = new Map<string, number>();
+  const lostAt = createBoundedMap<string, number>({ most: () => MOST_TAKERS });
   const shelfOf = createShelves();
   let merged = new WeakMap<Route, ({ fit: CurveFit; params: PricingParams } | undefined)[]>();
 
@@ -113,8 +114,6 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     const who = `${entry.taker}|${entry.shelf.key}`;
     const last = lostAt.get(who);
     if (last !== undefined && nowMs - last < LOST_EVERY_MS) return;
-    if (lostAt.size >= MOST_TAKERS) for (const [taker, atMs] of lostAt) if (nowMs - atMs >= LOST_EVERY_MS || lostAt.size >= MOST_TAKERS) lostAt.delete(taker);
-    lostAt.delete(who);
     lostAt.set(who, nowMs);
     take(entry, entry.delta, false);
   }

@@ -1,6 +1,7 @@
 /** What we know of each taker's way of asking and taking. Bounded: of many takers those heard of last are remembered. */
 
 import type { Bytes32 } from '../domain/hex.ts';
+import { createBoundedMap } from '../domain/bounded.ts';
 import { createPartedMap } from '../domain/parted-map.ts';
 import { createQueue } from '../domain/queue.ts';
 import type { UnixSeconds } from '../domain/time.ts';
@@ -52,33 +53,23 @@ const MOST_AT_ONCE = 4;
 const MOST_SUSPECTS = 100;
 
 export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>): ConductBook {
-  const takers = new Map<string, Known>();
+  const suspected = new Set<string>();
+  const takers = createBoundedMap<string, Known>({ most: () => rule().takers, forgot: (taker) => suspected.delete(taker) });
   const open = createPartedMap<Open>();
   /** In order of asking, so nearly in order of ending. */
   const queue = createQueue<Open>();
-  const suspected = new Set<string>();
   let last: Asked | undefined;
 
-  /** Who is at the end of the queue: a request and the quotes it gets move its taker there once. */
+  /** Heard of last: a request and the quotes it gets look for its taker once. */
   let newest: { taker: string; one: Known } | undefined;
 
-  /** To the end of the queue: the one in front is forgotten first. */
+  /** Who was heard of longest ago is forgotten first. */
   function known(taker: string, nowMs: number): Known {
     if (newest?.taker === taker) return newest.one;
-    const found = takers.get(taker);
-    if (found !== undefined) takers.delete(taker);
+    const found = takers.use(taker);
     const one = found ?? { tokens: fullBucket(rule().rate, nowMs), conduct: { ...UNKNOWN, atMs: nowMs }, suspicion: 0 as Suspicion };
-    takers.set(taker, one);
+    if (found === undefined) takers.set(taker, one);
     newest = { taker, one };
-    // Many at once and then none for a while: a map whose front is taken away one by one is slower to look at every time.
-    if (takers.size > rule().takers) {
-      let surplus = Math.ceil(takers.size / 16);
-      for (const first of takers.keys()) {
-        if (surplus-- === 0) break;
-        takers.delete(first);
-        suspected.delete(first);
-      }
-    }
     return one;
   }
 

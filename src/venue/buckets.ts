@@ -1,5 +1,6 @@
 /** Token buckets: so many a second, with room for a burst; memory for those who ask only. */
 
+import { createBoundedMap } from '../domain/bounded.ts';
 import type { Clock } from '../ports/clock.ts';
 
 export interface Take {
@@ -23,14 +24,13 @@ interface Bucket {
 
 export function createBuckets(clock: Clock, { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number }): Buckets {
   const capacity = Math.max(1, perSecond * burst);
-  const buckets = new Map<string, Bucket>();
+  // The oldest entry goes first; whoever is forgotten starts with a full bucket, which only a flood of ids could want.
+  const buckets = createBoundedMap<string, Bucket>({ most: () => maxIds });
 
   function filled(id: string): Bucket {
     const nowMs = clock.monotonicMs();
     let bucket = buckets.get(id);
     if (!bucket) {
-      // The oldest entry goes first; whoever is forgotten starts with a full bucket, which only a flood of ids could want.
-      if (buckets.size >= maxIds) for (const oldest of buckets.keys()) if (buckets.delete(oldest)) break;
       buckets.set(id, (bucket = { tokens: capacity, atMs: nowMs }));
     }
     bucket.tokens = Math.min(capacity, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);

@@ -20,7 +20,7 @@ const REMEMBERED_CHARS = 16 * 2 ** 20;
 
 /** One decoder per chain. What a node says in other words than before is read anew. */
 export function createDecoder(): (row: RpcLog) => EscrowEvent | undefined {
-  const known = createBoundedMap<string, { row: RpcLog; event: EscrowEvent | undefined }>({ most: REMEMBERED, mostWeight: REMEMBERED_CHARS, weigh: ({ row }) => row.data.length });
+  const known = createBoundedMap<string, { row: RpcLog; event: EscrowEvent | undefined }>({ most: () => REMEMBERED, mostWeight: REMEMBERED_CHARS, weigh: ({ row }) => row.data.length });
   return (row) => {
     const id = `${row.blockHash}:${row.logIndex}`;
     const before = known.get(id);

@@ -23,7 +23,7 @@ const LEAN_BYTES = 800;
 
 export function createEventMemory({ most = EVENTS, mostBytes = BYTES }: { most?: number; mostBytes?: number } = {}): EventMemory {
   const byOrder = new Map<Bytes32, Set<string>>();
-  const events = createBoundedMap<string, OrderEvent>({ most, mostWeight: mostBytes, weigh: bytesOf, forgot: (id, { orderId }) => forget(orderId, id) });
+  const events = createBoundedMap<string, OrderEvent>({ most: () => most, mostWeight: mostBytes, weigh: bytesOf, forgot: (id, { orderId }) => forget(orderId, id) });
 
   function forget(orderId: Bytes32, id: string): void {
     const ids = byOrder.get(orderId);
