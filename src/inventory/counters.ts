@@ -4,127 +4,135 @@
  */
 
 import { createPartedMap } from '../domain/parted-map.ts';
-import type { HoldRequest, Side } from './event.ts';
+import type { Side } from './event.ts';
 import type { Outstanding, Scope } from './limits.ts';
 
-/** The counters of one taker on one side of a pair, in the order of `SCOPES`. To be kept only while something counts here: see `drop`. */
-export interface Tally {
-  readonly counters: readonly Outstanding[];
-  readonly asset: string;
+/** What a taker has live on a pair. To be kept only while something counts here: see `drop`. */
+export interface Tally extends Outstanding {
+  readonly pair: string;
   readonly taker: Taker;
+}
+
+/** What a taker has live. */
+interface Taker extends Outstanding {
+  readonly name: string;
+  /** As many as it asks for while anything of it is live. */
+  readonly tallies: Tally[];
+}
+
+/** What quotes on one side of a pair share, whoever asks. */
+export interface Way {
+  readonly ofPair: Outstanding;
+  readonly ofSide: Outstanding;
+  readonly ofAsset: Outstanding;
+  readonly asset: string;
 }
 
 type Amounts = Pick<Outstanding, 'notional' | 'gapLoss'>;
 
 /** What counts against one cap now, and whose it is. */
-export interface Counted extends Readonly<Outstanding> {
+export interface Counted extends Outstanding {
   scope: Scope;
   /** A taker, a pair, a pair and side ...; empty for the whole book. */
   of: string;
 }
 
 export interface Counters {
-  /** `asset` is the one that the quote buys or sells. Whoever does not count anything here afterwards drops it. */
-  tallyOf(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): Tally;
+  /** `asset` is the one that its quotes buy or sell. The counters are the same for good. */
+  wayOf(pair: string, side: Side, asset: string): Way;
+  /** Whoever does not count anything here afterwards drops it. */
+  tallyOf(taker: string, pair: string): Tally;
+  /** The six that a quote counts against, in the order of `SCOPES`. */
+  of(tally: Tally, way: Way): readonly Outstanding[];
   /** One live quote more against all of them. */
-  add(tally: Tally, amounts: Amounts): void;
-  takeOff(tally: Tally, amounts: Amounts): void;
+  add(tally: Tally, way: Way, amounts: Amounts): void;
+  takeOff(tally: Tally, way: Way, amounts: Amounts): void;
   /** A taker with nothing that counts is forgotten, and another look makes new counters: so whoever stops counting holds on to none. */
   drop(tally: Tally): void;
   /** Those that anything counts against now. */
   all(): Counted[];
 }
 
-interface Taker {
-  readonly name: string;
-  readonly own: Outstanding;
-  /** As many as it asks for while anything of it is live. */
-  readonly pairs: TakerPair[];
-}
-
-interface TakerPair {
-  readonly pair: string;
-  readonly own: Outstanding;
-  buy: Tally | undefined;
-  sell: Tally | undefined;
-}
-
-/** What all takers share on a pair. */
-interface Common {
-  readonly own: Outstanding;
-  readonly buy: Outstanding;
-  readonly sell: Outstanding;
-}
-
 const nothing = (): Outstanding => ({ count: 0, notional: 0n, gapLoss: 0n });
+
+export function count(counter: Outstanding, { notional, gapLoss }: Amounts): void {
+  counter.count += 1;
+  counter.notional += notional;
+  counter.gapLoss += gapLoss;
+}
+
+export function discount(counter: Outstanding, { notional, gapLoss }: Amounts): void {
+  counter.count -= 1;
+  counter.notional -= notional;
+  counter.gapLoss -= gapLoss;
+}
 
 export function createCounters(): Counters {
   const total = nothing();
-  const pairs = new Map<string, Common>();
-  const assets = new Map<string, { buy: Outstanding; sell: Outstanding }>();
+  const pairs = new Map<string, Outstanding>();
+  const sides = new Map<string, Outstanding>();
+  const assets = new Map<string, Outstanding>();
   const takers = createPartedMap<Taker>();
+  const ways = { buy: new Map<string, Way>(), sell: new Map<string, Way>() };
 
-  function tallyOn(taker: Taker, there: TakerPair, side: Side, asset: string): Tally {
-    const common = pairs.get(there.pair) ?? { own: nothing(), buy: nothing(), sell: nothing() };
-    pairs.set(there.pair, common);
-    const ofAsset = assets.get(asset) ?? { buy: nothing(), sell: nothing() };
-    assets.set(asset, ofAsset);
-    return { counters: [total, taker.own, there.own, common.own, common[side], ofAsset[side]], asset, taker };
+  function counterIn(counters: Map<string, Outstanding>, of: string): Outstanding {
+    const counter = counters.get(of) ?? nothing();
+    counters.set(of, counter);
+    return counter;
   }
 
   return {
-    tallyOf({ taker: name, pair, side }, asset) {
+    wayOf(pair, side, asset) {
+      const known = ways[side].get(pair);
+      if (known?.asset === asset) return known;
+      const way = { ofPair: counterIn(pairs, pair), ofSide: counterIn(sides, `${pair} ${side}`), ofAsset: counterIn(assets, `${asset} ${side}`), asset };
+      ways[side].set(pair, way);
+      return way;
+    },
+    tallyOf(name, pair) {
       let taker = takers.get(name);
       if (taker === undefined) {
-        taker = { name, own: nothing(), pairs: [] };
+        taker = { count: 0, notional: 0n, gapLoss: 0n, name, tallies: [] };
         takers.set(name, taker);
       }
-      let there: TakerPair | undefined;
-      for (const each of taker.pairs) if (each.pair === pair) there = each;
-      if (there === undefined) {
-        there = { pair, own: nothing(), buy: undefined, sell: undefined };
-        taker.pairs.push(there);
-      }
-      const known = there[side];
-      if (known?.asset === asset) return known;
-      return (there[side] = tallyOn(taker, there, side, asset));
+      for (const tally of taker.tallies) if (tally.pair === pair) return tally;
+      const tally: Tally = { count: 0, notional: 0n, gapLoss: 0n, pair, taker };
+      taker.tallies.push(tally);
+      return tally;
     },
-    add({ counters }, { notional, gapLoss }) {
-      for (const counter of counters) {
-        counter.count += 1;
-        counter.notional += notional;
-        counter.gapLoss += gapLoss;
-      }
+    of: (tally, { ofPair, ofSide, ofAsset }) => [total, tally.taker, tally, ofPair, ofSide, ofAsset],
+    add(tally, { ofPair, ofSide, ofAsset }, amounts) {
+      count(total, amounts);
+      count(tally.taker, amounts);
+      count(tally, amounts);
+      count(ofPair, amounts);
+      count(ofSide, amounts);
+      count(ofAsset, amounts);
     },
-    takeOff({ counters }, { notional, gapLoss }) {
-      for (const counter of counters) {
-        counter.count -= 1;
-        counter.notional -= notional;
-        counter.gapLoss -= gapLoss;
-      }
+    takeOff(tally, { ofPair, ofSide, ofAsset }, amounts) {
+      discount(total, amounts);
+      discount(tally.taker, amounts);
+      discount(tally, amounts);
+      discount(ofPair, amounts);
+      discount(ofSide, amounts);
+      discount(ofAsset, amounts);
     },
     drop({ taker }) {
-      if (taker.own.count === 0 && takers.get(taker.name) === taker) takers.delete(taker.name);
+      if (taker.count === 0 && takers.get(taker.name) === taker) takers.delete(taker.name);
     },
     all() {
       const found: Counted[] = [];
-      const say = (scope: Scope, of: string, counter: Outstanding) => {
-        if (counter.count > 0) found.push({ scope, of, ...counter });
+      const say = (scope: Scope, of: string, { count: live, notional, gapLoss }: Outstanding) => {
+        if (live > 0) found.push({ scope, of, count: live, notional, gapLoss });
       };
       say('total', '', total);
-      for (const { name, own, pairs: there } of takers.values()) {
-        say('perTaker', name, own);
-        for (const each of there) say('perTakerPair', `${name} ${each.pair}`, each.own);
+      for (const taker of takers.values()) {
+        say('perTaker', taker.name, taker);
+        for (const tally of taker.tallies) say('perTakerPair', `${taker.name} ${tally.pair}`, tally);
       }
-      for (const [pair, { own, buy, sell }] of pairs) {
-        say('perPair', pair, own);
-        say('perPairSide', `${pair} buy`, buy);
-        say('perPairSide', `${pair} sell`, sell);
-      }
-      for (const [asset, { buy, sell }] of assets) {
-        say('perAssetSide', `${asset} buy`, buy);
-        say('perAssetSide', `${asset} sell`, sell);
-      }
+      for (const [of, counter] of pairs) say('perPair', of, counter);
+      for (const [of, counter] of sides) say('perPairSide', of, counter);
+      for (const [of, counter] of assets) say('perAssetSide', of, counter);
       return found;
     },
   };

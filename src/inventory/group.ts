@@ -5,7 +5,7 @@
 
 import type { UnixSeconds } from '../domain/time.ts';
 import { type Bucket, type Promised, toAtto } from './bucket.ts';
-import type { Tally } from './counters.ts';
+import type { Counters, Tally, Way } from './counters.ts';
 import type { HoldRequest } from './event.ts';
 import type { Lapses } from './lapses.ts';
 import type { Outstanding } from './limits.ts';
@@ -17,6 +17,7 @@ export interface Entry {
   facts: Facts;
   /** Where it counts against caps, while it does. */
   tally: Tally | undefined;
+  readonly way: Way;
   readonly out: Bucket;
   readonly in: Bucket;
   readonly clock: Clock;
@@ -75,17 +76,17 @@ export const createGroup = (id: string): Group => ({ id, members: NOTHING, share
 
 export const membersOf = (those: Group | Entry): readonly Entry[] => ('members' in those ? those.members : [those]);
 
-/** What it counts against a cap already: a group counts once, with its largest member. */
-export function sharedBy(those: Group | Entry, counter: Outstanding): Pick<Outstanding, 'notional' | 'gapLoss'> | undefined {
+/** What it counts against a cap already: a group counts once, with its largest member. `countersOf` a member, as the book of counters has them. */
+export function sharedBy(those: Group | Entry, counter: Outstanding, countersOf: Counters['of']): Pick<Outstanding, 'notional' | 'gapLoss'> | undefined {
   if ('members' in those) return those.caps.find((each) => each.counter === counter);
-  return those.booked && those.tally?.counters.includes(counter) === true ? capOf(those) : undefined;
+  return those.booked && those.tally !== undefined && countersOf(those.tally, those.way).includes(counter) ? capOf(those) : undefined;
 }
 
 /** What a quote alone counts for against each of its caps. */
 export const capOf = ({ request: { notional, gapLoss = 0n } }: Entry): Pick<Outstanding, 'notional' | 'gapLoss'> => ({ notional, gapLoss });
 
 /** What a group adds to the books. First what has left, then what acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead. */
-export function weigh(group: Group): void {
+export function weigh(group: Group, countersOf: Counters['of']): void {
   const { members } = group;
   group.live = 0;
   const standings = members.map(({ facts }) => standingOf(facts));
@@ -118,7 +119,7 @@ export function weigh(group: Group): void {
     }
     if (standing === Standing.held) {
       group.live += 1;
-      for (const counter of member.tally?.counters ?? NOTHING) countMost(caps, counter, capOf(member));
+      for (const counter of member.tally === undefined ? NOTHING : countersOf(member.tally, member.way)) countMost(caps, counter, capOf(member));
     }
     if (standing > leadStanding || (standing === leadStanding && leads(request, lead?.request))) {
       lead = member;

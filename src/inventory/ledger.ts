@@ -12,11 +12,11 @@ import type { Address } from '../domain/hex.ts';
 import { createPartedMap } from '../domain/parted-map.ts';
 import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
 import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
-import { createCounters, type Tally } from './counters.ts';
+import { count, createCounters, discount, type Tally, type Way } from './counters.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
 import { capOf, type Clock, createGroup, type Entry, type Group, membersOf, quotedIn, quotedOut, sharedBy, weigh } from './group.ts';
 import { createLapses } from './lapses.ts';
-import { nearestCap, overCap } from './limits.ts';
+import { nearestCap, type Outstanding, overCap } from './limits.ts';
 import { createMoneyBook } from './money-book.ts';
 import { type Facts, isDone, isLive, NO_FACTS, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf, withNews } from './promise.ts';
 import { readSnapshot, type LedgerSnapshot, type Saved, writeSnapshot } from './snapshot.ts';
@@ -56,8 +56,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     chains.set(config.chainId, tokens);
   }
 
+  const tallyFor = ({ taker, pair }: HoldRequest): Tally => counters.tallyOf(taker, pair);
   /** What comes in is what we buy, what goes out is what we sell. */
-  const tallyFor = (request: HoldRequest, out: Bucket, into: Bucket): Tally => counters.tallyOf(request, (request.side === 'buy' ? into : out).asset);
+  const wayFor = ({ pair, side }: HoldRequest, out: Bucket, into: Bucket): Way => counters.wayOf(pair, side, (side === 'buy' ? into : out).asset);
 
   const bucketOf = (chainId: number, token: Address): Bucket | undefined => chains.get(chainId)?.get(token);
   const everyBucket = () => [...chains.values()].flatMap((tokens) => [...tokens.values()]);
@@ -85,11 +86,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.committed += committed;
       promised.quoted += quoted;
     }
-    for (const { counter, notional, gapLoss } of caps) {
-      counter.count += 1;
-      counter.notional += notional;
-      counter.gapLoss += gapLoss;
-    }
+    for (const cap of caps) count(cap.counter, cap);
     live += more;
   }
 
@@ -106,22 +103,18 @@ export function createLedger(options: LedgerOptions): Ledger {
       promised.committed -= committed;
       promised.quoted -= quoted;
     }
-    for (const { counter, notional, gapLoss } of caps) {
-      counter.count -= 1;
-      counter.notional -= notional;
-      counter.gapLoss -= gapLoss;
-    }
+    for (const cap of caps) discount(cap.counter, cap);
     live -= less;
   }
 
   /** The hold of a quote alone under its nonce. */
   function book(entry: Entry): void {
     entry.booked = true;
-    entry.tally ??= tallyFor(entry.request, entry.out, entry.in);
+    entry.tally ??= tallyFor(entry.request);
     entry.out.held += entry.request.amount;
     entry.out.promised.quoted += quotedOut(entry);
     entry.in.promised.quoted += quotedIn(entry);
-    counters.add(entry.tally, capOf(entry));
+    counters.add(entry.tally, entry.way, capOf(entry));
     live += 1;
   }
 
@@ -135,7 +128,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     entry.out.held -= entry.request.amount;
     entry.out.promised.quoted -= quotedOut(entry);
     entry.in.promised.quoted -= quotedIn(entry);
-    if (entry.tally !== undefined) counters.takeOff(entry.tally, capOf(entry));
+    if (entry.tally !== undefined) counters.takeOff(entry.tally, entry.way, capOf(entry));
     live -= 1;
   }
 
@@ -159,18 +152,18 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function rebook(group: Group): void {
-    for (const member of group.members) if (standingOf(member.facts) === Standing.held) member.tally ??= tallyFor(member.request, member.out, member.in);
+    for (const member of group.members) if (standingOf(member.facts) === Standing.held) member.tally ??= tallyFor(member.request);
     takeOff(group);
-    weigh(group);
+    weigh(group, counters.of);
     add(group);
     for (const member of group.members) if (group.live === 0 || standingOf(member.facts) !== Standing.held) dropTally(member);
     if (group.members.length === 0) groups.delete(group.id);
   }
 
-  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, tally?: Tally): Entry {
+  function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, way = wayFor(request, out, into), tally?: Tally): Entry {
     const known = groups.get(request.group);
     const clock = clockOf(request.clockChainId ?? request.input.chainId);
-    const entry: Entry = { request, facts, tally, out, in: into, clock, group: null, booked: false, forgetAt: 0 };
+    const entry: Entry = { request, facts, tally, way, out, in: into, clock, group: null, booked: false, forgetAt: 0 };
     entries.set(request.quoteId, entry);
     clock.lapses.schedule(endOf(entry), entry);
     if (known === undefined) {
@@ -257,10 +250,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   /** Why this promise may not be made as things stand; undefined when nothing is in its way. */
-  function objection(request: HoldRequest, clock: Clock, tally: Tally | undefined, out: Bucket | undefined, into: Bucket | undefined): Decline | undefined {
+  function objection(request: HoldRequest, clock: Clock, counted: readonly Outstanding[] | undefined, out: Bucket | undefined, into: Bucket | undefined): Decline | undefined {
     if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n) return { declined: 'internal', detail: 'not an amount' };
     if (!isUnixSeconds(request.lapsesAt) || request.lapsesAt <= clock.now) return { declined: 'validity', detail: 'over before it begins' };
-    if (out === undefined || into === undefined || tally === undefined) return { declined: 'pair', detail: 'no such inventory' };
+    if (out === undefined || into === undefined || counted === undefined) return { declined: 'pair', detail: 'no such inventory' };
     if (out.drift !== null) return { declined: 'standby', control: 'drift', detail: 'ledger and chain disagree' };
 
     const group = groups.get(request.group);
@@ -276,7 +269,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free) return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
-    return overCap(request, limits, tally.counters, (counter) => (group === undefined ? undefined : sharedBy(group, counter)));
+    return overCap(request, limits, counted, (counter) => (group === undefined ? undefined : sharedBy(group, counter, counters.of)));
   }
 
   function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
@@ -289,13 +282,14 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const out = bucketOf(request.chainId, request.token);
     const into = bucketOf(request.input.chainId, request.input.token);
-    const tally = out === undefined || into === undefined ? undefined : tallyFor(request, out, into);
-    const no = objection(request, clockOf(clockChainId), tally, out, into);
+    const tally = tallyFor(request);
+    const way = out === undefined || into === undefined ? undefined : wayFor(request, out, into);
+    const no = objection(request, clockOf(clockChainId), way && counters.of(tally, way), out, into);
     if (no !== undefined) {
-      if (tally !== undefined) counters.drop(tally);
+      counters.drop(tally);
       return no;
     }
-    insert(request, NO_FACTS, out as Bucket, into as Bucket, tally);
+    insert(request, NO_FACTS, out as Bucket, into as Bucket, way, tally);
     onEvent?.({ type: 'held', request });
     return { held: true };
   }
@@ -303,9 +297,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   function wouldRefuse(request: HoldRequest): Decline | undefined {
     const out = bucketOf(request.chainId, request.token);
     const into = bucketOf(request.input.chainId, request.input.token);
-    const tally = out === undefined || into === undefined ? undefined : tallyFor(request, out, into);
-    const no = objection(request, clockOf(request.clockChainId ?? request.input.chainId), tally, out, into);
-    if (tally !== undefined) counters.drop(tally);
+    const tally = tallyFor(request);
+    const way = out === undefined || into === undefined ? undefined : wayFor(request, out, into);
+    const no = objection(request, clockOf(request.clockChainId ?? request.input.chainId), way && counters.of(tally, way), out, into);
+    counters.drop(tally);
     return no;
   }
 
@@ -447,8 +442,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     nearest(quoteId) {
       const entry = entries.get(quoteId);
       if (entry === undefined) return undefined;
-      const tally = entry.tally ?? tallyFor(entry.request, entry.out, entry.in);
-      const nearest = nearestCap(limits, tally.counters);
+      const tally = entry.tally ?? tallyFor(entry.request);
+      const nearest = nearestCap(limits, counters.of(tally, entry.way));
       counters.drop(tally);
       return nearest;
     },
