@@ -418,7 +418,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     apply,
     advance: (chainId, now) => advance(chainId, now),
     behind: (chainId) => clockOf(chainId).backlog,
-    free: (chainId, token) => amountsOf(bucketOf(chainId, token) ?? missing({ chainId, token })).free,
+    free(chainId, token) {
+      const free = freeOf(bucketOf(chainId, token) ?? missing({ chainId, token }));
+      return free > 0n ? free : 0n;
+    },
     bucket(chainId, token) {
       const bucket = bucketOf(chainId, token);
       return bucket === undefined ? undefined : amountsOf(bucket);

@@ -101,7 +101,7 @@ export interface Ledger {
   bucket(chainId: number, token: Address): BucketView | undefined;
   /** All of them, or those of one asset. */
   buckets(asset?: string): BucketView[];
-  /** The books of one asset themselves, in the order of `buckets`: for the hot path, to be read at once and not kept. */
+  /** The books of one asset themselves, in the order of `buckets` and the same for good: for the hot path. What is in them changes. */
   places(asset: string): readonly Readonly<Bucket>[];
   quote(quoteId: string): QuoteView | undefined;
   /** Has this chain fact about a quote been taken back? */

@@ -79,6 +79,12 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
   const wanted = new Map(Object.entries(assets).map(([asset, config]) => [asset, wantedOf(asset, config)]));
   const made = new Map(pairs.filter(({ base, quote }) => base !== quote).map(({ base, params }) => [base, pricingParams(params).halfBand]));
 
+  interface Known {
+    asset: string;
+    want: ReturnType<typeof wantedOf> | undefined;
+    buckets: ReturnType<Ledger['places']>;
+  }
+
   function wantedOf(asset: string, { target, softBand, hardBand, transportBps, chains }: LpConfig['assets'][string]) {
     const there = ledger.places(asset).map(({ chainId }) => ({ chainId, slug: networks.get(chainId)?.slug ?? '' }));
     const slugs = there.map(({ slug }) => slug);
@@ -105,10 +111,30 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
   /** The soft band in tokens, from the pair's in USD where the asset has none of its own. A float measures a distance, never an amount. */
   const tokens = (halfBandUsd: number, usd: number): bigint => (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
 
+  /** What is wanted of an asset and where it lies, found once. */
+  const known = new Map<string, Known>();
+  function knownOf(asset: string): Known {
+    let found = known.get(asset);
+    if (found === undefined) {
+      found = { asset, want: wanted.get(asset), buckets: ledger.places(asset) };
+      known.set(asset, found);
+    }
+    return found;
+  }
+
+  /** The assets of a route, so that a price looks for nothing by name. */
+  const legs = new Map<Route, { base: Known; output: Known; input: Known }>();
+  function legsOf(route: Route): { base: Known; output: Known; input: Known } {
+    let found = legs.get(route);
+    if (found === undefined) {
+      found = { base: knownOf(route.pair.base), output: knownOf(route.outputToken.symbol), input: knownOf(route.inputToken.symbol) };
+      legs.set(route, found);
+    }
+    return found;
+  }
+
   /** One chain's part of an asset, against its share of what lies on all chains. Nothing is made but the answer: every price asks. */
-  function placeOf(asset: string, chainId: number): Place | undefined {
-    const want = wanted.get(asset);
-    const buckets = ledger.places(asset);
+  function placeOf({ want, buckets }: Known, chainId: number): Place | undefined {
     let [total, available, held] = [0n, 0n, 0n];
     let own: (typeof buckets)[number] | undefined;
     for (const bucket of buckets) {
@@ -128,13 +154,12 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
   }
 
   /** The same where it matters to a price. */
-  const located = (asset: string, chainId: number): Place | undefined => (wanted.get(asset)?.located === true ? placeOf(asset, chainId) : undefined);
+  const located = (leg: Known, chainId: number): Place | undefined => (leg.want?.located === true ? placeOf(leg, chainId) : undefined);
 
-  const places = (asset: string): Place[] => ledger.places(asset).flatMap(({ chainId }) => placeOf(asset, chainId) ?? []);
+  const places = (asset: string): Place[] => ledger.places(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
 
   /** Hard band of one leg's asset. Only the base asset has one without being told: what we make a market in is where the risk is. */
-  function legRoom(asset: string, { pair, params }: Route, baseUsd: number, baseTotal: bigint): { in: bigint; out: bigint } | undefined {
-    const want = wanted.get(asset);
+  function legRoom({ asset, want }: Known, { pair, params }: Route, baseUsd: number, baseTotal: bigint): { in: bigint; out: bigint } | undefined {
     if (want === undefined || (asset !== pair.base && want.hard === undefined)) return undefined;
     const hard = want.hard ?? BigInt(HARD_OVER_SOFT) * (want.soft ?? tokens(params.halfBand, baseUsd));
     return bandRoom(asset === pair.base ? baseTotal : ledger.exposure(asset).total, { target: want.target, hard });
@@ -146,9 +171,10 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
   return {
     look(route, baseUsd) {
       const { origin, dest, inputToken, outputToken, pair, params } = route;
-      const want = wanted.get(pair.base);
+      const leg = legsOf(route);
+      const { want } = leg.base;
       const halfBand = want?.soft === undefined ? params.halfBand : (Number(want.soft) / 1e18) * baseUsd;
-      const [drained, filled] = [located(outputToken.symbol, dest.id), located(inputToken.symbol, origin.id)];
+      const [drained, filled] = [located(leg.output, dest.id), located(leg.input, origin.id)];
       // What is promised and may never leave counts as gone: the least that is to stay there stays whatever is accepted.
       const left = drained?.room && drained.room.out - drained.held;
       let output = left !== undefined && left < 0n ? 0n : left;
@@ -158,8 +184,8 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
       if (pair.base !== pair.quote && want !== undefined) {
         const { total } = ledger.exposure(pair.base);
         q = ((Number((total - want.target) / 1_000_000_000n) / 1e9) * baseUsd) / halfBand;
-        output = smaller(legRoom(outputToken.symbol, route, baseUsd, total)?.out, output);
-        input = smaller(legRoom(inputToken.symbol, route, baseUsd, total)?.in, input);
+        output = smaller(legRoom(leg.output, route, baseUsd, total)?.out, output);
+        input = smaller(legRoom(leg.input, route, baseUsd, total)?.in, input);
       }
       const room: Room = {};
       if (input !== undefined) room.input = baseUnits(input, inputToken.decimals);

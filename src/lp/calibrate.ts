@@ -62,8 +62,16 @@ interface Pending {
 
 /** What every quote of a route and size shares, made once: thousands of pending quotes hold on to it. */
 interface Shelf {
-  key: string;
+  place: Place;
   configured: Curve;
+  /** The route's params with the curve that was trusted when they were made. */
+  made: { fit: CurveFit; params: PricingParams } | undefined;
+}
+
+/** A pair, corridor and size. */
+interface Place {
+  readonly key: string;
+  learned: Learned | undefined;
 }
 
 interface Learned {
@@ -91,27 +99,43 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   let config = start;
   let kept = keptOf(start);
   let dirty = false;
-  const learned = new Map<string, Learned>(Object.entries(read(stored, log)));
+  const places = new Map<string, Place>(Object.entries(read(stored, log)).map(([key, learned]) => [key, { key, learned }]));
   const pending = createPartedMap<Pending>();
   /** In the order they were given, so that the oldest come first. */
   const queue = createQueue<Pending>();
   const lostAt = createBoundedMap<string, number>({ most: () => MOST_TAKERS });
-  const shelfOf = createShelves();
-  let merged = new WeakMap<Route, ({ fit: CurveFit; params: PricingParams } | undefined)[]>();
+  let shelves = new WeakMap<Route, Shelf[]>();
 
-  /** What is known under a key; begins anew when the operator has changed the curve it started from. */
-  function fitOf(key: string, configured: Curve): CurveFit {
-    const known = learned.get(key);
-    return known !== undefined && known.configured.alpha === configured.alpha && known.configured.beta === configured.beta ? known.fit : startFit(configured);
+  function shelfOf(route: Route, bucket: number): Shelf {
+    let ofRoute = shelves.get(route);
+    if (ofRoute === undefined) {
+      ofRoute = [];
+      shelves.set(route, ofRoute);
+    }
+    return (ofRoute[bucket] ??= newShelf(route, bucket));
   }
 
-  function take({ shelf: { key, configured } }: Pending, delta: number, won: boolean): void {
-    learned.set(key, { configured, fit: learn(fitOf(key, configured), { delta, won }, kept) });
+  function newShelf({ market, params: { alpha, beta } }: Route, bucket: number): Shelf {
+    const key = `${market.pair}|${market.corridor}|${bucket}`;
+    const place = places.get(key) ?? { key, learned: undefined };
+    places.set(key, place);
+    return { place, configured: { alpha, beta }, made: undefined };
+  }
+
+  /** What is known there; begins anew when the operator has changed the curve it started from. */
+  function fitOf({ place: { learned }, configured }: Shelf): CurveFit {
+    return learned !== undefined && learned.configured.alpha === configured.alpha && learned.configured.beta === configured.beta ? learned.fit : startFit(configured);
+  }
+
+  function take({ shelf }: Pending, delta: number, won: boolean): void {
+    shelf.place.learned = { configured: shelf.configured, fit: learn(fitOf(shelf), { delta, won }, kept) };
     dirty = true;
   }
 
+  const allLearned = (): [string, Learned][] => [...places.values()].flatMap(({ key, learned }): [string, Learned][] => (learned === undefined ? [] : [[key, learned]]));
+
   function lost(entry: Pending, nowMs: number): void {
-    const who = `${entry.taker}|${entry.shelf.key}`;
+    const who = `${entry.taker}|${entry.shelf.place.key}`;
     const last = lostAt.get(who);
     if (last !== undefined && nowMs - last < LOST_EVERY_MS) return;
     lostAt.set(who, nowMs);
@@ -119,7 +143,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   }
 
   const showCurves = (): CurveView[] => {
-    return [...learned].map(([key, { configured, fit }]) => {
+    return allLearned().map(([key, { configured, fit }]) => {
       const [pair = '', corridor = '', bucket = '0'] = key.split('|');
       return { pair, corridor, size: sizeName(Number(bucket)), configured, learned: { alpha: fit.alpha, beta: fit.beta }, won: fit.won, lost: fit.lost, inUse: config.mode === 'use' && trusted(fit, configured, config) !== undefined };
     });
@@ -137,17 +161,14 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
 
   return {
     params(route, size) {
-      if (config.mode !== 'use' || learned.size === 0) return route.params;
-      const bucket = sizeBucket(size);
-      const fit = learned.get(keyOf(route, bucket))?.fit;
+      if (config.mode !== 'use') return route.params;
+      const shelf = shelfOf(route, sizeBucket(size));
+      const fit = shelf.place.learned?.fit;
       if (fit === undefined) return route.params;
-      const cache = merged.get(route) ?? [];
-      const known = cache[bucket];
-      if (known?.fit === fit) return known.params;
-      const curve = trusted(fitOf(keyOf(route, bucket), route.params), route.params, config);
+      if (shelf.made?.fit === fit) return shelf.made.params;
+      const curve = trusted(fitOf(shelf), route.params, config);
       const params = curve === undefined ? route.params : { ...route.params, alpha: curve.alpha, beta: curve.beta };
-      cache[bucket] = { fit, params };
-      merged.set(route, cache);
+      shelf.made = { fit, params };
       return params;
     },
     explore: (rfqId) => (config.mode === 'off' || config.exploreShare === 0 ? 0 : exploration(`${config.seed}|${rfqId}`, { share: config.exploreShare, bps: config.exploreBps })),
@@ -194,7 +215,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     async flush() {
       if (!dirty) return;
       dirty = false;
-      await deps.store.putCurves({ version: 1, curves: Object.fromEntries(learned) } satisfies z.infer<typeof zStored>).catch((error: unknown) => {
+      await deps.store.putCurves({ version: 1, curves: Object.fromEntries(allLearned()) } satisfies z.infer<typeof zStored>).catch((error: unknown) => {
         dirty = true;
         throw error;
       });
@@ -202,22 +223,9 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     configure(next) {
       config = next;
       kept = keptOf(next);
-      merged = new WeakMap();
+      shelves = new WeakMap();
     },
     curves: showCurves,
-  };
-}
-
-const keyOf = ({ market }: Route, bucket: number): string => `${market.pair}|${market.corridor}|${bucket}`;
-
-function createShelves(): (route: Route, bucket: number) => Shelf {
-  const shelves = new WeakMap<Route, Shelf[]>();
-  return (route, bucket) => {
-    const ofRoute = shelves.get(route) ?? [];
-    const { alpha, beta } = route.params;
-    const shelf = (ofRoute[bucket] ??= { key: keyOf(route, bucket), configured: { alpha, beta } });
-    shelves.set(route, ofRoute);
-    return shelf;
   };
 }
 

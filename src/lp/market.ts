@@ -112,24 +112,33 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
 
   const symbolOf = (asset: string) => assets[asset]?.price ?? asset;
   /** By base, then by quote. */
-  const views = new Map<string, Map<string, View>>();
+  const views = new Map<string, Map<string, Legs>>();
+  /** A request looks more than once. */
+  let last: { base: string; quote: string; legs: Legs } | undefined;
   const serve = (next: LpConfig['pairs']) => {
     served = next;
     for (const { base, quote, params } of next) {
-      const ofBase = views.get(base) ?? new Map<string, View>();
-      const view = ofBase.get(quote) ?? createView(base === quote);
-      view.accept(pricingParams(params).maxConfidenceBps);
-      views.set(base, ofBase.set(quote, view));
+      const ofBase = views.get(base) ?? new Map<string, Legs>();
+      const [baseBook, quoteBook] = [books.get(symbolOf(base)), books.get(symbolOf(quote))];
+      const known = ofBase.get(quote)?.view ?? createView(base === quote);
+      known.accept(pricingParams(params).maxConfidenceBps);
+      if (baseBook !== undefined && quoteBook !== undefined) views.set(base, ofBase.set(quote, { view: known, base: baseBook, quote: quoteBook }));
     }
   };
   serve(pairs);
 
+  function find(base: string, quote: string): Legs | undefined {
+    if (last !== undefined && last.base === base && last.quote === quote) return last.legs;
+    const found = views.get(base)?.get(quote);
+    if (found !== undefined) last = { base, quote, legs: found };
+    return found;
+  }
+
   function legs(base: string, quote: string) {
-    const view = views.get(base)?.get(quote);
-    const [baseBook, quoteBook] = [books.get(symbolOf(base)), books.get(symbolOf(quote))];
-    if (view === undefined || baseBook === undefined || quoteBook === undefined) return undefined;
+    const found = find(base, quote);
+    if (found === undefined) return undefined;
     const nowMs = clock.nowMs();
-    return { view, nowMs, base: baseBook.state(nowMs), quote: quoteBook.state(nowMs) };
+    return { view: found.view, nowMs, base: found.base.state(nowMs), quote: found.quote.state(nowMs) };
   }
 
   function pair(base: string, quote: string): PairPrice | Decline {
@@ -225,6 +234,13 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
 function useOf(key: string, mid: Mid | undefined, role: 'source' | 'guard'): SourceView['use'] {
   if (mid === undefined) return 'unused';
   return mid.dropped.find(({ source }) => source === key)?.why ?? (mid.used.includes(key) ? 'used' : role === 'guard' ? 'checks' : 'unused');
+}
+
+/** A pair, and the prices that make its own. */
+interface Legs {
+  view: View;
+  base: PriceBook;
+  quote: PriceBook;
 }
 
 /** One pair: its price, made anew only when a leg or the volatility changed, and its volatility. */

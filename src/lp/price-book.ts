@@ -70,6 +70,8 @@ const NOISE_BPS = 1e-6;
 
 type Look = Omit<PriceState, 'condition'> & { condition: Omit<Condition, 'sinceMs'> | undefined; untilMs: number };
 
+const NONE: readonly never[] = [];
+
 export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook {
   const seen = new Map<string, Observation>();
   const references = new Map<string, Reference & { value: number }>();
@@ -90,12 +92,13 @@ export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook
     },
     state(now) {
       if (cached !== undefined && now <= cached.untilMs && now >= cached.fromMs) return cached.state;
-      const { untilMs, condition, ...state } = look(now);
+      const { mid, condition, depegged, references: checked, sigmaFloor, untilMs } = look(now);
       if (condition === undefined) trouble = undefined;
       else if (trouble?.code !== condition.code) trouble = { code: condition.code, sinceMs: condition.code === 'stale_mid' ? Math.min(goodUntilMs, now) : now };
       if (condition?.blocks !== true) goodUntilMs = untilMs;
-      cached = { state: { ...state, condition: condition && { ...condition, sinceMs: trouble?.sinceMs ?? now } }, fromMs: now, untilMs };
-      return cached.state;
+      const state: PriceState = { mid, condition: condition && { ...condition, sinceMs: trouble?.sinceMs ?? now }, depegged, references: checked, sigmaFloor };
+      cached = { state, fromMs: now, untilMs };
+      return state;
     },
   };
 }
@@ -108,6 +111,7 @@ function floating(config: Extract<LpPriceConfig, { sources: unknown }>, seen: Re
   return (nowMs) => {
     const answer = aggregate(seen.values(), nowMs, options);
     const common = { depegged: false, sigmaFloor: config.sigmaFloor };
+    if (guards.length === 0 && !isDecline(answer)) return { mid: answer, condition: undefined, depegged: false, references: NONE, sigmaFloor: config.sigmaFloor, untilMs: nextChange(answer.seen, nowMs, options.maxAgeMs) };
     if (isDecline(answer)) return { ...common, mid: undefined, references: [], untilMs: nextChange(seen.values(), nowMs, options.maxAgeMs), condition: { code: 'stale_mid', blocks: true, brief: answer.detail ?? 'no price', detail: `${answer.detail ?? 'no price'}${agesOf(config.sources, seen, nowMs)}` } };
     const checked = guards.flatMap((guard): CheckedReference[] => {
       const reference = references.get(guard.source);
