@@ -1,5 +1,7 @@
 /** How every process lives and ends: closed in reverse order of opening on SIGTERM, at once on the second signal, and never limping on after a bug. */
 
+import { systemRandom } from '../adapters/system/random.ts';
+import { seedTextTables } from '../domain/text-table.ts';
 import type { Log } from '../ports/log.ts';
 
 /** Exit 0 within 10 s of the first signal; what is unfinished then is planned again at the next start. */
@@ -20,6 +22,7 @@ export interface Life {
 /** Runs `start` and stays until a signal. `start` registers each thing as soon as it is open, so that a failed start closes too. */
 export async function liveAs(name: string, log: Log, start: (life: Life) => Promise<void>): Promise<void> {
   process.title = `firmquote ${name}`;
+  seedTextTables(Number.parseInt(systemRandom.bytes32().slice(2, 10), 16));
   const closers: { name: string; close: () => unknown }[] = [];
   let announce = () => {};
   let exitCode = 0;

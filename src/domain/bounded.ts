@@ -4,7 +4,7 @@
  * past everything that was taken from its front before.
  */
 
-import { createPartedMap } from './parted-map.ts';
+import { createTextTable } from './text-table.ts';
 
 export interface BoundedMap<K extends string, V> {
   get(key: K): V | undefined;
@@ -39,7 +39,7 @@ interface Entry<K, V> extends Link {
 }
 
 export function createBoundedMap<K extends string, V>({ most, mostWeight = Number.POSITIVE_INFINITY, weigh = () => 0, forgot }: Bounds<K, V>): BoundedMap<K, V> {
-  const entries = createPartedMap<Entry<K, V>>();
+  const entries = createTextTable<K, Entry<K, V>>();
   const list = {} as Link;
   list.older = list.newer = list;
   let total = 0;

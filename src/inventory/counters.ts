@@ -3,7 +3,7 @@
  * found once for all, and its taker's hang from the taker, so that one look finds all six.
  */
 
-import { createPartedMap } from '../domain/parted-map.ts';
+import { createTextTable } from '../domain/text-table.ts';
 import type { Side } from './event.ts';
 import type { Outstanding, Scope } from './limits.ts';
 
@@ -72,7 +72,7 @@ export function createCounters(): Counters {
   const pairs = new Map<string, Outstanding>();
   const sides = new Map<string, Outstanding>();
   const assets = new Map<string, Outstanding>();
-  const takers = createPartedMap<Taker>();
+  const takers = createTextTable<string, Taker>();
   const ways = { buy: new Map<string, Way>(), sell: new Map<string, Way>() };
 
   function counterIn(counters: Map<string, Outstanding>, of: string): Outstanding {

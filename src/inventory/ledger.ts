@@ -9,7 +9,7 @@
 import type { Decline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
-import { createPartedMap } from '../domain/parted-map.ts';
+import { createTextTable } from '../domain/text-table.ts';
 import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
 import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
 import { count, createCounters, discount, type Tally, type Way } from './counters.ts';
@@ -38,9 +38,9 @@ export function createLedger(options: LedgerOptions): Ledger {
   let limits = options.limits;
   const chains = new Map<number, Map<string, Bucket>>();
   const clocks = new Map<number, Clock>();
-  const entries = createPartedMap<Entry>();
+  const entries = createTextTable<string, Entry>();
   /** By nonce: one quote, or all of them. */
-  const groups = createPartedMap<Entry | Group>();
+  const groups = createTextTable<string, Entry | Group>();
   const counters = createCounters();
   const assets = new Map<string, { promised: Promised; places: Bucket[] }>();
   const moneyBook = createMoneyBook();

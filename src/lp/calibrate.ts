@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { createBoundedMap } from '../domain/bounded.ts';
-import { createPartedMap } from '../domain/parted-map.ts';
+import { createTextTable } from '../domain/text-table.ts';
 import { createQueue } from '../domain/queue.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -100,7 +100,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   let kept = keptOf(start);
   let dirty = false;
   const places = new Map<string, Place>(Object.entries(read(stored, log)).map(([key, learned]) => [key, { key, learned }]));
-  const pending = createPartedMap<Pending>();
+  const pending = createTextTable<string, Pending>();
   /** In the order they were given, so that the oldest come first. */
   const queue = createQueue<Pending>();
   const lostAt = createBoundedMap<string, number>({ most: () => MOST_TAKERS });

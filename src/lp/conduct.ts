@@ -2,7 +2,7 @@
 
 import type { Bytes32 } from '../domain/hex.ts';
 import { createBoundedMap } from '../domain/bounded.ts';
-import { createPartedMap } from '../domain/parted-map.ts';
+import { createTextTable } from '../domain/text-table.ts';
 import { createQueue } from '../domain/queue.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import { accepted, type Conduct, faded, quoted, type Suspicion, suspicion, tradedElsewhere, UNKNOWN } from '../risk/conduct.ts';
@@ -29,20 +29,21 @@ interface Known {
   suspicion: Suspicion;
 }
 
-/** One request that was quoted, whatever the number of answers. */
-interface Asked {
+/** A quote; the first that a request got also speaks for the request. */
+interface Open {
+  quoteId: Bytes32;
+  atMs: number;
+  until: UnixSeconds;
+  /** undefined: this is it. */
+  first: Open | undefined;
+
+  /* Of a first one: its request, whatever the number of answers. */
   rfqId: string;
   taker: string;
+  /** The longest option that it got. */
   seconds: number;
   /** Taken, here or elsewhere: nothing more is learnt from it. */
   over: boolean;
-}
-
-interface Open {
-  quoteId: Bytes32;
-  asked: Asked;
-  atMs: number;
-  until: UnixSeconds;
 }
 
 /** How long after its end a quote is remembered: an award may come a little later than the acceptance. */
@@ -55,10 +56,10 @@ const MOST_SUSPECTS = 100;
 export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>): ConductBook {
   const suspected = new Set<string>();
   const takers = createBoundedMap<string, Known>({ most: () => rule().takers, forgot: (taker) => suspected.delete(taker) });
-  const open = createPartedMap<Open>();
+  const open = createTextTable<string, Open>();
   /** In order of asking, so nearly in order of ending. */
   const queue = createQueue<Open>();
-  let last: Asked | undefined;
+  let last: Open | undefined;
 
   /** Heard of last: a request and the quotes it gets look for its taker once. */
   let newest: { taker: string; one: Known } | undefined;
@@ -115,12 +116,12 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
       prune(atMs);
       const seconds = Math.max(0, times.validUntil - atMs / 1000);
       const again = last?.rfqId === rfqId && last.taker === taker ? last : undefined;
-      last = again ?? { rfqId, taker, seconds: 0, over: false };
-      const more = Math.max(0, seconds - last.seconds);
-      last.seconds += more;
-      const one = { quoteId, asked: last, atMs, until: times.validUntil };
+      const one: Open = { quoteId, atMs, until: times.validUntil, first: again, rfqId, taker, seconds, over: false };
       open.set(quoteId, one);
       queue.push(one);
+      const more = again === undefined ? seconds : Math.max(0, seconds - again.seconds);
+      if (again === undefined) last = one;
+      else again.seconds += more;
       learn(taker, atMs, (conduct) => quoted(conduct, more, again === undefined ? 1 : 0));
     },
     accepted({ quoteId, order }, markBps, nowMs) {
@@ -130,7 +131,7 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
         learn(order.user, nowMs, (conduct) => accepted(conduct, { share: 0.5, markBps: 0, unused: 0 }));
         return;
       }
-      const { asked, atMs, until } = found;
+      const { first: asked = found, atMs, until } = found;
       const untilMs = until * 1000;
       asked.over = true;
       open.delete(quoteId);
@@ -142,9 +143,10 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
         const found = open.get(quoteId);
         if (found === undefined) continue;
         open.delete(quoteId);
-        if (found.asked.over) continue;
-        found.asked.over = true;
-        learn(found.asked.taker, nowMs, (conduct) => tradedElsewhere(conduct, found.asked.seconds));
+        const asked = found.first ?? found;
+        if (asked.over) continue;
+        asked.over = true;
+        learn(asked.taker, nowMs, (conduct) => tradedElsewhere(conduct, asked.seconds));
       }
     },
     suspects: (nowMs) =>

@@ -1,6 +1,7 @@
 /** The requests of late with what became of them, so that another configuration can be tried on what was really asked: `firmquote lp rfqs`, then `firmquote sim replay --rfqs`. */
 
 import { corridorOf } from '../domain/corridor.ts';
+import { createTextTable } from '../domain/text-table.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MomentListener } from './moments.ts';
@@ -57,24 +58,30 @@ interface Kept {
 const AT_ONCE = 1_000;
 
 export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }: { keep: number }): Flow {
-  const byRfq = new Map<string, Kept>();
-  const byOrder = new Map<string, Kept>();
+  const byRfq = createTextTable<string, Kept>();
   // Who is forgotten next, without searching: on the way of a quote everything takes the same time however much is kept.
   const ring: Kept[] = [];
   let noted = 0;
 
   /** Takes up one that was made with `number: noted`. */
-  function note(kept: Kept): Kept {
+  function note(kept: Kept): void {
     const place = noted % keep;
     const old = ring[place];
-    if (old !== undefined) {
-      byRfq.delete(old.rfqId);
-      for (const { orderId } of answersOf(old)) byOrder.delete(orderId);
-    }
+    // Another with its id may have come since.
+    if (old !== undefined && byRfq.get(old.rfqId) === old) byRfq.delete(old.rfqId);
     ring[place] = kept;
     noted += 1;
     byRfq.set(kept.rfqId, kept);
-    return kept;
+  }
+
+  /** Most who take a quote take it soon: looked for from the newest back, and only when one is taken. */
+  function takenBy(orderId: string): { kept: Kept; answer: Answer } | undefined {
+    for (let number = noted - 1, left = ring.length; left > 0; left -= 1, number -= 1) {
+      const kept = ring[number % keep] as Kept;
+      const answer = kept.answer?.orderId === orderId ? kept.answer : kept.more?.find((each) => each.orderId === orderId);
+      if (answer !== undefined) return { kept, answer };
+    }
+    return undefined;
   }
 
   return {
@@ -85,8 +92,11 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
         // What the taker demanded is in the firm times already.
         const answer = { orderId, quoted: side === 'exactInput' ? priced.output : priced.input, endsAt: times.fillDeadline };
         const known = byRfq.get(rfqId);
-        if (known !== undefined) (known.more ??= []).push(answer);
-        byOrder.set(orderId, known ?? note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answer, more: undefined, accepted: undefined }));
+        if (known !== undefined) {
+          (known.more ??= []).push(answer);
+          return;
+        }
+        note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answer, more: undefined, accepted: undefined });
       },
       declined({ rfqId, taker, side, amount, platformFeeBps, minValidUntil }, route, _, atMs) {
         // What was asked on a way that we do not serve has no symbols to play it again by.
@@ -94,9 +104,8 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
         note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000)), declined: true, answer: null, more: undefined, accepted: undefined });
       },
       accepted({ orderId }) {
-        const kept = byOrder.get(orderId);
-        const answer = kept === undefined ? undefined : answersOf(kept).find((each) => each.orderId === orderId);
-        if (kept !== undefined && answer !== undefined) kept.accepted ??= { quoted: answer.quoted, atMs: clock.nowMs() };
+        const taken = takenBy(orderId);
+        if (taken !== undefined) taken.kept.accepted ??= { quoted: taken.answer.quoted, atMs: clock.nowMs() };
       },
     },
     recorded(after = -1, limit = AT_ONCE) {

@@ -1,8 +1,9 @@
 /** Which live quotes share an on-chain nonce: when the chain shows that nonce used, all but the one that used it can never execute. */
 
-import { createPartedMap } from '../domain/parted-map.ts';
+import { createTextTable } from '../domain/text-table.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { HoldRequest } from '../inventory/event.ts';
+import { createLapses } from '../inventory/lapses.ts';
 
 type Held = Pick<HoldRequest, 'quoteId' | 'group' | 'lapsesAt'>;
 
@@ -11,19 +12,32 @@ export interface Nonces {
   add(request: Held): void;
   /** Quotes of a group, which is then forgotten. */
   take(group: string): readonly string[];
-  /** Forgets what lapsed before `now`. */
+  /** Forgets what lapsed before `now`; of very much the rest at the next call. */
   prune(now: UnixSeconds): void;
   readonly size: number;
 }
 
+const MOST_AT_ONCE = 2_000;
+
 export function createNonces(): Nonces {
   // Most nonces have one quote: that itself, then, and no list of one.
-  const groups = createPartedMap<Held | Held[]>();
+  const groups = createTextTable<string, Held | Held[]>();
+  const lapses = createLapses<Held>();
   const all = (held: Held | Held[]): Held[] => (Array.isArray(held) ? held : [held]);
+
+  function forget(held: Held): void {
+    const known = groups.get(held.group);
+    if (known === undefined) return;
+    const left = all(known).filter((each) => each !== held);
+    if (left.length === 0) groups.delete(held.group);
+    else groups.set(held.group, left);
+  }
+
   return {
     add(request) {
       const known = groups.get(request.group);
       groups.set(request.group, known === undefined ? request : [...all(known), request]);
+      lapses.schedule(request.lapsesAt + 1, request);
     },
     take(group) {
       const found = groups.get(group);
@@ -31,8 +45,7 @@ export function createNonces(): Nonces {
       return found === undefined ? [] : all(found).map(({ quoteId }) => quoteId);
     },
     prune(now) {
-      // Insertion order is nearly deadline order, so one look from the front is enough; a long-lived quote in front only delays the rest.
-      groups.dropWhile((held) => all(held).every(({ lapsesAt }) => lapsesAt < now));
+      for (const held of lapses.due(now, MOST_AT_ONCE)) forget(held);
     },
     get size() {
       return groups.size;
