@@ -78,7 +78,7 @@ const QUARTERS = 4n * ten(SCALE);
 /** The mid of the sources that are fresh and agree, or `stale_price` with what is wrong with them. */
 export function aggregate(observations: Iterable<Observation>, nowMs: number, { maxAgeMs, devGuardBps, minSources }: MidOptions = DEFAULT_MID_OPTIONS): Mid | Decline {
   const dropped: { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[] = [];
-  const fresh: Weighed[] = [];
+  const fresh: Seen[] = [];
   const all = [...observations];
   for (const seen of all) {
     const age = nowMs - seen.atMs;
@@ -90,7 +90,11 @@ export function aggregate(observations: Iterable<Observation>, nowMs: number, { 
 
   const first = median(fresh);
   const guard = BigInt(Math.round(devGuardBps * 100));
-  const kept: Weighed[] = [];
+  const kept: Seen[] = [];
+  const used: string[] = [];
+  const [fromPrice, halfSpreads]: [Weighed[], Weighed[]] = [[], []];
+  let saysBps = 0;
+  let atMs = Number.POSITIVE_INFINITY;
   for (const each of fresh) {
     if (distance(each.value, first) * 1_000_000n > guard * first) dropped.push({ source: each.seen.source, why: 'deviant' });
     else kept.push(each);
@@ -98,15 +102,20 @@ export function aggregate(observations: Iterable<Observation>, nowMs: number, { 
   if (kept.length < Math.max(minSources, 1)) return { declined: 'stale_price', detail: `${kept.length} of ${minSources} sources agree` };
 
   const price = median(kept);
-  const mad = median(kept.map(({ value, weight, seen }) => ({ value: distance(value, price), weight, seen })));
-  const halfSpread = median(kept.map(({ weight, seen }) => ({ value: 2n * (seen.ask - seen.bid), weight, seen })));
+  for (const { value, weight, seen } of kept) {
+    fromPrice.push({ value: distance(value, price), weight });
+    halfSpreads.push({ value: 2n * (seen.ask - seen.bid), weight });
+    if (seen.confidenceBps > saysBps) saysBps = seen.confidenceBps;
+    if (seen.atMs < atMs) atMs = seen.atMs;
+    used.push(seen.source);
+  }
   const inBps = (width: bigint) => (Number(width) / Number(price)) * 1e4;
   return {
     price: reduced({ num: price, den: QUARTERS }),
     value: toNumber({ num: price, den: QUARTERS }),
-    confidenceBps: Math.max(MAD_SCALE * inBps(mad), inBps(halfSpread), ...kept.map(({ seen }) => seen.confidenceBps)),
-    atMs: Math.min(...kept.map(({ seen }) => seen.atMs)),
-    used: kept.map(({ seen }) => seen.source),
+    confidenceBps: Math.max(MAD_SCALE * inBps(median(fromPrice)), inBps(median(halfSpreads)), saysBps),
+    atMs,
+    used,
     dropped,
     seen: all,
   };
@@ -134,15 +143,26 @@ export function deviationBps(mid: Rational, reference: Rational): number {
 interface Weighed {
   value: bigint;
   weight: number;
+}
+
+interface Seen extends Weighed {
   seen: Observation;
 }
 
 /** Weighted median; the mean of the two in the middle where the weight splits evenly. Values are even, so it is exact. */
 function median(items: readonly Weighed[]): bigint {
-  const sorted = [...items].sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
-  const total = sorted.reduce((sum, { weight }) => sum + weight, 0);
+  const sorted: Weighed[] = [];
+  let total = 0;
+  // Sources are few, and each is put where it belongs.
+  for (const item of items) {
+    total += item.weight;
+    let at = sorted.length;
+    for (; at > 0 && (sorted[at - 1] as Weighed).value > item.value; at -= 1) sorted[at] = sorted[at - 1] as Weighed;
+    sorted[at] = item;
+  }
   let below = 0;
-  for (const [at, { value, weight }] of sorted.entries()) {
+  for (let at = 0; at < sorted.length; at += 1) {
+    const { value, weight } = sorted[at] as Weighed;
     below += weight;
     if (2 * below > total) return value;
     if (2 * below === total) return (value + (sorted[at + 1]?.value ?? value)) / 2n;
