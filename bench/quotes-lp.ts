@@ -1,6 +1,5 @@
 /** The LP under test, a process of its own: the real node over a real chain and database, with one of two signers; or only its link, as the ceiling. */
 
-import { openSync, readSync } from 'node:fs';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createChain } from '../src/adapters/evm/chain.ts';
@@ -54,13 +53,11 @@ export interface BenchUsage {
   rssBytes: number;
   /** Longest time, since asked last, that the event loop was late by; a busy machine adds its own. */
   loopDelayMaxMs: number;
-  /** Most CPU time of the loop's thread between two looks of a timer: what it was busy with in one piece, without what it waited for a core. Linux only. */
-  loopBusyMaxMs: number | null;
   gcMs: number;
   gcCount: number;
   gcLongestMs: number;
   /** Wall time between a request's frame and its answer's hand-over to the socket, micros, since asked last; undefined where the signer is not in this process. */
-  path: { p50Micros: number; meanMicros: number } | undefined;
+  path: { p50Micros: number; meanMicros: number; maxMicros: number } | undefined;
   /** CPU of one bare signature, micros: measured once, before anything else ran. */
   signatureMicros: number;
 }
@@ -72,17 +69,6 @@ const log: Log = { debug() {}, info() {}, warn: say, error: say, fatal: say, chi
 const signatureMicros = bareSignature();
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
-const LOOK_MS = 2;
-const busy = threadBusy();
-let busyAtMs = busy?.() ?? 0;
-let loopBusyMaxMs = 0;
-if (busy !== undefined) {
-  setInterval(() => {
-    const now = busy();
-    loopBusyMaxMs = Math.max(loopBusyMaxMs, now - busyAtMs);
-    busyAtMs = now;
-  }, LOOK_MS);
-}
 const collections = { ms: 0, count: 0, longestMs: 0 };
 new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) {
@@ -98,10 +84,9 @@ const lp = options.signer === 'echo' ? echo() : await node();
 process.on('message', (word: BenchWord) => {
   if (word === 'usage') {
     const { user, system } = process.cpuUsage();
-    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loopDelayMaxMs: delay.max / 1e6, loopBusyMaxMs: busy === undefined ? null : loopBusyMaxMs, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
+    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loopDelayMaxMs: delay.max / 1e6, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
     paths = [];
     delay.reset();
-    loopBusyMaxMs = 0;
     collections.longestMs = 0;
     process.send?.(usage);
   } else if (word === 'stop') void lp.stop().then(() => process.exit(0));
@@ -131,21 +116,10 @@ function timed(link: Link): Link {
   };
 }
 
-/** Reads how long the main thread has been on a core, ms; undefined where the kernel does not say. */
-function threadBusy(): (() => number) | undefined {
-  try {
-    const file = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
-    const text = Buffer.alloc(64);
-    return () => Number(text.toString('latin1', 0, readSync(file, text, 0, 64, 0)).split(' ', 1)[0]) / 1e6;
-  } catch {
-    return undefined;
-  }
-}
-
 function pathOf(micros: number[]): BenchUsage['path'] {
   if (micros.length === 0) return undefined;
   const sorted = Float64Array.from(micros).sort();
-  return { p50Micros: sorted[sorted.length >> 1] as number, meanMicros: sorted.reduce((sum, each) => sum + each, 0) / sorted.length };
+  return { p50Micros: sorted[sorted.length >> 1] as number, meanMicros: sorted.reduce((sum, each) => sum + each, 0) / sorted.length, maxMicros: sorted.at(-1) as number };
 }
 
 function bareSignature(): number {

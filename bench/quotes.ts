@@ -30,12 +30,14 @@ import { account, startDevnet, type TestChain } from '../test/support/devnet.ts'
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { random32, request } from '../test/support/scripted-venue.ts';
 import type { BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
+import { machineStallMs } from './stall.ts';
 
 const IN_FLIGHT = [1, 10, 50] as const;
 const SECONDS = option('seconds', 2);
 const LIVE = option('live', 100_000);
 const PAIRS = option('pairs', 1_000);
 const WARM_UP_SECONDS = 2;
+const STALL_SECONDS = 10;
 /** A machine that is busy with other things ends the filling before so many quotes are live; the figures say how many were. */
 const LONGEST_FILL_SECONDS = 20;
 const owner = account(41);
@@ -49,12 +51,12 @@ interface Figures {
   /** Of one request, from its frame to its answer at the socket, one core; the kernel's part and other threads are not in it. */
   pathP50Micros: number | null;
   pathMeanMicros: number | null;
+  /** The longest, with whatever stopped the loop meanwhile. */
+  pathMaxMicros: number | null;
   /** CPU of the whole process over wall time; above 1 when collector threads help. */
   cpuShare: number;
   /** How late the event loop was at most. */
   loopDelayMaxMs: number;
-  /** What it was busy with in one piece at most, by the CPU time of its thread: what it waited for a core is the machine's. */
-  loopBusyMaxMs: number | null;
   gcMicrosPerQuote: number;
   gcLongestMs: number;
   /** At the end. */
@@ -99,10 +101,12 @@ try {
     await lp.drive(10, 1);
     return [before, await lp.drive(10, SECONDS)] as const;
   });
+  const stallMs = await machineStallMs(STALL_SECONDS);
   show('firmquote, one quote a request', ours);
   show('the same server, signing with viem', stock);
   show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], ['the link alone', echo]]));
   console.log(`a bare signature: ${round(signatureMicros)} µs CPU. Other programs on this machine make every figure worse, CPU per quote least.`);
+  console.log(`A loop that does nothing but read the clock, with another beside it, stood still for up to ${stallMs.toFixed(1)} ms in ${STALL_SECONDS} seconds: a loop is late by that without having done anything.`);
   const [at10, base] = [ours.get(10) as Figures, stock.get(10) as Figures];
   console.log(
     JSON.stringify({
@@ -112,7 +116,7 @@ try {
       baseline: { signer: 'viem signTypedData', ...base },
       ratio: round(at10.quotesPerSecond / base.quotesPerSecond),
       cpuRatio: round(base.cpuMicrosPerQuote / at10.cpuMicrosPerQuote),
-      ceilings: { bareSignatureMicros: round(signatureMicros), linkAloneMicros: echo.cpuMicrosPerQuote },
+      ceilings: { bareSignatureMicros: round(signatureMicros), linkAloneMicros: echo.cpuMicrosPerQuote, machineStallMs: round(stallMs) },
       twoFirmTimes: two,
       pairs: { count: allPairs.length, ...many },
       pairsAndLive: { count: allPairs.length, ...manyLive },
@@ -307,9 +311,9 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     cpuMicrosPerQuote: Math.round(cpuMicros / quotes),
     pathP50Micros: after.path ? round(after.path.p50Micros) : null,
     pathMeanMicros: after.path ? round(after.path.meanMicros) : null,
+    pathMaxMicros: after.path ? round(after.path.maxMicros) : null,
     cpuShare: round(cpuMicros / 1e6 / elapsed),
     loopDelayMaxMs: round(after.loopDelayMaxMs),
-    loopBusyMaxMs: after.loopBusyMaxMs === null ? null : round(after.loopBusyMaxMs),
     gcMicrosPerQuote: round(((after.gcMs - before.gcMs) * 1000) / quotes),
     gcLongestMs: round(after.gcLongestMs),
     live: after.live,
@@ -349,9 +353,9 @@ function usage(child: ChildProcess): Promise<BenchUsage> {
 
 function show(name: string, figures: ReadonlyMap<number | string, Figures>): void {
   console.log(`\n${name}`);
-  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop max ms late / busy   GC µs   live   RSS MB   declines`);
+  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop late max ms   GC µs   live   RSS MB   declines`);
   for (const [label, f] of figures) {
-    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), `${f.loopDelayMaxMs.toFixed(1)} / ${f.loopBusyMaxMs?.toFixed(1) ?? '-'}`, f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
+    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), f.loopDelayMaxMs.toFixed(1), f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
     const widths = [8, 9, 9, 21, 15, 6, 26, 8, 7, 9, 11];
     console.log((typeof label === 'number' ? `${label} in flight` : label).padEnd(26) + words.map((word, at) => String(word).padStart(widths[at] ?? 8)).join(''));
   }

@@ -30,12 +30,8 @@ export interface Way {
 
 type Amounts = Pick<Outstanding, 'notional' | 'gapLoss'>;
 
-/** What counts against one cap now, and whose it is. */
-export interface Counted extends Outstanding {
-  scope: Scope;
-  /** A taker, a pair, a pair and side ...; empty for the whole book. */
-  of: string;
-}
+/** Hears what counts against one cap now, and whose it is: a taker, a pair, a pair and side ...; the whole book's has no name. A taker's pair comes in a part of its own, for there are very many. */
+export type CounterVisitor = (scope: Scope, counter: Readonly<Outstanding>, of: string, pair: string) => void;
 
 export interface Counters {
   /** `asset` is the one that its quotes buy or sell. The counters are the same for good. */
@@ -49,8 +45,8 @@ export interface Counters {
   takeOff(tally: Tally, way: Way, amounts: Amounts): void;
   /** A taker with nothing that counts is forgotten, and another look makes new counters: so whoever stops counting holds on to none. */
   drop(tally: Tally): void;
-  /** Those that anything counts against now. */
-  all(): Counted[];
+  /** Shows those that anything counts against now. */
+  visit(visitor: CounterVisitor): void;
 }
 
 const nothing = (): Outstanding => ({ count: 0, notional: 0n, gapLoss: 0n });
@@ -120,20 +116,15 @@ export function createCounters(): Counters {
     drop({ taker }) {
       if (taker.count === 0 && takers.get(taker.name) === taker) takers.delete(taker.name);
     },
-    all() {
-      const found: Counted[] = [];
-      const say = (scope: Scope, of: string, { count: live, notional, gapLoss }: Outstanding) => {
-        if (live > 0) found.push({ scope, of, count: live, notional, gapLoss });
-      };
-      say('total', '', total);
+    visit(visitor) {
+      if (total.count > 0) visitor('total', total, '', '');
       for (const taker of takers.values()) {
-        say('perTaker', taker.name, taker);
-        for (const tally of taker.tallies) say('perTakerPair', `${taker.name} ${tally.pair}`, tally);
+        if (taker.count > 0) visitor('perTaker', taker, taker.name, '');
+        for (const tally of taker.tallies) if (tally.count > 0) visitor('perTakerPair', tally, taker.name, tally.pair);
       }
-      for (const [of, counter] of pairs) say('perPair', of, counter);
-      for (const [of, counter] of sides) say('perPairSide', of, counter);
-      for (const [of, counter] of assets) say('perAssetSide', of, counter);
-      return found;
+      for (const [pair, counter] of pairs) if (counter.count > 0) visitor('perPair', counter, pair, '');
+      for (const [side, counter] of sides) if (counter.count > 0) visitor('perPairSide', counter, side, '');
+      for (const [side, counter] of assets) if (counter.count > 0) visitor('perAssetSide', counter, side, '');
     },
   };
 }

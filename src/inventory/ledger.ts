@@ -457,7 +457,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     setLimits(next) {
       limits = next;
     },
-    counted: counters.all,
+    visitCounters: counters.visit,
     setBuffer: (chainId, token, buffer) => void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
     snapshot() {
       for (const { chainId, now, backlog } of clocks.values()) for (let more = backlog; more; more = clockOf(chainId).backlog) advance(chainId, now);

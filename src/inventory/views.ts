@@ -5,7 +5,7 @@ import type { Address } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
-import type { Counted } from './counters.ts';
+import type { CounterVisitor } from './counters.ts';
 import type { Limits, Nearest } from './limits.ts';
 import type { Stage } from './promise.ts';
 import type { LedgerSnapshot } from './snapshot.ts';
@@ -116,8 +116,8 @@ export interface Ledger {
   /** Live quotes: held, not yet accepted or ended. */
   readonly live: number;
   setLimits(limits: Limits): void;
-  /** What counts against each limit that anything counts against now. */
-  counted(): readonly Counted[];
+  /** Shows what counts against each limit that anything counts against now; of takers there may be very many. */
+  visitCounters(visitor: CounterVisitor): void;
   /** What of a token is never quoted; live promises stay as they are. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
   snapshot(): LedgerSnapshot;

@@ -1,7 +1,7 @@
 /** Every cap on live quotes with what counts against it now, the fullest first: what an operator asks when quotes are declined for `limit`. */
 
 import type { Ledger } from '../inventory/ledger.ts';
-import type { Limits } from '../inventory/limits.ts';
+import type { Cap, Limits, Outstanding } from '../inventory/limits.ts';
 
 export interface LimitUse {
   scope: string;
@@ -18,24 +18,42 @@ export interface LimitUse {
   used: number;
 }
 
-/** At most `most` of each kind. */
-export function limitUse(ledger: Pick<Ledger, 'counted'>, limits: Limits, most = 10): LimitUse[] {
+/** At most `most` of each kind, without making anything for the others: there may be a hundred thousand, and quotes wait meanwhile. */
+export function limitUse(ledger: Pick<Ledger, 'visitCounters'>, limits: Limits, most = 10): LimitUse[] {
   const { groupSize: _, ...caps } = limits;
-  const counters = ledger.counted();
-  return Object.entries(caps).flatMap(([scope, cap]) => {
-    const rows = counters.filter((counter) => counter.scope === scope);
-    const shown = rows.length > 0 ? rows : [{ of: '', count: 0, notional: 0n, gapLoss: 0n }];
-    return shown
-      .map(({ of, count, notional, gapLoss }): LimitUse => {
-        const [notionalUsd, maxNotionalUsd, gapLossUsd, maxGapLossUsd] = [dollars(notional), cap.notional === undefined ? null : dollars(cap.notional), dollars(gapLoss), cap.gapLoss === undefined ? null : dollars(cap.gapLoss)];
-        const maxCount = cap.count ?? null;
-        const used = Math.max(share(count, maxCount), share(notionalUsd, maxNotionalUsd), share(gapLossUsd, maxGapLossUsd));
-        return { scope, of, count, maxCount, notionalUsd, maxNotionalUsd, gapLossUsd, maxGapLossUsd, used };
-      })
-      .sort((a, b) => b.used - a.used)
-      .slice(0, most);
+  const fullest = new Map<string, { used: number; use: LimitUse }[]>();
+  ledger.visitCounters((scope, counter, of, pair) => {
+    const cap = caps[scope];
+    if (cap === undefined) return;
+    const used = fullness(cap, counter);
+    const rows = fullest.get(scope) ?? [];
+    if (rows.length === most && used <= (rows.at(-1)?.used ?? 0)) return;
+    fullest.set(scope, rows);
+    let at = rows.length;
+    while (at > 0 && (rows[at - 1]?.used ?? 0) < used) at -= 1;
+    rows.splice(at, 0, { used, use: useOf(scope, pair === '' ? of : `${of} ${pair}`, cap, counter) });
+    if (rows.length > most) rows.pop();
   });
+  return Object.entries(caps).flatMap(([scope, cap]) => fullest.get(scope)?.map(({ use }) => use) ?? [useOf(scope, '', cap, { count: 0, notional: 0n, gapLoss: 0n })]);
+}
+
+function useOf(scope: string, of: string, cap: Cap, counter: Outstanding): LimitUse {
+  const { count, notional, gapLoss } = counter;
+  return {
+    scope, of, count, maxCount: cap.count ?? null,
+    notionalUsd: dollars(notional), maxNotionalUsd: cap.notional === undefined ? null : dollars(cap.notional),
+    gapLossUsd: dollars(gapLoss), maxGapLossUsd: cap.gapLoss === undefined ? null : dollars(cap.gapLoss),
+    used: fullness(cap, counter),
+  };
+}
+
+/** Of the three, the fullest. */
+function fullness(cap: Cap, { count, notional, gapLoss }: Readonly<Outstanding>): number {
+  let most = cap.count === undefined ? 0 : share(count, cap.count);
+  if (cap.notional !== undefined) most = Math.max(most, share(Number(notional), Number(cap.notional)));
+  if (cap.gapLoss !== undefined) most = Math.max(most, share(Number(gapLoss), Number(cap.gapLoss)));
+  return most;
 }
 
 const dollars = (millionths: bigint): number => Number(millionths) / 1e6;
-const share = (now: number, most: number | null): number => (most === null ? 0 : most === 0 ? 1 : now / most);
+const share = (now: number, most: number): number => (most === 0 ? 1 : now / most);
