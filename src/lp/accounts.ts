@@ -29,7 +29,7 @@ export interface AccountsDeps extends ReaderDeps {
   /** Of a chain's native currency, in USD. */
   native(chainId: number): Rational | undefined;
   market: Pick<Market, 'pair'>;
-  ledger: Pick<Ledger, 'bucket' | 'nearest' | 'live'>;
+  ledger: Pick<Ledger, 'bucket'>;
   takers: Takers;
 }
 
@@ -174,11 +174,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   const placeOf = ({ chainId, blockNumber, blockHash, txHash }: Seen, atMs: number): Place => ({ chainId, block: blockNumber, blockHash, txHash, atMs });
 
   const listener: MomentListener = {
-    quoted(record) {
-      record.nearest = deps.ledger.nearest(record.orderId);
-      record.liveQuotes = deps.ledger.live;
-      explainer.quoted(record);
-    },
+    quoted: explainer.quoted,
     declined: explainer.declined,
     accepted(award: OpenAward) {
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;

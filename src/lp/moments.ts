@@ -12,7 +12,7 @@ import type { OpenAward } from './award.ts';
 import type { Evidence } from './book.ts';
 import type { Route } from './route.ts';
 
-/** A promise about to be signed, with everything that made its price. Listeners that keep it for long keep what they need of it. */
+/** A promise that is signed, with everything that made its price. Listeners that keep it for long keep what they need of it. */
 export interface QuoteRecord {
   orderId: Bytes32;
   /** The venue's name for it. */
@@ -27,7 +27,7 @@ export interface QuoteRecord {
   hold: HoldRequest;
   /** A part of a split rather than a whole request. */
   slice: boolean;
-  /** The cap it came nearest to, and how many quotes were live: noted by whoever keeps explanations. */
+  /** The cap it came nearest to, and how many quotes were live. */
   nearest?: Nearest | undefined;
   liveQuotes?: number | undefined;
 }
@@ -41,8 +41,8 @@ export interface Seen {
 }
 
 /**
- * Called in the middle of other work, `quoted` and `declined` on the hot path: a listener notes and returns; what takes
- * longer it does later. Chain moments may repeat after a restart and may come without an earlier one.
+ * Called in the middle of other work, `quoted` and `declined` after every answer (`afterwards.ts`): a listener notes and returns;
+ * what takes longer it does later. Chain moments may repeat after a restart and may come without an earlier one.
  */
 export interface MomentListener {
   quoted?(record: QuoteRecord): void;

@@ -23,6 +23,7 @@ import type { TxStore } from '../ports/store.ts';
 import type { Transactor } from '../ports/transactor.ts';
 import type { PricingPlugin } from '../pricing/plugin.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
+import { createAfterwards } from './afterwards.ts';
 import { createAdvancer } from './advance.ts';
 import { createAwards } from './award.ts';
 import type { Position } from './bands.ts';
@@ -311,7 +312,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const deskDeps: DeskDeps = {
       ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains, adverse: takers.adverse, curves: calibrator },
       ...(deps.plugin && { plugin: deps.plugin }),
-      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments, commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add, sharing, proving },
+      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments: createAfterwards(moments), commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add, sharing, proving },
     };
     let desk = createDesk(deskDeps, config);
     const past = await store.listAwards(PAST_AWARDS);

@@ -182,7 +182,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   /** It is about to be signed. */
   function announce(rfq: Rfq, route: Route, { times, id, quoteId, quoted, request, inputs }: Held): void {
     deps.held(request);
-    deps.moments.quoted({ orderId: id, quoteId, rfqId: rfq.rfqId, atMs: deps.clock.nowMs(), taker: rfq.taker, route, times, inputs, priced: quoted, hold: request, slice: false, nearest: undefined, liveQuotes: undefined });
+    deps.moments.quoted({ orderId: id, quoteId, rfqId: rfq.rfqId, atMs: deps.clock.nowMs(), taker: rfq.taker, route, times, inputs, priced: quoted, hold: request, slice: false, nearest: book.ledger.nearest(id), liveQuotes: book.ledger.live });
   }
 
   /** A refusal that size is the reason of names a size that passes: found by asking pricing and ledger again, not by proportion. */
