@@ -1,18 +1,36 @@
-/** keccak-256, about 1 µs a hash: one WebAssembly instance, made once when this module loads. */
+/** keccak-256: one instance of the module, made when this file loads. */
 
-import { createKeccak } from 'hash-wasm';
-import { hexToBytes, type Bytes32, type Hex } from './hex.ts';
+import { bytesToHex, hexToBytes, type Bytes32, type Hex } from './hex.ts';
+import { DIGEST_AT, instantiateKeccak, MESSAGE_AT, RATE } from './keccak-module.ts';
 
-// The only await on the two lowest floors: WebAssembly compiles asynchronously, once, before anything can call us.
-const hasher = await createKeccak(256);
+const { hash, memory: memoryOf } = instantiateKeccak();
+let memory = memoryOf(0);
+let digest = memory.subarray(DIGEST_AT, DIGEST_AT + 32);
+
+function run(data: Uint8Array): void {
+  const end = MESSAGE_AT + (Math.floor(data.length / RATE) + 1) * RATE;
+  if (end > memory.length) {
+    memory = memoryOf(end);
+    digest = memory.subarray(DIGEST_AT, DIGEST_AT + 32);
+  }
+  const last = MESSAGE_AT + data.length;
+  memory.set(data, MESSAGE_AT);
+  // A one bit, zeros, and a one bit at the very end.
+  memory.fill(0, last, end);
+  memory[last] = 0x01;
+  memory[end - 1] = (memory[end - 1] as number) | 0x80;
+  hash(end);
+}
 
 /** The digest as bytes; a fresh array, the caller may keep it. */
 export function keccakBytes(data: Uint8Array): Uint8Array {
-  return hasher.init().update(data).digest('binary');
+  run(data);
+  return digest.slice();
 }
 
 export function keccak(data: Uint8Array): Bytes32 {
-  return `0x${hasher.init().update(data).digest('hex')}`;
+  run(data);
+  return bytesToHex(digest);
 }
 
 const utf8 = new TextEncoder();
