@@ -37,6 +37,17 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
   const freeRows: number[] = [];
   let size = 0;
 
+  /** Whoever found nothing puts something there next. */
+  let lastKey: K | undefined;
+  let lastHash = 0;
+  function hashFor(key: K): number {
+    if (key !== lastKey) {
+      lastKey = key;
+      lastHash = hashOf(key, seed);
+    }
+    return lastHash;
+  }
+
   const rowAt = (slot: number): number => (slots[2 * slot + 1] as number) - 1;
 
   /** The slot of a key; -1: it is not there. */
@@ -76,12 +87,12 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
 
   return {
     get(key) {
-      const slot = find(key, hashOf(key, seed));
+      const slot = find(key, hashFor(key));
       return slot === -1 ? undefined : values[rowAt(slot)];
     },
-    has: (key) => find(key, hashOf(key, seed)) !== -1,
+    has: (key) => find(key, hashFor(key)) !== -1,
     set(key, value) {
-      const hash = hashOf(key, seed);
+      const hash = hashFor(key);
       const known = find(key, hash);
       if (known !== -1) {
         values[rowAt(known)] = value;
@@ -95,7 +106,7 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
       size += 1;
     },
     delete(key) {
-      const slot = find(key, hashOf(key, seed));
+      const slot = find(key, hashFor(key));
       if (slot === -1) return false;
       const row = rowAt(slot);
       keys[row] = undefined;
