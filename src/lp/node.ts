@@ -261,6 +261,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     moments.listen(createFaultLog({ clock, log }));
     const takers = createTakers(config.takers);
     const nonces = createNonces();
+    moments.listen({ quoted: ({ hold }) => nonces.add(hold) });
     const rules = leaseRules(lpChains, config);
     const leases = createLeases({ store, log, now: (chainId) => desk.book.now(chainId), settled: time }, { found: opening.leases, clean: restored.clean || deps.shared !== undefined, rules });
     const lead = deps.shared === undefined ? ALONE : createLead({ store, clock, log }, { leaseMs: deps.shared.leadMs });
@@ -312,7 +313,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const deskDeps: DeskDeps = {
       ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains, adverse: takers.adverse, curves: calibrator },
       ...(deps.plugin && { plugin: deps.plugin }),
-      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments: createAfterwards(moments), commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, held: nonces.add, sharing, proving },
+      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments: createAfterwards(moments), commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, sharing, proving },
     };
     let desk = createDesk(deskDeps, config);
     const past = await store.listAwards(PAST_AWARDS);

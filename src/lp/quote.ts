@@ -70,8 +70,6 @@ export interface QuoterDeps {
   gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint;
   /** Bounds of every promise, whatever pricing says. */
   bounds: LpRisk['fatFinger'];
-  /** Called with every promise, after the hold and before the signature leaves. */
-  held(request: HoldRequest): void;
   /** How long a proof takes at the moment. */
   proving?: Pick<Proving, 'neededSeconds'> | undefined;
   /** One inventory with other replicas: a promise is made there too before it is signed. Absent: nothing is waited for. */
@@ -181,7 +179,6 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
 
   /** It is about to be signed. */
   function announce(rfq: Rfq, route: Route, { times, id, quoteId, quoted, request, inputs }: Held): void {
-    deps.held(request);
     deps.moments.quoted({ orderId: id, quoteId, rfqId: rfq.rfqId, atMs: deps.clock.nowMs(), taker: rfq.taker, route, times, inputs, priced: quoted, hold: request, slice: false, nearest: book.ledger.nearest(id), liveQuotes: book.ledger.live });
   }
 

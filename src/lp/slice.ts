@@ -87,7 +87,6 @@ export function createSlicer(deps: QuoterDeps): Slicer {
   function signed(slice: Slice, order: StandardOrder, offer: Offer, mine: PricedSlice, request: HoldRequest): Commit | LinkDecline | Promise<Commit | LinkDecline> {
     const { rfq, route, times } = offer;
     const id = request.quoteId as Bytes32;
-    deps.held(request);
     deps.moments.quoted({ orderId: id, quoteId: slice.quoteId, rfqId: slice.rfqId, atMs: deps.clock.nowMs(), taker: rfq.taker, route, times, inputs: mine.inputs, priced: mine.priced, hold: request, slice: true, nearest: book.ledger.nearest(id), liveQuotes: book.ledger.live });
     const seal = (signature: Hex): Commit => ({
       type: 'commit',

@@ -78,7 +78,6 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
       log: silentLog,
       refusal: () => undefined,
       gapLoss: () => 0n,
-      held() {},
     },
     config,
   );
