@@ -13,7 +13,6 @@ export interface BoundedMap<K extends string, V> {
   use(key: K): V | undefined;
   /** Also makes it the newest. */
   set(key: K, value: V): void;
-  readonly size: number;
 }
 
 export interface Bounds<K extends string, V> {
@@ -92,9 +91,6 @@ export function createBoundedMap<K extends string, V>({ most, mostWeight = Numbe
         size -= 1;
         forgot?.(oldest.key, oldest.value);
       }
-    },
-    get size() {
-      return size;
     },
   };
 }

@@ -80,6 +80,13 @@ const I32 = 0x7f;
 const I64 = 0x7e;
 const [GET, SET, TEE] = [0x20, 0x21, 0x22] as const;
 const [AND, XOR, ROTATE] = [0x83, 0x85, 0x89] as const;
+const [LOAD_64, STORE_64] = [0x29, 0x37] as const;
+const [CONSTANT_32, CONSTANT_64] = [0x41, 0x42] as const;
+const [ADD_32, BELOW_32] = [0x6a, 0x49] as const;
+const [LOOP, BRANCH_IF, END] = [0x03, 0x0d, 0x0b] as const;
+const NO_RESULT = 0x40;
+/** Of a load or store: whole lanes lie on multiples of 2^3 bytes. */
+const ALIGNED = 3;
 
 function unsigned(value: number): number[] {
   const bytes: number[] = [];
@@ -113,20 +120,20 @@ function assemble(): Uint8Array {
     ...section(5, [[0x00, 1]]),
     ...section(7, [[...name('hash'), 0x00, 0], [...name('memory'), 0x02, 0]]),
     ...section(10, [sized(code)]),
-    ...section(11, [[0x00, ...constant32(0), 0x0b, ...sized(table)]]),
+    ...section(11, [[0x00, ...constant32(0), END, ...sized(table)]]),
   ]);
 }
 
-const constant32 = (value: number): number[] => [0x41, ...signed(value)];
+const constant32 = (value: number): number[] => [CONSTANT_32, ...signed(value)];
 const get = (local: number): number[] => [GET, ...unsigned(local)];
 const set = (local: number): number[] => [SET, ...unsigned(local)];
 const tee = (local: number): number[] => [TEE, ...unsigned(local)];
-const turned = (value: number[], by: number): number[] => (by === 0 ? value : [...value, 0x42, ...signed(by), ROTATE]);
-const load64 = (offset: number): number[] => [0x29, 3, ...unsigned(offset)];
-const store64 = (offset: number): number[] => [0x37, 3, ...unsigned(offset)];
+const turned = (value: number[], by: number): number[] => (by === 0 ? value : [...value, CONSTANT_64, ...signed(by), ROTATE]);
+const load64 = (offset: number): number[] => [LOAD_64, ALIGNED, ...unsigned(offset)];
+const store64 = (offset: number): number[] => [STORE_64, ALIGNED, ...unsigned(offset)];
 /** Local `at` grows by `step`; again from the top of the loop while it is below the limit. */
-const next = (at: number, step: number, limit: number[]): number[] => [...get(at), ...constant32(step), 0x6a, ...tee(at), ...limit, 0x49, 0x0d, 0];
-const loop = (inside: number[]): number[] => [0x03, 0x40, ...inside, 0x0b];
+const next = (at: number, step: number, limit: number[]): number[] => [...get(at), ...constant32(step), ADD_32, ...tee(at), ...limit, BELOW_32, BRANCH_IF, 0];
+const loop = (inside: number[]): number[] => [LOOP, NO_RESULT, ...inside, END];
 
 /** Every block is taken in and permuted; then the digest is left where it is looked for. */
 function body(): number[] {
@@ -151,6 +158,6 @@ function body(): number[] {
     ...[...constant32(MESSAGE_AT), ...set(block)],
     ...loop([...absorb, ...[...constant32(0), ...set(round)], ...loop([...theta, ...rhoAndPi, ...chi, ...iota, ...next(round, 8, constant32(8 * ROUNDS))]), ...next(block, RATE, get(end))]),
     ...[0, 1, 2, 3].flatMap((at) => [...constant32(DIGEST_AT), ...get(first + at), ...store64(8 * at)]),
-    0x0b,
+    END,
   ];
 }
