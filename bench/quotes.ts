@@ -6,7 +6,8 @@
  *
  *   npm run bench -- quotes [--seconds=2] [--live=100000] [--pairs=1000]
  *
- * The path is one request's, on one core: from its frame to its answer at the socket, collections that fall into it included.
+ * The path is one request's, on one core: from its frame to its answer at the socket, collections that fall into it included; what
+ * the LP notes of it after its answers have left (`src/lp/afterwards.ts`) is not in it, and is in the CPU per quote.
  * CPU per quote is of the LP's whole process: compiling, collecting, following the chain and the kernel's part included. It
  * suffers least when other programs share the machine, but it suffers: caches are shared, and what the process does beside
  * quoting falls on fewer quotes. Compare it with the bare signature of the same run, and measure on a quiet machine.

@@ -1,6 +1,7 @@
 /**
  * What is noted of answers is noted once they have left: those of one turn leave together, and before anybody else is heard the
- * books are kept. A taker does not wait for our bookkeeping, and whoever reads the books finds them complete.
+ * books are kept. A taker does not wait for our bookkeeping, and whoever reads the books finds them complete. Where the key lives
+ * elsewhere the signature comes later still, and the books have its promise already.
  */
 
 import type { Decline } from '../domain/decline.ts';

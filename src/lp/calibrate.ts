@@ -62,14 +62,14 @@ interface Pending {
 
 /** What every quote of a route and size shares, made once: thousands of pending quotes hold on to it. */
 interface Shelf {
-  place: Place;
+  segment: Segment;
   configured: Curve;
   /** The route's params with the curve that was trusted when they were made. */
   made: { fit: CurveFit; params: PricingParams } | undefined;
 }
 
 /** A pair, corridor and size. */
-interface Place {
+interface Segment {
   readonly key: string;
   learned: Learned | undefined;
 }
@@ -99,7 +99,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   let config = start;
   let kept = keptOf(start);
   let dirty = false;
-  const places = new Map<string, Place>(Object.entries(read(stored, log)).map(([key, learned]) => [key, { key, learned }]));
+  const segments = new Map<string, Segment>(Object.entries(read(stored, log)).map(([key, learned]) => [key, { key, learned }]));
   const pending = createTextTable<string, Pending>();
   /** In the order they were given, so that the oldest come first. */
   const queue = createQueue<Pending>();
@@ -117,25 +117,25 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
 
   function newShelf({ market, params: { alpha, beta } }: Route, bucket: number): Shelf {
     const key = `${market.pair}|${market.corridor}|${bucket}`;
-    const place = places.get(key) ?? { key, learned: undefined };
-    places.set(key, place);
-    return { place, configured: { alpha, beta }, made: undefined };
+    const segment = segments.get(key) ?? { key, learned: undefined };
+    segments.set(key, segment);
+    return { segment, configured: { alpha, beta }, made: undefined };
   }
 
   /** What is known there; begins anew when the operator has changed the curve it started from. */
-  function fitOf({ place: { learned }, configured }: Shelf): CurveFit {
+  function fitOf({ segment: { learned }, configured }: Shelf): CurveFit {
     return learned !== undefined && learned.configured.alpha === configured.alpha && learned.configured.beta === configured.beta ? learned.fit : startFit(configured);
   }
 
   function take({ shelf }: Pending, delta: number, won: boolean): void {
-    shelf.place.learned = { configured: shelf.configured, fit: learn(fitOf(shelf), { delta, won }, kept) };
+    shelf.segment.learned = { configured: shelf.configured, fit: learn(fitOf(shelf), { delta, won }, kept) };
     dirty = true;
   }
 
-  const allLearned = (): [string, Learned][] => [...places.values()].flatMap(({ key, learned }): [string, Learned][] => (learned === undefined ? [] : [[key, learned]]));
+  const allLearned = (): [string, Learned][] => [...segments.values()].flatMap(({ key, learned }): [string, Learned][] => (learned === undefined ? [] : [[key, learned]]));
 
   function lost(entry: Pending, nowMs: number): void {
-    const who = `${entry.taker}|${entry.shelf.place.key}`;
+    const who = `${entry.taker}|${entry.shelf.segment.key}`;
     const last = lostAt.get(who);
     if (last !== undefined && nowMs - last < LOST_EVERY_MS) return;
     lostAt.set(who, nowMs);
@@ -163,7 +163,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     params(route, size) {
       if (config.mode !== 'use') return route.params;
       const shelf = shelfOf(route, sizeBucket(size));
-      const fit = shelf.place.learned?.fit;
+      const fit = shelf.segment.learned?.fit;
       if (fit === undefined) return route.params;
       if (shelf.made?.fit === fit) return shelf.made.params;
       const curve = trusted(fitOf(shelf), route.params, config);

@@ -12,7 +12,7 @@ import type { OpenAward } from './award.ts';
 import type { Evidence } from './book.ts';
 import type { Route } from './route.ts';
 
-/** A promise that is signed, with everything that made its price. Listeners that keep it for long keep what they need of it. */
+/** A promise that is held and on its way out, with everything that made its price. Listeners that keep it for long keep what they need of it. */
 export interface QuoteRecord {
   orderId: Bytes32;
   /** The venue's name for it. */
