@@ -6,6 +6,7 @@
  */
 
 import { cpus } from 'node:os';
+import { ecdsa } from '../src/adapters/secp256k1/ecdsa.ts';
 import { createSigner } from '../src/adapters/secp256k1/signer.ts';
 import type { Chain, TokenInfo } from '../src/domain/chain.ts';
 import { isDecline } from '../src/domain/decline.ts';
@@ -97,7 +98,7 @@ const doubted = shown('price and second opinion', measure((n) => {
   if (check(inputs, priced(inputs)).length > 0) throw new Error('The second opinion disagrees.');
 }));
 const promises = SCALES.map(([pairs, live, asked]) => ({ pairs, live, asked, ...shown(`promise: ${pairs} pairs, ${asked} asked, ${live} live`, promise(pairs, live, asked)) }));
-const signature = shown('one secp256k1 signature', measure(() => signer.sign(digest), undefined, Math.min(COUNT, 10_000)));
+const signature = shown(`one secp256k1 signature (${ecdsa.name})`, measure(() => signer.sign(digest), undefined, Math.min(COUNT, 10_000)));
 
 console.log('\n                                           per second   CPU µs   p50 µs   p99 µs');
 for (const [name, { perSecond, cpuMicros, p50Micros, p99Micros }] of report) {
@@ -116,7 +117,7 @@ console.log(
     growth: round(large.p50Micros / small.p50Micros),
     growthCold: round(cold.p50Micros / small.p50Micros),
     ceiling: { what: 'integer arithmetic of one exact input', ...arithmetic },
-    baseline: { what: 'one secp256k1 signature', ...signature },
+    baseline: { what: `one secp256k1 signature (${ecdsa.name})`, ...signature },
     /** How many times dearer the signature is than everything before it. */
     ratio: round(signature.p50Micros / large.p50Micros),
     machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },

@@ -19,6 +19,7 @@ import { extname, resolve } from 'node:path';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AddressInfo } from 'node:net';
 import { encodeFunctionData, erc20Abi } from 'viem';
+import { ecdsa } from '../src/adapters/secp256k1/ecdsa.ts';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
 import { LP_NODE_OPTIONS } from '../src/apps/lp/node-options.ts';
 import type { TokenInfo } from '../src/domain/chain.ts';
@@ -106,7 +107,7 @@ try {
   show('firmquote, one quote a request', ours);
   show('the same server, signing with viem', stock);
   show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], ['the link alone', echo]]));
-  console.log(`a bare signature: ${round(signatureMicros)} µs CPU. Other programs on this machine make every figure worse, CPU per quote least.`);
+  console.log(`a bare signature: ${round(signatureMicros)} µs CPU (${ecdsa.name}). Other programs on this machine make every figure worse, CPU per quote least.`);
   console.log(`A loop that does nothing but read the clock, with another beside it, stood still for up to ${stallMs.toFixed(1)} ms in ${STALL_SECONDS} seconds: a loop is late by that without having done anything.`);
   const [at10, base] = [ours.get(10) as Figures, stock.get(10) as Figures];
   console.log(
@@ -117,7 +118,7 @@ try {
       baseline: { signer: 'viem signTypedData', ...base },
       ratio: round(at10.quotesPerSecond / base.quotesPerSecond),
       cpuRatio: round(base.cpuMicrosPerQuote / at10.cpuMicrosPerQuote),
-      ceilings: { bareSignatureMicros: round(signatureMicros), linkAloneMicros: echo.cpuMicrosPerQuote, machineStallMs: round(stallMs) },
+      ceilings: { signing: ecdsa.name, bareSignatureMicros: round(signatureMicros), linkAloneMicros: echo.cpuMicrosPerQuote, machineStallMs: round(stallMs) },
       twoFirmTimes: two,
       pairs: { count: allPairs.length, ...many },
       pairsAndLive: { count: allPairs.length, ...manyLive },

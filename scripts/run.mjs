@@ -10,8 +10,9 @@ import { vitest } from './vitest.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
-/** Programs that some tests need and npm does not carry, with the Debian package that does. */
-const SERVICES = { 'redis-server': 'redis-server', faketime: 'faketime', promtool: 'prometheus', chromium: 'chromium' };
+/** What some tests need and npm does not carry: programs, and the library that signs fastest; with the Debian package of each. */
+const LIBRARY = { name: 'libsecp256k1', package: '^libsecp256k1-[0-9].*', known: 'libsecp256k1-1 (or -2, as Debian numbers it)', there: () => onLibraryPath('libsecp256k1.so') };
+const SERVICES = [...Object.entries({ 'redis-server': 'redis-server', faketime: 'faketime', promtool: 'prometheus', chromium: 'chromium' }).map(([name, deb]) => ({ name, package: deb, there: () => onPath(name) })), LIBRARY];
 /** As in src/apps/lp/node-options.ts, which says why. */
 const LP_NODE_OPTIONS = ['--max-semi-space-size=4'];
 
@@ -21,6 +22,7 @@ const commands = {
   sim: (args) => (install(), typescript('src/apps/cli/main.ts', ['sim', ...args])),
   bench: ([name, ...args]) => {
     install();
+    fastestLibrary();
     const file = `bench/${name}.ts`;
     if (!name || !existsSync(join(ROOT, file))) fail(`There is no bench "${name ?? ''}". Benches are the files in bench/, such as: npm run bench -- quotes`);
     // What is measured is what ships: compiled, without what a development loader adds to every function.
@@ -107,19 +109,33 @@ function isAlive(file) {
   }
 }
 
-/** Installs the programs that tests need where it may (root on Debian); elsewhere names them in one line. In CI their absence is a failure. */
+/** Installs what tests need where it may (root on Debian); elsewhere names it in one line. In CI its absence is a failure. */
 function services() {
-  const missing = Object.keys(SERVICES).filter((program) => !onPath(program));
+  const missing = SERVICES.filter(({ there }) => !there());
   if (missing.length === 0) return;
-  const packages = missing.map((program) => SERVICES[program]);
-  if (process.getuid?.() === 0 && onPath('apt-get')) {
-    console.error(`Installing ${packages.join(', ')} for the tests (apt-get) …`);
-    const apt = (...words) => spawnSync('apt-get', words, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' } });
-    apt('-qq', 'update');
-    apt('-qq', 'install', '-y', '--no-install-recommends', ...packages);
-  }
-  const still = missing.filter((program) => !onPath(program));
-  if (still.length > 0) fail(`Tests need ${still.join(' and ')}: install the Debian package${still.length > 1 ? 's' : ''} ${still.map((program) => SERVICES[program]).join(' ')} and run again.`);
+  installPackages(missing, 'the tests');
+  const still = missing.filter(({ there }) => !there());
+  if (still.length > 0) fail(`Tests need ${still.map(({ name }) => name).join(' and ')}: install the Debian package${still.length > 1 ? 's' : ''} ${still.map((one) => one.known ?? one.package).join(' ')} and run again.`);
+}
+
+/** A bench runs without it, with the library that npm carries, and prints which it was. */
+function fastestLibrary() {
+  if (!LIBRARY.there()) installPackages([LIBRARY], 'the bench');
+}
+
+function installPackages(missing, what) {
+  if (process.getuid?.() !== 0 || !onPath('apt-get')) return;
+  console.error(`Installing ${missing.map(({ name }) => name).join(', ')} for ${what} (apt-get) …`);
+  const apt = (...words) => spawnSync('apt-get', words, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' } });
+  apt('-qq', 'update');
+  apt('-qq', 'install', '-y', '--no-install-recommends', ...missing.map((one) => one.package));
+}
+
+/** As the loader sees it; macOS has no such list, and Homebrew's place is known. */
+function onLibraryPath(file) {
+  if (process.platform === 'darwin') return ['/opt/homebrew', '/usr/local'].some((prefix) => existsSync(`${prefix}/lib/libsecp256k1.dylib`));
+  const list = ['ldconfig', '/sbin/ldconfig'].map((program) => spawnSync(program, ['-p'], { encoding: 'utf8' }).stdout).find(Boolean);
+  return Boolean(list?.includes(file));
 }
 
 function onPath(program) {

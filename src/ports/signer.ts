@@ -9,8 +9,6 @@ export interface Signer {
 }
 
 export interface Recovery {
-  /** Which library does it, for the log: "secp256k1" (native) or "@noble/curves" (portable). */
-  readonly name: string;
   /** Who signed: lower case. undefined for anything that is not a 65-byte (v 0, 1, 27, 28) or 64-byte compact signature with low s. */
   recover(digest: Bytes32, signature: Hex): Address | undefined;
 }

@@ -4,21 +4,40 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, test } from 'vitest';
 import type { Hex } from '../../domain/hex.ts';
 import { bytesToHex } from '../../domain/hex.ts';
-import { type Ecdsa, loadNative, portable } from './ecdsa.ts';
+import { InvariantError } from '../../domain/errors.ts';
+import { type Ecdsa, ecdsa, loadPrebuilt, portable } from './ecdsa.ts';
 import { createRecovery } from './recovery.ts';
 import { createSigner, PrivateKeyError } from './signer.ts';
+import { loadSystemLibrary } from './system-library.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-const native = loadNative();
+const prebuilt = loadPrebuilt();
+const system = loadSystemLibrary();
 const key = fc.bigInt(1n, ORDER - 1n).map((n): Hex => `0x${n.toString(16).padStart(64, '0')}`);
 const digest = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(bytesToHex);
 
-test('the native library runs on this platform (linux x64, darwin arm64, win32 x64)', () => {
-  const prebuilt = ['linux-x64', 'darwin-arm64', 'win32-x64'].includes(`${process.platform}-${process.arch}`);
-  expect(native !== undefined).toBe(prebuilt);
+test('the prebuilt library runs on this platform (linux x64, darwin arm64, win32 x64), and the system has its own', () => {
+  const carried = ['linux-x64', 'darwin-arm64', 'win32-x64'].includes(`${process.platform}-${process.arch}`);
+  expect(prebuilt !== undefined).toBe(carried);
+  expect(system?.name, 'npm test installs libsecp256k1 where it may').toBe('libsecp256k1');
+  expect(ecdsa).toMatchObject({ name: 'libsecp256k1' });
 });
 
-describe.each([['secp256k1', native ?? portable], ['@noble/curves', portable]] as [string, Ecdsa][])('%s', (_, ecdsa) => {
+test('behavior: a file that is not there, or is another library, leaves the choice to the next', () => {
+  expect(loadSystemLibrary(['libsecp256k1.so.99', 'libc.so.6'])).toBeUndefined();
+});
+
+test('error: the library would read past what is too short, so nothing too short reaches it', () => {
+  const [short, whole] = [new Uint8Array(31), new Uint8Array(32).fill(1)];
+  const library = system as Ecdsa;
+  for (const act of [() => library.sign(short, whole), () => library.sign(whole, short), () => library.publicKey(short), () => library.recover(short, new Uint8Array(64), 0), () => library.recover(whole, whole, 0)]) {
+    expect(act).toThrow(InvariantError);
+  }
+  expect(() => library.sign(whole, new Uint8Array(32)), 'zero is no key').toThrow(InvariantError);
+  expect(library.recover(whole, new Uint8Array(64).fill(1), 4), 'an id that the library ends the process on').toBeUndefined();
+});
+
+describe.each([['libsecp256k1', system], ['secp256k1', prebuilt], ['@noble/curves', portable]].filter(([, ecdsa]) => ecdsa !== undefined) as [string, Ecdsa][])('%s', (_, ecdsa) => {
   const recovery = createRecovery(ecdsa);
 
   test('law: recovers the signer, and signs as viem does', async () => {
@@ -61,11 +80,11 @@ describe.each([['secp256k1', native ?? portable], ['@noble/curves', portable]] a
   });
 });
 
-test('law: native and portable give the same bytes, and an outsider (viem) agrees who signed', async () => {
+test('law: all libraries give the same bytes, and an outsider (viem) agrees who signed', async () => {
   await fc.assert(
     fc.asyncProperty(key, digest, async (privateKey, hash) => {
-      const signature = createSigner(privateKey, native ?? portable).sign(hash);
-      expect(signature).toBe(createSigner(privateKey, portable).sign(hash));
+      const signature = createSigner(privateKey, portable).sign(hash);
+      for (const library of [system, prebuilt]) if (library) expect(createSigner(privateKey, library).sign(hash)).toBe(signature);
       expect((await recoverAddress({ hash, signature })).toLowerCase()).toBe(createSigner(privateKey).address);
     }),
     { numRuns: 25 },

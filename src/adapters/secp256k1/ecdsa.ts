@@ -1,10 +1,12 @@
-/** ECDSA over secp256k1, natively where a prebuilt library fits this machine and portably where none does: same answers, twenty times apart in speed. */
+/** ECDSA over secp256k1 by the fastest library that this machine has: the system's, else the one npm carries prebuilt, else portable code twenty times slower. Same answers. */
 
 import { createRequire } from 'node:module';
 import { secp256k1 as portableCurve } from '@noble/curves/secp256k1.js';
+import { loadSystemLibrary } from './system-library.ts';
 
 export interface Ecdsa {
-  readonly name: 'secp256k1' | '@noble/curves';
+  /** Which library does it, for the log: the system's, the one npm carries, the portable one. */
+  readonly name: 'libsecp256k1' | 'secp256k1' | '@noble/curves';
   /** r ‖ s with low s, and the recovery id 0 or 1. The nonce is RFC 6979's. The bytes are the caller's until it signs again. */
   sign(digest: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recovery: number };
   /** The 64-byte public key (x ‖ y), or undefined when there is none. */
@@ -22,7 +24,7 @@ interface Bindings {
 const DEFAULTS = {};
 
 /** undefined where the package has no prebuilt binary. Its own index would fall back to a slow curve without a word, so we ask for the binding itself. */
-export function loadNative(): Ecdsa | undefined {
+export function loadPrebuilt(): Ecdsa | undefined {
   let bindings: Bindings;
   try {
     bindings = createRequire(import.meta.url)('secp256k1/bindings') as Bindings;
@@ -68,4 +70,4 @@ export const portable: Ecdsa = {
 };
 
 /** The fastest that runs here. */
-export const ecdsa: Ecdsa = loadNative() ?? portable;
+export const ecdsa: Ecdsa = loadSystemLibrary() ?? loadPrebuilt() ?? portable;

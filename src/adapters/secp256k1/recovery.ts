@@ -10,7 +10,6 @@ const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501d
 
 export function createRecovery(ecdsa: Ecdsa = fastest): Recovery {
   return {
-    name: ecdsa.name,
     recover(digest: Bytes32, signature: Hex) {
       const parts = split(signature);
       if (!parts) return undefined;

@@ -10,6 +10,7 @@ import { createLpStore } from '../../adapters/postgres/lp-store.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { createSharedInventory } from '../../adapters/redis/shared-inventory.ts';
+import { ecdsa } from '../../adapters/secp256k1/ecdsa.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
@@ -135,7 +136,7 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
     if (token !== undefined) redactor.hide(token);
     const admin = await startOps({ host: '127.0.0.1', port, log, routes: [...adminRoutes({ node, brake, journal, reloader }), ...bookRoutes(node, journal)], localOnly: true, ...(token !== undefined && { token }) });
     life.onStop('admin door', () => admin.close());
-    log.info({ operator: signer.address, admin: admin.url, metrics: `${ops.url}/metrics` }, 'LP is open');
+    log.info({ operator: signer.address, signing: ecdsa.name, admin: admin.url, metrics: `${ops.url}/metrics` }, 'LP is open');
   });
 }
 
