@@ -18,7 +18,11 @@ interface Taker extends Outstanding {
   readonly name: string;
   /** As many as it asks for while anything of it is live. */
   readonly tallies: Tally[];
+  /** The same by pair, once they are more than are looked through in no time: whoever routes for others asks for every pair. */
+  byPair: Map<string, Tally> | undefined;
 }
+
+const FEW = 8;
 
 /** What quotes on one side of a pair share, whoever asks. */
 export interface Way {
@@ -98,12 +102,15 @@ export function createCounters(): Counters {
     tallyOf(name, pair) {
       let taker = takers.get(name);
       if (taker === undefined) {
-        taker = { count: 0, notional: 0n, gapLoss: 0n, name, tallies: [] };
+        taker = { count: 0, notional: 0n, gapLoss: 0n, name, tallies: [], byPair: undefined };
         takers.set(name, taker);
       }
-      for (const tally of taker.tallies) if (tally.pair === pair) return tally;
+      const known = taker.byPair === undefined ? taker.tallies.find((tally) => tally.pair === pair) : taker.byPair.get(pair);
+      if (known !== undefined) return known;
       const tally: Tally = { count: 0, notional: 0n, gapLoss: 0n, pair, taker };
       taker.tallies.push(tally);
+      if (taker.byPair !== undefined) taker.byPair.set(pair, tally);
+      else if (taker.tallies.length > FEW) taker.byPair = new Map(taker.tallies.map((each) => [each.pair, each]));
       return tally;
     },
     of: (tally, { ofPair, ofSide, ofAsset }) => [total, tally.taker, tally, ofPair, ofSide, ofAsset],
