@@ -6,6 +6,7 @@ export default defineConfig({
     // Run by npm run test:faults, a step of its own in CI.
     exclude: ['test/faults/**', 'test/kill/**'],
     globalSetup: 'test/support/build.ts',
+    setupFiles: 'test/support/fast-check.ts',
     // Real chains and databases start within tests; the machine has two cores.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -127,7 +127,7 @@ describe('concentrated', () => {
         if (round > 0) await trade(pool, round === 1);
         const slot0 = (await ask<readonly [sqrtPrice: bigint]>(pool, POOL, 'slot0', [])) as readonly [bigint];
         const state = (await reader.read(await newest())) as PoolState;
-        await fc.assert(fc.asyncProperty(fc.boolean(), amounts(100), (zero, amount) => compare(state, zero ? tokens : [tokens[1], tokens[0]], { fee: spec.fee, amount, counts, sqrtPrice: slot0[0] })), { numRuns: 16, seed: SEED + n * 10 + round });
+        await fc.assert(fc.asyncProperty(fc.boolean(), amounts(100), (zero, amount) => compare(state, zero ? tokens : [tokens[1], tokens[0]], { fee: spec.fee, amount, counts, sqrtPrice: slot0[0] })), { numRuns: 24, seed: SEED + n * 10 + round });
       }
     }
     expect(counts.compared).toBeGreaterThan(200);
