@@ -203,7 +203,7 @@ export interface WorkspaceStore {
 export interface SolverStore {
   listSolvers(): Promise<SolverRecord[]>;
   putSolver(solver: Omit<SolverRecord, 'firstSeenAtMs' | 'lastQuoteAtMs'>): Promise<void>;
-  /** Sets firstSeen if unset. */
+  /** Sets firstSeen unless an earlier one stands. */
   solverSeen(id: string, atMs: number): Promise<void>;
   solverQuoted(id: string, atMs: number): Promise<void>;
   addTransition(transition: RosterTransition): Promise<void>;

@@ -207,7 +207,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       entries.set(id, { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs, corridors: corridorsOf(record.corridors, undefined), status: 'offline', note: null, session: undefined, sessions: [], breaker: createBreaker(breakerOptions), settled: 0, faded: 0, elsewhere: new Map() });
       return;
     }
-    Object.assign(entry, { name: record.name, kind: record.kind, disabled: record.disabled, firstSeenAtMs: entry.firstSeenAtMs ?? record.firstSeenAtMs });
+    Object.assign(entry, { name: record.name, kind: record.kind, disabled: record.disabled, firstSeenAtMs: earlier(entry.firstSeenAtMs, record.firstSeenAtMs) });
     // It may have quoted at another replica.
     if ((record.lastQuoteAtMs ?? 0) > (entry.lastQuoteAtMs ?? 0)) entry.lastQuoteAtMs = record.lastQuoteAtMs;
     entry.corridors = corridorsOf(record.corridors, entry.session);
@@ -310,7 +310,7 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
           const entry = entries.get(solverId);
           if (!entry) return;
           if (what !== 'invalid') {
-            entry.firstSeenAtMs ??= Number(firstSeenAtMs) || null;
+            entry.firstSeenAtMs = earlier(entry.firstSeenAtMs, Number(firstSeenAtMs) || null);
             return hearOf(solverId, replica, { status: what as RosterStatus, corridors: of === '' ? null : String(of).split(' '), note: note === '' ? null : String(note) });
           }
           for (let count = Number(of); count > 0; count--) entry.breaker.fault('invalid', clock.nowMs());
@@ -332,6 +332,11 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       await unsubscribe?.();
     },
   };
+}
+
+/** Two replicas may see a solver for the first time at once: both say the earlier of the two. */
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 function presenceOf(id: string, status: RosterStatus, corridors: readonly string[], note: string, firstSeenAtMs: number): News {

@@ -170,6 +170,16 @@ test('linked to one of two it is shown by both, asked by one; gone, it is gone f
   expect(await rosterAt(b.url, known.id)).toMatchObject({ status: 'offline' });
 });
 
+test('two replicas that see an LP for the first time at once say the earlier of the two', async () => {
+  const known = await v.solver(n++, () => undefined);
+  await v.agree([b]);
+  const early = Date.parse(String((await rosterAt(a(), known.id))['firstSeenAt'])) - 7;
+  await v.store.solverSeen(known.id, early);
+  await v.store.solverSeen(known.id, early + 1_000);
+  await v.bus.publish('solvers', known.id);
+  for (const url of [a(), b.url]) await until(async () => (await rosterAt(url, known.id))['firstSeenAt'] === new Date(early).toISOString());
+});
+
 test('a replica that stops takes its solvers out of what the others show, and tells its own to come back', async () => {
   const other = await v.replica();
   const known = await v.solver(n++, () => undefined);

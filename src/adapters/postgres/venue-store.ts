@@ -48,7 +48,7 @@ export function createVenueStore(db: Database): VenueStore {
     },
     putSolver: (solver) => putSolver(db, solver),
     async solverSeen(id, atMs) {
-      await db.query('update solver set first_seen_at_ms = $2 where id = $1 and first_seen_at_ms is null', [id, atMs]);
+      await db.query('update solver set first_seen_at_ms = $2 where id = $1 and (first_seen_at_ms is null or first_seen_at_ms > $2)', [id, atMs]);
     },
     async solverQuoted(id, atMs) {
       await db.query('update solver set last_quote_at_ms = greatest(last_quote_at_ms, $2) where id = $1', [id, atMs]);
