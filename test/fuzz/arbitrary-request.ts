@@ -1,6 +1,7 @@
 /** Requests made from the OpenAPI document: most nearly right, some right, some bytes that mean nothing. The same seed makes the same requests. */
 
 import fc from 'fast-check';
+import '../support/fast-check.ts';
 import type { Content, OpenApi, Parameter } from '../../src/adapters/http/openapi.ts';
 
 export interface FuzzRequest {
