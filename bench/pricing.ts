@@ -6,11 +6,13 @@
  */
 
 import { cpus } from 'node:os';
-import { ecdsa } from '../src/adapters/secp256k1/ecdsa.ts';
+import { ecdsa, loadPrebuilt } from '../src/adapters/secp256k1/ecdsa.ts';
+import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
 import { createSigner } from '../src/adapters/secp256k1/signer.ts';
+import { loadSystemLibrary } from '../src/adapters/secp256k1/system-library.ts';
 import type { Chain, TokenInfo } from '../src/domain/chain.ts';
 import { isDecline } from '../src/domain/decline.ts';
-import { bytesToHex, type Address, type Bytes32 } from '../src/domain/hex.ts';
+import { bytesToHex, type Address, type Bytes32, type Hex } from '../src/domain/hex.ts';
 import { createLedger } from '../src/inventory/ledger.ts';
 import type { HoldRequest } from '../src/inventory/event.ts';
 import { type ChainState, createBook } from '../src/lp/book.ts';
@@ -82,7 +84,7 @@ const of = (list: readonly PriceInputs[], n: number): PriceInputs => list[n % li
 
 const rate = baseUnitRate(example.mid, 'buy', 18, 6);
 const digest = bytesToHex(new Uint8Array(32).fill(7));
-const signer = createSigner(`0x${'11'.repeat(32)}`);
+const KEY: Hex = `0x${'11'.repeat(32)}`;
 
 const report: [string, Figures][] = [];
 const shown = (name: string, figures: Figures): Figures => {
@@ -98,7 +100,20 @@ const doubted = shown('price and second opinion', measure((n) => {
   if (check(inputs, priced(inputs)).length > 0) throw new Error('The second opinion disagrees.');
 }));
 const promises = SCALES.map(([pairs, live, asked]) => ({ pairs, live, asked, ...shown(`promise: ${pairs} pairs, ${asked} asked, ${live} live`, promise(pairs, live, asked)) }));
-const signature = shown(`one secp256k1 signature (${ecdsa.name})`, measure(() => signer.sign(digest), undefined, Math.min(COUNT, 10_000)));
+/** By every native library of this machine, the one that signs here first, then the one it would fall back to. */
+const natives = [loadSystemLibrary(), loadPrebuilt()].filter((library) => library !== undefined);
+const libraries = (natives.length > 0 ? natives : [ecdsa]).map((library) => {
+  const signer = createSigner(KEY, library);
+  const { recover } = createRecovery(library);
+  const signature = signer.sign(digest);
+  const count = Math.min(COUNT, 10_000);
+  return {
+    library: library.name,
+    sign: shown(`one signature (${library.name})`, measure(() => signer.sign(digest), undefined, count)),
+    recover: shown(`one recovery (${library.name})`, measure(() => recover(digest, signature), undefined, count)),
+  };
+});
+const { library, sign: signature } = libraries[0] as (typeof libraries)[number];
 
 console.log('\n                                           per second   CPU µs   p50 µs   p99 µs');
 for (const [name, { perSecond, cpuMicros, p50Micros, p99Micros }] of report) {
@@ -117,7 +132,8 @@ console.log(
     growth: round(large.p50Micros / small.p50Micros),
     growthCold: round(cold.p50Micros / small.p50Micros),
     ceiling: { what: 'integer arithmetic of one exact input', ...arithmetic },
-    baseline: { what: `one secp256k1 signature (${ecdsa.name})`, ...signature },
+    baseline: { what: `one secp256k1 signature (${library})`, ...signature },
+    libraries,
     /** How many times dearer the signature is than everything before it. */
     ratio: round(signature.p50Micros / large.p50Micros),
     machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
