@@ -11,7 +11,7 @@ import { vitest } from './vitest.mjs';
 const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
 /** What some tests need and npm does not carry: programs, and the library that signs fastest; with the Debian package of each. */
-const LIBRARY = { name: 'libsecp256k1', package: '^libsecp256k1-[0-9].*', known: 'libsecp256k1-1 (or -2, as Debian numbers it)', there: () => onLibraryPath('libsecp256k1.so') };
+const LIBRARY = { name: 'libsecp256k1', package: '^libsecp256k1-[1-9].*', known: 'libsecp256k1-1 (or -2, as Debian numbers it)', there: () => onLibraryPath(/libsecp256k1\.so\.[1-9]/) };
 const SERVICES = [...Object.entries({ 'redis-server': 'redis-server', faketime: 'faketime', promtool: 'prometheus', chromium: 'chromium' }).map(([name, deb]) => ({ name, package: deb, there: () => onPath(name) })), LIBRARY];
 /** As in src/apps/lp/node-options.ts, which says why. */
 const LP_NODE_OPTIONS = ['--max-semi-space-size=4', '--v8-pool-size=1'];
@@ -22,9 +22,9 @@ const commands = {
   sim: (args) => (install(), typescript('src/apps/cli/main.ts', ['sim', ...args])),
   bench: ([name, ...args]) => {
     install();
-    fastestLibrary();
     const file = `bench/${name}.ts`;
     if (!name || !existsSync(join(ROOT, file))) fail(`There is no bench "${name ?? ''}". Benches are the files in bench/, such as: npm run bench -- quotes`);
+    fastestLibrary();
     // What is measured is what ships: compiled, without what a development loader adds to every function.
     const built = run(bin('tsc'), ['-p', 'tsconfig.bench.json']);
     return built.then((status) => (status === 0 ? run(process.execPath, ['--enable-source-maps', `dist/bench/bench/${name}.js`, ...args]) : status));
@@ -132,10 +132,10 @@ function installPackages(missing, what) {
 }
 
 /** As the loader sees it; macOS has no such list, and Homebrew's place is known. */
-function onLibraryPath(file) {
+function onLibraryPath(name) {
   if (process.platform === 'darwin') return ['/opt/homebrew', '/usr/local'].some((prefix) => existsSync(`${prefix}/lib/libsecp256k1.dylib`));
   const list = ['ldconfig', '/sbin/ldconfig'].map((program) => spawnSync(program, ['-p'], { encoding: 'utf8' }).stdout).find(Boolean);
-  return Boolean(list?.includes(file));
+  return name.test(list ?? '');
 }
 
 function onPath(program) {

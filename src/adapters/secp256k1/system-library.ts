@@ -8,7 +8,7 @@ import type { Ecdsa } from './ecdsa.ts';
 
 /** Debian's names by release of the library, the latest first, then Homebrew's. What is called here has been the same in all of them. */
 const FILES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
-  linux: [6, 5, 2, 1, 0].map((version) => `libsecp256k1.so.${version}`),
+  linux: [6, 5, 2, 1].map((version) => `libsecp256k1.so.${version}`),
   darwin: ['/opt/homebrew', '/usr/local'].map((prefix) => `${prefix}/lib/libsecp256k1.dylib`),
 };
 
