@@ -5,7 +5,12 @@
 
 import { cpus } from 'node:os';
 import type { HoldRequest } from '../src/inventory/event.ts';
-import { createLedger, type Ledger } from '../src/inventory/ledger.ts';
+import { createLpStore } from '../src/adapters/postgres/lp-store.ts';
+import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
+import { createLedger, type Ledger, type LedgerOptions } from '../src/inventory/ledger.ts';
+import { restored } from '../src/lp/restore.ts';
+import { startTestPostgres } from '../test/support/postgres.ts';
+import { machineStallMs } from './stall.ts';
 
 const LIVE = [0, 1_000, 10_000, 100_000] as const;
 const PAIRS = [1, 100, 1_000] as const;
@@ -21,12 +26,13 @@ interface Figure {
 const NOW = 1_000_000;
 const token = (pair: number, side: 0 | 1) => `0x${(2n ** 80n + BigInt(pair * 2 + side)).toString(16).padStart(40, '0')}` as const;
 
-function fresh(pairs: number): Ledger {
+function fresh(pairs: number): { options: LedgerOptions; ledger: Ledger } {
   const buckets = Array.from({ length: pairs }, (_, pair) => ([0, 1] as const).flatMap((side) => [1, 2].map((chainId) => ({ chainId, token: token(pair, side), asset: `A${pair}-${side}`, decimals: side === 0 ? 6 : 18 })))).flat();
   const caps = { count: 10_000_000, notional: 10n ** 20n, gapLoss: 10n ** 20n };
-  const ledger = createLedger({ buckets, graceSeconds: () => 15, limits: { perTaker: caps, perTakerPair: caps, perPair: caps, perPairSide: caps, perAssetSide: caps, total: caps } });
+  const options = { buckets, graceSeconds: () => 15, limits: { perTaker: caps, perTakerPair: caps, perPair: caps, perPairSide: caps, perAssetSide: caps, total: caps } };
+  const ledger = createLedger(options);
   for (const { chainId, token: address } of buckets) ledger.apply({ type: 'deposited', id: `d ${chainId} ${address}`, chainId, token: address, amount: 10n ** 30n });
-  return ledger;
+  return { options, ledger };
 }
 
 let serial = 0;
@@ -43,7 +49,7 @@ function request(pairs: number, lapsesAt: number): HoldRequest {
 
 /** One quote's whole life, step by step, while `live` others wait. */
 function measure(live: number, pairs: number): Record<Op, Figure> & { lapse: number } {
-  const ledger = fresh(pairs);
+  const { ledger } = fresh(pairs);
   for (let n = 0; n < live; n += 1) ledger.hold(request(pairs, NOW + 10_000 + (n % 600)), NOW);
   const times = Object.fromEntries(OPS.map((op) => [op, new Float64Array(ROUNDS)])) as unknown as Record<Op, Float64Array>;
   const timed = (op: Op, at: number, work: () => void) => {
@@ -77,7 +83,7 @@ function expectHeld(answer: object): void {
 
 /** As many lapse in one second as can be live: how long one step of that takes, and a hold in the middle of it. */
 function crowd(size: number): { longestStepMs: number; longestHoldMs: number; totalMs: number } {
-  const ledger = fresh(1);
+  const { ledger } = fresh(1);
   for (let n = 0; n < size; n += 1) ledger.hold(request(1, NOW + 60), NOW);
   const over = NOW + 100;
   let [longestStepMs, longestHoldMs, totalMs] = [0, 0, 0];
@@ -95,13 +101,50 @@ function crowd(size: number): { longestStepMs: number; longestHoldMs: number; to
   return { longestStepMs: round(longestStepMs), longestHoldMs: round(longestHoldMs), totalMs: round(totalMs) };
 }
 
-/** What a clean stop does with many holds before the database has them: 70 MB for 100,000. */
-function stop(size: number): { holds: number; megabytes: number; ms: number } {
-  const ledger = fresh(1);
-  for (let n = 0; n < size; n += 1) ledger.hold(request(1, NOW + 60 + (n % 60)), NOW);
+/** A clean stop with many holds and the start after it, database and all: how long each takes, and for how long the loop stands still for nobody else. */
+async function stopAndStart(size: number): Promise<{ holds: number; megabytes: number; stop: Turns; start: Turns; machineMs: number }> {
+  const postgres = await startTestPostgres({});
+  try {
+    const db = await postgres.database('bench_stop', LP_MIGRATIONS);
+    const store = createLpStore(db);
+    const { options, ledger } = fresh(1);
+    for (let n = 0; n < size; n += 1) ledger.hold(request(1, NOW + 60 + (n % 60)), NOW);
+    await store.open();
+    const stop = await turns(async () => {
+      if (!(await store.stop({ ledger: ledger.pieces(), cursors: [] }))) throw new Error('not stopped');
+    });
+    const [{ bytes } = { bytes: 0 }] = await db.query<{ bytes: number }>('select octet_length(clean::text) as bytes from lp_owner');
+    const start = await turns(async () => {
+      const { clean } = await store.open();
+      const again = clean && (await restored(options, clean.ledger));
+      if (again?.live !== size) throw new Error('not restored');
+    });
+    return { holds: size, megabytes: round(bytes / 1e6), stop, start, machineMs: round(await machineStallMs(2)) };
+  } finally {
+    await postgres.stop();
+  }
+}
+
+interface Turns {
+  totalMs: number;
+  /** Between two turns of the loop. */
+  longestMs: number;
+}
+
+async function turns(work: () => Promise<void>): Promise<Turns> {
   const startedMs = performance.now();
-  const text = JSON.stringify(ledger.snapshot());
-  return { holds: size, megabytes: round(text.length / 1e6), ms: round(performance.now() - startedMs) };
+  let [longestMs, lastMs, over] = [0, startedMs, false];
+  const watch = () => {
+    const nowMs = performance.now();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+    if (!over) setImmediate(watch);
+  };
+  setImmediate(watch);
+  await work();
+  over = true;
+  watch();
+  return { totalMs: round(performance.now() - startedMs), longestMs: round(longestMs) };
 }
 
 /** The least a ledger does. */
@@ -136,7 +179,7 @@ measure(1_000, 1);
 const rows = LIVE.flatMap((live) => PAIRS.map((pairs) => ({ live, pairs, ...measure(live, pairs) })));
 const floors = LIVE.map((live) => ({ live, ...bare(live) }));
 const worst = crowd(100_000);
-const written = stop(100_000);
+const kept = await stopAndStart(100_000);
 
 console.log('µs an operation, p50 / p99');
 console.log(['live quotes', 'pairs', ...OPS, 'lapse'].map((word) => word.padStart(15)).join(''));
@@ -146,7 +189,7 @@ for (const row of rows) {
 }
 console.log(`\nMap entry and bigint addition alone: ${floors.map(({ live, p50Micros, p99Micros }) => `${p50Micros.toFixed(2)} / ${p99Micros.toFixed(1)} at ${live}`).join(', ')}`);
 console.log(`100,000 lapse in one second: longest step ${worst.longestStepMs} ms, longest hold meanwhile ${worst.longestHoldMs} ms, ${worst.totalMs} ms in all`);
-console.log(`A stop with 100,000 holds: ${written.megabytes} MB ready in ${written.ms} ms`);
+console.log(`A stop with 100,000 holds: ${kept.megabytes} MB in the database in ${kept.stop.totalMs} ms, the loop still for at most ${kept.stop.longestMs} ms; the start after it ${kept.start.totalMs} ms, ${kept.start.longestMs} ms (the machine by itself: ${kept.machineMs} ms)`);
 
 const [least, most] = [rows[0], rows.at(-1)];
 const [ground, floor] = [floors[0], floors.at(-1)];
@@ -161,7 +204,7 @@ console.log(
     // From nothing live to 100,000 quotes in 1,000 pairs; what the bare map grows by is what larger memory costs anybody.
     growth: { ...Object.fromEntries(OPS.map((op) => [op, round(most[op].p50Micros / least[op].p50Micros)])), baseline: round(floor.p50Micros / ground.p50Micros) },
     crowd: worst,
-    stop: written,
+    kept,
     rows,
     machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
   }),

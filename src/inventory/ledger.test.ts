@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { HoldRequest, LedgerEvent } from './event.ts';
-import { createLedger, type LedgerOptions, replay, restoreLedger } from './ledger.ts';
+import { createLedger, type LedgerOptions } from './ledger.ts';
+import { replay, restoreLedger, restoring } from './restore.ts';
+import { whole } from './snapshot.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
 const WETH = `0x${'b'.repeat(40)}` as const;
@@ -386,6 +388,45 @@ test('what is owed for too long counts for nothing until it arrives, and then in
   for (const type of ['fill_final', 'finalised'] as const) ledger.apply({ type, quoteId: 'q', id: 'x', received: 7n });
   expect(ledger.bucket(1, WETH)).toMatchObject({ onchain: 7n, receivable: 0n, overdue: 0n, free: 7n });
   expect(ledger.exposure('WETH').total).toBe(7n);
+});
+
+test('in pieces it is the same ledger: written, restored a step at a time, and never of two moments', () => {
+  const ledger = createLedger(options);
+  ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
+  for (let at = 0; at < 501; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
+  ledger.apply({ type: 'accepted', quoteId: 'q7' });
+  const promises = [...ledger.pieces().promises];
+  expect(promises.map(({ length }) => length)).toEqual([200, 200, 101]);
+  const steps = restoring(options, { books: ledger.pieces().books, promises: promises.reverse() });
+  const seen = [steps.next(), steps.next(), steps.next(), steps.next()];
+  expect(seen.map(({ done }) => done)).toEqual([false, false, false, true]);
+  const again = seen[3]?.value ?? expect.fail();
+  expect(again.snapshot()).toEqual(ledger.snapshot());
+  expect([again.live, view(again)]).toEqual([500, view(ledger)]);
+
+  for (const change of [
+    () => void ledger.hold(request('late', 1n), 1_000),
+    () => void ledger.apply({ type: 'released', quoteId: 'q8' }),
+    () => void ledger.apply({ type: 'deposited', id: 'more', chainId: 1, token: USDC, amount: 1n }),
+    () => void ledger.advance(1, 1_076),
+  ]) {
+    const writing = ledger.pieces().promises[Symbol.iterator]();
+    writing.next();
+    change();
+    expect(() => writing.next()).toThrow('of no one moment');
+  }
+  expect(() => ledger.load(again.pieces()).next()).toThrow('empty');
+});
+
+test('what lapsed while a stop was written ends at the first look after the start', () => {
+  const ledger = funded();
+  for (let at = 0; at < 600; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
+  ledger.advance(1, 1_076);
+  const { books, promises } = ledger.pieces();
+  const again = restoreLedger(options, whole({ books, promises }));
+  expect([again.live, again.behind(1)]).toEqual([100, true]);
+  while (again.behind(1)) again.advance(1, 1_076);
+  expect(again.live).toBe(0);
 });
 
 test('snapshot and restore: the same bytes, the same behaviour', () => {

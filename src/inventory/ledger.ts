@@ -19,7 +19,7 @@ import { createLapses } from './lapses.ts';
 import { nearestCap, type Outstanding, overCap } from './limits.ts';
 import { createMoneyBook } from './money-book.ts';
 import { type Facts, isDone, isLive, NO_FACTS, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf, withNews } from './promise.ts';
-import { readSnapshot, type LedgerSnapshot, type Saved, writeSnapshot } from './snapshot.ts';
+import { type PromiseAtRest, readBooks, readPromise, type SnapshotPieces, whole, writeBooks, writePieces } from './snapshot.ts';
 import { type Applied, DUPLICATE, type Exposure, type Ledger, type LedgerOptions } from './views.ts';
 
 export type * from './views.ts';
@@ -45,6 +45,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   const assets = new Map<string, { promised: Promised; places: Bucket[] }>();
   const moneyBook = createMoneyBook();
   let live = 0;
+  /** How often a promise or money was changed: what is written in pieces must be of one moment. */
+  let changes = 0;
 
   for (const config of options.buckets) {
     const tokens = chains.get(config.chainId) ?? new Map<string, Bucket>();
@@ -161,6 +163,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function insert(request: HoldRequest, facts: Facts, out: Bucket, into: Bucket, way = wayFor(request, out, into), tally?: Tally): Entry {
+    changes += 1;
     const known = groups.get(request.group);
     const clock = clockOf(request.clockChainId ?? request.input.chainId);
     const entry: Entry = { request, facts, tally, way, out, in: into, clock, group: null, booked: false, forgetAt: 0 };
@@ -193,6 +196,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   /** After any change of facts: the books, and when the entry can be forgotten. */
   function settle(entry: Entry): void {
+    changes += 1;
     rebookOf(entry);
     if (!isDone(entry.facts)) {
       entry.forgetAt = 0;
@@ -204,6 +208,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   /** What it moved stays moved; its siblings can no longer execute, and without it nobody would know. */
   function forget(entry: Entry): void {
+    changes += 1;
     const { group, facts, request } = entry;
     entries.delete(request.quoteId);
     if (group === null) {
@@ -354,6 +359,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (event.amount < 0n) throw new InvariantError('An amount is never negative.', { facts: { type: event.type, amount: event.amount } });
     const bucket = bucketOf(event.chainId, event.token);
     if (bucket === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
+    changes += 1;
     return moneyBook.apply(event, bucket);
   }
 
@@ -396,23 +402,38 @@ export function createLedger(options: LedgerOptions): Ledger {
     return { owned, committed, quoted, total: owned + committed + quoted };
   }
 
-  function load(saved: Saved): void {
-    for (const [chainId, now] of saved.clocks) clockOf(chainId).now = now;
+  function* load({ books, promises }: SnapshotPieces): Generator<void> {
+    if (changes > 0) throw new InvariantError('Only an empty ledger can become another one.');
+    const saved = readBooks(books);
+    // What lapsed while it was written is ended at the first look.
+    for (const [chainId, now] of saved.clocks) Object.assign(clockOf(chainId), { now, backlog: true });
     for (const { chainId, token, base, drift } of saved.buckets) {
       const bucket = bucketOf(chainId, token) ?? missing({ chainId, token });
       bucket.base = base;
       bucket.drift = drift;
     }
     moneyBook.load(saved, (place) => bucketOf(place.chainId, place.token) ?? missing(place));
-    for (const { request, facts, forgetAt } of saved.promises) {
-      const out = bucketOf(request.chainId, request.token) ?? missing(request);
-      const entry = insert(request, facts, out, bucketOf(request.input.chainId, request.input.token) ?? missing(request.input));
-      entry.forgetAt = forgetAt;
-      if (forgetAt !== 0) entry.clock.lapses.schedule(forgetAt, entry);
+    for (const piece of promises) {
+      for (const { request, facts, forgetAt } of piece.map(readPromise)) {
+        const out = bucketOf(request.chainId, request.token) ?? missing(request);
+        const entry = insert(request, facts, out, bucketOf(request.input.chainId, request.input.token) ?? missing(request.input));
+        entry.forgetAt = forgetAt;
+        if (forgetAt !== 0) entry.clock.lapses.schedule(forgetAt, entry);
+      }
+      yield;
     }
   }
 
-  const ledger: Ledger & { [LOAD]: (saved: Saved) => void } = {
+  function* promisesOf(then: number): Generator<PromiseAtRest[]> {
+    for (const piece of writePieces([...entries.values()])) {
+      if (changes !== then) throw new InvariantError('The ledger changed while it was written: what is written is of no one moment.');
+      yield piece;
+    }
+  }
+
+  const pieces = (): SnapshotPieces => ({ books: writeBooks({ clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]), buckets: everyBucket(), ...moneyBook.saved() }), promises: promisesOf(changes) });
+
+  return {
     hold,
     wouldRefuse,
     apply,
@@ -461,36 +482,14 @@ export function createLedger(options: LedgerOptions): Ledger {
     setBuffer: (chainId, token, buffer) => void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
     snapshot() {
       for (const { chainId, now, backlog } of clocks.values()) for (let more = backlog; more; more = clockOf(chainId).backlog) advance(chainId, now);
-      return writeSnapshot({
-        clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]),
-        buckets: everyBucket(),
-        ...moneyBook.saved(),
-        promises: [...entries.values()],
-      });
+      return whole(pieces());
     },
-    [LOAD]: load,
+    pieces,
+    load,
   };
-  return ledger;
 }
-
-/** How `restoreLedger` reaches in; not part of the ledger that others see. */
-const LOAD = Symbol('load');
 
 type QuoteEvent = Extract<LedgerEvent, { quoteId: string } | { request: HoldRequest }>;
-
-/** A ledger as it was when the snapshot was taken. Throws `InvariantError` when the configuration lost a bucket it needs. */
-export function restoreLedger(options: LedgerOptions, snapshot: LedgerSnapshot): Ledger {
-  const ledger = createLedger(options) as Ledger & { [LOAD]: (saved: Saved) => void };
-  ledger[LOAD](readSnapshot(snapshot));
-  return ledger;
-}
-
-/** A ledger rebuilt from everything that ever happened to it. */
-export function replay(options: LedgerOptions, events: Iterable<LedgerEvent>): Ledger {
-  const ledger = createLedger(options);
-  for (const event of events) ledger.apply(event);
-  return ledger;
-}
 
 function missing({ chainId, token }: Pick<Money, 'chainId' | 'token'>): never {
   throw new InvariantError('The ledger has no such bucket; every token it ever held must stay configured.', { facts: { chainId, token } });

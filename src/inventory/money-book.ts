@@ -2,14 +2,14 @@
 
 import type { Bucket } from './bucket.ts';
 import type { LedgerEvent, Money } from './event.ts';
-import type { Saved } from './snapshot.ts';
+import type { SavedBooks } from './snapshot.ts';
 import { type Applied, DUPLICATE } from './views.ts';
 
 export interface MoneyBook {
   apply(event: Extract<LedgerEvent, { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }>, bucket: Bucket): Applied;
-  saved(): Pick<Saved, 'deposits' | 'withdrawals'>;
+  saved(): Pick<SavedBooks, 'deposits' | 'withdrawals'>;
   /** `bucketOf` throws for a place that is not configured. */
-  load(saved: Pick<Saved, 'deposits' | 'withdrawals'>, bucketOf: (place: Pick<Money, 'chainId' | 'token'>) => Bucket): void;
+  load(saved: Pick<SavedBooks, 'deposits' | 'withdrawals'>, bucketOf: (place: Pick<Money, 'chainId' | 'token'>) => Bucket): void;
 }
 
 const DONE: Applied = { applied: true, stage: null };

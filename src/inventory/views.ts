@@ -8,7 +8,7 @@ import type { HoldRequest, LedgerEvent } from './event.ts';
 import type { CounterVisitor } from './counters.ts';
 import type { Limits, Nearest } from './limits.ts';
 import type { Stage } from './promise.ts';
-import type { LedgerSnapshot } from './snapshot.ts';
+import type { LedgerSnapshot, SnapshotPieces } from './snapshot.ts';
 
 /** One token on one chain that we may hold, pay or receive. */
 export interface BucketConfig {
@@ -120,5 +120,10 @@ export interface Ledger {
   visitCounters(visitor: CounterVisitor): void;
   /** What of a token is never quoted; live promises stay as they are. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
+  /** What a clean stop keeps, sorted; what has lapsed is ended first. */
   snapshot(): LedgerSnapshot;
+  /** The same for a loop that has others to serve. Throws `InvariantError` between two pieces when a promise or money changed since the call. */
+  pieces(): SnapshotPieces;
+  /** Makes an empty ledger the one that was written, a piece for each step. Throws `InvariantError` when this one is not empty, or lacks a bucket. */
+  load(pieces: SnapshotPieces): Generator<void>;
 }

@@ -525,7 +525,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         await calibrator.flush();
         await accounts.stop();
         if (ledger.live > MOST_HOLDS_WRITTEN) return log.warn({ live: ledger.live }, 'LP is down with more live quotes than are worth writing: the next start waits them out');
-        const ours = await store.stop({ ledger: ledger.snapshot(), cursors: [...followers.values()].map((follower) => follower.cursor()) });
+        const ours = await store.stop({ ledger: ledger.pieces(), cursors: [...followers.values()].map((follower) => follower.cursor()) });
         log.info({ clean: ours }, 'LP is down');
       },
     };

@@ -8,7 +8,7 @@ import type { Bytes32, Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Lease } from '../inventory/lease.ts';
-import type { LedgerSnapshot } from '../inventory/snapshot.ts';
+import type { SnapshotPieces } from '../inventory/snapshot.ts';
 
 /** `committed` and `filled` are open; the others are final. */
 export type AwardStage = 'committed' | 'filled' | 'finalised' | 'failed';
@@ -39,7 +39,7 @@ export interface ChainCursor {
 
 /** Written last by a process that has stopped signing. */
 export interface CleanStop {
-  ledger: LedgerSnapshot;
+  ledger: SnapshotPieces;
   cursors: readonly ChainCursor[];
 }
 

@@ -127,7 +127,7 @@ test('an LP that comes back from an old backup signs nothing until whatever it m
   await store.open();
   await store.writeLease(chainId, { signedUpTo: now + 20, clean: false });
   // A clean stop: without the backup's age it would sign at once.
-  await store.stop({ ledger: { version: 1, clocks: [], buckets: [], deposits: [], withdrawals: [], promises: [] }, cursors: [] });
+  await store.stop({ ledger: { books: { version: 1, clocks: [], buckets: [], deposits: [], withdrawals: [] }, promises: [] }, cursors: [] });
   const lpFile = join(folder, 'lp.backup');
   await backUp(db, lpFile, Date.now());
   // It went on and promised something for much later; then its database was lost.

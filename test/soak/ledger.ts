@@ -4,7 +4,8 @@
  */
 
 import type { HoldRequest, LedgerEvent } from '../../src/inventory/event.ts';
-import { type BucketConfig, createLedger, type Ledger, type LedgerOptions, restoreLedger } from '../../src/inventory/ledger.ts';
+import { type BucketConfig, createLedger, type Ledger, type LedgerOptions } from '../../src/inventory/ledger.ts';
+import { restoreLedger } from '../../src/inventory/restore.ts';
 import type { Cap, Limits } from '../../src/inventory/limits.ts';
 import type { LedgerSnapshot } from '../../src/inventory/snapshot.ts';
 import { createWorld, keyOf, seededRandom, type Signed } from './world.ts';

@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
-import { createLedger, restoreLedger } from '../../inventory/ledger.ts';
+import { createLedger } from '../../inventory/ledger.ts';
+import { restoreLedger } from '../../inventory/restore.ts';
+import { whole } from '../../inventory/snapshot.ts';
 import type { LpAward, LpStore } from '../../ports/lp-store.ts';
 import { createLpStore } from './lp-store.ts';
 import { LP_MIGRATIONS } from './migrations/lp.ts';
@@ -56,7 +58,7 @@ test('a second process takes over, and the first can write nothing more', async 
   expect((await second.open()).leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
   expect(await first.writeLease(1, { signedUpTo: 200, clean: false })).toBe(false);
   expect(await first.putAward(award())).toBe(false);
-  expect(await first.stop({ ledger: createLedger({ buckets: [], graceSeconds: () => 1, limits: {} }).snapshot(), cursors: [] })).toBe(false);
+  expect(await first.stop({ ledger: createLedger({ buckets: [], graceSeconds: () => 1, limits: {} }).pieces(), cursors: [] })).toBe(false);
   expect((await second.open()).leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
 });
 
@@ -66,10 +68,10 @@ test('a clean stop is handed out once; a crash after that is a crash', async () 
   await store.writeLease(1, { signedUpTo: 100, clean: false });
   const ledger = createLedger({ buckets: [{ chainId: 1, token: `0x${'d'.repeat(40)}`, asset: 'X', decimals: 6 }], graceSeconds: () => 1, limits: {} });
   ledger.apply({ type: 'deposited', id: 'start', chainId: 1, token: `0x${'d'.repeat(40)}`, amount: 5n });
-  const clean = { ledger: ledger.snapshot(), cursors: [{ chainId: 1, block: 2n ** 60n, hash: word('4') }] };
-  expect(await store.stop(clean)).toBe(true);
+  const cursors = [{ chainId: 1, block: 2n ** 60n, hash: word('4') }];
+  expect(await store.stop({ ledger: ledger.pieces(), cursors })).toBe(true);
   const opening = await store.open();
-  expect(opening.clean).toEqual(clean);
+  expect(opening.clean).toEqual({ ledger: { books: ledger.pieces().books, promises: [] }, cursors });
   expect(opening.leases.get(1)).toEqual({ signedUpTo: 100, clean: true });
   const again = await store.open();
   expect(again.clean).toBeNull();
@@ -87,9 +89,11 @@ test('a crowd of holds comes back from a clean stop', async () => {
     const quoteId = `0x${n.toString(16).padStart(64, '0')}`;
     ledger.hold({ quoteId, chainId: 1, token, amount: 10n ** 6n, input: { chainId: 1, token, amount: 1n }, group: `1:0x${'e'.repeat(40)}:${(10n ** 76n + BigInt(n)).toString()}`, lapsesAt: 2_000 + (n % 60), taker: `0x${'e'.repeat(40)}`, pair: 'X-Y', side: 'buy', notional: 10n ** 9n }, 1_000);
   }
-  expect(await store.stop({ ledger: ledger.snapshot(), cursors: [] })).toBe(true);
+  expect(await store.stop({ ledger: ledger.pieces(), cursors: [] })).toBe(true);
   const { clean } = await store.open();
-  const again = restoreLedger(options, clean?.ledger ?? expect.fail());
+  const kept = whole(clean?.ledger ?? expect.fail());
+  expect(kept).toEqual(ledger.snapshot());
+  const again = restoreLedger(options, kept);
   expect([again.live, again.bucket(1, token)?.held]).toEqual([10_000, 10n ** 10n]);
 });
 

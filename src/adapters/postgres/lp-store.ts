@@ -5,7 +5,7 @@ import type { SignedCommitment } from '../../domain/commitment.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { OrderMessage } from '../../domain/order.ts';
-import type { LedgerSnapshot } from '../../inventory/snapshot.ts';
+import type { BooksAtRest, PromiseAtRest } from '../../inventory/snapshot.ts';
 import type { AwardStage, CleanStop, LpAward, LpStore, Opening } from '../../ports/lp-store.ts';
 import { orderFromMessage, orderToMessage } from '../../protocol/wire.ts';
 import { bytes, toHex } from './order-rows.ts';
@@ -102,8 +102,9 @@ export function createLpStore(db: Database): LpStore {
     async open(): Promise<Opening> {
       return db.transaction(async (session) => {
         await session.query('insert into lp_owner (epoch) values (0) on conflict do nothing');
-        const [owner] = await session.query<{ epoch: number; clean: StoredStop | null }>('select epoch, clean from lp_owner for update');
+        const [owner] = await session.query<{ epoch: number; stopped: boolean }>('select epoch, clean is not null as stopped from lp_owner for update');
         const taken = (owner?.epoch ?? 0) + 1;
+        const clean = owner?.stopped === true ? await readClean(session) : null;
         await session.query('update lp_owner set epoch = $1, clean = null', [taken]);
         // What replicas may have signed counts as signed by an owner that crashed: their promises are in no ledger here.
         await session.query(`insert into lp_lease (chain_id, signed_up_to, clean) select chain_id, max(signed_up_to), false from lp_replica_lease group by chain_id
@@ -118,7 +119,7 @@ export function createLpStore(db: Database): LpStore {
         return {
           epoch: taken,
           leases: new Map(leases.map((row) => [row.chain_id, { signedUpTo: row.signed_up_to, clean: row.clean }])),
-          clean: owner?.clean ? fromStored(owner.clean) : null,
+          clean,
           awards: awards.map(toAward),
           risk: new Map(risk.map(({ name, value }) => [name, value])),
           curves: curves?.curves ?? null,
@@ -174,8 +175,7 @@ export function createLpStore(db: Database): LpStore {
         return true;
       }
       return owned(async (session) => {
-        const stored: StoredStop = { ledger, cursors: cursors.map((cursor) => ({ ...cursor, block: cursor.block.toString() })) };
-        await session.query('update lp_owner set clean = $1', [JSON.stringify(stored)]);
+        await writeClean(session, { ledger, cursors });
         await session.query('update lp_lease set clean = true');
       });
     },
@@ -204,12 +204,39 @@ const awardValues = (award: LpAward): unknown[] => [
   award.updatedAtMs,
 ];
 
-interface StoredStop {
-  ledger: LedgerSnapshot;
-  cursors: { chainId: number; block: string; hash: Hex }[];
+/** Promises of one fetch. */
+const FETCHED = 200;
+
+/** One JSON text in the end, as every version of the program reads it; the database puts it together of what we can write without standing still. */
+async function writeClean(session: Queryable, { ledger: { books, promises }, cursors }: CleanStop): Promise<void> {
+  let piece = 0;
+  for (const some of promises) await session.query({ name: 'lp-clean-piece', text: 'insert into lp_clean_piece (piece, promises) values ($1, $2)' }, [piece++, JSON.stringify(some).slice(1, -1)]);
+  const text = JSON.stringify({ cursors: cursors.map((cursor) => ({ ...cursor, block: cursor.block.toString() })), ledger: { ...books, promises: [] } });
+  await session.query("update lp_owner set clean = ($1::text || (select coalesce(string_agg(promises, ',' order by piece), '') from lp_clean_piece) || $2::text)::json", [text.slice(0, -ENDING.length), ENDING]);
+  await session.query('truncate lp_clean_piece');
 }
 
-const fromStored = ({ ledger, cursors }: StoredStop): CleanStop => ({ ledger, cursors: cursors.map((cursor) => ({ ...cursor, block: BigInt(cursor.block) })) });
+/** Of a text whose last list is still empty. */
+const ENDING = ']}}';
+
+async function readClean(session: Queryable): Promise<CleanStop> {
+  // Every path into so long a text reads all of it again.
+  const [stored] = await session.query<Row & BooksAtRest & { cursors: { chainId: number; block: string; hash: Hex }[] }>(
+    `select cursors, books.* from lp_owner, json_to_record(clean) as stop (cursors json, ledger json),
+      json_to_record(ledger) as books (version integer, clocks json, buckets json, deposits json, withdrawals json)`,
+  );
+  if (stored === undefined) throw new InvariantError('The clean stop is gone from a row that was locked.');
+  const promises: PromiseAtRest[][] = [];
+  await session.query(`declare lp_clean no scroll cursor for select json_array_elements(clean #> '{ledger,promises}') as promise from lp_owner`);
+  for (;;) {
+    const some = await session.query<{ promise: PromiseAtRest }>(`fetch ${FETCHED} from lp_clean`);
+    if (some.length === 0) break;
+    promises.push(some.map(({ promise }) => promise));
+  }
+  await session.query('close lp_clean');
+  const { cursors, ...books } = stored;
+  return { ledger: { books, promises }, cursors: cursors.map((cursor) => ({ ...cursor, block: BigInt(cursor.block) })) };
+}
 
 interface AwardRow extends Row {
   order_id: Buffer;

@@ -25,8 +25,8 @@ export const LP_REPLICAS: readonly Fault[] = [
       {
         what: 'A clean stop writes every hold',
         file: 'src/adapters/postgres/lp-store.ts',
-        from: `clean: owner?.clean ? fromStored(owner.clean) : null,`,
-        to: `clean: null,`,
+        from: `const clean = owner?.stopped === true ? await readClean(session) : null;`,
+        to: `const clean = null;`,
       },
       {
         what: 'What is promised counts as gone, for the price and for the next promise',

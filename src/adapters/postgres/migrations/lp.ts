@@ -180,4 +180,15 @@ export const LP_MIGRATIONS: readonly Migration[] = [
     `,
   },
   ...LP_REPLICA_MIGRATIONS,
+  {
+    id: 'lp-9-clean-in-pieces',
+    sql: `
+      -- Promises on their way into lp_owner.clean, within the transaction of a stop only: no message is so large that a loop stands still for it.
+      create unlogged table lp_clean_piece (
+        piece integer primary key,
+        promises text not null
+      );
+      alter table lp_clean_piece alter column promises set storage external;
+    `,
+  },
 ];
