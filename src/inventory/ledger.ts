@@ -41,6 +41,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   const entries = createTextTable<string, Entry>();
   /** By nonce: one quote, or all of them. */
   const groups = createTextTable<string, Entry | Group>();
+  /** What binds, of all that is live: accepted or filled, and not at depth. */
+  const bound = new Set<Entry>();
   const counters = createCounters();
   const assets = new Map<string, { promised: Promised; places: Bucket[] }>();
   const moneyBook = createMoneyBook();
@@ -158,7 +160,12 @@ export function createLedger(options: LedgerOptions): Ledger {
     takeOff(group);
     weigh(group, counters.of);
     add(group);
-    for (const member of group.members) if (group.live === 0 || standingOf(member.facts) !== Standing.held) dropTally(member);
+    for (const member of group.members) {
+      const standing = standingOf(member.facts);
+      if (group.live === 0 || standing !== Standing.held) dropTally(member);
+      if (standing === Standing.committed || standing === Standing.filled) bound.add(member);
+      else bound.delete(member);
+    }
     if (group.members.length === 0) groups.delete(group.id);
   }
 
@@ -215,6 +222,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       groups.delete(request.group);
       return;
     }
+    bound.delete(entry);
     group.members = group.members.filter((member) => member !== entry);
     const received = receivedBy(facts);
     if (standingOf(facts) === Standing.spent) {
@@ -424,9 +432,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
   }
 
-  function* promisesOf(then: number): Generator<PromiseAtRest[]> {
+  function* promisesOf(since: number): Generator<PromiseAtRest[]> {
     for (const piece of writePieces([...entries.values()])) {
-      if (changes !== then) throw new InvariantError('The ledger changed while it was written: what is written is of no one moment.');
+      if (changes !== since) throw new InvariantError('The ledger changed while it was written: what is written is of no one moment.');
       yield piece;
     }
   }
@@ -455,14 +463,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     undone: (quoteId, id) => entries.get(quoteId)?.facts.undone.includes(id) ?? false,
     shallow: (chainId) =>
-      [...entries.values()].flatMap(({ request: { quoteId }, out, facts }) =>
+      [...bound].flatMap(({ request: { quoteId }, out, facts }) =>
         out.chainId === chainId && standingOf(facts) === Standing.filled ? facts.fills.filter((id) => !facts.undone.includes(id)).map((id) => ({ quoteId, id })) : [],
       ),
-    binding: () =>
-      [...entries.values()].flatMap(({ request, facts }) => {
-        const standing = standingOf(facts);
-        return standing === Standing.committed || standing === Standing.filled ? [request] : [];
-      }),
+    binding: () => [...bound].map(({ request }) => request),
     nearest(quoteId) {
       const entry = entries.get(quoteId);
       if (entry === undefined) return undefined;
@@ -481,7 +485,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     visitCounters: counters.visit,
     setBuffer: (chainId, token, buffer) => void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
     snapshot() {
-      for (const { chainId, now, backlog } of clocks.values()) for (let more = backlog; more; more = clockOf(chainId).backlog) advance(chainId, now);
+      for (const clock of clocks.values()) while (clock.backlog) advance(clock.chainId, clock.now);
       return whole(pieces());
     },
     pieces,
