@@ -15,6 +15,8 @@ const LIBRARY = { name: 'libsecp256k1', package: '^libsecp256k1-[1-9].*', known:
 const SERVICES = [...Object.entries({ 'redis-server': 'redis-server', faketime: 'faketime', promtool: 'prometheus', chromium: 'chromium' }).map(([name, deb]) => ({ name, package: deb, there: () => onPath(name) })), LIBRARY];
 /** As in src/apps/lp/node-options.ts, which says why. */
 const LP_NODE_OPTIONS = ['--max-semi-space-size=4', '--v8-pool-size=1'];
+/** Run what an LP runs in their own process, so as an LP is run. */
+const LP_BENCHES = new Set(['pricing', 'ledger']);
 
 const commands = {
   demo: (args) => (install(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
@@ -27,7 +29,7 @@ const commands = {
     fastestLibrary();
     // What is measured is what ships: compiled, without what a development loader adds to every function.
     const built = run(bin('tsc'), ['-p', 'tsconfig.bench.json']);
-    return built.then((status) => (status === 0 ? run(process.execPath, ['--enable-source-maps', `dist/bench/bench/${name}.js`, ...args]) : status));
+    return built.then((status) => (status === 0 ? run(process.execPath, ['--enable-source-maps', ...(LP_BENCHES.has(name) ? LP_NODE_OPTIONS : []), `dist/bench/bench/${name}.js`, ...args]) : status));
   },
   docs: () => documents(),
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
