@@ -25,6 +25,42 @@ describe('metrics', () => {
     const text = await metrics.text();
     expect(text).toContain('firmquote_lp_overdue{corridor="arc-base"} 1');
     expect(text).not.toContain('base-arc');
+    corridors = ['base-arc'];
+    expect(await metrics.text()).toContain('firmquote_lp_overdue{corridor="base-arc"} 1');
+  });
+
+  test('a gauge without labels shows what is said this time, or nothing', async () => {
+    const metrics = createMetrics();
+    let known: number | undefined = 4;
+    metrics.gauge('firmquote_process_fds', 'x', [], (gauge) => known !== undefined && gauge.set(known));
+    const lines = async () => (await metrics.text()).split('\n').filter((line) => line.startsWith('firmquote_process_fds'));
+    expect(await lines()).toEqual(['firmquote_process_fds 4']);
+    known = undefined;
+    expect(await lines()).toEqual([]);
+    known = 5;
+    expect(await lines()).toEqual(['firmquote_process_fds 5']);
+  });
+
+  test('a long gauge is written in pieces, each line once, and others have their turn meanwhile', async () => {
+    const metrics = createMetrics();
+    let collections = 0;
+    metrics.gauge('firmquote_lp_mid', 'Mid.', ['pair'], (gauge) => {
+      collections += 1;
+      for (let n = 0; n < 1_201; n++) gauge.set(n, { pair: `A${n}-USDC` });
+      gauge.set(7, { pair: 'A3-USDC' });
+    });
+    let [turns, over] = [0, false];
+    const count = () => void (turns += 1, over || setImmediate(count));
+    setImmediate(count);
+    const [one, other] = await Promise.all([metrics.text(), metrics.text()]);
+    over = true;
+    const lines = one.split('\n').filter((line) => line.includes('firmquote_lp_mid'));
+    expect(lines).toEqual(['# HELP firmquote_lp_mid Mid.', '# TYPE firmquote_lp_mid gauge', ...Array.from({ length: 1_201 }, (_, n) => `firmquote_lp_mid{pair="A${n}-USDC"} ${n === 3 ? 7 : n}`)]);
+    expect(turns).toBeGreaterThan(4);
+    // Whoever scrapes meanwhile gets the same; afterwards it is read again.
+    expect([other === one, collections]).toEqual([true, 1]);
+    await metrics.text();
+    expect(collections).toBe(2);
   });
 
   test('a histogram shows its buckets, the sum and the count, for each of its labels', async () => {

@@ -1,10 +1,11 @@
 /** The Metrics port on prom-client, with the process's own health beside it. */
 
+import { setImmediate as turn } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { InvariantError } from '../../domain/errors.ts';
 import type { Labels, Metrics } from '../../ports/metrics.ts';
 import { collectProcess } from './process.ts';
-import { createCounts, createObservations } from './series.ts';
+import { createCollected, type Collected, createCounts, createObservations } from './series.ts';
 
 export interface Exposition {
   contentType: string;
@@ -12,6 +13,8 @@ export interface Exposition {
 }
 
 const NO_LABELS: Labels = {};
+/** What a metric's lines begin with: its help and its type. */
+const HEADER = /^# .*\n# .*/;
 const NAME = /^firmquote_[a-z0-9]+(?:_[a-z0-9]+)+$/;
 
 /** Asking twice for one name gives the same metric, so that rooms need not know of each other. */
@@ -34,6 +37,27 @@ export function createMetrics(): Metrics & Exposition {
     return known.metric as T;
   }
 
+  const collected = new Map<string, Collected>();
+
+  /** A thousand pairs are thousands of lines: others have their turn between two metrics, and within a long one. */
+  async function text(): Promise<string> {
+    const parts: string[] = [];
+    for (const { name } of registry.getMetricsAsArray()) {
+      let written = '';
+      const steps = collected.get(name)?.steps() ?? 1;
+      if (steps > 1) await turn();
+      for (let step = 0; step < steps; step++) {
+        const piece = await registry.getSingleMetricAsString(name);
+        written += step === 0 ? piece : piece.replace(HEADER, '');
+        await turn();
+      }
+      parts.push(written);
+    }
+    return `${parts.join('\n\n')}\n`;
+  }
+  /** Who scrapes while somebody does gets the same. */
+  let scrape: Promise<string> | undefined;
+
   const metrics: Metrics = {
     counter(name, help, labels = []) {
       return make(Counter, name, labels, () => {
@@ -44,21 +68,8 @@ export function createMetrics(): Metrics & Exposition {
     },
     gauge(name, help, labels = [], collect) {
       return make(Gauge, name, labels, () => {
-        const made: Gauge = new Gauge({
-          name,
-          help,
-          labelNames: [...labels],
-          registers: [registry],
-          ...(collect
-            ? {
-                collect() {
-                  // What is not said this time is gone: a series that ended must not keep its last value for ever.
-                  made.reset();
-                  collect({ set: (value, values = {}) => made.set(values, value) });
-                },
-              }
-            : {}),
-        });
+        const made = new Gauge({ name, help, labelNames: [...labels], registers: [registry] });
+        if (collect !== undefined) collected.set(name, createCollected(made, { name, help, names: labels, collect }));
         return { set: (value, values = NO_LABELS) => made.set(values, value) };
       });
     },
@@ -70,5 +81,5 @@ export function createMetrics(): Metrics & Exposition {
     },
   };
   collectProcess(metrics);
-  return { ...metrics, contentType: registry.contentType, text: () => registry.metrics() };
+  return { ...metrics, contentType: registry.contentType, text: () => (scrape ??= text().finally(() => (scrape = undefined))) };
 }
