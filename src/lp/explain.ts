@@ -349,7 +349,7 @@ export interface Explainer {
   explain(id: string): Explanation[];
 }
 
-/** The last `keep` quotes and as many declines. Nothing is indexed: asking is rare and looks through all of them. */
+/** The last `keep` quotes and as many declines. */
 export function createExplainer({ keep }: { keep: number }): Explainer {
   const quotes = createKeptQuotes(keep);
   const declines = createRing<DeclineRecord>(keep);

@@ -53,3 +53,11 @@ test('keeps as many as it was told to, and an acceptance of what is forgotten ch
   expect(first.rfqs.map(({ id }) => id)).toEqual(['r7', 'r8']);
   expect(flow.recorded(first.next as number, 2)).toMatchObject({ rfqs: [{ id: 'r9' }], next: null });
 });
+
+test('orders whose ids end alike are told apart', () => {
+  const flow = createFlow({ clock: { nowMs: () => 0 } }, { keep: 3 });
+  for (const name of ['a', 'b', 'c']) flow.listener.quoted?.(quote(name, `${name}-0123456789`));
+  flow.listener.accepted?.({ orderId: 'd-0123456789' } as unknown as OpenAward);
+  flow.listener.accepted?.({ orderId: 'b-0123456789' } as unknown as OpenAward);
+  expect(flow.recorded().rfqs.map(({ id, outcome }) => [id, outcome])).toEqual([['a', null], ['b', 'accepted'], ['c', null]]);
+});

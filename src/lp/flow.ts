@@ -6,6 +6,7 @@ import type { UnixSeconds } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MomentListener } from './moments.ts';
 import type { Route } from './route.ts';
+import { tagOf } from './tag.ts';
 
 /** One request as the simulator reads it; docs/simulator.md says what each part means. */
 export interface RecordedRfq {
@@ -56,12 +57,18 @@ interface Kept {
 }
 
 const AT_ONCE = 1_000;
+/** Firm times that one request is quoted at. */
+const MOST_ANSWERS = 5;
 
 export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }: { keep: number }): Flow {
   const byRfq = createTextTable<string, Kept>();
   // Who is forgotten next, without searching: on the way of a quote everything takes the same time however much is kept.
   const ring: Kept[] = [];
   let noted = 0;
+  /** Of each answer of late, a tag of its order id and the number of its request. */
+  const tags = new Int32Array(keep * MOST_ANSWERS);
+  const numbers = new Float64Array(keep * MOST_ANSWERS);
+  let answered = 0;
 
   /** Takes up one that was made with `number: noted`. */
   function note(kept: Kept): void {
@@ -74,11 +81,21 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
     byRfq.set(kept.rfqId, kept);
   }
 
+  function tell({ number }: Kept, { orderId }: Answer): void {
+    const place = answered % tags.length;
+    tags[place] = tagOf(orderId);
+    numbers[place] = number;
+    answered += 1;
+  }
+
   /** Most who take a quote take it soon: looked for from the newest back, and only when one is taken. */
   function takenBy(orderId: string): { kept: Kept; answer: Answer } | undefined {
-    for (let number = noted - 1, left = ring.length; left > 0; left -= 1, number -= 1) {
-      const kept = ring[number % keep] as Kept;
-      const answer = kept.answer?.orderId === orderId ? kept.answer : kept.more?.find((each) => each.orderId === orderId);
+    const tag = tagOf(orderId);
+    for (let at = answered - 1, left = Math.min(answered, tags.length); left > 0; left -= 1, at -= 1) {
+      const place = at % tags.length;
+      if (tags[place] !== tag) continue;
+      const kept = ring[(numbers[place] as number) % keep] as Kept;
+      const answer = kept.number === numbers[place] ? answersOf(kept).find((each) => each.orderId === orderId) : undefined;
       if (answer !== undefined) return { kept, answer };
     }
     return undefined;
@@ -92,11 +109,10 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
         // What the taker demanded is in the firm times already.
         const answer = { orderId, quoted: side === 'exactInput' ? priced.output : priced.input, endsAt: times.fillDeadline };
         const known = byRfq.get(rfqId);
-        if (known !== undefined) {
-          (known.more ??= []).push(answer);
-          return;
-        }
-        note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answer, more: undefined, accepted: undefined });
+        const kept = known ?? { number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answer, more: undefined, accepted: undefined };
+        tell(kept, answer);
+        if (known === undefined) note(kept);
+        else (known.more ??= []).push(answer);
       },
       declined({ rfqId, taker, side, amount, platformFeeBps, minValidUntil }, route, _, atMs) {
         // What was asked on a way that we do not serve has no symbols to play it again by.

@@ -65,3 +65,12 @@ test('several quotes of one request are all found, the newest first', () => {
   expect(quotes.find('same').map(({ orderId }) => orderId)).toEqual(records.slice(2).map(({ orderId }) => orderId).reverse());
   expect(quotes.find('nobody')).toEqual([]);
 });
+
+test('ids that end alike are told apart', () => {
+  const quotes = createKeptQuotes(4);
+  const inputs = fc.sample(arbitraryInputs, { numRuns: 200, seed: 1 }).find((each) => recordOf(0, each) !== undefined);
+  const record = recordOf(1, inputs ?? expect.fail()) ?? expect.fail();
+  for (const name of ['a', 'b']) quotes.add({ ...record, orderId: `0x${name}0123456789`, quoteId: `0x${name}q0123456789`, rfqId: `${name}r0123456789` });
+  for (const id of ['0xb0123456789', '0xbq0123456789', 'br0123456789']) expect(quotes.find(id).map(({ rfqId }) => rfqId)).toEqual(['br0123456789']);
+  expect(quotes.find('0xc0123456789')).toEqual([]);
+});

@@ -9,10 +9,11 @@ import { InvariantError } from '../domain/errors.ts';
 import { price, type PriceInputs } from '../pricing/price.ts';
 import type { Evidence } from './book.ts';
 import type { QuoteRecord } from './moments.ts';
+import { tagOf } from './tag.ts';
 
 export interface KeptQuotes {
   add(record: QuoteRecord): void;
-  /** By order id, quote id or rfq id, newest first; copies, equal to what was added. Looks through all of them. */
+  /** By order id, quote id or rfq id, newest first; copies, equal to what was added. Looks at a tag of each, for it is asked whenever a quote is taken. */
   find(id: string): QuoteRecord[];
 }
 
@@ -27,6 +28,8 @@ const present = (value: number | undefined): number => value ?? Number.NaN;
 export function createKeptQuotes(keep: number): KeptQuotes {
   const numbers = new Float64Array(keep * NUMBERS);
   const references: unknown[] = Array.from({ length: keep * REFERENCES }, () => undefined);
+  /** Of order, quote and rfq id. */
+  const tags = new Int32Array(keep * IDS);
   let next = 0;
   let kept = 0;
 
@@ -89,6 +92,9 @@ export function createKeptQuotes(keep: number): KeptQuotes {
       references[r++] = evidence?.origin;
       references[r++] = evidence?.dest;
       numbers[n++] = present(evidence?.atMs);
+      tags[next * IDS] = tagOf(orderId);
+      tags[next * IDS + 1] = quoteId === orderId ? (tags[next * IDS] as number) : tagOf(quoteId);
+      tags[next * IDS + 2] = tagOf(rfqId);
       references[r++] = orderId;
       references[r++] = quoteId;
       references[r++] = rfqId;
@@ -109,8 +115,11 @@ export function createKeptQuotes(keep: number): KeptQuotes {
     },
     find(id) {
       const found: QuoteRecord[] = [];
+      const tag = tagOf(id);
       for (let row = next - 1, left = kept; left > 0; left -= 1, row -= 1) {
         if (row < 0) row = keep - 1;
+        const tagged = row * IDS;
+        if (tags[tagged] !== tag && tags[tagged + 1] !== tag && tags[tagged + 2] !== tag) continue;
         const ids = row * REFERENCES + FIRST_ID;
         if (references[ids] === id || references[ids + 1] === id || references[ids + 2] === id) found.push(read(row));
       }
@@ -121,6 +130,7 @@ export function createKeptQuotes(keep: number): KeptQuotes {
 
 /** Where the order id lies in a row of references; quote id and rfq id follow. */
 const FIRST_ID = 18;
+const IDS = 3;
 
 /** Nothing that a price is made of can be forgotten: every part has to be named. */
 type Named<T> = { [K in keyof T]-?: T[K] | undefined };
