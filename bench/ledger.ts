@@ -8,7 +8,8 @@ import type { HoldRequest } from '../src/inventory/event.ts';
 import { createLpStore } from '../src/adapters/postgres/lp-store.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
 import { createLedger, type Ledger, type LedgerOptions } from '../src/inventory/ledger.ts';
-import { restored } from '../src/lp/restore.ts';
+import { restoring } from '../src/inventory/restore.ts';
+import { inTurns } from '../src/lp/turns.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { machineStallMs } from './stall.ts';
 
@@ -116,7 +117,7 @@ async function stopAndStart(size: number): Promise<{ holds: number; megabytes: n
     const [{ bytes } = { bytes: 0 }] = await db.query<{ bytes: number }>('select octet_length(clean::text) as bytes from lp_owner');
     const start = await turns(async () => {
       const { clean } = await store.open();
-      const again = clean && (await restored(options, clean.ledger));
+      const again = clean && (await inTurns(restoring(options, clean.ledger)));
       if (again?.live !== size) throw new Error('not restored');
     });
     return { holds: size, megabytes: round(bytes / 1e6), stop, start, machineMs: round(await machineStallMs(2)) };

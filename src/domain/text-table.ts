@@ -9,7 +9,7 @@ export interface TextTable<K extends string, V> {
   has(key: K): boolean;
   set(key: K, value: V): void;
   delete(key: K): boolean;
-  /** In no order that means anything, the same for the same history. While they are walked through nothing may be added. */
+  /** In no order that means anything, the same for the same history. While they are walked through others may come, which are seen or not, and go. */
   values(): IterableIterator<V>;
   readonly size: number;
 }

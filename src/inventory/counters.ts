@@ -23,6 +23,8 @@ interface Taker extends Outstanding {
 }
 
 const FEW = 8;
+/** Takers that a visitor sees in well under a millisecond. */
+const AT_A_STEP = 500;
 
 /** What quotes on one side of a pair share, whoever asks. */
 export interface Way {
@@ -49,8 +51,8 @@ export interface Counters {
   takeOff(tally: Tally, way: Way, amounts: Amounts): void;
   /** A taker with nothing that counts is forgotten, and another look makes new counters: so whoever stops counting holds on to none. */
   drop(tally: Tally): void;
-  /** Shows those that anything counts against now. */
-  visit(visitor: CounterVisitor): void;
+  /** Shows those that anything counts against now, some takers at a step: between two steps they may change, come and go, and one that went and came again may be shown twice. */
+  visit(visitor: CounterVisitor): Generator<void>;
 }
 
 const nothing = (): Outstanding => ({ count: 0, notional: 0n, gapLoss: 0n });
@@ -119,11 +121,13 @@ export function createCounters(): Counters {
     drop({ taker }) {
       if (taker.count === 0 && takers.get(taker.name) === taker) takers.delete(taker.name);
     },
-    visit(visitor) {
+    *visit(visitor) {
       if (total.count > 0) visitor('total', total, '', '');
+      let seen = 0;
       for (const taker of takers.values()) {
         if (taker.count > 0) visitor('perTaker', taker, taker.name, '');
         for (const tally of taker.tallies) if (tally.count > 0) visitor('perTakerPair', tally, taker.name, tally.pair);
+        if (++seen % AT_A_STEP === 0) yield;
       }
       for (const [pair, counter] of pairs) if (counter.count > 0) visitor('perPair', counter, pair, '');
       for (const [side, counter] of sides) if (counter.count > 0) visitor('perPairSide', counter, side, '');

@@ -5,6 +5,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../domain/steps.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import { covers, type Lease, renew, resume, stopped } from './lease.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger.ts';
@@ -487,9 +488,9 @@ describe('invariants', () => {
       for (const side of ['buy', 'sell']) within(`perPairSide WETH/USDC ${side}`, 100, 1_500n);
       // Each with what counts against it, to the unit, and nothing else: whoever came back meanwhile counts once.
       const shown: [string, number, bigint][] = [];
-      world.ledger.visitCounters((scope, { count, notional }, ...of) => {
+      atOnce(world.ledger.visitCounters((scope, { count, notional }, ...of) => {
         if (scope !== 'perAssetSide') shown.push([[scope, ...of].join(' ').trim(), count, notional]);
-      });
+      }));
       const wanted = [...groups].map(([key, sums]): [string, number, bigint] => [key, sums.size, [...sums.values()].reduce((sum, each) => sum + each, 0n)]);
       expect(new Set(shown.map(String))).toEqual(new Set(wanted.map(String)));
       expect(shown.length).toBe(wanted.length);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../domain/steps.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import { createLedger, type LedgerOptions } from './ledger.ts';
 import { replay, restoreLedger, restoring } from './restore.ts';
@@ -49,9 +50,9 @@ test('a quote that counts again, after its taker had nothing that counted, count
   const ledger = funded({ limits: { perTaker: { count: 2 } } });
   const ofAlice = () => {
     const found: object[] = [];
-    ledger.visitCounters((scope, { count, notional }, of) => {
+    atOnce(ledger.visitCounters((scope, { count, notional }, of) => {
       if (scope === 'perTaker') found.push({ of, count, notional });
-    });
+    }));
     return found;
   };
   ledger.hold(request('a', 100n, { group: 'one nonce' }), 1_000);

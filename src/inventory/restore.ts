@@ -1,5 +1,6 @@
 /** Ledgers that begin where another one was: from what a clean stop wrote, or from everything that ever happened. */
 
+import { atOnce } from '../domain/steps.ts';
 import type { LedgerEvent } from './event.ts';
 import { createLedger } from './ledger.ts';
 import { inPieces, type LedgerSnapshot, type SnapshotPieces } from './snapshot.ts';
@@ -14,11 +15,7 @@ export function* restoring(options: LedgerOptions, pieces: SnapshotPieces): Gene
 
 /** The same in one step. */
 export function restoreLedger(options: LedgerOptions, snapshot: LedgerSnapshot): Ledger {
-  const steps = restoring(options, inPieces(snapshot));
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
+  return atOnce(restoring(options, inPieces(snapshot)));
 }
 
 /** A ledger rebuilt from everything that ever happened to it. */

@@ -116,8 +116,8 @@ export interface Ledger {
   /** Live quotes: held, not yet accepted or ended. */
   readonly live: number;
   setLimits(limits: Limits): void;
-  /** Shows what counts against each limit that anything counts against now; of takers there may be very many. */
-  visitCounters(visitor: CounterVisitor): void;
+  /** Shows what counts against each limit that anything counts against now, a few takers at a step: there may be very many. */
+  visitCounters(visitor: CounterVisitor): Generator<void>;
   /** What of a token is never quoted; live promises stay as they are. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
   /** What a clean stop keeps, sorted; what has lapsed is ended first. */

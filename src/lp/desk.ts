@@ -7,7 +7,7 @@ import type { Chain } from '../domain/chain.ts';
 import { type BookDeps, type Book, createBook } from './book.ts';
 import type { LpConfig } from './config.ts';
 import { createQuoter, type Quoter, type QuoterDeps } from './quote.ts';
-import { createRoutes, type Routes } from './route.ts';
+import { makeRoutes, type Routes } from './route.ts';
 import { createSlicer, type Slicer } from './slice.ts';
 
 export interface Desk {
@@ -20,13 +20,13 @@ export interface Desk {
 
 export type DeskDeps = BookDeps & Omit<QuoterDeps, 'book' | 'routes' | 'bounds'> & { networks: ReadonlyMap<number, Chain> };
 
-/** Throws `RequestError` for a configuration that does not hang together. */
-export function createDesk(deps: DeskDeps, config: LpConfig): Desk {
+/** In steps: a thousand pairs on many chains have very many routes. Throws `RequestError` for a configuration that does not hang together. */
+export function* makeDesk(deps: DeskDeps, config: LpConfig): Generator<void, Desk> {
   const places = config.chains.flatMap((chain) => {
     const network = deps.networks.get(chain.chainId);
     return network === undefined ? [] : [{ config: chain, chain: network }];
   });
-  const routes = createRoutes(places, config.pairs);
+  const routes = yield* makeRoutes(places, config.pairs);
   const book = createBook(deps, config);
   const quoterDeps: QuoterDeps = { ...deps, book, routes, bounds: config.risk.fatFinger };
   return { config, routes, book, quoter: createQuoter(quoterDeps, config), slicer: createSlicer(quoterDeps) };

@@ -30,7 +30,7 @@ import type { Position } from './bands.ts';
 import type { ChainState } from './book.ts';
 import { createCalibrator, type CurveView } from './calibrate.ts';
 import type { LpConfig } from './config.ts';
-import { createDesk, type Desk, type DeskDeps } from './desk.ts';
+import { type Desk, type DeskDeps, makeDesk } from './desk.ts';
 import { createFaultLog } from './faults.ts';
 import { createFlow, type Flow } from './flow.ts';
 import { createFeedWatch } from './feed-watch.ts';
@@ -62,6 +62,7 @@ import { createSession, type Session } from './session.ts';
 import { createSharing, type SharedBucket, type Sharing } from './sharing.ts';
 import { createStandby, type Reason, type Standby } from './standby.ts';
 import { createTakers } from './takers.ts';
+import { inTurns } from './turns.ts';
 
 export interface LpNodeDeps {
   /** One per configured chain, started (its first head known or about to be). */
@@ -137,7 +138,7 @@ export interface LpNode {
   receivables(): Receivable[];
   /** What is worth moving between chains now. */
   rebalancing(): readonly Advice[];
-  limits(): { limits: LimitUse[] };
+  limits(): Promise<{ limits: LimitUse[] }>;
   /** Win-rate curves as quotes taught them, and which of them price. */
   curves(): CurveView[];
   awards(limit?: number): Promise<LpAward[]>;
@@ -155,8 +156,8 @@ export interface LpNode {
   killFileGone(): void;
   /** What risk controls do at the moment, and what we own. */
   risk(): RiskStatus;
-  /** Puts another configuration in force from the next request on, all or nothing. What was signed keeps the terms it was signed with. */
-  reload(next: LpConfig): Reloaded;
+  /** Puts another configuration in force from the next request on, all or nothing. What was signed keeps the terms it was signed with. One at a time. */
+  reload(next: LpConfig): Promise<Reloaded>;
 }
 
 const TICK_MS = 250;
@@ -197,7 +198,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     sessions: Session[];
     followers: Map<number, Follower>;
     desk(): Desk;
-    reload(next: LpConfig): void;
+    reload(next: LpConfig): Promise<void>;
     awards: ReturnType<typeof createAwards>;
     lead: Lead;
     inventory(): SharedBucket[];
@@ -315,7 +316,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       ...(deps.plugin && { plugin: deps.plugin }),
       ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments: createAfterwards(moments), commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, sharing, proving },
     };
-    let desk = createDesk(deskDeps, config);
+    let desk = await inTurns(makeDesk(deskDeps, config));
     const past = await store.listAwards(PAST_AWARDS);
     const receivables = createReceivables({ awards, ledger, moments, chains, log, time }, { ...config, account: me }, past);
     const rebalancing = createRebalancing({ bands: () => desk.book.bands, moments, chains, clock, log }, { ...config, account: me }, past);
@@ -491,9 +492,10 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       receivables: receivables.list,
       rebalancing: rebalancing.advice,
       curves: calibrator.curves,
-      reload(next) {
+      async reload(next) {
         // Nothing is touched before everything that can say no has said yes; from there on nothing waits, so no request comes in between.
-        const fresh = createDesk(deskDeps, next);
+        const fresh = await inTurns(makeDesk(deskDeps, next));
+        if (stopping) throw new RequestError('The LP is being stopped: the next start reads the new configuration.', { code: 'not_ready' });
         const freshBuckets = bucketsOf(lpChains, next);
         const before = desk;
         for (const chain of next.chains) Object.assign(states.get(chain.chainId) ?? {}, { config: chain });
@@ -563,7 +565,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     positions: () => (live === undefined ? [] : positionsOf(live.desk())),
     receivables: () => live?.receivables() ?? [],
     rebalancing: () => live?.rebalancing() ?? [],
-    limits: () => ({ limits: live === undefined ? [] : limitUse(live.desk().book.ledger, live.risk.limits()) }),
+    limits: async () => ({ limits: live === undefined ? [] : await inTurns(limitUse(live.desk().book.ledger, live.risk.limits())) }),
     curves: () => live?.curves() ?? [],
     awards: (limit = 50) => store.listAwards(limit),
     accounts() {
@@ -582,13 +584,13 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       live?.risk.kill.releaseFile();
     },
     risk: () => live?.risk.status() ?? { tripped: [], navUsd: null, loss: null, suspects: [] },
-    reload(next) {
+    async reload(next) {
       if (live === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
       const changes = changesBetween(live.desk().config, next);
       const refused = changes.filter(({ path }) => !isLive(path)).map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
       if (refused.length > 0) return { refused };
       try {
-        live.reload(next);
+        await live.reload(next);
       } catch (error) {
         if (error instanceof RequestError) return { refused: [error.message] };
         throw error;

@@ -1,5 +1,7 @@
 /** What changed between two configurations, told in an operator's words, and which of it may change while quoting goes on. */
 
+import { isDeepStrictEqual } from 'node:util';
+
 /** undefined: absent. */
 export interface Change {
   path: readonly string[];
@@ -50,6 +52,8 @@ export function isLive(path: readonly string[]): boolean {
 
 /** One change a leaf. Items of a list go by their own name (a chain by its id, a pair by its assets) so that moving one changes nothing. */
 export function changesBetween(before: unknown, after: unknown, path: readonly string[] = []): Change[] {
+  // Of a thousand pairs mostly one has changed.
+  if (isDeepStrictEqual(before, after)) return [];
   const [old, now] = [named(before), named(after)];
   if (old === undefined || now === undefined) return same(before, after) ? [] : [{ path, from: before, to: after }];
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => changesBetween(old.get(name), now.get(name), [...path, name]));

@@ -3,7 +3,6 @@
  * final blocks, with the stored awards replayed on top; what else an earlier process may have promised is waited out.
  */
 
-import { setImmediate as turn } from 'node:timers/promises';
 import { InvariantError, UpstreamError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
 import { addressToBytes32 } from '../domain/hex.ts';
@@ -11,11 +10,11 @@ import { outputHash } from '../domain/order.ts';
 import type { LedgerEvent } from '../inventory/event.ts';
 import { createLedger, type Ledger, type LedgerOptions } from '../inventory/ledger.ts';
 import { restoring } from '../inventory/restore.ts';
-import type { SnapshotPieces } from '../inventory/snapshot.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChainCursor, LpAward, LpStore, Opening } from '../ports/lp-store.ts';
 import { holdOf, ownSlice } from './order.ts';
+import { inTurns } from './turns.ts';
 
 export interface Restored {
   ledger: Ledger;
@@ -34,7 +33,7 @@ export async function restore(
 ): Promise<Restored> {
   const { clean } = opening;
   if (clean !== null && (await canonical(clean.cursors, ports))) {
-    const ledger = await restored(options, clean.ledger);
+    const ledger = await inTurns(restoring(options, clean.ledger));
     const cursors = new Map(clean.cursors.map((cursor) => [cursor.chainId, cursor]));
     // Tokens that the configuration gained since start from what the chain says.
     const known = new Set(clean.ledger.books.buckets.map(({ chainId, token }) => `${chainId}:${token}`));
@@ -47,16 +46,6 @@ export async function restore(
   }
   if (clean !== null) log.warn({}, 'a block of the clean stop is gone from its chain: starting as after a crash');
   return rebuild({ ports, store, log, nowMs }, opening.awards, options, account);
-}
-
-/** A venue may ask for our health meanwhile. */
-export async function restored(options: LedgerOptions, pieces: SnapshotPieces): Promise<Ledger> {
-  const steps = restoring(options, pieces);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    await turn();
-  }
 }
 
 async function rebuild({ ports, store, log, nowMs }: Parameters<typeof restore>[0], stored: readonly LpAward[], options: LedgerOptions, account: Address): Promise<Restored> {

@@ -6,6 +6,7 @@ import { type AssetId, assetId } from '../domain/asset.ts';
 import type { EscrowDomain } from '../domain/escrow-domain.ts';
 import { RequestError } from '../domain/errors.ts';
 import { addressToBytes32, type Address, type Bytes32 } from '../domain/hex.ts';
+import { atOnce } from '../domain/steps.ts';
 import type { PricingParams } from '../pricing/params.ts';
 import type { LpChainConfig, LpConfig, LpPairConfig } from './config.ts';
 import { pricingParams } from './params.ts';
@@ -59,17 +60,25 @@ export interface Routes {
   readonly all: readonly Route[];
 }
 
-/** Throws `RequestError` when the configuration names a token that none of the chains has. */
-export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes {
-  const all = pairs.flatMap((pair) => routesOf(chains, pair));
+/** A pair at a step. Throws `RequestError` when the configuration names a token that none of the chains has. */
+export function* makeRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']): Generator<void, Routes> {
+  const all: Route[] = [];
   const byAssets = new Map<string, Map<string, Route>>();
-  for (const route of all) byAssets.set(route.input, (byAssets.get(route.input) ?? new Map<string, Route>()).set(route.output, route));
+  for (const pair of pairs) {
+    for (const route of routesOf(chains, pair)) {
+      all.push(route);
+      byAssets.set(route.input, (byAssets.get(route.input) ?? new Map<string, Route>()).set(route.output, route));
+    }
+    yield;
+  }
   return {
     all,
     corridors: [...new Set(all.map(({ origin, dest }) => corridorOf(origin, dest)))],
     find: (input, output) => byAssets.get(input)?.get(output),
   };
 }
+
+export const createRoutes = (chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes => atOnce(makeRoutes(chains, pairs));
 
 function routesOf(chains: readonly LpChain[], pair: LpPairConfig): Route[] {
   for (const symbol of [pair.base, pair.quote]) {

@@ -4,12 +4,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
+import { atOnce } from '../../src/domain/steps.ts';
 import { parseUnits } from '../../src/domain/amount.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { orderId } from '../../src/domain/order.ts';
 import { createLedger, type Ledger } from '../../src/inventory/ledger.ts';
 import type { Limits } from '../../src/inventory/limits.ts';
-import { createDesk, type Desk } from '../../src/lp/desk.ts';
+import { makeDesk, type Desk } from '../../src/lp/desk.ts';
 import { CALM } from '../../src/lp/guard.ts';
 import { createLadders } from '../../src/lp/ladder.ts';
 import { createMarket } from '../../src/lp/market.ts';
@@ -58,7 +59,7 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
   ledger.apply({ type: 'deposited', id: 'b', chainId: id, token: chain.weth.address, amount: parseUnits(weth, 18) });
   const market = createMarket({ clock }, config);
   market.observe({ source: 'constant', symbol: 'ETHUSD', bid: mid, ask: mid, exchangeTimeMs: null, receivedMs: startMs, sequence: null });
-  const desk = createDesk(
+  const desk = atOnce(makeDesk(
     {
       clock,
       market,
@@ -80,7 +81,7 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
       gapLoss: () => 0n,
     },
     config,
-  );
+  ));
   return { desk, ledger };
 }
 

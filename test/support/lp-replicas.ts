@@ -48,7 +48,7 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
     resume: () => nodes.forEach((node) => node.resume()),
     killFileGone: () => nodes.forEach((node) => node.killFileGone()),
     risk: () => leader().risk(),
-    reload: (next) => nodes.map((node) => node.reload(next))[0] ?? { refused: [] },
+    reload: async (next) => (await Promise.all(nodes.map((node) => node.reload(next))))[0] ?? { refused: [] },
   };
 }
 

@@ -50,7 +50,7 @@ export function createReloader({ node, journal, metrics, file, env }: ReloaderDe
     const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isLive(rest));
     if (fixed.length > 0) return { applied: false, reasons: fixed.map(({ path }) => `${path.join('.')} is read only at start: restart the LP to change it.`), changes: told };
     if (changes.length === 0) return { applied: true, reasons: [], changes: [] };
-    const answer = node.reload(next.lp);
+    const answer = await node.reload(next.lp);
     if ('refused' in answer) return { applied: false, reasons: answer.refused, changes: told };
     current = next;
     return { applied: true, reasons: [], changes: told };
