@@ -43,8 +43,14 @@ export interface BenchLp {
   config: Record<string, unknown> & { quoting: object };
 }
 
-/** What the parent may ask for: figures since the last time it asked, other firm times, or the end. */
-export type BenchWord = 'usage' | 'stop' | { quoting: object };
+/** What the parent may ask for: figures since the last time it asked, how long each thing that an operator asks for takes, other firm times, or the end. */
+export type BenchWord = 'usage' | 'looks' | 'stop' | { quoting: object };
+
+/** Said when other firm times are in force. */
+export type BenchDone = 'requoted';
+
+/** Milliseconds for which the loop stood still, by what was asked. */
+export type BenchLooks = Record<string, { p50Ms: number; maxMs: number }>;
 
 export interface BenchUsage {
   userMicros: number;
@@ -89,16 +95,57 @@ process.on('message', (word: BenchWord) => {
     delay.reset();
     collections.longestMs = 0;
     process.send?.(usage);
-  } else if (word === 'stop') void lp.stop().then(() => process.exit(0));
-  else lp.requote(word.quoting);
+  } else if (word === 'looks') void looks().then((answer) => process.send?.(answer));
+  else if (word === 'stop') void lp.stop().then(() => process.exit(0));
+  else void lp.requote(word.quoting).then(() => process.send?.('requoted' satisfies BenchDone));
 });
 process.on('disconnect', () => process.exit(1));
 
 interface Running {
   live(): number;
-  requote(quoting: object): void;
+  requote(quoting: object): Promise<void>;
+  /** What an operator may ask of it at any time, by name. */
+  looks: Record<string, () => unknown>;
   stop(): Promise<void>;
 }
+
+/** After one for nothing. */
+const LOOKS = 7;
+
+async function looks(): Promise<BenchLooks> {
+  const answer: BenchLooks = {};
+  for (const [name, look] of Object.entries(lp.looks)) {
+    await look();
+    const times: number[] = [];
+    while (times.length < LOOKS) times.push(await stillFor(look));
+    times.sort((a, b) => a - b);
+    answer[name] = { p50Ms: times[LOOKS >> 1] as number, maxMs: times.at(-1) as number };
+  }
+  return answer;
+}
+
+/** The longest time between two turns of the loop while it is done, ms. */
+async function stillFor(look: () => unknown): Promise<number> {
+  let [longestMs, over] = [0, false];
+  await new Promise((done) => setImmediate(done));
+  let lastMs = performance.now();
+  const turn = () => {
+    const nowMs = performance.now();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  };
+  const watch = () => {
+    turn();
+    if (!over) setImmediate(watch);
+  };
+  setImmediate(watch);
+  await look();
+  over = true;
+  turn();
+  return longestMs;
+}
+
+const text = (body: unknown): string => JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 
 /** The link, with a clock around everything that the node does with a frame. */
 function timed(link: Link): Link {
@@ -143,7 +190,7 @@ function echo(): Running {
     },
     closed() {},
   });
-  return { live: () => 0, requote() {}, stop: () => link.stop() };
+  return { live: () => 0, requote: () => Promise.resolve(), looks: {}, stop: () => link.stop() };
 }
 
 async function node(): Promise<Running> {
@@ -173,14 +220,28 @@ async function node(): Promise<Running> {
     zLpConfig.parse(options.config),
   );
   await lpNode.start();
-  return {
+  const running: Running = {
     live: () => lpNode.status().liveQuotes,
-    requote(quoting) {
-      const answer = lpNode.reload(zLpConfig.parse({ ...options.config, quoting: { ...options.config.quoting, ...quoting } }));
+    async requote(quoting) {
+      const answer = await lpNode.reload(zLpConfig.parse({ ...options.config, quoting: { ...options.config.quoting, ...quoting } }));
       if ('refused' in answer) throw new Error(answer.refused.join('; '));
+    },
+    // Each as its door gives it out: as text.
+    looks: {
+      metrics: () => metrics.text(),
+      status: () => text(lpNode.status()),
+      inventory: () => text({ buckets: lpNode.inventory(), positions: lpNode.positions(), receivables: lpNode.receivables(), rebalancing: lpNode.rebalancing() }),
+      limits: () => text(lpNode.limits()),
+      curves: () => text(lpNode.curves()),
+      risk: () => text(lpNode.risk()),
+      explain: async () => text(await lpNode.accounts().explain('unknown')),
+      rfqs: () => text(lpNode.recorded(-1)),
+      pnl: async () => text(await lpNode.accounts().profit({ by: 'pair', sinceMs: 0, limit: 1_000 })),
+      reload: () => running.requote({}),
     },
     stop: () => lpNode.stop().then(() => db.close()).then(() => chain.close()),
   };
+  return running;
 }
 
 /** What a stock stack does for every quote: viem builds, hashes and signs the typed data. */

@@ -31,7 +31,7 @@ import { depositCall } from '../src/settlement/call.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { random32, request } from '../test/support/scripted-venue.ts';
-import type { BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
+import type { BenchDone, BenchLooks, BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
 import { machineStallMs } from './stall.ts';
 
 const IN_FLIGHT = [1, 10, 50] as const;
@@ -94,19 +94,20 @@ try {
   });
   const stock = await withLp({ signer: 'viem', pairs: onePair }, byInFlight);
   const echo = await withLp({ signer: 'echo', pairs: onePair }, (lp) => lp.drive(10, WARM_UP_SECONDS).then(() => lp.drive(10, SECONDS)));
-  const [many, manyLive] = await withLp({ signer: 'native', pairs: allPairs }, async (lp) => {
+  const [many, manyLive, looks] = await withLp({ signer: 'native', pairs: allPairs }, async (lp) => {
     await lp.drive(10, WARM_UP_SECONDS);
     const before = await lp.drive(10, SECONDS);
     await lp.requote({ validitySeconds: 240, pointsSeconds: [241, 242, 243, 244], maxValiditySeconds: 600 });
     await lp.fill(LIVE);
     await lp.requote({});
     await lp.drive(10, 1);
-    return [before, await lp.drive(10, SECONDS)] as const;
+    return [before, await lp.drive(10, SECONDS), await lp.looks()] as const;
   });
   const stallMs = await machineStallMs(STALL_SECONDS);
   show('firmquote, one quote a request', ours);
   show('the same server, signing with viem', stock);
   show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], ['the link alone', echo]]));
+  console.log(`For what an operator asks it, with ${allPairs.length} pairs and ${manyLive.live} live, the loop stands still at once for p50 (longest) ms: ${Object.entries(looks).map(([name, { p50Ms, maxMs }]) => `${name} ${p50Ms.toFixed(1)} (${maxMs.toFixed(1)})`).join(', ')}`);
   console.log(`a bare signature: ${round(signatureMicros)} µs CPU (${ecdsa.name}). Other programs on this machine make every figure worse, CPU per quote least.`);
   console.log(`A loop that does nothing but read the clock, with another beside it, stood still for up to ${stallMs.toFixed(1)} ms in ${STALL_SECONDS} seconds: a loop is late by that without having done anything.`);
   const [at10, base] = [ours.get(10) as Figures, stock.get(10) as Figures];
@@ -122,6 +123,7 @@ try {
       twoFirmTimes: two,
       pairs: { count: allPairs.length, ...many },
       pairsAndLive: { count: allPairs.length, ...manyLive },
+      looks: Object.fromEntries(Object.entries(looks).map(([name, { p50Ms, maxMs }]) => [name, { p50Ms: round(p50Ms), maxMs: round(maxMs) }])),
       byInFlight: Object.fromEntries(ours),
       baselineByInFlight: Object.fromEntries(stock),
       machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
@@ -136,6 +138,7 @@ interface Lp {
   /** Asks until so many quotes are live, or it has taken too long. */
   fill(live: number): Promise<void>;
   requote(quoting: object): Promise<void>;
+  looks(): Promise<BenchLooks>;
   signatureMicros(): number;
 }
 
@@ -198,9 +201,10 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
         await drive(socket, child, next, { inFlight: 50, until });
       },
       async requote(quoting) {
-        tell({ quoting });
+        await answerTo<BenchDone>(child, { quoting });
         last = await usage(child);
       },
+      looks: () => answerTo<BenchLooks>(child, 'looks'),
       signatureMicros: () => last.signatureMicros,
     });
   } finally {
@@ -347,9 +351,13 @@ async function depositAll(): Promise<void> {
 }
 
 function usage(child: ChildProcess): Promise<BenchUsage> {
+  return answerTo(child, 'usage');
+}
+
+function answerTo<T>(child: ChildProcess, word: BenchWord): Promise<T> {
   return new Promise((done) => {
-    child.once('message', (message) => done(message as BenchUsage));
-    child.send('usage' satisfies BenchWord);
+    child.once('message', (message) => done(message as T));
+    child.send(word);
   });
 }
 
