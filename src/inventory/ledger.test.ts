@@ -396,7 +396,10 @@ test('in pieces it is the same ledger: written, restored a step at a time, and n
   ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
   for (let at = 0; at < 501; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
   ledger.apply({ type: 'accepted', quoteId: 'q7' });
-  const promises = [...ledger.pieces().promises];
+  const pieces = ledger.pieces();
+  const promises = [...pieces.promises];
+  // A transaction that has to begin again asks for all of them again.
+  expect([...pieces.promises]).toEqual(promises);
   expect(promises.map(({ length }) => length)).toEqual([200, 200, 101]);
   const steps = restoring(options, { books: ledger.pieces().books, promises: promises.reverse() });
   const seen = [steps.next(), steps.next(), steps.next(), steps.next()];

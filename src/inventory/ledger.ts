@@ -19,7 +19,7 @@ import { createLapses } from './lapses.ts';
 import { nearestCap, type Outstanding, overCap } from './limits.ts';
 import { createMoneyBook } from './money-book.ts';
 import { type Facts, isDone, isLive, NO_FACTS, receivedBy, sameRequest, type Stage, Standing, standingOf, stageOf, withNews } from './promise.ts';
-import { type PromiseAtRest, readBooks, readPromise, type SnapshotPieces, whole, writeBooks, writePieces } from './snapshot.ts';
+import { readBooks, readPromise, type SnapshotPieces, whole, writeBooks, writePieces } from './snapshot.ts';
 import { type Applied, DUPLICATE, type Exposure, type Ledger, type LedgerOptions } from './views.ts';
 
 export type * from './views.ts';
@@ -432,14 +432,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
   }
 
-  function* promisesOf(since: number): Generator<PromiseAtRest[]> {
-    for (const piece of writePieces([...entries.values()])) {
-      if (changes !== since) throw new InvariantError('The ledger changed while it was written: what is written is of no one moment.');
-      yield piece;
-    }
+  function pieces(): SnapshotPieces {
+    const since = changes;
+    const books = writeBooks({ clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]), buckets: everyBucket(), ...moneyBook.saved() });
+    return { books, promises: { [Symbol.iterator]: () => writePieces([...entries.values()], () => changes === since) } };
   }
-
-  const pieces = (): SnapshotPieces => ({ books: writeBooks({ clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]), buckets: everyBucket(), ...moneyBook.saved() }), promises: promisesOf(changes) });
 
   return {
     hold,

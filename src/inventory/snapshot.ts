@@ -50,9 +50,10 @@ export interface LedgerSnapshot extends BooksAtRest {
   promises: PromiseAtRest[];
 }
 
-/** The same in pieces of a few milliseconds each, in any order. */
+/** The same in pieces of about a millisecond each, in any order. */
 export interface SnapshotPieces {
   books: BooksAtRest;
+  /** All of them each time it is walked through: a transaction may have to begin again. */
   promises: Iterable<readonly PromiseAtRest[]>;
 }
 
@@ -88,8 +89,12 @@ export function writePromise({ request, facts, forgetAt }: SavedPromise): Promis
   };
 }
 
-export function* writePieces(promises: readonly SavedPromise[]): Generator<PromiseAtRest[]> {
-  for (let from = 0; from < promises.length; from += PIECE) yield promises.slice(from, from + PIECE).map(writePromise);
+/** Throws `InvariantError` between two pieces when they are not `unchanged` any more. */
+export function* writePieces(promises: readonly SavedPromise[], unchanged: () => boolean): Generator<PromiseAtRest[]> {
+  for (let from = 0; from < promises.length; from += PIECE) {
+    if (!unchanged()) throw new InvariantError('The ledger changed while it was written: what is written is of no one moment.');
+    yield promises.slice(from, from + PIECE).map(writePromise);
+  }
 }
 
 export const whole = ({ books, promises }: SnapshotPieces): LedgerSnapshot => ({ ...books, promises: [...promises].flat().sort(order(({ quoteId }) => quoteId)) });
