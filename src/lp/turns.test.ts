@@ -1,0 +1,48 @@
+/** Long work gives its value, lets others in, and fails as its steps do. */
+
+import { expect, test } from 'vitest';
+import { atOnce } from '../domain/steps.ts';
+import { inTurns } from './turns.ts';
+
+const busy = (ms: number): void => {
+  for (const sinceMs = performance.now(); performance.now() - sinceMs < ms; );
+};
+
+function* work(steps: number, ms: number): Generator<void, string> {
+  for (let step = 0; step < steps; step++) {
+    busy(ms);
+    yield;
+  }
+  return `${steps} steps`;
+}
+
+test('others have their turn while it goes on, and not before every little step', async () => {
+  let [turns, over] = [0, false];
+  const count = () => {
+    turns += 1;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  expect(await inTurns(work(10, 3))).toBe('10 steps');
+  over = true;
+  expect(turns).toBeGreaterThanOrEqual(9);
+
+  [turns, over] = [0, false];
+  setImmediate(count);
+  expect(await inTurns(work(1_000, 0))).toBe('1000 steps');
+  over = true;
+  expect(turns).toBeLessThan(500);
+});
+
+test('at once it is the same work', () => {
+  expect(atOnce(work(3, 0))).toBe('3 steps');
+});
+
+test('what a step throws is thrown', async () => {
+  function* broken(): Generator<void, never> {
+    yield;
+    throw new Error('in the middle');
+  }
+  await expect(inTurns(broken())).rejects.toThrow('in the middle');
+  expect(() => atOnce(broken())).toThrow('in the middle');
+});
