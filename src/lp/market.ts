@@ -96,14 +96,14 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
     if ('fixed' in config) return config.guards.map((each) => ({ ...each, price, role: 'guard' }));
     return [...config.sources.map((each): Input => ({ ...each, price, role: 'source' })), ...config.references.map((each): Input => ({ ...each, weight: 1, price, role: 'reference' }))];
   });
-  const takers = new Map<string, { key: string; take(observation: Observation): void }[]>();
+  const takers = new Map<string, { book: PriceBook; as: Pick<Observation, 'weight' | 'maxAgeMs'> }[]>();
   const checkers = new Map<string, PriceBook[]>();
-  const latest = new Map<string, Reference>();
+  const latest = new Map<string, Observation | Reference>();
   for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
     const [key, book] = [`${feed}|${symbol}`, books.get(price) as PriceBook];
     if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
     // One feed may deliver several symbols of one price: each is a source of its own.
-    else takers.set(key, [...(takers.get(key) ?? []), { key, take: (seen) => book.take({ ...seen, source: key, weight, ...(maxAgeMs !== null && { maxAgeMs }) }) }]);
+    else takers.set(key, [...(takers.get(key) ?? []), { book, as: { weight, ...(maxAgeMs !== null && { maxAgeMs }) } }]);
   }
 
   const symbols = [...books.keys()];
@@ -155,12 +155,12 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
     observe(quote) {
       const key = `${quote.source}|${quote.symbol}`;
       const [takes, checks] = [takers.get(key), checkers.get(key)];
-      const observation = (takes ?? checks) && observe({ ...quote, source: key });
+      const observation = (takes ?? checks) && observe(quote, key);
       if (observation === undefined) return;
-      const middle = { price: middleOf(observation), atMs: observation.atMs };
-      latest.set(key, middle);
-      for (const each of takes ?? []) each.take(observation);
-      for (const book of checks ?? []) book.check(key, middle);
+      // One object for each price that it is part of and nothing beside it: this is done for every tick of every exchange, and all of it is kept until the next.
+      latest.set(key, observation);
+      for (const { book, as } of takes ?? []) book.take(takes?.length === 1 ? Object.assign(observation, as) : { ...observation, ...as });
+      for (const book of checks ?? []) book.check(key, { price: middleOf(observation), atMs: observation.atMs });
     },
     refer({ source, symbol, price, atMs }) {
       const key = `${source}|${symbol}`;
@@ -218,7 +218,7 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
         const seen = latest.get(key);
         const checked = state?.references.find(({ source }) => source === key);
         const use = seen === undefined ? 'silent' : role === 'reference' ? (checked?.stale === true ? 'stale' : 'checks') : useOf(key, state?.mid, role);
-        return { price, feed, symbol, role, value: seen && shown(seen.price), atMs: seen?.atMs, use };
+        return { price, feed, symbol, role, value: seen && shown('price' in seen ? seen.price : middleOf(seen)), atMs: seen?.atMs, use };
       });
     },
     references: () =>

@@ -30,13 +30,14 @@ const SCALE = 18;
 /**
  * Reads a feed's decimal texts. undefined when they are no prices, crossed, or finer than 1e-18. A source whose clock runs
  * ahead of ours cannot make its price younger than its arrival, but one that delivers late makes it as old as it is.
+ * `source` names it where the feed's own name is not enough.
  */
-export function observe(quote: { source: string; bid: string; ask: string; receivedMs: number; exchangeTimeMs?: number | null; confidenceBps?: number }): Observation | undefined {
+export function observe(quote: { source: string; bid: string; ask: string; receivedMs: number; exchangeTimeMs?: number | null; confidenceBps?: number }, source = quote.source): Observation | undefined {
   const bid = toScale(quote.bid);
   const ask = toScale(quote.ask);
   if (bid === undefined || ask === undefined || bid <= 0n || ask < bid) return undefined;
   const exchangeTimeMs = quote.exchangeTimeMs ?? null;
-  return { source: quote.source, bid, ask, atMs: Math.min(quote.receivedMs, exchangeTimeMs ?? quote.receivedMs), untimed: exchangeTimeMs === null, confidenceBps: quote.confidenceBps ?? 0 };
+  return { source, bid, ask, atMs: Math.min(quote.receivedMs, exchangeTimeMs ?? quote.receivedMs), untimed: exchangeTimeMs === null, confidenceBps: quote.confidenceBps ?? 0 };
 }
 
 function toScale(text: string): bigint | undefined {
