@@ -271,7 +271,7 @@ function createView(same: boolean): View {
         sigma: same ? LEAST_SIGMA : sigmaOf(volatility, Math.max(base.sigmaFloor, quote.sigmaFloor, LEAST_SIGMA)),
         wildness: wildness(volatility),
         depegged: base.depegged || quote.depegged,
-        references: [...base.references, ...quote.references],
+        references: base.references.length + quote.references.length === 0 ? NONE : [...base.references, ...quote.references],
         base,
         quote,
       };
@@ -293,4 +293,5 @@ function createView(same: boolean): View {
   };
 }
 
+const NONE: readonly never[] = [];
 const ONE: Mid = { price: { num: 1n, den: 1n }, value: 1, confidenceBps: 0, atMs: ALWAYS, used: [], dropped: [], seen: [] };

@@ -97,7 +97,8 @@ export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook
       else if (trouble?.code !== condition.code) trouble = { code: condition.code, sinceMs: condition.code === 'stale_mid' ? Math.min(goodUntilMs, now) : now };
       if (condition?.blocks !== true) goodUntilMs = untilMs;
       const state: PriceState = { mid, condition: condition && { ...condition, sinceMs: trouble?.sinceMs ?? now }, depegged, references: checked, sigmaFloor };
-      cached = { state, fromMs: now, untilMs };
+      cached ??= { state, fromMs: now, untilMs };
+      [cached.state, cached.fromMs, cached.untilMs] = [state, now, untilMs];
       return state;
     },
   };

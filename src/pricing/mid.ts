@@ -71,6 +71,8 @@ export interface Mid {
   seen: readonly Observation[];
 }
 
+const NONE: readonly never[] = [];
+
 /** MAD to standard deviation, for normal noise. */
 const MAD_SCALE = 1.4826;
 /** Sums of two books (bid + ask, twice) keep every median exact: a price is num / (4 * 1e18). */
@@ -117,7 +119,7 @@ export function aggregate(observations: Iterable<Observation>, nowMs: number, { 
     confidenceBps: Math.max(MAD_SCALE * inBps(median(fromPrice)), inBps(median(halfSpreads)), saysBps),
     atMs,
     used,
-    dropped,
+    dropped: dropped.length === 0 ? NONE : dropped,
     seen: all,
   };
 }
