@@ -57,7 +57,7 @@ export type LedgerEvent =
    * Our own clock will not do, however late it is: while the node is unreachable a promise may have been executed in time
    * without our knowing, and its hold would be given away. The grace is the most by which this clock may run ahead.
    */
-  | { type: 'time'; chainId: number; now: UnixSeconds; /** Ends no more than this at once. Default 500. */ most?: number }
+  | { type: 'time'; chainId: number; now: UnixSeconds; /** Ends no more than this at once. Default 200. */ most?: number }
 
   /* Promises */
   /** Written by `ledger.hold` once it has said yes. */

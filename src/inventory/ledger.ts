@@ -26,7 +26,7 @@ export type * from './views.ts';
 
 const DEFAULT_GROUP_SIZE = 16;
 /** Ends per step of a clock, so that a crowd that lapses in one second never holds up anybody. Ending late is always safe. */
-const MOST_AT_ONCE = 500;
+const MOST_AT_ONCE = 200;
 /** The same on the way of a quote, which waits for it: more than it adds, so that quotes alone keep up. */
 const MOST_MEANWHILE = 8;
 const NOTHING: never[] = [];

@@ -93,7 +93,7 @@ export interface Ledger {
   wouldRefuse(request: HoldRequest): Decline | undefined;
   /** Takes one event in. Never throws for what the outside world does. */
   apply(event: LedgerEvent): Applied;
-  /** Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, 500 at once at most; returns how many holds that ended. */
+  /** Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, 200 at once at most; returns how many holds that ended. */
   advance(chainId: number, now: UnixSeconds): number;
   /** More has lapsed on this chain than was ended: advance again, when others have had their turn. */
   behind(chainId: number): boolean;

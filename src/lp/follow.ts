@@ -210,7 +210,8 @@ export function createFollower({ port, ledger, nonces, log, listener, restore, l
       ledger.advance(chain.id, time);
       // A crowd that lapsed together ends in steps, with everybody else's work between them.
       for (; ledger.behind(chain.id); ledger.advance(chain.id, time)) await turn();
-      nonces.prune(time);
+      // All of it, at every block: there may be more of it than any number, and it would stay for good.
+      while (nonces.prune(time)) await turn();
       if (to === head.number) return listener.followed(head);
     }
   }

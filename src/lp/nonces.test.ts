@@ -21,11 +21,19 @@ test('law: a used nonce names its quotes that have not lapsed, once; what lapsed
           live = live.filter(({ group }) => group !== step.take);
         } else {
           now += step.seconds;
-          nonces.prune(now);
+          while (nonces.prune(now));
           live = live.filter(({ lapsesAt }) => lapsesAt >= now);
         }
         expect(nonces.size).toBe(new Set(live.map(({ group }) => group)).size);
       }
     }),
   );
+});
+
+test('a crowd that lapses together is forgotten whole, in steps', () => {
+  const nonces = createNonces();
+  for (let n = 0; n < 1_700; n++) nonces.add({ quoteId: `q${n}`, group: `g${n}`, lapsesAt: 10 });
+  const left: number[] = [];
+  while (nonces.prune(11)) left.push(nonces.size);
+  expect([left, nonces.size]).toEqual([[1_200, 700, 200], 0]);
 });

@@ -12,12 +12,13 @@ export interface Nonces {
   add(request: Held): void;
   /** Quotes of a group, which is then forgotten. */
   take(group: string): readonly string[];
-  /** Forgets what lapsed before `now`; of very much the rest at the next call. */
-  prune(now: UnixSeconds): void;
+  /** Forgets what lapsed before `now`, some at a step: true when more is left, to be called again when others have had their turn. */
+  prune(now: UnixSeconds): boolean;
   readonly size: number;
 }
 
-const MOST_AT_ONCE = 2_000;
+/** About a millisecond. */
+const MOST_AT_ONCE = 500;
 
 export function createNonces(): Nonces {
   // Most nonces have one quote: that itself, then, and no list of one.
@@ -45,7 +46,9 @@ export function createNonces(): Nonces {
       return found === undefined ? [] : all(found).map(({ quoteId }) => quoteId);
     },
     prune(now) {
-      for (const held of lapses.due(now, MOST_AT_ONCE)) forget(held);
+      const over = lapses.due(now, MOST_AT_ONCE);
+      for (const held of over) forget(held);
+      return over.length === MOST_AT_ONCE;
     },
     get size() {
       return groups.size;
