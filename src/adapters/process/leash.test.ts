@@ -28,13 +28,21 @@ test('lines, exit code and pid are those of the child', async () => {
   expect(child.hasExited()).toBe(true);
 });
 
+/** A promise, and what keeps it. */
+function heard(): [Promise<void>, () => void] {
+  let keep = () => {};
+  return [new Promise((done) => (keep = done)), () => keep()];
+}
+
 test('stop asks with the chosen signal, and insists when it is ignored', async () => {
-  const polite = await spawnLeashed(process.execPath, ['-e', 'process.on("SIGINT",()=>process.exit(3));setInterval(()=>{},1e3);console.log("up")'], { stopSignal: 'INT', onLine: () => {} });
-  await new Promise((done) => setTimeout(done, 300));
+  const [isUp, up] = heard();
+  const polite = await spawnLeashed(process.execPath, ['-e', 'process.on("SIGINT",()=>process.exit(3));setInterval(()=>{},1e3);console.log("up")'], { stopSignal: 'INT', onLine: up });
+  await isUp;
   await polite.stop();
   expect(await polite.exited).toBe(3);
-  const deaf = await spawnLeashed('/bin/sh', ['-c', 'trap "" TERM; while :; do sleep 0.05; done'], { graceMs: 300 });
-  await new Promise((done) => setTimeout(done, 100));
+  const [isDeaf, deafened] = heard();
+  const deaf = await spawnLeashed('/bin/sh', ['-c', 'trap "" TERM; echo up; while :; do sleep 0.05; done'], { graceMs: 300, onLine: deafened });
+  await isDeaf;
   await deaf.stop();
   expect(isRunning(deaf.pid)).toBe(false);
 });
