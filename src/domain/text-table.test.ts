@@ -89,3 +89,27 @@ test('ids, addresses and nonces fall apart: runs are short in a table that is ha
     expect(steps / words.length).toBeLessThan(0.5);
   }
 });
+
+test('law: while it grows, a little with each key that comes, it is the same map', () => {
+  for (const seed of [1, 2]) {
+    seedTextTables(seed);
+    const [one, other] = [createTextTable<string, number>(), new Map<string, number>()];
+    let dice = seed;
+    const roll = (most: number): number => (dice = (Math.imul(dice, 1_103_515_245) + 12_345) >>> 0) % most;
+    for (let n = 0; n < 20_000; n += 1) {
+      one.set(`key ${n}`, n);
+      other.set(`key ${n}`, n);
+      for (const at of [roll(n + 1), roll(n + 1), n - roll(Math.min(n + 1, 300))].map((each) => `key ${each}`)) {
+        expect(one.get(at)).toBe(other.get(at));
+        if (roll(4) === 0) expect(one.delete(at)).toBe(other.delete(at));
+        else if (roll(4) === 0) {
+          one.set(at, n);
+          other.set(at, n);
+        }
+      }
+    }
+    expect(one.size).toBe(other.size);
+    for (const [at, value] of other) expect(one.get(at)).toBe(value);
+    expect([...one.values()].sort()).toEqual([...other.values()].sort());
+  }
+});

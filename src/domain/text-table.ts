@@ -1,7 +1,7 @@
 /**
  * A map by text for hundreds of thousands that come and go: ids, nonces, takers. A JavaScript map of that size touches five far
  * places of memory for a key that is not there, and copies all of itself in one go when it grows. Here a look touches one: hash
- * and row lie side by side in one array of integers, open addressing with linear probing; growing moves integers only.
+ * and row lie side by side in one array of integers, open addressing with linear probing; growing moves integers only, a few at a time.
  */
 
 export interface TextTable<K extends string, V> {
@@ -16,6 +16,9 @@ export interface TextTable<K extends string, V> {
 
 const FIRST_SLOTS = 256;
 const EMPTY = 0;
+const GONE = -1;
+/** With each key that comes; all are moved long before the next growth, which comes after a quarter as many keys as there were slots. */
+const MOVED_AT_ONCE = 64;
 
 let secret = 0x51ed270b;
 
@@ -32,6 +35,10 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
   /** Hash and row + 1 by turns; never more than half full, so that a look is short. */
   let slots = new Int32Array(2 * FIRST_SLOTS);
   let mask = FIRST_SLOTS - 1;
+  /** The smaller array of before, while not everything is moved out of it: a hundred thousand at once would hold up quotes. */
+  let old: Int32Array | undefined;
+  let oldMask = 0;
+  let moved = 0;
   const keys: (K | undefined)[] = [];
   const values: (V | undefined)[] = [];
   const freeRows: number[] = [];
@@ -48,15 +55,22 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
     return lastHash;
   }
 
-  const rowAt = (slot: number): number => (slots[2 * slot + 1] as number) - 1;
-
-  /** The slot of a key; -1: it is not there. */
-  function find(key: K, hash: number): number {
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const row = slots[2 * slot + 1] as number;
+  /** The slot of a key in one of the arrays; -1: it is not there. */
+  function find(array: Int32Array, last: number, key: K, hash: number): number {
+    for (let slot = hash & last; ; slot = (slot + 1) & last) {
+      const row = array[2 * slot + 1] as number;
       if (row === EMPTY) return -1;
-      if (slots[2 * slot] === hash && keys[row - 1] === key) return slot;
+      if (array[2 * slot] === hash && row !== GONE && keys[row - 1] === key) return slot;
     }
+  }
+
+  /** The row of a key; -1: it is not there. */
+  function rowOf(key: K, hash: number): number {
+    const slot = find(slots, mask, key, hash);
+    if (slot !== -1) return (slots[2 * slot + 1] as number) - 1;
+    if (old === undefined) return -1;
+    const was = find(old, oldMask, key, hash);
+    return was === -1 ? -1 : (old[2 * was + 1] as number) - 1;
   }
 
   function place(hash: number, row: number): void {
@@ -67,10 +81,22 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
   }
 
   function grow(): void {
-    const old = slots;
+    while (old !== undefined) move();
+    [old, oldMask, moved] = [slots, mask, 0];
     mask = 2 * mask + 1;
     slots = new Int32Array(2 * (mask + 1));
-    for (let at = 0; at < old.length; at += 2) if (old[at + 1] !== EMPTY) place(old[at] as number, (old[at + 1] as number) - 1);
+  }
+
+  /** Some of those that still stand in the smaller array. What stood there is marked, not emptied: others are found past it. */
+  function move(): void {
+    if (old === undefined) return;
+    for (let left = MOVED_AT_ONCE; left > 0 && moved <= oldMask; left -= 1, moved += 1) {
+      const row = old[2 * moved + 1] as number;
+      if (row === EMPTY || row === GONE) continue;
+      place(old[2 * moved] as number, row - 1);
+      old[2 * moved + 1] = GONE;
+    }
+    if (moved > oldMask) old = undefined;
   }
 
   /** Moves those that come after up, so that each is found from its own place on. */
@@ -87,18 +113,19 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
 
   return {
     get(key) {
-      const slot = find(key, hashFor(key));
-      return slot === -1 ? undefined : values[rowAt(slot)];
+      const row = rowOf(key, hashFor(key));
+      return row === -1 ? undefined : values[row];
     },
-    has: (key) => find(key, hashFor(key)) !== -1,
+    has: (key) => rowOf(key, hashFor(key)) !== -1,
     set(key, value) {
       const hash = hashFor(key);
-      const known = find(key, hash);
+      const known = rowOf(key, hash);
       if (known !== -1) {
-        values[rowAt(known)] = value;
+        values[known] = value;
         return;
       }
       if (2 * (size + 1) > mask) grow();
+      move();
       const row = freeRows.pop() ?? keys.length;
       keys[row] = key;
       values[row] = value;
@@ -106,13 +133,15 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
       size += 1;
     },
     delete(key) {
-      const slot = find(key, hashFor(key));
-      if (slot === -1) return false;
-      const row = rowAt(slot);
+      const hash = hashFor(key);
+      const row = rowOf(key, hash);
+      if (row === -1) return false;
+      const slot = find(slots, mask, key, hash);
+      if (slot !== -1) close(slot);
+      else if (old !== undefined) old[2 * find(old, oldMask, key, hash) + 1] = GONE;
       keys[row] = undefined;
       values[row] = undefined;
       freeRows.push(row);
-      close(slot);
       size -= 1;
       return true;
     },
