@@ -17,7 +17,7 @@ export interface TextTable<K extends string, V> {
 const FIRST_SLOTS = 256;
 const EMPTY = 0;
 const GONE = -1;
-/** With each key that comes; all are moved long before the next growth, which comes after a quarter as many keys as there were slots. */
+/** Slots of the smaller array, with each key that comes: it is empty long before the next growth, which takes half as many keys as it has slots. */
 const MOVED_AT_ONCE = 64;
 
 let secret = 0x51ed270b;
@@ -134,11 +134,17 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
     },
     delete(key) {
       const hash = hashFor(key);
-      const row = rowOf(key, hash);
-      if (row === -1) return false;
       const slot = find(slots, mask, key, hash);
-      if (slot !== -1) close(slot);
-      else if (old !== undefined) old[2 * find(old, oldMask, key, hash) + 1] = GONE;
+      let row: number;
+      if (slot !== -1) {
+        row = (slots[2 * slot + 1] as number) - 1;
+        close(slot);
+      } else {
+        const was = old === undefined ? -1 : find(old, oldMask, key, hash);
+        if (old === undefined || was === -1) return false;
+        row = (old[2 * was + 1] as number) - 1;
+        old[2 * was + 1] = GONE;
+      }
       keys[row] = undefined;
       values[row] = undefined;
       freeRows.push(row);
