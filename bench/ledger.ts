@@ -11,7 +11,7 @@ import { createLedger, type Ledger, type LedgerOptions } from '../src/inventory/
 import { restoring } from '../src/inventory/restore.ts';
 import { inTurns } from '../src/lp/turns.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
-import { machineStallMs } from './stall.ts';
+import { machineStallMs, stillFor } from './stall.ts';
 
 const LIVE = [0, 1_000, 10_000, 100_000] as const;
 const PAIRS = [1, 100, 1_000] as const;
@@ -103,7 +103,7 @@ function crowd(size: number): { longestStepMs: number; longestHoldMs: number; to
 }
 
 /** A clean stop with many holds and the start after it, database and all: how long each takes, and for how long the loop stands still for nobody else. */
-async function stopAndStart(size: number): Promise<{ holds: number; megabytes: number; stop: Turns; start: Turns; machineMs: number }> {
+async function stopAndStart(size: number): Promise<{ holds: number; megabytes: number; stop: Still; start: Still; machineMs: number }> {
   const postgres = await startTestPostgres({});
   try {
     const db = await postgres.database('bench_stop', LP_MIGRATIONS);
@@ -111,42 +111,23 @@ async function stopAndStart(size: number): Promise<{ holds: number; megabytes: n
     const { options, ledger } = fresh(1);
     for (let n = 0; n < size; n += 1) ledger.hold(request(1, NOW + 60 + (n % 60)), NOW);
     await store.open();
-    const stop = await turns(async () => {
+    const stop = await stillFor(async () => {
       if (!(await store.stop({ ledger: ledger.pieces(), cursors: [] }))) throw new Error('not stopped');
     });
     const [{ bytes } = { bytes: 0 }] = await db.query<{ bytes: number }>('select octet_length(clean::text) as bytes from lp_owner');
-    const start = await turns(async () => {
+    const start = await stillFor(async () => {
       const { clean } = await store.open();
       const again = clean && (await inTurns(restoring(options, clean.ledger)));
       if (again?.live !== size) throw new Error('not restored');
     });
-    return { holds: size, megabytes: round(bytes / 1e6), stop, start, machineMs: round(await machineStallMs(2)) };
+    return { holds: size, megabytes: round(bytes / 1e6), stop: rounded(stop), start: rounded(start), machineMs: round(await machineStallMs(2)) };
   } finally {
     await postgres.stop();
   }
 }
 
-interface Turns {
-  totalMs: number;
-  /** Between two turns of the loop. */
-  longestMs: number;
-}
-
-async function turns(work: () => Promise<void>): Promise<Turns> {
-  const startedMs = performance.now();
-  let [longestMs, lastMs, over] = [0, startedMs, false];
-  const watch = () => {
-    const nowMs = performance.now();
-    longestMs = Math.max(longestMs, nowMs - lastMs);
-    lastMs = nowMs;
-    if (!over) setImmediate(watch);
-  };
-  setImmediate(watch);
-  await work();
-  over = true;
-  watch();
-  return { totalMs: round(performance.now() - startedMs), longestMs: round(longestMs) };
-}
+type Still = Awaited<ReturnType<typeof stillFor>>;
+const rounded = ({ totalMs, longestMs }: Still): Still => ({ totalMs: round(totalMs), longestMs: round(longestMs) });
 
 /** The least a ledger does. */
 function bare(live: number): Figure {

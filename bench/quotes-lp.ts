@@ -24,6 +24,7 @@ import { createLpNode } from '../src/lp/node.ts';
 import type { CommitmentSigner } from '../src/lp/quote.ts';
 import type { Link } from '../src/ports/link.ts';
 import type { Log } from '../src/ports/log.ts';
+import { stillFor } from './stall.ts';
 
 export interface BenchLp {
   chain: Chain;
@@ -117,32 +118,11 @@ async function looks(): Promise<BenchLooks> {
   for (const [name, look] of Object.entries(lp.looks)) {
     await look();
     const times: number[] = [];
-    while (times.length < LOOKS) times.push(await stillFor(look));
+    while (times.length < LOOKS) times.push((await stillFor(look)).longestMs);
     times.sort((a, b) => a - b);
     answer[name] = { p50Ms: times[LOOKS >> 1] as number, maxMs: times.at(-1) as number };
   }
   return answer;
-}
-
-/** The longest time between two turns of the loop while it is done, ms. */
-async function stillFor(look: () => unknown): Promise<number> {
-  let [longestMs, over] = [0, false];
-  await new Promise((done) => setImmediate(done));
-  let lastMs = performance.now();
-  const turn = () => {
-    const nowMs = performance.now();
-    longestMs = Math.max(longestMs, nowMs - lastMs);
-    lastMs = nowMs;
-  };
-  const watch = () => {
-    turn();
-    if (!over) setImmediate(watch);
-  };
-  setImmediate(watch);
-  await look();
-  over = true;
-  turn();
-  return longestMs;
 }
 
 const text = (body: unknown): string => JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
