@@ -19,7 +19,7 @@ import { expectationsOfNext, type NextLeg, readNextLeg } from './next-leg.ts';
 import { type Approvals, type Plan, readPlan } from './plan.ts';
 import { type Limits, requestBody, type TradeRequest } from './request.ts';
 import { type Order, sendOrder, type Submission } from './submit.ts';
-import { type Trade, trade, type TradeOptions } from './trade.ts';
+import { take, type TakeOptions, type Trade, trade, type TradeOptions } from './trade.ts';
 import { createTransport, type TransportOptions } from './transport.ts';
 import { createTrust, type TrustedChain, type TrustedChains } from './trust.ts';
 import { broadcastStep, type Done, type Locks, type RunOptions, runSteps, signOrder, type Wallet } from './wallet.ts';
@@ -46,6 +46,7 @@ export type {
   RunOptions,
   Solver,
   Submission,
+  TakeOptions,
   Trade,
   TradeOptions,
   TradeRequest,
@@ -86,6 +87,8 @@ export interface Client {
   follow(orderId: string, options?: FollowOptions): Following;
   /** Does the chain agree that it is settled? Throws `DistrustError` "not_settled". */
   confirm(checked: Checked): Promise<void>;
+  /** All that comes after `check`, in order, with the candidate that was chosen. To ask once more for what was just quoted is to ask for twice as much: LPs keep their word on the first answer. */
+  take(checked: Checked, options: TakeOptions): Promise<Trade>;
   /** All of the above in order, with the best candidate that passes the check. */
   trade(options: TradeOptions): Promise<Trade>;
   order(orderId: string): Promise<OrderStatusResponse>;
@@ -155,6 +158,7 @@ export function createClient({ chains = {}, namespace = 'rfq', openSocket = plat
       checker.requireChecked(checked);
       return confirmSettled(trust, checked);
     },
+    take: (checked, options) => take(client, checked, options),
     trade: (options) => trade(client, options),
     order: (orderId) => order(orderId),
     async solvers({ status = [], corridor = [] } = {}) {

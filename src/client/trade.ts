@@ -12,8 +12,7 @@ import type { Limits, TradeRequest } from './request.ts';
 import type { Order } from './submit.ts';
 import type { Done, RunOptions, Wallet } from './wallet.ts';
 
-export interface TradeOptions extends Limits, Approvals, RunOptions {
-  request: TradeRequest;
+export interface TakeOptions extends Approvals, RunOptions {
   /** Of the taker, on the chain of the input. For a route across chains: whichever wallet works on the chain that is named. */
   wallet: Wallet | ((chainId: number) => Wallet);
   /** Default: what preflight chooses. */
@@ -22,11 +21,15 @@ export interface TradeOptions extends Limits, Approvals, RunOptions {
   signScheme?: 'EIP712' | 'EIP1271';
   /** How long to wait for a price of the next leg of a route. Default 60,000 ms. */
   nextLegTimeoutMs?: number;
-  /** Told of each candidate that did not hold; the next one is tried. */
-  onRefused?: (candidate: Candidate, why: DistrustError) => void;
   onEvent?: (event: OrderEvent) => void;
   /** Stops watching. What was submitted goes on. */
   signal?: AbortSignal;
+}
+
+export interface TradeOptions extends TakeOptions, Limits {
+  request: TradeRequest;
+  /** Told of each candidate that did not hold; the next one is tried. */
+  onRefused?: (candidate: Candidate, why: DistrustError) => void;
 }
 
 export interface Trade {
@@ -47,7 +50,7 @@ const BETWEEN_LOOKS_MS = 500;
 
 /** Throws `NoQuoteError` when nobody quotes, `DistrustError` when no candidate holds. */
 export async function trade(client: Client, options: TradeOptions): Promise<Trade> {
-  return execute(client, await best(client, options), options);
+  return take(client, await best(client, options), options);
 }
 
 /** By our own comparison of what they promise: the venue's ranking is a claim like any other. */
@@ -68,7 +71,8 @@ async function best(client: Client, { request, onRefused, minOutput, maxInput, m
   throw refusal ?? new NoQuoteError('no_quotes', 'Nobody quoted.');
 }
 
-async function execute(client: Client, checked: Checked, options: TradeOptions): Promise<Trade> {
+/** Everything after the check. Throws `DistrustError` where an answer does not hold. */
+export async function take(client: Client, checked: Checked, options: TakeOptions): Promise<Trade> {
   const { signScheme, onEvent, signal } = options;
   const wallet = typeof options.wallet === 'function' ? options.wallet(checked.domain.chainId) : options.wallet;
   const { plan, done } = await prepare(client, checked, wallet, options);
@@ -83,7 +87,7 @@ async function execute(client: Client, checked: Checked, options: TradeOptions):
   return checked.sequential && status.status === 'settled' ? { ...ended, ...(await goOn(client, checked, options)) } : ended;
 }
 
-async function prepare(client: Client, checked: Checked, wallet: Wallet, { fundingLock, standingGrant, unlimitedPermit2, tradesAhead }: TradeOptions): Promise<{ plan: Plan; done: Done }> {
+async function prepare(client: Client, checked: Checked, wallet: Wallet, { fundingLock, standingGrant, unlimitedPermit2, tradesAhead }: TakeOptions): Promise<{ plan: Plan; done: Done }> {
   for (let left = MOST_PLANS; left > 0; left--) {
     const plan = await client.preflight(checked, given({ fundingLock, unlimitedPermit2, tradesAhead }));
     const done = await client.runActions(checked, plan, wallet, given({ standingGrant }));
@@ -93,13 +97,13 @@ async function prepare(client: Client, checked: Checked, wallet: Wallet, { fundi
 }
 
 /** The first leg is in the taker's wallet: nothing is lost if the route ends here. */
-async function goOn(client: Client, checked: Checked, options: TradeOptions): Promise<Pick<Trade, 'next' | 'stopped'>> {
+async function goOn(client: Client, checked: Checked, options: TakeOptions): Promise<Pick<Trade, 'next' | 'stopped'>> {
   const until = Date.now() + (options.nextLegTimeoutMs ?? NEXT_LEG_TIMEOUT_MS);
   for (;;) {
     options.signal?.throwIfAborted();
     const found = await client.nextLeg(checked);
     if (found.kind === 'done') return { next: null, stopped: null };
-    if (found.kind === 'leg') return { next: await execute(client, found.checked, options), stopped: null };
+    if (found.kind === 'leg') return { next: await take(client, found.checked, options), stopped: null };
     if (Date.now() > until) return { next: null, stopped: found.kind === 'no_quote' ? found.message : 'The venue brought no next leg in time.' };
     await new Promise((resume) => setTimeout(resume, BETWEEN_LOOKS_MS));
   }

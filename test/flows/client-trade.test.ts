@@ -85,6 +85,16 @@ describe('rfq', { timeout: 240_000 }, () => {
     expect(plan.steps.map(({ kind }) => kind)).toEqual(['orderSignature']);
   });
 
+  test('the one that the taker chose itself, of one answer', async () => {
+    const taker = await w.taker();
+    const [client, request] = [clientOf(), ask(taker)];
+    const { quotes } = await client.requestQuotes(request);
+    const checked = await client.check(quotes[0] as (typeof quotes)[number], { request });
+    const { order, status } = await client.take(checked, { wallet: walletOf(taker) });
+    expect([order.id, status.status]).toEqual([checked.orderId, 'settled']);
+    await expect(clientOf().take(checked, { wallet: walletOf(taker) })).rejects.toMatchObject({ code: 'not_checked' });
+  });
+
   test('across chains: filled, proven, finalised, and confirmed on both', async () => {
     const taker = await w.taker();
     const trading = clientOf().trade({ request: ask(taker, { output: { asset: wethB } }), wallet: walletOf(taker), onEvent: ({ type, orderId }) => void (type === 'order.created' && deliver(orderId as `0x${string}`)) });

@@ -20,7 +20,7 @@ export const routerCheck: Check = {
     expect(lps > 0n && pools > 0n, `the router asked ${quotes.map(({ solverId }) => solverId).join(', ')}: not both LPs and pools`);
     const [first] = offers;
     expect(first !== undefined && first.amount === (lps > pools ? lps : pools), 'the first candidate is not the best one');
-    const { status } = await client.trade({ request: { ...request, solvers: { include: [first.quote.solverId] } }, wallet, signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
+    const { status } = await client.take(await client.check(first.quote, { request }), { wallet, signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
     count(tally, status.status);
     expectEqual(status.status, 'settled', `order status (${status.failure?.message ?? ''})`);
     const shown = (amount: bigint) => formatUnits(amount, base.token('WETH').decimals);
