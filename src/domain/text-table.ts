@@ -1,7 +1,8 @@
 /**
  * A map by text for hundreds of thousands that come and go: ids, nonces, takers. A JavaScript map of that size touches five far
  * places of memory for a key that is not there, and copies all of itself in one go when it grows. Here a look touches one: hash
- * and row lie side by side in one array of integers, open addressing with linear probing; growing moves integers only, a few at a time.
+ * and row lie side by side in one array of integers, open addressing with linear probing. Growing moves integers only, a few at a
+ * time; keys and values stay where they are, in pages.
  */
 
 export interface TextTable<K extends string, V> {
@@ -19,6 +20,13 @@ const EMPTY = 0;
 const GONE = -1;
 /** Slots of the smaller array, with each key that comes: it is empty long before the next growth, which takes half as many keys as it has slots. */
 const MOVED_AT_ONCE = 64;
+/** Rows of a page. One array for all of them would copy itself when it grows, and all tables with one entry a quote at the same quote. */
+const PAGE_BITS = 12;
+const LAST_OF_PAGE = (1 << PAGE_BITS) - 1;
+const NO_ROW = -1;
+
+/** Key and value by turns, so that both come with one look at memory. A row without a key holds the next such row, or `NO_ROW`. */
+type Page<K, V> = (K | V | number | undefined)[];
 
 let secret = 0x51ed270b;
 
@@ -30,6 +38,9 @@ export function seedTextTables(seed: number): void {
   secret = seed | 0;
 }
 
+/** For whatever else is found by a text that strangers choose. */
+export const tableSeed = (): number => secret;
+
 export function createTextTable<K extends string, V>(): TextTable<K, V> {
   const seed = secret;
   /** Hash and row + 1 by turns; never more than half full, so that a look is short. */
@@ -39,10 +50,30 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
   let old: Int32Array | undefined;
   let oldMask = 0;
   let moved = 0;
-  const keys: (K | undefined)[] = [];
-  const values: (V | undefined)[] = [];
-  const freeRows: number[] = [];
+  const pages: Page<K, V>[] = [];
+  let rows = 0;
+  let freeRow = NO_ROW;
   let size = 0;
+
+  const pageOf = (row: number): Page<K, V> => pages[row >>> PAGE_BITS] as Page<K, V>;
+  const keyAt = (row: number): K | undefined => pageOf(row)[2 * (row & LAST_OF_PAGE)] as K | undefined;
+  const valueAt = (row: number): V => pageOf(row)[2 * (row & LAST_OF_PAGE) + 1] as V;
+  function write(row: number, key: K | undefined, value: V | number): void {
+    const page = pageOf(row);
+    page[2 * (row & LAST_OF_PAGE)] = key;
+    page[2 * (row & LAST_OF_PAGE) + 1] = value;
+  }
+
+  function takeRow(): number {
+    const row = freeRow;
+    if (row !== NO_ROW) {
+      freeRow = valueAt(row) as number;
+      return row;
+    }
+    if ((rows & LAST_OF_PAGE) === 0) pages.push([]);
+    rows += 1;
+    return rows - 1;
+  }
 
   /** Whoever found nothing puts something there next. */
   let lastKey: K | undefined;
@@ -60,7 +91,7 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
     for (let slot = hash & last; ; slot = (slot + 1) & last) {
       const row = array[2 * slot + 1] as number;
       if (row === EMPTY) return -1;
-      if (array[2 * slot] === hash && row !== GONE && keys[row - 1] === key) return slot;
+      if (array[2 * slot] === hash && row !== GONE && keyAt(row - 1) === key) return slot;
     }
   }
 
@@ -114,21 +145,20 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
   return {
     get(key) {
       const row = rowOf(key, hashFor(key));
-      return row === -1 ? undefined : values[row];
+      return row === -1 ? undefined : valueAt(row);
     },
     has: (key) => rowOf(key, hashFor(key)) !== -1,
     set(key, value) {
       const hash = hashFor(key);
       const known = rowOf(key, hash);
       if (known !== -1) {
-        values[known] = value;
+        write(known, key, value);
         return;
       }
       if (2 * (size + 1) > mask) grow();
       move();
-      const row = freeRows.pop() ?? keys.length;
-      keys[row] = key;
-      values[row] = value;
+      const row = takeRow();
+      write(row, key, value);
       place(hash, row);
       size += 1;
     },
@@ -145,14 +175,13 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
         row = (old[2 * was + 1] as number) - 1;
         old[2 * was + 1] = GONE;
       }
-      keys[row] = undefined;
-      values[row] = undefined;
-      freeRows.push(row);
+      write(row, undefined, freeRow);
+      freeRow = row;
       size -= 1;
       return true;
     },
     *values() {
-      for (let row = 0; row < keys.length; row += 1) if (keys[row] !== undefined) yield values[row] as V;
+      for (let row = 0; row < rows; row += 1) if (keyAt(row) !== undefined) yield valueAt(row);
     },
     get size() {
       return size;
