@@ -59,3 +59,27 @@ test('late and after the price moved against us: under suspicion; an award of an
   for (let n = 0; n < 3; n++) other.accept(other.quote(`r${n}`, 10, n * 10_000), -5, n * 10_000 + 9_500);
   expect(other.step(30_000)).toBe(1);
 });
+
+test('the first answer is forgotten before a longer one, and still speaks for the request', () => {
+  const { quote, book, step } = desk({ liveSeconds: 150 });
+  const [short, longer] = [quote('r', 5), quote('r', 100)];
+  quote('r', 300);
+  expect(step()).toBe(1);
+  // Its minute is over; the longer one holds up nobody behind it.
+  for (let n = 0; n < 5; n++) quote(`s${n}`, 0, 70_000);
+  book.elsewhere([short], 70_000);
+  expect(step(70_000)).toBe(1);
+  book.elsewhere([longer], 70_000);
+  expect(book.suspects(70_000)).toEqual([]);
+});
+
+test('more than are remembered: whoever was asked for first is forgotten first, and the next one is not', () => {
+  for (const [which, suspects] of [[0, 0], [1, 1]] as const) {
+    const { quote, accept, book } = desk({ liveSeconds: 1e9, accepts: 1 });
+    const early = [quote('first', 10), quote('second', 10)] as const;
+    for (let n = 0; n < 200_000; n++) quote(`r${n}`, 10);
+    // Late and against us, where it is known; half of nothing, where it is not.
+    accept(early[which], -5, 9_500);
+    expect(book.suspects(9_500)).toHaveLength(suspects);
+  }
+});

@@ -2,9 +2,8 @@
 
 import type { Bytes32 } from '../domain/hex.ts';
 import { createBoundedMap } from '../domain/bounded.ts';
-import { createTextTable } from '../domain/text-table.ts';
-import { createQueue } from '../domain/queue.ts';
-import type { UnixSeconds } from '../domain/time.ts';
+import { createColumn } from '../domain/column.ts';
+import { createIdRing } from '../domain/id-ring.ts';
 import { accepted, type Conduct, faded, quoted, type Suspicion, suspicion, tradedElsewhere, UNKNOWN } from '../risk/conduct.ts';
 import { fullBucket, take, type Tokens } from '../risk/rate.ts';
 import type { OpenAward } from './award.ts';
@@ -29,26 +28,13 @@ interface Known {
   suspicion: Suspicion;
 }
 
-/** A quote; the first that a request got also speaks for the request. */
-interface Open {
-  quoteId: Bytes32;
-  atMs: number;
-  until: UnixSeconds;
-  /** undefined: this is it. */
-  first: Open | undefined;
-
-  /* Of a first one: its request, whatever the number of answers. */
-  rfqId: string;
-  taker: string;
-  /** The longest option that it got. */
-  seconds: number;
-  /** Taken, here or elsewhere: nothing more is learnt from it. */
-  over: boolean;
-}
-
 /** How long after its end a quote is remembered: an award may come a little later than the acceptance. */
 const LINGER_MS = 60_000;
 const MOST_OPEN = 200_000;
+/** Those forgotten last can still be read: the first answer to a request speaks for the later ones, and may go before them. */
+const ROWS = MOST_OPEN + 64;
+const GONE = 1;
+const OVER = 2;
 /** More than a quote adds, so that quotes alone keep up; and no more, so that none waits for a crowd. */
 const MOST_AT_ONCE = 4;
 const MOST_SUSPECTS = 100;
@@ -56,10 +42,31 @@ const MOST_SUSPECTS = 100;
 export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>): ConductBook {
   const suspected = new Set<string>();
   const takers = createBoundedMap<string, Known>({ most: () => rule().takers, forgot: (taker) => suspected.delete(taker) });
-  const open = createTextTable<string, Open>();
-  /** In order of asking, so nearly in order of ending. */
-  const queue = createQueue<Open>();
-  let last: Open | undefined;
+
+  /** In order of asking, so nearly in order of ending. Nothing else is made for a quote: it is looked for only when one is taken. */
+  const quotes = createIdRing(ROWS);
+  const takerAt = createColumn<string>();
+  const askedAtMs = new Float64Array(ROWS);
+  const untilSeconds = new Float64Array(ROWS);
+  /** Number of the first quote that the same request got, which speaks for the request. */
+  const firsts = new Float64Array(ROWS);
+  /** Of a first one: the longest option that the request got, seconds. */
+  const longest = new Float64Array(ROWS);
+  /** GONE: no more to be found. Of a first one OVER: taken, here or elsewhere; nothing more is learnt from it. */
+  const marks = new Uint8Array(ROWS);
+  let last: { rfqId: string; taker: string; number: number } | undefined;
+
+  /** The row of a quote, and the row that speaks for its request. */
+  function find(quoteId: string): { row: number; asked: number } | undefined {
+    const number = quotes.find(quoteId);
+    const row = quotes.rowOf(number);
+    if (number === -1 || ((marks[row] as number) & GONE) !== 0) return undefined;
+    const first = firsts[row] as number;
+    // A first one may be forgotten before the others, and can still be read; unless very many came after it to the same request.
+    return { row, asked: quotes.next - first <= ROWS ? quotes.rowOf(first) : row };
+  }
+
+  const mark = (row: number, as: number): void => void (marks[row] = (marks[row] as number) | as);
 
   /** Heard of last: a request and the quotes it gets look for its taker once. */
   let newest: { taker: string; one: Known } | undefined;
@@ -98,11 +105,11 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
   }
 
   function prune(nowMs: number): void {
-    for (let left = MOST_AT_ONCE; left > 0; left -= 1) {
-      const first = queue.first();
-      if (first === undefined || (first.until * 1000 + LINGER_MS > nowMs && queue.size <= MOST_OPEN)) return;
-      queue.take();
-      if (open.get(first.quoteId) === first) open.delete(first.quoteId);
+    for (let left = MOST_AT_ONCE; left > 0 && quotes.oldest < quotes.next; left -= 1) {
+      const row = quotes.rowOf(quotes.oldest);
+      if ((untilSeconds[row] as number) * 1000 + LINGER_MS > nowMs && quotes.next - quotes.oldest <= MOST_OPEN) return;
+      takerAt.set(row, undefined);
+      quotes.dropOldest();
     }
   }
 
@@ -115,38 +122,44 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
     quoted({ quoteId, rfqId, atMs, taker, times }) {
       prune(atMs);
       const seconds = Math.max(0, times.validUntil - atMs / 1000);
-      const again = last?.rfqId === rfqId && last.taker === taker ? last : undefined;
-      const one: Open = { quoteId, atMs, until: times.validUntil, first: again, rfqId, taker, seconds, over: false };
-      open.set(quoteId, one);
-      queue.push(one);
-      const more = again === undefined ? seconds : Math.max(0, seconds - again.seconds);
-      if (again === undefined) last = one;
-      else again.seconds += more;
+      const number = quotes.add(quoteId);
+      const row = quotes.rowOf(number);
+      const again = last?.rfqId === rfqId && last.taker === taker ? quotes.rowOf(last.number) : undefined;
+      if (again === undefined) last = { rfqId, taker, number };
+      takerAt.set(row, taker);
+      askedAtMs[row] = atMs;
+      untilSeconds[row] = times.validUntil;
+      firsts[row] = last?.number ?? number;
+      longest[row] = seconds;
+      marks[row] = 0;
+      const more = again === undefined ? seconds : Math.max(0, seconds - (longest[again] as number));
+      if (again !== undefined) longest[again] = (longest[again] as number) + more;
       learn(taker, atMs, (conduct) => quoted(conduct, more, again === undefined ? 1 : 0));
     },
     accepted({ quoteId, order }, markBps, nowMs) {
-      const found = open.get(quoteId);
+      const found = find(quoteId);
       if (found === undefined) {
         // Seen on a chain only, or quoted before a restart: it was taken, and that is all we know.
         learn(order.user, nowMs, (conduct) => accepted(conduct, { share: 0.5, markBps: 0, unused: 0 }));
         return;
       }
-      const { first: asked = found, atMs, until } = found;
-      const untilMs = until * 1000;
-      asked.over = true;
-      open.delete(quoteId);
+      const { row, asked } = found;
+      const [atMs, untilMs] = [askedAtMs[row] as number, (untilSeconds[row] as number) * 1000];
+      mark(row, GONE);
+      mark(asked, OVER);
       const share = untilMs > atMs ? Math.min(1, Math.max(0, (nowMs - atMs) / (untilMs - atMs))) : 1;
-      learn(asked.taker, nowMs, (conduct) => accepted(conduct, { share, markBps, unused: asked.seconds * (1 - share) }));
+      learn(takerAt.get(row) ?? order.user, nowMs, (conduct) => accepted(conduct, { share, markBps, unused: (longest[asked] as number) * (1 - share) }));
     },
     elsewhere(quoteIds, nowMs) {
       for (const quoteId of quoteIds) {
-        const found = open.get(quoteId);
+        const found = find(quoteId);
         if (found === undefined) continue;
-        open.delete(quoteId);
-        const asked = found.first ?? found;
-        if (asked.over) continue;
-        asked.over = true;
-        learn(asked.taker, nowMs, (conduct) => tradedElsewhere(conduct, asked.seconds));
+        const { row, asked } = found;
+        const over = ((marks[asked] as number) & OVER) !== 0;
+        const taker = takerAt.get(row);
+        mark(row, GONE);
+        mark(asked, OVER);
+        if (!over && taker !== undefined) learn(taker, nowMs, (conduct) => tradedElsewhere(conduct, longest[asked] as number));
       }
     },
     suspects: (nowMs) =>
