@@ -180,7 +180,10 @@ describe('use', () => {
     expect(calibrator.params(HERE, 5_000)).toBe(HERE.params);
   });
   test('noise comes from the seed and the request', () => {
-    const noise = (seed: string) => Array.from({ length: 2_000 }, (_, n) => play({ seed }).calibrator.explore(`rfq-${n}`)).join();
+    const noise = (seed: string) => {
+      const { calibrator } = play({ seed });
+      return Array.from({ length: 2_000 }, (_, n) => calibrator.explore(`rfq-${n}`)).join();
+    };
     expect(noise('a')).toBe(noise('a'));
     expect(noise('a')).not.toBe(noise('b'));
   });

@@ -5,8 +5,8 @@
 
 import { z } from 'zod';
 import { createBoundedMap } from '../domain/bounded.ts';
-import { createTextTable } from '../domain/text-table.ts';
-import { createQueue } from '../domain/queue.ts';
+import { createColumn } from '../domain/column.ts';
+import { createIdRing } from '../domain/id-ring.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { LpStore } from '../ports/lp-store.ts';
@@ -15,7 +15,6 @@ import type { PricingParams } from '../pricing/params.ts';
 import { type Curve, type CurveFit, exploration, learn, SIZE_BUCKETS, sizeBucket, startFit, trusted } from '../pricing/win-curve.ts';
 import type { LpConfig } from './config.ts';
 import type { MomentListener } from './moments.ts';
-import { groupOf } from './order.ts';
 import type { Route } from './route.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
@@ -46,20 +45,6 @@ export interface CurveView {
   inUse: boolean;
 }
 
-/** A quote of one nonce that may still be taken; of several firm times the best price is what counts as lost. */
-interface Pending {
-  group: string;
-  shelf: Shelf;
-  taker: string;
-  orderId: string;
-  /** Of the best price. */
-  delta: number;
-  /** Unix seconds, of the longest firm time. */
-  ends: number;
-  /** Where there are several. */
-  each: { orderId: string; delta: number }[] | undefined;
-}
-
 /** What every quote of a route and size shares, made once: thousands of pending quotes hold on to it. */
 interface Shelf {
   segment: Segment;
@@ -83,6 +68,8 @@ interface Learned {
 const SETTLING_SECONDS = 10;
 /** Further quotes are not learned from; they live as safely as any other. */
 const MOST_PENDING = 250_000;
+/** Firm times that one nonce may be quoted at, and all of them are remembered. */
+const MOST_ANSWERS = 5 * MOST_PENDING;
 const MOST_AT_ONCE = 1_000;
 /** A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our price. */
 const LOST_EVERY_MS = 60_000;
@@ -100,9 +87,18 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   let kept = keptOf(start);
   let dirty = false;
   const segments = new Map<string, Segment>(Object.entries(read(stored, log)).map(([key, learned]) => [key, { key, learned }]));
-  const pending = createTextTable<string, Pending>();
-  /** In the order they were given, so that the oldest come first. */
-  const queue = createQueue<Pending>();
+  /** Nonces that may still be taken, by the group of their quotes: of several firm times the best price is what counts as lost. */
+  const pending = createIdRing(MOST_PENDING);
+  const shelfAt = createColumn<Shelf>();
+  /** undefined: taken. */
+  const takerAt = createColumn<string>();
+  const bestAt = new Float64Array(MOST_PENDING);
+  /** Unix seconds, of the longest firm time. */
+  const endsAt = new Float64Array(MOST_PENDING);
+  /** The quotes, by their order, each with its price and the number of its nonce. */
+  const answers = createIdRing(MOST_ANSWERS);
+  const deltaOf = new Float64Array(MOST_ANSWERS);
+  const nonceOf = new Float64Array(MOST_ANSWERS);
   const lostAt = createBoundedMap<string, number>({ most: () => MOST_TAKERS });
   let shelves = new WeakMap<Route, Shelf[]>();
 
@@ -127,19 +123,26 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     return learned !== undefined && learned.configured.alpha === configured.alpha && learned.configured.beta === configured.beta ? learned.fit : startFit(configured);
   }
 
-  function take({ shelf }: Pending, delta: number, won: boolean): void {
+  function take(shelf: Shelf, delta: number, won: boolean): void {
     shelf.segment.learned = { configured: shelf.configured, fit: learn(fitOf(shelf), { delta, won }, kept) };
     dirty = true;
   }
 
   const allLearned = (): [string, Learned][] => [...segments.values()].flatMap(({ key, learned }): [string, Learned][] => (learned === undefined ? [] : [[key, learned]]));
 
-  function lost(entry: Pending, nowMs: number): void {
-    const who = `${entry.taker}|${entry.shelf.segment.key}`;
+  function lost(shelf: Shelf, taker: string, delta: number, nowMs: number): void {
+    const who = `${taker}|${shelf.segment.key}`;
     const last = lostAt.get(who);
     if (last !== undefined && nowMs - last < LOST_EVERY_MS) return;
     lostAt.set(who, nowMs);
-    take(entry, entry.delta, false);
+    take(shelf, delta, false);
+  }
+
+  function answered(orderId: string, delta: number, nonce: number): void {
+    if (answers.next - answers.oldest === MOST_ANSWERS) answers.dropOldest();
+    const row = answers.rowOf(answers.add(orderId));
+    deltaOf[row] = delta;
+    nonceOf[row] = nonce;
   }
 
   const showCurves = (): CurveView[] => {
@@ -178,38 +181,45 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
       const { group } = hold;
       const delta = priced.terms.D;
       const ends = times.fillDeadline + SETTLING_SECONDS;
-      const known = pending.get(group);
-      if (known !== undefined) {
-        known.each ??= [{ orderId: known.orderId, delta: known.delta }];
-        known.each.push({ orderId, delta });
-        known.delta = Math.min(known.delta, delta);
-        known.ends = Math.max(known.ends, ends);
+      const known = pending.find(group);
+      const row = pending.rowOf(known);
+      if (known !== -1 && takerAt.get(row) !== undefined) {
+        answered(orderId, delta, known);
+        bestAt[row] = Math.min(bestAt[row] as number, delta);
+        endsAt[row] = Math.max(endsAt[row] as number, ends);
         return;
       }
-      if (queue.size >= MOST_PENDING) return;
-      const entry = { group, shelf: shelfOf(route, sizeBucket(Number(priced.notional) / 1e6)), taker, orderId, delta, ends, each: undefined };
-      pending.set(group, entry);
-      queue.push(entry);
+      if (pending.next - pending.oldest === MOST_PENDING) return;
+      const number = pending.add(group);
+      const added = pending.rowOf(number);
+      shelfAt.set(added, shelfOf(route, sizeBucket(Number(priced.notional) / 1e6)));
+      takerAt.set(added, taker);
+      bestAt[added] = delta;
+      endsAt[added] = ends;
+      answered(orderId, delta, number);
     },
-    accepted({ orderId, order }) {
-      const entry = pending.get(groupOf(Number(order.originChainId), order.user, order.nonce));
-      const delta = entry?.each === undefined ? (entry?.orderId === orderId ? entry.delta : undefined) : entry.each.find((quote) => quote.orderId === orderId)?.delta;
-      if (entry === undefined || delta === undefined) return;
-      pending.delete(entry.group);
-      take(entry, delta, true);
+    accepted({ orderId }) {
+      const answer = answers.find(orderId);
+      const nonce = nonceOf[answers.rowOf(answer)] as number;
+      if (answer === -1 || nonce < pending.oldest) return;
+      const row = pending.rowOf(nonce);
+      const shelf = shelfAt.get(row);
+      if (shelf === undefined || takerAt.get(row) === undefined) return;
+      takerAt.set(row, undefined);
+      take(shelf, deltaOf[answers.rowOf(answer)] as number, true);
     },
     tick() {
       const nowMs = clock.nowMs();
       // A long one at the head keeps shorter ones behind it waiting: learning a minute later is soon enough.
       for (let left = MOST_AT_ONCE; ; left -= 1) {
-        const entry = queue.first();
-        if (entry === undefined || entry.ends * 1000 > nowMs) return false;
+        const row = pending.rowOf(pending.oldest);
+        if (pending.oldest === pending.next || (endsAt[row] as number) * 1000 > nowMs) return false;
         if (left === 0) return true;
-        queue.take();
-        // Else it was taken by its taker meanwhile.
-        if (pending.get(entry.group) !== entry) continue;
-        pending.delete(entry.group);
-        lost(entry, nowMs);
+        const [shelf, taker] = [shelfAt.get(row), takerAt.get(row)];
+        shelfAt.set(row, undefined);
+        takerAt.set(row, undefined);
+        pending.dropOldest();
+        if (shelf !== undefined && taker !== undefined) lost(shelf, taker, bestAt[row] as number, nowMs);
       }
     },
     async flush() {
