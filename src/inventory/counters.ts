@@ -17,7 +17,7 @@ export interface Tally extends Outstanding {
 interface Taker extends Outstanding {
   readonly name: string;
   /** As many as it asks for while anything of it is live. */
-  readonly tallies: Tally[];
+  tallies: Tally[];
   /** The same by pair, once they are more than are looked through in no time: whoever routes for others asks for every pair. */
   byPair: Map<string, Tally> | undefined;
 }
@@ -55,6 +55,7 @@ export interface Counters {
   visit(visitor: CounterVisitor): Generator<void>;
 }
 
+const NOTHING: never[] = [];
 const nothing = (): Outstanding => ({ count: 0, notional: 0n, gapLoss: 0n });
 
 export function count(counter: Outstanding, { notional, gapLoss }: Amounts): void {
@@ -93,6 +94,15 @@ export function createCounters(): Counters {
     by(ofAsset, amounts);
   }
 
+  /** Most ask for one pair: a list of just that, for one that is filled one by one has room for many more. */
+  function newTaker(name: string, pair: string): Tally {
+    const taker: Taker = { count: 0, notional: 0n, gapLoss: 0n, name, tallies: NOTHING, byPair: undefined };
+    const tally: Tally = { count: 0, notional: 0n, gapLoss: 0n, pair, taker };
+    taker.tallies = [tally];
+    takers.set(name, taker);
+    return tally;
+  }
+
   return {
     wayOf(pair, side, asset) {
       const known = ways[side].get(pair);
@@ -102,11 +112,8 @@ export function createCounters(): Counters {
       return way;
     },
     tallyOf(name, pair) {
-      let taker = takers.get(name);
-      if (taker === undefined) {
-        taker = { count: 0, notional: 0n, gapLoss: 0n, name, tallies: [], byPair: undefined };
-        takers.set(name, taker);
-      }
+      const taker = takers.get(name);
+      if (taker === undefined) return newTaker(name, pair);
       const known = taker.byPair === undefined ? taker.tallies.find((tally) => tally.pair === pair) : taker.byPair.get(pair);
       if (known !== undefined) return known;
       const tally: Tally = { count: 0, notional: 0n, gapLoss: 0n, pair, taker };

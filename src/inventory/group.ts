@@ -42,8 +42,11 @@ export interface Group {
   readonly id: string;
   members: readonly Entry[];
   shares: readonly Share[];
-  caps: readonly Cap[];
-  weights: readonly Weight[];
+  /** What it counts against caps: one for all of them where its quotes count in one way, as nearly all do, else one for each. */
+  caps: WayCap | readonly Cap[];
+  /** Who speaks for it in the exposure, and as what; null: nobody. */
+  lead: Entry | null;
+  leadStanding: Standing;
   live: number;
 }
 
@@ -58,11 +61,17 @@ interface Share {
   overdue: bigint;
 }
 
+type CapAmounts = Pick<Outstanding, 'notional' | 'gapLoss'>;
+
 /** What a group adds to a counter. */
-interface Cap {
+interface Cap extends CapAmounts {
   readonly counter: Outstanding;
-  notional: bigint;
-  gapLoss: bigint;
+}
+
+/** What a group adds to each of the counters of a tally and a way. */
+interface WayCap extends CapAmounts {
+  readonly tally: Tally;
+  readonly way: Way;
 }
 
 /** What a group adds to the exposure of an asset, in atto. */
@@ -72,18 +81,22 @@ interface Weight extends Promised {
 
 const NOTHING: never[] = [];
 
-export const createGroup = (id: string): Group => ({ id, members: NOTHING, shares: NOTHING, caps: NOTHING, weights: NOTHING, live: 0 });
+export const createGroup = (id: string): Group => ({ id, members: NOTHING, shares: NOTHING, caps: NOTHING, lead: null, leadStanding: Standing.ended, live: 0 });
 
 export const membersOf = (those: Group | Entry): readonly Entry[] => ('members' in those ? those.members : [those]);
 
 /** What it counts against a cap already: a group counts once, with its largest member. `countersOf` a member, as the book of counters has them. */
-export function sharedBy(those: Group | Entry, counter: Outstanding, countersOf: Counters['of']): Pick<Outstanding, 'notional' | 'gapLoss'> | undefined {
-  if ('members' in those) return those.caps.find((each) => each.counter === counter);
+export function sharedBy(those: Group | Entry, counter: Outstanding, countersOf: Counters['of']): CapAmounts | undefined {
+  if ('members' in those) {
+    const { caps } = those;
+    if ('tally' in caps) return countersOf(caps.tally, caps.way).includes(counter) ? caps : undefined;
+    return caps.find((each) => each.counter === counter);
+  }
   return those.booked && those.tally !== undefined && countersOf(those.tally, those.way).includes(counter) ? capOf(those) : undefined;
 }
 
 /** What a quote alone counts for against each of its caps. */
-export const capOf = ({ request: { notional, gapLoss = 0n } }: Entry): Pick<Outstanding, 'notional' | 'gapLoss'> => ({ notional, gapLoss });
+export const capOf = ({ request: { notional, gapLoss = 0n } }: Entry): CapAmounts => ({ notional, gapLoss });
 
 /** What a group adds to the books. First what has left, then what acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead. */
 export function weigh(group: Group, countersOf: Counters['of']): void {
@@ -92,7 +105,7 @@ export function weigh(group: Group, countersOf: Counters['of']): void {
   const standings = members.map(({ facts }) => standingOf(facts));
   const nonceUsed = standings.includes(Standing.spent);
   const shares: Share[] = [];
-  const caps: Cap[] = [];
+  const counting: Entry[] = [];
   let filled: Entry | undefined;
   let lead: Entry | undefined;
   let leadStanding: Standing = Standing.ended;
@@ -119,7 +132,7 @@ export function weigh(group: Group, countersOf: Counters['of']): void {
     }
     if (standing === Standing.held) {
       group.live += 1;
-      for (const counter of member.tally === undefined ? NOTHING : countersOf(member.tally, member.way)) countMost(caps, counter, capOf(member));
+      if (member.tally !== undefined) counting.push(member);
     }
     if (standing > leadStanding || (standing === leadStanding && leads(request, lead?.request))) {
       lead = member;
@@ -131,19 +144,33 @@ export function weigh(group: Group, countersOf: Counters['of']): void {
     share.held -= share.committed;
     share.committed -= share.pendingOut;
   }
-  group.shares = shares;
-  group.caps = caps;
-  group.weights = lead === undefined || nonceUsed || !isLive(leadStanding) ? NOTHING : weightsOf(lead, leadStanding);
+  // A list that was filled one by one has room for many more, and this one stays as long as the quotes do.
+  group.shares = shares.slice();
+  group.caps = capsOf(counting, countersOf);
+  group.lead = lead === undefined || nonceUsed || !isLive(leadStanding) ? null : lead;
+  group.leadStanding = leadStanding;
 }
 
-function countMost(caps: Cap[], counter: Outstanding, { notional, gapLoss }: Pick<Outstanding, 'notional' | 'gapLoss'>): void {
-  const known = caps.find((each) => each.counter === counter);
-  if (known === undefined) {
-    caps.push({ counter, notional, gapLoss });
-    return;
+/** A group counts once against each cap, with its largest member there. */
+function capsOf(counting: readonly Entry[], countersOf: Counters['of']): Group['caps'] {
+  const [first] = counting;
+  if (first?.tally === undefined) return NOTHING;
+  if (counting.every(({ tally, way }) => tally === first.tally && way === first.way)) return counting.map(capOf).reduce(most, { tally: first.tally, way: first.way, notional: 0n, gapLoss: 0n });
+  const caps: Cap[] = [];
+  for (const member of counting) {
+    for (const counter of member.tally === undefined ? NOTHING : countersOf(member.tally, member.way)) {
+      const known = caps.find((each) => each.counter === counter);
+      if (known === undefined) caps.push({ counter, ...capOf(member) });
+      else most(known, capOf(member));
+    }
   }
+  return caps;
+}
+
+function most<T extends CapAmounts>(known: T, { notional, gapLoss }: CapAmounts): T {
   if (notional > known.notional) known.notional = notional;
   if (gapLoss > known.gapLoss) known.gapLoss = gapLoss;
+  return known;
 }
 
 function owe(shares: Share[], { in: into, request, facts }: Entry): void {
@@ -167,7 +194,9 @@ function leads(a: HoldRequest, b: HoldRequest | undefined): boolean {
   return chance !== other ? chance > other : a.quoteId < b.quoteId;
 }
 
-function weightsOf(lead: Entry, standing: Standing): Weight[] {
+/** What a group adds to the exposure of the asset that its lead pays, and of the one that it brings. */
+export function weightsOf({ lead, leadStanding: standing }: Group): readonly Weight[] {
+  if (lead === null) return NOTHING;
   const { out, in: into, request } = lead;
   if (standing === Standing.held) return [{ promised: out.promised, committed: 0n, quoted: quotedOut(lead) }, { promised: into.promised, committed: 0n, quoted: quotedIn(lead) }];
   return [{ promised: out.promised, committed: -toAtto(request.amount, out.decimals), quoted: 0n }, { promised: into.promised, committed: toAtto(request.input.amount, into.decimals), quoted: 0n }];
