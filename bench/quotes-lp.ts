@@ -1,6 +1,6 @@
 /** The LP under test, a process of its own: the real node over a real chain and database, with one of two signers; or only its link, as the ceiling. */
 
-import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { constants, type NodeGCPerformanceDetail, PerformanceObserver } from 'node:perf_hooks';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createChain } from '../src/adapters/evm/chain.ts';
 import { createConstantFeed } from '../src/adapters/feeds/constant.ts';
@@ -24,6 +24,7 @@ import { createLpNode } from '../src/lp/node.ts';
 import type { CommitmentSigner } from '../src/lp/quote.ts';
 import type { Link } from '../src/ports/link.ts';
 import type { Log } from '../src/ports/log.ts';
+import { watchLoop } from './loop-watch.ts';
 import { stillFor } from './stall.ts';
 
 export interface BenchLp {
@@ -44,11 +45,14 @@ export interface BenchLp {
   config: Record<string, unknown> & { quoting: object };
 }
 
-/** What the parent may ask for: figures since the last time it asked, how long each thing that an operator asks for takes, other firm times, or the end. */
-export type BenchWord = 'usage' | 'looks' | 'stop' | { quoting: object };
+/** What the parent may ask for: figures since the last time it asked, how often old memory was collected, how long each thing that an operator asks for takes, other firm times, or the end. */
+export type BenchWord = 'usage' | 'collections' | 'looks' | 'stop' | { quoting: object };
 
 /** Said when other firm times are in force. */
 export type BenchDone = 'requoted';
+
+/** How often old memory was collected. */
+export type BenchCollections = number;
 
 /** Milliseconds for which the loop stood still, by what was asked. */
 export type BenchLooks = Record<string, { p50Ms: number; maxMs: number }>;
@@ -59,7 +63,9 @@ export interface BenchUsage {
   live: number;
   rssBytes: number;
   /** Longest time, since asked last, that the event loop was late by; a busy machine adds its own. */
-  loopDelayMaxMs: number;
+  loopLateMaxMs: number;
+  /** The same without the time in which other threads had all cores; undefined where the system does not say. */
+  loopOwnMaxMs: number | undefined;
   gcMs: number;
   gcCount: number;
   gcLongestMs: number;
@@ -74,11 +80,11 @@ const say = (facts: object, message: string) => console.error(message, facts);
 const log: Log = { debug() {}, info() {}, warn: say, error: say, fatal: say, child: () => log };
 
 const signatureMicros = bareSignature();
-const delay = monitorEventLoopDelay({ resolution: 1 });
-delay.enable();
-const collections = { ms: 0, count: 0, longestMs: 0 };
+const loop = watchLoop();
+const collections = { ms: 0, count: 0, longestMs: 0, ofOldMemory: 0 };
 new PerformanceObserver((list) => {
-  for (const { duration } of list.getEntries()) {
+  for (const { duration, detail } of list.getEntries() as unknown as { duration: number; detail: NodeGCPerformanceDetail }[]) {
+    if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections.ofOldMemory += 1;
     collections.ms += duration;
     collections.count += 1;
     collections.longestMs = Math.max(collections.longestMs, duration);
@@ -91,12 +97,13 @@ const lp = options.signer === 'echo' ? echo() : await node();
 process.on('message', (word: BenchWord) => {
   if (word === 'usage') {
     const { user, system } = process.cpuUsage();
-    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loopDelayMaxMs: delay.max / 1e6, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
+    const { lateMaxMs, ownMaxMs } = loop.longest();
+    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loopLateMaxMs: lateMaxMs, loopOwnMaxMs: ownMaxMs, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
     paths = [];
-    delay.reset();
     collections.longestMs = 0;
     process.send?.(usage);
-  } else if (word === 'looks') void looks().then((answer) => process.send?.(answer));
+  } else if (word === 'collections') process.send?.(collections.ofOldMemory satisfies BenchCollections);
+  else if (word === 'looks') void looks().then((answer) => process.send?.(answer));
   else if (word === 'stop') void lp.stop().then(() => process.exit(0));
   else void lp.requote(word.quoting).then(() => process.send?.('requoted' satisfies BenchDone));
 });

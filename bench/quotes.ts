@@ -31,7 +31,7 @@ import { depositCall } from '../src/settlement/call.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { random32, request } from '../test/support/scripted-venue.ts';
-import type { BenchDone, BenchLooks, BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
+import type { BenchCollections, BenchDone, BenchLooks, BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
 import { machineStallMs } from './stall.ts';
 
 const IN_FLIGHT = [1, 10, 50] as const;
@@ -40,6 +40,9 @@ const LIVE = option('live', 100_000);
 const PAIRS = option('pairs', 1_000);
 const WARM_UP_SECONDS = 2;
 const STALL_SECONDS = 10;
+/** Requests a second where the LP is not asked for all that it can do; until old memory was collected, for that long at most. */
+const RATE = option('rate', 2_000);
+const LONGEST_RATE_SECONDS = 40;
 /** A machine that is busy with other things ends the filling before so many quotes are live; the figures say how many were. */
 const LONGEST_FILL_SECONDS = 20;
 const owner = account(41);
@@ -57,8 +60,9 @@ interface Figures {
   pathMaxMicros: number | null;
   /** CPU of the whole process over wall time; above 1 when collector threads help. */
   cpuShare: number;
-  /** How late the event loop was at most. */
-  loopDelayMaxMs: number;
+  /** How late the event loop was at most, and without waiting for a core. */
+  loopLateMaxMs: number;
+  loopOwnMaxMs: number | null;
   gcMicrosPerQuote: number;
   gcLongestMs: number;
   /** At the end. */
@@ -94,20 +98,21 @@ try {
   });
   const stock = await withLp({ signer: 'viem', pairs: onePair }, byInFlight);
   const echo = await withLp({ signer: 'echo', pairs: onePair }, (lp) => lp.drive(10, WARM_UP_SECONDS).then(() => lp.drive(10, SECONDS)));
-  const [many, manyLive, looks] = await withLp({ signer: 'native', pairs: allPairs }, async (lp) => {
+  const [many, manyLive, steady, looks] = await withLp({ signer: 'native', pairs: allPairs }, async (lp) => {
     await lp.drive(10, WARM_UP_SECONDS);
     const before = await lp.drive(10, SECONDS);
     await lp.requote({ validitySeconds: 240, pointsSeconds: [241, 242, 243, 244], maxValiditySeconds: 600 });
     await lp.fill(LIVE);
     await lp.requote({});
     await lp.drive(10, 1);
-    return [before, await lp.drive(10, SECONDS), await lp.looks()] as const;
+    return [before, await lp.drive(10, SECONDS), await lp.driveAt(RATE), await lp.looks()] as const;
   });
   const stallMs = await machineStallMs(STALL_SECONDS);
   show('firmquote, one quote a request', ours);
   show('the same server, signing with viem', stock);
-  show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], ['the link alone', echo]]));
+  show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], [`… at ${RATE} a second`, steady.figures], ['the link alone', echo]]));
   console.log(`For what an operator asks it, with ${allPairs.length} pairs and ${manyLive.live} live, the loop stands still at once for p50 (longest) ms: ${Object.entries(looks).map(([name, { p50Ms, maxMs }]) => `${name} ${p50Ms.toFixed(1)} (${maxMs.toFixed(1)})`).join(', ')}`);
+  console.log(`"own" is without the time in which others had all cores. While it was asked ${RATE} times a second, old memory was collected ${steady.collections} ${steady.collections === 1 ? 'time' : 'times'} in ${steady.seconds.toFixed(0)} seconds.`);
   console.log(`a bare signature: ${round(signatureMicros)} µs CPU (${ecdsa.name}). Other programs on this machine make every figure worse, CPU per quote least.`);
   console.log(`A loop that does nothing but read the clock, with another beside it, stood still for up to ${stallMs.toFixed(1)} ms in ${STALL_SECONDS} seconds: a loop is late by that without having done anything.`);
   const [at10, base] = [ours.get(10) as Figures, stock.get(10) as Figures];
@@ -123,6 +128,7 @@ try {
       twoFirmTimes: two,
       pairs: { count: allPairs.length, ...many },
       pairsAndLive: { count: allPairs.length, ...manyLive },
+      pairsAndLiveSteady: { count: allPairs.length, rate: RATE, seconds: round(steady.seconds), collectionsOfOldMemory: steady.collections, ...steady.figures },
       looks: Object.fromEntries(Object.entries(looks).map(([name, { p50Ms, maxMs }]) => [name, { p50Ms: round(p50Ms), maxMs: round(maxMs) }])),
       byInFlight: Object.fromEntries(ours),
       baselineByInFlight: Object.fromEntries(stock),
@@ -135,6 +141,8 @@ try {
 
 interface Lp {
   drive(inFlight: number, seconds: number): Promise<Figures>;
+  /** So many a second, whatever is answered, until old memory was collected. */
+  driveAt(rate: number): Promise<{ figures: Figures; collections: number; seconds: number }>;
   /** Asks until so many quotes are live, or it has taken too long. */
   fill(live: number): Promise<void>;
   requote(quoting: object): Promise<void>;
@@ -193,6 +201,20 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
     let last = await usage(child);
     return await work({
       drive: (inFlight, seconds) => drive(socket, child, next, { inFlight, until: () => new Promise((done) => setTimeout(done, seconds * 1000)) }),
+      async driveAt(rate) {
+        const collected = () => answerTo<BenchCollections>(child, 'collections');
+        const [before, startedMs] = [await collected(), performance.now()];
+        let collections = 0;
+        const until = async () => {
+          const lastedMs = () => performance.now() - startedMs;
+          while (lastedMs() < SECONDS * 1000 || (collections === 0 && lastedMs() < LONGEST_RATE_SECONDS * 1000)) {
+            await new Promise((done) => setTimeout(done, 500));
+            collections = (await collected()) - before;
+          }
+        };
+        const figures = await drive(socket, child, next, { rate, until });
+        return { figures, collections, seconds: (performance.now() - startedMs) / 1000 };
+      },
       async fill(live) {
         const endsMs = performance.now() + LONGEST_FILL_SECONDS * 1000;
         const until = async () => {
@@ -253,7 +275,7 @@ function requests(pairs: readonly Pair[]): () => { id: string; frame: string } {
   };
 }
 
-async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: string; frame: string }, { inFlight, until }: { inFlight: number; until: () => Promise<void> }): Promise<Figures> {
+async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: string; frame: string }, { inFlight = 0, rate = 0, until }: { inFlight?: number; rate?: number; until: () => Promise<void> }): Promise<Figures> {
   const sent = new Map<string, number>();
   const latencies: number[] = [];
   const sample: string[] = [];
@@ -273,7 +295,12 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     sent.set(id, performance.now());
     socket.send(frame);
   };
+  let finish = (): void => {};
   const drained = new Promise<void>((done) => {
+    finish = () => {
+      socket.off('message', listen);
+      done();
+    };
     const listen = (data: Buffer) => {
       const text = data.toString('latin1');
       const at = text.indexOf('"rfqId":"');
@@ -288,19 +315,22 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
         if (!over) latencies.push(performance.now() - startedMs);
       } else if (++declines === 1) console.error('the first decline:', text);
       sent.delete(id);
-      if (!over) ask();
-      else if (sent.size === 0) {
-        socket.off('message', listen);
-        done();
-      }
+      if (!over && rate === 0) ask();
+      else if (over && sent.size === 0) finish();
     };
     socket.on('message', listen);
   });
   const before = await usage(child);
   const startedMs = performance.now();
   for (let i = 0; i < inFlight; i += 1) ask();
+  let due = 0;
+  const steady = setInterval(() => {
+    for (const by = ((performance.now() - startedMs) / 1000) * rate; due < by; due += 1) ask();
+  }, 1);
   await Promise.race([until(), stuck]);
   over = true;
+  clearInterval(steady);
+  if (sent.size === 0) finish();
   const elapsed = (performance.now() - startedMs) / 1000;
   const after = await usage(child);
   await Promise.race([drained, stuck]);
@@ -319,7 +349,8 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     pathMeanMicros: after.path ? round(after.path.meanMicros) : null,
     pathMaxMicros: after.path ? round(after.path.maxMicros) : null,
     cpuShare: round(cpuMicros / 1e6 / elapsed),
-    loopDelayMaxMs: round(after.loopDelayMaxMs),
+    loopLateMaxMs: round(after.loopLateMaxMs),
+    loopOwnMaxMs: after.loopOwnMaxMs === undefined ? null : round(after.loopOwnMaxMs),
     gcMicrosPerQuote: round(((after.gcMs - before.gcMs) * 1000) / quotes),
     gcLongestMs: round(after.gcLongestMs),
     live: after.live,
@@ -363,10 +394,10 @@ function answerTo<T>(child: ChildProcess, word: BenchWord): Promise<T> {
 
 function show(name: string, figures: ReadonlyMap<number | string, Figures>): void {
   console.log(`\n${name}`);
-  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop late max ms   GC µs   live   RSS MB   declines`);
+  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop late max ms / own   GC µs   live   RSS MB   declines`);
   for (const [label, f] of figures) {
-    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), f.loopDelayMaxMs.toFixed(1), f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
-    const widths = [8, 9, 9, 21, 15, 6, 26, 8, 7, 9, 11];
+    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), `${f.loopLateMaxMs.toFixed(1)} / ${f.loopOwnMaxMs?.toFixed(1) ?? '?'}`, f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
+    const widths = [8, 9, 9, 21, 15, 6, 25, 8, 7, 9, 11];
     console.log((typeof label === 'number' ? `${label} in flight` : label).padEnd(26) + words.map((word, at) => String(word).padStart(widths[at] ?? 8)).join(''));
   }
 }
