@@ -41,7 +41,7 @@ const PAIRS = option('pairs', 1_000);
 const WARM_UP_SECONDS = 2;
 const STALL_SECONDS = 10;
 /** Requests a second where the LP is not asked for all that it can do; until old memory was collected, for that long at most. */
-const RATE = option('rate', 2_000);
+const RATE = option('rate', 1_000);
 const LONGEST_RATE_SECONDS = 40;
 /** A machine that is busy with other things ends the filling before so many quotes are live; the figures say how many were. */
 const LONGEST_FILL_SECONDS = 20;
