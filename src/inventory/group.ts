@@ -41,6 +41,9 @@ export interface Clock {
 export interface Group {
   readonly id: string;
   members: readonly Entry[];
+  /** Merely held, all of one token, as nearly all are: where, and how much. Else null, and what it adds to each bucket is in `shares`. */
+  heldIn: Bucket | null;
+  held: bigint;
   shares: readonly Share[];
   /** What it counts against caps: one for all of them where its quotes count in one way, as nearly all do, else one for each. */
   caps: WayCap | readonly Cap[];
@@ -81,9 +84,43 @@ interface Weight extends Promised {
 
 const NOTHING: never[] = [];
 
-export const createGroup = (id: string): Group => ({ id, members: NOTHING, shares: NOTHING, caps: NOTHING, lead: null, leadStanding: Standing.ended, live: 0 });
+export const createGroup = (id: string): Group => ({ id, members: NOTHING, heldIn: null, held: 0n, shares: NOTHING, caps: NOTHING, lead: null, leadStanding: Standing.ended, live: 0 });
 
 export const membersOf = (those: Group | Entry): readonly Entry[] => ('members' in those ? those.members : [those]);
+
+/** Adds what a group was weighed at to its buckets and to the exposure. */
+export function putOn(group: Group): void {
+  if (group.heldIn !== null) group.heldIn.held += group.held;
+  for (const { bucket, moved, pendingOut, committed, held, receivable, overdue } of group.shares) {
+    bucket.moved += moved;
+    bucket.pendingOut += pendingOut;
+    bucket.committed += committed;
+    bucket.held += held;
+    bucket.receivable += receivable;
+    bucket.overdue += overdue;
+  }
+  for (const { promised, committed, quoted } of weightsOf(group)) {
+    promised.committed += committed;
+    promised.quoted += quoted;
+  }
+}
+
+/** Takes the same off again. */
+export function takeFrom(group: Group): void {
+  if (group.heldIn !== null) group.heldIn.held -= group.held;
+  for (const { bucket, moved, pendingOut, committed, held, receivable, overdue } of group.shares) {
+    bucket.moved -= moved;
+    bucket.pendingOut -= pendingOut;
+    bucket.committed -= committed;
+    bucket.held -= held;
+    bucket.receivable -= receivable;
+    bucket.overdue -= overdue;
+  }
+  for (const { promised, committed, quoted } of weightsOf(group)) {
+    promised.committed -= committed;
+    promised.quoted -= quoted;
+  }
+}
 
 /** What it counts against a cap already: a group counts once, with its largest member. `countersOf` a member, as the book of counters has them. */
 export function sharedBy(those: Group | Entry, counter: Outstanding, countersOf: Counters['of']): CapAmounts | undefined {
@@ -144,8 +181,11 @@ export function weigh(group: Group, countersOf: Counters['of']): void {
     share.held -= share.committed;
     share.committed -= share.pendingOut;
   }
-  // A list that was filled one by one has room for many more, and this one stays as long as the quotes do.
-  group.shares = shares.slice();
+  const [only] = shares;
+  const merely = only !== undefined && shares.length === 1 && leadStanding === Standing.held;
+  group.heldIn = merely ? only.bucket : null;
+  group.held = merely ? only.held : 0n;
+  group.shares = merely ? NOTHING : shares;
   group.caps = capsOf(counting, countersOf);
   group.lead = lead === undefined || nonceUsed || !isLive(leadStanding) ? null : lead;
   group.leadStanding = leadStanding;
@@ -195,7 +235,7 @@ function leads(a: HoldRequest, b: HoldRequest | undefined): boolean {
 }
 
 /** What a group adds to the exposure of the asset that its lead pays, and of the one that it brings. */
-export function weightsOf({ lead, leadStanding: standing }: Group): readonly Weight[] {
+function weightsOf({ lead, leadStanding: standing }: Group): readonly Weight[] {
   if (lead === null) return NOTHING;
   const { out, in: into, request } = lead;
   if (standing === Standing.held) return [{ promised: out.promised, committed: 0n, quoted: quotedOut(lead) }, { promised: into.promised, committed: 0n, quoted: quotedIn(lead) }];

@@ -14,7 +14,7 @@ import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
 import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
 import { count, createCounters, discount, type Tally, type Way } from './counters.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
-import { capOf, type Clock, createGroup, type Entry, type Group, membersOf, quotedIn, quotedOut, sharedBy, weigh, weightsOf } from './group.ts';
+import { capOf, type Clock, createGroup, type Entry, type Group, membersOf, quotedIn, quotedOut, putOn, sharedBy, takeFrom, weigh } from './group.ts';
 import { createLapses } from './lapses.ts';
 import { nearestCap, type Outstanding, overCap } from './limits.ts';
 import { createMoneyBook } from './money-book.ts';
@@ -78,36 +78,14 @@ export function createLedger(options: LedgerOptions): Ledger {
   /* Sums: a group's contribution is taken off the books and put on again whenever one of its members changes. */
 
   function add(group: Group): void {
-    for (const { bucket, moved, pendingOut, committed, held, receivable, overdue } of group.shares) {
-      bucket.moved += moved;
-      bucket.pendingOut += pendingOut;
-      bucket.committed += committed;
-      bucket.held += held;
-      bucket.receivable += receivable;
-      bucket.overdue += overdue;
-    }
-    for (const { promised, committed, quoted } of weightsOf(group)) {
-      promised.committed += committed;
-      promised.quoted += quoted;
-    }
+    putOn(group);
     if ('tally' in group.caps) counters.add(group.caps.tally, group.caps.way, group.caps);
     else for (const cap of group.caps) count(cap.counter, cap);
     live += group.live;
   }
 
   function takeOff(group: Group): void {
-    for (const { bucket, moved, pendingOut, committed, held, receivable, overdue } of group.shares) {
-      bucket.moved -= moved;
-      bucket.pendingOut -= pendingOut;
-      bucket.committed -= committed;
-      bucket.held -= held;
-      bucket.receivable -= receivable;
-      bucket.overdue -= overdue;
-    }
-    for (const { promised, committed, quoted } of weightsOf(group)) {
-      promised.committed -= committed;
-      promised.quoted -= quoted;
-    }
+    takeFrom(group);
     if ('tally' in group.caps) counters.takeOff(group.caps.tally, group.caps.way, group.caps);
     else for (const cap of group.caps) discount(cap.counter, cap);
     live -= group.live;

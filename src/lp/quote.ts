@@ -112,10 +112,11 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     // Read once for all points: what the first of them holds is of the same nonce and does not stand against the others.
     const inputs = book.inputs(route, ask, caution);
     if (isDecline(inputs)) return no(rfq, route, inputs);
+    const group = groupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce);
     const held: Held[] = [];
     let refusal: Decline | undefined;
     for (const each of times) {
-      const made = hold(rfq, route, each, laterBy(inputs, each.validUntil - first.validUntil));
+      const made = hold(rfq, route, group, each, laterBy(inputs, each.validUntil - first.validUntil));
       if (!isDecline(made)) held.push(made);
       else {
         refusal ??= made;
@@ -158,7 +159,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   }
 
   /** One price, doubted, and its money put aside. */
-  function hold(rfq: Rfq, route: Route, times: OrderTimes, inputs: PriceInputs): Held | Decline {
+  function hold(rfq: Rfq, route: Route, group: string, times: OrderTimes, inputs: PriceInputs): Held | Decline {
     const quoted = price(inputs);
     if (isDecline(quoted)) return quoted;
     const doubt = check(inputs, quoted)[0] ?? doubtOf(book, route, { input: quoted.input, output: quoted.output, spreadBps: quoted.terms.D }, deps.bounds);
@@ -168,7 +169,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     }
     const order = quoteOrder(rfq, route, times, { input: quoted.input, output: quoted.output, relayFee: inputs.relayFee });
     const id = orderId(route.domain, order);
-    const request = requestOf(rfq, route, times, id, quoted, deps.gapLoss(route, inputs, quoted));
+    const request = requestOf(rfq, route, group, times, id, quoted, deps.gapLoss(route, inputs, quoted));
     const answered = book.ledger.hold(request, book.settled(route.origin.id));
     // What the ledger names is of what it pays out, whichever side the taker fixed.
     if (isDecline(answered)) return answered.maxAmount === undefined ? answered : { ...answered, maxAmount: (inputs.amount * answered.maxAmount) / quoted.output };
@@ -185,11 +186,12 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
   /** A refusal that size is the reason of names a size that passes: found by asking pricing and ledger again, not by proportion. */
   function advised(rfq: Rfq, route: Route, times: OrderTimes, inputs: PriceInputs, why: Decline, mostOutput?: bigint): Decline {
     if (why.maxAmount === undefined || why.maxAmount <= 0n) return why;
+    const group = groupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce);
     const tried = (amount: bigint): Trial => {
       const quoted = price({ ...inputs, amount });
       if (isDecline(quoted)) return quoted.declined === 'size_below_min' ? 'tiny' : 'fails';
       if (mostOutput !== undefined && quoted.output > mostOutput) return 'fails';
-      return book.ledger.wouldRefuse(requestOf(rfq, route, times, TRIAL, quoted, deps.gapLoss(route, inputs, quoted))) === undefined ? 'passes' : 'fails';
+      return book.ledger.wouldRefuse(requestOf(rfq, route, group, times, TRIAL, quoted, deps.gapLoss(route, inputs, quoted))) === undefined ? 'passes' : 'fails';
     };
     // What pricing names it has searched for and found to pass; only the ledger may still object. What the ledger names is a guess.
     const found = why.declined !== 'limit' && tried(why.maxAmount) === 'passes';
@@ -276,14 +278,14 @@ export function decline(rfq: Pick<Rfq, 'rfqId'>, { declined, control, maxAmount 
   return { type: 'decline', rfqId: rfq.rfqId, ...(quoteId !== undefined && { quoteId }), reason: declined, ...(control !== undefined && { code: control }), maxAmount: maxAmount === undefined ? null : maxAmount.toString() };
 }
 
-function requestOf(rfq: Rfq, route: Route, { fillDeadline }: OrderTimes, id: string, quoted: Priced, gapLoss: bigint): HoldRequest {
+function requestOf(rfq: Rfq, route: Route, group: string, { fillDeadline }: OrderTimes, id: string, quoted: Priced, gapLoss: bigint): HoldRequest {
   return {
     quoteId: id,
     chainId: route.dest.id,
     token: route.outputToken.address,
     amount: quoted.output,
     input: { chainId: route.origin.id, token: route.inputToken.address, amount: quoted.received },
-    group: groupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce),
+    group,
     lapsesAt: fillDeadline,
     taker: rfq.taker,
     pair: route.pairName,
