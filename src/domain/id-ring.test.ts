@@ -2,7 +2,6 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createColumn } from './column.ts';
 import { createIdRing } from './id-ring.ts';
 
 test('law: the newest of an id that is kept is found, and nothing else', () => {
@@ -39,12 +38,4 @@ test('a crowd that went round more than once', () => {
     ring.add(`0x${n.toString(16)}`);
   }
   for (let n = 0; n < 17_000; n += 1) expect(ring.find(`0x${n.toString(16)}`)).toBe(n < 12_000 ? -1 : n);
-});
-
-test('a column has what was written last in each of its rows', () => {
-  const column = createColumn<string>();
-  expect([column.get(0), column.get(1_000_000)]).toEqual([undefined, undefined]);
-  for (const row of [0, 4_095, 4_096, 250_000]) column.set(row, `row ${row}`);
-  column.set(4_096, undefined);
-  expect([0, 1, 4_095, 4_096, 250_000].map(column.get)).toEqual(['row 0', undefined, 'row 4095', undefined, 'row 250000']);
 });

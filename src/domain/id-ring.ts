@@ -1,7 +1,8 @@
 /**
  * Numbers for ids, in the order they came, found again by id while they are kept: what is known of number n stands in row n of a ring, in
- * columns and typed arrays of whoever asks. An id itself is not kept, 64 bits of it are: for what may be mistaken once in the age of the
- * universe, which money may not. Nothing here is an object for each id, so that a hundred thousand of them cost a collector of memory nothing.
+ * columns and typed arrays of whoever asks. An id itself is not kept, two seeded hashes of it are, 64 bits: for statistics, which one mistaken
+ * id in very many does not change. Money compares whole ids. Nothing here is an object for each id, so that a hundred thousand of them cost
+ * a collector of memory nothing.
  */
 
 import { InvariantError } from './errors.ts';
