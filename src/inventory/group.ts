@@ -1,6 +1,6 @@
 /**
- * Quotes of one nonce, and what they put on the books together: at most one of them can ever execute, so the books owe the
- * largest. A quote that is alone under its nonce, as most are, is its own group and keeps nothing beside its request.
+ * Quotes of one nonce of which more is known than that they are held or over, and what they put on the books together: at most
+ * one of them can ever execute, so the books owe the largest.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
@@ -13,6 +13,8 @@ import { type Facts, isLive, receivedBy, Standing, standingOf } from './promise.
 
 /** One quote. */
 export interface Entry {
+  /** Its number in the ledger, its own until it is forgotten. */
+  readonly row: number;
   readonly request: HoldRequest;
   facts: Facts;
   /** Where it counts against caps, while it does. */
@@ -21,10 +23,7 @@ export interface Entry {
   readonly out: Bucket;
   readonly in: Bucket;
   readonly clock: Clock;
-  /** null: alone under its nonce and merely held, or ended so. */
-  group: Group | null;
-  /** Alone, and its hold is on the books. */
-  booked: boolean;
+  readonly group: Group;
   /** 0: still needed. */
   forgetAt: UnixSeconds;
 }
@@ -33,7 +32,8 @@ export interface Clock {
   readonly chainId: number;
   now: UnixSeconds;
   readonly grace: number;
-  readonly lapses: Lapses<Entry>;
+  /** Rows of what ends or is forgotten then, if it is still there. */
+  readonly lapses: Lapses<number>;
   /** More is due than one step ends. */
   backlog: boolean;
 }
@@ -86,8 +86,6 @@ const NOTHING: never[] = [];
 
 export const createGroup = (id: string): Group => ({ id, members: NOTHING, heldIn: null, held: 0n, shares: NOTHING, caps: NOTHING, lead: null, leadStanding: Standing.ended, live: 0 });
 
-export const membersOf = (those: Group | Entry): readonly Entry[] => ('members' in those ? those.members : [those]);
-
 /** Adds what a group was weighed at to its buckets and to the exposure. */
 export function putOn(group: Group): void {
   if (group.heldIn !== null) group.heldIn.held += group.held;
@@ -123,17 +121,12 @@ export function takeFrom(group: Group): void {
 }
 
 /** What it counts against a cap already: a group counts once, with its largest member. `countersOf` a member, as the book of counters has them. */
-export function sharedBy(those: Group | Entry, counter: Outstanding, countersOf: Counters['of']): CapAmounts | undefined {
-  if ('members' in those) {
-    const { caps } = those;
-    if ('tally' in caps) return countersOf(caps.tally, caps.way).includes(counter) ? caps : undefined;
-    return caps.find((each) => each.counter === counter);
-  }
-  return those.booked && those.tally !== undefined && countersOf(those.tally, those.way).includes(counter) ? capOf(those) : undefined;
+export function sharedBy({ caps }: Group, counter: Outstanding, countersOf: Counters['of']): CapAmounts | undefined {
+  if ('tally' in caps) return countersOf(caps.tally, caps.way).includes(counter) ? caps : undefined;
+  return caps.find((each) => each.counter === counter);
 }
 
-/** What a quote alone counts for against each of its caps. */
-export const capOf = ({ request: { notional, gapLoss = 0n } }: Entry): CapAmounts => ({ notional, gapLoss });
+const capOf = ({ request: { notional, gapLoss = 0n } }: Entry): CapAmounts => ({ notional, gapLoss });
 
 /** What a group adds to the books. First what has left, then what acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead. */
 export function weigh(group: Group, countersOf: Counters['of']): void {
@@ -165,13 +158,13 @@ export function weigh(group: Group, countersOf: Counters['of']): void {
     if (standing === Standing.filled) {
       // Two at once can only be one and the ghost of a reorg not yet heard of.
       if (request.amount > share.pendingOut) share.pendingOut = request.amount;
-      if (filled === undefined || leads(request, filled.request)) filled = member;
+      if (filled === undefined || outranks(request, filled.request)) filled = member;
     }
     if (standing === Standing.held) {
       group.live += 1;
       if (member.tally !== undefined) counting.push(member);
     }
-    if (standing > leadStanding || (standing === leadStanding && leads(request, lead?.request))) {
+    if (standing > leadStanding || (standing === leadStanding && (lead === undefined || outranks(request, lead.request)))) {
       lead = member;
       leadStanding = standing;
     }
@@ -227,23 +220,26 @@ function shareOf(shares: Share[], bucket: Bucket): Share {
 }
 
 /** Of equals in a group, the largest speaks for it, then the likeliest; ids break ties, so that the order of arrival never shows. */
-function leads(a: HoldRequest, b: HoldRequest | undefined): boolean {
-  if (b === undefined) return true;
-  if (a.notional !== b.notional) return a.notional > b.notional;
-  const [chance, other] = [a.fillProbabilityBps ?? 10_000, b.fillProbabilityBps ?? 10_000];
-  return chance !== other ? chance > other : a.quoteId < b.quoteId;
+export function leads(notional: bigint, chanceBps: number, quoteId: string, otherNotional: bigint, otherChanceBps: number, otherId: string): boolean {
+  if (notional !== otherNotional) return notional > otherNotional;
+  return chanceBps !== otherChanceBps ? chanceBps > otherChanceBps : quoteId < otherId;
 }
+
+const chanceOf = ({ fillProbabilityBps = 10_000 }: HoldRequest): number => fillProbabilityBps;
+const outranks = (a: HoldRequest, b: HoldRequest): boolean => leads(a.notional, chanceOf(a), a.quoteId, b.notional, chanceOf(b), b.quoteId);
 
 /** What a group adds to the exposure of the asset that its lead pays, and of the one that it brings. */
 function weightsOf({ lead, leadStanding: standing }: Group): readonly Weight[] {
   if (lead === null) return NOTHING;
   const { out, in: into, request } = lead;
-  if (standing === Standing.held) return [{ promised: out.promised, committed: 0n, quoted: quotedOut(lead) }, { promised: into.promised, committed: 0n, quoted: quotedIn(lead) }];
+  if (standing === Standing.held) {
+    const chance = chanceOf(request);
+    return [{ promised: out.promised, committed: 0n, quoted: quotedOut(request.amount, out, chance) }, { promised: into.promised, committed: 0n, quoted: quotedIn(request.input.amount, into, chance) }];
+  }
   return [{ promised: out.promised, committed: -toAtto(request.amount, out.decimals), quoted: 0n }, { promised: into.promised, committed: toAtto(request.input.amount, into.decimals), quoted: 0n }];
 }
 
 /** What a live quote adds to the exposure of the asset it pays, in atto: by its chance to be taken. */
-export const quotedOut = ({ request, out }: Entry): bigint => weighed(-toAtto(request.amount, out.decimals), request);
+export const quotedOut = (amount: bigint, { decimals }: Bucket, chanceBps: number): bigint => (-toAtto(amount, decimals) * BigInt(chanceBps)) / 10_000n;
 /** The same of the asset it brings. */
-export const quotedIn = ({ request, in: into }: Entry): bigint => weighed(toAtto(request.input.amount, into.decimals), request);
-const weighed = (atto: bigint, { fillProbabilityBps = 10_000 }: HoldRequest): bigint => (atto * BigInt(fillProbabilityBps)) / 10_000n;
+export const quotedIn = (amount: bigint, { decimals }: Bucket, chanceBps: number): bigint => (toAtto(amount, decimals) * BigInt(chanceBps)) / 10_000n;

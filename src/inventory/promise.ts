@@ -27,18 +27,6 @@ const NONE: readonly never[] = [];
 /** Of a promise that was just made. One for all: facts are replaced, never changed. */
 export const NO_FACTS: Facts = { accepted: false, restored: false, lapsed: false, released: false, failed: false, overdue: false, fills: NONE, finals: NONE, finalised: NONE, undone: NONE };
 
-const LAPSED: Facts = { ...NO_FACTS, lapsed: true };
-const RELEASED: Facts = { ...NO_FACTS, released: true };
-
-/** With something more known. Of a promise that nobody took, which most are, the facts are the same object for all. */
-export function withNews(facts: Facts, news: Partial<Facts>): Facts {
-  if (facts === NO_FACTS && Object.keys(news).length === 1) {
-    if (news.lapsed === true) return LAPSED;
-    if (news.released === true) return RELEASED;
-  }
-  return { ...facts, ...news };
-}
-
 /** How firmly a promise binds the output, rising. */
 export const Standing = { ended: 0, held: 1, committed: 2, filled: 3, spent: 4 } as const;
 export type Standing = (typeof Standing)[keyof typeof Standing];

@@ -90,10 +90,10 @@ export function writePromise({ request, facts, forgetAt }: SavedPromise): Promis
 }
 
 /** Throws `InvariantError` between two pieces when they are not `unchanged` any more. */
-export function* writePieces(promises: readonly SavedPromise[], unchanged: () => boolean): Generator<PromiseAtRest[]> {
+export function* writePieces<T>(promises: readonly T[], saved: (promise: T) => SavedPromise, unchanged: () => boolean): Generator<PromiseAtRest[]> {
   for (let from = 0; from < promises.length; from += PIECE) {
     if (!unchanged()) throw new InvariantError('The ledger changed while it was written: what is written is of no one moment.');
-    yield promises.slice(from, from + PIECE).map(writePromise);
+    yield promises.slice(from, from + PIECE).map((promise) => writePromise(saved(promise)));
   }
 }
 

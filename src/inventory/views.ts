@@ -104,6 +104,8 @@ export interface Ledger {
   /** The books of one asset themselves, in the order of `buckets` and the same for good: for the hot path. What is in them changes. */
   places(asset: string): readonly Readonly<Bucket>[];
   quote(quoteId: string): QuoteView | undefined;
+  /** Quotes of a nonce that are not over, oldest first: what one of them, or none, has used up for the others. */
+  ofNonce(group: string): readonly string[];
   /** Has this chain fact about a quote been taken back? */
   undone(quoteId: string, id: string): boolean;
   /** Fills on this chain that stand and are not final: what may have vanished while nobody looked. */
