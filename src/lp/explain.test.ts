@@ -70,7 +70,7 @@ const record = (n: number, rfqId = `rfq${n}`): QuoteRecord => {
   const priced = priceOf(example);
   return {
     orderId: `0x${n}`, quoteId: `0xq${n}` as `0x${string}`, rfqId, atMs: 1_000 + n, taker: '0xt', route, times: { validUntil: 10, fillDeadline: 20, expires: 30 }, inputs: { ...example, freeOutput: 30_000_000_000n }, priced, slice: false,
-    hold: { quoteId: `0x${n}`, chainId: 1, token: '0x4', amount: priced.output, input: { chainId: 2, token: '0x4', amount: 1n }, group: 'g', lapsesAt: 20, taker: '0xt', pair: 'WETH-USDC', side: 'buy', notional: 1n },
+    hold: { amount: priced.output, group: 'g', lapsesAt: 20 },
   };
 };
 

@@ -35,7 +35,7 @@ const ids = (n: number) => ({ orderId: `0xorder${n}`, quoteId: `0xquote${n}`, rf
 function recordOf(n: number, inputs: QuoteRecord['inputs'], slice = false): QuoteRecord | undefined {
   const priced = price(inputs);
   if ('declined' in priced) return undefined;
-  return { ...ids(n), atMs: 1_800_000_000_000 + n, taker: '0xt', route, times: { validUntil: 10 + n, fillDeadline: 20 + n, expires: 30 + n }, inputs, priced, slice, nearest: n % 2 === 0 ? undefined : { scope: 'total', what: 'count', used: 1n, cap: 2n }, liveQuotes: n % 3 === 0 ? undefined : n, hold: {} as never };
+  return { ...ids(n), atMs: 1_800_000_000_000 + n, taker: '0xt', route, times: { validUntil: 10 + n, fillDeadline: 20 + n, expires: 30 + n }, inputs, priced, slice, nearest: n % 2 === 0 ? undefined : { scope: 'total', what: 'count', used: 1n, cap: 2n }, liveQuotes: n % 3 === 0 ? undefined : n, hold: { amount: 100n + BigInt(n), group: `g${n}`, lapsesAt: 20 + n } };
 }
 
 test('what was put in comes out', () => {

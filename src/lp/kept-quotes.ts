@@ -19,8 +19,8 @@ export interface KeptQuotes {
 
 /* One row each. What is absent is NaN among the numbers, which no input of a quote can be, and undefined among the others. */
 
-const NUMBERS = 23;
-const REFERENCES = 26;
+const NUMBERS = 24;
+const REFERENCES = 27;
 
 const numberOf = (flag: boolean | undefined): number => (flag === undefined ? Number.NaN : flag ? 1 : 0);
 const present = (value: number | undefined): number => value ?? Number.NaN;
@@ -47,9 +47,10 @@ export function createKeptQuotes(keep: number): KeptQuotes {
       evidence: evidenceOf(maybe(), { mid: reference(), references: reference(), caution: reference(), origin: reference(), dest: reference() }),
     };
     const known = withoutAbsent(inputs) as QuoteRecord['inputs'];
-    const ids = { orderId: reference(), quoteId: reference(), rfqId: reference(), taker: reference(), route: reference(), hold: reference(), nearest: reference() } as Pick<QuoteRecord, 'orderId' | 'quoteId' | 'rfqId' | 'taker' | 'route' | 'hold' | 'nearest'>;
+    const ids = { orderId: reference(), quoteId: reference(), rfqId: reference(), taker: reference(), route: reference(), nearest: reference() } as Pick<QuoteRecord, 'orderId' | 'quoteId' | 'rfqId' | 'taker' | 'route' | 'nearest'>;
+    const hold: QuoteRecord['hold'] = { amount: reference(), group: reference(), lapsesAt: number() };
     const priced = reference<QuoteRecord['priced'] | undefined>() ?? pricedAgain(known);
-    return { ...ids, inputs: known, priced, atMs: number(), times: { validUntil: number(), fillDeadline: number(), expires: number() }, slice: flag(number()) === true, liveQuotes: maybe() };
+    return { ...ids, hold, inputs: known, priced, atMs: number(), times: { validUntil: number(), fillDeadline: number(), expires: number() }, slice: flag(number()) === true, liveQuotes: maybe() };
   }
 
   return {
@@ -100,8 +101,10 @@ export function createKeptQuotes(keep: number): KeptQuotes {
       references[r++] = rfqId;
       references[r++] = taker;
       references[r++] = route;
-      references[r++] = hold;
       references[r++] = nearest;
+      references[r++] = hold.amount;
+      references[r++] = hold.group;
+      numbers[n++] = hold.lapsesAt;
       // A plug-in may answer otherwise when it is asked again.
       references[r++] = inputs.plugin === undefined ? undefined : priced;
       numbers[n++] = atMs;

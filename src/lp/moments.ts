@@ -24,7 +24,7 @@ export interface QuoteRecord {
   times: OrderTimes;
   inputs: PriceInputs & { evidence?: Evidence };
   priced: Priced;
-  hold: HoldRequest;
+  hold: Pick<HoldRequest, 'amount' | 'group' | 'lapsesAt'>;
   /** A part of a split rather than a whole request. */
   slice: boolean;
   /** The cap it came nearest to, and how many quotes were live. */
