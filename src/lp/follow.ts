@@ -5,6 +5,7 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
+import { createBoundedMap } from '../domain/bounded.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import { addressToBytes32 } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
@@ -17,7 +18,6 @@ import type { Block, ChainPort, EscrowEvent } from '../ports/chain.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChainCursor } from '../ports/lp-store.ts';
 import type { Seen } from './moments.ts';
-import type { Nonces } from './nonces.ts';
 import { groupOf } from './order.ts';
 
 /** What others want to hear of a chain. Hints as far as the ledger goes: it has been told already. */
@@ -59,7 +59,6 @@ export interface Follower {
 export interface FollowDeps {
   port: ChainPort;
   ledger: Ledger;
-  nonces: Nonces;
   log: Log;
   listener: FollowListener;
   /** Takes a promise into the ledger that only the chain told us of; false when it is none of ours. */
@@ -67,6 +66,9 @@ export interface FollowDeps {
   /** Orders in our name that the ledger does not know: takes in what another replica wrote down about them. */
   learn?(orderIds: readonly Bytes32[]): Promise<void>;
 }
+
+/** Of longer than an order can be open, unless dozens of ours open a second. */
+const MOST_OPENED = 50_000;
 
 /** What is kept of a fill of ours that may still vanish, with the name it has in the ledger. */
 type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId: Bytes32; fact: string };
@@ -80,9 +82,11 @@ const partsOf = (fact: string): Pick<EscrowEvent, 'blockHash' | 'txHash'> => {
 
 const ENDED: ReadonlySet<Stage | undefined> = new Set<Stage>(['lapsed', 'released', 'failed']);
 
-export function createFollower({ port, ledger, nonces, log, listener, restore, learn }: FollowDeps, { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number }, start: ChainCursor): Follower {
+export function createFollower({ port, ledger, log, listener, restore, learn }: FollowDeps, { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number }, start: ChainCursor): Follower {
   const { chain } = port;
   const solver = addressToBytes32(account);
+  /** Nonces of late under which an order of ours opened. */
+  const opened = createBoundedMap<string, true>({ most: () => MOST_OPENED });
   let cursor = start;
   let time: UnixSeconds = 0;
   let touched = new Set<Address>();
@@ -117,6 +121,7 @@ export function createFollower({ port, ledger, nonces, log, listener, restore, l
           log.fatal({ orderId: event.orderId }, 'an order opened after the hold for it had ended: not honoured');
           return;
         }
+        opened.set(groupOf(chain.id, event.order.user, event.order.nonce), true);
         return listener.opened(event.orderId, event.order);
       }
       case 'filled': {
@@ -185,7 +190,9 @@ export function createFollower({ port, ledger, nonces, log, listener, restore, l
   /** The nonce is used at depth: whatever else was signed under it is dead. */
   function release(group: string, winner: Bytes32 | undefined): void {
     listener.used?.(group, winner);
-    for (const quoteId of nonces.take(group)) if (quoteId !== winner) ledger.apply({ type: 'released', quoteId });
+    // A sponsor opens under a nonce of its own, so the user's can still be invalidated: that order stands.
+    if (winner === undefined && opened.has(group)) return;
+    for (const quoteId of ledger.ofNonce(group)) if (quoteId !== winner) ledger.apply({ type: 'released', quoteId });
   }
 
   async function scan(head: Block): Promise<void> {
@@ -210,8 +217,6 @@ export function createFollower({ port, ledger, nonces, log, listener, restore, l
       ledger.advance(chain.id, time);
       // A crowd that lapsed together ends in steps, with everybody else's work between them.
       for (; ledger.behind(chain.id); ledger.advance(chain.id, time)) await turn();
-      // All of it, at every block: there may be more of it than any number, and it would stay for good.
-      while (nonces.prune(time)) await turn();
       if (to === head.number) return listener.followed(head);
     }
   }

@@ -47,7 +47,6 @@ import { createMoments } from './moments.ts';
 import { createRebalancing } from './rebalancing.ts';
 import { createReceivables, type Receivable } from './receivables.ts';
 import { bucketsOf, checkDecimals, graceOf, leaseRules, limitsOf, positionsOf, ready } from './node-setup.ts';
-import { createNonces } from './nonces.ts';
 import { ownSlice } from './order.ts';
 import { createProving } from './proving.ts';
 import { createPump } from './pump.ts';
@@ -261,8 +260,6 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     moments.listen(risk.listener);
     moments.listen(createFaultLog({ clock, log }));
     const takers = createTakers(config.takers);
-    const nonces = createNonces();
-    moments.listen({ quoted: ({ hold }) => nonces.add(hold) });
     const rules = leaseRules(lpChains, config);
     const leases = createLeases({ store, log, now: (chainId) => desk.book.now(chainId), settled: time }, { found: opening.leases, clean: restored.clean || deps.shared !== undefined, rules });
     const lead = deps.shared === undefined ? ALONE : createLead({ store, clock, log }, { leaseMs: deps.shared.leadMs });
@@ -378,7 +375,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const pumps = lpChains.map(({ port, chain }) => {
       const cursor = restored.cursors.get(chain.id);
       if (cursor === undefined) throw new UpstreamError('A chain has no block to start from.', { code: 'block_missing' });
-      const follower = createFollower({ port, ledger, nonces, log, listener: listener(chain.id), restore: awards.restore, ...(replica && { learn: replica.learn }) }, { account: me, operator, maxBlocks: config.maxBlocksPerScan }, cursor);
+      const follower = createFollower({ port, ledger, log, listener: listener(chain.id), restore: awards.restore, ...(replica && { learn: replica.learn }) }, { account: me, operator, maxBlocks: config.maxBlocksPerScan }, cursor);
       followers.set(chain.id, follower);
       const tokens = buckets.filter(({ chainId }) => chainId === chain.id).map(({ token }) => token);
       const requests = restored.requests.filter(({ chainId }) => chainId === chain.id);

@@ -23,9 +23,9 @@ export function settleThroughCall(order: StandardOrder, funding: Hex, filler: Ad
   return encodeFunctionData({ abi: escrowAbi, functionName: 'settleThrough', args: [toTuple(order), funding, filler, data] });
 }
 
-/** In our own funding modes the sponsor is the user. */
-export function openForCall(order: StandardOrder, funding: Hex): Hex {
-  return encodeFunctionData({ abi: escrowAbi, functionName: 'openFor', args: [toTuple(order), order.user, funding] });
+/** In our own funding modes the sponsor is the user; the stock ones let anybody pay. */
+export function openForCall(order: StandardOrder, funding: Hex, sponsor = order.user): Hex {
+  return encodeFunctionData({ abi: escrowAbi, functionName: 'openFor', args: [toTuple(order), sponsor, funding] });
 }
 
 /** Sent by the taker itself (walletBroadcast). */

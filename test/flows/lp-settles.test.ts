@@ -1,13 +1,16 @@
 /** What follows a promise: trades that settle on one chain or across two, restarts of every kind, and books that agree with the chain throughout. */
 
+import { encodeFunctionData, erc20Abi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
+import { createBrake } from '../../src/apps/lp/brake.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { orderId } from '../../src/domain/order.ts';
 import type { LpNode } from '../../src/lp/node.ts';
 import type { Rfq } from '../../src/protocol/link.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
-import { openForCall, requestWithdrawalCall, settleCall } from '../../src/settlement/call.ts';
+import { invalidateNonceCall, openForCall, requestWithdrawalCall, settleCall } from '../../src/settlement/call.ts';
+import { permit2LockDigest } from '../../src/settlement/funding.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
 import { awardOf, eventually, takeQuote, type Trade, willingAttesters } from '../support/lp-trades.ts';
@@ -18,6 +21,7 @@ const owner = account(31);
 const operator = account(32);
 const taker = account(33);
 const keeper = account(34);
+const sponsor = account(35);
 const USDC = 1_000_000n;
 const WETH = 10n ** 18n;
 
@@ -28,11 +32,14 @@ let postgres: TestPostgres;
 let venue: ScriptedVenue;
 let lp: LpNode;
 let generation = 0;
+/** Its fills wait while this is held. */
+const brake = createBrake();
 
 /** `alone`: in one process even where the LP runs in several. */
 async function startLp({ alone = false } = {}): Promise<LpNode> {
   generation += 1;
-  const transactors = await testTransactors({ devnet, postgres, operator, owner: `lp-${generation}` });
+  const senders = await testTransactors({ devnet, postgres, operator, owner: `lp-${generation}` });
+  const transactors = new Map([...senders].map(([chainId, sender]) => [chainId, brake.on(sender)]));
   const config = lpConfig(devnet, owner.address, { quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 }, lease: { aheadSeconds: 4 }, reconcileSeconds: 1 });
   const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_settles', config, transactors, proofs: willingAttesters, alone });
   await node.start();
@@ -44,7 +51,7 @@ beforeAll(async () => {
   [here, there] = devnet.chains as [TestChain, TestChain];
   await Promise.all(
     devnet.chains.map(async (chain) => {
-      for (const { address } of [owner, taker, operator, keeper]) await chain.fund(address);
+      for (const { address } of [owner, taker, operator, keeper, sponsor]) await chain.fund(address);
       await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
       await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
       await chain.deposit(taker.address, chain.usdc.address, 100_000n * USDC);
@@ -157,6 +164,28 @@ test('across chains: filled only when open at depth, proven, claimed, credited',
   await booksAgree();
 });
 
+test('an order that a sponsor paid for stands, though its user uses the nonce up afterwards', async () => {
+  const { chain } = here;
+  await here.send(sponsor.address, here.usdc.address, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }));
+  const [owned, bound] = [bucket(here, 'weth').onchain, bucket(there, 'usdc').committed];
+  const trade = await quote(bridge(700n * USDC));
+  const { order, output } = trade;
+  brake.hold();
+  venue.send({ type: 'award', ...awardOf(trade) });
+  await eventually(async () => (await stageOf(trade.id)) === 'committed');
+  const permit = await sponsor.signer.sign(permit2LockDigest({ chainId: chain.id, escrow: chain.escrow }, chain.permit2, order, BigInt(order.fillDeadline)));
+  // The escrow's nonce is the user's own: a sponsor's permit leaves it unused.
+  await here.send(keeper.address, chain.escrow, openForCall(order, `0x00${permit.slice(2)}`, sponsor.address));
+  await here.send(taker.address, chain.escrow, invalidateNonceCall(order.nonce));
+  // What the chain says after that is known at depth, so that is too.
+  await here.deposit(owner.address, here.weth.address, WETH);
+  await eventually(() => bucket(here, 'weth').onchain === owned + WETH);
+  expect(bucket(there, 'usdc').committed).toBe(bound + output);
+  brake.free();
+  await eventually(async () => (await stageOf(trade.id)) === 'finalised');
+  await booksAgree();
+});
+
 test('an award that is no promise of ours binds nobody', async () => {
   const trade = await quote(bridge(100n * USDC));
   const forged = { ...awardOf(trade), order: { ...trade.message.order, nonce: '77' } };
@@ -191,6 +220,19 @@ test('a clean stop keeps every hold and quotes again at once', async () => {
   expect(lp.status().reasons.map(({ kind }) => kind)).not.toContain('quarantine');
   await venue.until(({ status }) => status === 'active');
   expect(await venue.ask(buy(here, here, 100n * USDC))).toMatchObject({ type: 'quote' });
+});
+
+test('a nonce that is used up after a restart ends what was promised under it before', async () => {
+  const trade = await quote(buy(here, here, 1_500n * USDC));
+  await lp.stop();
+  lp = await startLp();
+  const { held } = bucket(here, 'weth');
+  expect(held).toBeGreaterThanOrEqual(trade.output);
+  await here.send(taker.address, here.chain.escrow, invalidateNonceCall(trade.order.nonce));
+  await eventually(() => bucket(here, 'weth').held <= held - trade.output);
+  // Its own time is not over yet.
+  const { timestamp } = here.port.head() ?? expect.fail();
+  expect(timestamp).toBeLessThanOrEqual(trade.order.fillDeadline);
 });
 
 test('after a crash: nothing is signed until every forgotten promise has lapsed, and those taken meanwhile are honoured', async () => {
