@@ -16,13 +16,16 @@ import { createKeptQuotes } from './kept-quotes.ts';
 import type { QuoteRecord } from './moments.ts';
 import type { Route } from './route.ts';
 
-/** What was answered instead of a quote, by reference. */
+/** What was answered instead of a quote. */
 export interface DeclineRecord {
-  rfq: Rfq;
+  rfq: Asked;
   route: Route | undefined;
   decline: Decline;
   atMs: number;
 }
+
+/** What a reason is explained by: a request itself is large, and thousands are kept. */
+type Asked = Pick<Rfq, 'rfqId' | 'taker' | 'side' | 'amount' | 'input' | 'output'>;
 
 /** An amount twice: exact base units, and whole tokens for people. */
 export interface Shown {
@@ -355,7 +358,7 @@ export function createExplainer({ keep }: { keep: number }): Explainer {
   const declines = createRing<DeclineRecord>(keep);
   return {
     quoted: quotes.add,
-    declined: (rfq, route, decline, atMs) => declines.add({ rfq, route, decline, atMs }),
+    declined: ({ rfqId, taker, side, amount, input, output }, route, decline, atMs) => declines.add({ rfq: { rfqId, taker, side, amount, input, output }, route, decline, atMs }),
     quote: (orderId) => quotes.find(orderId)[0],
     explain: (id) => [
       ...quotes.find(id).map(explainQuote),

@@ -1,12 +1,12 @@
 /** The requests of late with what became of them, so that another configuration can be tried on what was really asked: `firmquote lp rfqs`, then `firmquote sim replay --rfqs`. */
 
+import { createColumn } from '../domain/column.ts';
 import { corridorOf } from '../domain/corridor.ts';
-import { createTextTable } from '../domain/text-table.ts';
+import { createIdRing } from '../domain/id-ring.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MomentListener } from './moments.ts';
 import type { Route } from './route.ts';
-import { tagOf } from './tag.ts';
 
 /** One request as the simulator reads it; docs/simulator.md says what each part means. */
 export interface RecordedRfq {
@@ -32,120 +32,107 @@ export interface Flow {
   recorded(after?: number, limit?: number): { rfqs: RecordedRfq[]; next: number | null };
 }
 
-interface Answer {
-  orderId: string;
-  quoted: bigint;
-  endsAt: UnixSeconds;
-}
-
-/** What is kept of a request: nothing that a price was made of, for thousands of them stay. */
-interface Kept {
-  number: number;
-  rfqId: string;
-  atMs: number;
-  taker: string;
-  route: Route;
-  side: 'exactInput' | 'exactOutput';
-  amount: bigint | string;
-  platformFeeBps: number;
-  minValidSeconds: number;
-  declined: boolean;
-  /** The first answer; null: there was none. */
-  answer: Answer | null;
-  more: Answer[] | undefined;
-  accepted: { quoted: bigint; atMs: number } | undefined;
-}
-
 const AT_ONCE = 1_000;
 /** Firm times that one request is quoted at. */
 const MOST_ANSWERS = 5;
 
+/** Nothing that a price was made of is kept, and no object for a request: thousands of them stay. */
 export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }: { keep: number }): Flow {
-  const byRfq = createTextTable<string, Kept>();
-  // Who is forgotten next, without searching: on the way of a quote everything takes the same time however much is kept.
-  const ring: Kept[] = [];
-  let noted = 0;
-  /** Of each answer of late, a tag of its order id and the number of its request. */
-  const tags = new Int32Array(keep * MOST_ANSWERS);
-  const numbers = new Float64Array(keep * MOST_ANSWERS);
-  let answered = 0;
+  const requests = createIdRing(keep);
+  const rfqIds = createColumn<string>();
+  const takers = createColumn<string>();
+  const routes = createColumn<Route>();
+  const amounts = createColumn<bigint | string>();
+  const atMs = new Float64Array(keep);
+  const platformFeeBps = new Float64Array(keep);
+  const minValidSeconds = new Float64Array(keep);
+  const exactOutput = new Uint8Array(keep);
+  /** Last second of any of its answers; 0: it was declined. */
+  const endsAt = new Float64Array(keep);
+  /** Of the answer that was taken, or the first; undefined: there was none. */
+  const quotedAt = createColumn<bigint>();
+  /** NaN: it was not. */
+  const acceptedAtMs = new Float64Array(keep);
 
-  /** Takes up one that was made with `number: noted`. */
-  function note(kept: Kept): void {
-    const place = noted % keep;
-    const old = ring[place];
-    // Another with its id may have come since.
-    if (old !== undefined && byRfq.get(old.rfqId) === old) byRfq.delete(old.rfqId);
-    ring[place] = kept;
-    noted += 1;
-    byRfq.set(kept.rfqId, kept);
+  /** Of each answer of late, its request and what it said. */
+  const answers = createIdRing(keep * MOST_ANSWERS);
+  const requestOf = new Float64Array(keep * MOST_ANSWERS);
+  const saidOf = createColumn<bigint>();
+
+  function add(rfqId: string, asked: { atMs: number; taker: string; route: Route; side: RecordedRfq['side']; amount: bigint | string; platformFeeBps: number; minValidSeconds: number }): number {
+    if (requests.next - requests.oldest === keep) requests.dropOldest();
+    const number = requests.add(rfqId);
+    const row = requests.rowOf(number);
+    rfqIds.set(row, rfqId);
+    takers.set(row, asked.taker);
+    routes.set(row, asked.route);
+    amounts.set(row, asked.amount);
+    atMs[row] = asked.atMs;
+    platformFeeBps[row] = asked.platformFeeBps;
+    minValidSeconds[row] = asked.minValidSeconds;
+    exactOutput[row] = asked.side === 'exactOutput' ? 1 : 0;
+    endsAt[row] = 0;
+    quotedAt.set(row, undefined);
+    acceptedAtMs[row] = Number.NaN;
+    return number;
   }
 
-  function tell({ number }: Kept, { orderId }: Answer): void {
-    const place = answered % tags.length;
-    tags[place] = tagOf(orderId);
-    numbers[place] = number;
-    answered += 1;
+  function answer(number: number, orderId: string, said: bigint, ends: UnixSeconds): void {
+    const row = requests.rowOf(number);
+    endsAt[row] = Math.max(endsAt[row] as number, ends);
+    if (quotedAt.get(row) === undefined) quotedAt.set(row, said);
+    if (answers.next - answers.oldest === keep * MOST_ANSWERS) answers.dropOldest();
+    const place = answers.rowOf(answers.add(orderId));
+    requestOf[place] = number;
+    saidOf.set(place, said);
   }
 
-  /** Most who take a quote take it soon: looked for from the newest back, and only when one is taken. */
-  function takenBy(orderId: string): { kept: Kept; answer: Answer } | undefined {
-    const tag = tagOf(orderId);
-    for (let at = answered - 1, left = Math.min(answered, tags.length); left > 0; left -= 1, at -= 1) {
-      const place = at % tags.length;
-      if (tags[place] !== tag) continue;
-      const kept = ring[(numbers[place] as number) % keep] as Kept;
-      const answer = kept.number === numbers[place] ? answersOf(kept).find((each) => each.orderId === orderId) : undefined;
-      if (answer !== undefined) return { kept, answer };
-    }
-    return undefined;
+  function lineOf(row: number, nowMs: number): RecordedRfq {
+    const route = routes.get(row) as Route;
+    const [ends, acceptedMs] = [endsAt[row] as number, acceptedAtMs[row] as number];
+    return {
+      atMs: atMs[row] as number, id: rfqIds.get(row) as string, taker: takers.get(row) as string, corridor: corridorOf(route.origin, route.dest), input: route.inputToken.symbol, output: route.outputToken.symbol,
+      side: exactOutput[row] === 1 ? 'exactOutput' : 'exactInput', amount: (amounts.get(row) as bigint | string).toString(), platformFeeBps: platformFeeBps[row] as number, minValidSeconds: minValidSeconds[row] as number,
+      outcome: !Number.isNaN(acceptedMs) ? 'accepted' : ends === 0 ? 'declined' : ends * 1000 < nowMs ? 'expired' : null,
+      quoted: quotedAt.get(row)?.toString() ?? null,
+      acceptedAtMs: Number.isNaN(acceptedMs) ? null : acceptedMs,
+      rival: null,
+    };
   }
 
   return {
     listener: {
-      quoted({ rfqId, orderId, atMs, taker, route, times, inputs: { side, amount, platformFeeBps }, priced, slice }) {
+      quoted({ rfqId, orderId, atMs: askedMs, taker, route, times, inputs: { side, amount, platformFeeBps: fee }, priced, slice }) {
         // A part of a split is no answer to what was asked.
         if (slice) return;
+        const known = requests.find(rfqId);
         // What the taker demanded is in the firm times already.
-        const answer = { orderId, quoted: side === 'exactInput' ? priced.output : priced.input, endsAt: times.fillDeadline };
-        const known = byRfq.get(rfqId);
-        const kept = known ?? { number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: 0, declined: false, answer, more: undefined, accepted: undefined };
-        tell(kept, answer);
-        if (known === undefined) note(kept);
-        else (known.more ??= []).push(answer);
+        const number = known === -1 ? add(rfqId, { atMs: askedMs, taker, route, side, amount, platformFeeBps: fee, minValidSeconds: 0 }) : known;
+        answer(number, orderId, side === 'exactInput' ? priced.output : priced.input, times.fillDeadline);
       },
-      declined({ rfqId, taker, side, amount, platformFeeBps, minValidUntil }, route, _, atMs) {
+      declined({ rfqId, taker, side, amount, platformFeeBps: fee, minValidUntil }, route, _, askedMs) {
         // What was asked on a way that we do not serve has no symbols to play it again by.
-        if (route === undefined || byRfq.has(rfqId)) return;
-        note({ number: noted, rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000)), declined: true, answer: null, more: undefined, accepted: undefined });
+        if (route === undefined || requests.find(rfqId) !== -1) return;
+        add(rfqId, { atMs: askedMs, taker, route, side, amount, platformFeeBps: fee, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - askedMs / 1000)) });
       },
       accepted({ orderId }) {
-        const taken = takenBy(orderId);
-        if (taken !== undefined) taken.kept.accepted ??= { quoted: taken.answer.quoted, atMs: clock.nowMs() };
+        const found = answers.find(orderId);
+        if (found === -1) return;
+        const place = answers.rowOf(found);
+        const number = requestOf[place] as number;
+        if (number < requests.oldest) return;
+        const row = requests.rowOf(number);
+        if (!Number.isNaN(acceptedAtMs[row])) return;
+        acceptedAtMs[row] = clock.nowMs();
+        quotedAt.set(row, saidOf.get(place));
       },
     },
     recorded(after = -1, limit = AT_ONCE) {
       const nowMs = clock.nowMs();
-      const first = Math.max(after + 1, noted - ring.length);
-      const end = Math.min(noted, first + limit);
+      const end = Math.min(requests.next, Math.max(after + 1, requests.oldest) + limit);
       const rfqs: RecordedRfq[] = [];
-      for (let number = first; number < end; number++) rfqs.push(lineOf(ring[number % keep] as Kept, nowMs));
-      return { rfqs, next: end < noted ? end - 1 : null };
+      for (let number = Math.max(after + 1, requests.oldest); number < end; number++) rfqs.push(lineOf(requests.rowOf(number), nowMs));
+      return { rfqs, next: end < requests.next ? end - 1 : null };
     },
-  };
-}
-
-const answersOf = ({ answer, more = [] }: Pick<Kept, 'answer' | 'more'>): Answer[] => (answer === null ? more : [answer, ...more]);
-
-function lineOf({ rfqId, atMs, taker, route, side, amount, platformFeeBps, minValidSeconds, declined, answer, more, accepted }: Kept, nowMs: number): RecordedRfq {
-  const answers = answersOf({ answer, more });
-  const over = answers.every(({ endsAt }) => endsAt * 1000 < nowMs);
-  return {
-    atMs, id: rfqId, taker, corridor: corridorOf(route.origin, route.dest), input: route.inputToken.symbol, output: route.outputToken.symbol,
-    side, amount: amount.toString(), platformFeeBps, minValidSeconds,
-    outcome: accepted !== undefined ? 'accepted' : answers.length === 0 && declined ? 'declined' : over ? 'expired' : null,
-    quoted: (accepted?.quoted ?? answers[0]?.quoted)?.toString() ?? null,
-    acceptedAtMs: accepted?.atMs ?? null,
-    rival: null,
   };
 }
