@@ -4,6 +4,7 @@ import type { Bytes32 } from '../domain/hex.ts';
 import { createBoundedMap } from '../domain/bounded.ts';
 import { createColumn } from '../domain/column.ts';
 import { createIdRing } from '../domain/id-ring.ts';
+import { createNumberRows } from '../domain/number-rows.ts';
 import { accepted, type Conduct, faded, quoted, type Suspicion, suspicion, tradedElsewhere, UNKNOWN } from '../risk/conduct.ts';
 import { fullBucket, take, type Tokens } from '../risk/rate.ts';
 import type { OpenAward } from './award.ts';
@@ -22,11 +23,12 @@ export interface ConductBook {
   suspects(nowMs: number): { taker: string; step: Suspicion; quotes: number; liveSeconds: number; accepts: number }[];
 }
 
-interface Known {
-  tokens: Tokens;
-  conduct: Conduct;
-  suspicion: Suspicion;
-}
+/** What is known of a taker, a row each: its rate, its conduct, its suspicion. */
+const TOKENS_LEFT = 0;
+const TOKENS_AT = 1;
+const CONDUCT = ['atMs', 'quotes', 'liveSeconds', 'accepts', 'lateness', 'markBps'] as const satisfies (keyof Conduct)[];
+const FIRST_OF_CONDUCT = 2;
+const SUSPICION = FIRST_OF_CONDUCT + CONDUCT.length;
 
 /** How long after its end a quote is remembered: an award may come a little later than the acceptance. */
 const LINGER_MS = 60_000;
@@ -41,7 +43,15 @@ const MOST_SUSPECTS = 100;
 
 export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>): ConductBook {
   const suspected = new Set<string>();
-  const takers = createBoundedMap<string, Known>({ most: () => rule().takers, forgot: (taker) => suspected.delete(taker) });
+  const rows = createNumberRows(SUSPICION + 1);
+  const takers = createBoundedMap<string, number>({
+    most: () => rule().takers,
+    forgot(taker, row) {
+      suspected.delete(taker);
+      if (newest?.row === row) newest = undefined;
+      rows.free(row);
+    },
+  });
 
   /** In order of asking, so nearly in order of ending. Nothing else is made for a quote: it is looked for only when one is taken. */
   const quotes = createIdRing(ROWS);
@@ -69,40 +79,54 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
   const mark = (row: number, as: number): void => void (marks[row] = (marks[row] as number) | as);
 
   /** Heard of last: a request and the quotes it gets look for its taker once. */
-  let newest: { taker: string; one: Known } | undefined;
+  let newest: { taker: string; row: number } | undefined;
 
   /** Who was heard of longest ago is forgotten first. */
-  function known(taker: string, nowMs: number): Known {
-    if (newest?.taker === taker) return newest.one;
+  function known(taker: string, nowMs: number): number {
+    if (newest?.taker === taker) return newest.row;
     const found = takers.use(taker);
-    const one = found ?? { tokens: fullBucket(rule().rate, nowMs), conduct: { ...UNKNOWN, atMs: nowMs }, suspicion: 0 as Suspicion };
-    if (found === undefined) takers.set(taker, one);
-    newest = { taker, one };
-    return one;
+    const row = found ?? rows.take();
+    newest = { taker, row };
+    if (found === undefined) {
+      setTokens(row, fullBucket(rule().rate, nowMs));
+      setConduct(row, { ...UNKNOWN, atMs: nowMs });
+      takers.set(taker, row);
+    }
+    return row;
+  }
+
+  function setTokens(row: number, { left, atMs }: Tokens): void {
+    rows.set(row, TOKENS_LEFT, left);
+    rows.set(row, TOKENS_AT, atMs);
+  }
+
+  function conductOf(row: number): Conduct {
+    const field = (at: number) => rows.get(row, FIRST_OF_CONDUCT + at);
+    return { atMs: field(0), quotes: field(1), liveSeconds: field(2), accepts: field(3), lateness: field(4), markBps: field(5) };
+  }
+
+  function setConduct(row: number, conduct: Conduct): void {
+    for (let at = 0; at < CONDUCT.length; at += 1) rows.set(row, FIRST_OF_CONDUCT + at, conduct[CONDUCT[at] as keyof Conduct]);
   }
 
   function learn(taker: string, nowMs: number, lesson: (conduct: Conduct) => Conduct): void {
-    const { freeOption } = rule();
-    const one = known(taker, nowMs);
-    one.conduct = lesson(faded(one.conduct, nowMs, freeOption));
-    judge(taker, one);
+    const row = known(taker, nowMs);
+    judge(taker, row, lesson(faded(conductOf(row), nowMs, rule().freeOption)));
   }
 
-  function judge(taker: string, one: Known): Suspicion {
-    const step = suspicion(one.conduct, rule().freeOption);
-    if (step !== one.suspicion) {
+  function judge(taker: string, row: number, conduct: Conduct): Suspicion {
+    setConduct(row, conduct);
+    const step = suspicion(conduct, rule().freeOption);
+    if (step !== rows.get(row, SUSPICION)) {
       if (step === 0) suspected.delete(taker);
       else suspected.add(taker);
-      one.suspicion = step;
+      rows.set(row, SUSPICION, step);
     }
     return step;
   }
 
   /** Nothing is learnt by waiting, but it fades. */
-  function waited(taker: string, one: Known, nowMs: number): Suspicion {
-    one.conduct = faded(one.conduct, nowMs, rule().freeOption);
-    return judge(taker, one);
-  }
+  const waited = (taker: string, row: number, nowMs: number): Suspicion => judge(taker, row, faded(conductOf(row), nowMs, rule().freeOption));
 
   function prune(nowMs: number): void {
     for (let left = MOST_AT_ONCE; left > 0 && quotes.oldest < quotes.next; left -= 1) {
@@ -115,9 +139,12 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
 
   return {
     asked(taker, nowMs) {
-      const one = known(taker, nowMs);
-      if (!take(one.tokens, nowMs, rule().rate)) return 'too_often';
-      return one.suspicion === 0 ? 0 : waited(taker, one, nowMs);
+      const row = known(taker, nowMs);
+      const tokens = { left: rows.get(row, TOKENS_LEFT), atMs: rows.get(row, TOKENS_AT) };
+      const took = take(tokens, nowMs, rule().rate);
+      setTokens(row, tokens);
+      if (!took) return 'too_often';
+      return rows.get(row, SUSPICION) === 0 ? 0 : waited(taker, row, nowMs);
     },
     quoted({ quoteId, rfqId, atMs, taker, times }) {
       prune(atMs);
@@ -166,9 +193,11 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
       [...suspected]
         .slice(0, MOST_SUSPECTS)
         .flatMap((taker) => {
-          const one = takers.get(taker);
-          const step = one === undefined ? 0 : waited(taker, one, nowMs);
-          return one === undefined || step === 0 ? [] : [{ taker, step, quotes: one.conduct.quotes, liveSeconds: one.conduct.liveSeconds, accepts: one.conduct.accepts }];
+          const row = takers.get(taker);
+          const step = row === undefined ? 0 : waited(taker, row, nowMs);
+          if (row === undefined || step === 0) return [];
+          const { quotes: asked, liveSeconds, accepts } = conductOf(row);
+          return [{ taker, step, quotes: asked, liveSeconds, accepts }];
         })
         .sort((a, b) => b.step - a.step || b.liveSeconds - a.liveSeconds),
   };
