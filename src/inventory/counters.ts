@@ -16,9 +16,11 @@ export interface Tally extends Outstanding {
 /** What a taker has live. */
 interface Taker extends Outstanding {
   readonly name: string;
-  /** As many as it asks for while anything of it is live. */
-  tallies: Tally[];
-  /** The same by pair, once they are more than are looked through in no time: whoever routes for others asks for every pair. */
+  /** Most ask for one pair. */
+  readonly first: Tally;
+  /** As many more as it asks for while anything of it is live; undefined: none. */
+  others: Tally[] | undefined;
+  /** Those by pair, once they are more than are looked through in no time: whoever routes for others asks for every pair. */
   byPair: Map<string, Tally> | undefined;
 }
 
@@ -56,6 +58,13 @@ export interface Counters {
 }
 
 const NOTHING: never[] = [];
+/** Of whoever asks for one pair only: the same numbers, and the same bigints. */
+function same(counter: Outstanding, { count: quotes, notional, gapLoss }: Outstanding): void {
+  counter.count = quotes;
+  counter.notional = notional;
+  counter.gapLoss = gapLoss;
+}
+
 const nothing = (): Outstanding => ({ count: 0, notional: 0n, gapLoss: 0n });
 
 export function count(counter: Outstanding, { notional, gapLoss }: Amounts): void {
@@ -86,21 +95,21 @@ export function createCounters(): Counters {
 
   /** All six, without making a list of them: every quote does this twice. */
   function change(by: typeof count, tally: Tally, { ofPair, ofSide, ofAsset }: Way, amounts: Amounts): void {
+    const { taker } = tally;
     by(total, amounts);
-    by(tally.taker, amounts);
     by(tally, amounts);
+    if (taker.others === undefined) same(taker, tally);
+    else by(taker, amounts);
     by(ofPair, amounts);
     by(ofSide, amounts);
     by(ofAsset, amounts);
   }
 
-  /** Most ask for one pair: a list of just that, for one that is filled one by one has room for many more. */
   function newTaker(name: string, pair: string): Tally {
-    const taker: Taker = { count: 0, notional: 0n, gapLoss: 0n, name, tallies: NOTHING, byPair: undefined };
-    const tally: Tally = { count: 0, notional: 0n, gapLoss: 0n, pair, taker };
-    taker.tallies = [tally];
+    const taker = { count: 0, notional: 0n, gapLoss: 0n, name, others: undefined, byPair: undefined } as unknown as Taker & { first: Tally };
+    taker.first = { count: 0, notional: 0n, gapLoss: 0n, pair, taker };
     takers.set(name, taker);
-    return tally;
+    return taker.first;
   }
 
   return {
@@ -114,12 +123,14 @@ export function createCounters(): Counters {
     tallyOf(name, pair) {
       const taker = takers.get(name);
       if (taker === undefined) return newTaker(name, pair);
-      const known = taker.byPair === undefined ? taker.tallies.find((tally) => tally.pair === pair) : taker.byPair.get(pair);
+      if (taker.first.pair === pair) return taker.first;
+      const known = taker.byPair === undefined ? taker.others?.find((tally) => tally.pair === pair) : taker.byPair.get(pair);
       if (known !== undefined) return known;
       const tally: Tally = { count: 0, notional: 0n, gapLoss: 0n, pair, taker };
-      taker.tallies.push(tally);
+      taker.others ??= [];
+      taker.others.push(tally);
       if (taker.byPair !== undefined) taker.byPair.set(pair, tally);
-      else if (taker.tallies.length > FEW) taker.byPair = new Map(taker.tallies.map((each) => [each.pair, each]));
+      else if (taker.others.length > FEW) taker.byPair = new Map(taker.others.map((each) => [each.pair, each]));
       return tally;
     },
     of: (tally, { ofPair, ofSide, ofAsset }) => [total, tally.taker, tally, ofPair, ofSide, ofAsset],
@@ -133,7 +144,7 @@ export function createCounters(): Counters {
       let seen = 0;
       for (const taker of takers.values()) {
         if (taker.count > 0) visitor('perTaker', taker, taker.name, '');
-        for (const tally of taker.tallies) if (tally.count > 0) visitor('perTakerPair', tally, taker.name, tally.pair);
+        for (const tally of [taker.first, ...(taker.others ?? NOTHING)]) if (tally.count > 0) visitor('perTakerPair', tally, taker.name, tally.pair);
         if (++seen % AT_A_STEP === 0) yield;
       }
       for (const [pair, counter] of pairs) if (counter.count > 0) visitor('perPair', counter, pair, '');
