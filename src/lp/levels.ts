@@ -5,6 +5,7 @@
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { type Address, ZERO_ADDRESS } from '../domain/hex.ts';
+import { hashOf } from '../domain/text-table.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Random } from '../ports/random.ts';
@@ -48,7 +49,8 @@ const REPEAT_ROUNDS = 4;
 
 export function createLevels(deps: LevelsDeps): LevelsPublisher {
   const { clock, log } = deps;
-  const said = new Map<string, { text: string; round: number }>();
+  /** A mark of each ladder, not the ladder: there are thousands, and all are made anew in every round. */
+  const said = new Map<string, { mark: number; round: number }>();
   let round = 0;
   let stopped = false;
   let cancel = () => {};
@@ -64,10 +66,10 @@ export function createLevels(deps: LevelsDeps): LevelsPublisher {
       const key = `${route.input}>${route.output}`;
       seen.add(key);
       const levels = ladderOf(route);
-      const text = JSON.stringify(levels);
+      const mark = markOf(levels);
       const before = said.get(key);
-      if (before === undefined ? levels.length === 0 : before.text === text && (levels.length === 0 || round - before.round < REPEAT_ROUNDS)) continue;
-      if (deps.send({ type: 'levels', input: route.input, output: route.output, levels, atMs: clock.nowMs() })) said.set(key, { text, round });
+      if (before === undefined ? levels.length === 0 : before.mark === mark && (levels.length === 0 || round - before.round < REPEAT_ROUNDS)) continue;
+      if (deps.send({ type: 'levels', input: route.input, output: route.output, levels, atMs: clock.nowMs() })) said.set(key, { mark, round });
     }
     for (const key of said.keys()) if (!seen.has(key)) said.delete(key);
   }
@@ -109,6 +111,11 @@ export function createLevels(deps: LevelsDeps): LevelsPublisher {
       cancel();
     },
   };
+}
+
+/** Of two ladders that differ, the same once in four billion times: then venues show the old one for a few rounds more. */
+function markOf(levels: readonly (readonly [string, string])[]): number {
+  return levels.reduce((mark, [input, output]) => hashOf(output, hashOf(input, mark)), levels.length);
 }
 
 /** A taker of whom we know nothing. */

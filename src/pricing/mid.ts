@@ -125,17 +125,37 @@ export function aggregate(observations: Iterable<Observation>, nowMs: number, { 
 }
 
 /** A/USD over B/USD: quote tokens B for one A. Uncertainties add, and the older leg dates it. */
-export function cross(a: Mid, b: Mid): Mid {
-  const price = reduced(divide(a.price, b.price));
-  return {
-    price,
-    value: toNumber(price),
-    confidenceBps: a.confidenceBps + b.confidenceBps,
-    atMs: Math.min(a.atMs, b.atMs),
-    used: [...a.used, ...b.used],
-    dropped: [...a.dropped, ...b.dropped],
-    seen: [...a.seen, ...b.seen],
-  };
+export const cross = (a: Mid, b: Mid): Mid => new Cross(a, b);
+
+/** Every tick makes one for each pair that it is part of, and each stays until the next: what its legs know already is not copied. */
+class Cross implements Mid {
+  readonly price: Rational;
+  readonly value: number;
+  readonly confidenceBps: number;
+  readonly atMs: number;
+  readonly #a: Mid;
+  readonly #b: Mid;
+
+  constructor(a: Mid, b: Mid) {
+    this.price = reduced(divide(a.price, b.price));
+    this.value = toNumber(this.price);
+    this.confidenceBps = a.confidenceBps + b.confidenceBps;
+    this.atMs = Math.min(a.atMs, b.atMs);
+    this.#a = a;
+    this.#b = b;
+  }
+
+  get used(): readonly string[] {
+    return [...this.#a.used, ...this.#b.used];
+  }
+
+  get dropped(): Mid['dropped'] {
+    return [...this.#a.dropped, ...this.#b.dropped];
+  }
+
+  get seen(): readonly Observation[] {
+    return [...this.#a.seen, ...this.#b.seen];
+  }
 }
 
 /** Distance of a reference (an oracle, a TWAP) from the mid, in bps of the mid; for the deviation guard. */
