@@ -1,11 +1,13 @@
 /**
- * The last so many quotes with everything that made their prices, packed: numbers in one array, and in another what they refer to.
+ * The last so many quotes with everything that made their prices, packed: numbers in one array, amounts in another, and in a third what they refer to.
  * An object for each would be cheap to make and dear to keep, since the collector copies whatever outlives a moment; so nothing
  * is kept that a quote does not share with others or with the ledger, and its terms are worked out again from its inputs.
  */
 
+import { createBigintRows } from '../domain/bigint-rows.ts';
 import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
+import type { Nearest } from '../inventory/limits.ts';
 import { price, type PriceInputs } from '../pricing/price.ts';
 import type { Evidence } from './book.ts';
 import type { QuoteRecord } from './moments.ts';
@@ -20,13 +22,15 @@ export interface KeptQuotes {
 /* One row each. What is absent is NaN among the numbers, which no input of a quote can be, and undefined among the others. */
 
 const NUMBERS = 24;
-const REFERENCES = 27;
+const AMOUNTS = 9;
+const REFERENCES = 21;
 
 const numberOf = (flag: boolean | undefined): number => (flag === undefined ? Number.NaN : flag ? 1 : 0);
 const present = (value: number | undefined): number => value ?? Number.NaN;
 
 export function createKeptQuotes(keep: number): KeptQuotes {
   const numbers = new Float64Array(keep * NUMBERS);
+  const amounts = createBigintRows(keep * AMOUNTS);
   const references: unknown[] = Array.from({ length: keep * REFERENCES }, () => undefined);
   /** Of order, quote and rfq id. */
   const tags = new Int32Array(keep * IDS);
@@ -35,27 +39,32 @@ export function createKeptQuotes(keep: number): KeptQuotes {
 
   function read(row: number): QuoteRecord {
     let n = row * NUMBERS;
+    let a = row * AMOUNTS;
     let r = row * REFERENCES;
     const number = () => numbers[n++] as number;
     const maybe = () => nothingFor(number());
+    const maybeAmount = () => amounts.get(a++);
+    const amount = () => maybeAmount() as bigint;
     const reference = <T>() => references[r++] as T;
     const inputs: Named<QuoteRecord['inputs']> = {
       platformFeeBps: number(), baseDecimals: number(), quoteDecimals: number(), quoteValue: number(), confidenceBps: number(), sigma: number(), firmSeconds: number(), q: number(), lockSeconds: number(),
       adverseBps: maybe(), rebalanceBps: maybe(), walkedImpactBps: maybe(), splitHoldSeconds: maybe(), exploreBps: maybe(), noRebates: flag(maybe()),
-      side: reference(), amount: reference(), relayFee: reference(), lp: reference(), mid: reference(), ownGas: reference(), freeOutput: reference(), hedgeBook: reference(), params: reference(), market: reference(), plugin: reference(),
-      room: roomOf(maybe(), reference(), reference()),
+      side: reference(), amount: amount(), relayFee: amount(), lp: reference(), mid: reference(), ownGas: amount(), freeOutput: maybeAmount(), hedgeBook: reference(), params: reference(), market: reference(), plugin: reference(),
+      room: roomOf(maybe(), maybeAmount(), maybeAmount()),
       evidence: evidenceOf(maybe(), { mid: reference(), references: reference(), caution: reference(), origin: reference(), dest: reference() }),
     };
     const known = withoutAbsent(inputs) as QuoteRecord['inputs'];
-    const ids = { orderId: reference(), quoteId: reference(), rfqId: reference(), taker: reference(), route: reference(), nearest: reference() } as Pick<QuoteRecord, 'orderId' | 'quoteId' | 'rfqId' | 'taker' | 'route' | 'nearest'>;
-    const hold: QuoteRecord['hold'] = { amount: reference(), group: reference(), lapsesAt: number() };
+    const ids = { orderId: reference(), quoteId: reference(), rfqId: reference(), taker: reference(), route: reference() } as Pick<QuoteRecord, 'orderId' | 'quoteId' | 'rfqId' | 'taker' | 'route'>;
+    const nearest = nearestOf(reference(), reference(), maybeAmount(), maybeAmount());
+    const hold: QuoteRecord['hold'] = { amount: amount(), group: reference(), lapsesAt: number() };
     const priced = reference<QuoteRecord['priced'] | undefined>() ?? pricedAgain(known);
-    return { ...ids, hold, inputs: known, priced, atMs: number(), times: { validUntil: number(), fillDeadline: number(), expires: number() }, slice: flag(number()) === true, liveQuotes: maybe() };
+    return { ...ids, nearest, hold, inputs: known, priced, atMs: number(), times: { validUntil: number(), fillDeadline: number(), expires: number() }, slice: flag(number()) === true, liveQuotes: maybe() };
   }
 
   return {
     add({ orderId, quoteId, rfqId, atMs, taker, route, times, inputs, priced, hold, slice, nearest, liveQuotes }) {
       let n = next * NUMBERS;
+      let a = next * AMOUNTS;
       let r = next * REFERENCES;
       numbers[n++] = inputs.platformFeeBps;
       numbers[n++] = inputs.baseDecimals;
@@ -73,18 +82,18 @@ export function createKeptQuotes(keep: number): KeptQuotes {
       numbers[n++] = present(inputs.exploreBps);
       numbers[n++] = numberOf(inputs.noRebates);
       references[r++] = inputs.side;
-      references[r++] = inputs.amount;
-      references[r++] = inputs.relayFee;
+      amounts.set(a++, inputs.amount);
+      amounts.set(a++, inputs.relayFee);
       references[r++] = inputs.lp;
       references[r++] = inputs.mid;
-      references[r++] = inputs.ownGas;
-      references[r++] = inputs.freeOutput;
+      amounts.set(a++, inputs.ownGas);
+      amounts.set(a++, inputs.freeOutput);
       references[r++] = inputs.hedgeBook;
       references[r++] = inputs.params;
       references[r++] = inputs.market;
       references[r++] = inputs.plugin;
-      references[r++] = inputs.room?.input;
-      references[r++] = inputs.room?.output;
+      amounts.set(a++, inputs.room?.input);
+      amounts.set(a++, inputs.room?.output);
       numbers[n++] = inputs.room === undefined ? Number.NaN : 1;
       const evidence = inputs.evidence;
       references[r++] = evidence?.mid;
@@ -101,8 +110,11 @@ export function createKeptQuotes(keep: number): KeptQuotes {
       references[r++] = rfqId;
       references[r++] = taker;
       references[r++] = route;
-      references[r++] = nearest;
-      references[r++] = hold.amount;
+      references[r++] = nearest?.scope;
+      references[r++] = nearest?.what;
+      amounts.set(a++, nearest?.used);
+      amounts.set(a++, nearest?.cap);
+      amounts.set(a, hold.amount);
       references[r++] = hold.group;
       numbers[n++] = hold.lapsesAt;
       // A plug-in may answer otherwise when it is asked again.
@@ -132,7 +144,7 @@ export function createKeptQuotes(keep: number): KeptQuotes {
 }
 
 /** Where the order id lies in a row of references; quote id and rfq id follow. */
-const FIRST_ID = 18;
+const FIRST_ID = 12;
 const IDS = 3;
 
 /** Nothing that a price is made of can be forgotten: every part has to be named. */
@@ -140,6 +152,7 @@ type Named<T> = { [K in keyof T]-?: T[K] | undefined };
 
 const roomOf = (there: number | undefined, input: bigint | undefined, output: bigint | undefined): PriceInputs['room'] =>
   there === undefined ? undefined : { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
+const nearestOf = (scope: Nearest['scope'] | undefined, what: Nearest['what'], used: bigint | undefined, cap: bigint | undefined): Nearest | undefined => (scope === undefined ? undefined : { scope, what, used: used as bigint, cap: cap as bigint });
 const evidenceOf = (atMs: number | undefined, seen: Omit<Evidence, 'atMs'>): Evidence | undefined => (atMs === undefined ? undefined : { atMs, ...seen });
 const nothingFor = (value: number): number | undefined => (Number.isNaN(value) ? undefined : value);
 const flag = (value: number | undefined): boolean | undefined => (value === undefined ? undefined : value === 1);
