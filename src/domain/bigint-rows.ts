@@ -9,6 +9,7 @@ export interface BigintRows {
 }
 
 const WORD = 64n;
+const WIDEST_WORD = 2n ** 64n;
 const WIDEST = 2n ** 128n;
 const ABSENT = 0;
 const HERE = 1;
@@ -39,7 +40,7 @@ export function createBigintRows(rows: number): BigintRows {
         kinds[at] = HERE;
         // A store keeps the low 64 bits.
         words[2 * at] = value;
-        words[2 * at + 1] = value >> WORD;
+        words[2 * at + 1] = value < WIDEST_WORD ? 0n : value >> WORD;
       }
     },
   };

@@ -110,6 +110,7 @@ interface Page {
 const WORD = 64n;
 const WIDEST = 2n ** 128n;
 const WIDEST_WORD = 2n ** 64n;
+const highOf = (amount: bigint): bigint => (amount < WIDEST_WORD ? 0n : amount >> WORD);
 const within = (amount: bigint, bound: bigint): boolean => amount >= 0n && amount < bound;
 
 /** Has a row room for it? Anything that a market trades, and not everything that a token could be. */
@@ -190,9 +191,9 @@ export function createHolds(): Holds {
       const w = WORDS * place;
       // A store keeps the low 64 bits.
       words[w] = request.amount;
-      words[w + 1] = request.amount >> WORD;
+      words[w + 1] = highOf(request.amount);
       words[w + 2] = request.input.amount;
-      words[w + 3] = request.input.amount >> WORD;
+      words[w + 3] = highOf(request.input.amount);
       words[w + 4] = request.notional;
       words[w + 5] = request.gapLoss ?? 0n;
       times[TIMES * place] = request.lapsesAt;
