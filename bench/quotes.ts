@@ -170,6 +170,8 @@ function configOf(pairs: readonly Pair[]): { feed: Record<string, string>; confi
       assets: Object.fromEntries(symbols.map((symbol) => [symbol, { price: symbol }])),
       pairs: pairs.map(({ base, quote }) => ({ base: base.symbol, quote: quote.symbol })),
       quoting: { pointsSeconds: [] },
+      // Nobody takes here, and to fill a book quotes are asked for at long firm times: an LP would find that suspicious, and charge for it.
+      risk: { freeOption: { liveSeconds: 1e6 } },
     },
   };
 }
