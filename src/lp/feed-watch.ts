@@ -1,6 +1,7 @@
 /** Between the feeds and the market: hands prices on, counts what came and what was wrong with it, and shows every price's health. */
 
 import { isDecline } from '../domain/decline.ts';
+import { eachOf } from '../domain/steps.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Feed, FeedTrouble, Sequencer } from '../ports/feed.ts';
 import type { Log } from '../ports/log.ts';
@@ -23,6 +24,8 @@ export interface FeedWatch {
   stop(): void;
 }
 
+/** A millisecond. */
+const PAIRS_AT_ONCE = 100;
 const CODES = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const;
 
 export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, metrics }: FeedWatchDeps): FeedWatch {
@@ -49,19 +52,17 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
   references('firmquote_lp_reference_allowed_bps', 'Beyond this distance nothing is quoted', ({ allowedBps }) => allowedBps);
   const pair = (base: string, quote: string) => ({ pair: `${base}-${quote}` });
   const prices = (name: string, help: string, of: (price: PairPrice) => number) =>
-    metrics.gauge(name, help, ['pair'], (gauge) => {
-      for (const { base, quote, price } of market.pairs()) gauge.set(isDecline(price) ? Number.NaN : of(price), pair(base, quote));
-    });
+    metrics.gauge(name, help, ['pair'], (gauge) => eachOf(market.pairs(), PAIRS_AT_ONCE, ({ base, quote, price }) => gauge.set(isDecline(price) ? Number.NaN : of(price), pair(base, quote))));
   prices('firmquote_lp_mid', 'Quote tokens for one base token', ({ mid }) => mid.value);
   prices('firmquote_lp_mid_age_seconds', 'Since the oldest source that a mid is made of', ({ mid }) => (mid.atMs === ALWAYS ? 0 : Math.max(0, clock.nowMs() - mid.atMs) / 1_000));
   prices('firmquote_lp_mid_confidence_bps', 'How far the sources of a mid lie apart', ({ mid }) => mid.confidenceBps);
   prices('firmquote_lp_volatility_annual', 'Annualised volatility that prices (1 is 100 %)', ({ sigma }) => sigma);
-  metrics.gauge('firmquote_lp_price_condition', '1 while this is wrong with the price of a pair', ['pair', 'code'], (gauge) => {
-    for (const { base, quote } of market.pairs()) {
+  metrics.gauge('firmquote_lp_price_condition', '1 while this is wrong with the price of a pair', ['pair', 'code'], (gauge) =>
+    eachOf(market.pairs(), PAIRS_AT_ONCE, ({ base, quote }) => {
       const condition = market.condition(base, quote);
       for (const code of CODES) gauge.set(condition?.code === code ? 1 : 0, { ...pair(base, quote), code });
-    }
-  });
+    }),
+  );
   metrics.gauge('firmquote_lp_sequencer_up', '1 while the sequencer of a rollup is up and its grace is over', ['chain'], (gauge) => {
     for (const [chainId, sequencer] of sequencers) gauge.set(sequencer.state().up ? 1 : 0, { chain: slug(chainId) });
   });

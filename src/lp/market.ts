@@ -65,8 +65,8 @@ export interface Market {
   sources(): SourceView[];
   /** Every reference, with how it compares; undefined while there is no mid, or it has not spoken. */
   references(): { price: string; source: string; checked: CheckedReference | undefined }[];
-  /** Every pair that is made a market in, with its price now. */
-  pairs(): { base: string; quote: string; price: PairPrice | Decline }[];
+  /** Every pair that is made a market in, with its price at the moment that it is asked for. */
+  pairs(): Iterable<{ base: string; quote: string; price: PairPrice | Decline }>;
 }
 
 const MOST_AT_ONCE = 64;
@@ -227,7 +227,9 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
         const name = `${feed}|${symbol}`;
         return [{ price, source: name, checked: books.get(price)?.state(clock.nowMs()).references.find(({ source }) => source === name) }];
       }),
-    pairs: () => served.map(({ base, quote }) => ({ base, quote, price: pair(base, quote) })),
+    *pairs() {
+      for (const { base, quote } of served) yield { base, quote, price: pair(base, quote) };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { eachOf } from '../../domain/steps.ts';
 import { createMetrics } from './metrics.ts';
 
 describe('metrics', () => {
@@ -32,7 +33,9 @@ describe('metrics', () => {
   test('a gauge without labels shows what is said this time, or nothing', async () => {
     const metrics = createMetrics();
     let known: number | undefined = 4;
-    metrics.gauge('firmquote_process_fds', 'x', [], (gauge) => known !== undefined && gauge.set(known));
+    metrics.gauge('firmquote_process_fds', 'x', [], (gauge) => {
+      if (known !== undefined) gauge.set(known);
+    });
     const lines = async () => (await metrics.text()).split('\n').filter((line) => line.startsWith('firmquote_process_fds'));
     expect(await lines()).toEqual(['firmquote_process_fds 4']);
     known = undefined;
@@ -61,6 +64,31 @@ describe('metrics', () => {
     expect([other === one, collections]).toEqual([true, 1]);
     await metrics.text();
     expect(collections).toBe(2);
+  });
+
+  test('what takes long to read is read in steps, with others\' turns in between, and is shown whole', async () => {
+    const metrics = createMetrics();
+    let [turns, pairs] = [0, 250];
+    const seen: number[] = [];
+    const all = () => Array.from({ length: pairs }, (_, n) => n);
+    metrics.gauge('firmquote_lp_mid', 'Mid.', ['pair'], (gauge) =>
+      eachOf(all(), 100, (n) => {
+        seen.push(turns);
+        gauge.set(n, { pair: `A${n}` });
+      }),
+    );
+    const lines = async () => {
+      let over = false;
+      const count = () => void (turns += 1, over || setImmediate(count));
+      setImmediate(count);
+      const text = await metrics.text();
+      over = true;
+      return text.split('\n').filter((line) => line.startsWith('firmquote_lp_mid{'));
+    };
+    expect(await lines()).toEqual(all().map((n) => `firmquote_lp_mid{pair="A${n}"} ${n}`));
+    expect([...new Set(seen)]).toHaveLength(3);
+    pairs = 2;
+    expect(await lines()).toEqual(['firmquote_lp_mid{pair="A0"} 0', 'firmquote_lp_mid{pair="A1"} 1']);
   });
 
   test('a histogram shows its buckets, the sum and the count, for each of its labels', async () => {

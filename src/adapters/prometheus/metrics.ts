@@ -39,13 +39,24 @@ export function createMetrics(): Metrics & Exposition {
 
   const collected = new Map<string, Collected>();
 
+  /** In how many pieces it is written. */
+  async function read(name: string): Promise<number> {
+    const reading = collected.get(name)?.read();
+    if (reading === undefined) return 1;
+    for (;;) {
+      const { done, value } = reading.next();
+      if (done === true && value === 1) return 1;
+      await turn();
+      if (done === true) return value;
+    }
+  }
+
   /** A thousand pairs are thousands of lines: others have their turn between two metrics, and within a long one. */
   async function text(): Promise<string> {
     const parts: string[] = [];
     for (const { name } of registry.getMetricsAsArray()) {
       let written = '';
-      const steps = collected.get(name)?.steps() ?? 1;
-      if (steps > 1) await turn();
+      const steps = await read(name);
       for (let step = 0; step < steps; step++) {
         const piece = await registry.getSingleMetricAsString(name);
         written += step === 0 ? piece : piece.replace(HEADER, '');

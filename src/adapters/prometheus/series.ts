@@ -5,7 +5,7 @@
 
 import type { Counter, Gauge, Histogram } from 'prom-client';
 import { InvariantError } from '../../domain/errors.ts';
-import type { Gauge as Gauged, Labels } from '../../ports/metrics.ts';
+import type { Collect, Labels } from '../../ports/metrics.ts';
 
 /** The series of one metric: what `create` made for each combination of label values. */
 export interface SeriesBook<T> {
@@ -64,15 +64,15 @@ export function createCounts(names: readonly string[]) {
 
 /** A gauge whose values are read when somebody scrapes. */
 export interface Collected {
-  /** Reads them, and says in how many pieces they are to be written: the gauge shows one each time it is asked, then begins again. */
-  steps(): number;
+  /** Reads them, in steps, and says in how many pieces they are to be written: the gauge shows one each time it is asked, then begins again. */
+  read(): Generator<void, number>;
 }
 
 /** Lines of one piece: a millisecond. */
 const PIECE = 500;
 
 /** Values for a prom-client gauge, which then shows these instead of its own: its way of telling series apart takes microseconds each. */
-export function createCollected(gauge: Gauge, { name, help, names, collect }: { name: string; help: string; names: readonly string[]; collect: (gauge: Gauged) => void }): Collected {
+export function createCollected(gauge: Gauge, { name, help, names, collect }: { name: string; help: string; names: readonly string[]; collect: Collect }): Collected {
   // From one time to the next they are mostly the same, and making thousands anew would take the time of a hundred quotes.
   const book = createSeriesBook(names, () => ({ value: 0, said: -1 }));
   let times = 0;
@@ -83,9 +83,10 @@ export function createCollected(gauge: Gauge, { name, help, names, collect }: { 
   Object.assign(gauge, { get: shown, getForPromString: shown });
 
   return {
-    steps() {
+    *read() {
       times += 1;
-      collect({ set: (value, labels = {}) => void Object.assign(book.of(labels), { value, said: times }) });
+      const steps = collect({ set: (value, labels = {}) => void Object.assign(book.of(labels), { value, said: times }) });
+      if (steps !== undefined) yield* steps;
       // What is not said this time is gone: a series that ended must not keep its last value for ever.
       book.keep(({ said }) => said === times);
       const values = [...book.all()].flatMap(({ labels, series: { value, said } }) => (said === times ? [{ labels, value }] : []));
