@@ -68,10 +68,10 @@ test('before anything is known everybody pays the assumption', async () => {
 test('the mid runs away after a trade: marked at one second, charged from then on, and after a restart', async () => {
   const trade = await buy(toxic);
   venue.send({ type: 'award', ...awardOf(trade) });
-  await eventually(() => lp.accounts().positions().length === 2);
-  await chain.send(keeper.address, chain.chain.escrow, settleCall(trade.order, trade.funding, trade.message.quoteId, [trade.message.commitment]));
-  // We sold WETH; it is worth 20 bps more now.
+  await eventually(async () => lp.accounts().positions().length === 2 && (await lp.awards()).some(({ orderId }) => orderId === trade.id));
+  // We sold WETH; it is worth 20 bps more now. The second runs from the award, and a block may take as long.
   feed.say('ETHUSD', 2_505);
+  await chain.send(keeper.address, chain.chain.escrow, settleCall(trade.order, trade.funding, trade.message.quoteId, [trade.message.commitment]));
   const store = createJournalStore(await postgres.database('lp_takers', LP_MIGRATIONS));
   await eventually(async () => (await store.trade(trade.id))?.marks[1] !== undefined);
   expect((await store.trade(trade.id))?.marks[1]).toMatchObject({ bps: expect.closeTo(20, 6), late: false });
