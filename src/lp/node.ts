@@ -61,7 +61,7 @@ import { createSession, type Session } from './session.ts';
 import { createSharing, type SharedBucket, type Sharing } from './sharing.ts';
 import { createStandby, type Reason, type Standby } from './standby.ts';
 import { createTakers } from './takers.ts';
-import { inTurns } from './turns.ts';
+import { inTurns, turn } from './turns.ts';
 
 export interface LpNodeDeps {
   /** One per configured chain, started (its first head known or about to be). */
@@ -492,6 +492,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       async reload(next) {
         // Nothing is touched before everything that can say no has said yes; from there on nothing waits, so no request comes in between.
         const fresh = await inTurns(makeDesk(deskDeps, next));
+        await turn();
         if (stopping) throw new RequestError('The LP is being stopped: the next start reads the new configuration.', { code: 'not_ready' });
         const freshBuckets = bucketsOf(lpChains, next);
         const before = desk;
@@ -582,12 +583,16 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     },
     risk: () => live?.risk.status() ?? { tripped: [], navUsd: null, loss: null, suspects: [] },
     async reload(next) {
-      if (live === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
-      const changes = changesBetween(live.desk().config, next);
+      const running = live;
+      if (running === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
+      // Reading a configuration of a thousand pairs, comparing it and making a desk of it take a moment each.
+      await turn();
+      const changes = changesBetween(running.desk().config, next);
+      await turn();
       const refused = changes.filter(({ path }) => !isLive(path)).map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
       if (refused.length > 0) return { refused };
       try {
-        await live.reload(next);
+        await running.reload(next);
       } catch (error) {
         if (error instanceof RequestError) return { refused: [error.message] };
         throw error;
