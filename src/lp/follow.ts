@@ -67,7 +67,7 @@ export interface FollowDeps {
   learn?(orderIds: readonly Bytes32[]): Promise<void>;
 }
 
-/** Of longer than an order can be open, unless dozens of ours open a second. */
+/** Of longer than an order can be open, unless dozens open a second. */
 const MOST_OPENED = 50_000;
 
 /** What is kept of a fill of ours that may still vanish, with the name it has in the ledger. */
@@ -85,7 +85,7 @@ const ENDED: ReadonlySet<Stage | undefined> = new Set<Stage>(['lapsed', 'release
 export function createFollower({ port, ledger, log, listener, restore, learn }: FollowDeps, { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number }, start: ChainCursor): Follower {
   const { chain } = port;
   const solver = addressToBytes32(account);
-  /** Nonces of late under which an order of ours opened. */
+  /** Nonces of late under which an order opened. */
   const opened = createBoundedMap<string, true>({ most: () => MOST_OPENED });
   let cursor = start;
   let time: UnixSeconds = 0;
@@ -115,13 +115,13 @@ export function createFollower({ port, ledger, log, listener, restore, learn }: 
   function hear(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
     switch (event.kind) {
       case 'open': {
+        opened.set(groupOf(chain.id, event.order.user, event.order.nonce), true);
         if (ledger.quote(event.orderId) === undefined) return listener.stranger(event.orderId, event.order);
         ledger.apply({ type: 'accepted', quoteId: event.orderId });
         if (ENDED.has(ledger.quote(event.orderId)?.stage)) {
           log.fatal({ orderId: event.orderId }, 'an order opened after the hold for it had ended: not honoured');
           return;
         }
-        opened.set(groupOf(chain.id, event.order.user, event.order.nonce), true);
         return listener.opened(event.orderId, event.order);
       }
       case 'filled': {
@@ -189,9 +189,9 @@ export function createFollower({ port, ledger, log, listener, restore, learn }: 
 
   /** The nonce is used at depth: whatever else was signed under it is dead. */
   function release(group: string, winner: Bytes32 | undefined): void {
-    listener.used?.(group, winner);
     // A sponsor opens under a nonce of its own, so the user's can still be invalidated: that order stands.
     if (winner === undefined && opened.has(group)) return;
+    listener.used?.(group, winner);
     for (const quoteId of ledger.ofNonce(group)) if (quoteId !== winner) ledger.apply({ type: 'released', quoteId });
   }
 

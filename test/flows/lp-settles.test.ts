@@ -167,7 +167,7 @@ test('across chains: filled only when open at depth, proven, claimed, credited',
 test('an order that a sponsor paid for stands, though its user uses the nonce up afterwards', async () => {
   const { chain } = here;
   await here.send(sponsor.address, here.usdc.address, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }));
-  const [owned, bound] = [bucket(here, 'weth').onchain, bucket(there, 'usdc').committed];
+  const [owned, free] = [bucket(here, 'weth').onchain, bucket(there, 'usdc').free];
   const trade = await quote(bridge(700n * USDC));
   const { order, output } = trade;
   brake.hold();
@@ -180,7 +180,8 @@ test('an order that a sponsor paid for stands, though its user uses the nonce up
   // What the chain says after that is known at depth, so that is too.
   await here.deposit(owner.address, here.weth.address, WETH);
   await eventually(() => bucket(here, 'weth').onchain === owned + WETH);
-  expect(bucket(there, 'usdc').committed).toBe(bound + output);
+  // Set aside, or paid already where several replicas run and the brake holds none of them.
+  expect(bucket(there, 'usdc').free).toBe(free - output);
   brake.free();
   await eventually(async () => (await stageOf(trade.id)) === 'finalised');
   await booksAgree();
