@@ -261,7 +261,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   function pieces(): SnapshotPieces {
     const since = changes();
     const books = writeBooks({ clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]), buckets: everyBucket(), ...moneyBook.saved() });
-    return { books, promises: { [Symbol.iterator]: () => writePieces([...promises.all()], promises.saved, () => changes() === since) } };
+    return { books, promises: { [Symbol.iterator]: () => writePieces(promises.saved(), () => changes() === since) } };
   }
 
   return {

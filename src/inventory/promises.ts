@@ -44,9 +44,9 @@ export interface Promises {
   insert(request: HoldRequest, facts: Facts, place: Place, tally: Tally): number;
   request(row: number): HoldRequest;
   facts(row: number): Facts;
-  saved(row: number): SavedPromise;
   setForgetAt(row: number, at: UnixSeconds): void;
-  all(): IterableIterator<number>;
+  /** Each as it is to be written, one at a time. */
+  saved(): Generator<SavedPromise>;
   /** What binds, of all that is live: accepted or filled, and not at depth. */
   readonly bound: ReadonlySet<Entry>;
   /** Something more is known of it. */
@@ -272,14 +272,15 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
     },
     request,
     facts,
-    saved: (row) => ({ request: request(row), facts: facts(row), forgetAt: entries.get(row)?.forgetAt ?? holds.forgetAt(row) }),
+    *saved() {
+      for (const row of rows.values()) yield { request: request(row), facts: facts(row), forgetAt: entries.get(row)?.forgetAt ?? holds.forgetAt(row) };
+    },
     setForgetAt(row, at) {
       const entry = entries.get(row);
       if (entry === undefined) holds.setForgetAt(row, at);
       else entry.forgetAt = at;
       if (at !== 0) (entry ?? holds.lane(row)).clock.lapses.schedule(at, row);
     },
-    all: () => rows.values(),
     bound,
     learn(row, news) {
       changes += 1;

@@ -90,11 +90,15 @@ export function writePromise({ request, facts, forgetAt }: SavedPromise): Promis
 }
 
 /** Throws `InvariantError` between two pieces when they are not `unchanged` any more. */
-export function* writePieces<T>(promises: readonly T[], saved: (promise: T) => SavedPromise, unchanged: () => boolean): Generator<PromiseAtRest[]> {
-  for (let from = 0; from < promises.length; from += PIECE) {
+export function* writePieces(promises: Iterable<SavedPromise>, unchanged: () => boolean): Generator<PromiseAtRest[]> {
+  let piece: PromiseAtRest[] = [];
+  for (const promise of promises) {
     if (!unchanged()) throw new InvariantError('The ledger changed while it was written: what is written is of no one moment.');
-    yield promises.slice(from, from + PIECE).map((promise) => writePromise(saved(promise)));
+    if (piece.push(writePromise(promise)) < PIECE) continue;
+    yield piece;
+    piece = [];
   }
+  if (piece.length > 0) yield piece;
 }
 
 export const whole = ({ books, promises }: SnapshotPieces): LedgerSnapshot => ({ ...books, promises: [...promises].flat().sort(order(({ quoteId }) => quoteId)) });
