@@ -70,6 +70,8 @@ export interface FollowDeps {
 /** Of longer than an order can be open, unless dozens open a second. */
 const MOST_OPENED = 50_000;
 
+const NONE: readonly Bytes32[] = [];
+
 /** What is kept of a fill of ours that may still vanish, with the name it has in the ledger. */
 type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId: Bytes32; fact: string };
 
@@ -85,8 +87,8 @@ const ENDED: ReadonlySet<Stage | undefined> = new Set<Stage>(['lapsed', 'release
 export function createFollower({ port, ledger, log, listener, restore, learn }: FollowDeps, { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number }, start: ChainCursor): Follower {
   const { chain } = port;
   const solver = addressToBytes32(account);
-  /** Nonces of late under which an order opened. */
-  const opened = createBoundedMap<string, true>({ most: () => MOST_OPENED });
+  /** Orders that opened of late, by nonce: one, but for those that sponsors paid for, which leave the user's nonce as it is. */
+  const opened = createBoundedMap<string, readonly Bytes32[]>({ most: () => MOST_OPENED });
   let cursor = start;
   let time: UnixSeconds = 0;
   let touched = new Set<Address>();
@@ -109,13 +111,17 @@ export function createFollower({ port, ledger, log, listener, restore, learn }: 
     }
   }
 
+  const nonceOf = ({ order }: Extract<EscrowEvent, { kind: 'open' }>): string => groupOf(chain.id, order.user, order.nonce);
+
   const seenAt = ({ blockNumber, blockHash, txHash }: EscrowEvent): Seen => ({ chainId: chain.id, blockNumber, blockHash, txHash });
 
   /** First news of an event, whatever its depth. */
   function hear(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
     switch (event.kind) {
       case 'open': {
-        opened.set(groupOf(chain.id, event.order.user, event.order.nonce), true);
+        const group = nonceOf(event);
+        const before = opened.get(group) ?? [];
+        if (!before.includes(event.orderId)) opened.set(group, [...before, event.orderId]);
         if (ledger.quote(event.orderId) === undefined) return listener.stranger(event.orderId, event.order);
         ledger.apply({ type: 'accepted', quoteId: event.orderId });
         if (ENDED.has(ledger.quote(event.orderId)?.stage)) {
@@ -146,10 +152,12 @@ export function createFollower({ port, ledger, log, listener, restore, learn }: 
   }
 
   /** The same event at depth. */
-  function conclude(event: EscrowEvent, id: string): void {
+  function conclude(event: EscrowEvent, id: string, unused: ReadonlySet<string>): void {
     switch (event.kind) {
-      case 'open':
-        return release(groupOf(chain.id, event.order.user, event.order.nonce), event.orderId);
+      case 'open': {
+        const group = nonceOf(event);
+        return unused.has(group) ? undefined : release(group, event.orderId);
+      }
       case 'nonce':
         return release(groupOf(chain.id, event.user, event.nonce), undefined);
       case 'filled':
@@ -189,10 +197,22 @@ export function createFollower({ port, ledger, log, listener, restore, learn }: 
 
   /** The nonce is used at depth: whatever else was signed under it is dead. */
   function release(group: string, winner: Bytes32 | undefined): void {
-    // A sponsor opens under a nonce of its own, so the user's can still be invalidated: that order stands.
-    if (winner === undefined && opened.has(group)) return;
-    listener.used?.(group, winner);
-    for (const quoteId of ledger.ofNonce(group)) if (quoteId !== winner) ledger.apply({ type: 'released', quoteId });
+    const standing = opened.get(group) ?? NONE;
+    // Others can be told of one that stands: of several they hear nothing, and what is dead runs out there by itself.
+    if (standing.length < 2) listener.used?.(group, winner ?? standing[0]);
+    for (const quoteId of ledger.ofNonce(group)) if (quoteId !== winner && !standing.includes(quoteId as Bytes32)) ledger.apply({ type: 'released', quoteId });
+  }
+
+  /** Nonces of orders that opened at depth and used none: whoever pays for somebody else's order leaves that user's other promises as good as they were. */
+  async function unusedBy(events: readonly EscrowEvent[], final: bigint): Promise<ReadonlySet<string>> {
+    const unused = new Set<string>();
+    for (const event of events) {
+      if (event.kind !== 'open' || event.blockNumber > final) continue;
+      const group = nonceOf(event);
+      const matters = listener.used !== undefined || ledger.ofNonce(group).some((quoteId) => quoteId !== event.orderId);
+      if (matters && !(await port.isNonceUsed(event.order.user, event.order.nonce, final))) unused.add(group);
+    }
+    return unused;
   }
 
   async function scan(head: Block): Promise<void> {
@@ -210,7 +230,7 @@ export function createFollower({ port, ledger, log, listener, restore, learn }: 
         const unknown = events.flatMap((event) => ((event.kind === 'filled' && event.solver === solver) || event.kind === 'open') && ledger.quote(event.orderId) === undefined ? [event.orderId] : []);
         if (unknown.length > 0) await learn(unknown);
       }
-      take(events, final, to);
+      take(events, final, to, await unusedBy(events, final));
       if (to === head.number) settleInherited();
       if (bottom !== undefined) cursor = { chainId: chain.id, block: bottom.number, hash: bottom.hash };
       time = Math.max(time, top.timestamp);
@@ -221,7 +241,7 @@ export function createFollower({ port, ledger, log, listener, restore, learn }: 
     }
   }
 
-  function take(events: readonly EscrowEvent[], final: bigint, to: bigint): void {
+  function take(events: readonly EscrowEvent[], final: bigint, to: bigint, unused: ReadonlySet<string>): void {
     const orders = new Map(events.flatMap((event) => (event.kind === 'open' ? [[event.orderId, event.order] as const] : [])));
     const now: typeof shallow = new Map();
     const nameOf = (event: EscrowEvent) => `${idOf(event)}:${event.logIndex}`;
@@ -237,7 +257,7 @@ export function createFollower({ port, ledger, log, listener, restore, learn }: 
       const name = nameOf(event);
       if (event.kind === 'filled') inherited?.delete(id);
       if (!shallow.has(name)) hear(event, id, orders);
-      if (event.blockNumber <= final) conclude(event, id);
+      if (event.blockNumber <= final) conclude(event, id, unused);
       else now.set(name, { blockNumber: event.blockNumber, fill: event.kind === 'filled' && event.solver === solver ? { blockHash: event.blockHash, txHash: event.txHash, orderId: event.orderId, fact: factOf(event.orderId, id) } : undefined });
     }
     shallow = now;

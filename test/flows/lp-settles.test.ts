@@ -187,6 +187,25 @@ test('an order that a sponsor paid for stands, though its user uses the nonce up
   await booksAgree();
 });
 
+test('a sponsor who opens an order under another’s nonce uses nothing up: what was promised under it is still held, and paid', async () => {
+  const { chain } = here;
+  await here.send(sponsor.address, here.usdc.address, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }));
+  const owned = bucket(here, 'usdc').onchain;
+  const promise = await quote(buy(here, here, 900n * USDC));
+  const lure = bridge(50n * USDC);
+  const { order } = await quote({ ...lure, skeleton: { ...lure.skeleton, nonce: promise.order.nonce.toString() } });
+  // Not what we promised, only under the same nonce.
+  const bait = { ...order, outputs: order.outputs.map((output) => ({ ...output, amount: output.amount + 1n })) };
+  const permit = await sponsor.signer.sign(permit2LockDigest({ chainId: chain.id, escrow: chain.escrow }, chain.permit2, bait, BigInt(bait.fillDeadline)));
+  await here.send(keeper.address, chain.escrow, openForCall(bait, `0x00${permit.slice(2)}`, sponsor.address));
+  await here.deposit(owner.address, here.usdc.address, USDC);
+  await eventually(() => bucket(here, 'usdc').onchain === owned + USDC);
+  expect(bucket(here, 'weth').held).toBeGreaterThanOrEqual(promise.output);
+  await settle(promise, here);
+  expect(await here.port.orderStatus(promise.id)).toBe('claimed');
+  await booksAgree();
+});
+
 test('an award that is no promise of ours binds nobody', async () => {
   const trade = await quote(bridge(100n * USDC));
   const forged = { ...awardOf(trade), order: { ...trade.message.order, nonce: '77' } };
