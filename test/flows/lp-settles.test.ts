@@ -192,7 +192,7 @@ test('a sponsor who opens an order under another’s nonce uses nothing up: what
   await here.send(sponsor.address, here.usdc.address, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }));
   const owned = bucket(here, 'usdc').onchain;
   const promise = await quote(buy(here, here, 900n * USDC));
-  const lure = bridge(50n * USDC);
+  const lure = bridge(500n * USDC);
   const { order } = await quote({ ...lure, skeleton: { ...lure.skeleton, nonce: promise.order.nonce.toString() } });
   // Not what we promised, only under the same nonce.
   const bait = { ...order, outputs: order.outputs.map((output) => ({ ...output, amount: output.amount + 1n })) };
