@@ -58,6 +58,7 @@ export interface Counters {
 }
 
 const NOTHING: never[] = [];
+
 /** Of whoever asks for one pair only: the same numbers, and the same bigints. */
 function same(counter: Outstanding, { count: quotes, notional, gapLoss }: Outstanding): void {
   counter.count = quotes;

@@ -15,16 +15,20 @@ import type { HoldRequest, Side } from './event.ts';
 import { type Clock, leads, quotedIn, quotedOut } from './group.ts';
 import { type Facts, NO_FACTS } from './promise.ts';
 
-/** What promises from one place to another on one pair share. */
-export interface Lane {
-  /** Its number. */
-  readonly at: number;
+/** Where a promise counts. */
+export interface Place {
   readonly out: Bucket;
   readonly in: Bucket;
   readonly clock: Clock;
+  readonly way: Way;
+}
+
+/** What promises from one place to another on one pair share. */
+export interface Lane extends Place {
+  /** Its number. */
+  readonly at: number;
   readonly pair: string;
   readonly side: Side;
-  readonly way: Way;
 }
 
 /** What is known of a promise that nobody has taken: bits, 0 while it is merely held. */
@@ -57,7 +61,7 @@ export interface Sum {
 
 export interface Holds {
   /** The lane of a promise; the same for good. */
-  laneOf(out: Bucket, into: Bucket, clock: Clock, pair: string, side: Side, way: Way): Lane;
+  laneOf(place: Place, pair: string, side: Side): Lane;
   /** A row for a promise, not in a chain yet. `taker` is kept, not the request's own: one text for all that a taker asks. */
   add(request: HoldRequest, lane: Lane, taker: string, bits: number): number;
   /** A row's number for what is an object. */
@@ -65,7 +69,7 @@ export interface Holds {
   /** Is it here: neither an object, nor free? */
   has(row: number): boolean;
   /** It is an object from here on. */
-  hand(row: number): void;
+  handOver(row: number): void;
   free(row: number): void;
 
   append(first: number, row: number): void;
@@ -160,7 +164,7 @@ export function createHolds(): Holds {
     return rows - 1;
   }
 
-  function hand(row: number): void {
+  function handOver(row: number): void {
     mark(row, NOT_HERE);
     ids.set(row, undefined);
     groups.set(row, undefined);
@@ -174,7 +178,7 @@ export function createHolds(): Holds {
   }
 
   return {
-    laneOf(out, into, clock, pair, side, way) {
+    laneOf({ out, in: into, clock, way }, pair, side) {
       const known = lanesOf.get(way);
       const found = known?.find((each) => each.out === out && each.in === into && each.clock === clock);
       if (found !== undefined) return found;
@@ -209,9 +213,9 @@ export function createHolds(): Holds {
     },
     reserve,
     has: (row) => row < rows && bits(row) !== NOT_HERE,
-    hand,
+    handOver,
     free(row) {
-      hand(row);
+      handOver(row);
       link(row, freeRow);
       freeRow = row;
     },

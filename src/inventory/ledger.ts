@@ -14,11 +14,12 @@ import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, t
 import { createCounters, type Tally } from './counters.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
 import type { Clock } from './group.ts';
+import type { Place } from './holds.ts';
 import { createLapses } from './lapses.ts';
 import { nearestCap, type Outstanding, overCap } from './limits.ts';
 import { createMoneyBook } from './money-book.ts';
 import { NO_FACTS, sameRequest, type Facts, type Stage, Standing, standingOf, stageOf } from './promise.ts';
-import { createPromises, type Place } from './promises.ts';
+import { createPromises } from './promises.ts';
 import { readBooks, readPromise, type SnapshotPieces, whole, writeBooks, writePieces } from './snapshot.ts';
 import { type Applied, DUPLICATE, type Exposure, type Ledger, type LedgerOptions } from './views.ts';
 

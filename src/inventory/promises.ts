@@ -8,21 +8,13 @@ import { createColumn } from '../domain/column.ts';
 import { createTextTable } from '../domain/text-table.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
-import { count, type Counters, discount, type Tally, type Way } from './counters.ts';
+import { count, type Counters, discount, type Tally } from './counters.ts';
 import type { HoldRequest } from './event.ts';
 import { type Clock, createGroup, type Entry, type Group, putOn, sharedBy, takeFrom, weigh } from './group.ts';
-import { bitsOf, createHolds, factsOf, fitsRow, LAPSED, type Lane, RELEASED } from './holds.ts';
+import { bitsOf, createHolds, factsOf, fitsRow, LAPSED, type Lane, type Place, RELEASED } from './holds.ts';
 import type { Outstanding } from './limits.ts';
 import { type Facts, isDone, isLive, receivedBy, Standing, standingOf } from './promise.ts';
 import type { SavedPromise } from './snapshot.ts';
-
-/** Where a promise counts. */
-export interface Place {
-  out: Bucket;
-  in: Bucket;
-  clock: Clock;
-  way: Way;
-}
 
 /** What a nonce has on the books already: one more quote of it adds only what is more than that. */
 export interface Own {
@@ -149,7 +141,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
       const bits = holds.bits(row);
       const entry: Entry = { row, request: holds.request(row), facts: factsOf(bits), tally: bits === 0 ? tally : undefined, way, out, in: into, clock, group, forgetAt: holds.forgetAt(row) };
       entries.set(row, entry);
-      holds.hand(row);
+      holds.handOver(row);
       return entry;
     });
     groups.set(group.id, group);
@@ -243,9 +235,10 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
       return changes;
     },
     find: (quoteId) => rows.get(quoteId),
-    insert(its, known, { out, in: into, clock, way }, tally) {
+    insert(its, known, place, tally) {
       changes += 1;
-      const lane = holds.laneOf(out, into, clock, its.pair, its.side, way);
+      const { clock } = place;
+      const lane = holds.laneOf(place, its.pair, its.side);
       const those = groups.get(its.group);
       const bits = bitsOf(known);
       const here = bits !== undefined && fitsRow(its) && joins(those, lane, its.taker);
@@ -255,7 +248,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
       if (!here) {
         const group = those === undefined ? createGroup(its.group) : grouped(those);
         groups.set(group.id, group);
-        const entry: Entry = { row, request: its, facts: known, tally: undefined, way, out, in: into, clock, group, forgetAt: 0 };
+        const entry: Entry = { row, request: its, facts: known, tally: undefined, ...place, group, forgetAt: 0 };
         entries.set(row, entry);
         group.members = [...group.members, entry];
         rebook(group);

@@ -67,7 +67,7 @@ export interface FollowDeps {
   learn?(orderIds: readonly Bytes32[]): Promise<void>;
 }
 
-/** Of longer than an order can be open, unless dozens open a second. */
+/** Of longer than an order can be open, unless dozens of ours open a second. */
 const MOST_OPENED = 50_000;
 
 const NONE: readonly Bytes32[] = [];
@@ -87,7 +87,7 @@ const ENDED: ReadonlySet<Stage | undefined> = new Set<Stage>(['lapsed', 'release
 export function createFollower({ port, ledger, log, listener, restore, learn }: FollowDeps, { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number }, start: ChainCursor): Follower {
   const { chain } = port;
   const solver = addressToBytes32(account);
-  /** Orders that opened of late, by nonce: one, but for those that sponsors paid for, which leave the user's nonce as it is. */
+  /** Orders of ours that opened of late, by nonce: one, but for those that sponsors paid for, which leave the user's nonce as it is. */
   const opened = createBoundedMap<string, readonly Bytes32[]>({ most: () => MOST_OPENED });
   let cursor = start;
   let time: UnixSeconds = 0;
@@ -119,10 +119,10 @@ export function createFollower({ port, ledger, log, listener, restore, learn }: 
   function hear(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
     switch (event.kind) {
       case 'open': {
-        const group = nonceOf(event);
-        const before = opened.get(group) ?? [];
-        if (!before.includes(event.orderId)) opened.set(group, [...before, event.orderId]);
         if (ledger.quote(event.orderId) === undefined) return listener.stranger(event.orderId, event.order);
+        const group = nonceOf(event);
+        const before = opened.get(group) ?? NONE;
+        if (!before.includes(event.orderId)) opened.set(group, [...before, event.orderId]);
         ledger.apply({ type: 'accepted', quoteId: event.orderId });
         if (ENDED.has(ledger.quote(event.orderId)?.stage)) {
           log.fatal({ orderId: event.orderId }, 'an order opened after the hold for it had ended: not honoured');
