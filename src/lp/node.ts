@@ -61,7 +61,7 @@ import { createSession, type Session } from './session.ts';
 import { createSharing, type SharedBucket, type Sharing } from './sharing.ts';
 import { createStandby, type Reason, type Standby } from './standby.ts';
 import { createTakers } from './takers.ts';
-import { inTurns, turn } from './turns.ts';
+import { inTurns } from './turns.ts';
 
 export interface LpNodeDeps {
   /** One per configured chain, started (its first head known or about to be). */
@@ -585,10 +585,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     async reload(next) {
       const running = live;
       if (running === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
-      // Reading a configuration of a thousand pairs, comparing it and making a desk of it take a moment each.
-      await turn();
-      const changes = changesBetween(running.desk().config, next);
-      await turn();
+      const changes = await inTurns(changesBetween(running.desk().config, next));
       const refused = changes.filter(({ path }) => !isLive(path)).map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
       if (refused.length > 0) return { refused };
       try {

@@ -22,15 +22,18 @@ export function problemsOf({ chains, prices, assets, pairs }: Pick<LpConfig, 'ch
   }
   for (const [symbol, asset] of Object.entries(assets)) price(['assets', symbol, 'price'], asset.price);
   const slugs = new Set(ours.map(({ slug }) => slug));
+  const known = new Set([...slugs].flatMap((from) => [...slugs].map((to) => `${from}-${to}`)));
+  /** Where each pair is first. */
+  const first = new Map<string, number>();
+  for (const [at, { base, quote }] of pairs.entries()) if (!first.has(`${base}\n${quote}`)) first.set(`${base}\n${quote}`, at);
   for (const [at, { base, quote, corridors }] of pairs.entries()) {
     for (const [side, symbol] of [['base', base], ['quote', quote]] as const) {
       if (!(symbol in assets)) say(['pairs', at, side], `there is no asset "${symbol}": add it under assets, with its price`);
       else if (!traded.has(symbol)) say(['pairs', at, side], `no chain of this LP has a token "${symbol}"`);
     }
-    if (pairs.findIndex((other) => other.base === quote && other.quote === base && base !== quote) > at) say(['pairs', at], `${base}-${quote} is there the other way round as well: one of the two is enough, it is quoted both ways`);
+    if (base !== quote && (first.get(`${quote}\n${base}`) ?? -1) > at) say(['pairs', at], `${base}-${quote} is there the other way round as well: one of the two is enough, it is quoted both ways`);
     for (const [index, corridor] of (corridors ?? []).entries()) {
-      const known = [...slugs].some((from) => [...slugs].some((to) => corridor === `${from}-${to}`));
-      if (!known) say(['pairs', at, 'corridors', index], `"${corridor}" is no corridor between chains of this LP (${[...slugs].join(', ')})`);
+      if (!known.has(corridor)) say(['pairs', at, 'corridors', index], `"${corridor}" is no corridor between chains of this LP (${[...slugs].join(', ')})`);
     }
   }
   return problems;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../domain/steps.ts';
 import { changesBetween, isLive } from './reload.ts';
 
-const told = (before: unknown, after: unknown) => changesBetween(before, after).map(({ path, from, to }) => [path.join('.'), from, to]);
+const told = (before: unknown, after: unknown) => atOnce(changesBetween(before, after)).map(({ path, from, to }) => [path.join('.'), from, to]);
 
 describe('changesBetween', () => {
   const pair = (base: string, spread: number) => ({ base, quote: 'USDC', corridors: ['a-b'], params: { minSpreadBps: spread } });

@@ -50,13 +50,22 @@ export function isLive(path: readonly string[]): boolean {
   return LIVE.some((rule) => rule.length <= path.length && rule.every((name, at) => name === '*' || name === path[at]));
 }
 
-/** One change a leaf. Items of a list go by their own name (a chain by its id, a pair by its assets) so that moving one changes nothing. */
-export function changesBetween(before: unknown, after: unknown, path: readonly string[] = []): Change[] {
-  // Of a thousand pairs mostly one has changed.
-  if (isDeepStrictEqual(before, after)) return [];
+/**
+ * One change a leaf, in steps of an item of a list each. Items of a list go by their own name (a chain by its id, a pair by
+ * its assets) so that moving one changes nothing.
+ */
+export function* changesBetween(before: unknown, after: unknown, path: readonly string[] = []): Generator<void, Change[]> {
   const [old, now] = [named(before), named(after)];
   if (old === undefined || now === undefined) return same(before, after) ? [] : [{ path, from: before, to: after }];
-  return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => changesBetween(old.get(name), now.get(name), [...path, name]));
+  const changes: Change[] = [];
+  for (const name of new Set([...old.keys(), ...now.keys()])) {
+    const [from, to] = [old.get(name), now.get(name)];
+    // Of a thousand pairs mostly one has changed.
+    if (Array.isArray(after) && isDeepStrictEqual(from, to)) yield;
+    else changes.push(...(yield* changesBetween(from, to, [...path, name])));
+  }
+  yield;
+  return changes;
 }
 
 /** The parts of an object or of a list of objects; undefined for a value, and a list of values is one value. */

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** What a quote may have to wait for. */
-const AT_ONCE_MS = 2;
+const AT_ONCE_MS = 1;
 
 /** Others have theirs now. */
 export const turn = nextTurn;

@@ -17,8 +17,8 @@ const NO_LABELS: Labels = {};
 const HEADER = /^# .*\n# .*/;
 const NAME = /^firmquote_[a-z0-9]+(?:_[a-z0-9]+)+$/;
 
-/** Asking twice for one name gives the same metric, so that rooms need not know of each other. */
-export function createMetrics(): Metrics & Exposition {
+/** Asking twice for one name gives the same metric, so that rooms need not know of each other. `atOnceMs`: for how long a scrape may keep others waiting. */
+export function createMetrics({ atOnceMs = 1 }: { atOnceMs?: number } = {}): Metrics & Exposition {
   const registry = new Registry();
 
   /** By name; a second one with other labels would be our bug, and it throws. */
@@ -39,30 +39,38 @@ export function createMetrics(): Metrics & Exposition {
 
   const collected = new Map<string, Collected>();
 
+  /** Others have their turn now if this has had its own. */
+  type Pause = () => Promise<void> | undefined;
+
+  function createPause(): Pause {
+    let sinceMs = performance.now();
+    return () => (performance.now() - sinceMs < atOnceMs ? undefined : turn().then(() => void (sinceMs = performance.now())));
+  }
+
   /** In how many pieces it is written. */
-  async function read(name: string): Promise<number> {
+  async function read(name: string, pause: Pause): Promise<number> {
     const reading = collected.get(name)?.read();
     if (reading === undefined) return 1;
     for (;;) {
       const { done, value } = reading.next();
-      if (done === true && value === 1) return 1;
-      await turn();
       if (done === true) return value;
+      await pause();
     }
   }
 
   /** A thousand pairs are thousands of lines: others have their turn between two metrics, and within a long one. */
   async function text(): Promise<string> {
+    const pause = createPause();
     const parts: string[] = [];
     for (const { name } of registry.getMetricsAsArray()) {
-      let written = '';
-      const steps = await read(name);
+      const pieces: string[] = [];
+      const steps = await read(name, pause);
       for (let step = 0; step < steps; step++) {
         const piece = await registry.getSingleMetricAsString(name);
-        written += step === 0 ? piece : piece.replace(HEADER, '');
-        await turn();
+        pieces.push(step === 0 ? piece : piece.replace(HEADER, ''));
+        await pause();
       }
-      parts.push(written);
+      parts.push(pieces.join(''));
     }
     return `${parts.join('\n\n')}\n`;
   }

@@ -68,8 +68,8 @@ export interface Collected {
   read(): Generator<void, number>;
 }
 
-/** Lines of one piece: a millisecond. */
-const PIECE = 500;
+/** Lines of one piece: a tenth of a millisecond, and so little memory that marking the old one, which goes on as memory is taken, does little of its work in it. */
+const PIECE = 64;
 
 /** Values for a prom-client gauge, which then shows these instead of its own: its way of telling series apart takes microseconds each. */
 export function createCollected(gauge: Gauge, { name, help, names, collect }: { name: string; help: string; names: readonly string[]; collect: Collect }): Collected {
@@ -89,8 +89,17 @@ export function createCollected(gauge: Gauge, { name, help, names, collect }: { 
       if (steps !== undefined) yield* steps;
       // What is not said this time is gone: a series that ended must not keep its last value for ever.
       book.keep(({ said }) => said === times);
-      const values = [...book.all()].flatMap(({ labels, series: { value, said } }) => (said === times ? [{ labels, value }] : []));
-      pieces = Array.from({ length: Math.max(1, Math.ceil(values.length / PIECE)) }, (_, at) => values.slice(at * PIECE, (at + 1) * PIECE));
+      yield;
+      let piece: (typeof pieces)[number] = [];
+      pieces = [piece];
+      for (const { labels, series: { value, said } } of book.all()) {
+        if (said !== times) continue;
+        if (piece.length === PIECE) {
+          pieces.push((piece = []));
+          yield;
+        }
+        piece.push({ labels, value });
+      }
       next = 0;
       return pieces.length;
     },

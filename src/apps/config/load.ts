@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { RequestError } from '../../domain/errors.ts';
+import { atOnce } from '../../domain/steps.ts';
 import { keysAt, kindAt, suggest, type Path } from './schema.ts';
 
 export const ENV_PREFIX = 'FIRMQUOTE__';
@@ -31,21 +32,34 @@ export async function readJson(file: string): Promise<unknown> {
 }
 
 export function parseConfig<S extends z.ZodType>(schema: S, json: unknown, env: NodeJS.ProcessEnv, file = 'configuration'): Loaded<z.output<S>> {
+  return atOnce(parsingConfig(schema, json, env, file));
+}
+
+/** Another way to read what `schema` reads, in steps: undefined where something is wrong, whereupon the schema says what. */
+export type ReadInSteps<T> = (json: Readonly<Record<string, unknown>>) => Generator<void, T | undefined>;
+
+/** `parseConfig` in steps, as many as `read` takes. */
+export function* parsingConfig<S extends z.ZodType>(schema: S, json: unknown, env: NodeJS.ProcessEnv, file: string, read?: ReadInSteps<z.output<S>>): Generator<void, Loaded<z.output<S>>> {
   const settings = envSettings(schema, env, file);
   const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isRecord(json)) throw new ConfigError(file, ['must be one JSON object']);
-  const attempt = (raw: ReadonlySet<string>) => {
+  const fromEnv = settings.map(({ path }) => path.join('.'));
+  const withEnv = (raw: ReadonlySet<string>) => {
+    if (settings.length === 0) return json;
     const copy = structuredClone(json);
     for (const { path, text } of settings) put(copy, path, raw.has(path.join('.')) ? text : readValue(text));
-    return schema.safeParse(copy);
+    return copy;
   };
+  const whole = withEnv(new Set());
+  const config = read && (yield* read(whole));
+  if (config !== undefined) return { config, fromEnv };
   // "8453" may be a number or a text: JSON first, and where the schema then misses a text, the text itself.
-  let parsed = attempt(new Set());
+  let parsed = schema.safeParse(whole);
   if (!parsed.success && settings.length > 0) {
     const broken = new Set(parsed.error.issues.map((issue) => issue.path.join('.')));
-    parsed = attempt(new Set(settings.map(({ path }) => path.join('.')).filter((path) => broken.has(path))));
+    parsed = schema.safeParse(withEnv(new Set(fromEnv.filter((path) => broken.has(path)))));
   }
-  if (parsed.success) return { config: parsed.data, fromEnv: settings.map(({ path }) => path.join('.')) };
+  if (parsed.success) return { config: parsed.data, fromEnv };
   throw new ConfigError(file, problemsOf(schema, parsed.error));
 }
 

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { zLpConfig } from '../../lp/config.ts';
 import { wantedOf } from '../../lp/market.ts';
 import { problemsOf } from '../../lp/problems.ts';
+import { inTurns } from '../../lp/turns.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
+import { type Loaded, parsingConfig, readJson } from '../config/load.ts';
 import { zAddress, zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
 
 const zLpNetwork = zChain.extend({
@@ -37,39 +39,92 @@ const zReplicas = z.strictObject({
 /** Where a running LP is found, whatever else its file says: it must be stopped even while somebody is half way through editing it. */
 export const zLpDoors = z.object({ ops: zOps.prefault({}), admin: zAdmin.prefault({}) });
 
-export const zLpAppConfig = z
-  .strictObject({
-    app: z.literal('lp'),
-    ops: zOps.prefault({}),
-    admin: zAdmin.prefault({}),
-    log: zLogSection.prefault({}),
-    database: zDatabase('firmquote_lp').prefault({}),
-    replicas: zReplicas.prefault({}),
-    keys: z.strictObject({
-      /** Signs quotes and fills; can never withdraw. The owner's key has no place here. */
-      operator: zKeySource,
-      /** Development only: the operator's key may be the account's own, which can also withdraw. */
-      operatorMayBeOwner: z.boolean().default(false),
-    }),
-    venues: z.array(z.strictObject({ name: z.string().min(1).max(40), url: z.string().min(1), apiKey: zSecretSource })).min(1),
-    /** The networks; what the LP does on them stands in `lp.chains`. */
-    networks: z.array(zLpNetwork).min(1),
-    attesters: z.strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }).prefault({}),
-    feeds: z.record(z.string(), zFeed).default({}),
-    /** Rows that have done their duty are let go after so many days; null: kept for good. The books always are. */
-    retention: z
-      .strictObject({
-        /** Nonces of the operator with all that was ever signed for them. Longer than the LP is ever down: their gas goes into the books. */
-        slotDays: z.int().min(7).nullable().default(90),
-        /** Why an accepted quote was priced as it was. */
-        explanationDays: z.int().min(1).nullable().default(null),
-      })
-      .prefault({}),
-    lp: zLpConfig,
-  })
-  .superRefine(({ feeds, networks, lp }, context) => {
-    for (const message of feedProblems(feeds, wantedOf(lp.prices), networks.map(({ id }) => id))) context.addIssue({ code: 'custom', message });
-    for (const { path, message } of problemsOf(lp, networks)) context.addIssue({ code: 'custom', path: ['lp', ...path], message });
-  });
+/** Pairs, assets or prices: less than a millisecond. */
+const AT_ONCE = 50;
 
-export type LpAppConfig = z.infer<typeof zLpAppConfig>;
+const zParts = z.strictObject({
+  app: z.literal('lp'),
+  ops: zOps.prefault({}),
+  admin: zAdmin.prefault({}),
+  log: zLogSection.prefault({}),
+  database: zDatabase('firmquote_lp').prefault({}),
+  replicas: zReplicas.prefault({}),
+  keys: z.strictObject({
+    /** Signs quotes and fills; can never withdraw. The owner's key has no place here. */
+    operator: zKeySource,
+    /** Development only: the operator's key may be the account's own, which can also withdraw. */
+    operatorMayBeOwner: z.boolean().default(false),
+  }),
+  venues: z.array(z.strictObject({ name: z.string().min(1).max(40), url: z.string().min(1), apiKey: zSecretSource })).min(1),
+  /** The networks; what the LP does on them stands in `lp.chains`. */
+  networks: z.array(zLpNetwork).min(1),
+  attesters: z.strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }).prefault({}),
+  feeds: z.record(z.string(), zFeed).default({}),
+  /** Rows that have done their duty are let go after so many days; null: kept for good. The books always are. */
+  retention: z
+    .strictObject({
+      /** Nonces of the operator with all that was ever signed for them. Longer than the LP is ever down: their gas goes into the books. */
+      slotDays: z.int().min(7).nullable().default(90),
+      /** Why an accepted quote was priced as it was. */
+      explanationDays: z.int().min(1).nullable().default(null),
+    })
+    .prefault({}),
+  lp: zLpConfig,
+});
+
+type Parts = z.infer<typeof zParts>;
+
+/** What is wrong with parts that are each right alone. */
+function problemsBetween({ feeds, networks, lp }: Parts): { path: (string | number)[]; message: string }[] {
+  const ofFeeds = feedProblems(feeds, wantedOf(lp.prices), networks.map(({ id }) => id));
+  return [...ofFeeds.map((message) => ({ path: [], message })), ...problemsOf(lp, networks).map(({ path, message }) => ({ path: ['lp', ...path], message }))];
+}
+
+export const zLpAppConfig = zParts.superRefine((parts, context) => {
+  for (const { path, message } of problemsBetween(parts)) context.addIssue({ code: 'custom', path, message });
+});
+
+export type LpAppConfig = Parts;
+
+/** `loadConfig` for an LP that is quoting meanwhile: a thousand pairs are read in steps. Throws `ConfigError` as that does. */
+export async function readLpAppConfig(file: string, env: NodeJS.ProcessEnv): Promise<Loaded<LpAppConfig>> {
+  return inTurns(parsingConfig(zLpAppConfig, await readJson(file), env, file, readParts));
+}
+
+/** What may be long is read some at a time, and what stands around it with one of each. */
+export function* readParts(json: Readonly<Record<string, unknown>>): Generator<void, LpAppConfig | undefined> {
+  const lp = json['lp'];
+  if (!isRecord(lp) || !Array.isArray(lp['pairs']) || !isRecord(lp['assets']) || !isRecord(lp['prices'])) return undefined;
+  const rest = zParts.safeParse({ ...json, lp: { ...lp, pairs: lp['pairs'].slice(0, 1), assets: {}, prices: {} } });
+  if (!rest.success) return undefined;
+  yield;
+  const pairs: LpAppConfig['lp']['pairs'] = [];
+  for (const some of slices(lp['pairs'])) {
+    const read = zLpConfig.shape.pairs.safeParse(some);
+    if (!read.success) return undefined;
+    pairs.push(...read.data);
+    yield;
+  }
+  const assets = yield* readRecord(zLpConfig.shape.assets, lp['assets']);
+  const prices = yield* readRecord(zLpConfig.shape.prices, lp['prices']);
+  if (assets === undefined || prices === undefined) return undefined;
+  const config = { ...rest.data, lp: { ...rest.data.lp, prices, assets, pairs } };
+  return problemsBetween(config).length === 0 ? config : undefined;
+}
+
+function* readRecord<T>(schema: z.ZodType<Record<string, T>>, record: Record<string, unknown>): Generator<void, Record<string, T> | undefined> {
+  const whole: Record<string, T> = {};
+  for (const some of slices(Object.entries(record))) {
+    const read = schema.safeParse(Object.fromEntries(some));
+    if (!read.success) return undefined;
+    Object.assign(whole, read.data);
+    yield;
+  }
+  return whole;
+}
+
+function* slices<T>(items: readonly T[]): Generator<T[]> {
+  for (let at = 0; at < items.length; at += AT_ONCE) yield items.slice(at, at + AT_ONCE);
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,11 +4,12 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { LpNode } from '../../lp/node.ts';
 import { type Change, changesBetween, isLive } from '../../lp/reload.ts';
+import { inTurns } from '../../lp/turns.ts';
 import type { AuditEntry } from '../../ports/audit.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import { ConfigError, loadConfig } from '../config/load.ts';
+import { ConfigError } from '../config/load.ts';
 import { shown } from '../config/print.ts';
-import { type LpAppConfig, zLpAppConfig } from './config.ts';
+import { type LpAppConfig, readLpAppConfig } from './config.ts';
 import type { Journal } from './journal.ts';
 
 export interface Reload {
@@ -40,12 +41,12 @@ export function createReloader({ node, journal, metrics, file, env }: ReloaderDe
   async function attempt(): Promise<Reload> {
     let next: LpAppConfig;
     try {
-      next = (await loadConfig(zLpAppConfig, file, env)).config;
+      next = (await readLpAppConfig(file, env)).config;
     } catch (error) {
       if (error instanceof ConfigError) return { applied: false, reasons: error.problems, changes: [] };
       throw error;
     }
-    const changes = changesBetween(current, next);
+    const changes = await inTurns(changesBetween(current, next));
     const told = changes.map(tell);
     const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isLive(rest));
     if (fixed.length > 0) return { applied: false, reasons: fixed.map(({ path }) => `${path.join('.')} is read only at start: restart the LP to change it.`), changes: told };
