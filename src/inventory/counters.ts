@@ -10,16 +10,17 @@ import type { Outstanding, Scope } from './limits.ts';
 /** What a taker has live on a pair. To be kept only while something counts here: see `drop`. */
 export interface Tally extends Outstanding {
   readonly pair: string;
-  readonly taker: Taker;
+  readonly taker: string;
+  /** All that its taker has live; undefined while it asks for this one pair, as most do: then this is that as well. */
+  all: Taker | undefined;
 }
 
-/** What a taker has live. */
+/** What a taker of several pairs has live. */
 interface Taker extends Outstanding {
-  readonly name: string;
-  /** Most ask for one pair. */
+  /** What it asked for first, and is found by. */
   readonly first: Tally;
-  /** As many more as it asks for while anything of it is live; undefined: none. */
-  others: Tally[] | undefined;
+  /** As many more as it asks for while anything of it is live. */
+  readonly others: Tally[];
   /** Those by pair, once they are more than are looked through in no time: whoever routes for others asks for every pair. */
   byPair: Map<string, Tally> | undefined;
 }
@@ -46,8 +47,10 @@ export interface Counters {
   wayOf(pair: string, side: Side, asset: string): Way;
   /** Whoever does not count anything here afterwards drops it. */
   tallyOf(taker: string, pair: string): Tally;
-  /** The six that a quote counts against, in the order of `SCOPES`. */
+  /** The six that a quote counts against, in the order of `SCOPES`. Not to be kept: a taker's second pair gives it a counter of its own. */
   of(tally: Tally, way: Way): readonly Outstanding[];
+  /** The same, to be kept while something counts there. */
+  keptOf(tally: Tally, way: Way): readonly Outstanding[];
   /** One live quote more against all of them. */
   add(tally: Tally, way: Way, amounts: Amounts): void;
   takeOff(tally: Tally, way: Way, amounts: Amounts): void;
@@ -58,13 +61,6 @@ export interface Counters {
 }
 
 const NOTHING: never[] = [];
-
-/** Of whoever asks for one pair only: the same numbers, and the same bigints. */
-function same(counter: Outstanding, { count: quotes, notional, gapLoss }: Outstanding): void {
-  counter.count = quotes;
-  counter.notional = notional;
-  counter.gapLoss = gapLoss;
-}
 
 const nothing = (): Outstanding => ({ count: 0, notional: 0n, gapLoss: 0n });
 
@@ -85,7 +81,8 @@ export function createCounters(): Counters {
   const pairs = new Map<string, Outstanding>();
   const sides = new Map<string, Outstanding>();
   const assets = new Map<string, Outstanding>();
-  const takers = createTextTable<string, Taker>();
+  /** By name, what it asked for first. */
+  const takers = createTextTable<string, Tally>();
   const ways = { buy: new Map<string, Way>(), sell: new Map<string, Way>() };
 
   function counterIn(counters: Map<string, Outstanding>, of: string): Outstanding {
@@ -96,22 +93,24 @@ export function createCounters(): Counters {
 
   /** All six, without making a list of them: every quote does this twice. */
   function change(by: typeof count, tally: Tally, { ofPair, ofSide, ofAsset }: Way, amounts: Amounts): void {
-    const { taker } = tally;
     by(total, amounts);
     by(tally, amounts);
-    if (taker.others === undefined) same(taker, tally);
-    else by(taker, amounts);
+    if (tally.all !== undefined) by(tally.all, amounts);
     by(ofPair, amounts);
     by(ofSide, amounts);
     by(ofAsset, amounts);
   }
 
-  function newTaker(name: string, pair: string): Tally {
-    const taker = { count: 0, notional: 0n, gapLoss: 0n, name, others: undefined, byPair: undefined } as unknown as Taker & { first: Tally };
-    taker.first = { count: 0, notional: 0n, gapLoss: 0n, pair, taker };
-    takers.set(name, taker);
-    return taker.first;
+  const newTally = (taker: string, pair: string, all: Taker | undefined): Tally => ({ count: 0, notional: 0n, gapLoss: 0n, pair, taker, all });
+
+  /** A taker's own counter, from now on beside that of its first pair. */
+  function allOf(tally: Tally): Taker {
+    const { count: quotes, notional, gapLoss } = tally;
+    tally.all ??= { count: quotes, notional, gapLoss, first: tally, others: [], byPair: undefined };
+    return tally.all;
   }
+
+  const six = (all: Outstanding, tally: Tally, { ofPair, ofSide, ofAsset }: Way): readonly Outstanding[] => [total, all, tally, ofPair, ofSide, ofAsset];
 
   return {
     wayOf(pair, side, asset) {
@@ -121,31 +120,38 @@ export function createCounters(): Counters {
       ways[side].set(pair, way);
       return way;
     },
-    tallyOf(name, pair) {
-      const taker = takers.get(name);
-      if (taker === undefined) return newTaker(name, pair);
-      if (taker.first.pair === pair) return taker.first;
-      const known = taker.byPair === undefined ? taker.others?.find((tally) => tally.pair === pair) : taker.byPair.get(pair);
+    tallyOf(taker, pair) {
+      const first = takers.get(taker);
+      if (first === undefined) {
+        const tally = newTally(taker, pair, undefined);
+        takers.set(taker, tally);
+        return tally;
+      }
+      if (first.pair === pair) return first;
+      const all = allOf(first);
+      const known = all.byPair === undefined ? all.others.find((tally) => tally.pair === pair) : all.byPair.get(pair);
       if (known !== undefined) return known;
-      const tally: Tally = { count: 0, notional: 0n, gapLoss: 0n, pair, taker };
-      taker.others ??= [];
-      taker.others.push(tally);
-      if (taker.byPair !== undefined) taker.byPair.set(pair, tally);
-      else if (taker.others.length > FEW) taker.byPair = new Map(taker.others.map((each) => [each.pair, each]));
+      const tally = newTally(taker, pair, all);
+      all.others.push(tally);
+      if (all.byPair !== undefined) all.byPair.set(pair, tally);
+      else if (all.others.length > FEW) all.byPair = new Map(all.others.map((each) => [each.pair, each]));
       return tally;
     },
-    of: (tally, { ofPair, ofSide, ofAsset }) => [total, tally.taker, tally, ofPair, ofSide, ofAsset],
+    of: (tally, way) => six(tally.all ?? tally, tally, way),
+    keptOf: (tally, way) => six(allOf(tally), tally, way),
     add: (tally, way, amounts) => change(count, tally, way, amounts),
     takeOff: (tally, way, amounts) => change(discount, tally, way, amounts),
-    drop({ taker }) {
-      if (taker.count === 0 && takers.get(taker.name) === taker) takers.delete(taker.name);
+    drop(tally) {
+      const { taker, all } = tally;
+      if ((all ?? tally).count === 0 && takers.get(taker) === (all?.first ?? tally)) takers.delete(taker);
     },
     *visit(visitor) {
       if (total.count > 0) visitor('total', total, '', '');
       let seen = 0;
-      for (const taker of takers.values()) {
-        if (taker.count > 0) visitor('perTaker', taker, taker.name, '');
-        for (const tally of [taker.first, ...(taker.others ?? NOTHING)]) if (tally.count > 0) visitor('perTakerPair', tally, taker.name, tally.pair);
+      for (const first of takers.values()) {
+        const { taker, all = first } = first;
+        if (all.count > 0) visitor('perTaker', all, taker, '');
+        for (const tally of [first, ...(first.all?.others ?? NOTHING)]) if (tally.count > 0) visitor('perTakerPair', tally, taker, tally.pair);
         if (++seen % AT_A_STEP === 0) yield;
       }
       for (const [pair, counter] of pairs) if (counter.count > 0) visitor('perPair', counter, pair, '');

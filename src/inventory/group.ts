@@ -128,8 +128,8 @@ export function sharedBy({ caps }: Group, counter: Outstanding, countersOf: Coun
 
 const capOf = ({ request: { notional, gapLoss = 0n } }: Entry): CapAmounts => ({ notional, gapLoss });
 
-/** What a group adds to the books. First what has left, then what acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead. */
-export function weigh(group: Group, countersOf: Counters['of']): void {
+/** What a group adds to the books; `countersOf` a member, to be kept. First what has left, then what acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead. */
+export function weigh(group: Group, countersOf: Counters['keptOf']): void {
   const { members } = group;
   group.live = 0;
   const standings = members.map(({ facts }) => standingOf(facts));
@@ -185,7 +185,7 @@ export function weigh(group: Group, countersOf: Counters['of']): void {
 }
 
 /** A group counts once against each cap, with its largest member there. */
-function capsOf(counting: readonly Entry[], countersOf: Counters['of']): Group['caps'] {
+function capsOf(counting: readonly Entry[], countersOf: Counters['keptOf']): Group['caps'] {
   const [first] = counting;
   if (first?.tally === undefined) return NOTHING;
   if (counting.every(({ tally, way }) => tally === first.tally && way === first.way)) return counting.map(capOf).reduce(most, { tally: first.tally, way: first.way, notional: 0n, gapLoss: 0n });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atOnce } from '../domain/steps.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
@@ -44,6 +45,42 @@ test('the fullest cap is named, with what fills it', () => {
   const free = funded();
   free.hold(request('c', 100n), 1_000);
   expect(free.nearest('c')).toBeUndefined();
+});
+
+test('law: each cap counts every nonce with something live once, with its largest, whoever asked for what under it', () => {
+  const arbStep = fc.record({ group: fc.integer({ min: 0, max: 3 }), taker: fc.integer({ min: 0, max: 2 }), pair: fc.integer({ min: 0, max: 2 }), side: fc.constantFrom('buy' as const, 'sell' as const), amount: fc.bigInt(1n, 9n), ends: fc.nat() });
+  fc.assert(
+    fc.property(fc.array(arbStep, { maxLength: 60 }), (steps) => {
+      const ledger = funded();
+      let live: HoldRequest[] = [];
+      for (const [at, { group, taker, pair, side, amount, ends }] of steps.entries()) {
+        if (ends % 3 === 0 && live.length > 0) {
+          const { quoteId } = live[ends % live.length] as HoldRequest;
+          ledger.apply({ type: 'released', quoteId });
+          live = live.filter((each) => each.quoteId !== quoteId);
+        } else {
+          const asked = request(`q${at}`, amount, { group: `nonce ${group}`, taker: `taker ${taker}`, pair: `P${pair}`, side });
+          if ('held' in ledger.hold(asked, 1_000)) live.push(asked);
+        }
+        const expected = new Map<string, { count: number; notional: bigint }>();
+        const largest = new Map<string, bigint>();
+        for (const { group: nonce, taker: by, pair: of, side: on, notional } of live) {
+          for (const name of ['total', `perTaker ${by}`, `perTakerPair ${by} ${of}`, `perPair ${of}`, `perPairSide ${of} ${on}`]) {
+            const before = largest.get(`${nonce} ${name}`) ?? 0n;
+            const more = notional > before ? notional - before : 0n;
+            const known = expected.get(name) ?? { count: 0, notional: 0n };
+            expected.set(name, { count: known.count + (before === 0n ? 1 : 0), notional: known.notional + more });
+            largest.set(`${nonce} ${name}`, before + more);
+          }
+        }
+        const shown: typeof expected = new Map();
+        atOnce(ledger.visitCounters((scope, { count, notional }, ...of) => {
+          if (scope !== 'perAssetSide') shown.set([scope, ...of].join(' ').trim(), { count, notional });
+        }));
+        expect(shown).toEqual(expected);
+      }
+    }),
+  );
 });
 
 test('a quote that counts again, after its taker had nothing that counted, counts with what the taker has by then', () => {

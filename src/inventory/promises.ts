@@ -173,7 +173,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
   function rebook(group: Group): void {
     for (const member of group.members) if (standingOf(member.facts) === Standing.held) member.tally ??= tallyOf(member.request);
     takeOff(group);
-    weigh(group, counters.of);
+    weigh(group, counters.keptOf);
     add(group);
     for (const member of group.members) {
       const standing = standingOf(member.facts);
@@ -242,7 +242,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
       const those = groups.get(its.group);
       const bits = bitsOf(known);
       const here = bits !== undefined && fitsRow(its) && joins(those, lane, its.taker);
-      const row = here ? holds.add(its, lane, tally.taker.name, bits) : holds.reserve();
+      const row = here ? holds.add(its, lane, tally.taker, bits) : holds.reserve();
       rows.set(its.quoteId, row);
       clock.lapses.schedule(endOf(its.lapsesAt, clock), row);
       if (!here) {
