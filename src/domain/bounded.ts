@@ -1,9 +1,12 @@
 /**
  * A map by text that forgets its oldest entries: bounded in number and in weight, for what others make as large as they like.
  * Which is the oldest is a list through the entries: a JavaScript map would have to be asked for its first, and looks for it
- * past everything that was taken from its front before.
+ * past everything that was taken from its front before. The list is numbers in rows, for a collector of memory goes through
+ * every object of it.
  */
 
+import { createColumn } from './column.ts';
+import { createNumberRows } from './number-rows.ts';
 import { createTextTable } from './text-table.ts';
 
 export interface BoundedMap<K extends string, V> {
@@ -25,72 +28,77 @@ export interface Bounds<K extends string, V> {
   forgot?: (key: K, value: V) => void;
 }
 
-/** Between the next older one and the next newer one; at either end of the list stands the list itself. */
-interface Link {
-  older: Link;
-  newer: Link;
-}
-
-interface Entry<K, V> extends Link {
-  key: K;
-  value: V;
-  weight: number;
-}
+/** Of an entry: the row of the next older one, of the next newer one, its weight. */
+const OLDER = 0;
+const NEWER = 1;
+const WEIGHT = 2;
 
 export function createBoundedMap<K extends string, V>({ most, mostWeight = Number.POSITIVE_INFINITY, weigh = () => 0, forgot }: Bounds<K, V>): BoundedMap<K, V> {
-  const entries = createTextTable<K, Entry<K, V>>();
-  const list = {} as Link;
-  list.older = list.newer = list;
+  const rows = createTextTable<K, number>();
+  const entries = createNumberRows(3);
+  const keys = createColumn<K>();
+  const values = createColumn<V>();
+  /** Stands at either end of the list: what is older than the oldest, and newer than the newest. */
+  const ends = entries.take();
+  entries.set(ends, OLDER, ends);
+  entries.set(ends, NEWER, ends);
   let total = 0;
-  let size = 0;
 
-  function unlink({ older, newer }: Link): void {
-    older.newer = newer;
-    newer.older = older;
+  function unlink(row: number): void {
+    const [older, newer] = [entries.get(row, OLDER), entries.get(row, NEWER)];
+    entries.set(older, NEWER, newer);
+    entries.set(newer, OLDER, older);
   }
 
-  function toNewest(entry: Link): void {
-    entry.older = list.older;
-    entry.newer = list;
-    list.older.newer = entry;
-    list.older = entry;
+  function toNewest(row: number): void {
+    const newest = entries.get(ends, OLDER);
+    entries.set(row, OLDER, newest);
+    entries.set(row, NEWER, ends);
+    entries.set(newest, NEWER, row);
+    entries.set(ends, OLDER, row);
+  }
+
+  function forgetOldest(): void {
+    const row = entries.get(ends, NEWER);
+    const [key, value] = [keys.get(row) as K, values.get(row) as V];
+    unlink(row);
+    total -= entries.get(row, WEIGHT);
+    rows.delete(key);
+    keys.set(row, undefined);
+    values.set(row, undefined);
+    entries.free(row);
+    forgot?.(key, value);
   }
 
   return {
-    get: (key) => entries.get(key)?.value,
-    has: (key) => entries.has(key),
+    get(key) {
+      const row = rows.get(key);
+      return row === undefined ? undefined : values.get(row);
+    },
+    has: (key) => rows.has(key),
     use(key) {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
-      if (entry.newer !== list) {
-        unlink(entry);
-        toNewest(entry);
-      }
-      return entry.value;
+      const row = rows.get(key);
+      if (row === undefined) return undefined;
+      unlink(row);
+      toNewest(row);
+      return values.get(row);
     },
     set(key, value) {
       const weight = weigh(value);
-      let entry = entries.get(key);
-      if (entry === undefined) {
-        entry = { key, value, weight, older: list, newer: list };
-        entries.set(key, entry);
-        size += 1;
+      let row = rows.get(key);
+      if (row === undefined) {
+        row = entries.take();
+        rows.set(key, row);
+        keys.set(row, key);
       } else {
-        unlink(entry);
-        total -= entry.weight;
-        entry.value = value;
-        entry.weight = weight;
+        unlink(row);
+        total -= entries.get(row, WEIGHT);
       }
-      toNewest(entry);
+      values.set(row, value);
+      entries.set(row, WEIGHT, weight);
+      toNewest(row);
       total += weight;
-      for (const limit = most(); size > 0 && (size > limit || total > mostWeight); ) {
-        const oldest = list.newer as Entry<K, V>;
-        unlink(oldest);
-        entries.delete(oldest.key);
-        total -= oldest.weight;
-        size -= 1;
-        forgot?.(oldest.key, oldest.value);
-      }
+      for (const limit = most(); rows.size > 0 && (rows.size > limit || total > mostWeight); ) forgetOldest();
     },
   };
 }
