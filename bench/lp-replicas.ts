@@ -132,7 +132,7 @@ async function startLp(databaseUrl: string, schema: string, replica: string | un
     ...(replica !== undefined && { shared: { redisUrl: redis.url, replica } }),
     config: {
       solver: { id: 'bench', name: 'Bench' },
-      chains: [{ chainId: chain.chain.id, account: owner.address }],
+      chains: [{ chainId: chain.chain.id, account: owner.address, gasPrice: 'WETH' }],
       prices: { USDC: { fixed: '1' }, WETH: { sources: [{ feed: 'constant', symbol: 'WETHUSD' }] } },
       assets: { USDC: { price: 'USDC' }, WETH: { price: 'WETH' } },
       pairs: [{ base: 'WETH', quote: 'USDC' }],

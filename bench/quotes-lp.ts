@@ -24,6 +24,7 @@ import { createLpNode } from '../src/lp/node.ts';
 import type { CommitmentSigner } from '../src/lp/quote.ts';
 import type { Link } from '../src/ports/link.ts';
 import type { Log } from '../src/ports/log.ts';
+import { openLpFile } from './lp-file.ts';
 import { watchLoop } from './loop-watch.ts';
 import { stillFor } from './stall.ts';
 
@@ -207,6 +208,7 @@ async function node(): Promise<Running> {
     zLpConfig.parse(options.config),
   );
   await lpNode.start();
+  const file = await openLpFile({ node: lpNode, metrics, db, log: { ...log, warn() {} } }, options);
   const running: Running = {
     live: () => lpNode.status().liveQuotes,
     async requote(quoting) {
@@ -218,15 +220,15 @@ async function node(): Promise<Running> {
       metrics: () => metrics.text(),
       status: () => text(lpNode.status()),
       inventory: () => text({ buckets: lpNode.inventory(), positions: lpNode.positions(), receivables: lpNode.receivables(), rebalancing: lpNode.rebalancing() }),
-      limits: () => text(lpNode.limits()),
+      limits: async () => text(await lpNode.limits()),
       curves: () => text(lpNode.curves()),
       risk: () => text(lpNode.risk()),
       explain: async () => text(await lpNode.accounts().explain('unknown')),
       rfqs: () => text(lpNode.recorded(-1)),
       pnl: async () => text(await lpNode.accounts().profit({ by: 'pair', sinceMs: 0, limit: 1_000 })),
-      reload: () => running.requote({}),
+      reload: () => file.reload(),
     },
-    stop: () => lpNode.stop().then(() => db.close()).then(() => chain.close()),
+    stop: () => (file.remove(), lpNode.stop().then(() => db.close()).then(() => chain.close())),
   };
   return running;
 }

@@ -32,7 +32,7 @@ import { account, startDevnet, type TestChain } from '../test/support/devnet.ts'
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { random32, request } from '../test/support/scripted-venue.ts';
 import type { BenchCollections, BenchDone, BenchLooks, BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
-import { machineStallMs } from './stall.ts';
+import { emptyLoop, machineStallMs } from './stall.ts';
 
 const IN_FLIGHT = [1, 10, 50] as const;
 const SECONDS = option('seconds', 2);
@@ -63,6 +63,8 @@ interface Figures {
   /** How late the event loop was at most, and without waiting for a core. */
   loopLateMaxMs: number;
   loopOwnMaxMs: number | null;
+  /** For how long a loop that only reads the clock stood still right afterwards, in as many seconds: what the machine adds, to no fault of the LP. */
+  emptyLoopMs: number;
   gcMicrosPerQuote: number;
   gcLongestMs: number;
   /** At the end. */
@@ -112,7 +114,7 @@ try {
   show('the same server, signing with viem', stock);
   show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], [`… at ${RATE} a second`, steady.figures], ['the link alone', echo]]));
   console.log(`For what an operator asks it, with ${allPairs.length} pairs and ${manyLive.live} live, the loop stands still at once for p50 (longest) ms: ${Object.entries(looks).map(([name, { p50Ms, maxMs }]) => `${name} ${p50Ms.toFixed(1)} (${maxMs.toFixed(1)})`).join(', ')}`);
-  console.log(`"own" is without the time in which others had all cores. While it was asked ${RATE} times a second, old memory was collected ${steady.collections} ${steady.collections === 1 ? 'time' : 'times'} in ${steady.seconds.toFixed(0)} seconds.`);
+  console.log(`"own" is without the time in which others had all cores; "empty" is a loop that only reads the clock, right after the row. While it was asked ${RATE} times a second, old memory was collected ${steady.collections} ${steady.collections === 1 ? 'time' : 'times'} in ${steady.seconds.toFixed(0)} seconds.`);
   console.log(`a bare signature: ${round(signatureMicros)} µs CPU (${ecdsa.name}). Other programs on this machine make every figure worse, CPU per quote least.`);
   console.log(`A loop that does nothing but read the clock, with another beside it, stood still for up to ${stallMs.toFixed(1)} ms in ${STALL_SECONDS} seconds: a loop is late by that without having done anything.`);
   const [at10, base] = [ours.get(10) as Figures, stock.get(10) as Figures];
@@ -165,7 +167,7 @@ function configOf(pairs: readonly Pair[]): { feed: Record<string, string>; confi
     feed: Object.fromEntries(priced.map((symbol) => [`${symbol}USD`, String(usd(symbol))])),
     config: {
       solver: { id: 'bench', name: 'Bench' },
-      chains: [{ chainId: chain.chain.id, account: owner.address }],
+      chains: [{ chainId: chain.chain.id, account: owner.address, gasPrice: 'WETH' }],
       prices: { USDC: { fixed: '1' }, ...Object.fromEntries(priced.map((symbol) => [symbol, { sources: [{ feed: 'constant', symbol: `${symbol}USD` }] }])) },
       assets: Object.fromEntries(symbols.map((symbol) => [symbol, { price: symbol }])),
       pairs: pairs.map(({ base, quote }) => ({ base: base.symbol, quote: quote.symbol })),
@@ -206,16 +208,17 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
       async driveAt(rate) {
         const collected = () => answerTo<BenchCollections>(child, 'collections');
         const [before, startedMs] = [await collected(), performance.now()];
-        let collections = 0;
+        let [collections, seconds] = [0, 0];
         const until = async () => {
           const lastedMs = () => performance.now() - startedMs;
           while (lastedMs() < SECONDS * 1000 || (collections === 0 && lastedMs() < LONGEST_RATE_SECONDS * 1000)) {
             await new Promise((done) => setTimeout(done, 500));
             collections = (await collected()) - before;
           }
+          seconds = lastedMs() / 1_000;
         };
         const figures = await drive(socket, child, next, { rate, until });
-        return { figures, collections, seconds: (performance.now() - startedMs) / 1000 };
+        return { figures, collections, seconds };
       },
       async fill(live) {
         const endsMs = performance.now() + LONGEST_FILL_SECONDS * 1000;
@@ -337,6 +340,7 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
   const after = await usage(child);
   await Promise.race([drained, stuck]);
   clearInterval(watch);
+  const emptyLoopMs = emptyLoop(SECONDS);
   for (const text of sample) if (!text.includes('"echo"')) verify(text);
   sampleQuote ||= (sample[0] ?? '').replace(/"rfqId":"[^"]*"/, '"rfqId":"@ID"').replace(/"quoteId":"[^"]*"/, '"quoteId":"echo"');
   const cpuMicros = after.userMicros + after.systemMicros - before.userMicros - before.systemMicros;
@@ -353,6 +357,7 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     cpuShare: round(cpuMicros / 1e6 / elapsed),
     loopLateMaxMs: round(after.loopLateMaxMs),
     loopOwnMaxMs: after.loopOwnMaxMs === undefined ? null : round(after.loopOwnMaxMs),
+    emptyLoopMs: round(emptyLoopMs),
     gcMicrosPerQuote: round(((after.gcMs - before.gcMs) * 1000) / quotes),
     gcLongestMs: round(after.gcLongestMs),
     live: after.live,
@@ -396,10 +401,10 @@ function answerTo<T>(child: ChildProcess, word: BenchWord): Promise<T> {
 
 function show(name: string, figures: ReadonlyMap<number | string, Figures>): void {
   console.log(`\n${name}`);
-  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop late max ms / own   GC µs   live   RSS MB   declines`);
+  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop max ms late / own / empty   GC µs   live   RSS MB   declines`);
   for (const [label, f] of figures) {
-    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), `${f.loopLateMaxMs.toFixed(1)} / ${f.loopOwnMaxMs?.toFixed(1) ?? '?'}`, f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
-    const widths = [8, 9, 9, 21, 15, 6, 25, 8, 7, 9, 11];
+    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), `${f.loopLateMaxMs.toFixed(1)} / ${f.loopOwnMaxMs?.toFixed(1) ?? '?'} / ${f.emptyLoopMs.toFixed(1)}`, f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
+    const widths = [8, 9, 9, 21, 15, 6, 33, 8, 7, 9, 11];
     console.log((typeof label === 'number' ? `${label} in flight` : label).padEnd(26) + words.map((word, at) => String(word).padStart(widths[at] ?? 8)).join(''));
   }
 }

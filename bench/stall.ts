@@ -23,16 +23,22 @@ export async function stillFor(work: () => unknown): Promise<{ totalMs: number; 
   return { totalMs: performance.now() - startedMs, longestMs };
 }
 
-/** Longest gap between two readings, ms, in so many seconds with two threads busy. */
-export async function machineStallMs(seconds: number): Promise<number> {
-  const other = new Worker('for (;;);', { eval: true });
-  await new Promise<void>((done) => other.once('online', done));
+/** Longest gap between two readings, ms, in so many seconds. */
+export function emptyLoop(seconds: number): number {
   const endsMs = performance.now() + seconds * 1_000;
   let longestMs = 0;
   for (let lastMs = performance.now(), nowMs = lastMs; nowMs < endsMs; lastMs = nowMs) {
     nowMs = performance.now();
     longestMs = Math.max(longestMs, nowMs - lastMs);
   }
+  return longestMs;
+}
+
+/** The same with two threads busy. */
+export async function machineStallMs(seconds: number): Promise<number> {
+  const other = new Worker('for (;;);', { eval: true });
+  await new Promise<void>((done) => other.once('online', done));
+  const longestMs = emptyLoop(seconds);
   await other.terminate();
   return longestMs;
 }
