@@ -46,8 +46,8 @@ export interface BenchLp {
   config: Record<string, unknown> & { quoting: object };
 }
 
-/** What the parent may ask for: figures since the last time it asked, how often old memory was collected, how long each thing that an operator asks for takes, other firm times, or the end. */
-export type BenchWord = 'usage' | 'collections' | 'looks' | 'stop' | { quoting: object };
+/** What the parent may ask for: figures since the last time it asked, how often old memory was collected, how long each thing that an operator asks for takes (each so often), other firm times, or the end. */
+export type BenchWord = 'usage' | 'collections' | 'stop' | { looks: number } | { quoting: object };
 
 /** Said when other firm times are in force. */
 export type BenchDone = 'requoted';
@@ -104,8 +104,8 @@ process.on('message', (word: BenchWord) => {
     collections.longestMs = 0;
     process.send?.(usage);
   } else if (word === 'collections') process.send?.(collections.ofOldMemory satisfies BenchCollections);
-  else if (word === 'looks') void looks().then((answer) => process.send?.(answer));
   else if (word === 'stop') void lp.stop().then(() => process.exit(0));
+  else if ('looks' in word) void looks(word.looks).then((answer) => process.send?.(answer));
   else void lp.requote(word.quoting).then(() => process.send?.('requoted' satisfies BenchDone));
 });
 process.on('disconnect', () => process.exit(1));
@@ -118,17 +118,15 @@ interface Running {
   stop(): Promise<void>;
 }
 
-/** After one for nothing. */
-const LOOKS = 7;
-
-async function looks(): Promise<BenchLooks> {
+/** By turns, so often each, after one for nothing. */
+async function looks(often: number): Promise<BenchLooks> {
   const answer: BenchLooks = {};
   for (const [name, look] of Object.entries(lp.looks)) {
     await look();
     const times: number[] = [];
-    while (times.length < LOOKS) times.push((await stillFor(look)).longestMs);
+    while (times.length < often) times.push((await stillFor(look)).longestMs);
     times.sort((a, b) => a - b);
-    answer[name] = { p50Ms: times[LOOKS >> 1] as number, maxMs: times.at(-1) as number };
+    answer[name] = { p50Ms: times[often >> 1] as number, maxMs: times.at(-1) as number };
   }
   return answer;
 }

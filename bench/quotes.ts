@@ -4,7 +4,7 @@
  * server with viem's signTypedData in the place of our signer, and two ceilings: the bare signature, and the link alone
  * answering with a text of a quote's length. Then the same LP with many pairs and many live quotes: the cost must not grow.
  *
- *   npm run bench -- quotes [--seconds=2] [--live=100000] [--pairs=1000]
+ *   npm run bench -- quotes [--seconds=2] [--live=100000] [--pairs=1000] [--rate=1000] [--looks=7]
  *
  * The path is one request's, on one core: from its frame to its answer at the socket, collections that fall into it included; what
  * the LP notes of it after its answers have left (`src/lp/afterwards.ts`) is not in it, and is in the CPU per quote.
@@ -43,6 +43,8 @@ const STALL_SECONDS = 10;
 /** Requests a second where the LP is not asked for all that it can do; until old memory was collected, for that long at most. */
 const RATE = option('rate', 1_000);
 const LONGEST_RATE_SECONDS = 40;
+/** How often an operator asks each thing, at that rate. */
+const LOOKS = option('looks', 7);
 /** A machine that is busy with other things ends the filling before so many quotes are live; the figures say how many were. */
 const LONGEST_FILL_SECONDS = 20;
 const owner = account(41);
@@ -107,13 +109,13 @@ try {
     await lp.fill(LIVE);
     await lp.requote({});
     await lp.drive(10, 1);
-    return [before, await lp.drive(10, SECONDS), await lp.driveAt(RATE), await lp.looks()] as const;
+    return [before, await lp.drive(10, SECONDS), await lp.driveAt(RATE), await lp.looks(LOOKS, RATE)] as const;
   });
   const stallMs = await machineStallMs(STALL_SECONDS);
   show('firmquote, one quote a request', ours);
   show('the same server, signing with viem', stock);
-  show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], [`… at ${RATE} a second`, steady.figures], ['the link alone', echo]]));
-  console.log(`For what an operator asks it, with ${allPairs.length} pairs and ${manyLive.live} live, the loop stands still at once for p50 (longest) ms: ${Object.entries(looks).map(([name, { p50Ms, maxMs }]) => `${name} ${p50Ms.toFixed(1)} (${maxMs.toFixed(1)})`).join(', ')}`);
+  show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], [`… at ${RATE} a second`, steady.figures], ['… and an operator asks', looks.figures], ['the link alone', echo]]));
+  console.log(`What an operator asked it meanwhile, each ${LOOKS} times, and for how long the loop stood still at once, quotes between its steps included, p50 (longest) ms: ${Object.entries(looks.times).map(([name, { p50Ms, maxMs }]) => `${name} ${p50Ms.toFixed(1)} (${maxMs.toFixed(1)})`).join(', ')}`);
   console.log(`"own" is without the time in which others had all cores; "empty" is a loop that only reads the clock, right after the row. While it was asked ${RATE} times a second, old memory was collected ${steady.collections} ${steady.collections === 1 ? 'time' : 'times'} in ${steady.seconds.toFixed(0)} seconds.`);
   console.log(`a bare signature: ${round(signatureMicros)} µs CPU (${ecdsa.name}). Other programs on this machine make every figure worse, CPU per quote least.`);
   console.log(`A loop that does nothing but read the clock, with another beside it, stood still for up to ${stallMs.toFixed(1)} ms in ${STALL_SECONDS} seconds: a loop is late by that without having done anything.`);
@@ -131,7 +133,8 @@ try {
       pairs: { count: allPairs.length, ...many },
       pairsAndLive: { count: allPairs.length, ...manyLive },
       pairsAndLiveSteady: { count: allPairs.length, rate: RATE, seconds: round(steady.seconds), collectionsOfOldMemory: steady.collections, ...steady.figures },
-      looks: Object.fromEntries(Object.entries(looks).map(([name, { p50Ms, maxMs }]) => [name, { p50Ms: round(p50Ms), maxMs: round(maxMs) }])),
+      pairsAndLiveAsked: { count: allPairs.length, rate: RATE, ...looks.figures },
+      looks: Object.fromEntries(Object.entries(looks.times).map(([name, { p50Ms, maxMs }]) => [name, { p50Ms: round(p50Ms), maxMs: round(maxMs) }])),
       byInFlight: Object.fromEntries(ours),
       baselineByInFlight: Object.fromEntries(stock),
       machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
@@ -148,7 +151,8 @@ interface Lp {
   /** Asks until so many quotes are live, or it has taken too long. */
   fill(live: number): Promise<void>;
   requote(quoting: object): Promise<void>;
-  looks(): Promise<BenchLooks>;
+  /** The same while an operator asks for everything that there is, so often each. */
+  looks(often: number, rate: number): Promise<{ figures: Figures; times: BenchLooks }>;
   signatureMicros(): number;
 }
 
@@ -231,7 +235,12 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
         await answerTo<BenchDone>(child, { quoting });
         last = await usage(child);
       },
-      looks: () => answerTo<BenchLooks>(child, 'looks'),
+      async looks(often, rate) {
+        let times: BenchLooks = {};
+        const until = async () => void (times = await answerTo<BenchLooks>(child, { looks: often }));
+        const figures = await drive(socket, child, next, { rate, until });
+        return { figures, times };
+      },
       signatureMicros: () => last.signatureMicros,
     });
   } finally {
