@@ -17,7 +17,7 @@ async function serve(routes: readonly OpsRoute[], localOnly = false): Promise<st
 describe('ops', () => {
   test('alive, ready with reasons, metrics', async () => {
     let reasons = ['chain base: no head for 20 s'];
-    const url = await serve(healthRoutes({ ready: () => reasons, metrics: { contentType: 'text/plain; version=0.0.4', text: () => Promise.resolve('x 1\n') } }));
+    const url = await serve(healthRoutes({ ready: () => reasons, metrics: { contentType: 'text/plain; version=0.0.4', pieces: () => Promise.resolve([Buffer.from('x '), Buffer.from('1\n')]) } }));
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const waiting = await fetch(`${url}/readyz`);
     expect([waiting.status, await waiting.json()]).toEqual([503, { ready: false, reasons }]);
@@ -25,6 +25,8 @@ describe('ops', () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     const metrics = await fetch(`${url}/metrics`);
     expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual(['text/plain; version=0.0.4', 'x 1\n']);
+    // The pieces are one answer, of a length that is known before.
+    for (const method of ['GET', 'HEAD']) expect((await fetch(`${url}/metrics`, { method })).headers.get('content-length')).toBe('4');
   });
 
   test('error: unknown path, wrong method, handler that throws', async () => {

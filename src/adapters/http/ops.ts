@@ -9,7 +9,7 @@ import { type LoopWatch, watchLoop } from '../process/loop-watch.ts';
 
 export interface Answer {
   status: number;
-  /** JSON unless it is text already. */
+  /** JSON unless it is text already, or bytes, in pieces. */
   body: unknown;
   contentType?: string;
 }
@@ -46,7 +46,7 @@ export type Readiness = () => readonly string[] | Promise<readonly string[]>;
 const MAX_BODY_BYTES = 64 * 1024;
 const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
-export function healthRoutes({ ready, metrics, loop = watchLoop() }: { ready: Readiness; metrics: { contentType: string; text(): Promise<string> }; loop?: LoopWatch }): OpsRoute[] {
+export function healthRoutes({ ready, metrics, loop = watchLoop() }: { ready: Readiness; metrics: { contentType: string; pieces(): Promise<readonly Uint8Array[]> }; loop?: LoopWatch }): OpsRoute[] {
   return [
     { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: { status: 'ok', uptimeSeconds: Math.floor(process.uptime()) } }) },
     {
@@ -57,21 +57,22 @@ export function healthRoutes({ ready, metrics, loop = watchLoop() }: { ready: Re
         return { status: reasons.length === 0 ? 200 : 503, body: { ready: reasons.length === 0, reasons } };
       },
     },
-    { method: 'GET', path: '/metrics', handle: async () => ({ status: 200, body: await metrics.text(), contentType: metrics.contentType }) },
+    { method: 'GET', path: '/metrics', handle: async () => ({ status: 200, body: await metrics.pieces(), contentType: metrics.contentType }) },
   ];
 }
 
 export async function startOps({ host, port, routes, log, localOnly = false, token }: OpsOptions): Promise<OpsServer> {
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 }, (request, response) => {
     void answer(request).then(({ status, body, contentType }) => {
-      const text = typeof body === 'string' ? body : `${JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
+      const pieces = isBytes(body) ? body : [Buffer.from(typeof body === 'string' ? body : `${JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))}\n`)];
       response.writeHead(status, {
         'content-type': contentType ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
-        'content-length': Buffer.byteLength(text),
+        'content-length': pieces.reduce((bytes, { length }) => bytes + length, 0),
         'cache-control': 'no-store',
         'x-content-type-options': 'nosniff',
       });
-      response.end(request.method === 'HEAD' ? undefined : text);
+      if (request.method !== 'HEAD') for (const piece of pieces) response.write(piece);
+      response.end();
     });
   });
 
@@ -108,6 +109,8 @@ export async function startOps({ host, port, routes, log, localOnly = false, tok
   const address = server.address() as AddressInfo;
   return { port: address.port, url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, close: () => closeServer(server) };
 }
+
+const isBytes = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body) && body.length > 0 && body.every((piece) => piece instanceof Uint8Array);
 
 /** In a time that says nothing about how much of it was right. */
 const sameText = (given: string, wanted: string): boolean => {

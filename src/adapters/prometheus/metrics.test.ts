@@ -30,6 +30,16 @@ describe('metrics', () => {
     expect(await metrics.text()).toContain('firmquote_lp_overdue{corridor="base-arc"} 1');
   });
 
+  test('no piece of a scrape is long, and together they are its text', async () => {
+    const metrics = createMetrics({ restMs: 0 });
+    metrics.gauge('firmquote_lp_mid', 'Größe.', ['pair'], (gauge) => eachOf(Array.from({ length: 5_000 }, (_, n) => n), 100, (n) => gauge.set(n, { pair: `A${n}` })));
+    const pieces = await metrics.pieces();
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(16_384);
+    const steady = (text: string) => text.split('\n').filter((line) => !line.startsWith('firmquote_process_'));
+    expect(steady(Buffer.concat(pieces).toString())).toEqual(steady(await metrics.text()));
+    expect(Buffer.concat(pieces).toString()).toContain('firmquote_lp_mid Größe.\n# TYPE firmquote_lp_mid gauge\nfirmquote_lp_mid{pair="A0"} 0\n');
+  });
+
   test('a gauge without labels shows what is said this time, or nothing', async () => {
     const metrics = createMetrics();
     let known: number | undefined = 4;
