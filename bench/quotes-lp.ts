@@ -19,6 +19,7 @@ import { createMetrics } from '../src/adapters/prometheus/metrics.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../src/domain/escrow-domain.ts';
 import type { Hex } from '../src/domain/hex.ts';
+import { collectEvenly } from '../src/apps/lp/node-options.ts';
 import { zLpConfig } from '../src/lp/config.ts';
 import { createLpNode } from '../src/lp/node.ts';
 import type { CommitmentSigner } from '../src/lp/quote.ts';
@@ -76,6 +77,7 @@ export interface BenchUsage {
   signatureMicros: number;
 }
 
+collectEvenly();
 const options = await new Promise<BenchLp>((done) => process.once('message', (message) => done(message as BenchLp)));
 const say = (facts: object, message: string) => console.error(message, facts);
 const log: Log = { debug() {}, info() {}, warn: say, error: say, fatal: say, child: () => log };
@@ -213,9 +215,9 @@ async function node(): Promise<Running> {
       const answer = await lpNode.reload(zLpConfig.parse({ ...options.config, quoting: { ...options.config.quoting, ...quoting } }));
       if ('refused' in answer) throw new Error(answer.refused.join('; '));
     },
-    // Each as its door gives it out: as text.
+    // Each as its door gives it out: as text or bytes.
     looks: {
-      metrics: () => metrics.text(),
+      metrics: () => metrics.pieces(),
       status: () => text(lpNode.status()),
       inventory: () => text({ buckets: lpNode.inventory(), positions: lpNode.positions(), receivables: lpNode.receivables(), rebalancing: lpNode.rebalancing() }),
       limits: async () => text(await lpNode.limits()),

@@ -14,7 +14,7 @@ const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
 const LIBRARY = { name: 'libsecp256k1', package: '^libsecp256k1-[1-9].*', known: 'libsecp256k1-1 (or -2, as Debian numbers it)', there: () => onLibraryPath(/libsecp256k1\.so\.[1-9]/) };
 const SERVICES = [...Object.entries({ 'redis-server': 'redis-server', faketime: 'faketime', promtool: 'prometheus', chromium: 'chromium' }).map(([name, deb]) => ({ name, package: deb, there: () => onPath(name) })), LIBRARY];
 /** As in src/apps/lp/node-options.ts, which says why. */
-const LP_NODE_OPTIONS = ['--max-semi-space-size=4', '--v8-pool-size=1'];
+const LP_NODE_OPTIONS = ['--max-semi-space-size=2', '--v8-pool-size=1'];
 /** Run what an LP runs in their own process, so as an LP is run. */
 const LP_BENCHES = new Set(['pricing', 'ledger']);
 

@@ -37,6 +37,7 @@ import { createBrake } from './brake.ts';
 import { type LpAppConfig, zLpAppConfig } from './config.ts';
 import { openJournal } from './journal.ts';
 import { watchKillFile } from './kill-file.ts';
+import { collectEvenly } from './node-options.ts';
 import { createReloader, sha256Of } from './reload.ts';
 import { LP_SCHEMA, LP_TABLES } from './schema.ts';
 import { makeAdminToken } from './token.ts';
@@ -53,6 +54,7 @@ export interface LpGround {
 
 /** `wrap` may put something of its own around what the LP stands on: a fault, a recorder. */
 export async function runLp({ config: file }: { config: string }, { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {}): Promise<void> {
+  collectEvenly();
   const { config } = await loadConfig(zLpAppConfig, file, process.env);
   const redactor = createRedactor();
   const log = createLog({ app: 'lp', level: config.log.level, redactor }).child({ solver: config.lp.solver.id });
