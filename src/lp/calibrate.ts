@@ -100,7 +100,8 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   const deltaOf = new Float64Array(MOST_ANSWERS);
   const nonceOf = new Float64Array(MOST_ANSWERS);
   const lostAt = createBoundedMap<string, number>({ most: () => MOST_TAKERS });
-  let shelves = new WeakMap<Route, Shelf[]>();
+  /** Of the routes in force; emptied when others are. */
+  let shelves = new Map<Route, Shelf[]>();
 
   function shelfOf(route: Route, bucket: number): Shelf {
     let ofRoute = shelves.get(route);
@@ -233,7 +234,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     configure(next) {
       config = next;
       kept = keptOf(next);
-      shelves = new WeakMap();
+      shelves = new Map();
     },
     curves: showCurves,
   };
