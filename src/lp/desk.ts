@@ -20,14 +20,17 @@ export interface Desk {
 
 export type DeskDeps = BookDeps & Omit<QuoterDeps, 'book' | 'routes' | 'bounds'> & { networks: ReadonlyMap<number, Chain> };
 
-/** In steps: a thousand pairs on many chains have very many routes. Throws `RequestError` for a configuration that does not hang together. */
-export function* makeDesk(deps: DeskDeps, config: LpConfig): Generator<void, Desk> {
+/** In steps: a thousand pairs on many chains have very many routes, and what did not change is taken from the desk `before`. Throws `RequestError` for a configuration that does not hang together. */
+export function* makeDesk(deps: DeskDeps, config: LpConfig, before?: Desk): Generator<void, Desk> {
   const places = config.chains.flatMap((chain) => {
     const network = deps.networks.get(chain.chainId);
     return network === undefined ? [] : [{ config: chain, chain: network }];
   });
-  const routes = yield* makeRoutes(places, config.pairs);
+  const sameAccounts = before !== undefined && before.config.chains.map(accountOf).join() === config.chains.map(accountOf).join();
+  const routes = yield* makeRoutes(places, config.pairs, sameAccounts ? before.routes : undefined);
   const book = createBook(deps, config);
   const quoterDeps: QuoterDeps = { ...deps, book, routes, bounds: config.risk.fatFinger };
   return { config, routes, book, quoter: createQuoter(quoterDeps, config), slicer: createSlicer(quoterDeps) };
 }
+
+const accountOf = ({ chainId, account }: LpConfig['chains'][number]): string => `${chainId} ${account}`;

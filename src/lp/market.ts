@@ -4,10 +4,10 @@ import { type Decline, isDecline } from '../domain/decline.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FeedQuote, ReferencePrice, Sequencer } from '../ports/feed.ts';
 import { cross, type Mid, type Observation, observe } from '../pricing/mid.ts';
+import { DEFAULT_PARAMS } from '../pricing/params.ts';
 import { parseDecimal } from '../pricing/rational.ts';
 import { observeMid, sigmaOf, UNSEEN, type Volatility, wildness } from '../pricing/volatility.ts';
 import type { LpConfig } from './config.ts';
-import { pricingParams } from './params.ts';
 import { ALWAYS, type CheckedReference, type Condition, createPriceBook, declineOf, middleOf, type PriceBook, type PriceState, type Reference, shown } from './price-book.ts';
 
 export interface PairPrice {
@@ -118,13 +118,20 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
   const serve = (next: LpConfig['pairs']) => {
     served = next;
     for (const { base, quote, params } of next) {
-      const ofBase = views.get(base) ?? new Map<string, Legs>();
-      const [baseBook, quoteBook] = [books.get(symbolOf(base)), books.get(symbolOf(quote))];
-      const known = ofBase.get(quote)?.view ?? createView(base === quote);
-      known.accept(pricingParams(params).maxConfidenceBps);
-      if (baseBook !== undefined && quoteBook !== undefined) views.set(base, ofBase.set(quote, { view: known, base: baseBook, quote: quoteBook }));
+      viewOf(base, quote)?.accept(params.maxConfidenceBps ?? DEFAULT_PARAMS.maxConfidenceBps);
     }
   };
+  /** Which books a pair is read from never changes: a new configuration keeps the view that there is. */
+  function viewOf(base: string, quote: string): View | undefined {
+    const ofBase = views.get(base) ?? new Map<string, Legs>();
+    const known = ofBase.get(quote)?.view;
+    if (known !== undefined) return known;
+    const [baseBook, quoteBook] = [books.get(symbolOf(base)), books.get(symbolOf(quote))];
+    if (baseBook === undefined || quoteBook === undefined) return undefined;
+    const view = createView(base === quote);
+    views.set(base, ofBase.set(quote, { view, base: baseBook, quote: quoteBook }));
+    return view;
+  }
   serve(pairs);
 
   function find(base: string, quote: string): Legs | undefined {

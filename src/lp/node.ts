@@ -61,7 +61,7 @@ import { createSession, type Session } from './session.ts';
 import { createSharing, type SharedBucket, type Sharing } from './sharing.ts';
 import { createStandby, type Reason, type Standby } from './standby.ts';
 import { createTakers } from './takers.ts';
-import { inTurns } from './turns.ts';
+import { inTurns, unhurried } from './turns.ts';
 
 export interface LpNodeDeps {
   /** One per configured chain, started (its first head known or about to be). */
@@ -491,7 +491,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       curves: calibrator.curves,
       async reload(next) {
         // Nothing is touched before everything that can say no has said yes; from there on nothing waits, so no request comes in between.
-        const fresh = await inTurns(makeDesk(deskDeps, next));
+        const fresh = await unhurried(makeDesk(deskDeps, next, desk));
         await turn();
         if (stopping) throw new RequestError('The LP is being stopped: the next start reads the new configuration.', { code: 'not_ready' });
         const freshBuckets = bucketsOf(lpChains, next);
@@ -563,7 +563,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     positions: () => (live === undefined ? [] : positionsOf(live.desk())),
     receivables: () => live?.receivables() ?? [],
     rebalancing: () => live?.rebalancing() ?? [],
-    limits: async () => ({ limits: live === undefined ? [] : await inTurns(limitUse(live.desk().book.ledger, live.risk.limits())) }),
+    limits: async () => ({ limits: live === undefined ? [] : await unhurried(limitUse(live.desk().book.ledger, live.risk.limits())) }),
     curves: () => live?.curves() ?? [],
     awards: (limit = 50) => store.listAwards(limit),
     accounts() {
@@ -585,7 +585,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     async reload(next) {
       const running = live;
       if (running === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
-      const changes = await inTurns(changesBetween(running.desk().config, next));
+      const changes = await unhurried(changesBetween(running.desk().config, next));
       const refused = changes.filter(({ path }) => !isLive(path)).map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
       if (refused.length > 0) return { refused };
       try {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { atOnce } from '../domain/steps.ts';
 import { type LpConfig, zLpConfig } from './config.ts';
 import { problemsOf } from './problems.ts';
 
@@ -18,7 +19,7 @@ const config = (change: object = {}): LpConfig =>
   });
 
 test('a configuration that hangs together has none', () => {
-  expect(problemsOf(config(), networks)).toEqual([]);
+  expect(atOnce(problemsOf(config(), networks))).toEqual([]);
 });
 
 test.each<[string, object, string]>([
@@ -31,5 +32,5 @@ test.each<[string, object, string]>([
   ['a corridor to where we are not', { pairs: [{ base: 'WETH', quote: 'USDC', corridors: ['one-two'] }] }, 'pairs.0.corridors.0: "one-two" is no corridor between chains of this LP (one)'],
   ['a pair both ways round', { pairs: [{ base: 'WETH', quote: 'USDC' }, { base: 'USDC', quote: 'WETH' }] }, 'pairs.0: WETH-USDC is there the other way round as well'],
 ])('error: %s', (_, change, sentence) => {
-  expect(problemsOf(config(change), networks).map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual([expect.stringContaining(sentence)]);
+  expect(atOnce(problemsOf(config(change), networks)).map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual([expect.stringContaining(sentence)]);
 });

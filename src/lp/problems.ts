@@ -1,5 +1,6 @@
 /** What parts of a configuration may each say alone but not together: found when it is read, not when a taker asks in vain. */
 
+import { eachOf } from '../domain/steps.ts';
 import type { LpConfig } from './config.ts';
 
 export interface Problem {
@@ -7,8 +8,11 @@ export interface Problem {
   message: string;
 }
 
-/** `networks`: the chains that are described, with the symbols of their tokens. */
-export function problemsOf({ chains, prices, assets, pairs }: Pick<LpConfig, 'chains' | 'prices' | 'assets' | 'pairs'>, networks: readonly { id: number; slug: string; tokens: readonly { symbol: string }[] }[]): Problem[] {
+/** Pairs in a step. */
+const AT_ONCE = 50;
+
+/** In steps. `networks`: the chains that are described, with the symbols of their tokens. */
+export function* problemsOf({ chains, prices, assets, pairs }: Pick<LpConfig, 'chains' | 'prices' | 'assets' | 'pairs'>, networks: readonly { id: number; slug: string; tokens: readonly { symbol: string }[] }[]): Generator<void, Problem[]> {
   const problems: Problem[] = [];
   const say = (path: (string | number)[], message: string) => void problems.push({ path, message });
   const price = (path: (string | number)[], symbol: string) => symbol in prices || say(path, `there is no price named "${symbol}": add it under prices, or name one of ${Object.keys(prices).join(', ')}`);
@@ -25,8 +29,8 @@ export function problemsOf({ chains, prices, assets, pairs }: Pick<LpConfig, 'ch
   const known = new Set([...slugs].flatMap((from) => [...slugs].map((to) => `${from}-${to}`)));
   /** Where each pair is first. */
   const first = new Map<string, number>();
-  for (const [at, { base, quote }] of pairs.entries()) if (!first.has(`${base}\n${quote}`)) first.set(`${base}\n${quote}`, at);
-  for (const [at, { base, quote, corridors }] of pairs.entries()) {
+  yield* eachOf(pairs.entries(), AT_ONCE, ([at, { base, quote }]) => first.has(`${base}\n${quote}`) || first.set(`${base}\n${quote}`, at));
+  yield* eachOf(pairs.entries(), AT_ONCE, ([at, { base, quote, corridors }]) => {
     for (const [side, symbol] of [['base', base], ['quote', quote]] as const) {
       if (!(symbol in assets)) say(['pairs', at, side], `there is no asset "${symbol}": add it under assets, with its price`);
       else if (!traded.has(symbol)) say(['pairs', at, side], `no chain of this LP has a token "${symbol}"`);
@@ -35,6 +39,6 @@ export function problemsOf({ chains, prices, assets, pairs }: Pick<LpConfig, 'ch
     for (const [index, corridor] of (corridors ?? []).entries()) {
       if (!known.has(corridor)) say(['pairs', at, 'corridors', index], `"${corridor}" is no corridor between chains of this LP (${[...slugs].join(', ')})`);
     }
-  }
+  });
   return problems;
 }

@@ -60,6 +60,7 @@ export function* changesBetween(before: unknown, after: unknown, path: readonly 
   const changes: Change[] = [];
   for (const name of new Set([...old.keys(), ...now.keys()])) {
     const [from, to] = [old.get(name), now.get(name)];
+    if (from === to) continue;
     // Of a thousand pairs mostly one has changed.
     if (Array.isArray(after) && isDeepStrictEqual(from, to)) yield;
     else changes.push(...(yield* changesBetween(from, to, [...path, name])));

@@ -58,22 +58,32 @@ export interface Routes {
   /** Corridors that this LP serves, for `hello`. */
   readonly corridors: readonly string[];
   readonly all: readonly Route[];
+  readonly ofPair: ReadonlyMap<LpPairConfig, readonly Route[]>;
 }
 
-/** A pair at a step. Throws `RequestError` when the configuration names a token that none of the chains has. */
-export function* makeRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']): Generator<void, Routes> {
+/**
+ * A pair at a step. `before`: the routes of these pairs on the same accounts; whichever pair is the same object still keeps its own.
+ * Throws `RequestError` when the configuration names a token that none of the chains has.
+ */
+export function* makeRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs'], before?: Routes): Generator<void, Routes> {
   const all: Route[] = [];
   const byAssets = new Map<string, Map<string, Route>>();
+  const corridors = new Set<string>();
+  const ofPair = new Map<LpPairConfig, readonly Route[]>();
   for (const pair of pairs) {
-    for (const route of routesOf(chains, pair)) {
+    const made = before?.ofPair.get(pair) ?? routesOf(chains, pair);
+    ofPair.set(pair, made);
+    for (const route of made) {
       all.push(route);
+      corridors.add(corridorOf(route.origin, route.dest));
       byAssets.set(route.input, (byAssets.get(route.input) ?? new Map<string, Route>()).set(route.output, route));
     }
     yield;
   }
   return {
     all,
-    corridors: [...new Set(all.map(({ origin, dest }) => corridorOf(origin, dest)))],
+    ofPair,
+    corridors: [...corridors],
     find: (input, output) => byAssets.get(input)?.get(output),
   };
 }

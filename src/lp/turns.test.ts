@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { atOnce } from '../domain/steps.ts';
-import { inTurns } from './turns.ts';
+import { inTurns, unhurried } from './turns.ts';
 
 const busy = (ms: number): void => {
   for (const sinceMs = performance.now(); performance.now() - sinceMs < ms; );
@@ -34,6 +34,23 @@ test('others have their turn while it goes on, and not before every little step'
   expect(turns).toBeLessThan(500);
 });
 
+test('what nobody is in a hurry for rests after each moment, so that timers come in between', async () => {
+  let fired = 0;
+  const timer = setInterval(() => (fired += 1), 1);
+  const seen: number[] = [];
+  function* watched(): Generator<void, string> {
+    for (let step = 0; step < 5; step++) {
+      seen.push(fired);
+      busy(2);
+      yield;
+    }
+    return 'done';
+  }
+  expect(await unhurried(watched())).toBe('done');
+  clearInterval(timer);
+  expect(seen.every((count, step) => step === 0 || count > (seen[step - 1] as number))).toBe(true);
+});
+
 test('at once it is the same work', () => {
   expect(atOnce(work(3, 0))).toBe('3 steps');
 });
@@ -44,5 +61,6 @@ test('what a step throws is thrown', async () => {
     throw new Error('in the middle');
   }
   await expect(inTurns(broken())).rejects.toThrow('in the middle');
+  await expect(unhurried(broken())).rejects.toThrow('in the middle');
   expect(() => atOnce(broken())).toThrow('in the middle');
 });

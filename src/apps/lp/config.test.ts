@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { atOnce } from '../../domain/steps.ts';
 import { ConfigError, parseConfig, parsingConfig } from '../config/load.ts';
-import { readParts, zLpAppConfig } from './config.ts';
+import { readParts, type Remembered, zLpAppConfig } from './config.ts';
 
 type Json = Record<string, unknown>;
 interface File extends Json {
@@ -39,7 +39,7 @@ function outcome(read: () => { config: unknown; fromEnv: string[] }): unknown {
 }
 
 /** How many steps it took. */
-function inSteps(json: unknown, env: NodeJS.ProcessEnv = {}): { got: unknown; steps: number } {
+function inSteps(json: unknown, env: NodeJS.ProcessEnv = {}, last: Remembered = new Map()): { got: unknown; steps: number } {
   let steps = 0;
   function* counted<T>(work: Generator<void, T>): Generator<void, T> {
     for (;;) {
@@ -49,7 +49,7 @@ function inSteps(json: unknown, env: NodeJS.ProcessEnv = {}): { got: unknown; st
       yield;
     }
   }
-  return { got: outcome(() => atOnce(counted(parsingConfig(zLpAppConfig, json, env, 'f', readParts)))), steps };
+  return { got: outcome(() => atOnce(counted(parsingConfig(zLpAppConfig, json, env, 'f', (parts) => readParts(parts, last))))), steps };
 }
 
 const whole = (json: unknown, env: NodeJS.ProcessEnv = {}): unknown => outcome(() => parseConfig(zLpAppConfig, json, env, 'f'));
@@ -104,4 +104,40 @@ test('the order of names is that of the file', () => {
   const file = fileOf(120);
   const { config } = inSteps(file).got as { config: File };
   expect(JSON.stringify(config)).toBe(JSON.stringify((whole(file) as { config: File }).config));
+});
+
+test('read again and again, it is what it would be if it were read for the first time', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 130 }), fc.array(fc.tuple(slip, fc.nat(200)), { minLength: 1, maxLength: 4 }), (pairs, slips) => {
+      const last: Remembered = new Map();
+      inSteps(fileOf(pairs), {}, last);
+      for (const [change, at] of slips) {
+        // What is wrong with a file is corrected before the next slip: each is read after a good one, and after a bad one.
+        const file = fileOf(pairs);
+        try {
+          change(file, at);
+        } catch {
+          // Nothing there to spoil.
+        }
+        expect(inSteps(file, {}, last).got).toEqual(whole(file));
+        expect(inSteps(fileOf(pairs), {}, last).got).toEqual(whole(fileOf(pairs)));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('what stands there as before is the very object that it was', () => {
+  const last: Remembered = new Map();
+  const read = (file: File) => (inSteps(file, {}, last).got as { config: File }).config.lp;
+  const before = read(fileOf(200));
+  const file = fileOf(200);
+  Object.assign(file.lp.pairs[120] as Json, { params: { minSpreadBps: 3 } });
+  const after = read(file);
+  const same = after.pairs.map((pair, at) => pair === before.pairs[at]);
+  expect(after.pairs[120]).toMatchObject({ params: { minSpreadBps: 3 } });
+  // Some at a time: a change takes its neighbours with it.
+  expect([same.filter(Boolean).length, same[120], same[0], same.at(-1)]).toEqual([same.length - 50, false, true, true]);
+  expect(Object.keys(after.assets).filter((name) => after.assets[name] !== before.assets[name])).toEqual([]);
+  expect(Object.keys(after.prices).filter((name) => after.prices[name] !== before.prices[name])).toEqual([]);
 });

@@ -1,10 +1,12 @@
 /** What the LP room takes, with what only a process needs around it: doors, keys, venues, databases, endpoints. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { atOnce } from '../../domain/steps.ts';
 import { zLpConfig } from '../../lp/config.ts';
 import { wantedOf } from '../../lp/market.ts';
 import { problemsOf } from '../../lp/problems.ts';
-import { inTurns } from '../../lp/turns.ts';
+import { unhurried } from '../../lp/turns.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
 import { type Loaded, parsingConfig, readJson } from '../config/load.ts';
 import { zAddress, zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
@@ -75,56 +77,75 @@ const zParts = z.strictObject({
 type Parts = z.infer<typeof zParts>;
 
 /** What is wrong with parts that are each right alone. */
-function problemsBetween({ feeds, networks, lp }: Parts): { path: (string | number)[]; message: string }[] {
+function* problemsBetween({ feeds, networks, lp }: Parts): Generator<void, { path: (string | number)[]; message: string }[]> {
   const ofFeeds = feedProblems(feeds, wantedOf(lp.prices), networks.map(({ id }) => id));
-  return [...ofFeeds.map((message) => ({ path: [], message })), ...problemsOf(lp, networks).map(({ path, message }) => ({ path: ['lp', ...path], message }))];
+  yield;
+  const ofLp = yield* problemsOf(lp, networks);
+  return [...ofFeeds.map((message) => ({ path: [], message })), ...ofLp.map(({ path, message }) => ({ path: ['lp', ...path], message }))];
 }
 
 export const zLpAppConfig = zParts.superRefine((parts, context) => {
-  for (const { path, message } of problemsBetween(parts)) context.addIssue({ code: 'custom', path, message });
+  for (const { path, message } of atOnce(problemsBetween(parts))) context.addIssue({ code: 'custom', path, message });
 });
 
 export type LpAppConfig = Parts;
 
-/** `loadConfig` for an LP that is quoting meanwhile: a thousand pairs are read in steps. Throws `ConfigError` as that does. */
-export async function readLpAppConfig(file: string, env: NodeJS.ProcessEnv): Promise<Loaded<LpAppConfig>> {
-  return inTurns(parsingConfig(zLpAppConfig, await readJson(file), env, file, readParts));
+/**
+ * `loadConfig` for an LP that is quoting meanwhile: a thousand pairs are read in steps, and what stands in the file as it did the
+ * last time is the very object that it was. Throws `ConfigError` as that does.
+ */
+export function createConfigReader(file: string, env: NodeJS.ProcessEnv): () => Promise<Loaded<LpAppConfig>> {
+  const last: Remembered = new Map();
+  return async () => unhurried(parsingConfig(zLpAppConfig, await readJson(file), env, file, (json) => readParts(json, last)));
 }
 
+/** What was read, and what came of it, by where it stands. */
+export type Remembered = Map<string, { json: unknown; data: unknown }>;
+
 /** What may be long is read some at a time, and what stands around it with one of each. */
-export function* readParts(json: Readonly<Record<string, unknown>>): Generator<void, LpAppConfig | undefined> {
+export function* readParts(json: Readonly<Record<string, unknown>>, last: Remembered = new Map()): Generator<void, LpAppConfig | undefined> {
   const lp = json['lp'];
   if (!isRecord(lp) || !Array.isArray(lp['pairs']) || !isRecord(lp['assets']) || !isRecord(lp['prices'])) return undefined;
   const rest = zParts.safeParse({ ...json, lp: { ...lp, pairs: lp['pairs'].slice(0, 1), assets: {}, prices: {} } });
   if (!rest.success) return undefined;
   yield;
   const pairs: LpAppConfig['lp']['pairs'] = [];
-  for (const some of slices(lp['pairs'])) {
-    const read = zLpConfig.shape.pairs.safeParse(some);
-    if (!read.success) return undefined;
-    pairs.push(...read.data);
+  for (const [index, some] of slices(lp['pairs'])) {
+    const read = readSome(some, `pairs ${index}`, last, (list) => zLpConfig.shape.pairs.safeParse(list));
+    if (read === undefined) return undefined;
+    pairs.push(...read);
     yield;
   }
-  const assets = yield* readRecord(zLpConfig.shape.assets, lp['assets']);
-  const prices = yield* readRecord(zLpConfig.shape.prices, lp['prices']);
+  const assets = yield* readRecord(zLpConfig.shape.assets, lp['assets'], 'assets', last);
+  const prices = yield* readRecord(zLpConfig.shape.prices, lp['prices'], 'prices', last);
   if (assets === undefined || prices === undefined) return undefined;
   const config = { ...rest.data, lp: { ...rest.data.lp, prices, assets, pairs } };
-  return problemsBetween(config).length === 0 ? config : undefined;
+  return (yield* problemsBetween(config)).length === 0 ? config : undefined;
 }
 
-function* readRecord<T>(schema: z.ZodType<Record<string, T>>, record: Record<string, unknown>): Generator<void, Record<string, T> | undefined> {
+function* readRecord<T>(schema: z.ZodType<Record<string, T>>, record: Record<string, unknown>, section: string, last: Remembered): Generator<void, Record<string, T> | undefined> {
   const whole: Record<string, T> = {};
-  for (const some of slices(Object.entries(record))) {
-    const read = schema.safeParse(Object.fromEntries(some));
-    if (!read.success) return undefined;
-    Object.assign(whole, read.data);
+  for (const [index, some] of slices(Object.entries(record))) {
+    const read = readSome(some, `${section} ${index}`, last, (entries) => schema.safeParse(Object.fromEntries(entries)));
+    if (read === undefined) return undefined;
+    Object.assign(whole, read);
     yield;
   }
   return whole;
 }
 
-function* slices<T>(items: readonly T[]): Generator<T[]> {
-  for (let at = 0; at < items.length; at += AT_ONCE) yield items.slice(at, at + AT_ONCE);
+/** undefined: something is wrong with it. `at` stands for one schema. */
+function readSome<J, T>(json: J, at: string, last: Remembered, parse: (json: J) => z.ZodSafeParseResult<T>): T | undefined {
+  const known = last.get(at);
+  if (known !== undefined && isDeepStrictEqual(known.json, json)) return known.data as T;
+  const { data, success } = parse(json);
+  if (success) last.set(at, { json, data });
+  return data;
+}
+
+/** Each with its number. */
+function* slices<T>(items: readonly T[]): Generator<[number, T[]]> {
+  for (let at = 0; at < items.length; at += AT_ONCE) yield [at / AT_ONCE, items.slice(at, at + AT_ONCE)];
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { LpNode } from '../../lp/node.ts';
 import { type Change, changesBetween, isLive } from '../../lp/reload.ts';
-import { inTurns } from '../../lp/turns.ts';
+import { unhurried } from '../../lp/turns.ts';
 import type { AuditEntry } from '../../ports/audit.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { ConfigError } from '../config/load.ts';
 import { shown } from '../config/print.ts';
-import { type LpAppConfig, readLpAppConfig } from './config.ts';
+import { createConfigReader, type LpAppConfig } from './config.ts';
 import type { Journal } from './journal.ts';
 
 export interface Reload {
@@ -35,18 +35,19 @@ export interface ReloaderDeps {
 
 export function createReloader({ node, journal, metrics, file, env }: ReloaderDeps, running: LpAppConfig): Reloader {
   const reloads = metrics.counter('firmquote_lp_reloads_total', 'Times that the configuration was read again, by what came of it', ['outcome']);
+  const read = createConfigReader(file, env);
   let current = running;
   let queue: Promise<unknown> = Promise.resolve();
 
   async function attempt(): Promise<Reload> {
     let next: LpAppConfig;
     try {
-      next = (await readLpAppConfig(file, env)).config;
+      next = (await read()).config;
     } catch (error) {
       if (error instanceof ConfigError) return { applied: false, reasons: error.problems, changes: [] };
       throw error;
     }
-    const changes = await inTurns(changesBetween(current, next));
+    const changes = await unhurried(changesBetween(current, next));
     const told = changes.map(tell);
     const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isLive(rest));
     if (fixed.length > 0) return { applied: false, reasons: fixed.map(({ path }) => `${path.join('.')} is read only at start: restart the LP to change it.`), changes: told };
