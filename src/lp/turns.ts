@@ -17,8 +17,9 @@ export const inTurns = <T>(steps: Generator<void, T>): Promise<T> => taken(steps
 /**
  * The same for what nobody is in a hurry for, with a rest after each moment of work. The rest is not for politeness only: V8 marks
  * old memory on a thread beside the loop, and on the loop itself as much as the program takes memory faster than that thread marks.
+ * The turn after it is for what came in: timers that are due run one after the other, however long that takes.
  */
-export const unhurried = <T>(steps: Generator<void, T>): Promise<T> => taken(steps, UNHURRIED_AT_ONCE_MS, () => rest(REST_MS));
+export const unhurried = <T>(steps: Generator<void, T>): Promise<T> => taken(steps, UNHURRIED_AT_ONCE_MS, () => rest(REST_MS).then(() => nextTurn()));
 
 async function taken<T>(steps: Generator<void, T>, atOnceMs: number, pause: () => Promise<unknown>): Promise<T> {
   let sinceMs = performance.now();

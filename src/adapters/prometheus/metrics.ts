@@ -1,6 +1,6 @@
 /** The Metrics port on prom-client, with the process's own health beside it. */
 
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as rest, setImmediate as turn } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { InvariantError } from '../../domain/errors.ts';
 import type { Labels, Metrics } from '../../ports/metrics.ts';
@@ -53,7 +53,13 @@ export function createMetrics({ atOnceMs = 0.5, restMs = 4 }: { atOnceMs?: numbe
 
   function createPause(): Pause {
     let sinceMs = performance.now();
-    return () => (performance.now() - sinceMs < atOnceMs ? undefined : rest(restMs).then(() => void (sinceMs = performance.now())));
+    // Timers that are due run one after the other: the turn after a rest is for what came in meanwhile.
+    const pause = async () => {
+      await rest(restMs);
+      await turn();
+      sinceMs = performance.now();
+    };
+    return () => (performance.now() - sinceMs < atOnceMs ? undefined : pause());
   }
 
   /** In how many pieces it is written. */
