@@ -221,7 +221,7 @@ async function node(): Promise<Running> {
       status: () => text(lpNode.status()),
       inventory: () => text({ buckets: lpNode.inventory(), positions: lpNode.positions(), receivables: lpNode.receivables(), rebalancing: lpNode.rebalancing() }),
       limits: async () => text(await lpNode.limits()),
-      curves: () => text(lpNode.curves()),
+      curves: async () => text(await lpNode.curves()),
       risk: () => text(lpNode.risk()),
       explain: async () => text(await lpNode.accounts().explain('unknown')),
       rfqs: () => text(lpNode.recorded(-1)),

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { createBoundedMap } from '../domain/bounded.ts';
 import { createColumn } from '../domain/column.ts';
 import { createIdRing } from '../domain/id-ring.ts';
+import { eachOf } from '../domain/steps.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { LpStore } from '../ports/lp-store.ts';
@@ -24,12 +25,13 @@ export interface Calibrator extends Required<Pick<MomentListener, 'quoted' | 'ac
   params(route: Route, size: number): PricingParams;
   /** Noise for this request, bps. */
   explore(rfqId: string): number;
-  /** Takes in what ran out by now, a thousand at most; true: there is more, for when others have had their turn. About once a second. */
-  tick(): boolean;
+  /** Takes in what ran out by now, in steps. About once a second. */
+  tick(): Generator<void>;
   /** Writes what was learned since. Throws what the store throws; it stays due. */
   flush(): Promise<void>;
   configure(config: CalibrationConfig): void;
-  curves(): CurveView[];
+  /** All that was learned, in steps. */
+  curves(): Generator<void, CurveView[]>;
 }
 
 /** One learned curve, for an operator. */
@@ -70,7 +72,9 @@ const SETTLING_SECONDS = 10;
 const MOST_PENDING = 250_000;
 /** Firm times that one nonce may be quoted at, and all of them are remembered. */
 const MOST_ANSWERS = 5 * MOST_PENDING;
-const MOST_AT_ONCE = 1_000;
+/** Between two looks at the clock: a quarter of a millisecond where the code is cold, and it is, once a second. */
+const LOST_AT_ONCE = 25;
+const CURVES_AT_ONCE = 25;
 /** A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our price. */
 const LOST_EVERY_MS = 60_000;
 const MOST_TAKERS = 50_000;
@@ -146,22 +150,25 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     nonceOf[row] = nonce;
   }
 
-  const showCurves = (): CurveView[] => {
-    return allLearned().map(([key, { configured, fit }]) => {
+  /** In steps: there are as many as pairs and sizes. */
+  function* visitCurves(visit: (place: { pair: string; corridor: string; size: string }, learned: Learned) => void): Generator<void> {
+    yield* eachOf(segments.values(), CURVES_AT_ONCE, ({ key, learned }) => {
+      if (learned === undefined) return;
       const [pair = '', corridor = '', bucket = '0'] = key.split('|');
-      return { pair, corridor, size: sizeName(Number(bucket)), configured, learned: { alpha: fit.alpha, beta: fit.beta }, won: fit.won, lost: fit.lost, inUse: config.mode === 'use' && trusted(fit, configured, config) !== undefined };
+      visit({ pair, corridor, size: sizeName(Number(bucket)) }, learned);
     });
-  };
+  }
+
   const labels = ['pair', 'corridor', 'size'];
-  deps.metrics.gauge('firmquote_lp_win_curve_half_bps', 'Learned spread that half of all takers take', labels, (gauge) => {
-    for (const { pair, corridor, size, learned: { alpha, beta } } of showCurves()) gauge.set(-alpha / beta, { pair, corridor, size });
-  });
-  deps.metrics.gauge('firmquote_lp_win_curve_outcomes', 'Quotes it was learned from', [...labels, 'outcome'], (gauge) => {
-    for (const { pair, corridor, size, won, lost: gone } of showCurves()) {
-      gauge.set(won, { pair, corridor, size, outcome: 'won' });
-      gauge.set(gone, { pair, corridor, size, outcome: 'lost' });
-    }
-  });
+  deps.metrics.gauge('firmquote_lp_win_curve_half_bps', 'Learned spread that half of all takers take', labels, (gauge) =>
+    visitCurves((place, { fit: { alpha, beta } }) => gauge.set(-alpha / beta, place)),
+  );
+  deps.metrics.gauge('firmquote_lp_win_curve_outcomes', 'Quotes it was learned from', [...labels, 'outcome'], (gauge) =>
+    visitCurves((place, { fit: { won, lost: gone } }) => {
+      gauge.set(won, { ...place, outcome: 'won' });
+      gauge.set(gone, { ...place, outcome: 'lost' });
+    }),
+  );
 
   return {
     params(route, size) {
@@ -209,13 +216,17 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
       takerAt.set(row, undefined);
       take(shelf, deltaOf[answers.rowOf(answer)] as number, true);
     },
-    tick() {
+    *tick() {
       const nowMs = clock.nowMs();
       // A long one at the head keeps shorter ones behind it waiting: learning a minute later is soon enough.
-      for (let left = MOST_AT_ONCE; ; left -= 1) {
+      for (let left = LOST_AT_ONCE; ; left -= 1) {
         const row = pending.rowOf(pending.oldest);
-        if (pending.oldest === pending.next || (endsAt[row] as number) * 1000 > nowMs) return false;
-        if (left === 0) return true;
+        if (pending.oldest === pending.next || (endsAt[row] as number) * 1000 > nowMs) return;
+        if (left === 0) {
+          left = LOST_AT_ONCE;
+          yield;
+          continue;
+        }
         const [shelf, taker] = [shelfAt.get(row), takerAt.get(row)];
         shelfAt.set(row, undefined);
         takerAt.set(row, undefined);
@@ -236,7 +247,14 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
       kept = keptOf(next);
       shelves = new Map();
     },
-    curves: showCurves,
+    *curves() {
+      const views: CurveView[] = [];
+      yield* visitCurves(({ pair, corridor, size }, { configured, fit }) => {
+        const inUse = config.mode === 'use' && trusted(fit, configured, config) !== undefined;
+        views.push({ pair, corridor, size, configured, learned: { alpha: fit.alpha, beta: fit.beta }, won: fit.won, lost: fit.lost, inUse });
+      });
+      return views;
+    },
   };
 }
 

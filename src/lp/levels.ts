@@ -16,6 +16,7 @@ import type { FromSolver, Message } from '../protocol/link.ts';
 import type { Desk } from './desk.ts';
 import type { Guard } from './guard.ts';
 import type { Route } from './route.ts';
+import { unhurried } from './turns.ts';
 
 export type LevelsMessage = Message<'levels', FromSolver>;
 
@@ -42,8 +43,6 @@ export interface LevelsPublisher {
 
 /** Of what we would take at most, in per cent. */
 const SHARES = [2, 10, 25, 50, 100] as const;
-/** Routes priced before quotes get their turn again. */
-const AT_ONCE = 4;
 /** Rounds after which a ladder is said again although it is the same: what is old, venues drop. */
 const REPEAT_ROUNDS = 4;
 
@@ -54,15 +53,13 @@ export function createLevels(deps: LevelsDeps): LevelsPublisher {
   let round = 0;
   let stopped = false;
   let cancel = () => {};
-  const turn = () => new Promise<void>((done) => (cancel = clock.after(0, done)));
 
-  async function publish(): Promise<void> {
+  function* publish(): Generator<void> {
     round += 1;
     const seen = new Set<string>();
-    let priced = 0;
     for (const route of deps.desk().routes.all) {
+      yield;
       if (stopped || !deps.active()) return;
-      if (++priced % AT_ONCE === 0) await turn();
       const key = `${route.input}>${route.output}`;
       seen.add(key);
       const levels = ladderOf(route);
@@ -97,7 +94,7 @@ export function createLevels(deps: LevelsDeps): LevelsPublisher {
     const part = 0.75 + Number.parseInt(deps.random.bytes32().slice(2, 10), 16) / 2 ** 33;
     cancel = clock.after(everyMs * part, () => {
       const on = deps.desk().config.levels.publish;
-      void (on ? publish() : Promise.resolve())
+      void (on ? unhurried(publish()) : Promise.resolve())
         .catch((error: unknown) => log.error({ error }, 'indicative levels could not be made'))
         .finally(() => stopped || next());
     });

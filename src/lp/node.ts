@@ -4,6 +4,7 @@ import type { Control } from '../domain/control.ts';
 import { isDecline } from '../domain/decline.ts';
 import { RequestError, UpstreamError } from '../domain/errors.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
+import { atOnce } from '../domain/steps.ts';
 import type { Money } from '../inventory/event.ts';
 import type { LedgerOptions } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
@@ -28,7 +29,7 @@ import { createAdvancer } from './advance.ts';
 import { createAwards } from './award.ts';
 import type { Position } from './bands.ts';
 import type { ChainState } from './book.ts';
-import { createCalibrator, type CurveView } from './calibrate.ts';
+import { type Calibrator, createCalibrator, type CurveView } from './calibrate.ts';
 import type { LpConfig } from './config.ts';
 import { type Desk, type DeskDeps, makeDesk } from './desk.ts';
 import { createFaultLog } from './faults.ts';
@@ -61,7 +62,7 @@ import { createSession, type Session } from './session.ts';
 import { createSharing, type SharedBucket, type Sharing } from './sharing.ts';
 import { createStandby, type Reason, type Standby } from './standby.ts';
 import { createTakers } from './takers.ts';
-import { inTurns, unhurried } from './turns.ts';
+import { inTurns, turn, unhurried } from './turns.ts';
 
 export interface LpNodeDeps {
   /** One per configured chain, started (its first head known or about to be). */
@@ -139,7 +140,7 @@ export interface LpNode {
   rebalancing(): readonly Advice[];
   limits(): Promise<{ limits: LimitUse[] }>;
   /** Win-rate curves as quotes taught them, and which of them price. */
-  curves(): CurveView[];
+  curves(): Promise<CurveView[]>;
   awards(limit?: number): Promise<LpAward[]>;
   /** Explanations, books and profit. Throws `RequestError` while the LP is not up. */
   accounts(): Accounts;
@@ -205,7 +206,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     recorded: Flow['recorded'];
     receivables(): Receivable[];
     rebalancing(): readonly Advice[];
-    curves(): CurveView[];
+    curves: Calibrator['curves'];
     stop(): Promise<void>;
   }
 
@@ -406,7 +407,6 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     let ticks = 0;
     let handedOver = false;
     let cancel = () => {};
-    const turn = () => new Promise<void>((done) => clock.after(0, done));
     async function tick(): Promise<void> {
       ticks += 1;
       // What nobody may sign needs no lease, and an hour's outage of the shared inventory is not to be waited for twice.
@@ -426,14 +426,14 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       market.tick();
       proving?.look();
       await turn();
-      if (ticks % 4 === 0) while (calibrator.tick()) await turn();
+      if (ticks % 4 === 0) await inTurns(calibrator.tick());
       if (ticks % LEARNED_EVERY === 0 && !leases.lost) await calibrator.flush().catch((error: unknown) => log.warn({ error }, 'what was learned of win rates could not be stored'));
       if (ticks % 4 === 1 && replica !== undefined) await accounts.heed().catch((error: unknown) => log.warn({ error }, 'what takers cost cannot be heard from the replica that leads'));
       if (ticks % 4 === 0) receivables.look();
       if (ticks % ADVICE_EVERY === 0) rebalancing.look();
       if (ticks % GAS_EVERY === 0) await desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read'));
       await turn();
-      risk.look(standing());
+      await inTurns(risk.look(standing()));
       await turn();
       await risk.flush().catch((error: unknown) => log.error({ error }, 'what risk must remember could not be written'));
       if (standby.look()) {
@@ -445,7 +445,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     let stopping = false;
 
     for (const [by, note] of killedBefore) risk.kill.engage(by, note);
-    risk.look(new Map());
+    atOnce(risk.look(new Map()));
     standby.set('starting', undefined);
     standby.look();
     announce = () => {
@@ -564,7 +564,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     receivables: () => live?.receivables() ?? [],
     rebalancing: () => live?.rebalancing() ?? [],
     limits: async () => ({ limits: live === undefined ? [] : await unhurried(limitUse(live.desk().book.ledger, live.risk.limits())) }),
-    curves: () => live?.curves() ?? [],
+    curves: async () => (live === undefined ? [] : await unhurried(live.curves())),
     awards: (limit = 50) => store.listAwards(limit),
     accounts() {
       if (live === undefined) throw new RequestError('The LP is not up yet: its books are opened when its ledger stands. Ask again in a moment.', { code: 'not_ready' });

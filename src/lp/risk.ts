@@ -51,8 +51,8 @@ export interface Risk {
   gapLoss(route: Route, inputs: Pick<PriceInputs, 'sigma'>, priced: Pick<Priced, 'notional' | 'terms'>): bigint;
   /** Caps in force: the configured ones and those of our capital. */
   limits(): Limits;
-  /** Looks at everything; call a few times a second, before the reasons are read. */
-  look(standing: ReadonlyMap<Control, ReadonlyMap<string, string>>): void;
+  /** Looks at everything, in steps; a few times a second, before the reasons are read. */
+  look(standing: ReadonlyMap<Control, ReadonlyMap<string, string>>): Generator<void>;
   /** What is stopped now, for the roster. */
   halts(): Halt[];
   /** The operator's word after a kill. */
@@ -176,7 +176,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       return gapLoss(notional, terms.D, jumpOf(deviationOver(sigma, longest), config.risk.gapLoss));
     },
     limits: capital.limits,
-    look(standing) {
+    *look(standing) {
       const nowMs = clock.nowMs();
       // Hundreds of pairs take turns: a quote of a pair looks at it anyway, and this loop must not keep quotes waiting.
       const { pairs } = config;
@@ -186,6 +186,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
         note(base, quote);
         const priced = market.pair(base, quote);
         if (!('declined' in priced)) watch.mood({ pair: { base, quote } as Route['pair'], pairName: `${base}-${quote}` }, priced, nowMs);
+        if (left % LOOKED_AT_A_STEP === 0) yield;
       }
       capital.look();
       for (const [control, about] of [...conditions, ...standing]) board.holds(control, about);
@@ -232,6 +233,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
 const NONE: ReadonlyMap<string, string> = new Map();
 const SUSPICION = ['nothing', 'pays more for the option', 'pays more and gets it short', 'gets no quotes'] as const;
 const LOOKED_AT_ONCE = 250;
+const LOOKED_AT_A_STEP = 25;
 
 /** T_max: the longest that a quote may be firm. */
 const longestOf = ({ quoting }: LpConfig): number => Math.max(quoting.maxValiditySeconds, longestPoint(quoting)) + quoting.clockSkewSeconds;

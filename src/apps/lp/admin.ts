@@ -28,7 +28,7 @@ export function adminRoutes({ node, brake, journal, reloader }: { node: LpNode; 
     get('/status', status),
     get('/inventory', () => ({ buckets: node.inventory(), positions: node.positions(), receivables: node.receivables(), rebalancing: node.rebalancing() })),
     get('/limits', () => node.limits()),
-    get('/curves', () => ({ curves: node.curves() })),
+    get('/curves', async () => ({ curves: await node.curves() })),
     get('/risk', () => node.risk()),
     get('/awards', async (query) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
     get('/audit', async (query) => ({ entries: await journal.newest(countOf(query.get('limit'))) })),
