@@ -2,8 +2,10 @@
  * A map by text for hundreds of thousands that come and go: ids, nonces, takers. A JavaScript map of that size touches five far
  * places of memory for a key that is not there, and copies all of itself in one go when it grows. Here a look touches one: hash
  * and row lie side by side in one array of integers, open addressing with linear probing. Growing moves integers only, a few at a
- * time; keys and values stay where they are, in pages.
+ * time; keys and values stay where they are, in pages, the keys as bytes.
  */
+
+import { createTexts } from './texts.ts';
 
 export interface TextTable<K extends string, V> {
   get(key: K): V | undefined;
@@ -25,8 +27,10 @@ const PAGE_BITS = 12;
 const LAST_OF_PAGE = (1 << PAGE_BITS) - 1;
 const NO_ROW = -1;
 
-/** Key and value by turns, so that both come with one look at memory. A row without a key holds the next such row, or `NO_ROW`. */
-type Page<K, V> = (K | V | number | undefined)[];
+/** Values. A row without a key holds the next such row, or `NO_ROW`. */
+type Page<V> = (V | number)[];
+/** Characters of nearly all keys: ids have 66. */
+const LONGEST_KEY = 71;
 
 let secret = 0x51ed270b;
 
@@ -41,7 +45,8 @@ export function seedTextTables(seed: number): void {
 /** For whatever else is found by a text that strangers choose. */
 export const tableSeed = (): number => secret;
 
-export function createTextTable<K extends string, V>(): TextTable<K, V> {
+/** `longestKey`: longer ones cost an object each. */
+export function createTextTable<K extends string, V>({ longestKey = LONGEST_KEY }: { longestKey?: number } = {}): TextTable<K, V> {
   const seed = secret;
   /** Hash and row + 1 by turns; never more than half full, so that a look is short. */
   let slots = new Int32Array(2 * FIRST_SLOTS);
@@ -50,18 +55,15 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
   let old: Int32Array | undefined;
   let oldMask = 0;
   let moved = 0;
-  const pages: Page<K, V>[] = [];
+  const keys = createTexts<K>(longestKey);
+  const pages: Page<V>[] = [];
   let rows = 0;
   let freeRow = NO_ROW;
   let size = 0;
 
-  const pageOf = (row: number): Page<K, V> => pages[row >>> PAGE_BITS] as Page<K, V>;
-  const keyAt = (row: number): K | undefined => pageOf(row)[2 * (row & LAST_OF_PAGE)] as K | undefined;
-  const valueAt = (row: number): V => pageOf(row)[2 * (row & LAST_OF_PAGE) + 1] as V;
-  function write(row: number, key: K | undefined, value: V | number): void {
-    const page = pageOf(row);
-    page[2 * (row & LAST_OF_PAGE)] = key;
-    page[2 * (row & LAST_OF_PAGE) + 1] = value;
+  const valueAt = (row: number): V => (pages[row >>> PAGE_BITS] as Page<V>)[row & LAST_OF_PAGE] as V;
+  function write(row: number, value: V | number): void {
+    (pages[row >>> PAGE_BITS] as Page<V>)[row & LAST_OF_PAGE] = value;
   }
 
   function takeRow(): number {
@@ -91,7 +93,7 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
     for (let slot = hash & last; ; slot = (slot + 1) & last) {
       const row = array[2 * slot + 1] as number;
       if (row === EMPTY) return -1;
-      if (array[2 * slot] === hash && row !== GONE && keyAt(row - 1) === key) return slot;
+      if (array[2 * slot] === hash && row !== GONE && keys.is(row - 1, key)) return slot;
     }
   }
 
@@ -152,13 +154,14 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
       const hash = hashFor(key);
       const known = rowOf(key, hash);
       if (known !== -1) {
-        write(known, key, value);
+        write(known, value);
         return;
       }
       if (2 * (size + 1) > mask) grow();
       move();
       const row = takeRow();
-      write(row, key, value);
+      keys.set(row, key);
+      write(row, value);
       place(hash, row);
       size += 1;
     },
@@ -175,13 +178,14 @@ export function createTextTable<K extends string, V>(): TextTable<K, V> {
         row = (old[2 * was + 1] as number) - 1;
         old[2 * was + 1] = GONE;
       }
-      write(row, undefined, freeRow);
+      keys.set(row, undefined);
+      write(row, freeRow);
       freeRow = row;
       size -= 1;
       return true;
     },
     *values() {
-      for (let row = 0; row < rows; row += 1) if (keyAt(row) !== undefined) yield valueAt(row);
+      for (let row = 0; row < rows; row += 1) if (keys.has(row)) yield valueAt(row);
     },
     get size() {
       return size;
