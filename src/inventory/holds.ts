@@ -7,7 +7,7 @@
  * whenever it is needed: at most one of them can ever execute, so the books owe the largest.
  */
 
-import { createColumn } from '../domain/column.ts';
+import { createTexts } from '../domain/texts.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
 import type { Way } from './counters.ts';
@@ -62,8 +62,8 @@ export interface Sum {
 export interface Holds {
   /** The lane of a promise; the same for good. */
   laneOf(place: Place, pair: string, side: Side): Lane;
-  /** A row for a promise, not in a chain yet. `taker` is kept, not the request's own: one text for all that a taker asks. */
-  add(request: HoldRequest, lane: Lane, taker: string, bits: number): number;
+  /** A row for a promise, not in a chain yet. */
+  add(request: HoldRequest, lane: Lane, bits: number): number;
   /** A row's number for what is an object. */
   reserve(): number;
   /** Is it here: neither an object, nor free? */
@@ -97,6 +97,11 @@ const PAGE_BITS = 12;
 const PAGE_ROWS = 1 << PAGE_BITS;
 const IN_PAGE = PAGE_ROWS - 1;
 
+/** Characters: an order id; a chain, an account and a nonce of 256 bits; an account. */
+const LONGEST_ID = 71;
+export const LONGEST_GROUP = 135;
+const LONGEST_TAKER = 47;
+
 /** Output, low and high; input, low and high; notional; loss by a jump. */
 const WORDS = 6;
 /** Last second; when it is forgotten. */
@@ -124,9 +129,9 @@ export function fitsRow({ amount, input, notional, gapLoss = 0n, lapsesAt, fillP
 
 export function createHolds(): Holds {
   const pages: Page[] = [];
-  const ids = createColumn<string>();
-  const groups = createColumn<string>();
-  const takers = createColumn<string>();
+  const ids = createTexts<string>(LONGEST_ID);
+  const groups = createTexts<string>(LONGEST_GROUP);
+  const takers = createTexts<string>(LONGEST_TAKER);
   const lanes: Lane[] = [];
   const lanesOf = new Map<Way, Lane[]>();
   let rows = 0;
@@ -188,7 +193,7 @@ export function createHolds(): Holds {
       else known.push(made);
       return made;
     },
-    add(request, { at }, taker, as) {
+    add(request, { at }, as) {
       const row = reserve();
       const { words, times, links } = pageOf(row);
       const place = row & IN_PAGE;
@@ -207,7 +212,7 @@ export function createHolds(): Holds {
       links[LINKS * place + 2] = request.fillProbabilityBps ?? 10_000;
       ids.set(row, request.quoteId);
       groups.set(row, request.group);
-      takers.set(row, taker);
+      takers.set(row, request.taker);
       mark(row, as);
       return row;
     },

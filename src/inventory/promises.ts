@@ -8,13 +8,14 @@ import { createColumn } from '../domain/column.ts';
 import { createTextTable } from '../domain/text-table.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
-import { count, type Counters, discount, type Tally } from './counters.ts';
+import { count, type Counters, discount } from './counters.ts';
 import type { HoldRequest } from './event.ts';
 import { type Clock, createGroup, type Entry, type Group, putOn, sharedBy, takeFrom, weigh } from './group.ts';
-import { bitsOf, createHolds, factsOf, fitsRow, LAPSED, type Lane, type Place, RELEASED } from './holds.ts';
+import { bitsOf, createHolds, factsOf, fitsRow, LAPSED, LONGEST_GROUP, type Lane, type Place, RELEASED } from './holds.ts';
 import type { Outstanding } from './limits.ts';
 import { type Facts, isDone, isLive, receivedBy, Standing, standingOf } from './promise.ts';
 import type { SavedPromise } from './snapshot.ts';
+import type { Tally } from './tallies.ts';
 
 /** What a nonce has on the books already: one more quote of it adds only what is more than that. */
 export interface Own {
@@ -69,7 +70,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
   const entries = createColumn<Entry>();
   const rows = createTextTable<string, number>();
   /** By nonce: the first row of its chain, or a group of entries. */
-  const groups = createTextTable<string, number | Group>();
+  const groups = createTextTable<string, number | Group>({ longestKey: LONGEST_GROUP });
   const bound = new Set<Entry>();
   let live = 0;
   let changes = 0;
@@ -242,7 +243,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
       const those = groups.get(its.group);
       const bits = bitsOf(known);
       const here = bits !== undefined && fitsRow(its) && joins(those, lane, its.taker);
-      const row = here ? holds.add(its, lane, tally.taker, bits) : holds.reserve();
+      const row = here ? holds.add(its, lane, bits) : holds.reserve();
       rows.set(its.quoteId, row);
       clock.lapses.schedule(endOf(its.lapsesAt, clock), row);
       if (!here) {

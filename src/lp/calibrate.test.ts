@@ -216,7 +216,7 @@ describe('a restart', () => {
     const [first, second] = [createLpStore(await postgres.database('lp_calibrate_2', LP_MIGRATIONS)), createLpStore(await postgres.database('lp_calibrate_2', LP_MIGRATIONS))];
     await first.open();
     await second.open();
-    expect(await first.putCurves({})).toBe(false);
+    expect(await first.putCurves('{}')).toBe(false);
     expect((await second.open()).curves).toBeNull();
   });
 });

@@ -8,6 +8,7 @@ import { createBoundedMap } from '../domain/bounded.ts';
 import { createColumn } from '../domain/column.ts';
 import { createIdRing } from '../domain/id-ring.ts';
 import { eachOf } from '../domain/steps.ts';
+import { createTexts } from '../domain/texts.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { LpStore } from '../ports/lp-store.ts';
@@ -17,6 +18,7 @@ import { type Curve, type CurveFit, exploration, learn, SIZE_BUCKETS, sizeBucket
 import type { LpConfig } from './config.ts';
 import type { MomentListener } from './moments.ts';
 import type { Route } from './route.ts';
+import { inTurns } from './turns.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
 
@@ -78,6 +80,8 @@ const CURVES_AT_ONCE = 25;
 /** A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our price. */
 const LOST_EVERY_MS = 60_000;
 const MOST_TAKERS = 50_000;
+/** Characters of an account. */
+const LONGEST_TAKER = 47;
 
 const zCurve = { alpha: z.number(), beta: z.number().positive() };
 const zStored = z.strictObject({
@@ -95,7 +99,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   const pending = createIdRing(MOST_PENDING);
   const shelfAt = createColumn<Shelf>();
   /** undefined: taken. */
-  const takerAt = createColumn<string>();
+  const takerAt = createTexts<string>(LONGEST_TAKER);
   const bestAt = new Float64Array(MOST_PENDING);
   /** Unix seconds, of the longest firm time. */
   const endsAt = new Float64Array(MOST_PENDING);
@@ -133,7 +137,14 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     dirty = true;
   }
 
-  const allLearned = (): [string, Learned][] => [...segments.values()].flatMap(({ key, learned }): [string, Learned][] => (learned === undefined ? [] : [[key, learned]]));
+  /** What `read` reads, as JSON. */
+  function* written(): Generator<void, string> {
+    const curves: string[] = [];
+    yield* eachOf(segments.values(), CURVES_AT_ONCE, ({ key, learned }) => {
+      if (learned !== undefined) curves.push(`${JSON.stringify(key)}:${JSON.stringify(learned satisfies z.infer<typeof zStored>['curves'][string])}`);
+    });
+    return `{"version":1,"curves":{${curves.join()}}}`;
+  }
 
   function lost(shelf: Shelf, taker: string, delta: number, nowMs: number): void {
     const who = `${taker}|${shelf.segment.key}`;
@@ -191,7 +202,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
       const ends = times.fillDeadline + SETTLING_SECONDS;
       const known = pending.find(group);
       const row = pending.rowOf(known);
-      if (known !== -1 && takerAt.get(row) !== undefined) {
+      if (known !== -1 && takerAt.has(row)) {
         answered(orderId, delta, known);
         bestAt[row] = Math.min(bestAt[row] as number, delta);
         endsAt[row] = Math.max(endsAt[row] as number, ends);
@@ -212,7 +223,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
       if (answer === -1 || nonce < pending.oldest) return;
       const row = pending.rowOf(nonce);
       const shelf = shelfAt.get(row);
-      if (shelf === undefined || takerAt.get(row) === undefined) return;
+      if (shelf === undefined || !takerAt.has(row)) return;
       takerAt.set(row, undefined);
       take(shelf, deltaOf[answers.rowOf(answer)] as number, true);
     },
@@ -237,10 +248,12 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
     async flush() {
       if (!dirty) return;
       dirty = false;
-      await deps.store.putCurves({ version: 1, curves: Object.fromEntries(allLearned()) } satisfies z.infer<typeof zStored>).catch((error: unknown) => {
+      try {
+        await deps.store.putCurves(await inTurns(written()));
+      } catch (error) {
         dirty = true;
         throw error;
-      });
+      }
     },
     configure(next) {
       config = next;

@@ -1,8 +1,10 @@
 /** The requests of late with what became of them, so that another configuration can be tried on what was really asked: `firmquote lp rfqs`, then `firmquote sim replay --rfqs`. */
 
+import { createBigintRows } from '../domain/bigint-rows.ts';
 import { createColumn } from '../domain/column.ts';
 import { corridorOf } from '../domain/corridor.ts';
 import { createIdRing } from '../domain/id-ring.ts';
+import { createTexts } from '../domain/texts.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MomentListener } from './moments.ts';
@@ -35,12 +37,15 @@ export interface Flow {
 const AT_ONCE = 1_000;
 /** Firm times that one request is quoted at. */
 const MOST_ANSWERS = 5;
+/** Characters of a UUID, and of an account. */
+const LONGEST_RFQ_ID = 47;
+const LONGEST_TAKER = 47;
 
 /** Nothing that a price was made of is kept, and no object for a request: thousands of them stay. */
 export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }: { keep: number }): Flow {
   const requests = createIdRing(keep);
-  const rfqIds = createColumn<string>();
-  const takers = createColumn<string>();
+  const rfqIds = createTexts<string>(LONGEST_RFQ_ID);
+  const takers = createTexts<string>(LONGEST_TAKER);
   const routes = createColumn<Route>();
   const amounts = createColumn<bigint | string>();
   const atMs = new Float64Array(keep);
@@ -50,14 +55,14 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
   /** Last second of any of its answers; 0: it was declined. */
   const endsAt = new Float64Array(keep);
   /** Of the answer that was taken, or the first; undefined: there was none. */
-  const quotedAt = createColumn<bigint>();
+  const quotedAt = createBigintRows(keep);
   /** NaN: it was not. */
   const acceptedAtMs = new Float64Array(keep);
 
   /** Of each answer of late, its request and what it said. */
   const answers = createIdRing(keep * MOST_ANSWERS);
   const requestOf = new Float64Array(keep * MOST_ANSWERS);
-  const saidOf = createColumn<bigint>();
+  const saidOf = createBigintRows(keep * MOST_ANSWERS);
 
   function add(rfqId: string, asked: { atMs: number; taker: string; route: Route; side: RecordedRfq['side']; amount: bigint | string; platformFeeBps: number; minValidSeconds: number }): number {
     if (requests.next - requests.oldest === keep) requests.dropOldest();

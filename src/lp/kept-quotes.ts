@@ -1,12 +1,14 @@
 /**
- * The last so many quotes with everything that made their prices, packed: numbers in one array, amounts in another, and in a third what they refer to.
+ * The last so many quotes with everything that made their prices, packed: numbers, amounts and ids in arrays of bytes, and in one more what they refer to.
  * An object for each would be cheap to make and dear to keep, since the collector copies whatever outlives a moment; so nothing
- * is kept that a quote does not share with others or with the ledger, and its terms are worked out again from its inputs.
+ * is kept as an object that a quote does not share with others, and its terms are worked out again from its inputs.
  */
 
 import { createBigintRows } from '../domain/bigint-rows.ts';
 import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
+import type { Address, Bytes32 } from '../domain/hex.ts';
+import { createTexts } from '../domain/texts.ts';
 import type { Nearest } from '../inventory/limits.ts';
 import { price, type PriceInputs } from '../pricing/price.ts';
 import type { Evidence } from './book.ts';
@@ -23,7 +25,12 @@ export interface KeptQuotes {
 
 const NUMBERS = 24;
 const AMOUNTS = 9;
-const REFERENCES = 21;
+const REFERENCES = 16;
+/** Characters: an order id or quote id; a UUID; an account; a chain, an account and a nonce of 256 bits. */
+const LONGEST_ID = 71;
+const LONGEST_RFQ_ID = 47;
+const LONGEST_TAKER = 47;
+const LONGEST_GROUP = 135;
 
 const numberOf = (flag: boolean | undefined): number => (flag === undefined ? Number.NaN : flag ? 1 : 0);
 const present = (value: number | undefined): number => value ?? Number.NaN;
@@ -32,6 +39,12 @@ export function createKeptQuotes(keep: number): KeptQuotes {
   const numbers = new Float64Array(keep * NUMBERS);
   const amounts = createBigintRows(keep * AMOUNTS);
   const references: unknown[] = Array.from({ length: keep * REFERENCES }, () => undefined);
+  const orderIds = createTexts<Bytes32>(LONGEST_ID);
+  /** Where it is another than the order's. */
+  const quoteIds = createTexts<Bytes32>(LONGEST_ID);
+  const rfqIds = createTexts<string>(LONGEST_RFQ_ID);
+  const takers = createTexts<Address>(LONGEST_TAKER);
+  const groups = createTexts<string>(LONGEST_GROUP);
   /** Of order, quote and rfq id. */
   const tags = new Int32Array(keep * IDS);
   let next = 0;
@@ -54,9 +67,10 @@ export function createKeptQuotes(keep: number): KeptQuotes {
       evidence: evidenceOf(maybe(), { mid: reference(), references: reference(), caution: reference(), origin: reference(), dest: reference() }),
     };
     const known = withoutAbsent(inputs) as QuoteRecord['inputs'];
-    const ids = { orderId: reference(), quoteId: reference(), rfqId: reference(), taker: reference(), route: reference() } as Pick<QuoteRecord, 'orderId' | 'quoteId' | 'rfqId' | 'taker' | 'route'>;
+    const orderId = orderIds.get(row) as Bytes32;
+    const ids = { orderId, quoteId: quoteIds.get(row) ?? orderId, rfqId: rfqIds.get(row), taker: takers.get(row), route: reference() } as Pick<QuoteRecord, 'orderId' | 'quoteId' | 'rfqId' | 'taker' | 'route'>;
     const nearest = nearestOf(reference(), reference(), maybeAmount(), maybeAmount());
-    const hold: QuoteRecord['hold'] = { amount: amount(), group: reference(), lapsesAt: number() };
+    const hold: QuoteRecord['hold'] = { amount: amount(), group: groups.get(row) as string, lapsesAt: number() };
     const priced = reference<QuoteRecord['priced'] | undefined>() ?? pricedAgain(known);
     return { ...ids, nearest, hold, inputs: known, priced, atMs: number(), times: { validUntil: number(), fillDeadline: number(), expires: number() }, slice: flag(number()) === true, liveQuotes: maybe() };
   }
@@ -105,17 +119,17 @@ export function createKeptQuotes(keep: number): KeptQuotes {
       tags[next * IDS] = tagOf(orderId);
       tags[next * IDS + 1] = quoteId === orderId ? (tags[next * IDS] as number) : tagOf(quoteId);
       tags[next * IDS + 2] = tagOf(rfqId);
-      references[r++] = orderId;
-      references[r++] = quoteId;
-      references[r++] = rfqId;
-      references[r++] = taker;
+      orderIds.set(next, orderId);
+      quoteIds.set(next, quoteId === orderId ? undefined : quoteId);
+      rfqIds.set(next, rfqId);
+      takers.set(next, taker);
+      groups.set(next, hold.group);
       references[r++] = route;
       references[r++] = nearest?.scope;
       references[r++] = nearest?.what;
       amounts.set(a++, nearest?.used);
       amounts.set(a++, nearest?.cap);
       amounts.set(a, hold.amount);
-      references[r++] = hold.group;
       numbers[n++] = hold.lapsesAt;
       // A plug-in may answer otherwise when it is asked again.
       references[r++] = inputs.plugin === undefined ? undefined : priced;
@@ -135,16 +149,13 @@ export function createKeptQuotes(keep: number): KeptQuotes {
         if (row < 0) row = keep - 1;
         const tagged = row * IDS;
         if (tags[tagged] !== tag && tags[tagged + 1] !== tag && tags[tagged + 2] !== tag) continue;
-        const ids = row * REFERENCES + FIRST_ID;
-        if (references[ids] === id || references[ids + 1] === id || references[ids + 2] === id) found.push(read(row));
+        if (orderIds.is(row, id) || quoteIds.is(row, id) || rfqIds.is(row, id)) found.push(read(row));
       }
       return found;
     },
   };
 }
 
-/** Where the order id lies in a row of references; quote id and rfq id follow. */
-const FIRST_ID = 12;
 const IDS = 3;
 
 /** Nothing that a price is made of can be forgotten: every part has to be named. */

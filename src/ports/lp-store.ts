@@ -103,8 +103,8 @@ export interface LpStore {
   sayKill(word: Readonly<Record<string, string>> | null): Promise<boolean>;
   /** What holds it, by hand. */
   killSaid(): Promise<unknown>;
-  /** Win-rate curves as they were learned, whole, as JSON. */
-  putCurves(curves: object): Promise<boolean>;
+  /** Win-rate curves as they were learned, whole, as the text of a JSON object. */
+  putCurves(json: string): Promise<boolean>;
   award(orderId: Bytes32): Promise<LpAward | undefined>;
   /** Newest first. */
   listAwards(limit: number): Promise<LpAward[]>;

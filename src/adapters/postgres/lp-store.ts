@@ -160,8 +160,8 @@ export function createLpStore(db: Database): LpStore {
       const [row] = await db.query<{ value: unknown }>({ name: 'lp-kill', text: 'select value from lp_risk where name = $1' }, [KILL]);
       return row?.value;
     },
-    putCurves: (curves) =>
-      owned((session) => session.query({ name: 'lp-curves', text: 'insert into lp_calibration (curves) values ($1) on conflict (one) do update set curves = excluded.curves' }, [JSON.stringify(curves)])),
+    putCurves: (json) =>
+      owned((session) => session.query({ name: 'lp-curves', text: 'insert into lp_calibration (curves) values ($1) on conflict (one) do update set curves = excluded.curves' }, [json])),
     async award(orderId) {
       const [row] = await db.query<AwardRow>('select * from lp_award where order_id = $1', [bytes(orderId)]);
       return row && toAward(row);
