@@ -3,8 +3,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { atOnce } from '../domain/steps.ts';
-import { createCounters, type Tally, type Way } from './counters.ts';
+import { createCounters, type Way } from './counters.ts';
 import type { Side } from './event.ts';
+import type { Tally } from './tallies.ts';
 
 interface Live {
   tally: Tally;

@@ -6,24 +6,7 @@
 import { createTextTable } from '../domain/text-table.ts';
 import type { Side } from './event.ts';
 import type { Outstanding, Scope } from './limits.ts';
-
-/** What a taker has live on a pair. To be kept only while something counts here: see `drop`. */
-export interface Tally extends Outstanding {
-  readonly pair: string;
-  readonly taker: string;
-  /** All that its taker has live; undefined while it asks for this one pair, as most do: then this is that as well. */
-  all: Taker | undefined;
-}
-
-/** What a taker of several pairs has live. */
-interface Taker extends Outstanding {
-  /** What it asked for first, and is found by. */
-  readonly first: Tally;
-  /** As many more as it asks for while anything of it is live. */
-  readonly others: Tally[];
-  /** Those by pair, once they are more than are looked through in no time: whoever routes for others asks for every pair. */
-  byPair: Map<string, Tally> | undefined;
-}
+import { createTallies, type Taker, type Tally } from './tallies.ts';
 
 const FEW = 8;
 /** Takers that a visitor sees in well under a millisecond. */
@@ -81,6 +64,7 @@ export function createCounters(): Counters {
   const pairs = new Map<string, Outstanding>();
   const sides = new Map<string, Outstanding>();
   const assets = new Map<string, Outstanding>();
+  const tallies = createTallies();
   /** By name, what it asked for first. */
   const takers = createTextTable<string, Tally>();
   const ways = { buy: new Map<string, Way>(), sell: new Map<string, Way>() };
@@ -100,8 +84,6 @@ export function createCounters(): Counters {
     by(ofSide, amounts);
     by(ofAsset, amounts);
   }
-
-  const newTally = (taker: string, pair: string, all: Taker | undefined): Tally => ({ count: 0, notional: 0n, gapLoss: 0n, pair, taker, all });
 
   /** A taker's own counter, from now on beside that of its first pair. */
   function allOf(tally: Tally): Taker {
@@ -123,7 +105,7 @@ export function createCounters(): Counters {
     tallyOf(taker, pair) {
       const first = takers.get(taker);
       if (first === undefined) {
-        const tally = newTally(taker, pair, undefined);
+        const tally = tallies.make(taker, pair, undefined);
         takers.set(taker, tally);
         return tally;
       }
@@ -131,7 +113,7 @@ export function createCounters(): Counters {
       const all = allOf(first);
       const known = all.byPair === undefined ? all.others.find((tally) => tally.pair === pair) : all.byPair.get(pair);
       if (known !== undefined) return known;
-      const tally = newTally(taker, pair, all);
+      const tally = tallies.make(taker, pair, all);
       all.others.push(tally);
       if (all.byPair !== undefined) all.byPair.set(pair, tally);
       else if (all.others.length > FEW) all.byPair = new Map(all.others.map((each) => [each.pair, each]));
@@ -143,7 +125,11 @@ export function createCounters(): Counters {
     takeOff: (tally, way, amounts) => change(discount, tally, way, amounts),
     drop(tally) {
       const { taker, all } = tally;
-      if ((all ?? tally).count === 0 && takers.get(taker) === (all?.first ?? tally)) takers.delete(taker);
+      const first = all?.first ?? tally;
+      if ((all ?? tally).count !== 0 || takers.get(taker) !== first) return;
+      takers.delete(taker);
+      tallies.free(first);
+      for (const other of all?.others ?? NOTHING) tallies.free(other);
     },
     *visit(visitor) {
       if (total.count > 0) visitor('total', total, '', '');

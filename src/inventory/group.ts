@@ -5,11 +5,12 @@
 
 import type { UnixSeconds } from '../domain/time.ts';
 import { type Bucket, type Promised, toAtto } from './bucket.ts';
-import type { Counters, Tally, Way } from './counters.ts';
+import type { Counters, Way } from './counters.ts';
 import type { HoldRequest } from './event.ts';
 import type { Lapses } from './lapses.ts';
 import type { Outstanding } from './limits.ts';
 import { type Facts, isLive, receivedBy, Standing, standingOf } from './promise.ts';
+import type { Tally } from './tallies.ts';
 
 /** One quote. */
 export interface Entry {

@@ -2,13 +2,14 @@
 
 import { describe, expect, test } from 'vitest';
 import { createBucket } from './bucket.ts';
-import { createCounters, type Tally } from './counters.ts';
+import { createCounters } from './counters.ts';
 import type { HoldRequest } from './event.ts';
 import type { Clock } from './group.ts';
 import { createHolds } from './holds.ts';
 import { createLapses } from './lapses.ts';
 import { type Facts, NO_FACTS } from './promise.ts';
 import { createPromises } from './promises.ts';
+import type { Tally } from './tallies.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
 const WETH = `0x${'b'.repeat(40)}` as const;
