@@ -346,11 +346,11 @@ test('a crowd that lapses in one second ends in steps, a stop ends the rest', ()
   const ledger = createLedger({ ...options, onEvent: (event) => log.push(event) });
   ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
   for (let at = 0; at < 3_500; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
-  expect([1, 2].map(() => ledger.advance(1, 1_076))).toEqual([200, 200]);
+  expect([1, 2].map(() => ledger.advance(1, 1_076))).toEqual([50, 50]);
   expect(ledger.behind(1)).toBe(true);
   ledger.hold(request('next', 1n, { lapsesAt: 2_000 }), 1_076);
   // A quote that comes meanwhile waits for a few of them only.
-  expect(ledger.live).toBe(3_500 - 400 - 8 + 1);
+  expect(ledger.live).toBe(3_500 - 100 - 8 + 1);
   const bytes = JSON.stringify(ledger.snapshot());
   expect(ledger.live).toBe(1);
   expect(JSON.stringify(replay(options, log).snapshot())).toBe(bytes);
@@ -461,11 +461,11 @@ test('in pieces it is the same ledger: written, restored a step at a time, and n
 
 test('what lapsed while a stop was written ends at the first look after the start', () => {
   const ledger = funded();
-  for (let at = 0; at < 300; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
+  for (let at = 0; at < 75; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
   ledger.advance(1, 1_076);
   const { books, promises } = ledger.pieces();
   const again = restoreLedger(options, whole({ books, promises }));
-  expect([again.live, again.behind(1)]).toEqual([100, true]);
+  expect([again.live, again.behind(1)]).toEqual([25, true]);
   while (again.behind(1)) again.advance(1, 1_076);
   expect(again.live).toBe(0);
 });

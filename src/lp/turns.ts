@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises';
 
 /** What a quote may have to wait for. */
-const AT_ONCE_MS = 1;
+const AT_ONCE_MS = 0.5;
 /** What an operator asks for leaves nine tenths of the time to quotes. */
 const UNHURRIED_AT_ONCE_MS = 0.5;
 const REST_MS = 4;

@@ -28,7 +28,7 @@ export interface LinkClientOptions {
 }
 
 export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, options: LinkClientOptions): Link {
-  const { name, apiKey, handshakeTimeoutMs = 5_000, firstPauseMs = 100, longestPauseMs = 5_000, goodAfterMs = 10_000, maxBufferedBytes = 8 * 1024 * 1024, turnMs = 2, jitter = Math.random } = options;
+  const { name, apiKey, handshakeTimeoutMs = 5_000, firstPauseMs = 100, longestPauseMs = 5_000, goodAfterMs = 10_000, maxBufferedBytes = 8 * 1024 * 1024, turnMs = 1, jitter = Math.random } = options;
   const address = linkAddress(options.url);
   let listener: LinkListener | undefined;
   let socket: WebSocket | undefined;
