@@ -1,13 +1,13 @@
 /** A bench's LP as its file would have it, and what reading that file again takes: written, read, checked, compared, made, written down. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLpAudit } from '../src/adapters/postgres/lp-audit.ts';
 import type { Database } from '../src/adapters/postgres/pool.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
-import { type LpAppConfig, zLpAppConfig } from '../src/apps/lp/config.ts';
+import { createConfigReader } from '../src/apps/lp/config.ts';
 import { openJournal } from '../src/apps/lp/journal.ts';
 import { createReloader, type ReloaderDeps } from '../src/apps/lp/reload.ts';
 import type { Log } from '../src/ports/log.ts';
@@ -38,14 +38,16 @@ export interface LpFile {
 export async function openLpFile({ db, log, ...deps }: Pick<ReloaderDeps, 'node' | 'metrics'> & { db: Database; log: Log }, options: BenchLp): Promise<LpFile> {
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-bench-'));
   const file = join(folder, 'lp.json');
-  const running: LpAppConfig = zLpAppConfig.parse(fileOf(options));
+  writeFileSync(file, JSON.stringify(fileOf(options)));
+  const read = createConfigReader(file, {});
+  const { config: running } = await read();
   const [first, ...others] = running.lp.pairs;
   const texts = [1, 0].map((more) => {
     const pairs = [{ ...first, params: { ...first?.params, minSpreadBps: 2 + more } }, ...others];
     return JSON.stringify(fileOf({ ...options, config: { ...options.config, pairs } }));
   });
   const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
-  const reloader = createReloader({ ...deps, journal, file, env: {} }, running);
+  const reloader = createReloader({ ...deps, journal, file, read }, running);
   let reloads = 0;
   return {
     async reload() {

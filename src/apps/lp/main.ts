@@ -23,7 +23,6 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { LpStore } from '../../ports/lp-store.ts';
 import type { TxStore } from '../../ports/store.ts';
-import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds, createSequencers } from '../feeds.ts';
 import { expand, openSecret, openSigner, type SecretContext, SecretError } from '../keys.ts';
@@ -34,7 +33,7 @@ import { startRetention } from '../retention.ts';
 import { adminRoutes } from './admin.ts';
 import { bookRoutes } from './books.ts';
 import { createBrake } from './brake.ts';
-import { type LpAppConfig, zLpAppConfig } from './config.ts';
+import { createConfigReader, type LpAppConfig } from './config.ts';
 import { openJournal } from './journal.ts';
 import { watchKillFile } from './kill-file.ts';
 import { collectEvenly } from './node-options.ts';
@@ -55,7 +54,8 @@ export interface LpGround {
 /** `wrap` may put something of its own around what the LP stands on: a fault, a recorder. */
 export async function runLp({ config: file }: { config: string }, { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {}): Promise<void> {
   collectEvenly();
-  const { config } = await loadConfig(zLpAppConfig, file, process.env);
+  const read = createConfigReader(file, process.env);
+  const { config } = await read();
   const redactor = createRedactor();
   const log = createLog({ app: 'lp', level: config.log.level, redactor }).child({ solver: config.lp.solver.id });
   const secrets = { env: process.env, redactor };
@@ -122,7 +122,7 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
     const killed = () => node.kill('signal', 'stopped by a signal');
     process.on('SIGUSR2', killed);
     life.onStop('kill signal', () => process.off('SIGUSR2', killed));
-    const reloader = createReloader({ node, journal, metrics, file, env: process.env }, config);
+    const reloader = createReloader({ node, journal, metrics, file, read }, config);
     await journal.note('process', 'start', { configSha256: await sha256Of(file) });
     await node.start();
     life.onStop('audit trail', () => journal.note('process', 'stop'));

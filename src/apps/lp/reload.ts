@@ -9,7 +9,7 @@ import type { AuditEntry } from '../../ports/audit.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { ConfigError } from '../config/load.ts';
 import { shown } from '../config/print.ts';
-import { createConfigReader, type LpAppConfig } from './config.ts';
+import type { createConfigReader, LpAppConfig } from './config.ts';
 import type { Journal } from './journal.ts';
 
 export interface Reload {
@@ -29,13 +29,14 @@ export interface ReloaderDeps {
   node: Pick<LpNode, 'reload'>;
   journal: Pick<Journal, 'note'>;
   metrics: Metrics;
+  /** Named in the audit trail. */
   file: string;
-  env: NodeJS.ProcessEnv;
+  /** It as it is now. Throws `ConfigError`. */
+  read: ReturnType<typeof createConfigReader>;
 }
 
-export function createReloader({ node, journal, metrics, file, env }: ReloaderDeps, running: LpAppConfig): Reloader {
+export function createReloader({ node, journal, metrics, file, read }: ReloaderDeps, running: LpAppConfig): Reloader {
   const reloads = metrics.counter('firmquote_lp_reloads_total', 'Times that the configuration was read again, by what came of it', ['outcome']);
-  const read = createConfigReader(file, env);
   let current = running;
   let queue: Promise<unknown> = Promise.resolve();
 
