@@ -1,6 +1,7 @@
 /** The LP under test, a process of its own: the real node over a real chain and database, with one of two signers; or only its link, as the ceiling. */
 
 import { constants, type NodeGCPerformanceDetail, PerformanceObserver } from 'node:perf_hooks';
+import { setTimeout as rest } from 'node:timers/promises';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createChain } from '../src/adapters/evm/chain.ts';
 import { createConstantFeed } from '../src/adapters/feeds/constant.ts';
@@ -26,8 +27,7 @@ import type { CommitmentSigner } from '../src/lp/quote.ts';
 import type { Link } from '../src/ports/link.ts';
 import type { Log } from '../src/ports/log.ts';
 import { openLpFile } from './lp-file.ts';
-import { watchLoop } from './loop-watch.ts';
-import { stillFor } from './stall.ts';
+import { monotonicMs, type Turn, watchLoop } from './loop-watch.ts';
 
 export interface BenchLp {
   chain: Chain;
@@ -57,17 +57,21 @@ export type BenchDone = 'requoted';
 export type BenchCollections = number;
 
 /** Milliseconds for which the loop stood still, by what was asked. */
-export type BenchLooks = Record<string, { p50Ms: number; maxMs: number }>;
+/** One question and its answer, and the longest own turn meanwhile. */
+export interface BenchLook {
+  name: string;
+  fromMs: number;
+  toMs: number;
+  ownMs: number;
+}
 
 export interface BenchUsage {
   userMicros: number;
   systemMicros: number;
   live: number;
   rssBytes: number;
-  /** Longest time, since asked last, that the event loop was late by; a busy machine adds its own. */
-  loopLateMaxMs: number;
-  /** The same without the time in which other threads had all cores; undefined where the system does not say. */
-  loopOwnMaxMs: number | undefined;
+  /** Longest turn of the loop since asked last, and those that were long. */
+  loop: { lateMaxMs: number; ownMaxMs: number; long: Turn[] };
   gcMs: number;
   gcCount: number;
   gcLongestMs: number;
@@ -84,6 +88,7 @@ const log: Log = { debug() {}, info() {}, warn: say, error: say, fatal: say, chi
 
 const signatureMicros = bareSignature();
 const loop = watchLoop();
+const loopOfLook = loop.another();
 const collections = { ms: 0, count: 0, longestMs: 0, ofOldMemory: 0 };
 new PerformanceObserver((list) => {
   for (const { duration, detail } of list.getEntries() as unknown as { duration: number; detail: NodeGCPerformanceDetail }[]) {
@@ -100,8 +105,7 @@ const lp = options.signer === 'echo' ? echo() : await node();
 process.on('message', (word: BenchWord) => {
   if (word === 'usage') {
     const { user, system } = process.cpuUsage();
-    const { lateMaxMs, ownMaxMs } = loop.longest();
-    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loopLateMaxMs: lateMaxMs, loopOwnMaxMs: ownMaxMs, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
+    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loop: { ...loop.longest(), long: loop.long() }, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
     paths = [];
     collections.longestMs = 0;
     process.send?.(usage);
@@ -121,16 +125,20 @@ interface Running {
 }
 
 /** By turns, so often each, after one for nothing. */
-async function looks(often: number): Promise<BenchLooks> {
-  const answer: BenchLooks = {};
+async function looks(often: number): Promise<BenchLook[]> {
+  const answers: BenchLook[] = [];
   for (const [name, look] of Object.entries(lp.looks)) {
     await look();
-    const times: number[] = [];
-    while (times.length < often) times.push((await stillFor(look)).longestMs);
-    times.sort((a, b) => a - b);
-    answer[name] = { p50Ms: times[often >> 1] as number, maxMs: times.at(-1) as number };
+    for (let left = often; left > 0; left -= 1) {
+      loopOfLook.longest();
+      const fromMs = monotonicMs();
+      await look();
+      // The turn that it ended in is over when the next timer is due.
+      await rest(2);
+      answers.push({ name, fromMs, toMs: monotonicMs(), ownMs: loopOfLook.longest().ownMaxMs });
+    }
   }
-  return answer;
+  return answers;
 }
 
 const text = (body: unknown): string => JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));

@@ -31,15 +31,15 @@ import { depositCall } from '../src/settlement/call.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { random32, request } from '../test/support/scripted-venue.ts';
-import type { BenchCollections, BenchDone, BenchLooks, BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
-import { emptyLoop, machineStallMs } from './stall.ts';
+import { LONG_MS, type Turn } from './loop-watch.ts';
+import { type Stall, watchMachine, withoutStalls } from './machine-watch.ts';
+import type { BenchCollections, BenchDone, BenchLook, BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
 
 const IN_FLIGHT = [1, 10, 50] as const;
 const SECONDS = option('seconds', 2);
 const LIVE = option('live', 100_000);
 const PAIRS = option('pairs', 1_000);
 const WARM_UP_SECONDS = 2;
-const STALL_SECONDS = 10;
 /** Requests a second where the LP is not asked for all that it can do; until old memory was collected, for that long at most. */
 const RATE = option('rate', 1_000);
 const LONGEST_RATE_SECONDS = 40;
@@ -62,11 +62,11 @@ interface Figures {
   pathMaxMicros: number | null;
   /** CPU of the whole process over wall time; above 1 when collector threads help. */
   cpuShare: number;
-  /** How late the event loop was at most, and without waiting for a core. */
+  /** The longest turn of the event loop, and the longest without waiting for a core and without the machine's standing still. */
   loopLateMaxMs: number;
-  loopOwnMaxMs: number | null;
-  /** For how long a loop that only reads the clock stood still right afterwards, in as many seconds: what the machine adds, to no fault of the LP. */
-  emptyLoopMs: number;
+  loopOwnMaxMs: number;
+  /** For how long the machine stood still at most: loops that do nothing on each of its cores, at once. null: it cannot be known here. */
+  machineStallMs: number | null;
   gcMicrosPerQuote: number;
   gcLongestMs: number;
   /** At the end. */
@@ -83,6 +83,7 @@ interface Pair {
 
 // With n tokens there are n(n - 1) / 2 pairs; USDC and WETH are there already.
 const moreTokens = Math.max(0, Math.ceil((1 + Math.sqrt(1 + 8 * PAIRS)) / 2) - 2);
+const machine = watchMachine();
 const [devnet, postgres] = await Promise.all([startDevnet([41100], { blockTimeSeconds: 1, moreTokens }), startTestPostgres({})]);
 const chain = devnet.chains[0] as TestChain;
 await chain.fund(owner.address, 100_000_000_000n);
@@ -111,14 +112,12 @@ try {
     await lp.drive(10, 1);
     return [before, await lp.drive(10, SECONDS), await lp.driveAt(RATE), await lp.looks(LOOKS, RATE)] as const;
   });
-  const stallMs = await machineStallMs(STALL_SECONDS);
   show('firmquote, one quote a request', ours);
   show('the same server, signing with viem', stock);
   show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], [`… at ${RATE} a second`, steady.figures], ['… and an operator asks', looks.figures], ['the link alone', echo]]));
-  console.log(`What an operator asked it meanwhile, each ${LOOKS} times, and for how long the loop stood still at once, quotes between its steps included, p50 (longest) ms: ${Object.entries(looks.times).map(([name, { p50Ms, maxMs }]) => `${name} ${p50Ms.toFixed(1)} (${maxMs.toFixed(1)})`).join(', ')}`);
-  console.log(`"own" is without the time in which others had all cores; "empty" is a loop that only reads the clock, right after the row. While it was asked ${RATE} times a second, old memory was collected ${steady.collections} ${steady.collections === 1 ? 'time' : 'times'} in ${steady.seconds.toFixed(0)} seconds.`);
+  console.log(`What an operator asked it meanwhile, each ${LOOKS} times, and its longest own turn, quotes and whatever else fell into it included, p50 (longest) ms: ${Object.entries(looks.times).map(([name, { p50Ms, maxMs }]) => `${name} ${p50Ms.toFixed(1)} (${maxMs.toFixed(1)})`).join(', ')}`);
+  console.log(`"own" is without the time in which others had all cores or the machine stood still; "machine" is the longest that it did, by loops on each core that do nothing. While it was asked ${RATE} times a second, old memory was collected ${steady.collections} ${steady.collections === 1 ? 'time' : 'times'} in ${steady.seconds.toFixed(0)} seconds.`);
   console.log(`a bare signature: ${round(signatureMicros)} µs CPU (${ecdsa.name}). Other programs on this machine make every figure worse, CPU per quote least.`);
-  console.log(`A loop that does nothing but read the clock, with another beside it, stood still for up to ${stallMs.toFixed(1)} ms in ${STALL_SECONDS} seconds: a loop is late by that without having done anything.`);
   const [at10, base] = [ours.get(10) as Figures, stock.get(10) as Figures];
   console.log(
     JSON.stringify({
@@ -128,7 +127,7 @@ try {
       baseline: { signer: 'viem signTypedData', ...base },
       ratio: round(at10.quotesPerSecond / base.quotesPerSecond),
       cpuRatio: round(base.cpuMicrosPerQuote / at10.cpuMicrosPerQuote),
-      ceilings: { signing: ecdsa.name, bareSignatureMicros: round(signatureMicros), linkAloneMicros: echo.cpuMicrosPerQuote, machineStallMs: round(stallMs) },
+      ceilings: { signing: ecdsa.name, bareSignatureMicros: round(signatureMicros), linkAloneMicros: echo.cpuMicrosPerQuote },
       twoFirmTimes: two,
       pairs: { count: allPairs.length, ...many },
       pairsAndLive: { count: allPairs.length, ...manyLive },
@@ -141,6 +140,7 @@ try {
     }),
   );
 } finally {
+  machine.stop();
   await Promise.all([devnet.stop(), postgres.stop()]);
 }
 
@@ -152,7 +152,7 @@ interface Lp {
   fill(live: number): Promise<void>;
   requote(quoting: object): Promise<void>;
   /** The same while an operator asks for everything that there is, so often each. */
-  looks(often: number, rate: number): Promise<{ figures: Figures; times: BenchLooks }>;
+  looks(often: number, rate: number): Promise<{ figures: Figures; times: Record<string, { p50Ms: number; maxMs: number }> }>;
   signatureMicros(): number;
 }
 
@@ -208,7 +208,7 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
     const next = requests(pairs);
     let last = await usage(child);
     return await work({
-      drive: (inFlight, seconds) => drive(socket, child, next, { inFlight, until: () => new Promise((done) => setTimeout(done, seconds * 1000)) }),
+      drive: (inFlight, seconds) => drive(socket, child, next, { inFlight, until: () => new Promise((done) => setTimeout(done, seconds * 1000)) }).then(({ figures }) => figures),
       async driveAt(rate) {
         const collected = () => answerTo<BenchCollections>(child, 'collections');
         const [before, startedMs] = [await collected(), performance.now()];
@@ -221,7 +221,7 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
           }
           seconds = lastedMs() / 1_000;
         };
-        const figures = await drive(socket, child, next, { rate, until });
+        const { figures } = await drive(socket, child, next, { rate, until });
         return { figures, collections, seconds };
       },
       async fill(live) {
@@ -236,10 +236,10 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
         last = await usage(child);
       },
       async looks(often, rate) {
-        let times: BenchLooks = {};
-        const until = async () => void (times = await answerTo<BenchLooks>(child, { looks: often }));
-        const figures = await drive(socket, child, next, { rate, until });
-        return { figures, times };
+        let answers: BenchLook[] = [];
+        const until = async () => void (answers = await answerTo<BenchLook[]>(child, { looks: often }));
+        const { figures, turns, stalls } = await drive(socket, child, next, { rate, until });
+        return { figures, times: timesOf(answers, turns, stalls) };
       },
       signatureMicros: () => last.signatureMicros,
     });
@@ -289,7 +289,7 @@ function requests(pairs: readonly Pair[]): () => { id: string; frame: string } {
   };
 }
 
-async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: string; frame: string }, { inFlight = 0, rate = 0, until }: { inFlight?: number; rate?: number; until: () => Promise<void> }): Promise<Figures> {
+async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: string; frame: string }, { inFlight = 0, rate = 0, until }: { inFlight?: number; rate?: number; until: () => Promise<void> }): Promise<{ figures: Figures; turns: Turn[]; stalls: Stall[] }> {
   const sent = new Map<string, number>();
   const latencies: number[] = [];
   const sample: string[] = [];
@@ -334,6 +334,7 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     };
     socket.on('message', listen);
   });
+  await machine.stalls();
   const before = await usage(child);
   const startedMs = performance.now();
   for (let i = 0; i < inFlight; i += 1) ask();
@@ -349,13 +350,14 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
   const after = await usage(child);
   await Promise.race([drained, stuck]);
   clearInterval(watch);
-  const emptyLoopMs = emptyLoop(SECONDS);
+  const known = await machine.stalls();
+  const stalls = known ?? [];
   for (const text of sample) if (!text.includes('"echo"')) verify(text);
   sampleQuote ||= (sample[0] ?? '').replace(/"rfqId":"[^"]*"/, '"rfqId":"@ID"').replace(/"quoteId":"[^"]*"/, '"quoteId":"echo"');
   const cpuMicros = after.userMicros + after.systemMicros - before.userMicros - before.systemMicros;
   latencies.sort((a, b) => a - b);
   const at = (share: number) => round(latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN);
-  return {
+  const figures: Figures = {
     quotesPerSecond: Math.round(quotes / elapsed),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
@@ -364,15 +366,33 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     pathMeanMicros: after.path ? round(after.path.meanMicros) : null,
     pathMaxMicros: after.path ? round(after.path.maxMicros) : null,
     cpuShare: round(cpuMicros / 1e6 / elapsed),
-    loopLateMaxMs: round(after.loopLateMaxMs),
-    loopOwnMaxMs: after.loopOwnMaxMs === undefined ? null : round(after.loopOwnMaxMs),
-    emptyLoopMs: round(emptyLoopMs),
+    loopLateMaxMs: round(after.loop.lateMaxMs),
+    loopOwnMaxMs: round(longestOwn(after.loop.ownMaxMs, after.loop.long, stalls)),
+    machineStallMs: known === undefined ? null : round(Math.max(0, ...known.map(({ ms }) => ms))),
     gcMicrosPerQuote: round(((after.gcMs - before.gcMs) * 1000) / quotes),
     gcLongestMs: round(after.gcLongestMs),
     live: after.live,
     rssMb: Math.round(after.rssBytes / 2 ** 20),
     declines,
   };
+  return { figures, turns: after.loop.long, stalls };
+}
+
+/** Of turns that are known one by one where they were long, `ownMs` the longest of them all. */
+function longestOwn(ownMs: number, long: readonly Turn[], stalls: readonly Stall[]): number {
+  return Math.max(Math.min(ownMs, LONG_MS), ...long.map((turn) => withoutStalls(turn, stalls)));
+}
+
+function timesOf(looks: readonly BenchLook[], turns: readonly Turn[], stalls: readonly Stall[]): Record<string, { p50Ms: number; maxMs: number }> {
+  const longest = new Map<string, number[]>();
+  for (const { name, fromMs, toMs, ownMs } of looks) {
+    const during = turns.filter(({ endMs, lateMs }) => endMs > fromMs && endMs - lateMs < toMs);
+    longest.set(name, [...(longest.get(name) ?? []), longestOwn(ownMs, during, stalls)]);
+  }
+  return Object.fromEntries([...longest].map(([name, all]) => {
+    const sorted = all.sort((a, b) => a - b);
+    return [name, { p50Ms: sorted[sorted.length >> 1] as number, maxMs: sorted.at(-1) as number }];
+  }));
 }
 
 /** A quote counts only if anybody could check it. */
@@ -410,10 +430,10 @@ function answerTo<T>(child: ChildProcess, word: BenchWord): Promise<T> {
 
 function show(name: string, figures: ReadonlyMap<number | string, Figures>): void {
   console.log(`\n${name}`);
-  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop max ms late / own / empty   GC µs   live   RSS MB   declines`);
+  console.log(`${''.padEnd(26)}quotes/s   p50 ms   p99 ms   path µs p50 / mean   CPU µs/quote   CPU   loop max ms late / own / machine   GC µs   live   RSS MB   declines`);
   for (const [label, f] of figures) {
-    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), `${f.loopLateMaxMs.toFixed(1)} / ${f.loopOwnMaxMs?.toFixed(1) ?? '?'} / ${f.emptyLoopMs.toFixed(1)}`, f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
-    const widths = [8, 9, 9, 21, 15, 6, 33, 8, 7, 9, 11];
+    const words = [f.quotesPerSecond, f.p50Ms.toFixed(2), f.p99Ms.toFixed(2), f.pathP50Micros === null ? '' : `${f.pathP50Micros.toFixed(0)} / ${f.pathMeanMicros?.toFixed(0)}`, f.cpuMicrosPerQuote, f.cpuShare.toFixed(2), `${f.loopLateMaxMs.toFixed(1)} / ${f.loopOwnMaxMs.toFixed(1)} / ${f.machineStallMs?.toFixed(1) ?? '?'}`, f.gcMicrosPerQuote.toFixed(1), f.live, f.rssMb, f.declines];
+    const widths = [8, 9, 9, 21, 15, 6, 35, 8, 7, 9, 11];
     console.log((typeof label === 'number' ? `${label} in flight` : label).padEnd(26) + words.map((word, at) => String(word).padStart(widths[at] ?? 8)).join(''));
   }
 }

@@ -24,7 +24,7 @@ export async function stillFor(work: () => unknown): Promise<{ totalMs: number; 
 }
 
 /** Longest gap between two readings, ms, in so many seconds. */
-export function emptyLoop(seconds: number): number {
+function emptyLoop(seconds: number): number {
   const endsMs = performance.now() + seconds * 1_000;
   let longestMs = 0;
   for (let lastMs = performance.now(), nowMs = lastMs; nowMs < endsMs; lastMs = nowMs) {

@@ -34,7 +34,8 @@ export interface Flow {
   recorded(after?: number, limit?: number): { rfqs: RecordedRfq[]; next: number | null };
 }
 
-const AT_ONCE = 1_000;
+/** Told at once: a millisecond of work, and whoever wants more asks on. */
+const AT_ONCE = 200;
 /** Firm times that one request is quoted at. */
 const MOST_ANSWERS = 5;
 /** Characters of a UUID, and of an account. */
