@@ -8,7 +8,7 @@
 import { createColumn } from './column.ts';
 import { createNumberRows } from './number-rows.ts';
 import { createTextTable } from './text-table.ts';
-import { createTexts } from './texts.ts';
+import { createTexts, LONGEST } from './texts.ts';
 
 export interface BoundedMap<K extends string, V> {
   get(key: K): V | undefined;
@@ -29,17 +29,15 @@ export interface Bounds<K extends string, V> {
   forgot?: (key: K, value: V) => void;
 }
 
-/** Characters of nearly all keys: ids have 66. */
-const LONGEST_KEY = 71;
 /** Of an entry: the row of the next older one, of the next newer one, its weight. */
 const OLDER = 0;
 const NEWER = 1;
 const WEIGHT = 2;
 
 export function createBoundedMap<K extends string, V>({ most, mostWeight = Number.POSITIVE_INFINITY, weigh = () => 0, forgot }: Bounds<K, V>): BoundedMap<K, V> {
-  const rows = createTextTable<K, number>({ longestKey: LONGEST_KEY });
+  const rows = createTextTable<K, number>();
   const entries = createNumberRows(3);
-  const keys = createTexts<K>(LONGEST_KEY);
+  const keys = createTexts<K>(LONGEST.id);
   const values = createColumn<V>();
   /** Stands at either end of the list: what is older than the oldest, and newer than the newest. */
   const ends = entries.take();

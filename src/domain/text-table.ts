@@ -5,7 +5,7 @@
  * time; keys and values stay where they are, in pages, the keys as bytes.
  */
 
-import { createTexts } from './texts.ts';
+import { createTexts, LONGEST } from './texts.ts';
 
 export interface TextTable<K extends string, V> {
   get(key: K): V | undefined;
@@ -29,8 +29,6 @@ const NO_ROW = -1;
 
 /** Values. A row without a key holds the next such row, or `NO_ROW`. */
 type Page<V> = (V | number)[];
-/** Characters of nearly all keys: ids have 66. */
-const LONGEST_KEY = 71;
 
 let secret = 0x51ed270b;
 
@@ -46,7 +44,7 @@ export function seedTextTables(seed: number): void {
 export const tableSeed = (): number => secret;
 
 /** `longestKey`: longer ones cost an object each. */
-export function createTextTable<K extends string, V>({ longestKey = LONGEST_KEY }: { longestKey?: number } = {}): TextTable<K, V> {
+export function createTextTable<K extends string, V>({ longestKey = LONGEST.id }: { longestKey?: number } = {}): TextTable<K, V> {
   const seed = secret;
   /** Hash and row + 1 by turns; never more than half full, so that a look is short. */
   let slots = new Int32Array(2 * FIRST_SLOTS);

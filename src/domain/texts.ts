@@ -11,6 +11,9 @@ export interface Texts<T extends string> {
   is(row: number, text: string): boolean;
 }
 
+/** Characters of nearly all texts of a kind: an order id or quote id; an account; a UUID; a chain, an account and a nonce of 256 bits. */
+export const LONGEST = { id: 71, account: 47, rfqId: 47, group: 135 } as const;
+
 const PAGE_BITS = 12;
 const PAGE_ROWS = 1 << PAGE_BITS;
 const FIRST_ROWS = 32;

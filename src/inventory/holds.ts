@@ -7,7 +7,7 @@
  * whenever it is needed: at most one of them can ever execute, so the books owe the largest.
  */
 
-import { createTexts } from '../domain/texts.ts';
+import { createTexts, LONGEST } from '../domain/texts.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
 import type { Way } from './counters.ts';
@@ -97,11 +97,6 @@ const PAGE_BITS = 12;
 const PAGE_ROWS = 1 << PAGE_BITS;
 const IN_PAGE = PAGE_ROWS - 1;
 
-/** Characters: an order id; a chain, an account and a nonce of 256 bits; an account. */
-const LONGEST_ID = 71;
-export const LONGEST_GROUP = 135;
-const LONGEST_TAKER = 47;
-
 /** Output, low and high; input, low and high; notional; loss by a jump. */
 const WORDS = 6;
 /** Last second; when it is forgotten. */
@@ -129,9 +124,9 @@ export function fitsRow({ amount, input, notional, gapLoss = 0n, lapsesAt, fillP
 
 export function createHolds(): Holds {
   const pages: Page[] = [];
-  const ids = createTexts<string>(LONGEST_ID);
-  const groups = createTexts<string>(LONGEST_GROUP);
-  const takers = createTexts<string>(LONGEST_TAKER);
+  const ids = createTexts<string>(LONGEST.id);
+  const groups = createTexts<string>(LONGEST.group);
+  const takers = createTexts<string>(LONGEST.account);
   const lanes: Lane[] = [];
   const lanesOf = new Map<Way, Lane[]>();
   let rows = 0;

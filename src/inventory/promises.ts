@@ -6,12 +6,13 @@
 
 import { createColumn } from '../domain/column.ts';
 import { createTextTable } from '../domain/text-table.ts';
+import { LONGEST } from '../domain/texts.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
 import { count, type Counters, discount } from './counters.ts';
 import type { HoldRequest } from './event.ts';
 import { type Clock, createGroup, type Entry, type Group, putOn, sharedBy, takeFrom, weigh } from './group.ts';
-import { bitsOf, createHolds, factsOf, fitsRow, LAPSED, LONGEST_GROUP, type Lane, type Place, RELEASED } from './holds.ts';
+import { bitsOf, createHolds, factsOf, fitsRow, LAPSED, type Lane, type Place, RELEASED } from './holds.ts';
 import type { Outstanding } from './limits.ts';
 import { type Facts, isDone, isLive, receivedBy, Standing, standingOf } from './promise.ts';
 import type { SavedPromise } from './snapshot.ts';
@@ -70,7 +71,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
   const entries = createColumn<Entry>();
   const rows = createTextTable<string, number>();
   /** By nonce: the first row of its chain, or a group of entries. */
-  const groups = createTextTable<string, number | Group>({ longestKey: LONGEST_GROUP });
+  const groups = createTextTable<string, number | Group>({ longestKey: LONGEST.group });
   const bound = new Set<Entry>();
   let live = 0;
   let changes = 0;

@@ -4,7 +4,7 @@
  */
 
 import { type BigintRows, createBigintRows } from '../domain/bigint-rows.ts';
-import { createTexts, type Texts } from '../domain/texts.ts';
+import { createTexts, LONGEST, type Texts } from '../domain/texts.ts';
 import type { Outstanding } from './limits.ts';
 
 /** What a taker has live on a pair. To be kept only while something counts here. */
@@ -33,12 +33,10 @@ export interface Tallies {
 
 const PAGE_BITS = 10;
 const PAGE_ROWS = 1 << PAGE_BITS;
-/** Characters of an account. */
-const LONGEST_TAKER = 47;
 
 /** Where the numbers are. */
 class Store {
-  readonly takers: Texts<string> = createTexts<string>(LONGEST_TAKER);
+  readonly takers: Texts<string> = createTexts<string>(LONGEST.account);
   /** Notional and loss by turns. */
   readonly #pages: BigintRows[] = [];
   readonly #freed: number[] = [];

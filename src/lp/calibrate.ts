@@ -8,7 +8,7 @@ import { createBoundedMap } from '../domain/bounded.ts';
 import { createColumn } from '../domain/column.ts';
 import { createIdRing } from '../domain/id-ring.ts';
 import { eachOf } from '../domain/steps.ts';
-import { createTexts } from '../domain/texts.ts';
+import { createTexts, LONGEST } from '../domain/texts.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { LpStore } from '../ports/lp-store.ts';
@@ -80,8 +80,6 @@ const CURVES_AT_ONCE = 25;
 /** A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our price. */
 const LOST_EVERY_MS = 60_000;
 const MOST_TAKERS = 50_000;
-/** Characters of an account. */
-const LONGEST_TAKER = 47;
 
 const zCurve = { alpha: z.number(), beta: z.number().positive() };
 const zStored = z.strictObject({
@@ -99,7 +97,7 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   const pending = createIdRing(MOST_PENDING);
   const shelfAt = createColumn<Shelf>();
   /** undefined: taken. */
-  const takerAt = createTexts<string>(LONGEST_TAKER);
+  const takerAt = createTexts<string>(LONGEST.account);
   const bestAt = new Float64Array(MOST_PENDING);
   /** Unix seconds, of the longest firm time. */
   const endsAt = new Float64Array(MOST_PENDING);

@@ -4,7 +4,7 @@ import type { Bytes32 } from '../domain/hex.ts';
 import { createBoundedMap } from '../domain/bounded.ts';
 import { createIdRing } from '../domain/id-ring.ts';
 import { createNumberRows } from '../domain/number-rows.ts';
-import { createTexts } from '../domain/texts.ts';
+import { createTexts, LONGEST } from '../domain/texts.ts';
 import { accepted, type Conduct, faded, quoted, type Suspicion, suspicion, tradedElsewhere, UNKNOWN } from '../risk/conduct.ts';
 import { fullBucket, take, type Tokens } from '../risk/rate.ts';
 import type { OpenAward } from './award.ts';
@@ -39,8 +39,6 @@ const GONE = 1;
 const OVER = 2;
 /** More than a quote adds, so that quotes alone keep up; and no more, so that none waits for a crowd. */
 const MOST_AT_ONCE = 4;
-/** Characters of an account. */
-const LONGEST_TAKER = 47;
 const MOST_SUSPECTS = 100;
 
 export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>): ConductBook {
@@ -57,7 +55,7 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
 
   /** In order of asking, so nearly in order of ending. Nothing else is made for a quote: it is looked for only when one is taken. */
   const quotes = createIdRing(ROWS);
-  const takerAt = createTexts<string>(LONGEST_TAKER);
+  const takerAt = createTexts<string>(LONGEST.account);
   const askedAtMs = new Float64Array(ROWS);
   const untilSeconds = new Float64Array(ROWS);
   /** Number of the first quote that the same request got, which speaks for the request. */

@@ -4,7 +4,7 @@ import { createBigintRows } from '../domain/bigint-rows.ts';
 import { createColumn } from '../domain/column.ts';
 import { corridorOf } from '../domain/corridor.ts';
 import { createIdRing } from '../domain/id-ring.ts';
-import { createTexts } from '../domain/texts.ts';
+import { createTexts, LONGEST } from '../domain/texts.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MomentListener } from './moments.ts';
@@ -38,15 +38,12 @@ export interface Flow {
 const AT_ONCE = 200;
 /** Firm times that one request is quoted at. */
 const MOST_ANSWERS = 5;
-/** Characters of a UUID, and of an account. */
-const LONGEST_RFQ_ID = 47;
-const LONGEST_TAKER = 47;
 
 /** Nothing that a price was made of is kept, and no object for a request: thousands of them stay. */
 export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }: { keep: number }): Flow {
   const requests = createIdRing(keep);
-  const rfqIds = createTexts<string>(LONGEST_RFQ_ID);
-  const takers = createTexts<string>(LONGEST_TAKER);
+  const rfqIds = createTexts<string>(LONGEST.rfqId);
+  const takers = createTexts<string>(LONGEST.account);
   const routes = createColumn<Route>();
   const amounts = createColumn<bigint | string>();
   const atMs = new Float64Array(keep);

@@ -8,7 +8,7 @@ import { createBigintRows } from '../domain/bigint-rows.ts';
 import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
-import { createTexts } from '../domain/texts.ts';
+import { createTexts, LONGEST } from '../domain/texts.ts';
 import type { Nearest } from '../inventory/limits.ts';
 import { price, type PriceInputs } from '../pricing/price.ts';
 import type { Evidence } from './book.ts';
@@ -26,11 +26,6 @@ export interface KeptQuotes {
 const NUMBERS = 24;
 const AMOUNTS = 9;
 const REFERENCES = 16;
-/** Characters: an order id or quote id; a UUID; an account; a chain, an account and a nonce of 256 bits. */
-const LONGEST_ID = 71;
-const LONGEST_RFQ_ID = 47;
-const LONGEST_TAKER = 47;
-const LONGEST_GROUP = 135;
 
 const numberOf = (flag: boolean | undefined): number => (flag === undefined ? Number.NaN : flag ? 1 : 0);
 const present = (value: number | undefined): number => value ?? Number.NaN;
@@ -39,12 +34,12 @@ export function createKeptQuotes(keep: number): KeptQuotes {
   const numbers = new Float64Array(keep * NUMBERS);
   const amounts = createBigintRows(keep * AMOUNTS);
   const references: unknown[] = Array.from({ length: keep * REFERENCES }, () => undefined);
-  const orderIds = createTexts<Bytes32>(LONGEST_ID);
+  const orderIds = createTexts<Bytes32>(LONGEST.id);
   /** Where it is another than the order's. */
-  const quoteIds = createTexts<Bytes32>(LONGEST_ID);
-  const rfqIds = createTexts<string>(LONGEST_RFQ_ID);
-  const takers = createTexts<Address>(LONGEST_TAKER);
-  const groups = createTexts<string>(LONGEST_GROUP);
+  const quoteIds = createTexts<Bytes32>(LONGEST.id);
+  const rfqIds = createTexts<string>(LONGEST.rfqId);
+  const takers = createTexts<Address>(LONGEST.account);
+  const groups = createTexts<string>(LONGEST.group);
   /** Of order, quote and rfq id. */
   const tags = new Int32Array(keep * IDS);
   let next = 0;

@@ -230,7 +230,7 @@ test('the owner pays in and asks for money back: both count, the request at once
 
 test('a clean stop keeps every hold and quotes again at once', async () => {
   await quote(buy(here, here, 1_500n * USDC));
-  expect(lp.curves()).toContainEqual(expect.objectContaining({ pair: 'WETH-USDC', corridor: 'chain1-chain1', size: '1000-10000', configured: { alpha: -2, beta: 0.25 }, inUse: false }));
+  expect(await lp.curves()).toContainEqual(expect.objectContaining({ pair: 'WETH-USDC', corridor: 'chain1-chain1', size: '1000-10000', configured: { alpha: -2, beta: 0.25 }, inUse: false }));
   await lp.stop();
   // What was taken so far taught the win-rate curve, and that is written down too.
   const [learned] = await (await postgres.database('lp_settles', LP_MIGRATIONS)).query<{ curves: { curves: Record<string, { fit: { won: number } }> } }>('select curves from lp_calibration');
