@@ -179,8 +179,9 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
     *look(standing) {
       const nowMs = clock.nowMs();
       // Hundreds of pairs take turns: a quote of a pair looks at it anyway, and this loop must not keep quotes waiting.
-      const { pairs } = config;
-      for (let left = Math.min(LOOKED_AT_ONCE, pairs.length); left > 0; left--) {
+      for (let left = Math.min(LOOKED_AT_ONCE, config.pairs.length); left > 0; left--) {
+        // Between two steps they may be others.
+        const { pairs } = config;
         turn = (turn + 1) % pairs.length;
         const { base, quote } = pairs[turn] as (typeof pairs)[number];
         note(base, quote);
