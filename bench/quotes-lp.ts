@@ -56,7 +56,6 @@ export type BenchDone = 'requoted';
 /** How often old memory was collected. */
 export type BenchCollections = number;
 
-/** Milliseconds for which the loop stood still, by what was asked. */
 /** One question and its answer, and the longest own turn meanwhile. */
 export interface BenchLook {
   name: string;
