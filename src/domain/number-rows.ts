@@ -1,5 +1,7 @@
 /** Some numbers a row, for as many rows as come and go: in pages of typed arrays, so that nothing is copied when they grow and a collector of memory has nothing to visit. */
 
+import { IN_PAGE, PAGE_BITS, PAGE_ROWS } from './page.ts';
+
 export interface NumberRows {
   /** A row of zeros. */
   take(): number;
@@ -8,16 +10,13 @@ export interface NumberRows {
   set(row: number, field: number, value: number): void;
 }
 
-const PAGE_BITS = 12;
-const PAGE_ROWS = 1 << PAGE_BITS;
-
 export function createNumberRows(fields: number): NumberRows {
   const pages: Float64Array[] = [];
   const freed: number[] = [];
   let rows = 0;
 
   const pageOf = (row: number): Float64Array => pages[row >>> PAGE_BITS] as Float64Array;
-  const placeOf = (row: number): number => fields * (row & (PAGE_ROWS - 1));
+  const placeOf = (row: number): number => fields * (row & IN_PAGE);
 
   return {
     take() {

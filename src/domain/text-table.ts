@@ -5,6 +5,7 @@
  * time; keys and values stay where they are, in pages, the keys as bytes.
  */
 
+import { IN_PAGE, PAGE_BITS } from './page.ts';
 import { createTexts, LONGEST } from './texts.ts';
 
 export interface TextTable<K extends string, V> {
@@ -22,12 +23,9 @@ const EMPTY = 0;
 const GONE = -1;
 /** Slots of the smaller array, with each key that comes: it is empty long before the next growth, which takes half as many keys as it has slots. */
 const MOVED_AT_ONCE = 64;
-/** Rows of a page. One array for all of them would copy itself when it grows, and all tables with one entry a quote at the same quote. */
-const PAGE_BITS = 12;
-const LAST_OF_PAGE = (1 << PAGE_BITS) - 1;
 const NO_ROW = -1;
 
-/** Values. A row without a key holds the next such row, or `NO_ROW`. */
+/** Values: one array for all of them would copy itself when it grows. A row without a key holds the next such row, or `NO_ROW`. */
 type Page<V> = (V | number)[];
 
 let secret = 0x51ed270b;
@@ -59,9 +57,9 @@ export function createTextTable<K extends string, V>({ longestKey = LONGEST.id }
   let freeRow = NO_ROW;
   let size = 0;
 
-  const valueAt = (row: number): V => (pages[row >>> PAGE_BITS] as Page<V>)[row & LAST_OF_PAGE] as V;
+  const valueAt = (row: number): V => (pages[row >>> PAGE_BITS] as Page<V>)[row & IN_PAGE] as V;
   function write(row: number, value: V | number): void {
-    (pages[row >>> PAGE_BITS] as Page<V>)[row & LAST_OF_PAGE] = value;
+    (pages[row >>> PAGE_BITS] as Page<V>)[row & IN_PAGE] = value;
   }
 
   function takeRow(): number {
@@ -70,7 +68,7 @@ export function createTextTable<K extends string, V>({ longestKey = LONGEST.id }
       freeRow = valueAt(row) as number;
       return row;
     }
-    if ((rows & LAST_OF_PAGE) === 0) pages.push([]);
+    if ((rows & IN_PAGE) === 0) pages.push([]);
     rows += 1;
     return rows - 1;
   }

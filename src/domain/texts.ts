@@ -3,6 +3,8 @@
  * is while the loop waits. What is longer than expected, or has characters beyond Latin-1, is kept as it is.
  */
 
+import { IN_PAGE, PAGE_BITS, PAGE_ROWS } from './page.ts';
+
 export interface Texts<T extends string> {
   get(row: number): T | undefined;
   set(row: number, text: T | undefined): void;
@@ -14,8 +16,6 @@ export interface Texts<T extends string> {
 /** Characters of nearly all texts of a kind: an order id or quote id; an account; a UUID; a chain, an account and a nonce of 256 bits. */
 export const LONGEST = { id: 71, account: 47, rfqId: 47, group: 135 } as const;
 
-const PAGE_BITS = 12;
-const PAGE_ROWS = 1 << PAGE_BITS;
 const FIRST_ROWS = 32;
 /** Before each text stands its length + 1, or one of these. */
 const ABSENT = 0;
@@ -41,7 +41,7 @@ export function createTexts<T extends string>(most: number): Texts<T> {
     return page;
   }
 
-  const startOf = (row: number): number => stride * (row & (PAGE_ROWS - 1));
+  const startOf = (row: number): number => stride * (row & IN_PAGE);
 
   /** Its first byte; `ABSENT` where nothing was written yet. */
   const markAt = (row: number): number => pages[row >>> PAGE_BITS]?.[startOf(row)] ?? ABSENT;

@@ -7,6 +7,7 @@
  * whenever it is needed: at most one of them can ever execute, so the books owe the largest.
  */
 
+import { IN_PAGE, PAGE_BITS, PAGE_ROWS } from '../domain/page.ts';
 import { createTexts, LONGEST } from '../domain/texts.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
@@ -92,10 +93,6 @@ export interface Holds {
   /** As it was asked for, with what it left to defaults. */
   request(row: number): HoldRequest;
 }
-
-const PAGE_BITS = 12;
-const PAGE_ROWS = 1 << PAGE_BITS;
-const IN_PAGE = PAGE_ROWS - 1;
 
 /** Output, low and high; input, low and high; notional; loss by a jump. */
 const WORDS = 6;

@@ -4,6 +4,7 @@
  */
 
 import { type BigintRows, createBigintRows } from '../domain/bigint-rows.ts';
+import { IN_PAGE, PAGE_BITS, PAGE_ROWS } from '../domain/page.ts';
 import { createTexts, LONGEST, type Texts } from '../domain/texts.ts';
 import type { Outstanding } from './limits.ts';
 
@@ -31,9 +32,6 @@ export interface Tallies {
   free(tally: Tally): void;
 }
 
-const PAGE_BITS = 10;
-const PAGE_ROWS = 1 << PAGE_BITS;
-
 /** Where the numbers are. */
 class Store {
   readonly takers: Texts<string> = createTexts<string>(LONGEST.account);
@@ -45,7 +43,7 @@ class Store {
   take(taker: string): number {
     let row = this.#freed.pop();
     if (row === undefined) {
-      if ((this.#rows & (PAGE_ROWS - 1)) === 0) this.#pages.push(createBigintRows(2 * PAGE_ROWS));
+      if ((this.#rows & IN_PAGE) === 0) this.#pages.push(createBigintRows(2 * PAGE_ROWS));
       row = this.#rows++;
     }
     this.takers.set(row, taker);
@@ -59,11 +57,11 @@ class Store {
   }
 
   get(row: number, which: 0 | 1): bigint {
-    return (this.#pages[row >>> PAGE_BITS] as BigintRows).get(2 * (row & (PAGE_ROWS - 1)) + which) ?? 0n;
+    return (this.#pages[row >>> PAGE_BITS] as BigintRows).get(2 * (row & IN_PAGE) + which) ?? 0n;
   }
 
   set(row: number, which: 0 | 1, amount: bigint | undefined): void {
-    (this.#pages[row >>> PAGE_BITS] as BigintRows).set(2 * (row & (PAGE_ROWS - 1)) + which, amount);
+    (this.#pages[row >>> PAGE_BITS] as BigintRows).set(2 * (row & IN_PAGE) + which, amount);
   }
 }
 
