@@ -9,9 +9,16 @@ import { openSync, readSync } from 'node:fs';
 export interface Turn {
   endMs: number;
   lateMs: number;
-  /** Counting its collections; `lateMs` where the system does not say. */
-  ownMs: number;
+  /** In which the thread was ready and had no core; 0 where the system does not say. */
+  waitedMs: number;
+  /** On a core, as far as the system has counted, which it does each 4 ms or so. */
+  ranMs: number;
+  /** Where it ran when the turn ended; undefined where the system does not say. */
+  core: number | undefined;
 }
+
+/** Collections counted. */
+export const ownMs = ({ lateMs, waitedMs }: Turn): number => lateMs - waitedMs;
 
 export interface LoopWatch {
   /** Longest since it was asked last. */
@@ -30,21 +37,23 @@ export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** For as long as the process lives. */
 export function watchLoop(): LoopWatch {
-  const waitedMs = runQueueWait() ?? (() => 0);
+  const accountMs = threadAccount() ?? (() => [0, 0] as const);
+  const core = threadCore();
   const maxima: { lateMaxMs: number; ownMaxMs: number }[] = [];
   let remembered: Turn[] = [];
   let lastMs = monotonicMs();
-  let lastWaitedMs = waitedMs();
+  let [lastRanMs, lastWaitedMs] = accountMs();
   const look = () => {
-    const [nowMs, waited] = [monotonicMs(), waitedMs()];
+    const nowMs = monotonicMs();
+    const [ran, waited] = accountMs();
     const lateMs = nowMs - lastMs - EVERY_MS;
-    const ownMs = lateMs - (waited - lastWaitedMs);
+    const waitedMs = waited - lastWaitedMs;
     for (const each of maxima) {
       each.lateMaxMs = Math.max(each.lateMaxMs, lateMs);
-      each.ownMaxMs = Math.max(each.ownMaxMs, ownMs);
+      each.ownMaxMs = Math.max(each.ownMaxMs, lateMs - waitedMs);
     }
-    if (lateMs > LONG_MS) remembered.push({ endMs: nowMs, lateMs, ownMs });
-    [lastMs, lastWaitedMs] = [nowMs, waited];
+    if (lateMs > LONG_MS) remembered.push({ endMs: nowMs, lateMs, waitedMs, ranMs: ran - lastRanMs, core: core() });
+    [lastMs, lastRanMs, lastWaitedMs] = [nowMs, ran, waited];
   };
   // From one whole turn to another: of timers alone several may be run before anything that came in is.
   const timer = setInterval(() => setImmediate(look), EVERY_MS);
@@ -73,14 +82,32 @@ export function watchLoop(): LoopWatch {
   };
 }
 
-/** Milliseconds for which the calling thread was ready to run and had no core: Linux, second word of its `schedstat`, nanoseconds there. */
-function runQueueWait(): (() => number) | undefined {
+/** For how many milliseconds the calling thread ran, and was ready to run and had no core: Linux, the first two words of its `schedstat`, nanoseconds there. */
+export function threadAccount(): (() => readonly [ranMs: number, waitedMs: number]) | undefined {
+  const read = reader('/proc/thread-self/schedstat');
+  return read && (() => {
+    const [ran, waited] = read().split(' ', 2);
+    return [Number(ran) / 1e6, Number(waited) / 1e6];
+  });
+}
+
+/** The core that the calling thread runs on: Linux, the 39th word of its `stat`, the second of which may hold anything in brackets. */
+function threadCore(): () => number | undefined {
+  const read = reader('/proc/thread-self/stat');
+  return () => {
+    const text = read?.();
+    return text === undefined ? undefined : Number(text.slice(text.lastIndexOf(')') + 2).split(' ', 37)[36]);
+  };
+}
+
+/** Of a file that the system writes anew at each reading; undefined where there is none. */
+export function reader(path: string): (() => string) | undefined {
   let file: number;
   try {
-    file = openSync('/proc/thread-self/schedstat', 'r');
+    file = openSync(path, 'r');
   } catch {
     return undefined;
   }
-  const bytes = Buffer.alloc(96);
-  return () => Number(bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0)).split(' ', 2)[1]) / 1e6;
+  const bytes = Buffer.alloc(1_024);
+  return () => bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
 }

@@ -1,44 +1,65 @@
 /**
- * When the whole machine stood still: a virtual one is not run for some milliseconds now and then, and no program on it can tell that from
- * its own work. On each core a loop that does nothing is watched; the machine stood still where all of them did.
+ * When a core of the machine stood still: a virtual one is not run for some milliseconds now and then, by itself or with the others, and no
+ * program on it can tell that from its own work; the system counts it as the program's. So on each core somebody sleeps who comes before
+ * everything else there (`idle-loop.ts`): what wakes it late stops every program on that core.
  */
 
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { extname, resolve } from 'node:path';
-import type { Turn } from './loop-watch.ts';
+import { ownMs, type Turn } from './loop-watch.ts';
 
-/** From when to when, on the system's monotonic clock, and how much of it was nobody's waiting for a core. */
+/** From when to when a core stood still, on the system's monotonic clock, and for how much of it nobody else had it. */
 export interface Stall {
+  core: number;
   fromMs: number;
   toMs: number;
   ms: number;
 }
 
+export interface Span {
+  fromMs: number;
+  toMs: number;
+}
+
+/** What was seen of the machine. `scans`: when the system went through all memory: it takes a core, stops others, and takes pages from programs that fetch them again one by one. */
+export interface Stillness {
+  stalls: Stall[];
+  scans: Span[];
+}
+
 export interface MachineWatch {
   /** Since asked last; undefined where a process cannot be kept on one core. */
-  stalls(): Promise<Stall[] | undefined>;
+  seen(): Promise<Stillness | undefined>;
   stop(): void;
 }
 
+/** Less is the system's own latency, and the noise of a reading. */
+export const SHORTEST_STALL_MS = 0.5;
 const MOST_CORES = 8;
+/** Under the real-time scheduler, where it may (root): a sleeper that waits for its core behind a program would not see a standstill meanwhile. */
+const FIRST = ['chrt', '--fifo', '50'];
 
 export function watchMachine(): MachineWatch {
-  const loops = cpus().slice(0, MOST_CORES).map((_, core) => fork(resolve(import.meta.dirname, `idle-loop${extname(import.meta.filename)}`), [], { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath, ...process.execArgv] }));
+  const first = spawnSync(FIRST[0] as string, [...FIRST.slice(1), 'true']).status === 0 ? FIRST : [];
+  const loops = cpus().slice(0, MOST_CORES).map((_, core) => {
+    const [program, ...words] = [...first, 'taskset', '-c', String(core), process.execPath, ...process.execArgv] as [string, ...string[]];
+    return fork(resolve(import.meta.dirname, `idle-loop${extname(import.meta.filename)}`), [String(core)], { execPath: program, execArgv: words });
+  });
   let broken = false;
   for (const loop of loops) loop.on('error', () => (broken = true)).on('exit', () => (broken = true));
 
-  const turnsOf = (loop: ChildProcess): Promise<Turn[]> =>
+  const seenBy = (loop: ChildProcess): Promise<Stillness> =>
     new Promise((done) => {
-      loop.once('message', (turns) => done(turns as Turn[]));
-      loop.send('turns');
+      loop.once('message', (seen) => done(seen as Stillness));
+      loop.send('seen');
     });
 
   return {
-    async stalls() {
+    async seen() {
       if (broken) return undefined;
-      const [first = [], ...others] = await Promise.all(loops.map(turnsOf));
-      return others.reduce(common, first.map(stallOf));
+      const all = await Promise.all(loops.map(seenBy));
+      return { stalls: all.flatMap(({ stalls }) => stalls), scans: all.flatMap(({ scans }) => scans) };
     },
     stop() {
       for (const loop of loops) loop.kill('SIGKILL');
@@ -46,19 +67,17 @@ export function watchMachine(): MachineWatch {
   };
 }
 
-const stallOf = ({ endMs, lateMs, ownMs }: Turn): Stall => ({ fromMs: endMs - lateMs, toMs: endMs, ms: ownMs });
-
-/** What of them stood still on this core too. */
-function common(stalls: readonly Stall[], turns: readonly Turn[]): Stall[] {
-  return stalls.flatMap((stall) => turns.map((turn) => overlap(stall, stallOf(turn))).filter(({ ms }) => ms > 0));
+/** For how long its core stood still during a turn. */
+export function stalledMs(turn: Turn, stalls: readonly Stall[]): number {
+  return stalls.reduce((ms, { core, ...stall }) => ms + (core === turn.core ? Math.max(0, Math.min(stall.ms, Math.min(turn.endMs, stall.toMs) - Math.max(turn.endMs - turn.lateMs, stall.fromMs))) : 0), 0);
 }
 
-function overlap(one: Stall, other: Stall): Stall {
-  const [fromMs, toMs] = [Math.max(one.fromMs, other.fromMs), Math.min(one.toMs, other.toMs)];
-  return { fromMs, toMs, ms: Math.max(0, Math.min(one.ms, other.ms, toMs - fromMs)) };
+/** Did the system go through memory during a turn? */
+export function isScanned(turn: Turn, scans: readonly Span[]): boolean {
+  return scans.some(({ fromMs, toMs }) => fromMs < turn.endMs && toMs > turn.endMs - turn.lateMs);
 }
 
-/** What a turn took without the machine's standing still. */
+/** What a turn took without waiting for a core, and without that core's standing still. It may have stood still while the thread waited, and is not counted twice. */
 export function withoutStalls(turn: Turn, stalls: readonly Stall[]): number {
-  return stalls.reduce((ms, stall) => ms - overlap(stall, { ...stallOf(turn), ms: turn.lateMs }).ms, turn.ownMs);
+  return ownMs(turn) - Math.max(0, stalledMs(turn, stalls) - turn.waitedMs);
 }

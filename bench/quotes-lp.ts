@@ -27,7 +27,7 @@ import type { CommitmentSigner } from '../src/lp/quote.ts';
 import type { Link } from '../src/ports/link.ts';
 import type { Log } from '../src/ports/log.ts';
 import { openLpFile } from './lp-file.ts';
-import { monotonicMs, type Turn, watchLoop } from './loop-watch.ts';
+import { LONG_MS, monotonicMs, type Turn, watchLoop } from './loop-watch.ts';
 
 export interface BenchLp {
   chain: Chain;
@@ -47,14 +47,19 @@ export interface BenchLp {
   config: Record<string, unknown> & { quoting: object };
 }
 
-/** What the parent may ask for: figures since the last time it asked, how often old memory was collected, how long each thing that an operator asks for takes (each so often), other firm times, or the end. */
-export type BenchWord = 'usage' | 'collections' | 'stop' | { looks: number } | { quoting: object };
+/** What the parent may ask for: figures since the last time it asked, how many quotes are live, how often old memory was collected, how long each thing that an operator asks for takes (each so often), other firm times, or the end. */
+export type BenchWord = 'usage' | 'live' | 'collections' | 'stop' | { looks: number } | { quoting: object };
 
 /** Said when other firm times are in force. */
 export type BenchDone = 'requoted';
 
 /** How often old memory was collected. */
 export type BenchCollections = number;
+
+/** And how much of it was collections. */
+export interface LongTurn extends Turn {
+  collectionsMs: number;
+}
 
 /** One question and its answer, and the longest own turn meanwhile. */
 export interface BenchLook {
@@ -70,7 +75,7 @@ export interface BenchUsage {
   live: number;
   rssBytes: number;
   /** Longest turn of the loop since asked last, and those that were long. */
-  loop: { lateMaxMs: number; ownMaxMs: number; long: Turn[] };
+  loop: { lateMaxMs: number; ownMaxMs: number; long: LongTurn[] };
   gcMs: number;
   gcCount: number;
   gcLongestMs: number;
@@ -89,8 +94,12 @@ const signatureMicros = bareSignature();
 const loop = watchLoop();
 const loopOfLook = loop.another();
 const collections = { ms: 0, count: 0, longestMs: 0, ofOldMemory: 0 };
+/** Those that may be what a long turn was of, since asked last, on the clock of turns. */
+let longCollections: { fromMs: number; toMs: number }[] = [];
+const clockAheadMs = monotonicMs() - performance.now();
 new PerformanceObserver((list) => {
-  for (const { duration, detail } of list.getEntries() as unknown as { duration: number; detail: NodeGCPerformanceDetail }[]) {
+  for (const { startTime, duration, detail } of list.getEntries() as unknown as { startTime: number; duration: number; detail: NodeGCPerformanceDetail }[]) {
+    if (duration > LONG_MS / 2) longCollections.push({ fromMs: startTime + clockAheadMs, toMs: startTime + clockAheadMs + duration });
     if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections.ofOldMemory += 1;
     collections.ms += duration;
     collections.count += 1;
@@ -102,18 +111,27 @@ let paths: number[] = [];
 const lp = options.signer === 'echo' ? echo() : await node();
 
 process.on('message', (word: BenchWord) => {
-  if (word === 'usage') {
-    const { user, system } = process.cpuUsage();
-    const usage: BenchUsage = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loop: { ...loop.longest(), long: loop.long() }, gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
-    paths = [];
-    collections.longestMs = 0;
-    process.send?.(usage);
-  } else if (word === 'collections') process.send?.(collections.ofOldMemory satisfies BenchCollections);
+  if (word === 'usage') void usage().then((answer) => process.send?.(answer));
+  else if (word === 'live') process.send?.(lp.live());
+  else if (word === 'collections') process.send?.(collections.ofOldMemory satisfies BenchCollections);
   else if (word === 'stop') void lp.stop().then(() => process.exit(0));
   else if ('looks' in word) void looks(word.looks).then((answer) => process.send?.(answer));
   else void lp.requote(word.quoting).then(() => process.send?.('requoted' satisfies BenchDone));
 });
 process.on('disconnect', () => process.exit(1));
+
+async function usage(): Promise<BenchUsage> {
+  const { user, system } = process.cpuUsage();
+  const long = loop.long();
+  const so: Omit<BenchUsage, 'loop'> & { loop: ReturnType<typeof loop.longest> } = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loop: loop.longest(), gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
+  paths = [];
+  collections.longestMs = 0;
+  // A collection is told of some turns after it.
+  await rest(20);
+  const those = longCollections;
+  longCollections = [];
+  return { ...so, loop: { ...so.loop, long: long.map((turn) => ({ ...turn, collectionsMs: those.reduce((ms, { fromMs, toMs }) => ms + Math.max(0, Math.min(toMs, turn.endMs) - Math.max(fromMs, turn.endMs - turn.lateMs)), 0) })) } };
+}
 
 interface Running {
   live(): number;

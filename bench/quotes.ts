@@ -32,8 +32,8 @@ import { account, startDevnet, type TestChain } from '../test/support/devnet.ts'
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { random32, request } from '../test/support/scripted-venue.ts';
 import { LONG_MS, type Turn } from './loop-watch.ts';
-import { type Stall, watchMachine, withoutStalls } from './machine-watch.ts';
-import type { BenchCollections, BenchDone, BenchLook, BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
+import { isScanned, type Stillness, stalledMs, watchMachine, withoutStalls } from './machine-watch.ts';
+import type { BenchCollections, BenchDone, BenchLook, BenchLp, BenchUsage, BenchWord, LongTurn } from './quotes-lp.ts';
 
 const IN_FLIGHT = [1, 10, 50] as const;
 const SECONDS = option('seconds', 2);
@@ -45,6 +45,8 @@ const RATE = option('rate', 1_000);
 const LONGEST_RATE_SECONDS = 40;
 /** How often an operator asks each thing, at that rate. */
 const LOOKS = option('looks', 7);
+/** A turn of the loop of more than this, without waiting for a core and without that core's standing still, is told of by itself. */
+const LONGEST_TURN_MS = 10;
 /** A machine that is busy with other things ends the filling before so many quotes are live; the figures say how many were. */
 const LONGEST_FILL_SECONDS = 20;
 const owner = account(41);
@@ -62,10 +64,10 @@ interface Figures {
   pathMaxMicros: number | null;
   /** CPU of the whole process over wall time; above 1 when collector threads help. */
   cpuShare: number;
-  /** The longest turn of the event loop, and the longest without waiting for a core and without the machine's standing still. */
+  /** The longest turn of the event loop, and the longest without waiting for a core and without that core's standing still. */
   loopLateMaxMs: number;
   loopOwnMaxMs: number;
-  /** For how long the machine stood still at most: loops that do nothing on each of its cores, at once. null: it cannot be known here. */
+  /** For how long a core stood still at most. null: it cannot be known here. */
   machineStallMs: number | null;
   gcMicrosPerQuote: number;
   gcLongestMs: number;
@@ -92,6 +94,9 @@ const tokens = [chain.weth, ...chain.chain.tokens.filter(({ symbol }) => symbol 
 const allPairs: Pair[] = tokens.flatMap((base, at) => tokens.slice(at + 1).map((quote) => ({ base, quote }))).slice(0, PAIRS);
 const onePair = [{ base: chain.weth, quote: chain.usdc }];
 const databaseUrl = await postgres.server.database('bench');
+const tooLong: string[] = [];
+/** Turns that the system's going through memory fell into: how many, and the longest without waiting for a core and without that core's standing still. */
+const scanned = { turns: 0, ownMaxMs: 0 };
 let asked = 0;
 let sampleQuote = '';
 
@@ -103,20 +108,22 @@ try {
   });
   const stock = await withLp({ signer: 'viem', pairs: onePair }, byInFlight);
   const echo = await withLp({ signer: 'echo', pairs: onePair }, (lp) => lp.drive(10, WARM_UP_SECONDS).then(() => lp.drive(10, SECONDS)));
-  const [many, manyLive, steady, looks] = await withLp({ signer: 'native', pairs: allPairs }, async (lp) => {
+  const [many, filling, manyLive, steady, looks] = await withLp({ signer: 'native', pairs: allPairs }, async (lp) => {
     await lp.drive(10, WARM_UP_SECONDS);
     const before = await lp.drive(10, SECONDS);
     await lp.requote({ validitySeconds: 240, pointsSeconds: [241, 242, 243, 244], maxValiditySeconds: 600 });
-    await lp.fill(LIVE);
+    const filled = await lp.fill(LIVE);
     await lp.requote({});
     await lp.drive(10, 1);
-    return [before, await lp.drive(10, SECONDS), await lp.driveAt(RATE), await lp.looks(LOOKS, RATE)] as const;
+    return [before, filled, await lp.drive(10, SECONDS), await lp.driveAt(RATE), await lp.looks(LOOKS, RATE)] as const;
   });
   show('firmquote, one quote a request', ours);
   show('the same server, signing with viem', stock);
-  show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`${allPairs.length} pairs, many live`, manyLive], [`… at ${RATE} a second`, steady.figures], ['… and an operator asks', looks.figures], ['the link alone', echo]]));
+  show('10 in flight', new Map([['2 firm times a request', two], [`${allPairs.length} pairs`, many], [`… while ${LIVE} come`, filling], [`${allPairs.length} pairs, many live`, manyLive], [`… at ${RATE} a second`, steady.figures], ['… and an operator asks', looks.figures], ['the link alone', echo]]));
   console.log(`What an operator asked it meanwhile, each ${LOOKS} times, and its longest own turn, quotes and whatever else fell into it included, p50 (longest) ms: ${Object.entries(looks.times).map(([name, { p50Ms, maxMs }]) => `${name} ${p50Ms.toFixed(1)} (${maxMs.toFixed(1)})`).join(', ')}`);
-  console.log(`"own" is without the time in which others had all cores or the machine stood still; "machine" is the longest that it did, by loops on each core that do nothing. While it was asked ${RATE} times a second, old memory was collected ${steady.collections} ${steady.collections === 1 ? 'time' : 'times'} in ${steady.seconds.toFixed(0)} seconds.`);
+  console.log(`"own" is without the time in which others had all cores or its core stood still; "machine" is the longest that a core did, by sleepers on each that come before everything else. While it was asked ${RATE} times a second, old memory was collected ${steady.collections} ${steady.collections === 1 ? 'time' : 'times'} in ${steady.seconds.toFixed(0)} seconds.`);
+  console.log(`Turns of more than ${LONGEST_TURN_MS} ms of its own: ${tooLong.length === 0 ? 'none' : `\n  ${tooLong.join('\n  ')}`}`);
+  if (scanned.turns > 0) console.log(`Not counted there: ${scanned.turns} turns of more than ${LONG_MS} ms in which the system went through all memory (Linux: kdamond, kswapd and the like), the longest own ${scanned.ownMaxMs.toFixed(1)} ms.`);
   console.log(`a bare signature: ${round(signatureMicros)} µs CPU (${ecdsa.name}). Other programs on this machine make every figure worse, CPU per quote least.`);
   const [at10, base] = [ours.get(10) as Figures, stock.get(10) as Figures];
   console.log(
@@ -130,12 +137,15 @@ try {
       ceilings: { signing: ecdsa.name, bareSignatureMicros: round(signatureMicros), linkAloneMicros: echo.cpuMicrosPerQuote },
       twoFirmTimes: two,
       pairs: { count: allPairs.length, ...many },
+      pairsAndFilling: { count: allPairs.length, ...filling },
       pairsAndLive: { count: allPairs.length, ...manyLive },
       pairsAndLiveSteady: { count: allPairs.length, rate: RATE, seconds: round(steady.seconds), collectionsOfOldMemory: steady.collections, ...steady.figures },
       pairsAndLiveAsked: { count: allPairs.length, rate: RATE, ...looks.figures },
       looks: Object.fromEntries(Object.entries(looks.times).map(([name, { p50Ms, maxMs }]) => [name, { p50Ms: round(p50Ms), maxMs: round(maxMs) }])),
       byInFlight: Object.fromEntries(ours),
       baselineByInFlight: Object.fromEntries(stock),
+      turnsTooLong: tooLong,
+      turnsScanned: { turns: scanned.turns, ownMaxMs: round(scanned.ownMaxMs) },
       machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
     }),
   );
@@ -149,7 +159,7 @@ interface Lp {
   /** So many a second, whatever is answered, until old memory was collected. */
   driveAt(rate: number): Promise<{ figures: Figures; collections: number; seconds: number }>;
   /** Asks until so many quotes are live, or it has taken too long. */
-  fill(live: number): Promise<void>;
+  fill(live: number): Promise<Figures>;
   requote(quoting: object): Promise<void>;
   /** The same while an operator asks for everything that there is, so often each. */
   looks(often: number, rate: number): Promise<{ figures: Figures; times: Record<string, { p50Ms: number; maxMs: number }> }>;
@@ -206,9 +216,10 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
       throw new Error('The LP process ended before it was ready.');
     })]);
     const next = requests(pairs);
+    const drive = (how: Drive) => driveLp({ socket, child, next, ours: signer === 'native' }, how);
     let last = await usage(child);
     return await work({
-      drive: (inFlight, seconds) => drive(socket, child, next, { inFlight, until: () => new Promise((done) => setTimeout(done, seconds * 1000)) }).then(({ figures }) => figures),
+      drive: (inFlight, seconds) => drive({ inFlight, until: () => new Promise((done) => setTimeout(done, seconds * 1000)) }).then(({ figures }) => figures),
       async driveAt(rate) {
         const collected = () => answerTo<BenchCollections>(child, 'collections');
         const [before, startedMs] = [await collected(), performance.now()];
@@ -221,15 +232,15 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
           }
           seconds = lastedMs() / 1_000;
         };
-        const { figures } = await drive(socket, child, next, { rate, until });
+        const { figures } = await drive({ rate, until });
         return { figures, collections, seconds };
       },
       async fill(live) {
         const endsMs = performance.now() + LONGEST_FILL_SECONDS * 1000;
         const until = async () => {
-          while ((last = await usage(child)).live < live && performance.now() < endsMs) await new Promise((done) => setTimeout(done, 50));
+          while ((await answerTo<number>(child, 'live')) < live && performance.now() < endsMs) await new Promise((done) => setTimeout(done, 50));
         };
-        await drive(socket, child, next, { inFlight: 50, until });
+        return (await drive({ inFlight: 50, until })).figures;
       },
       async requote(quoting) {
         await answerTo<BenchDone>(child, { quoting });
@@ -238,8 +249,8 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
       async looks(often, rate) {
         let answers: BenchLook[] = [];
         const until = async () => void (answers = await answerTo<BenchLook[]>(child, { looks: often }));
-        const { figures, turns, stalls } = await drive(socket, child, next, { rate, until });
-        return { figures, times: timesOf(answers, turns, stalls) };
+        const { figures, turns, still } = await drive({ rate, until });
+        return { figures, times: timesOf(answers, turns, still) };
       },
       signatureMicros: () => last.signatureMicros,
     });
@@ -284,12 +295,29 @@ function requests(pairs: readonly Pair[]): () => { id: string; frame: string } {
     asked += 1;
     const parts = templates[asked % templates.length] as string[];
     const taker = `0x${(0xfa000000 + (asked % 60_000)).toString(16).padStart(40, '0')}`;
-    const values = [String(asked), taker, taker, `${asked}${process.hrtime.bigint()}`];
-    return { id: String(asked), frame: parts.map((part, at) => part + (values[at] ?? '')).join('') };
+    // As long as a venue's. V8 keeps each text of up to ten characters that it parses in a table of its own, which others would not fill.
+    const id = `00000000-0000-4000-8000-${String(asked).padStart(12, '0')}`;
+    const values = [id, taker, taker, `${asked}${process.hrtime.bigint()}`];
+    return { id, frame: parts.map((part, at) => part + (values[at] ?? '')).join('') };
   };
 }
 
-async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: string; frame: string }, { inFlight = 0, rate = 0, until }: { inFlight?: number; rate?: number; until: () => Promise<void> }): Promise<{ figures: Figures; turns: Turn[]; stalls: Stall[] }> {
+/** So many at once, or so many a second, until something. */
+interface Drive {
+  inFlight?: number;
+  rate?: number;
+  until: () => Promise<void>;
+}
+
+interface Driven {
+  socket: WebSocket;
+  child: ChildProcess;
+  next: () => { id: string; frame: string };
+  /** Its long turns are told of; those of a peer are its own business. */
+  ours: boolean;
+}
+
+async function driveLp({ socket, child, next, ours }: Driven, { inFlight = 0, rate = 0, until }: Drive): Promise<{ figures: Figures; turns: Turn[]; still: Stillness }> {
   const sent = new Map<string, number>();
   const latencies: number[] = [];
   const sample: string[] = [];
@@ -334,7 +362,7 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     };
     socket.on('message', listen);
   });
-  await machine.stalls();
+  await machine.seen();
   const before = await usage(child);
   const startedMs = performance.now();
   for (let i = 0; i < inFlight; i += 1) ask();
@@ -350,8 +378,10 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
   const after = await usage(child);
   await Promise.race([drained, stuck]);
   clearInterval(watch);
-  const known = await machine.stalls();
-  const stalls = known ?? [];
+  const known = await machine.seen();
+  const still = known ?? { stalls: [], scans: [] };
+  if (ours) tellOfLong(after.loop.long, still, `${rate > 0 ? `${rate} a second` : `${inFlight} in flight`}, ${after.live} live`);
+  const long = after.loop.long.filter((turn) => !isScanned(turn, still.scans));
   for (const text of sample) if (!text.includes('"echo"')) verify(text);
   sampleQuote ||= (sample[0] ?? '').replace(/"rfqId":"[^"]*"/, '"rfqId":"@ID"').replace(/"quoteId":"[^"]*"/, '"quoteId":"echo"');
   const cpuMicros = after.userMicros + after.systemMicros - before.userMicros - before.systemMicros;
@@ -367,27 +397,44 @@ async function drive(socket: WebSocket, child: ChildProcess, next: () => { id: s
     pathMaxMicros: after.path ? round(after.path.maxMicros) : null,
     cpuShare: round(cpuMicros / 1e6 / elapsed),
     loopLateMaxMs: round(after.loop.lateMaxMs),
-    loopOwnMaxMs: round(longestOwn(after.loop.ownMaxMs, after.loop.long, stalls)),
-    machineStallMs: known === undefined ? null : round(Math.max(0, ...known.map(({ ms }) => ms))),
+    loopOwnMaxMs: round(longestOwn(after.loop.ownMaxMs, long, still)),
+    machineStallMs: known === undefined ? null : round(Math.max(0, ...known.stalls.map(({ ms }) => ms))),
     gcMicrosPerQuote: round(((after.gcMs - before.gcMs) * 1000) / quotes),
     gcLongestMs: round(after.gcLongestMs),
     live: after.live,
     rssMb: Math.round(after.rssBytes / 2 ** 20),
     declines,
   };
-  return { figures, turns: after.loop.long, stalls };
+  return { figures, turns: long, still };
+}
+
+function tellOfLong(turns: readonly LongTurn[], still: Stillness, when: string): void {
+  for (const turn of turns) {
+    const ms = withoutStalls(turn, still.stalls);
+    if (isScanned(turn, still.scans)) {
+      scanned.turns += 1;
+      scanned.ownMaxMs = Math.max(scanned.ownMaxMs, ms);
+    } else if (ms > LONGEST_TURN_MS) tooLong.push(`${when}: ${accountOf(turn, still)}`);
+  }
+}
+
+/** What is known of one long turn, for whoever looks for its cause. */
+function accountOf(turn: LongTurn, { stalls }: Stillness): string {
+  const ms = (value: number) => value.toFixed(1);
+  const others = stalls.filter(({ core, fromMs, toMs }) => core !== turn.core && toMs > turn.endMs - turn.lateMs && fromMs < turn.endMs);
+  return `${ms(withoutStalls(turn, stalls))} ms of its own; late ${ms(turn.lateMs)}, on a core ${ms(turn.ranMs)}, waiting for one ${ms(turn.waitedMs)}, core ${turn.core} stood still ${ms(stalledMs(turn, stalls))}, another ${ms(Math.max(0, ...others.map((stall) => stall.ms)))}, in collections ${ms(turn.collectionsMs)}`;
 }
 
 /** Of turns that are known one by one where they were long, `ownMs` the longest of them all. */
-function longestOwn(ownMs: number, long: readonly Turn[], stalls: readonly Stall[]): number {
+function longestOwn(ownMs: number, long: readonly Turn[], { stalls }: Stillness): number {
   return Math.max(Math.min(ownMs, LONG_MS), ...long.map((turn) => withoutStalls(turn, stalls)));
 }
 
-function timesOf(looks: readonly BenchLook[], turns: readonly Turn[], stalls: readonly Stall[]): Record<string, { p50Ms: number; maxMs: number }> {
+function timesOf(looks: readonly BenchLook[], turns: readonly Turn[], still: Stillness): Record<string, { p50Ms: number; maxMs: number }> {
   const longest = new Map<string, number[]>();
   for (const { name, fromMs, toMs, ownMs } of looks) {
     const during = turns.filter(({ endMs, lateMs }) => endMs > fromMs && endMs - lateMs < toMs);
-    longest.set(name, [...(longest.get(name) ?? []), longestOwn(ownMs, during, stalls)]);
+    longest.set(name, [...(longest.get(name) ?? []), longestOwn(ownMs, during, still)]);
   }
   return Object.fromEntries([...longest].map(([name, all]) => {
     const sorted = all.sort((a, b) => a - b);
