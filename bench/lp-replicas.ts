@@ -124,7 +124,7 @@ interface Lp {
 async function startLp(databaseUrl: string, schema: string, replica: string | undefined): Promise<Lp> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', path: LINK_PATH, perMessageDeflate: false });
   await new Promise<void>((done) => server.once('listening', done));
-  const child = fork(resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`), [], { execArgv: [...process.execArgv, ...LP_NODE_OPTIONS], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(resolve(import.meta.dirname, `quotes-lp-process${extname(import.meta.filename)}`), [], { execArgv: [...process.execArgv, ...LP_NODE_OPTIONS], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const options: BenchLp = {
     ...{ chain: chain.chain, rpcUrl: chain.anvil.url, databaseUrl, schema: `lp_${schema}`, operatorKey: operator.privateKey, signer: 'native', echo: '' },
     venueUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -207,7 +207,7 @@ async function withLp<R>({ signer, pairs }: { signer: BenchLp['signer']; pairs: 
     signer,
     echo: sampleQuote,
   };
-  const child = fork(resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`), [], { execArgv: [...process.execArgv, ...LP_NODE_OPTIONS], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(resolve(import.meta.dirname, `quotes-lp-process${extname(import.meta.filename)}`), [], { execArgv: [...process.execArgv, ...LP_NODE_OPTIONS], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   const tell = (word: BenchWord | BenchLp) => child.send(word);
   tell(options);

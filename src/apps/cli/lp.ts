@@ -2,6 +2,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { RequestError } from '../../domain/errors.ts';
+import { compileAhead } from '../lp/node-options.ts';
 import type { DoorOptions } from './lp-door.ts';
 import type { InitOptions } from './lp-init.ts';
 
@@ -15,6 +16,7 @@ export function lpCommand(): Command {
   const lp = new Command('lp').description('make markets from your own inventory; see the commands for the operator’s tools').enablePositionalOptions();
   lp.addOption(configOption()).action(async ({ config }: { config?: string }) => {
     if (config === undefined) throw new RequestError('Which LP? Name its configuration file: firmquote lp --config FILE. A new one is made with: firmquote lp init', { code: 'bad_config' });
+    compileAhead();
     await (await import('../lp/main.ts')).runLp({ config });
   });
 
