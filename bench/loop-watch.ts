@@ -1,9 +1,11 @@
 /**
- * For how long this process's event loop stood still: every turn of it, from one whole turn to the next. "Own" is without the time in which
- * the thread was ready and other threads had all cores: on a machine with fewer cores than busy threads the two differ much.
+ * For how long this process's event loop stood still: how late a timer of one millisecond is, as everybody measures it, but never twice in one
+ * turn of the loop: where several timers are due it may be called again before anything that came in is. "Own" is without the time in
+ * which the thread was ready and other threads had all cores: on a machine with fewer cores than busy threads the two differ much.
  */
 
 import { openSync, readSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 
 /** One turn. `endMs` is on the system's monotonic clock, which all processes share. */
 export interface Turn {
@@ -42,8 +44,11 @@ export function watchLoop(): LoopWatch {
   const maxima: { lateMaxMs: number; ownMaxMs: number }[] = [];
   let remembered: Turn[] = [];
   let lastMs = monotonicMs();
+  let lastTurn = -1;
   let [lastRanMs, lastWaitedMs] = accountMs();
   const look = () => {
+    const turn = performance.nodeTiming.uvMetricsInfo.loopCount;
+    if (turn === lastTurn) return;
     const nowMs = monotonicMs();
     const [ran, waited] = accountMs();
     const lateMs = nowMs - lastMs - EVERY_MS;
@@ -53,10 +58,9 @@ export function watchLoop(): LoopWatch {
       each.ownMaxMs = Math.max(each.ownMaxMs, lateMs - waitedMs);
     }
     if (lateMs > LONG_MS) remembered.push({ endMs: nowMs, lateMs, waitedMs, ranMs: ran - lastRanMs, core: core() });
-    [lastMs, lastRanMs, lastWaitedMs] = [nowMs, ran, waited];
+    [lastTurn, lastMs, lastRanMs, lastWaitedMs] = [turn, nowMs, ran, waited];
   };
-  // From one whole turn to another: of timers alone several may be run before anything that came in is.
-  const timer = setInterval(() => setImmediate(look), EVERY_MS);
+  const timer = setInterval(look, EVERY_MS);
   timer.unref();
 
   function another(): Pick<LoopWatch, 'longest'> {

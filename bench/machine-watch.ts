@@ -67,9 +67,14 @@ export function watchMachine(): MachineWatch {
   };
 }
 
-/** For how long its core stood still during a turn. */
-export function stalledMs(turn: Turn, stalls: readonly Stall[]): number {
-  return stalls.reduce((ms, { core, ...stall }) => ms + (core === turn.core ? Math.max(0, Math.min(stall.ms, Math.min(turn.endMs, stall.toMs) - Math.max(turn.endMs - turn.lateMs, stall.fromMs))) : 0), 0);
+/** For how long, during a turn, the core that it ended on stood still, or one of the others at most. */
+export function stalledMs(turn: Turn, stalls: readonly Stall[], where: 'there' | 'elsewhere'): number {
+  const byCore = new Map<number, number>();
+  for (const { core, fromMs, toMs, ms } of stalls) {
+    const overlap = Math.min(ms, Math.min(turn.endMs, toMs) - Math.max(turn.endMs - turn.lateMs, fromMs));
+    if ((core === turn.core) === (where === 'there') && overlap > 0) byCore.set(core, (byCore.get(core) ?? 0) + overlap);
+  }
+  return Math.max(0, ...byCore.values());
 }
 
 /** Did the system go through memory during a turn? */
@@ -77,7 +82,11 @@ export function isScanned(turn: Turn, scans: readonly Span[]): boolean {
   return scans.some(({ fromMs, toMs }) => fromMs < turn.endMs && toMs > turn.endMs - turn.lateMs);
 }
 
-/** What a turn took without waiting for a core, and without that core's standing still. It may have stood still while the thread waited, and is not counted twice. */
+/**
+ * What a turn took without waiting for a core, and without a core's standing still: that on which it ran, or, while it slept, any: the one that was to
+ * wake it, or that a thread runs on which it waits for. What may have fallen into its waiting is not counted twice.
+ */
 export function withoutStalls(turn: Turn, stalls: readonly Stall[]): number {
-  return ownMs(turn) - Math.max(0, stalledMs(turn, stalls) - turn.waitedMs);
+  const asleepMs = Math.max(0, turn.lateMs - turn.waitedMs - turn.ranMs);
+  return ownMs(turn) - Math.max(0, stalledMs(turn, stalls, 'there') - turn.waitedMs) - Math.min(asleepMs, stalledMs(turn, stalls, 'elsewhere'));
 }

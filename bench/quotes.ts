@@ -421,8 +421,7 @@ function tellOfLong(turns: readonly LongTurn[], still: Stillness, when: string):
 /** What is known of one long turn, for whoever looks for its cause. */
 function accountOf(turn: LongTurn, { stalls }: Stillness): string {
   const ms = (value: number) => value.toFixed(1);
-  const others = stalls.filter(({ core, fromMs, toMs }) => core !== turn.core && toMs > turn.endMs - turn.lateMs && fromMs < turn.endMs);
-  return `${ms(withoutStalls(turn, stalls))} ms of its own; late ${ms(turn.lateMs)}, on a core ${ms(turn.ranMs)}, waiting for one ${ms(turn.waitedMs)}, core ${turn.core} stood still ${ms(stalledMs(turn, stalls))}, another ${ms(Math.max(0, ...others.map((stall) => stall.ms)))}, in collections ${ms(turn.collectionsMs)}`;
+  return `${ms(withoutStalls(turn, stalls))} ms of its own; late ${ms(turn.lateMs)}, on a core ${ms(turn.ranMs)}, waiting for one ${ms(turn.waitedMs)}, core ${turn.core} stood still ${ms(stalledMs(turn, stalls, 'there'))}, another ${ms(stalledMs(turn, stalls, 'elsewhere'))}, in collections ${ms(turn.collectionsMs)}`;
 }
 
 /** Of turns that are known one by one where they were long, `ownMs` the longest of them all. */

@@ -6,11 +6,12 @@ import type { Lease } from '../inventory/lease.ts';
 import { createLeases } from './lease.ts';
 
 function world({ found = new Map<number, Lease>(), clean = false, now = 1_000, settled = 1_000 } = {}) {
-  const state = { now, settled, writes: [] as Lease[], ours: true, answer: undefined as undefined | (() => void) };
+  const state = { now, settled, writes: [] as Lease[], ours: true, fails: false, answer: undefined as undefined | (() => void) };
   const leases = createLeases(
     {
       store: {
         async writeLease(_, lease) {
+          if (state.fails) throw new Error('the store does not answer');
           if (state.answer === undefined && state.ours) state.writes.push(lease);
           return state.ours;
         },
@@ -46,6 +47,20 @@ test('a longer promise is one write away', async () => {
   expect(leases.covers(1, 1_500)).toBe(false);
   expect(await leases.extend(1, 1_500)).toBe(true);
   expect(leases.covers(1, 1_500)).toBe(true);
+});
+
+test('whoever needs no more than is being written waits for that, and shares its fate', async () => {
+  const { leases, state } = world();
+  await leases.tick();
+  const before = state.writes.length;
+  expect(await Promise.all([1_500, 1_499, 1_500, 1_501, 1_500].map((deadline) => leases.extend(1, deadline)))).toEqual([true, true, true, true, true]);
+  expect(state.writes.slice(before).map(({ signedUpTo }) => signedUpTo)).toEqual([1_500, 1_501]);
+  expect(await leases.extend(1, 1_600)).toBe(true);
+  state.fails = true;
+  expect(await Promise.all([1_700, 1_650].map((deadline) => leases.extend(1, deadline)))).toEqual([false, false]);
+  expect(leases.covers(1, 1_650)).toBe(false);
+  state.fails = false;
+  expect(await leases.extend(1, 1_650)).toBe(true);
 });
 
 test('after a crash it waits on chain time, whatever our clock says; after a clean stop it does not', () => {

@@ -32,11 +32,18 @@ export interface LeaseDeps {
   settled(chainId: number): UnixSeconds;
 }
 
+interface Writing {
+  readonly signedUpTo: UnixSeconds;
+  /** Is the store still ours? Rejects when it does not answer. */
+  readonly done: Promise<boolean>;
+}
+
 /** `found` is what the last owner left; a chain absent from it was never signed on. */
 export function createLeases({ store, log, now, settled }: LeaseDeps, { found, clean, rules }: { found: ReadonlyMap<number, Lease>; clean: boolean; rules: ReadonlyMap<number, LeaseRule> }): Leases {
   const durable = new Map<number, Lease | null>();
   const waits = new Map<number, UnixSeconds>();
-  const writing = new Map<number, Promise<boolean>>();
+  /** The last one that was asked for. */
+  const writing = new Map<number, Writing>();
   let lost = false;
 
   for (const [chainId, rule] of rules) {
@@ -47,11 +54,22 @@ export function createLeases({ store, log, now, settled }: LeaseDeps, { found, c
     if (resumption.kind === 'wait') waits.set(chainId, resumption.until);
   }
 
-  async function write(chainId: number, lease: Lease): Promise<boolean> {
-    await writing.get(chainId)?.catch(() => false);
-    const work = store.writeLease(chainId, lease);
-    writing.set(chainId, work);
-    const ours = await work;
+  /** One after the other; whoever needs no more than is being written waits for that. */
+  function write(chainId: number, lease: Lease): Promise<boolean> {
+    const before = writing.get(chainId);
+    if (before !== undefined && before.signedUpTo >= lease.signedUpTo) return before.done;
+    const mine: Writing = { signedUpTo: lease.signedUpTo, done: written(chainId, lease, before?.done) };
+    writing.set(chainId, mine);
+    const over = () => {
+      if (writing.get(chainId) === mine) writing.delete(chainId);
+    };
+    mine.done.then(over, over);
+    return mine.done;
+  }
+
+  async function written(chainId: number, lease: Lease, before: Promise<boolean> | undefined): Promise<boolean> {
+    await before?.catch(() => false);
+    const ours = await store.writeLease(chainId, lease);
     if (ours) durable.set(chainId, longer(durable.get(chainId) ?? null, lease));
     else if (!lost) {
       lost = true;

@@ -33,6 +33,7 @@ import type { LpRisk } from './risk-config.ts';
 import type { Proving } from './proving.ts';
 import type { Route, Routes } from './route.ts';
 import type { Sharing } from './sharing.ts';
+import { createLine } from './turns.ts';
 
 export type Answer = LinkQuote | Partial | LinkDecline;
 
@@ -79,6 +80,8 @@ export interface QuoterDeps {
 export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quoting'>): Quoter {
   const { book, routes, leases, ladders, guard, random, log } = deps;
   const points = createPoints(quoting);
+  /** Of those that waited for the same write. */
+  const line = createLine();
 
   function answer(rfq: Rfq): readonly Answer[] | Promise<readonly Answer[]> {
     const route = routes.find(rfq.input, rfq.output);
@@ -92,11 +95,13 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     const last = times.at(-1)?.fillDeadline ?? 0;
     if (leases.covers(route.origin.id, last)) return promised(rfq, route, times, caution);
     // Only a taker that wants an unusually long validity waits for a write.
-    return leases.extend(route.origin.id, last).then((ours) => {
-      // Somebody may have stopped us while we waited.
-      const stopped = deps.refusal(route) ?? (ours ? undefined : { declined: 'standby' as const, detail: 'the lease cannot be renewed' });
-      return stopped === undefined ? promised(rfq, route, times, caution) : no(rfq, route, stopped);
-    });
+    return leases.extend(route.origin.id, last).then((ours) =>
+      line(() => {
+        // Somebody may have stopped us while we waited.
+        const stopped = deps.refusal(route) ?? (ours ? undefined : { declined: 'standby' as const, detail: 'the lease cannot be renewed' });
+        return stopped === undefined ? promised(rfq, route, times, caution) : no(rfq, route, stopped);
+      }),
+    );
   }
 
   /** A reason instead of a promise, counted. */

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { atOnce } from '../domain/steps.ts';
-import { inTurns, unhurried } from './turns.ts';
+import { createLine, inTurns, unhurried } from './turns.ts';
 
 const busy = (ms: number): void => {
   for (const sinceMs = performance.now(); performance.now() - sinceMs < ms; );
@@ -49,6 +49,25 @@ test('what nobody is in a hurry for rests after each moment, so that timers come
   expect(await unhurried(watched())).toBe('done');
   clearInterval(timer);
   expect(seen.every((count, step) => step === 0 || count > (seen[step - 1] as number))).toBe(true);
+});
+
+test('many who waited for one thing go on in their order, and others have their turn in between', async () => {
+  const line = createLine();
+  let [turns, over] = [0, false];
+  const count = () => {
+    turns += 1;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  const served: number[] = [];
+  const all = await Promise.all(Array.from({ length: 10 }, (_, at) => line(() => (busy(2), served.push(at), at))));
+  over = true;
+  expect([all, served]).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
+  expect(turns).toBeGreaterThanOrEqual(9);
+  await expect(line(() => { throw new Error('its own'); })).rejects.toThrow('its own');
+  await expect(line(async () => Promise.reject(new Error('later')))).rejects.toThrow('later');
+  expect(await line(() => line(() => 'one that another brought'))).toBe('one that another brought');
+  expect(await line(() => 'the next')).toBe('the next');
 });
 
 test('at once it is the same work', () => {

@@ -21,6 +21,33 @@ export const inTurns = <T>(steps: Generator<void, T>): Promise<T> => taken(steps
  */
 export const unhurried = <T>(steps: Generator<void, T>): Promise<T> => taken(steps, UNHURRIED_AT_ONCE_MS, () => rest(REST_MS).then(() => nextTurn()));
 
+/** Takes work, each piece in its turn. Rejects with what the work throws. */
+export type Line = <T>(work: () => T | Promise<T>) => Promise<T>;
+
+/** Many who waited for one thing go on one after the other, as many at once as fit into a moment. */
+export function createLine(): Line {
+  const waiting: (() => void)[] = [];
+  let called = false;
+  function serve(): void {
+    const sinceMs = performance.now();
+    while (waiting.length > 0 && performance.now() - sinceMs < AT_ONCE_MS) (waiting.shift() as () => void)();
+    called = waiting.length > 0;
+    if (called) setImmediate(serve);
+  }
+  return (work) =>
+    new Promise((resolve, reject) => {
+      waiting.push(() => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      if (!called) setImmediate(serve);
+      called = true;
+    });
+}
+
 async function taken<T>(steps: Generator<void, T>, atOnceMs: number, pause: () => Promise<unknown>): Promise<T> {
   let sinceMs = performance.now();
   for (;;) {
