@@ -3,11 +3,12 @@
  * this file as an error names the method and the node's own words, never the URL, which may hold a key.
  */
 
-import { http, webSocket } from 'viem';
+import { webSocket } from 'viem';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Health } from './health.ts';
+import { createHttpTransport } from './http-transport.ts';
 
 export interface RpcOptions {
   /** How long the last endpoint that is left may take, milliseconds. */
@@ -120,17 +121,15 @@ export function createRpc(urls: readonly string[], { timeoutMs = 8_000, tryMs = 
 }
 
 function connect(url: string, timeoutMs: number): Transport {
-  const limits = { retryCount: 0, timeout: timeoutMs };
   if (url.startsWith('ws')) {
-    const transport = webSocket(url, { ...limits, keepAlive: { interval: 10_000 }, reconnect: { attempts: 1_000_000, delay: 500 } })({ retryCount: 0 });
+    const transport = webSocket(url, { retryCount: 0, timeout: timeoutMs, keepAlive: { interval: 10_000 }, reconnect: { attempts: 1_000_000, delay: 500 } })({ retryCount: 0 });
     return {
       request: (args) => transport.request(args as never),
       subscribe: (args) => transport.value?.subscribe(args as never) as never,
       close: () => void transport.value?.getRpcClient().then((client) => client.close(), () => {}),
     };
   }
-  const transport = http(url, { ...limits, batch: { batchSize: 100, wait: 0 } })({ retryCount: 0 });
-  return { request: (args) => transport.request(args as never) };
+  return createHttpTransport(url, { timeoutMs });
 }
 
 function translate(error: unknown, method: string): UpstreamError {

@@ -28,6 +28,11 @@ test.each([
   expect(classifyRefusal(message)).toBe(kind);
 });
 
+interface Call {
+  id: number;
+  method: string;
+}
+
 describe('endpoints', () => {
   const servers: { url: string; close(): void; answer: (method: string) => object | 'hang' | 'reset' }[] = [];
   async function node(answer: (method: string) => object | 'hang' | 'reset') {
@@ -36,7 +41,8 @@ describe('endpoints', () => {
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
-        const calls = JSON.parse(body) as { id: number; method: string }[];
+        const asked = JSON.parse(body) as Call | Call[];
+        const calls = Array.isArray(asked) ? asked : [asked];
         const first = entry.answer(calls[0]?.method ?? '');
         if (first === 'hang') return;
         if (first === 'reset') return void request.socket.destroy();
