@@ -6,7 +6,9 @@
  * more CPU (`--trace-gc` shows each).
  *
  * One thread beside the program collects, where Node takes four. As many as that leave the loop without a core on a small machine just
- * while they mark a heap of a hundred thousand quotes, and a short collection waits for the last of them to be given one.
+ * while they mark a heap of a hundred thousand quotes. It marks and sweeps while the program runs; what the program has to stop for, the loop
+ * does alone: it would wait for a thread that has to be given a core first, or lost it with a lock in its hand, 12 ms and more where
+ * others want the cores too, to save less than one.
  *
  * Old memory is collected when it has grown by three fifths. V8 decides by how fast it grows: every few seconds while an LP quotes
  * steadily; only at four times its size while somebody asks for very much, and then the marking, which is to end within half a second
@@ -36,5 +38,6 @@ export function compileAhead(): void {
 export function collectEvenly(): void {
   setFlagsFromString('--heap-growing-percent=60');
   setFlagsFromString('--no-incremental-marking-task');
+  for (const stop of ['scavenge', 'compaction', 'pointer-update']) setFlagsFromString(`--no-parallel-${stop}`);
   setFlagsFromString('--no-flush-bytecode');
 }
