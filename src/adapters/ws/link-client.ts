@@ -52,10 +52,15 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
 
   const waiting: { from: WebSocket; text: string; sinceMs: number }[] = [];
   let turnEndsMs: number | undefined;
+  /** Of this turn frames were taken as they came in; what is left would follow in the same turn of the loop. */
+  let taken = false;
 
   /** At once while the turn lasts; whatever comes later waits for the next one. */
   function hear(from: WebSocket, text: string): void {
-    if (turnEndsMs === undefined) beginTurn();
+    if (turnEndsMs === undefined) {
+      beginTurn();
+      taken = true;
+    }
     const nowMs = clock.monotonicMs();
     if (waiting.length > 0 || nowMs >= (turnEndsMs as number)) waiting.push({ from, text, sinceMs: nowMs });
     else listener?.frame(text, 0);
@@ -67,6 +72,11 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
   }
 
   function nextTurn(): void {
+    if (taken && waiting.length > 0) {
+      taken = false;
+      return void setImmediate(nextTurn);
+    }
+    taken = false;
     turnEndsMs = undefined;
     if (waiting.length === 0) return;
     beginTurn();
