@@ -1,5 +1,6 @@
 /** Long work gives its value, lets others in, and fails as its steps do. */
 
+import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { atOnce } from '../domain/steps.ts';
 import { createLine, inTurns, unhurried } from './turns.ts';
@@ -68,6 +69,24 @@ test('many who waited for one thing go on in their order, and others have their 
   await expect(line(async () => Promise.reject(new Error('later')))).rejects.toThrow('later');
   expect(await line(() => line(() => 'one that another brought'))).toBe('one that another brought');
   expect(await line(() => 'the next')).toBe('the next');
+});
+
+test('several at once have one moment a turn of the loop between them, and each comes to its end', async () => {
+  const turnsOfLoop: number[] = [];
+  function* watched(): Generator<void, string> {
+    for (let step = 0; step < 5; step++) {
+      if (step > 0) turnsOfLoop.push(performance.nodeTiming.uvMetricsInfo.loopCount);
+      busy(1);
+      yield;
+    }
+    return 'done';
+  }
+  const line = createLine();
+  const lined = Array.from({ length: 5 }, () => line(() => (turnsOfLoop.push(performance.nodeTiming.uvMetricsInfo.loopCount), busy(1))));
+  expect(await Promise.all([inTurns(watched()), unhurried(watched()), inTurns(watched())])).toEqual(['done', 'done', 'done']);
+  await Promise.all(lined);
+  expect(turnsOfLoop).toHaveLength(17);
+  expect(new Set(turnsOfLoop).size).toBe(17);
 });
 
 test('at once it is the same work', () => {

@@ -1,6 +1,6 @@
 /** Work that is long only where there is very much of something: done in steps, so that quotes have their turn in between. */
 
-import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as rest } from 'node:timers/promises';
 
 /** What a quote may have to wait for. */
 const AT_ONCE_MS = 0.5;
@@ -8,18 +8,29 @@ const AT_ONCE_MS = 0.5;
 const UNHURRIED_AT_ONCE_MS = 0.5;
 const REST_MS = 4;
 
+/** Whoever has work that can wait: one of them each turn of the loop, in their order. Several in one turn would be as long as one of all. */
+const queue: (() => void)[] = [];
+
+function callNext(): void {
+  queue.shift()?.();
+  if (queue.length > 0) setImmediate(callNext);
+}
+
 /** Others have theirs now. */
-export const turn = nextTurn;
+export const turn = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (queue.push(resolve) === 1) setImmediate(callNext);
+  });
 
 /** Takes the steps to their end, as many at once as fit into a moment. Throws what a step throws. */
-export const inTurns = <T>(steps: Generator<void, T>): Promise<T> => taken(steps, AT_ONCE_MS, nextTurn);
+export const inTurns = <T>(steps: Generator<void, T>): Promise<T> => taken(steps, AT_ONCE_MS, turn);
 
 /**
  * The same for what nobody is in a hurry for, with a rest after each moment of work. The rest is not for politeness only: V8 marks
  * old memory on a thread beside the loop, and on the loop itself as much as the program takes memory faster than that thread marks.
  * The turn after it is for what came in: timers that are due run one after the other, however long that takes.
  */
-export const unhurried = <T>(steps: Generator<void, T>): Promise<T> => taken(steps, UNHURRIED_AT_ONCE_MS, () => rest(REST_MS).then(() => nextTurn()));
+export const unhurried = <T>(steps: Generator<void, T>): Promise<T> => taken(steps, UNHURRIED_AT_ONCE_MS, () => rest(REST_MS).then(turn));
 
 /** Takes work, each piece in its turn. Rejects with what the work throws. */
 export type Line = <T>(work: () => T | Promise<T>) => Promise<T>;
@@ -32,7 +43,7 @@ export function createLine(): Line {
     const sinceMs = performance.now();
     while (waiting.length > 0 && performance.now() - sinceMs < AT_ONCE_MS) (waiting.shift() as () => void)();
     called = waiting.length > 0;
-    if (called) setImmediate(serve);
+    if (called) void turn().then(serve);
   }
   return (work) =>
     new Promise((resolve, reject) => {
@@ -43,7 +54,7 @@ export function createLine(): Line {
           reject(error);
         }
       });
-      if (!called) setImmediate(serve);
+      if (!called) void turn().then(serve);
       called = true;
     });
 }
