@@ -108,8 +108,8 @@ describe('boot', () => {
     const ready = async () => {
       const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined);
       const body = (await answer?.json()) as { ready: boolean; reasons: string[] } | undefined;
-      // A busy machine may hold a process up for seconds, which it says too.
-      return body?.reasons.some((reason) => /starting|stood still/.test(reason)) ? undefined : body;
+      // A busy machine may hold a process up for seconds, or its chains, which it says too.
+      return body?.reasons.some((reason) => /starting|stood still|newest block/.test(reason)) ? undefined : body;
     };
     try {
       let body = await ready();
