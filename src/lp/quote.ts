@@ -97,8 +97,9 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     // Only a taker that wants an unusually long validity waits for a write.
     return leases.extend(route.origin.id, last).then((ours) =>
       line(() => {
-        // Somebody may have stopped us while we waited.
-        const stopped = deps.refusal(route) ?? (ours ? undefined : { declined: 'standby' as const, detail: 'the lease cannot be renewed' });
+        // Somebody may have stopped us while we waited, or taken us over while others went on before us.
+        const covered = ours && leases.covers(route.origin.id, last);
+        const stopped = deps.refusal(route) ?? (covered ? undefined : { declined: 'standby' as const, detail: 'the lease cannot be renewed' });
         return stopped === undefined ? promised(rfq, route, times, caution) : no(rfq, route, stopped);
       }),
     );
