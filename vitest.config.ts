@@ -9,11 +9,21 @@ export const patient = {
   setupFiles: 'test/support/fast-check.ts',
 };
 
-/** Tests beside the code share a process from file to file, so that it is loaded once; those of the whole system have one each. */
+/**
+ * Tests beside the code share a process from file to file, so that it is loaded once; those of the whole
+ * system have one each.
+ */
 const projects: TestProjectConfiguration[] = [
   { test: { ...patient, name: 'src', include: ['src/**/*.test.ts'], isolate: false } },
   // The faults are run by npm run test:faults, a step of its own in CI.
-  { test: { ...patient, name: 'test', include: ['test/**/*.test.ts'], exclude: ['test/faults/**', 'test/kill/**'] } },
+  {
+    test: {
+      ...patient,
+      name: 'test',
+      include: ['test/**/*.test.ts'],
+      exclude: ['test/faults/**', 'test/kill/**'],
+    },
+  },
 ];
 
 export default defineConfig({

@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { patient } from './vitest.config.ts';
 
-/** The faults alone: they kill, freeze and cheat real processes, so they take their time. `npm run test:faults` runs them. */
+/**
+ * The faults alone: they kill, freeze and cheat real processes, so they take their time. `npm run
+ * test:faults` runs them.
+ */
 export default defineConfig({
   test: {
     ...patient,

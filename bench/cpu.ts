@@ -1,4 +1,7 @@
-/** CPU of this process and of everything it started, by what each is: what a bench shares its cores with. Linux only; empty elsewhere. */
+/**
+ * CPU of this process and of everything it started, by what each is: what a bench shares its cores with.
+ * Linux only; empty elsewhere.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -14,7 +17,10 @@ interface Sample {
   micros: number;
 }
 
-/** What is named by its process id goes by that name; this process is the venue, other Node processes are the load. What has ended meanwhile is counted where its parent waited for it. */
+/**
+ * What is named by its process id goes by that name; this process is the venue, other Node processes are the
+ * load. What has ended meanwhile is counted where its parent waited for it.
+ */
 export function cpuUsed(names: ReadonlyMap<number, string> = new Map()): CpuUsed {
   const all = new Map<number, Sample>();
   for (const name of list()) {
@@ -22,7 +28,11 @@ export function cpuUsed(names: ReadonlyMap<number, string> = new Map()): CpuUsed
       const text = readFileSync(`/proc/${name}/stat`, 'utf8');
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
       const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);
-      all.set(Number(name), { program: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')).toLowerCase(), parent: Number(fields[1]), micros: ticks * TICK_MICROS });
+      all.set(Number(name), {
+        program: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')).toLowerCase(),
+        parent: Number(fields[1]),
+        micros: ticks * TICK_MICROS,
+      });
     } catch {
       // It ended while it was looked at.
     }
@@ -30,7 +40,9 @@ export function cpuUsed(names: ReadonlyMap<number, string> = new Map()): CpuUsed
   const used = new Map<string, number>();
   for (const [id, { program, micros }] of all) {
     if (!isOurs(all, id) || program === 'sh') continue;
-    const name = names.get(id) ?? (id === process.pid ? 'venue' : /^(?:node|mainthread)/.test(program) ? 'load' : program);
+    const name =
+      names.get(id) ??
+      (id === process.pid ? 'venue' : /^(?:node|mainthread)/.test(program) ? 'load' : program);
     used.set(name, (used.get(name) ?? 0) + micros);
   }
   return used;
@@ -38,10 +50,18 @@ export function cpuUsed(names: ReadonlyMap<number, string> = new Map()): CpuUsed
 
 /** What each took between two samples, whole microseconds per unit of work. */
 export function cpuPer(units: number, before: CpuUsed, after: CpuUsed): Record<string, number> {
-  return Object.fromEntries([...after].map(([name, micros]) => [name, Math.round((micros - (before.get(name) ?? 0)) / Math.max(1, units))]));
+  return Object.fromEntries(
+    [...after].map(([name, micros]) => [
+      name,
+      Math.round((micros - (before.get(name) ?? 0)) / Math.max(1, units)),
+    ]),
+  );
 }
 
-export const showCpu = (cpu: Record<string, number>): string => Object.entries(cpu).map(([name, micros]) => `${name} ${micros}`).join(', ');
+export const showCpu = (cpu: Record<string, number>): string =>
+  Object.entries(cpu)
+    .map(([name, micros]) => `${name} ${micros}`)
+    .join(', ');
 
 function list(): string[] {
   try {

@@ -1,6 +1,7 @@
 /**
- * What the number of LPs in a fan-out costs: 3, 30 and 300 that all quote every request. Everybody is asked, everybody's terms are held
- * against the request, and signatures are recovered, best price first, for as many as the taker is shown.
+ * What the number of LPs in a fan-out costs: 3, 30 and 300 that all quote every request. Everybody is asked,
+ * everybody's terms are held against the request, and signatures are recovered, best price first, for as many
+ * as the taker is shown.
  *
  *   npm run bench -- fanout [--seconds=5]
  */
@@ -20,7 +21,12 @@ const STEPS = [
 ] as const;
 const SECONDS = Number(process.argv.find((word) => word.startsWith('--seconds='))?.slice(10) ?? 5);
 
-const v = await startTestVenue({ metrics: createMetrics(), rates: { quotesPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 }, http: { maxSocketsPerAddress: 10_000 }, fanOut: { timeoutMs: 2_000 } });
+const v = await startTestVenue({
+  metrics: createMetrics(),
+  rates: { quotesPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 },
+  http: { maxSocketsPerAddress: 10_000 },
+  fanOut: { timeoutMs: 2_000 },
+});
 await fundQuoteLoad(v);
 const rows: (QuoteFigures & { lps: number; cpu: Record<string, number>; venueMicrosPerLp: number })[] = [];
 for (const { lps, rates } of STEPS) {
@@ -32,10 +38,42 @@ for (const { lps, rates } of STEPS) {
     rows.push({ ...figures, lps, cpu, venueMicrosPerLp: Math.round((cpu['venue'] ?? 0) / lps) });
   }
   load.stop();
-  while ([...v.venue.roster.entries()].some(({ status }) => status === 'active')) await new Promise((done) => setTimeout(done, 50));
+  while ([...v.venue.roster.entries()].some(({ status }) => status === 'active'))
+    await new Promise((done) => setTimeout(done, 50));
 }
 await v.stop();
 
-const shown = rows.map((row) => [row.lps, `${row.offered}/s`, row.perSecond, row.p50Ms, row.p99Ms, row.candidates, showStatuses(row.statuses), row.venueMicrosPerLp, showCpu(row.cpu)]);
-console.log(table(['LPs', 'offered', 'answered/s', 'p50 ms', 'p99 ms', 'candidates', 'answers', 'venue us per LP', 'CPU us per quote'], shown));
-console.log(JSON.stringify({ bench: 'fanout', rows, machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version } }));
+const shown = rows.map((row) => [
+  row.lps,
+  `${row.offered}/s`,
+  row.perSecond,
+  row.p50Ms,
+  row.p99Ms,
+  row.candidates,
+  showStatuses(row.statuses),
+  row.venueMicrosPerLp,
+  showCpu(row.cpu),
+]);
+console.log(
+  table(
+    [
+      'LPs',
+      'offered',
+      'answered/s',
+      'p50 ms',
+      'p99 ms',
+      'candidates',
+      'answers',
+      'venue us per LP',
+      'CPU us per quote',
+    ],
+    shown,
+  ),
+);
+console.log(
+  JSON.stringify({
+    bench: 'fanout',
+    rows,
+    machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
+  }),
+);

@@ -1,4 +1,7 @@
-/** `npm run bench -- growth [--rows N]`: what an order that is over keeps on disk, by table, indexes included, measured on made-up trades of every kind. */
+/**
+ * `npm run bench -- growth [--rows N]`: what an order that is over keeps on disk, by table, indexes included,
+ * measured on made-up trades of every kind.
+ */
 
 import { parseArgs } from 'node:util';
 import { mkdtemp, rm, chmod } from 'node:fs/promises';
@@ -27,12 +30,45 @@ try {
   const { config } = await loadConfig(zVenueConfig, 'config/venue.example.json', {});
   const chains = config.chains.map(chainOf);
   const mode = chains.some(({ sandbox }) => sandbox) ? 'test' : 'live';
-  await createVenueStore(db).putWorkspace({ id: 'seed', name: 'seed', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
+  await createVenueStore(db).putWorkspace({
+    id: 'seed',
+    name: 'seed',
+    platformFeeBps: 2,
+    eligibleSolvers: null,
+    limits: { openQuotes: null, openNotionalUsd: null },
+    travelRuleThresholdUsd: null,
+  });
   const people = await seedPeople(db, 'seed');
-  await seedTrades(db, { book: { workspaceId: 'seed', mode }, rows, seed: 1, chains: chains.filter(({ sandbox }) => sandbox === (mode === 'test')), ...people, untilMs: Date.now(), days: 30, usd: { USD: 1, ETH: 2_500 } }, () => {});
-  const tables = await db.query<{ name: string; bytes: number }>('select relname as name, pg_total_relation_size(c.oid) as bytes from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind = $2 order by 2 desc', [VENUE_SCHEMA, 'r']);
-  const perOrder = Object.fromEntries(tables.map(({ name, bytes }) => [name, Math.round(bytes / rows)] as const).filter(([, bytes]) => bytes > 0));
-  console.log(JSON.stringify({ rows, bytesPerOrder: Object.values(perOrder).reduce((sum, bytes) => sum + bytes, 0), byTable: perOrder }));
+  await seedTrades(
+    db,
+    {
+      book: { workspaceId: 'seed', mode },
+      rows,
+      seed: 1,
+      chains: chains.filter(({ sandbox }) => sandbox === (mode === 'test')),
+      ...people,
+      untilMs: Date.now(),
+      days: 30,
+      usd: { USD: 1, ETH: 2_500 },
+    },
+    () => {},
+  );
+  const tables = await db.query<{ name: string; bytes: number }>(
+    'select relname as name, pg_total_relation_size(c.oid) as bytes from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind = $2 order by 2 desc',
+    [VENUE_SCHEMA, 'r'],
+  );
+  const perOrder = Object.fromEntries(
+    tables
+      .map(({ name, bytes }) => [name, Math.round(bytes / rows)] as const)
+      .filter(([, bytes]) => bytes > 0),
+  );
+  console.log(
+    JSON.stringify({
+      rows,
+      bytesPerOrder: Object.values(perOrder).reduce((sum, bytes) => sum + bytes, 0),
+      byTable: perOrder,
+    }),
+  );
 } finally {
   await db.close();
   await server.stop();

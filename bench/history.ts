@@ -1,12 +1,13 @@
 /**
- * How fast history answers with a million trades behind it: every filter, every sort, deep pages and several filters at once, asked
- * over HTTP with a real key, and the export of all of it. Beside each figure stands what the same pool takes for a bare indexed
- * SELECT of one page, and what the same server takes for an answer without any database.
+ * How fast history answers with a million trades behind it: every filter, every sort, deep pages and several
+ * filters at once, asked over HTTP with a real key, and the export of all of it. Beside each figure stands
+ * what the same pool takes for a bare indexed SELECT of one page, and what the same server takes for an
+ * answer without any database.
  *
  *   npm run bench -- history [--rows=1000000] [--runs=200] [--dir=data/bench-history]
  *
- * The database stays in its folder: the first run fills it, which takes minutes. `p99Ms` is wall time at the client, in the same
- * process as the server; measure on a quiet machine.
+ * The database stays in its folder: the first run fills it, which takes minutes. `p99Ms` is wall time at the
+ * client, in the same process as the server; measure on a quiet machine.
  */
 
 import { spawn } from 'node:child_process';
@@ -36,25 +37,81 @@ const LONGEST_TOTAL = 10_000;
 
 const { db, store, stop } = await openSeeded(DIR, ROWS);
 const chains = SEEDED_CHAINS;
-const [span] = await db.query<{ first: number; last: number; n: number }>('select min(created_at_ms) as first, max(created_at_ms) as last, count(*) as n from trade');
+const [span] = await db.query<{ first: number; last: number; n: number }>(
+  'select min(created_at_ms) as first, max(created_at_ms) as last, count(*) as n from trade',
+);
 if (!span) throw new Error('no trades');
 
-const keyring = createKeyring({ store, bus: createPostgresBus(db, silentLog), clock: systemClock, log: silentLog });
-const places = createAdmission({ clock: systemClock, metrics: silentMetrics, databaseWaitMs: () => db.waitMs() }, ADMISSION);
-const gate = createGate({ keyring, places, clock: systemClock, metrics: silentMetrics }, { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 });
-const history = createHistory({ store, chains: new Map(chains.map((one) => [one.id, one])), screening: createScreening({ screeners: [], metrics: silentMetrics }), nativeSymbol: () => 'ETH', clock: systemClock });
-const nothing: Route = { ...tradesRoute({ history }), path: '/api/v1/workspaces/:id/nothing', handle: () => ({ items: [], total: 0, offset: 0, limit: 0 }) } as unknown as Route;
-const http = await startHttp({ routes: [tradesRoute({ history }), tradesExportRoute({ history }), nothing] as unknown as Route[], doors: [], gate, clock: systemClock, log: silentLog }, { port: 0 });
-const { text: key, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind: 'workspace', mode: 'test', workspaceId: 'w1', role: 'admin', memberId: null, solverId: null, label: 'bench' });
+const keyring = createKeyring({
+  store,
+  bus: createPostgresBus(db, silentLog),
+  clock: systemClock,
+  log: silentLog,
+});
+const places = createAdmission(
+  { clock: systemClock, metrics: silentMetrics, databaseWaitMs: () => db.waitMs() },
+  ADMISSION,
+);
+const gate = createGate(
+  { keyring, places, clock: systemClock, metrics: silentMetrics },
+  { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 },
+);
+const history = createHistory({
+  store,
+  chains: new Map(chains.map((one) => [one.id, one])),
+  screening: createScreening({ screeners: [], metrics: silentMetrics }),
+  nativeSymbol: () => 'ETH',
+  clock: systemClock,
+});
+const nothing: Route = {
+  ...tradesRoute({ history }),
+  path: '/api/v1/workspaces/:id/nothing',
+  handle: () => ({ items: [], total: 0, offset: 0, limit: 0 }),
+} as unknown as Route;
+const http = await startHttp(
+  {
+    routes: [tradesRoute({ history }), tradesExportRoute({ history }), nothing] as unknown as Route[],
+    doors: [],
+    gate,
+    clock: systemClock,
+    log: silentLog,
+  },
+  { port: 0 },
+);
+const { text: key, record } = mintKey(
+  { random: systemRandom, clock: systemClock },
+  {
+    kind: 'workspace',
+    mode: 'test',
+    workspaceId: 'w1',
+    role: 'admin',
+    memberId: null,
+    solverId: null,
+    label: 'bench',
+  },
+);
 await store.addKey(record);
 
-const iso = (share: number) => encodeURIComponent(new Date(span.first + (span.last - span.first) * share).toISOString());
+const iso = (share: number) =>
+  encodeURIComponent(new Date(span.first + (span.last - span.first) * share).toISOString());
 const last = span.n - 100;
-const SORTS = ['created_at', 'order_id', 'member', 'corridor', 'amount_usd', 'lp_name', 'routing_path', 'settlement_status', 'settlement_speed_ms'];
+const SORTS = [
+  'created_at',
+  'order_id',
+  'member',
+  'corridor',
+  'amount_usd',
+  'lp_name',
+  'routing_path',
+  'settlement_status',
+  'settlement_speed_ms',
+];
 const queries: Record<string, string> = {
   plain: '',
   'limit 100': 'limit=100',
-  ...Object.fromEntries(['pending', 'settled', 'failed', 'refunded'].map((status) => [`status ${status}`, `status=${status}`])),
+  ...Object.fromEntries(
+    ['pending', 'settled', 'failed', 'refunded'].map((status) => [`status ${status}`, `status=${status}`]),
+  ),
   corridor: 'corridor=one-two',
   'created after': `createdAfter=${iso(0.5)}`,
   'created before': `createdBefore=${iso(0.5)}`,
@@ -71,7 +128,14 @@ const queries: Record<string, string> = {
   'lp, dates, notional': `lp=seed-lp-2&createdAfter=${iso(0.2)}&createdBefore=${iso(0.7)}&minAmountUsd=1000&maxAmountUsd=2000`,
   'dates and notional, few': `createdAfter=${iso(0.5)}&createdBefore=${iso(0.51)}&minAmountUsd=1000&maxAmountUsd=1010`,
   'everything at once': `status=refunded&corridor=one-two&lp=maker&member=person&routingPath=direct&createdAfter=${iso(0.1)}&createdBefore=${iso(0.9)}&minAmountUsd=50&maxAmountUsd=5000&sort=amount_usd`,
-  ...Object.fromEntries(SORTS.flatMap((sort) => ['asc', 'desc'].map((direction) => [`sort ${sort} ${direction}`, `sort=${sort}&direction=${direction}`]))),
+  ...Object.fromEntries(
+    SORTS.flatMap((sort) =>
+      ['asc', 'desc'].map((direction) => [
+        `sort ${sort} ${direction}`,
+        `sort=${sort}&direction=${direction}`,
+      ]),
+    ),
+  ),
   ...Object.fromEntries(SORTS.map((sort) => [`deep ${sort}`, `sort=${sort}&offset=RANDOM&limit=100`])),
   'last page': `offset=${last}&limit=100`,
   'deep settled': 'status=settled&offset=RANDOM',
@@ -92,17 +156,25 @@ for (const [name, query] of Object.entries(queries)) {
   const total = Math.max(1, (JSON.parse(first.text) as { total: number }).total);
   const times: number[] = [];
   for (let run = -WARM_UP; run < RUNS; run += 1) {
-    const [{ ms }] = await time('trades', query.replace('RANDOM', String(Math.floor(((run * 7919 + 104_729) % 10_007) / 10_007 * total))));
+    const [{ ms }] = await time(
+      'trades',
+      query.replace('RANDOM', String(Math.floor((((run * 7919 + 104_729) % 10_007) / 10_007) * total))),
+    );
     if (run >= 0) times.push(ms);
   }
   [p50Ms[name], p99Ms[name]] = [quantile(times, 0.5), quantile(times, 0.99)];
-  console.error(`${name.padEnd(34)} total ${String(total).padStart(8)}${total > LONGEST_TOTAL ? '' : ' '}  p50 ${p50Ms[name]} ms  p99 ${p99Ms[name]} ms`);
+  console.error(
+    `${name.padEnd(34)} total ${String(total).padStart(8)}${total > LONGEST_TOTAL ? '' : ' '}  p50 ${p50Ms[name]} ms  p99 ${p99Ms[name]} ms`,
+  );
 }
 
 const bare: number[] = [];
 for (let run = -WARM_UP; run < RUNS; run += 1) {
   const startedMs = performance.now();
-  await db.query({ name: 'bare', text: 'select order_id, terms, state from trade where book = 1 order by created_at_ms desc, order_id desc limit 25' });
+  await db.query({
+    name: 'bare',
+    text: 'select order_id, terms, state from trade where book = 1 order by created_at_ms desc, order_id desc limit 25',
+  });
   if (run >= 0) bare.push(performance.now() - startedMs);
 }
 const empty: number[] = [];
@@ -116,9 +188,20 @@ agent.destroy();
 const slowest = Object.entries(p99Ms).sort(([, a], [, b]) => b - a)[0];
 console.log(
   JSON.stringify({
-    bench: 'history', rows: span.n, runs: RUNS, p99Ms, p50Ms, slowest: { query: slowest?.[0], p99Ms: slowest?.[1] },
-    ceiling: { bareSelectP50Ms: quantile(bare, 0.5), bareSelectP99Ms: quantile(bare, 0.99), emptyAnswerP50Ms: quantile(empty, 0.5), emptyAnswerP99Ms: quantile(empty, 0.99) },
-    ...exported, machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
+    bench: 'history',
+    rows: span.n,
+    runs: RUNS,
+    p99Ms,
+    p50Ms,
+    slowest: { query: slowest?.[0], p99Ms: slowest?.[1] },
+    ceiling: {
+      bareSelectP50Ms: quantile(bare, 0.5),
+      bareSelectP99Ms: quantile(bare, 0.99),
+      emptyAnswerP50Ms: quantile(empty, 0.5),
+      emptyAnswerP99Ms: quantile(empty, 0.99),
+    },
+    ...exported,
+    machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
   }),
 );
 process.exit();
@@ -126,11 +209,19 @@ process.exit();
 async function time(what: string, query: string): Promise<[{ ms: number; text: string }]> {
   const startedMs = performance.now();
   const text = await new Promise<string>((done, fail) => {
-    request(`${http.url}/api/v1/workspaces/w1/${what}?${query}`, { agent, headers: { 'X-API-Key': key } }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('end', () => (response.statusCode === 200 ? done(Buffer.concat(parts).toString()) : fail(new Error(`${response.statusCode} ${Buffer.concat(parts)}`))));
-    })
+    request(
+      `${http.url}/api/v1/workspaces/w1/${what}?${query}`,
+      { agent, headers: { 'X-API-Key': key } },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () =>
+          response.statusCode === 200
+            ? done(Buffer.concat(parts).toString())
+            : fail(new Error(`${response.statusCode} ${Buffer.concat(parts)}`)),
+        );
+      },
+    )
       .on('error', fail)
       .end();
   });
@@ -138,21 +229,34 @@ async function time(what: string, query: string): Promise<[{ ms: number; text: s
 }
 
 /** Read by another process, so that what grows here is the server's. */
-async function exportAll(): Promise<{ exportSeconds: number; exportRows: number; exportMb: number; exportRssGrowthMb: number }> {
+async function exportAll(): Promise<{
+  exportSeconds: number;
+  exportRows: number;
+  exportMb: number;
+  exportRssGrowthMb: number;
+}> {
   const rss = () => process.memoryUsage().rss / 1024 / 1024;
   const before = rss();
   let peak = before;
   const watch = setInterval(() => (peak = Math.max(peak, rss())), 50);
   const startedMs = performance.now();
   const script = `let rows = -1, bytes = 0; require('http').get(${JSON.stringify(`${http.url}/api/v1/workspaces/w1/trades/export`)}, { headers: { 'X-API-Key': process.env.KEY } }, (r) => r.on('data', (d) => { bytes += d.length; for (const b of d) if (b === 10) rows++; }).on('end', () => console.log(JSON.stringify({ rows, bytes, complete: r.complete }))))`;
-  const child = spawn(process.execPath, ['-e', script], { env: { ...process.env, KEY: key }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['-e', script], {
+    env: { ...process.env, KEY: key },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.on('data', (part: Buffer) => (output += part));
   await new Promise((done) => child.on('close', done));
   clearInterval(watch);
   const { rows, bytes, complete } = JSON.parse(output) as { rows: number; bytes: number; complete: boolean };
   if (!complete || rows !== span?.n) throw new Error(`the export ended after ${rows} rows`);
-  return { exportSeconds: round((performance.now() - startedMs) / 1000), exportRows: rows, exportMb: round(bytes / 1024 / 1024), exportRssGrowthMb: round(peak - before) };
+  return {
+    exportSeconds: round((performance.now() - startedMs) / 1000),
+    exportRows: rows,
+    exportMb: round(bytes / 1024 / 1024),
+    exportRssGrowthMb: round(peak - before),
+  };
 }
 
 function quantile(times: number[], share: number): number {

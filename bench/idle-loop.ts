@@ -1,6 +1,7 @@
 /**
- * A process that does nothing but sleep for half a millisecond at a time on one core, before everything else there where it may: when it wakes
- * late, that core was not run. The first core's also sees when the system goes through all memory. Answers every message with when that was; see `machine-watch.ts`.
+ * A process that does nothing but sleep for half a millisecond at a time on one core, before everything else
+ * there where it may: when it wakes late, that core was not run. The first core's also sees when the system
+ * goes through all memory. Answers every message with when that was; see `machine-watch.ts`.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +12,10 @@ import { SHORTEST_STALL_MS, type Span, type Stall, type Stillness } from './mach
 const SLEEP_MS = 0.5;
 /** Then it hears its parent. */
 const SLEEPS = 20;
-/** Threads of Linux that look which pages are used, take them away, move or merge them: while one does, every page that it touched costs a program a fault. */
+/**
+ * Threads of Linux that look which pages are used, take them away, move or merge them: while one does, every
+ * page that it touched costs a program a fault.
+ */
 const SCANNERS = /^(?:kdamond|kswapd|kcompactd|khugepaged|ksmd)/;
 /** Between two of its moments it lets others run: so long a pause is none. */
 const PAUSE_MS = 4;
@@ -59,7 +63,9 @@ function ranSoFar(): string {
 /** Threads of the system are children of its second process. */
 function scannersHere(): (() => string)[] {
   try {
-    return readdirSync('/proc').filter((id) => /^\d+$/.test(id) && isScanner(id)).flatMap((id) => reader(`/proc/${id}/schedstat`) ?? []);
+    return readdirSync('/proc')
+      .filter((id) => /^\d+$/.test(id) && isScanner(id))
+      .flatMap((id) => reader(`/proc/${id}/schedstat`) ?? []);
   } catch {
     return [];
   }
@@ -68,7 +74,10 @@ function scannersHere(): (() => string)[] {
 function isScanner(id: string): boolean {
   try {
     const text = readFileSync(`/proc/${id}/stat`, 'utf8');
-    return SCANNERS.test(text.slice(text.indexOf('(') + 1)) && text.slice(text.lastIndexOf(')') + 2).split(' ', 2)[1] === '2';
+    return (
+      SCANNERS.test(text.slice(text.indexOf('(') + 1)) &&
+      text.slice(text.lastIndexOf(')') + 2).split(' ', 2)[1] === '2'
+    );
   } catch {
     return false;
   }

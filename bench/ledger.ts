@@ -1,6 +1,7 @@
 /**
- * What a promise costs in the ledger, from the hold to the last claim, as live quotes and pairs grow: it must not. Beside
- * it, in the same run, the least that any ledger does: one entry into a map and one addition of a bigint.
+ * What a promise costs in the ledger, from the hold to the last claim, as live quotes and pairs grow: it must
+ * not. Beside it, in the same run, the least that any ledger does: one entry into a map and one addition of a
+ * bigint.
  */
 
 import { cpus } from 'node:os';
@@ -25,14 +26,42 @@ interface Figure {
 }
 
 const NOW = 1_000_000;
-const token = (pair: number, side: 0 | 1) => `0x${(2n ** 80n + BigInt(pair * 2 + side)).toString(16).padStart(40, '0')}` as const;
+const token = (pair: number, side: 0 | 1) =>
+  `0x${(2n ** 80n + BigInt(pair * 2 + side)).toString(16).padStart(40, '0')}` as const;
 
 function fresh(pairs: number): { options: LedgerOptions; ledger: Ledger } {
-  const buckets = Array.from({ length: pairs }, (_, pair) => ([0, 1] as const).flatMap((side) => [1, 2].map((chainId) => ({ chainId, token: token(pair, side), asset: `A${pair}-${side}`, decimals: side === 0 ? 6 : 18 })))).flat();
+  const buckets = Array.from({ length: pairs }, (_, pair) =>
+    ([0, 1] as const).flatMap((side) =>
+      [1, 2].map((chainId) => ({
+        chainId,
+        token: token(pair, side),
+        asset: `A${pair}-${side}`,
+        decimals: side === 0 ? 6 : 18,
+      })),
+    ),
+  ).flat();
   const caps = { count: 10_000_000, notional: 10n ** 20n, gapLoss: 10n ** 20n };
-  const options = { buckets, graceSeconds: () => 15, limits: { perTaker: caps, perTakerPair: caps, perPair: caps, perPairSide: caps, perAssetSide: caps, total: caps } };
+  const options = {
+    buckets,
+    graceSeconds: () => 15,
+    limits: {
+      perTaker: caps,
+      perTakerPair: caps,
+      perPair: caps,
+      perPairSide: caps,
+      perAssetSide: caps,
+      total: caps,
+    },
+  };
   const ledger = createLedger(options);
-  for (const { chainId, token: address } of buckets) ledger.apply({ type: 'deposited', id: `d ${chainId} ${address}`, chainId, token: address, amount: 10n ** 30n });
+  for (const { chainId, token: address } of buckets)
+    ledger.apply({
+      type: 'deposited',
+      id: `d ${chainId} ${address}`,
+      chainId,
+      token: address,
+      amount: 10n ** 30n,
+    });
   return { options, ledger };
 }
 
@@ -43,8 +72,19 @@ function request(pairs: number, lapsesAt: number): HoldRequest {
   const [sell, buy] = serial % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
   const quoteId = `0x${serial.toString(16).padStart(64, '0')}`;
   return {
-    quoteId, chainId: 1, token: token(pair, sell), amount: 10n ** 18n + BigInt(serial), input: { chainId: 2, token: token(pair, buy), amount: 10n ** 9n }, group: `2:0xtaker${serial % 200}:${serial}`, lapsesAt,
-    taker: `0xtaker${serial % 200}`, pair: `A${pair}-USDC`, side: sell === 0 ? 'buy' : 'sell', notional: 2_500_000_000n, gapLoss: 1_000_000n, fillProbabilityBps: 3_500,
+    quoteId,
+    chainId: 1,
+    token: token(pair, sell),
+    amount: 10n ** 18n + BigInt(serial),
+    input: { chainId: 2, token: token(pair, buy), amount: 10n ** 9n },
+    group: `2:0xtaker${serial % 200}:${serial}`,
+    lapsesAt,
+    taker: `0xtaker${serial % 200}`,
+    pair: `A${pair}-USDC`,
+    side: sell === 0 ? 'buy' : 'sell',
+    notional: 2_500_000_000n,
+    gapLoss: 1_000_000n,
+    fillProbabilityBps: 3_500,
   };
 }
 
@@ -52,7 +92,10 @@ function request(pairs: number, lapsesAt: number): HoldRequest {
 function measure(live: number, pairs: number): Record<Op, Figure> & { lapse: number } {
   const { ledger } = fresh(pairs);
   for (let n = 0; n < live; n += 1) ledger.hold(request(pairs, NOW + 10_000 + (n % 600)), NOW);
-  const times = Object.fromEntries(OPS.map((op) => [op, new Float64Array(ROUNDS)])) as unknown as Record<Op, Float64Array>;
+  const times = Object.fromEntries(OPS.map((op) => [op, new Float64Array(ROUNDS)])) as unknown as Record<
+    Op,
+    Float64Array
+  >;
   const timed = (op: Op, at: number, work: () => void) => {
     const startedMs = performance.now();
     work();
@@ -74,15 +117,21 @@ function measure(live: number, pairs: number): Record<Op, Figure> & { lapse: num
   const lapsing = 5_000;
   for (let n = 0; n < lapsing; n += 1) ledger.hold(request(pairs, NOW + 60), NOW);
   const startedMs = performance.now();
-  for (let ended = 0; ended < lapsing; ) ended += ledger.advance(2, NOW + 100);
-  return { ...(Object.fromEntries(OPS.map((op) => [op, figure(times[op])])) as Record<Op, Figure>), lapse: round(((performance.now() - startedMs) * 1_000) / lapsing) };
+  for (let ended = 0; ended < lapsing;) ended += ledger.advance(2, NOW + 100);
+  return {
+    ...(Object.fromEntries(OPS.map((op) => [op, figure(times[op])])) as Record<Op, Figure>),
+    lapse: round(((performance.now() - startedMs) * 1_000) / lapsing),
+  };
 }
 
 function expectHeld(answer: object): void {
   if (!('held' in answer)) throw new Error(`not held: ${JSON.stringify(answer)}`);
 }
 
-/** As many lapse in one second as can be live: how long one step of that takes, and a hold in the middle of it. */
+/**
+ * As many lapse in one second as can be live: how long one step of that takes, and a hold in the middle of
+ * it.
+ */
 function crowd(size: number): { longestStepMs: number; longestHoldMs: number; totalMs: number } {
   const { ledger } = fresh(1);
   for (let n = 0; n < size; n += 1) ledger.hold(request(1, NOW + 60), NOW);
@@ -99,11 +148,20 @@ function crowd(size: number): { longestStepMs: number; longestHoldMs: number; to
     totalMs += heldMs - startedMs;
     if (ledger.live > size + 1_000) throw new Error('a crowd does not lapse');
   } while (ledger.behind(2));
-  return { longestStepMs: round(longestStepMs), longestHoldMs: round(longestHoldMs), totalMs: round(totalMs) };
+  return {
+    longestStepMs: round(longestStepMs),
+    longestHoldMs: round(longestHoldMs),
+    totalMs: round(totalMs),
+  };
 }
 
-/** A clean stop with many holds and the start after it, database and all: how long each takes, and for how long the loop stands still for nobody else. */
-async function stopAndStart(size: number): Promise<{ holds: number; megabytes: number; stop: Still; start: Still; machineMs: number }> {
+/**
+ * A clean stop with many holds and the start after it, database and all: how long each takes, and for how
+ * long the loop stands still for nobody else.
+ */
+async function stopAndStart(
+  size: number,
+): Promise<{ holds: number; megabytes: number; stop: Still; start: Still; machineMs: number }> {
   const postgres = await startTestPostgres({});
   try {
     const db = await postgres.database('bench_stop', LP_MIGRATIONS);
@@ -114,20 +172,31 @@ async function stopAndStart(size: number): Promise<{ holds: number; megabytes: n
     const stop = await stillFor(async () => {
       if (!(await store.stop({ ledger: ledger.pieces(), cursors: [] }))) throw new Error('not stopped');
     });
-    const [{ bytes } = { bytes: 0 }] = await db.query<{ bytes: number }>('select octet_length(clean::text) as bytes from lp_owner');
+    const [{ bytes } = { bytes: 0 }] = await db.query<{ bytes: number }>(
+      'select octet_length(clean::text) as bytes from lp_owner',
+    );
     const start = await stillFor(async () => {
       const { clean } = await store.open();
       const again = clean && (await inTurns(restoring(options, clean.ledger)));
       if (again?.live !== size) throw new Error('not restored');
     });
-    return { holds: size, megabytes: round(bytes / 1e6), stop: rounded(stop), start: rounded(start), machineMs: round(await machineStallMs(2)) };
+    return {
+      holds: size,
+      megabytes: round(bytes / 1e6),
+      stop: rounded(stop),
+      start: rounded(start),
+      machineMs: round(await machineStallMs(2)),
+    };
   } finally {
     await postgres.stop();
   }
 }
 
 type Still = Awaited<ReturnType<typeof stillFor>>;
-const rounded = ({ totalMs, longestMs }: Still): Still => ({ totalMs: round(totalMs), longestMs: round(longestMs) });
+const rounded = ({ totalMs, longestMs }: Still): Still => ({
+  totalMs: round(totalMs),
+  longestMs: round(longestMs),
+});
 
 /** The least a ledger does. */
 function bare(live: number): Figure {
@@ -148,7 +217,8 @@ function bare(live: number): Figure {
 
 function figure(times: Float64Array): Figure {
   const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number) => round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN);
+  const at = (share: number) =>
+    round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN);
   return { p50Micros: at(0.5), p99Micros: at(0.99) };
 }
 
@@ -167,24 +237,43 @@ console.log('µs an operation, p50 / p99');
 console.log(['live quotes', 'pairs', ...OPS, 'lapse'].map((word) => word.padStart(15)).join(''));
 for (const row of rows) {
   const cells = OPS.map((op) => `${row[op].p50Micros.toFixed(2)} / ${row[op].p99Micros.toFixed(1)}`);
-  console.log([String(row.live), String(row.pairs), ...cells, row.lapse.toFixed(2)].map((word) => word.padStart(15)).join(''));
+  console.log(
+    [String(row.live), String(row.pairs), ...cells, row.lapse.toFixed(2)]
+      .map((word) => word.padStart(15))
+      .join(''),
+  );
 }
-console.log(`\nMap entry and bigint addition alone: ${floors.map(({ live, p50Micros, p99Micros }) => `${p50Micros.toFixed(2)} / ${p99Micros.toFixed(1)} at ${live}`).join(', ')}`);
-console.log(`100,000 lapse in one second: longest step ${worst.longestStepMs} ms, longest hold meanwhile ${worst.longestHoldMs} ms, ${worst.totalMs} ms in all`);
-console.log(`A stop with 100,000 holds: ${kept.megabytes} MB in the database in ${kept.stop.totalMs} ms, the loop still for at most ${kept.stop.longestMs} ms; the start after it ${kept.start.totalMs} ms, ${kept.start.longestMs} ms (the machine by itself: ${kept.machineMs} ms)`);
+console.log(
+  `\nMap entry and bigint addition alone: ${floors.map(({ live, p50Micros, p99Micros }) => `${p50Micros.toFixed(2)} / ${p99Micros.toFixed(1)} at ${live}`).join(', ')}`,
+);
+console.log(
+  `100,000 lapse in one second: longest step ${worst.longestStepMs} ms, longest hold meanwhile ${worst.longestHoldMs} ms, ${worst.totalMs} ms in all`,
+);
+console.log(
+  `A stop with 100,000 holds: ${kept.megabytes} MB in the database in ${kept.stop.totalMs} ms, the loop still for at most ${kept.stop.longestMs} ms; the start after it ${kept.start.totalMs} ms, ${kept.start.longestMs} ms (the machine by itself: ${kept.machineMs} ms)`,
+);
 
 const [least, most] = [rows[0], rows.at(-1)];
 const [ground, floor] = [floors[0], floors.at(-1)];
-if (least === undefined || most === undefined || ground === undefined || floor === undefined) throw new Error('nothing measured');
+if (least === undefined || most === undefined || ground === undefined || floor === undefined)
+  throw new Error('nothing measured');
 console.log(
   JSON.stringify({
     bench: 'ledger',
     op: 'hold with 100,000 live quotes in 1,000 pairs',
     ...most.hold,
-    baseline: { what: 'Map entry and bigint addition, 100,000 entries', p50Micros: floor.p50Micros, p99Micros: floor.p99Micros },
+    baseline: {
+      what: 'Map entry and bigint addition, 100,000 entries',
+      p50Micros: floor.p50Micros,
+      p99Micros: floor.p99Micros,
+    },
     ratio: round(most.hold.p50Micros / floor.p50Micros),
-    // From nothing live to 100,000 quotes in 1,000 pairs; what the bare map grows by is what larger memory costs anybody.
-    growth: { ...Object.fromEntries(OPS.map((op) => [op, round(most[op].p50Micros / least[op].p50Micros)])), baseline: round(floor.p50Micros / ground.p50Micros) },
+    // From nothing live to 100,000 quotes in 1,000 pairs; what the bare map grows by is what larger memory
+    // costs anybody.
+    growth: {
+      ...Object.fromEntries(OPS.map((op) => [op, round(most[op].p50Micros / least[op].p50Micros)])),
+      baseline: round(floor.p50Micros / ground.p50Micros),
+    },
     crowd: worst,
     kept,
     rows,

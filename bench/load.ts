@@ -1,4 +1,7 @@
-/** What the load benches share: an open loop that never waits for answers, a lean HTTP client, percentiles, and tables. */
+/**
+ * What the load benches share: an open loop that never waits for answers, a lean HTTP client, percentiles,
+ * and tables.
+ */
 
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -16,8 +19,9 @@ export interface Caller {
 }
 
 /**
- * HTTP/1.1 over kept connections, one request at a time on each, as an integrator's pool has them: a third of what a general client costs, so that on
- * two cores the load leaves the machine to what it measures. Reads bodies with a Content-Length, which is all that the venue sends.
+ * HTTP/1.1 over kept connections, one request at a time on each, as an integrator's pool has them: a third of
+ * what a general client costs, so that on two cores the load leaves the machine to what it measures. Reads
+ * bodies with a Content-Length, which is all that the venue sends.
  */
 export async function createCaller(url: string, key: string, connections = 400): Promise<Caller> {
   const { hostname, port } = new URL(url);
@@ -64,11 +68,14 @@ export async function createCaller(url: string, key: string, connections = 400):
     else idle.push(connection);
   }
 
-  // Node accepts one connection each turn of its loop, so a crowd of new ones would wait in the kernel for most of a burst.
+  // Node accepts one connection each turn of its loop, so a crowd of new ones would wait in the kernel for
+  // most of a burst.
   await Promise.all(
     Array.from({ length: connections }, () => {
       const connection = open();
-      return new Promise<void>((resolve) => connection.socket.once('connect', () => resolve(free(connection))));
+      return new Promise<void>((resolve) =>
+        connection.socket.once('connect', () => resolve(free(connection))),
+      );
     }),
   );
 
@@ -79,7 +86,8 @@ export async function createCaller(url: string, key: string, connections = 400):
       for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;
       return new Promise((resolve) => {
         const send = (connection: Connection) => {
-          connection.answer = ({ status, text }) => resolve({ status, text, ms: performance.now() - started });
+          connection.answer = ({ status, text }) =>
+            resolve({ status, text, ms: performance.now() - started });
           connection.socket.write(`${head}\r\n${body}`);
         };
         // The one that has rested longest: the venue closes those that never ask anything.
@@ -116,14 +124,25 @@ export interface LoadFigures {
   refusalP99Ms: number;
 }
 
-/** Requests leave on schedule whether or not the last ones are back, for so many seconds; then waits for the answers. */
-export async function openLoop({ rate, seconds, call }: { rate: number; seconds: number; call: (n: number) => Promise<Reply> }): Promise<LoadFigures> {
+/**
+ * Requests leave on schedule whether or not the last ones are back, for so many seconds; then waits for the
+ * answers.
+ */
+export async function openLoop({
+  rate,
+  seconds,
+  call,
+}: {
+  rate: number;
+  seconds: number;
+  call: (n: number) => Promise<Reply>;
+}): Promise<LoadFigures> {
   const total = Math.round(rate * seconds);
   const [times, refusals]: [number[], number[]] = [[], []];
   const statuses: Record<number, number> = {};
   const pending: Promise<void>[] = [];
   const started = performance.now();
-  for (let n = 0; n < total; ) {
+  for (let n = 0; n < total;) {
     const due = Math.min(total, Math.ceil(((performance.now() - started) / 1000) * rate));
     for (; n < due; n++) {
       pending.push(
@@ -139,7 +158,15 @@ export async function openLoop({ rate, seconds, call }: { rate: number; seconds:
   const took = (performance.now() - started) / 1000;
   times.sort((a, b) => a - b);
   refusals.sort((a, b) => a - b);
-  return { offered: rate, perSecond: Math.round((times.length / took) * 10) / 10, p50Ms: at(times, 0.5), p99Ms: at(times, 0.99), maxMs: at(times, 1), statuses, refusalP99Ms: at(refusals, 0.99) };
+  return {
+    offered: rate,
+    perSecond: Math.round((times.length / took) * 10) / 10,
+    p50Ms: at(times, 0.5),
+    p99Ms: at(times, 0.99),
+    maxMs: at(times, 1),
+    statuses,
+    refusalP99Ms: at(refusals, 0.99),
+  };
 }
 
 /** Of sorted values, to a tenth. */
@@ -151,12 +178,26 @@ export function at(sorted: readonly number[], share: number): number {
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const lines = [head, ...rows].map((row) => row.map(String));
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines.map((line) => line.map((word, column) => (column === 0 ? word.padEnd(widths[column] ?? 0) : word.padStart(widths[column] ?? 0))).join('   ')).join('\n');
+  return lines
+    .map((line) =>
+      line
+        .map((word, column) =>
+          column === 0 ? word.padEnd(widths[column] ?? 0) : word.padStart(widths[column] ?? 0),
+        )
+        .join('   '),
+    )
+    .join('\n');
 }
 
-export const showStatuses = (statuses: Record<number, number>): string => Object.entries(statuses).map(([status, count]) => `${count}x${status}`).join(' ');
+export const showStatuses = (statuses: Record<number, number>): string =>
+  Object.entries(statuses)
+    .map(([status, count]) => `${count}x${status}`)
+    .join(' ');
 
-/** With `--profile=FILE` among the arguments: writes where this process's time went while it worked, for Chrome's DevTools. */
+/**
+ * With `--profile=FILE` among the arguments: writes where this process's time went while it worked, for
+ * Chrome's DevTools.
+ */
 export async function profiled<T>(work: () => Promise<T>): Promise<T> {
   const file = process.argv.find((word) => word.startsWith('--profile='))?.slice(10);
   if (file === undefined) return work();

@@ -1,7 +1,8 @@
 /**
- * For how long this process's event loop stood still: how late a timer of one millisecond is, as everybody measures it, but never twice in one
- * turn of the loop: where several timers are due it may be called again before anything that came in is. "Own" is without the time in
- * which the thread was ready and other threads had all cores: on a machine with fewer cores than busy threads the two differ much.
+ * For how long this process's event loop stood still: how late a timer of one millisecond is, as everybody
+ * measures it, but never twice in one turn of the loop: where several timers are due it may be called again
+ * before anything that came in is. "Own" is without the time in which the thread was ready and other threads
+ * had all cores: on a machine with fewer cores than busy threads the two differ much.
  */
 
 import { openSync, readSync } from 'node:fs';
@@ -57,7 +58,8 @@ export function watchLoop(): LoopWatch {
       each.lateMaxMs = Math.max(each.lateMaxMs, lateMs);
       each.ownMaxMs = Math.max(each.ownMaxMs, lateMs - waitedMs);
     }
-    if (lateMs > LONG_MS) remembered.push({ endMs: nowMs, lateMs, waitedMs, ranMs: ran - lastRanMs, core: core() });
+    if (lateMs > LONG_MS)
+      remembered.push({ endMs: nowMs, lateMs, waitedMs, ranMs: ran - lastRanMs, core: core() });
     [lastTurn, lastMs, lastRanMs, lastWaitedMs] = [turn, nowMs, ran, waited];
   };
   const timer = setInterval(look, EVERY_MS);
@@ -86,16 +88,25 @@ export function watchLoop(): LoopWatch {
   };
 }
 
-/** For how many milliseconds the calling thread ran, and was ready to run and had no core: Linux, the first two words of its `schedstat`, nanoseconds there. */
+/**
+ * For how many milliseconds the calling thread ran, and was ready to run and had no core: Linux, the first
+ * two words of its `schedstat`, nanoseconds there.
+ */
 export function threadAccount(): (() => readonly [ranMs: number, waitedMs: number]) | undefined {
   const read = reader('/proc/thread-self/schedstat');
-  return read && (() => {
-    const [ran, waited] = read().split(' ', 2);
-    return [Number(ran) / 1e6, Number(waited) / 1e6];
-  });
+  return (
+    read &&
+    (() => {
+      const [ran, waited] = read().split(' ', 2);
+      return [Number(ran) / 1e6, Number(waited) / 1e6];
+    })
+  );
 }
 
-/** The core that the calling thread runs on: Linux, the 39th word of its `stat`, the second of which may hold anything in brackets. */
+/**
+ * The core that the calling thread runs on: Linux, the 39th word of its `stat`, the second of which may hold
+ * anything in brackets.
+ */
 function threadCore(): () => number | undefined {
   const read = reader('/proc/thread-self/stat');
   return () => {

@@ -1,4 +1,7 @@
-/** A bench's LP as its file would have it, and what reading that file again takes: written, read, checked, compared, made, written down. */
+/**
+ * A bench's LP as its file would have it, and what reading that file again takes: written, read, checked,
+ * compared, made, written down.
+ */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -17,12 +20,37 @@ const FEED = 'constant';
 
 /** What an operator would have to write for such an LP. */
 function fileOf({ chain, rpcUrl, venueUrl, feed, config }: BenchLp): object {
-  const { id, slug, escrow, oracle, permit2, tokens, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds } = chain;
+  const {
+    id,
+    slug,
+    escrow,
+    oracle,
+    permit2,
+    tokens,
+    depth,
+    blockTimeMs,
+    landingMarginSeconds,
+    proofWindowSeconds,
+  } = chain;
   return {
     app: 'lp',
     keys: { operator: { env: 'OPERATOR_KEY', development: true } },
     venues: [{ name: 'bench', url: venueUrl, apiKey: { env: 'VENUE_KEY' } }],
-    networks: [{ id, slug, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens, rpcUrls: [rpcUrl] }],
+    networks: [
+      {
+        id,
+        slug,
+        escrow,
+        oracle,
+        permit2,
+        depth,
+        blockTimeMs,
+        landingMarginSeconds,
+        proofWindowSeconds,
+        tokens,
+        rpcUrls: [rpcUrl],
+      },
+    ],
     feeds: { [FEED]: { kind: 'constant', prices: feed } },
     lp: config,
   };
@@ -35,7 +63,10 @@ export interface LpFile {
 }
 
 /** Around a node that runs on `options.config`. */
-export async function openLpFile({ db, log, ...deps }: Pick<ReloaderDeps, 'node' | 'metrics'> & { db: Database; log: Log }, options: BenchLp): Promise<LpFile> {
+export async function openLpFile(
+  { db, log, ...deps }: Pick<ReloaderDeps, 'node' | 'metrics'> & { db: Database; log: Log },
+  options: BenchLp,
+): Promise<LpFile> {
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-bench-'));
   const file = join(folder, 'lp.json');
   writeFileSync(file, JSON.stringify(fileOf(options)));
@@ -53,7 +84,8 @@ export async function openLpFile({ db, log, ...deps }: Pick<ReloaderDeps, 'node'
     async reload() {
       await writeFile(file, texts[reloads++ % 2] as string);
       const { applied, reasons, changes } = await reloader.reload('bench');
-      if (!applied || changes.length > 1) throw new Error(`The reload was to change one pair: ${reasons.join(' ')} ${JSON.stringify(changes)}`);
+      if (!applied || changes.length > 1)
+        throw new Error(`The reload was to change one pair: ${reasons.join(' ')} ${JSON.stringify(changes)}`);
     },
     remove: () => rmSync(folder, { recursive: true }),
   };

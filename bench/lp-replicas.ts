@@ -1,7 +1,7 @@
 /**
- * What it costs an LP to share its inventory: quotes per second and latency of one process alone, of one replica on Redis, and of
- * two, each asked with ten requests open; beside them the bare round trip to the same Redis and the same promise made there
- * without an LP around it. All in one run, for machines differ.
+ * What it costs an LP to share its inventory: quotes per second and latency of one process alone, of one
+ * replica on Redis, and of two, each asked with ten requests open; beside them the bare round trip to the
+ * same Redis and the same promise made there without an LP around it. All in one run, for machines differ.
  *
  *   npm run bench -- lp-replicas [--seconds=3]
  */
@@ -36,13 +36,18 @@ const SECONDS = Number(process.argv.find((word) => word.startsWith('--seconds=')
 const WARM_UP_SECONDS = 2;
 const IN_FLIGHT = 10;
 const [owner, operator] = [account(41), account(42)];
-const [devnet, postgres, redis] = await Promise.all([startDevnet([51_003], { blockTimeSeconds: 1 }), startTestPostgres(), startRedis()]);
+const [devnet, postgres, redis] = await Promise.all([
+  startDevnet([51_003], { blockTimeSeconds: 1 }),
+  startTestPostgres(),
+  startRedis(),
+]);
 const chain = devnet.chains[0] as TestChain;
 let asked = 0;
 
 try {
   await chain.fund(owner.address, 10_000_000_000n);
-  for (const { address, decimals } of [chain.usdc, chain.weth]) await chain.deposit(owner.address, address, 1_000_000_000n * 10n ** BigInt(decimals));
+  for (const { address, decimals } of [chain.usdc, chain.weth])
+    await chain.deposit(owner.address, address, 1_000_000_000n * 10n ** BigInt(decimals));
   await chain.setOperator(owner.address, operator.address);
   await chain.anvil.mine(3);
   const databaseUrl = await postgres.server.database('bench');
@@ -51,8 +56,25 @@ try {
   const alone = await withLps(databaseUrl, 'alone', [undefined]);
   const one = await withLps(databaseUrl, 'one', ['a']);
   const two = await withLps(databaseUrl, 'two', ['a', 'b']);
-  console.table({ 'one process, no Redis': alone, 'one replica': one, 'two replicas': two, 'a promise in Redis, no LP': promise, 'PING': roundTrip });
-  console.log(JSON.stringify({ bench: 'lp-replicas', inFlight: IN_FLIGHT, alone, one, two, promise, roundTrip, machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version } }));
+  console.table({
+    'one process, no Redis': alone,
+    'one replica': one,
+    'two replicas': two,
+    'a promise in Redis, no LP': promise,
+    PING: roundTrip,
+  });
+  console.log(
+    JSON.stringify({
+      bench: 'lp-replicas',
+      inFlight: IN_FLIGHT,
+      alone,
+      one,
+      two,
+      promise,
+      roundTrip,
+      machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
+    }),
+  );
 } finally {
   await Promise.all([devnet.stop(), postgres.stop(), redis.stop()]);
 }
@@ -75,7 +97,8 @@ async function measure(work: () => Promise<void>): Promise<Figures> {
 
 function figuresOf(latencies: number[], seconds: number): Figures {
   latencies.sort((a, b) => a - b);
-  const at = (share: number) => Math.round((latencies[Math.floor(latencies.length * share)] ?? Number.NaN) * 1_000) / 1_000;
+  const at = (share: number) =>
+    Math.round((latencies[Math.floor(latencies.length * share)] ?? Number.NaN) * 1_000) / 1_000;
   return { perSecond: Math.round(latencies.length / seconds), p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
@@ -89,23 +112,46 @@ async function bare(): Promise<Figures> {
 }
 
 async function promises(): Promise<Figures> {
-  const shared = createSharedInventory({ clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics }, { url: redis.url, name: 'bare', timeoutMs: 2_000 });
+  const shared = createSharedInventory(
+    { clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics },
+    { url: redis.url, name: 'bare', timeoutMs: 2_000 },
+  );
   while (shared.state().state === 'unreachable') await new Promise((done) => setTimeout(done, 10));
   await shared.join('1', new Map());
-  await shared.tell({ chainId: 1, block: 1n, time: 0, rooms: [{ bucket: '1:t', room: 10n ** 27n }], kept: [], strangers: [], ended: [], used: [] });
+  await shared.tell({
+    chainId: 1,
+    block: 1n,
+    time: 0,
+    rooms: [{ bucket: '1:t', room: 10n ** 27n }],
+    kept: [],
+    strangers: [],
+    ended: [],
+    used: [],
+  });
   let made = 0;
   try {
     return await measure(async () => {
       made += 1;
-      const caps = [{ key: 'count total', amount: 1n, most: 10n ** 9n }, { key: 'gapLoss total', amount: 1_000_000n, most: 10n ** 18n }];
-      await shared.promise({ group: `1:0xtaker:${made}`, clockChainId: 1, promises: [{ orderId: random32(), bucket: '1:t', amount: 10n ** 16n, endsAt: 1_000, caps }] });
+      const caps = [
+        { key: 'count total', amount: 1n, most: 10n ** 9n },
+        { key: 'gapLoss total', amount: 1_000_000n, most: 10n ** 18n },
+      ];
+      await shared.promise({
+        group: `1:0xtaker:${made}`,
+        clockChainId: 1,
+        promises: [{ orderId: random32(), bucket: '1:t', amount: 10n ** 16n, endsAt: 1_000, caps }],
+      });
     });
   } finally {
     await shared.close();
   }
 }
 
-async function withLps(databaseUrl: string, schema: string, replicas: readonly (string | undefined)[]): Promise<Figures> {
+async function withLps(
+  databaseUrl: string,
+  schema: string,
+  replicas: readonly (string | undefined)[],
+): Promise<Figures> {
   const lps = await Promise.all(replicas.map((replica) => startLp(databaseUrl, schema, replica)));
   try {
     await drive(lps, WARM_UP_SECONDS);
@@ -122,11 +168,27 @@ interface Lp {
 }
 
 async function startLp(databaseUrl: string, schema: string, replica: string | undefined): Promise<Lp> {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', path: LINK_PATH, perMessageDeflate: false });
+  const server = new WebSocketServer({
+    port: 0,
+    host: '127.0.0.1',
+    path: LINK_PATH,
+    perMessageDeflate: false,
+  });
   await new Promise<void>((done) => server.once('listening', done));
-  const child = fork(resolve(import.meta.dirname, `quotes-lp-process${extname(import.meta.filename)}`), [], { execArgv: [...process.execArgv, ...LP_NODE_OPTIONS], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(resolve(import.meta.dirname, `quotes-lp-process${extname(import.meta.filename)}`), [], {
+    execArgv: [...process.execArgv, ...LP_NODE_OPTIONS],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const options: BenchLp = {
-    ...{ chain: chain.chain, rpcUrl: chain.anvil.url, databaseUrl, schema: `lp_${schema}`, operatorKey: operator.privateKey, signer: 'native', echo: '' },
+    ...{
+      chain: chain.chain,
+      rpcUrl: chain.anvil.url,
+      databaseUrl,
+      schema: `lp_${schema}`,
+      operatorKey: operator.privateKey,
+      signer: 'native',
+      echo: '',
+    },
     venueUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     feed: { WETHUSD: '2500' },
     ...(replica !== undefined && { shared: { redisUrl: redis.url, replica } }),
@@ -139,26 +201,40 @@ async function startLp(databaseUrl: string, schema: string, replica: string | un
       quoting: { pointsSeconds: [] },
     },
   };
-  const socket = new Promise<WebSocket>((done) => server.on('connection', (client) => {
-    const { id, slug, escrow, oracle } = chain.chain;
-    client.send(JSON.stringify({ type: 'challenge', nonce: random32(), venueId: 'bench', protocolVersion: LINK_PROTOCOL_VERSION, chains: [{ chainId: id, slug, escrow, oracle }] }));
-    client.on('message', (data: Buffer) => {
-      const text = data.toString('latin1');
-      if (text.startsWith('{"type":"quote"') || text.startsWith('{"type":"decline"')) return;
-      const read = readFromSolver(text);
-      if (!read.ok) return;
-      if (read.message.type === 'hello') client.send(JSON.stringify({ type: 'welcome', sessionId: 'b', heartbeatSeconds: 30 }));
-      if (read.message.type === 'resync') client.send(JSON.stringify({ type: 'resync', awards: [] }));
-      if (read.message.type === 'status' && read.message.status === 'active') done(client);
-    });
-  }));
+  const socket = new Promise<WebSocket>((done) =>
+    server.on('connection', (client) => {
+      const { id, slug, escrow, oracle } = chain.chain;
+      client.send(
+        JSON.stringify({
+          type: 'challenge',
+          nonce: random32(),
+          venueId: 'bench',
+          protocolVersion: LINK_PROTOCOL_VERSION,
+          chains: [{ chainId: id, slug, escrow, oracle }],
+        }),
+      );
+      client.on('message', (data: Buffer) => {
+        const text = data.toString('latin1');
+        if (text.startsWith('{"type":"quote"') || text.startsWith('{"type":"decline"')) return;
+        const read = readFromSolver(text);
+        if (!read.ok) return;
+        if (read.message.type === 'hello')
+          client.send(JSON.stringify({ type: 'welcome', sessionId: 'b', heartbeatSeconds: 30 }));
+        if (read.message.type === 'resync') client.send(JSON.stringify({ type: 'resync', awards: [] }));
+        if (read.message.type === 'status' && read.message.status === 'active') done(client);
+      });
+    }),
+  );
   child.send(options);
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   return {
     child,
-    socket: await Promise.race([socket, ended.then((): never => {
-      throw new Error('The LP process ended before it was ready.');
-    })]),
+    socket: await Promise.race([
+      socket,
+      ended.then((): never => {
+        throw new Error('The LP process ended before it was ready.');
+      }),
+    ]),
     async stop() {
       if (child.connected) child.send('stop');
       await Promise.race([ended, new Promise((done) => setTimeout(done, 8_000))]);
@@ -174,32 +250,37 @@ async function drive(lps: readonly Lp[], seconds: number): Promise<Figures> {
   let over = false;
   const before = await cpuOf(lps);
   const startedMs = performance.now();
-  const drained = Promise.all(lps.map(({ socket }) => new Promise<void>((done) => {
-    const sent = new Map<string, number>();
-    const ask = () => {
-      const { rfqId, frame } = rfq();
-      sent.set(rfqId, performance.now());
-      socket.send(frame);
-    };
-    const listen = (data: Buffer) => {
-      const text = data.toString('latin1');
-      const at = text.indexOf('"rfqId":"');
-      const id = at === -1 ? '' : text.slice(at + 9, text.indexOf('"', at + 9));
-      const askedMs = sent.get(id);
-      if (askedMs === undefined) return;
-      if (!text.startsWith('{"type":"quote"')) throw new Error(`Not a quote: ${text}`);
-      sent.delete(id);
-      if (!over) {
-        latencies.push(performance.now() - askedMs);
-        return ask();
-      }
-      if (sent.size > 0) return;
-      socket.off('message', listen);
-      done();
-    };
-    socket.on('message', listen);
-    for (let open = 0; open < IN_FLIGHT; open++) ask();
-  })));
+  const drained = Promise.all(
+    lps.map(
+      ({ socket }) =>
+        new Promise<void>((done) => {
+          const sent = new Map<string, number>();
+          const ask = () => {
+            const { rfqId, frame } = rfq();
+            sent.set(rfqId, performance.now());
+            socket.send(frame);
+          };
+          const listen = (data: Buffer) => {
+            const text = data.toString('latin1');
+            const at = text.indexOf('"rfqId":"');
+            const id = at === -1 ? '' : text.slice(at + 9, text.indexOf('"', at + 9));
+            const askedMs = sent.get(id);
+            if (askedMs === undefined) return;
+            if (!text.startsWith('{"type":"quote"')) throw new Error(`Not a quote: ${text}`);
+            sent.delete(id);
+            if (!over) {
+              latencies.push(performance.now() - askedMs);
+              return ask();
+            }
+            if (sent.size > 0) return;
+            socket.off('message', listen);
+            done();
+          };
+          socket.on('message', listen);
+          for (let open = 0; open < IN_FLIGHT; open++) ask();
+        }),
+    ),
+  );
   await new Promise((done) => setTimeout(done, seconds * 1_000));
   over = true;
   const elapsed = (performance.now() - startedMs) / 1_000;
@@ -213,14 +294,28 @@ function rfq(): { rfqId: string; frame: string } {
   asked += 1;
   const [give, take] = asked % 2 === 0 ? [chain.usdc, chain.weth] : [chain.weth, chain.usdc];
   const taker = `0x${(0xfa000000 + (asked % 60_000)).toString(16).padStart(40, '0')}` as const;
-  const made = request({ from: chain.chain, to: chain.chain, give, take, amount: give === chain.usdc ? 25_000_000n : 10n ** 16n, taker, relayFee: '0', deadlineMs: 60_000 });
+  const made = request({
+    from: chain.chain,
+    to: chain.chain,
+    give,
+    take,
+    amount: give === chain.usdc ? 25_000_000n : 10n ** 16n,
+    taker,
+    relayFee: '0',
+    deadlineMs: 60_000,
+  });
   return { rfqId: made.rfqId, frame: JSON.stringify(made) };
 }
 
 async function cpuOf(lps: readonly Lp[]): Promise<number> {
-  const all = await Promise.all(lps.map(({ child }) => new Promise<BenchUsage>((done) => {
-    child.once('message', (usage) => done(usage as BenchUsage));
-    child.send('usage');
-  })));
+  const all = await Promise.all(
+    lps.map(
+      ({ child }) =>
+        new Promise<BenchUsage>((done) => {
+          child.once('message', (usage) => done(usage as BenchUsage));
+          child.send('usage');
+        }),
+    ),
+  );
   return all.reduce((sum, { userMicros, systemMicros }) => sum + userMicros + systemMicros, 0);
 }

@@ -1,4 +1,7 @@
-/** Submissions of a taker whose orders one solver will fill, both in a process of their own: signed beforehand, then offered at a rate or all at once. */
+/**
+ * Submissions of a taker whose orders one solver will fill, both in a process of their own: signed
+ * beforehand, then offered at a rate or all at once.
+ */
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +41,8 @@ export async function startOrderLoad(target: OrderTarget): Promise<OrderLoad> {
   const child = fork(fileURLToPath(import.meta.url), [], { execArgv: process.execArgv });
   const say = <T>(word: Ask | OrderTarget) =>
     new Promise<T>((resolve, reject) => {
-      const ended = () => reject(new Error('The process that offers orders has ended; what it said is above.'));
+      const ended = () =>
+        reject(new Error('The process that offers orders has ended; what it said is above.'));
       child.once('exit', ended);
       child.once('message', (answer) => {
         child.off('exit', ended);
@@ -47,7 +51,11 @@ export async function startOrderLoad(target: OrderTarget): Promise<OrderLoad> {
       child.send(word);
     });
   await say<void>(target);
-  return { prepare: (count) => say<void>({ prepare: count }), run: (rate, seconds) => say<LoadFigures>({ rate, seconds }), stop: () => void child.kill() };
+  return {
+    prepare: (count) => say<void>({ prepare: count }),
+    run: (rate, seconds) => say<LoadFigures>({ rate, seconds }),
+    stop: () => void child.kill(),
+  };
 }
 
 async function drive({ urls, key, chain, solver }: OrderTarget): Promise<void> {
@@ -57,40 +65,65 @@ async function drive({ urls, key, chain, solver }: OrderTarget): Promise<void> {
     operator: account(OPERATOR),
     chains: [chain],
     corridors: [`${chain.slug}-${chain.slug}`],
-    answer: (rfq, make) => ({ ...make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }, { validSeconds: 500 }), more: false }),
+    answer: (rfq, make) => ({
+      ...make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }, { validSeconds: 500 }),
+      more: false,
+    }),
   });
   const [usdc, weth] = chain.tokens as [Chain['tokens'][number], Chain['tokens'][number]];
   const taker = account(TAKER);
-  const body = JSON.stringify({ taker: taker.address, input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000' }, output: { asset: assetId({ chainId: chain.id, token: weth.address }) } });
+  const body = JSON.stringify({
+    taker: taker.address,
+    input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000' },
+    output: { asset: assetId({ chainId: chain.id, token: weth.address }) },
+  });
   const callers = await Promise.all(urls.map((url) => createCaller(url, key, Math.ceil(400 / urls.length))));
   const callerOf = (n: number) => callers[n % callers.length] as (typeof callers)[number];
   let ready: string[] = [];
   let sent = 0;
-  while ((await callerOf(0).call('/api/v1/rfq/quotes', body)).status !== 200) await new Promise((done) => setTimeout(done, 100));
+  while ((await callerOf(0).call('/api/v1/rfq/quotes', body)).status !== 200)
+    await new Promise((done) => setTimeout(done, 100));
   process.on('message', (word) => void answer(word as Ask).then((figures) => process.send?.(figures)));
   process.send?.('ready');
 
   async function answer(ask: Ask): Promise<LoadFigures | 'ready'> {
     if ('prepare' in ask) {
       ready = [];
-      while (ready.length < ask.prepare) ready.push(...(await Promise.all(Array.from({ length: Math.min(20, ask.prepare - ready.length) }, (_, n) => prepared(n)))));
+      while (ready.length < ask.prepare)
+        ready.push(
+          ...(await Promise.all(
+            Array.from({ length: Math.min(20, ask.prepare - ready.length) }, (_, n) => prepared(n)),
+          )),
+        );
       return 'ready';
     }
     const run = `${Date.now()}`;
-    return openLoop({ ...ask, call: (n) => callerOf(n).call('/api/v1/rfq/orders', ready[n] as string, { 'Idempotency-Key': `bench-${run}-${sent++}` }) });
+    return openLoop({
+      ...ask,
+      call: (n) =>
+        callerOf(n).call('/api/v1/rfq/orders', ready[n] as string, {
+          'Idempotency-Key': `bench-${run}-${sent++}`,
+        }),
+    });
   }
 
   async function prepared(n: number): Promise<string> {
     for (;;) {
       const { status, text } = await callerOf(n).call('/api/v1/rfq/quotes', body);
-      const quote = status === 200 ? (JSON.parse(text) as { quotes?: { order: { payload: { message: unknown } } }[] }).quotes?.[0] : undefined;
+      const quote =
+        status === 200
+          ? (JSON.parse(text) as { quotes?: { order: { payload: { message: unknown } } }[] }).quotes?.[0]
+          : undefined;
       // Nobody answered in time: a quote that was not given measures nothing.
       if (!quote) continue;
       const order = orderFromMessage(zOrderMessage.parse(quote.order.payload.message));
-      const signature = taker.signer.sign(orderDigest({ chainId: chain.id, escrow: chain.escrow }, order)) as Hex;
+      const signature = taker.signer.sign(
+        orderDigest({ chainId: chain.id, escrow: chain.escrow }, order),
+      ) as Hex;
       return JSON.stringify({ quoteResponse: quote, signature });
     }
   }
 }
 
-if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) process.once('message', (target) => void drive(target as OrderTarget));
+if (process.send && process.argv[1] === fileURLToPath(import.meta.url))
+  process.once('message', (target) => void drive(target as OrderTarget));

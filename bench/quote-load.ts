@@ -1,4 +1,7 @@
-/** Quote requests and the solvers that answer them, each in a process of their own: what the venue and fan-out benches drive. */
+/**
+ * Quote requests and the solvers that answer them, each in a process of their own: what the venue and fan-out
+ * benches drive.
+ */
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -66,7 +69,8 @@ export async function startQuoteLoad(target: QuoteTarget, lps: number): Promise<
   }
   const [makers, takers] = [start(), start()];
   await makers.say({ urls, chain, solvers });
-  while (!(await target.active(solvers.map(({ id }) => id)))) await new Promise((done) => setTimeout(done, 50));
+  while (!(await target.active(solvers.map(({ id }) => id))))
+    await new Promise((done) => setTimeout(done, 50));
   await takers.say({ urls, chain, key });
   await takers.say({ rate: Math.min(200, 1_500 / lps), seconds: 3 });
   return {
@@ -95,7 +99,8 @@ function start() {
 
 /** The LP accounts that all of them share, funded once. */
 export async function fundQuoteLoad(v: TestVenue): Promise<void> {
-  for (let n = 1; n <= ACCOUNTS; n++) await (await v.solver(n, () => undefined, { inventory: 1_000_000_000n })).stop();
+  for (let n = 1; n <= ACCOUNTS; n++)
+    await (await v.solver(n, () => undefined, { inventory: 1_000_000_000n })).stop();
 }
 
 async function make({ urls, chain }: Job, solvers: NonNullable<Job['solvers']>): Promise<void> {
@@ -117,9 +122,14 @@ async function make({ urls, chain }: Job, solvers: NonNullable<Job['solvers']>):
 
 async function take({ urls, chain }: Job, key: string): Promise<void> {
   const [usdc, weth] = chain.tokens as [Chain['tokens'][number], Chain['tokens'][number]];
-  const body = JSON.stringify({ taker: account(1).address, input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' }, output: { asset: assetId({ chainId: chain.id, token: weth.address }) } });
+  const body = JSON.stringify({
+    taker: account(1).address,
+    input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' },
+    output: { asset: assetId({ chainId: chain.id, token: weth.address }) },
+  });
   const callers = await Promise.all(urls.map((url) => createCaller(url, key, Math.ceil(400 / urls.length))));
-  const ask = (n: number) => (callers[n % callers.length] as (typeof callers)[number]).call('/api/v1/rfq/quotes', body);
+  const ask = (n: number) =>
+    (callers[n % callers.length] as (typeof callers)[number]).call('/api/v1/rfq/quotes', body);
   process.on('message', (word) => void run(word as Ask));
   process.send?.('ready');
 
@@ -131,7 +141,9 @@ async function take({ urls, chain }: Job, key: string): Promise<void> {
       call: async (n) => {
         const reply = await ask(n);
         if (reply.status === 200 && n % 20 === 0) {
-          const { quotes } = JSON.parse(reply.text) as { quotes: { preview: { outputs: { amount: string }[] } }[] };
+          const { quotes } = JSON.parse(reply.text) as {
+            quotes: { preview: { outputs: { amount: string }[] } }[];
+          };
           sampled++;
           candidates += quotes.length;
           const amounts = quotes.map(({ preview }) => BigInt(preview.outputs[0]?.amount ?? 0));
@@ -144,7 +156,10 @@ async function take({ urls, chain }: Job, key: string): Promise<void> {
     if (wrong > 0) throw new Error(`${wrong} of ${sampled} answers were not ranked`);
     // Nobody's answer came in time: so it is on a machine that is busy with other things.
     if (empty * 2 > sampled) throw new Error(`${empty} of ${sampled} answers had no quotes`);
-    process.send?.({ ...figures, candidates: Math.round((candidates / Math.max(1, sampled)) * 100) / 100 } satisfies QuoteFigures);
+    process.send?.({
+      ...figures,
+      candidates: Math.round((candidates / Math.max(1, sampled)) * 100) / 100,
+    } satisfies QuoteFigures);
   }
 }
 

@@ -1,4 +1,7 @@
-/** An LP that answers every request with one whole signed quote and remembers nothing: over the link that our own LP has, at its price in CPU. */
+/**
+ * An LP that answers every request with one whole signed quote and remembers nothing: over the link that our
+ * own LP has, at its price in CPU.
+ */
 
 import { createLinkClient } from '../src/adapters/ws/link-client.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
@@ -25,38 +28,71 @@ export interface QuoteMaker {
 }
 
 /** A link to each of the venue's replicas; resolves when all of them have said welcome. */
-export async function startQuoteMaker(urls: readonly string[], { id, apiKey, lp, operator, chain, corridors, output, validSeconds }: QuoteMaker): Promise<void> {
+export async function startQuoteMaker(
+  urls: readonly string[],
+  { id, apiKey, lp, operator, chain, corridors, output, validSeconds }: QuoteMaker,
+): Promise<void> {
   const maker = createMaker({ lp, operator }, new Map([[chain.id, chain]]));
-  await Promise.all(urls.map((url) => new Promise<void>((resolve) => {
-    const link: Link = createLinkClient({ clock: systemClock, log: silentLog }, { name: id, url, apiKey });
-    const say = (message: FromSolver) => link.send(JSON.stringify(message));
-    link.start({
-      opened() {},
-      closed(reason) {
-        throw new Error(`${id} lost its venue: ${reason}`);
-      },
-      frame(text) {
-        const read = readFromVenue(text);
-        if (!read.ok) throw new Error(`the venue broke the protocol: ${read.detail}`);
-        const { message } = read;
-        switch (message.type) {
-          case 'rfq':
-            // As our own LP does, it says when it has said all.
-            return void link.send(plainQuote({ ...maker.quote(message, { output: output(message) }, { validSeconds }), more: false }));
-          case 'ping':
-            return void say({ type: 'pong' });
-          case 'refused':
-            throw new Error(`refused: ${message.code} ${message.message}`);
-          case 'challenge': {
-            const digest = linkProofDigest({ chainId: chain.id, escrow: chain.escrow }, { nonce: message.nonce, venueId: message.venueId, solverId: id, account: lp });
-            const proof = { chainId: chain.id, account: lp, operator: operator.address, signature: operator.signer.sign(digest) as `0x${string}` };
-            return void say({ type: 'hello', solverId: id, kind: 'lp', name: id, accounts: [proof], corridors, maxInFlight: 1_000, protocolVersion: LINK_PROTOCOL_VERSION });
-          }
-          case 'welcome':
-            say({ type: 'status', status: 'active', note: null });
-            return resolve();
-        }
-      },
-    });
-  })));
+  await Promise.all(
+    urls.map(
+      (url) =>
+        new Promise<void>((resolve) => {
+          const link: Link = createLinkClient(
+            { clock: systemClock, log: silentLog },
+            { name: id, url, apiKey },
+          );
+          const say = (message: FromSolver) => link.send(JSON.stringify(message));
+          link.start({
+            opened() {},
+            closed(reason) {
+              throw new Error(`${id} lost its venue: ${reason}`);
+            },
+            frame(text) {
+              const read = readFromVenue(text);
+              if (!read.ok) throw new Error(`the venue broke the protocol: ${read.detail}`);
+              const { message } = read;
+              switch (message.type) {
+                case 'rfq':
+                  // As our own LP does, it says when it has said all.
+                  return void link.send(
+                    plainQuote({
+                      ...maker.quote(message, { output: output(message) }, { validSeconds }),
+                      more: false,
+                    }),
+                  );
+                case 'ping':
+                  return void say({ type: 'pong' });
+                case 'refused':
+                  throw new Error(`refused: ${message.code} ${message.message}`);
+                case 'challenge': {
+                  const digest = linkProofDigest(
+                    { chainId: chain.id, escrow: chain.escrow },
+                    { nonce: message.nonce, venueId: message.venueId, solverId: id, account: lp },
+                  );
+                  const proof = {
+                    chainId: chain.id,
+                    account: lp,
+                    operator: operator.address,
+                    signature: operator.signer.sign(digest) as `0x${string}`,
+                  };
+                  return void say({
+                    type: 'hello',
+                    solverId: id,
+                    kind: 'lp',
+                    name: id,
+                    accounts: [proof],
+                    corridors,
+                    maxInFlight: 1_000,
+                    protocolVersion: LINK_PROTOCOL_VERSION,
+                  });
+                }
+                case 'welcome':
+                  say({ type: 'status', status: 'active', note: null });
+                  return resolve();
+              }
+            },
+          });
+        }),
+    ),
+  );
 }

@@ -1,4 +1,7 @@
-/** The LP under test, a process of its own: the real node over a real chain and database, with one of two signers; or only its link, as the ceiling. */
+/**
+ * The LP under test, a process of its own: the real node over a real chain and database, with one of two
+ * signers; or only its link, as the ceiling.
+ */
 
 import { constants, type NodeGCPerformanceDetail, PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as rest } from 'node:timers/promises';
@@ -47,7 +50,11 @@ export interface BenchLp {
   config: Record<string, unknown> & { quoting: object };
 }
 
-/** What the parent may ask for: figures since the last time it asked, how many quotes are live, how often old memory was collected, how long each thing that an operator asks for takes (each so often), other firm times, or the end. */
+/**
+ * What the parent may ask for: figures since the last time it asked, how many quotes are live, how often old
+ * memory was collected, how long each thing that an operator asks for takes (each so often), other firm
+ * times, or the end.
+ */
 export type BenchWord = 'usage' | 'live' | 'collections' | 'stop' | { looks: number } | { quoting: object };
 
 /** Said when other firm times are in force. */
@@ -79,14 +86,19 @@ export interface BenchUsage {
   gcMs: number;
   gcCount: number;
   gcLongestMs: number;
-  /** Wall time between a request's frame and its answer's hand-over to the socket, micros, since asked last; undefined where the signer is not in this process. */
+  /**
+   * Wall time between a request's frame and its answer's hand-over to the socket, micros, since asked last;
+   * undefined where the signer is not in this process.
+   */
   path: { p50Micros: number; meanMicros: number; maxMicros: number } | undefined;
   /** CPU of one bare signature, micros: measured once, before anything else ran. */
   signatureMicros: number;
 }
 
 collectEvenly();
-const options = await new Promise<BenchLp>((done) => process.once('message', (message) => done(message as BenchLp)));
+const options = await new Promise<BenchLp>((done) =>
+  process.once('message', (message) => done(message as BenchLp)),
+);
 const say = (facts: object, message: string) => console.error(message, facts);
 const log: Log = { debug() {}, info() {}, warn: say, error: say, fatal: say, child: () => log };
 
@@ -98,8 +110,13 @@ const collections = { ms: 0, count: 0, longestMs: 0, ofOldMemory: 0 };
 let longCollections: { fromMs: number; toMs: number }[] = [];
 const clockAheadMs = monotonicMs() - performance.now();
 new PerformanceObserver((list) => {
-  for (const { startTime, duration, detail } of list.getEntries() as unknown as { startTime: number; duration: number; detail: NodeGCPerformanceDetail }[]) {
-    if (duration > LONG_MS / 2) longCollections.push({ fromMs: startTime + clockAheadMs, toMs: startTime + clockAheadMs + duration });
+  for (const { startTime, duration, detail } of list.getEntries() as unknown as {
+    startTime: number;
+    duration: number;
+    detail: NodeGCPerformanceDetail;
+  }[]) {
+    if (duration > LONG_MS / 2)
+      longCollections.push({ fromMs: startTime + clockAheadMs, toMs: startTime + clockAheadMs + duration });
     if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections.ofOldMemory += 1;
     collections.ms += duration;
     collections.count += 1;
@@ -123,14 +140,38 @@ process.on('disconnect', () => process.exit(1));
 async function usage(): Promise<BenchUsage> {
   const { user, system } = process.cpuUsage();
   const long = loop.long();
-  const so: Omit<BenchUsage, 'loop'> & { loop: ReturnType<typeof loop.longest> } = { userMicros: user, systemMicros: system, live: lp.live(), rssBytes: process.memoryUsage().rss, loop: loop.longest(), gcMs: collections.ms, gcCount: collections.count, gcLongestMs: collections.longestMs, path: pathOf(paths), signatureMicros };
+  const so: Omit<BenchUsage, 'loop'> & { loop: ReturnType<typeof loop.longest> } = {
+    userMicros: user,
+    systemMicros: system,
+    live: lp.live(),
+    rssBytes: process.memoryUsage().rss,
+    loop: loop.longest(),
+    gcMs: collections.ms,
+    gcCount: collections.count,
+    gcLongestMs: collections.longestMs,
+    path: pathOf(paths),
+    signatureMicros,
+  };
   paths = [];
   collections.longestMs = 0;
   // A collection is told of some turns after it.
   await rest(20);
   const those = longCollections;
   longCollections = [];
-  return { ...so, loop: { ...so.loop, long: long.map((turn) => ({ ...turn, collectionsMs: those.reduce((ms, { fromMs, toMs }) => ms + Math.max(0, Math.min(toMs, turn.endMs) - Math.max(fromMs, turn.endMs - turn.lateMs)), 0) })) } };
+  return {
+    ...so,
+    loop: {
+      ...so.loop,
+      long: long.map((turn) => ({
+        ...turn,
+        collectionsMs: those.reduce(
+          (ms, { fromMs, toMs }) =>
+            ms + Math.max(0, Math.min(toMs, turn.endMs) - Math.max(fromMs, turn.endMs - turn.lateMs)),
+          0,
+        ),
+      })),
+    },
+  };
 }
 
 interface Running {
@@ -158,7 +199,8 @@ async function looks(often: number): Promise<BenchLook[]> {
   return answers;
 }
 
-const text = (body: unknown): string => JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+const text = (body: unknown): string =>
+  JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 
 /** The link, with a clock around everything that the node does with a frame. */
 function timed(link: Link): Link {
@@ -170,7 +212,8 @@ function timed(link: Link): Link {
         frame(text, waitedMs) {
           const started = performance.now();
           listener.frame(text, waitedMs);
-          if (options.signer === 'native' && text.startsWith('{"type":"rfq"')) paths.push((performance.now() - started) * 1_000);
+          if (options.signer === 'native' && text.startsWith('{"type":"rfq"'))
+            paths.push((performance.now() - started) * 1_000);
         },
       }),
   };
@@ -179,7 +222,11 @@ function timed(link: Link): Link {
 function pathOf(micros: number[]): BenchUsage['path'] {
   if (micros.length === 0) return undefined;
   const sorted = Float64Array.from(micros).sort();
-  return { p50Micros: sorted[sorted.length >> 1] as number, meanMicros: sorted.reduce((sum, each) => sum + each, 0) / sorted.length, maxMicros: sorted.at(-1) as number };
+  return {
+    p50Micros: sorted[sorted.length >> 1] as number,
+    meanMicros: sorted.reduce((sum, each) => sum + each, 0) / sorted.length,
+    maxMicros: sorted.at(-1) as number,
+  };
 }
 
 function bareSignature(): number {
@@ -193,7 +240,10 @@ function bareSignature(): number {
 }
 
 function echo(): Running {
-  const link = createLinkClient({ clock: systemClock, log }, { name: 'bench', url: options.venueUrl, apiKey: 'fq_test_bench' });
+  const link = createLinkClient(
+    { clock: systemClock, log },
+    { name: 'bench', url: options.venueUrl, apiKey: 'fq_test_bench' },
+  );
   const [head, tail] = options.echo.split('@ID') as [string, string];
   link.start({
     opened: () => void link.send('{"type":"status","status":"active","note":null}'),
@@ -212,12 +262,24 @@ async function node(): Promise<Running> {
   await chain.start();
   const db = connectDatabase({ url: options.databaseUrl, schema: options.schema, log });
   await migrate(db, LP_MIGRATIONS);
-  const inventory = options.shared && createSharedInventory({ clock: systemClock, random: systemRandom, log, metrics }, { url: options.shared.redisUrl, name: options.schema, timeoutMs: 2_000 });
+  const inventory =
+    options.shared &&
+    createSharedInventory(
+      { clock: systemClock, random: systemRandom, log, metrics },
+      { url: options.shared.redisUrl, name: options.schema, timeoutMs: 2_000 },
+    );
   const lpNode = createLpNode(
     {
       chains: [chain],
       transactors: new Map(),
-      links: [timed(createLinkClient({ clock: systemClock, log }, { name: 'bench', url: options.venueUrl, apiKey: 'fq_test_bench' }))],
+      links: [
+        timed(
+          createLinkClient(
+            { clock: systemClock, log },
+            { name: 'bench', url: options.venueUrl, apiKey: 'fq_test_bench' },
+          ),
+        ),
+      ],
       feeds: [createConstantFeed({ clock: systemClock }, { prices: options.feed, everyMs: 100 })],
       store: createLpStore(db),
       journal: createJournalStore(db),
@@ -228,7 +290,9 @@ async function node(): Promise<Running> {
       log,
       metrics,
       ...(options.signer === 'viem' && { commit: stock() }),
-      ...(inventory !== undefined && { shared: { inventory, replica: options.shared?.replica ?? '', leadMs: 3_000 } }),
+      ...(inventory !== undefined && {
+        shared: { inventory, replica: options.shared?.replica ?? '', leadMs: 3_000 },
+      }),
     },
     zLpConfig.parse(options.config),
   );
@@ -237,14 +301,22 @@ async function node(): Promise<Running> {
   const running: Running = {
     live: () => lpNode.status().liveQuotes,
     async requote(quoting) {
-      const answer = await lpNode.reload(zLpConfig.parse({ ...options.config, quoting: { ...options.config.quoting, ...quoting } }));
+      const answer = await lpNode.reload(
+        zLpConfig.parse({ ...options.config, quoting: { ...options.config.quoting, ...quoting } }),
+      );
       if ('refused' in answer) throw new Error(answer.refused.join('; '));
     },
     // Each as its door gives it out: as text or bytes.
     looks: {
       metrics: () => metrics.pieces(),
       status: () => text(lpNode.status()),
-      inventory: () => text({ buckets: lpNode.inventory(), positions: lpNode.positions(), receivables: lpNode.receivables(), rebalancing: lpNode.rebalancing() }),
+      inventory: () =>
+        text({
+          buckets: lpNode.inventory(),
+          positions: lpNode.positions(),
+          receivables: lpNode.receivables(),
+          rebalancing: lpNode.rebalancing(),
+        }),
       limits: async () => text(await lpNode.limits()),
       curves: async () => text(await lpNode.curves()),
       risk: () => text(lpNode.risk()),
@@ -253,7 +325,13 @@ async function node(): Promise<Running> {
       pnl: async () => text(await lpNode.accounts().profit({ by: 'pair', sinceMs: 0, limit: 1_000 })),
       reload: () => file.reload(),
     },
-    stop: () => (file.remove(), lpNode.stop().then(() => db.close()).then(() => chain.close())),
+    stop: () => (
+      file.remove(),
+      lpNode
+        .stop()
+        .then(() => db.close())
+        .then(() => chain.close())
+    ),
   };
   return running;
 }
@@ -263,7 +341,12 @@ function stock(): CommitmentSigner {
   const viemAccount = privateKeyToAccount(options.operatorKey);
   return ({ chainId, escrow }, { orderId, quoteId, lp: account, deadline }) =>
     viemAccount.signTypedData({
-      domain: { name: ESCROW_DOMAIN_NAME, version: ESCROW_DOMAIN_VERSION, chainId, verifyingContract: escrow },
+      domain: {
+        name: ESCROW_DOMAIN_NAME,
+        version: ESCROW_DOMAIN_VERSION,
+        chainId,
+        verifyingContract: escrow,
+      },
       types: {
         QuoteCommitment: [
           { name: 'orderId', type: 'bytes32' },

@@ -1,6 +1,7 @@
 /**
- * A venue that dies with 1,000 open orders and comes back: how long until it is ready, until the last of them has settled, and that
- * each was sent once. The orders are accepted while no block is mined, so that their transactions are out and unmined when it dies.
+ * A venue that dies with 1,000 open orders and comes back: how long until it is ready, until the last of them
+ * has settled, and that each was sent once. The orders are accepted while no block is mined, so that their
+ * transactions are out and unmined when it dies.
  *
  *   npm run bench -- restart [--orders=1000]
  */
@@ -23,7 +24,8 @@ try {
   const load = await startOrderLoad(await site.orderTarget([venue.url]));
   await load.prepare(ORDERS);
   await chain.anvil.rpc('evm_setIntervalMining', [0]);
-  const count = async (where: string) => (await db.query<{ n: number }>(`select count(*)::int as n from ${where}`))[0]?.n ?? 0;
+  const count = async (where: string) =>
+    (await db.query<{ n: number }>(`select count(*)::int as n from ${where}`))[0]?.n ?? 0;
   let accepted = 0;
   // What a busy machine refuses is offered again.
   for (let tries = 0; accepted < ORDERS && tries < MOST_TRIES; tries++) {
@@ -31,7 +33,8 @@ try {
     accepted += (await load.run(RATE, (ORDERS - accepted) / RATE)).statuses[200] ?? 0;
   }
   const sentMs = performance.now();
-  while ((await count('tx_key')) < accepted && performance.now() - sentMs < 20_000) await new Promise((done) => setTimeout(done, 100));
+  while ((await count('tx_key')) < accepted && performance.now() - sentMs < 20_000)
+    await new Promise((done) => setTimeout(done, 100));
   const open = await count('trade_order where not final');
   await venue.part.kill();
   const out = await count("tx_slot where state = 'open'");
@@ -41,24 +44,61 @@ try {
   const diedMs = performance.now();
   await venue.part.start({}, 'ready');
   const readySeconds = round((performance.now() - diedMs) / 1_000);
-  while ((await count('trade_order where not final')) > 0 && performance.now() - diedMs < 120_000) await new Promise((done) => setTimeout(done, 200));
+  while ((await count('trade_order where not final')) > 0 && performance.now() - diedMs < 120_000)
+    await new Promise((done) => setTimeout(done, 200));
   const allSeconds = round((performance.now() - diedMs) / 1_000);
   const settled = await count("trade_order where status = 'settled'");
-  // A settlement that lands twice reverts for want of a free nonce, so what counts is nonces used against transactions that were needed.
-  const [{ n: twice } = { n: 0 }] = await db.query<{ n: number }>("select count(*)::int as n from (select k.key from tx_key k join tx_slot s on s.id = k.slot_id where s.state = 'mined' group by k.key having count(*) > 1) again");
+  // A settlement that lands twice reverts for want of a free nonce, so what counts is nonces used against
+  // transactions that were needed.
+  const [{ n: twice } = { n: 0 }] = await db.query<{ n: number }>(
+    "select count(*)::int as n from (select k.key from tx_key k join tx_slot s on s.id = k.slot_id where s.state = 'mined' group by k.key having count(*) > 1) again",
+  );
   const again = await count("tx_key where key like '%-settle-%'");
   const nonces = await chain.port.transactionCount(relayer, 'latest');
   const slots = await count('tx_slot');
   console.log(
     table(
-      ['', 'open when it died', 'transactions out', 'seconds to ready', 'seconds to the last settled', 'settled', 'sent again', 'nonces used / slots'],
       [
-        [`${ORDERS} orders`, open, out, readySeconds, allSeconds, settled, twice + again, `${nonces} / ${slots}`],
+        '',
+        'open when it died',
+        'transactions out',
+        'seconds to ready',
+        'seconds to the last settled',
+        'settled',
+        'sent again',
+        'nonces used / slots',
+      ],
+      [
+        [
+          `${ORDERS} orders`,
+          open,
+          out,
+          readySeconds,
+          allSeconds,
+          settled,
+          twice + again,
+          `${nonces} / ${slots}`,
+        ],
         ['gate', '', '', `< ${GATE_SECONDS}`, '', accepted, 0, 'equal'],
       ],
     ),
   );
-  console.log(JSON.stringify({ bench: 'restart', orders: ORDERS, accepted, open, out, readySeconds, allSeconds, settled, sentAgain: twice + again, nonces, slots, machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version } }));
+  console.log(
+    JSON.stringify({
+      bench: 'restart',
+      orders: ORDERS,
+      accepted,
+      open,
+      out,
+      readySeconds,
+      allSeconds,
+      settled,
+      sentAgain: twice + again,
+      nonces,
+      slots,
+      machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
+    }),
+  );
 } finally {
   await site.stop();
 }

@@ -1,6 +1,7 @@
 /**
- * What a question to a chain's node takes from the loop that asks it: CPU of the asking process for one answer, by our transport and by
- * viem's over `fetch`, from the same server in a process of its own, one after the other as a follower asks. The first ones are by themselves: nothing is warm then.
+ * What a question to a chain's node takes from the loop that asks it: CPU of the asking process for one
+ * answer, by our transport and by viem's over `fetch`, from the same server in a process of its own, one
+ * after the other as a follower asks. The first ones are by themselves: nothing is warm then.
  *
  *   npm run bench -- rpc [--questions=2000]
  */
@@ -21,7 +22,14 @@ else await measure(Number(values.questions));
 
 /** Answers whatever it is asked with a block's head, about as long as a node's. */
 function serve(): void {
-  const block = { number: '0x10', hash: `0x${'a'.repeat(64)}`, parentHash: `0x${'b'.repeat(64)}`, timestamp: '0x66b4c000', baseFeePerGas: '0x7', logsBloom: `0x${'0'.repeat(512)}` };
+  const block = {
+    number: '0x10',
+    hash: `0x${'a'.repeat(64)}`,
+    parentHash: `0x${'b'.repeat(64)}`,
+    timestamp: '0x66b4c000',
+    baseFeePerGas: '0x7',
+    logsBloom: `0x${'0'.repeat(512)}`,
+  };
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -46,12 +54,26 @@ async function measure(questions: number): Promise<void> {
   };
   ours.close();
   node.kill();
-  for (const [name, { first, warm }] of Object.entries(figures)) console.log(`${name.padEnd(6)}the first ${FIRST} ${first.toFixed(0)} µs CPU each, then ${warm.toFixed(0)} µs`);
-  console.log(JSON.stringify({ bench: 'rpc', questions, cpuMicros: figures, ratio: Math.round((10 * figures.viem.warm) / figures.ours.warm) / 10, machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version } }));
+  for (const [name, { first, warm }] of Object.entries(figures))
+    console.log(
+      `${name.padEnd(6)}the first ${FIRST} ${first.toFixed(0)} µs CPU each, then ${warm.toFixed(0)} µs`,
+    );
+  console.log(
+    JSON.stringify({
+      bench: 'rpc',
+      questions,
+      cpuMicros: figures,
+      ratio: Math.round((10 * figures.viem.warm) / figures.ours.warm) / 10,
+      machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version },
+    }),
+  );
 }
 
 /** Micros of the whole process, for each question. */
-async function cpuOf(ask: () => Promise<unknown>, questions: number): Promise<{ first: number; warm: number }> {
+async function cpuOf(
+  ask: () => Promise<unknown>,
+  questions: number,
+): Promise<{ first: number; warm: number }> {
   const first = await spent(ask, FIRST);
   await spent(ask, questions);
   return { first, warm: await spent(ask, questions) };

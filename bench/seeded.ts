@@ -1,4 +1,7 @@
-/** A database with a history of made-up trades in it. Filling it takes minutes, so it stays in its folder for the next bench. */
+/**
+ * A database with a history of made-up trades in it. Filling it takes minutes, so it stays in its folder for
+ * the next bench.
+ */
 
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -16,8 +19,27 @@ import { silentLog } from '../test/support/silent.ts';
 /** Over which they are spread. */
 export const SEEDED_DAYS = 180;
 
-const token = (n: number, symbol: string, decimals: number) => ({ address: `0x${String(n).repeat(40)}` as const, symbol, name: symbol, decimals, eip3009: null, priceSymbol: symbol });
-const chain = (id: number, slug: string): Chain => ({ id, slug, sandbox: true, escrow: `0x${'e'.repeat(40)}`, oracle: `0x${'0a'.repeat(20)}`, permit2: `0x${'0b'.repeat(20)}`, depth: 1, blockTimeMs: 1_000, tokens: [token(1, 'USD', 6), token(2, 'ETH', 18)], landingMarginSeconds: 20, proofWindowSeconds: 60 });
+const token = (n: number, symbol: string, decimals: number) => ({
+  address: `0x${String(n).repeat(40)}` as const,
+  symbol,
+  name: symbol,
+  decimals,
+  eip3009: null,
+  priceSymbol: symbol,
+});
+const chain = (id: number, slug: string): Chain => ({
+  id,
+  slug,
+  sandbox: true,
+  escrow: `0x${'e'.repeat(40)}`,
+  oracle: `0x${'0a'.repeat(20)}`,
+  permit2: `0x${'0b'.repeat(20)}`,
+  depth: 1,
+  blockTimeMs: 1_000,
+  tokens: [token(1, 'USD', 6), token(2, 'ETH', 18)],
+  landingMarginSeconds: 20,
+  proofWindowSeconds: 60,
+});
 export const SEEDED_CHAINS = [chain(1, 'one'), chain(2, 'two'), chain(3, 'three')];
 
 export interface Seeded {
@@ -30,18 +52,44 @@ export interface Seeded {
 export async function openSeeded(folder: string, rows: number): Promise<Seeded> {
   const dataDir = resolve(folder);
   await mkdir(dataDir, { recursive: true });
-  const server = await startEmbeddedPostgres({ dataDir, log: silentLog, settings: { synchronous_commit: 'off', max_wal_size: '4GB' } });
+  const server = await startEmbeddedPostgres({
+    dataDir,
+    log: silentLog,
+    settings: { synchronous_commit: 'off', max_wal_size: '4GB' },
+  });
   const db = connectDatabase({ url: await server.database('venue'), schema: 'venue', log: silentLog });
   await migrate(db, [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS]);
   const store = createVenueStore(db);
-  await store.putWorkspace({ id: 'w1', name: 'Bench', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
+  await store.putWorkspace({
+    id: 'w1',
+    name: 'Bench',
+    platformFeeBps: 2,
+    eligibleSolvers: null,
+    limits: { openQuotes: null, openNotionalUsd: null },
+    travelRuleThresholdUsd: null,
+  });
   const { lps, members } = await seedPeople(db, 'w1');
   const [{ n: have } = { n: 0 }] = await db.query<{ n: number }>('select count(*) as n from trade');
   if (have < rows) {
     const startedMs = Date.now();
-    await seedTrades(db, { book: { workspaceId: 'w1', mode: 'test' }, rows: rows - have, seed: have + 1, chains: SEEDED_CHAINS, lps, members, untilMs: Date.now(), days: SEEDED_DAYS, usd: { USD: 1, ETH: 2_500 } }, (done) => {
-      if (done % 50_000 === 0) console.error(`${done} trades after ${Math.round((Date.now() - startedMs) / 1000)} s`);
-    });
+    await seedTrades(
+      db,
+      {
+        book: { workspaceId: 'w1', mode: 'test' },
+        rows: rows - have,
+        seed: have + 1,
+        chains: SEEDED_CHAINS,
+        lps,
+        members,
+        untilMs: Date.now(),
+        days: SEEDED_DAYS,
+        usd: { USD: 1, ETH: 2_500 },
+      },
+      (done) => {
+        if (done % 50_000 === 0)
+          console.error(`${done} trades after ${Math.round((Date.now() - startedMs) / 1000)} s`);
+      },
+    );
   }
   // As autovacuum would have left it: a migration or a fill of minutes ago has not been cleaned up after yet.
   await db.query('vacuum analyze');

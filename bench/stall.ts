@@ -1,8 +1,14 @@
-/** How long a loop stands still: while some work is done, and, for a measure, where nothing is done but reading the clock with another thread beside it, which nobody's event loop can better. */
+/**
+ * How long a loop stands still: while some work is done, and, for a measure, where nothing is done but
+ * reading the clock with another thread beside it, which nobody's event loop can better.
+ */
 
 import { Worker } from 'node:worker_threads';
 
-/** How long some work took, and the longest time between two turns of the loop meanwhile: for so long nobody else was served. */
+/**
+ * How long some work took, and the longest time between two turns of the loop meanwhile: for so long nobody
+ * else was served.
+ */
 export async function stillFor(work: () => unknown): Promise<{ totalMs: number; longestMs: number }> {
   await new Promise((done) => setImmediate(done));
   const startedMs = performance.now();

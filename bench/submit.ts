@@ -1,8 +1,9 @@
 /**
- * How many submissions one venue process makes durable: seal, taker's signature, chain state and one commit each, on a real chain and
- * PostgreSQL with fsync. Then 500 at once, followed until every one of them has ended. Takers and the solver live in a process of their own.
- * `--history=N` measures twice, on an empty database and on one with so many trades in it: the folder of `bench -- history`, which is
- * filled first (minutes) and copied, so that nothing is added to it.
+ * How many submissions one venue process makes durable: seal, taker's signature, chain state and one commit
+ * each, on a real chain and PostgreSQL with fsync. Then 500 at once, followed until every one of them has
+ * ended. Takers and the solver live in a process of their own. `--history=N` measures twice, on an empty
+ * database and on one with so many trades in it: the folder of `bench -- history`, which is filled first
+ * (minutes) and copied, so that nothing is added to it.
  *
  *   npm run bench -- submit [--seconds=5] [--history=1000000] [--dir=data/bench-history] [--profile=FILE]
  */
@@ -25,7 +26,8 @@ import { openSeeded } from './seeded.ts';
 
 const GATE = 200;
 const BURST = 500;
-const given = (name: string) => process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
+const given = (name: string) =>
+  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
 const SECONDS = Number(given('seconds') ?? 5);
 const HISTORY = Number(given('history') ?? 0);
 const DIR = resolve(given('dir') ?? 'data/bench-history');
@@ -44,12 +46,44 @@ const all = [await measure(await startTestPostgres({}), 0, HISTORY > 0 ? [GATE] 
 if (HISTORY > 0) all.push(await measure(await withHistory(), HISTORY, [GATE]));
 
 const shown = all.flatMap(({ history, rows, burst }) => [
-  ...rows.map((row) => [history, `${row.offered}/s`, row.perSecond, row.p50Ms, row.p99Ms, row.maxMs, showStatuses(row.statuses), showCpu(row.cpu)]),
-  [history, `${BURST} at once`, burst.perSecond, burst.p50Ms, burst.p99Ms, burst.maxMs, showStatuses(burst.statuses), ''],
+  ...rows.map((row) => [
+    history,
+    `${row.offered}/s`,
+    row.perSecond,
+    row.p50Ms,
+    row.p99Ms,
+    row.maxMs,
+    showStatuses(row.statuses),
+    showCpu(row.cpu),
+  ]),
+  [
+    history,
+    `${BURST} at once`,
+    burst.perSecond,
+    burst.p50Ms,
+    burst.p99Ms,
+    burst.maxMs,
+    showStatuses(burst.statuses),
+    '',
+  ],
 ]);
-console.log(table(['trades before', 'offered', 'accepted/s', 'p50 ms', 'p99 ms', 'max ms', 'answers', 'CPU us each'], [...shown, ['gate', `${GATE}/s`, `>= ${GATE}`, '', '< 100', '', '', '']]));
-for (const { history, ended, open } of all) console.log(`with ${history} trades before: ${ended.map(({ status, n }) => `${n} ${status}`).join(', ')}; still open: ${open} (gate: 0)`);
-console.log(JSON.stringify({ bench: 'submit', all, machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version } }));
+console.log(
+  table(
+    ['trades before', 'offered', 'accepted/s', 'p50 ms', 'p99 ms', 'max ms', 'answers', 'CPU us each'],
+    [...shown, ['gate', `${GATE}/s`, `>= ${GATE}`, '', '< 100', '', '', '']],
+  ),
+);
+for (const { history, ended, open } of all)
+  console.log(
+    `with ${history} trades before: ${ended.map(({ status, n }) => `${n} ${status}`).join(', ')}; still open: ${open} (gate: 0)`,
+  );
+console.log(
+  JSON.stringify({
+    bench: 'submit',
+    all,
+    machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
+  }),
+);
 process.exit(0);
 
 /** A copy of the seeded database, on a server that waits for its disk. */
@@ -64,7 +98,16 @@ async function withHistory(): Promise<TestPostgres> {
 }
 
 async function measure(postgres: TestPostgres, history: number, rates: readonly number[]): Promise<Measured> {
-  const v = await startTestVenue({ postgres, rates: { quotesPerSecond: 1e6, submitsPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 } });
+  const v = await startTestVenue({
+    postgres,
+    rates: {
+      quotesPerSecond: 1e6,
+      submitsPerSecond: 1e6,
+      perIpPerSecond: 1e6,
+      openQuotes: 1e9,
+      openNotionalUsd: 1e15,
+    },
+  });
   const { chain, usdc } = v.chain;
   const [taker, relayer] = [account(TAKER), account(9_001)];
   await v.chain.fund(taker.address, 1_000_000_000n);
@@ -72,7 +115,12 @@ async function measure(postgres: TestPostgres, history: number, rates: readonly 
   await v.chain.deposit(taker.address, usdc.address, 1_000_000_000n * 10n ** 6n);
   const known = await v.solver(1, () => undefined, { inventory: 1_000_000_000n });
   await known.stop();
-  const load = await startOrderLoad({ urls: v.urls, key: await v.key('service'), chain, solver: { id: known.id, apiKey: known.apiKey } });
+  const load = await startOrderLoad({
+    urls: v.urls,
+    key: await v.key('service'),
+    chain,
+    solver: { id: known.id, apiKey: known.apiKey },
+  });
 
   const rows: Measured['rows'] = [];
   for (const rate of rates) {
@@ -86,21 +134,41 @@ async function measure(postgres: TestPostgres, history: number, rates: readonly 
   load.stop();
 
   const shared = { clock: systemClock, log: silentLog, metrics: silentMetrics };
-  const transactor = createTransactor({ chain: v.chain.port, store: createTxStore(v.db), signer: relayer.signer, ...shared }, { owner: 'bench' });
+  const transactor = createTransactor(
+    { chain: v.chain.port, store: createTxStore(v.db), signer: relayer.signer, ...shared },
+    { owner: 'bench' },
+  );
   await transactor.start();
   const queue = { wake: async () => {}, process: async () => {}, close: async () => {} };
-  const advancer = createAdvancer({ store: v.store, bus: v.bus, chains: new Map([[chain.id, v.chain.port]]), transactors: new Map([[chain.id, transactor]]), routeVenues: [], attestations: { signatures: async () => undefined }, queue, ...shared }, { owner: 'bench' });
+  const advancer = createAdvancer(
+    {
+      store: v.store,
+      bus: v.bus,
+      chains: new Map([[chain.id, v.chain.port]]),
+      transactors: new Map([[chain.id, transactor]]),
+      routeVenues: [],
+      attestations: { signatures: async () => undefined },
+      queue,
+      ...shared,
+    },
+    { owner: 'bench' },
+  );
   const ours = 'from trade_order where origin_chain_id = $1';
   const startedMs = performance.now();
   await advancer.start();
   let open = Number.POSITIVE_INFINITY;
   while (open > 0 && performance.now() - startedMs < 240_000) {
-    const [row] = await v.db.query<{ n: number }>(`select count(*)::int as n ${ours} and not final`, [chain.id]);
+    const [row] = await v.db.query<{ n: number }>(`select count(*)::int as n ${ours} and not final`, [
+      chain.id,
+    ]);
     open = row?.n ?? 0;
     await v.chain.anvil.mine(1);
     await new Promise((done) => setTimeout(done, 250));
   }
-  const ended = await v.db.query<{ status: string; n: number }>(`select status, count(*)::int as n ${ours} and final group by status`, [chain.id]);
+  const ended = await v.db.query<{ status: string; n: number }>(
+    `select status, count(*)::int as n ${ours} and final group by status`,
+    [chain.id],
+  );
   await advancer.stop();
   await transactor.stop();
   await v.stop();

@@ -1,6 +1,7 @@
 /**
- * How long a trade takes and how many fit through: quote, plan, sign, submit, settled at the configured depth, over the public API of a running
- * demo with 1 s blocks. The baseline is a bare token transfer on the same chain, waited for to the same depth: nothing can settle sooner than that.
+ * How long a trade takes and how many fit through: quote, plan, sign, submit, settled at the configured
+ * depth, over the public API of a running demo with 1 s blocks. The baseline is a bare token transfer on the
+ * same chain, waited for to the same depth: nothing can settle sooner than that.
  */
 
 import { fork } from 'node:child_process';
@@ -14,7 +15,8 @@ import { createTaker } from '../src/apps/demo/taker.ts';
 import type { Manifest } from '../src/apps/demo/manifest.ts';
 
 const IN_FLIGHT = [1, 6, 18] as const;
-const option = (name: string, fallback: number): number => Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? fallback);
+const option = (name: string, fallback: number): number =>
+  Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? fallback);
 const SECONDS = option('seconds', 20);
 const PORT = option('port', 47_100);
 /** The demo's depth on both chains. */
@@ -34,7 +36,14 @@ interface Figures {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'firmquote-bench-'));
-const demo = fork(resolve('src/apps/cli/main.ts'), ['demo', '--quiet-market', '--data-dir', folder, '--port', String(PORT)], { execArgv: ['--import', 'tsx'], stdio: ['ignore', process.argv.includes('--verbose') ? 2 : 'ignore', 'inherit', 'ipc'] });
+const demo = fork(
+  resolve('src/apps/cli/main.ts'),
+  ['demo', '--quiet-market', '--data-dir', folder, '--port', String(PORT)],
+  {
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', process.argv.includes('--verbose') ? 2 : 'ignore', 'inherit', 'ipc'],
+  },
+);
 const ended = new Promise<void>((done) => demo.once('exit', () => done()));
 
 try {
@@ -44,7 +53,9 @@ try {
   for (const inFlight of IN_FLIGHT) figures.push([inFlight, await drive(manifest, settled, inFlight)]);
   const bare = await bareTransfer(manifest);
   for (const [inFlight, of] of figures) {
-    console.log(`${String(inFlight).padStart(3)} in flight: ${of.tradesPerSecond} trades/s, asked to settled p50 ${of.p50Ms} ms, p99 ${of.p99Ms} ms; the quote alone p50 ${of.quoteP50Ms} ms; accepted to settled p50 ${of.settleP50Ms} ms; ${of.refused} refused`);
+    console.log(
+      `${String(inFlight).padStart(3)} in flight: ${of.tradesPerSecond} trades/s, asked to settled p50 ${of.p50Ms} ms, p99 ${of.p99Ms} ms; the quote alone p50 ${of.quoteP50Ms} ms; accepted to settled p50 ${of.settleP50Ms} ms; ${of.refused} refused`,
+    );
   }
   console.log(`bare transfer to depth ${DEPTH}: p50 ${bare} ms`);
   const [, one] = figures[0] as [number, Figures];
@@ -57,7 +68,12 @@ try {
       baseline: { what: 'a bare ERC-20 transfer by viem, to the same depth', p50Ms: bare },
       ratio: round(one.settleP50Ms / bare),
       byInFlight: Object.fromEntries(figures),
-      machine: { cpu: cpus()[0]?.model.trim(), cores: cpus().length, node: process.version, note: 'chains, database, venue, three LPs, attesters and the takers share it' },
+      machine: {
+        cpu: cpus()[0]?.model.trim(),
+        cores: cpus().length,
+        node: process.version,
+        note: 'chains, database, venue, three LPs, attesters and the takers share it',
+      },
     }),
   );
 } finally {
@@ -88,7 +104,8 @@ async function settlements({ venue }: Manifest): Promise<(orderId: string) => Pr
   await new Promise((done, broke) => socket.once('open', done).once('error', broke));
   socket.on('message', (data) => {
     const event = JSON.parse(String(data)) as { type?: string; orderId?: string };
-    if (event.orderId === undefined || (event.type !== 'order.settled' && event.type !== 'order.failed')) return;
+    if (event.orderId === undefined || (event.type !== 'order.settled' && event.type !== 'order.failed'))
+      return;
     const now = event.type === 'order.settled' ? performance.now() : Number.NaN;
     at.set(event.orderId, now);
     waiting.get(event.orderId)?.(now);
@@ -104,12 +121,22 @@ async function settlements({ venue }: Manifest): Promise<(orderId: string) => Pr
   };
 }
 
-/** Takers one after the other, `inFlight` at once, selling USDC by EIP-3009: the path on which they need neither gas nor set-up. */
-async function drive(manifest: Manifest, settled: (orderId: string) => Promise<number>, inFlight: number): Promise<Figures> {
+/**
+ * Takers one after the other, `inFlight` at once, selling USDC by EIP-3009: the path on which they need
+ * neither gas nor set-up.
+ */
+async function drive(
+  manifest: Manifest,
+  settled: (orderId: string) => Promise<number>,
+  inFlight: number,
+): Promise<Figures> {
   const chain = manifest.chains[0] as Manifest['chains'][number];
-  const asset = (symbol: string) => `eip155:${chain.id}/erc20:${chain.tokens.find((token) => token.symbol === symbol)?.address ?? ''}`;
+  const asset = (symbol: string) =>
+    `eip155:${chain.id}/erc20:${chain.tokens.find((token) => token.symbol === symbol)?.address ?? ''}`;
   const rpcUrls = new Map(manifest.chains.map(({ id, rpcUrl }) => [id, rpcUrl]));
-  const takers = manifest.takers.map(({ privateKey }) => createTaker({ venueUrl: manifest.venue.url, apiKey: manifest.venue.keys.service, privateKey, rpcUrls }));
+  const takers = manifest.takers.map(({ privateKey }) =>
+    createTaker({ venueUrl: manifest.venue.url, apiKey: manifest.venue.keys.service, privateKey, rpcUrls }),
+  );
   const total: number[] = [];
   const quoting: number[] = [];
   const settling: number[] = [];
@@ -122,7 +149,10 @@ async function drive(manifest: Manifest, settled: (orderId: string) => Promise<n
     while (performance.now() < until) {
       const askedMs = performance.now();
       try {
-        const { quotes, productUnavailable } = await taker.quote({ input: { asset: asset('USDC'), amount: '500000000' }, output: { asset: asset('WETH') } });
+        const { quotes, productUnavailable } = await taker.quote({
+          input: { asset: asset('USDC'), amount: '500000000' },
+          output: { asset: asset('WETH') },
+        });
         const quotedMs = performance.now();
         const [candidate] = quotes;
         if (!candidate) throw new Error(productUnavailable?.message ?? 'no quote');
@@ -136,7 +166,8 @@ async function drive(manifest: Manifest, settled: (orderId: string) => Promise<n
         total.push(settledMs - askedMs);
       } catch (error) {
         refused += 1;
-        if (refused === 1) console.error(`first refusal: ${error instanceof Error ? error.message : String(error)}`);
+        if (refused === 1)
+          console.error(`first refusal: ${error instanceof Error ? error.message : String(error)}`);
         await pause(100);
       }
     }
@@ -166,7 +197,13 @@ async function bareTransfer({ chains: [chain], takers }: Manifest): Promise<numb
   const spent: number[] = [];
   for (let round = 0; round < 8; round++) {
     const startedMs = performance.now();
-    const hash = await wallet.writeContract({ address: usdc.address, abi: erc20Abi, functionName: 'transfer', args: [wallet.account.address, 1n], chain: null });
+    const hash = await wallet.writeContract({
+      address: usdc.address,
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [wallet.account.address, 1n],
+      chain: null,
+    });
     await reader.waitForTransactionReceipt({ hash, confirmations: Number(DEPTH) + 1 });
     spent.push(performance.now() - startedMs);
   }

@@ -1,7 +1,8 @@
 /**
- * How many quote requests one venue process answers: HTTP in, fan-out to three solvers over real WebSockets, every signature verified,
- * ranked, sealed, out. Then three times what the gate asks for: what is beyond the venue's strength is refused early, and what is answered
- * stays right. Solvers and takers live in a process of their own, on the same cores. Beside it the ceiling: three bare signature recoveries.
+ * How many quote requests one venue process answers: HTTP in, fan-out to three solvers over real WebSockets,
+ * every signature verified, ranked, sealed, out. Then three times what the gate asks for: what is beyond the
+ * venue's strength is refused early, and what is answered stays right. Solvers and takers live in a process
+ * of their own, on the same cores. Beside it the ceiling: three bare signature recoveries.
  *
  *   npm run bench -- venue [--seconds=5] [--profile=FILE]
  */
@@ -27,7 +28,12 @@ const SECONDS = Number(process.argv.find((word) => word.startsWith('--seconds=')
 
 const metrics = createMetrics();
 const signers = createRecoveryThread({ clock: systemClock, log: silentLog, metrics });
-const v = await startTestVenue({ recoveries: signers, metrics, rates: { quotesPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 }, admission: { shedAtLagMs: 40 } });
+const v = await startTestVenue({
+  recoveries: signers,
+  metrics,
+  rates: { quotesPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 },
+  admission: { shedAtLagMs: 40 },
+});
 await fundQuoteLoad(v);
 const load = await startQuoteLoad(await targetOf(v), LPS);
 const rows: (QuoteFigures & { cpu: Record<string, number> })[] = [];
@@ -42,18 +48,65 @@ const recoverMicros = recoveries();
 await v.stop();
 await signers.stop();
 
-const shown = rows.map((row) => [`${row.offered}/s`, row.perSecond, row.p50Ms, row.p99Ms, row.maxMs, row.candidates, showStatuses(row.statuses), row.refusalP99Ms, showCpu(row.cpu)]);
+const shown = rows.map((row) => [
+  `${row.offered}/s`,
+  row.perSecond,
+  row.p50Ms,
+  row.p99Ms,
+  row.maxMs,
+  row.candidates,
+  showStatuses(row.statuses),
+  row.refusalP99Ms,
+  showCpu(row.cpu),
+]);
 shown.push(['gate', `>= ${GATE}`, '< 10', '< 50', '', LPS, `${3 * GATE}/s: 429, 503, never wrong`, '', '']);
-console.log(table(['offered', 'answered/s', 'p50 ms', 'p99 ms', 'max ms', 'candidates', 'answers', 'refusal p99 ms', 'CPU us per quote'], shown));
-console.log(`ceiling: ${LPS} signature recoveries take ${LPS * recoverMicros} us of CPU, ${Math.round(1e6 / (LPS * recoverMicros))} requests a second on one core`);
+console.log(
+  table(
+    [
+      'offered',
+      'answered/s',
+      'p50 ms',
+      'p99 ms',
+      'max ms',
+      'candidates',
+      'answers',
+      'refusal p99 ms',
+      'CPU us per quote',
+    ],
+    shown,
+  ),
+);
+console.log(
+  `ceiling: ${LPS} signature recoveries take ${LPS * recoverMicros} us of CPU, ${Math.round(1e6 / (LPS * recoverMicros))} requests a second on one core`,
+);
 const gate = rows.find(({ offered }) => offered === GATE) as (typeof rows)[number];
 const burst = rows.at(-1) as (typeof rows)[number];
-console.log(JSON.stringify({ bench: 'venue', quotesPerSecond: gate.perSecond, p50Ms: gate.p50Ms, p99Ms: gate.p99Ms, cpuMicrosPerQuote: gate.cpu['venue'], recoveriesMicros: LPS * recoverMicros, burst: { offered: burst.offered, answers: burst.statuses, p99Ms: burst.p99Ms, refusalP99Ms: burst.refusalP99Ms }, rows, machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version } }));
+console.log(
+  JSON.stringify({
+    bench: 'venue',
+    quotesPerSecond: gate.perSecond,
+    p50Ms: gate.p50Ms,
+    p99Ms: gate.p99Ms,
+    cpuMicrosPerQuote: gate.cpu['venue'],
+    recoveriesMicros: LPS * recoverMicros,
+    burst: {
+      offered: burst.offered,
+      answers: burst.statuses,
+      p99Ms: burst.p99Ms,
+      refusalP99Ms: burst.refusalP99Ms,
+    },
+    rows,
+    machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
+  }),
+);
 
 /** CPU of one bare recovery, in this process and this moment. */
 function recoveries(): number {
   const [{ signer }, recovery] = [account(1), createRecovery()];
-  const signed = Array.from({ length: 1_000 }, (_, n) => keccakText(`bench ${n}`)).map((digest) => ({ digest, signature: signer.sign(digest) as Hex }));
+  const signed = Array.from({ length: 1_000 }, (_, n) => keccakText(`bench ${n}`)).map((digest) => ({
+    digest,
+    signature: signer.sign(digest) as Hex,
+  }));
   for (const { digest, signature } of signed) recovery.recover(digest, signature);
   const before = process.cpuUsage();
   for (const { digest, signature } of signed) recovery.recover(digest, signature);

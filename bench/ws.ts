@@ -1,6 +1,7 @@
 /**
- * The event stream under a crowd: 2,000 connections that hear nothing, 20 that hear 200 events a second, each event an order that was
- * really accepted; then 500 readers that stop reading, until the venue has closed them all. Clients live in a process of their own.
+ * The event stream under a crowd: 2,000 connections that hear nothing, 20 that hear 200 events a second, each
+ * event an order that was really accepted; then 500 readers that stop reading, until the venue has closed
+ * them all. Clients live in a process of their own.
  *
  *   npm run bench -- ws [--seconds=10] [--idle=2000] [--slow=500]
  */
@@ -18,12 +19,17 @@ import { startTestVenue } from '../test/support/venue.ts';
 import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
 import { at, table } from './load.ts';
 
-const number = (name: string, otherwise: number) => Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? otherwise);
+const number = (name: string, otherwise: number) =>
+  Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? otherwise);
 const [SECONDS, IDLE, SLOW] = [number('seconds', 10), number('idle', 2_000), number('slow', 500)];
 const ACTIVE = 20;
 const RATE = 200;
 
-type Word = { open: { url: string; idleKeys: string[]; activeKeys: string[] } } | { slow: { url: string; keys: string[] } } | 'count' | 'reset';
+type Word =
+  | { open: { url: string; idleKeys: string[]; activeKeys: string[] } }
+  | { slow: { url: string; keys: string[] } }
+  | 'count'
+  | 'reset';
 interface Counted {
   events: number;
   p50Ms: number;
@@ -36,7 +42,12 @@ else await measure();
 
 async function measure(): Promise<void> {
   const metrics = createMetrics();
-  const v = await startTestVenue({ metrics, http: { maxSocketsPerAddress: 10_000 }, rates: { readsPerSecond: 1e6, perIpPerSecond: 1e6 }, sockets: { maxPerKey: 10_000, maxTotalBufferedBytes: 64 * 1024 * 1024 } });
+  const v = await startTestVenue({
+    metrics,
+    http: { maxSocketsPerAddress: 10_000 },
+    rates: { readsPerSecond: 1e6, perIpPerSecond: 1e6 },
+    sockets: { maxPerKey: 10_000, maxTotalBufferedBytes: 64 * 1024 * 1024 },
+  });
   await v.workspace('w2');
   const child = fork(fileURLToPath(import.meta.url), process.argv.slice(2), { execArgv: process.execArgv });
   const say = <T>(word: Word) =>
@@ -50,7 +61,13 @@ async function measure(): Promise<void> {
   const idleKeys = [await v.key('service', { workspaceId: 'w2' })];
   const activeKeys = [await v.key('service')];
   const connectedMs = performance.now();
-  await say({ open: { url: v.url, idleKeys: Array.from({ length: IDLE }, () => idleKeys[0] as string), activeKeys: Array.from({ length: ACTIVE }, () => activeKeys[0] as string) } });
+  await say({
+    open: {
+      url: v.url,
+      idleKeys: Array.from({ length: IDLE }, () => idleKeys[0] as string),
+      activeKeys: Array.from({ length: ACTIVE }, () => activeKeys[0] as string),
+    },
+  });
   const connectSeconds = Math.round((performance.now() - connectedMs) / 100) / 10;
 
   /** Orders accepted on schedule, whether or not the last ones are back. */
@@ -62,7 +79,19 @@ async function measure(): Promise<void> {
     while (n < total && !over()) {
       const due = Math.min(total, Math.ceil(((performance.now() - started) / 1_000) * RATE));
       for (; n < due; n++) {
-        const order = { ...makeTrade({ origin: v.chain, taker, lps: [{ account: lp }], inputAmount: 1_000_000n, outputAmount: 10n ** 15n, validForSeconds: 600 }), workspaceId: 'w1', mode: 'test' as const, createdAtMs: Date.now() };
+        const order = {
+          ...makeTrade({
+            origin: v.chain,
+            taker,
+            lps: [{ account: lp }],
+            inputAmount: 1_000_000n,
+            outputAmount: 10n ** 15n,
+            validForSeconds: 600,
+          }),
+          workspaceId: 'w1',
+          mode: 'test' as const,
+          createdAtMs: Date.now(),
+        };
         pending.push(v.store.accept(order, '{}', null));
       }
       await new Promise((done) => setTimeout(done, 2));
@@ -88,7 +117,8 @@ async function measure(): Promise<void> {
   await say({ slow: { url: v.url, keys: Array.from({ length: SLOW }, () => activeKeys[0] as string) } });
   await say('reset');
   rss = 0;
-  const dropped = async () => Number(/stream_dropped_total\{why="slow"\} (\d+)/.exec(await metrics.text())?.[1] ?? 0);
+  const dropped = async () =>
+    Number(/stream_dropped_total\{why="slow"\} (\d+)/.exec(await metrics.text())?.[1] ?? 0);
   let gone = 0;
   const slowStartedMs = performance.now();
   const counting = setInterval(() => void dropped().then((count) => (gone = count)), 200);
@@ -107,14 +137,46 @@ async function measure(): Promise<void> {
     table(
       ['', 'events/s', 'frames', 'p50 ms', 'p99 ms', 'still open', 'venue RSS MB', 'CPU us per event'],
       [
-        [`${IDLE} idle, ${ACTIVE} reading`, eventsPerSecond, crowd.events, crowd.p50Ms, crowd.p99Ms, crowd.open, mb(crowdRss), showCpu(cpu)],
+        [
+          `${IDLE} idle, ${ACTIVE} reading`,
+          eventsPerSecond,
+          crowd.events,
+          crowd.p50Ms,
+          crowd.p99Ms,
+          crowd.open,
+          mb(crowdRss),
+          showCpu(cpu),
+        ],
         [`and ${SLOW} that do not read`, '', after.events, after.p50Ms, after.p99Ms, after.open, mb(rss), ''],
         ['gate', 200, '', '', '< 250', IDLE, '< 512', ''],
       ],
     ),
   );
-  console.log(`connected in ${connectSeconds} s; ${gone} of ${SLOW} slow readers closed after ${slowSeconds} s`);
-  console.log(JSON.stringify({ bench: 'ws', eventsPerSecond, p50Ms: crowd.p50Ms, p99Ms: crowd.p99Ms, idle: IDLE, reading: ACTIVE, open: crowd.open, rssMb: mb(crowdRss), cpu, slow: { readers: SLOW, closed: gone, seconds: slowSeconds, p99Ms: after.p99Ms, open: after.open, rssMb: mb(rss) }, machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version } }));
+  console.log(
+    `connected in ${connectSeconds} s; ${gone} of ${SLOW} slow readers closed after ${slowSeconds} s`,
+  );
+  console.log(
+    JSON.stringify({
+      bench: 'ws',
+      eventsPerSecond,
+      p50Ms: crowd.p50Ms,
+      p99Ms: crowd.p99Ms,
+      idle: IDLE,
+      reading: ACTIVE,
+      open: crowd.open,
+      rssMb: mb(crowdRss),
+      cpu,
+      slow: {
+        readers: SLOW,
+        closed: gone,
+        seconds: slowSeconds,
+        p99Ms: after.p99Ms,
+        open: after.open,
+        rssMb: mb(rss),
+      },
+      machine: { cpus: cpus().length, model: cpus()[0]?.model, node: process.version },
+    }),
+  );
 }
 
 function clients(): void {
@@ -123,7 +185,10 @@ function clients(): void {
 
   function connect(url: string, key: string, hear?: (text: string) => void): Promise<WebSocket> {
     return new Promise((resolve, reject) => {
-      const socket = new WebSocket(url.replace('http', 'ws') + EVENTS_PATH, { headers: { 'X-API-Key': key }, perMessageDeflate: false });
+      const socket = new WebSocket(url.replace('http', 'ws') + EVENTS_PATH, {
+        headers: { 'X-API-Key': key },
+        perMessageDeflate: false,
+      });
       socket.on('open', () => socket.send(JSON.stringify({ op: 'subscribe', topics: ['orders'] })));
       socket.on('message', (data: Buffer) => {
         const text = data.toString();
@@ -138,9 +203,14 @@ function clients(): void {
   }
 
   /** A few at a time, as many clients would come. */
-  async function connectAll(url: string, keys: string[], hear?: (text: string) => void): Promise<WebSocket[]> {
+  async function connectAll(
+    url: string,
+    keys: string[],
+    hear?: (text: string) => void,
+  ): Promise<WebSocket[]> {
     const all: WebSocket[] = [];
-    for (let from = 0; from < keys.length; from += 50) all.push(...(await Promise.all(keys.slice(from, from + 50).map((key) => connect(url, key, hear)))));
+    for (let from = 0; from < keys.length; from += 50)
+      all.push(...(await Promise.all(keys.slice(from, from + 50).map((key) => connect(url, key, hear)))));
     return all;
   }
 
@@ -158,7 +228,8 @@ function clients(): void {
       });
     }
     if (typeof word === 'object' && 'slow' in word) {
-      for (const socket of await connectAll(word.slow.url, word.slow.keys)) (socket as unknown as { _socket: Socket })._socket.pause();
+      for (const socket of await connectAll(word.slow.url, word.slow.keys))
+        (socket as unknown as { _socket: Socket })._socket.pause();
     }
     return 'ready';
   }

@@ -1,5 +1,8 @@
-// node contracts/mutate.mjs [every [pattern]]: breaks one guard or comparison of contracts/src at a time and expects the tests of
-// the entry points to notice. Works on a copy. With a number, every so manieth mutant only; with a pattern, those whose name holds it. Prints each survivor and, last, one JSON object; fails when there are survivors not listed below.
+// node contracts/mutate.mjs [every [pattern]]: breaks one guard or comparison of contracts/src at a time and
+// expects the tests of
+// the entry points to notice. Works on a copy. With a number, every so manieth mutant only; with a pattern,
+// those whose name holds it. Prints each survivor and, last, one JSON object; fails when there are survivors
+// not listed below.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,4 +1,7 @@
-/** Signs the best candidate of a quote response and what its preflight plan asks for: all that a taker's wallet does. */
+/**
+ * Signs the best candidate of a quote response and what its preflight plan asks for: all that a taker's
+ * wallet does.
+ */
 
 import { readFileSync } from 'node:fs';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -13,8 +16,14 @@ for (const { purpose, typedData } of plan.nextActions) {
   const message = typedData?.payload.message;
   if (purpose === 'eip3009Authorization') {
     const { validAfter, validBefore, nonce } = message;
-    body.eip3009Authorization = { signature: await sign(typedData.payload), validAfter: Number(validAfter), validBefore: Number(validBefore), nonce };
+    body.eip3009Authorization = {
+      signature: await sign(typedData.payload),
+      validAfter: Number(validAfter),
+      validBefore: Number(validBefore),
+      nonce,
+    };
   }
-  if (purpose === 'permit2Lock') body.permit2Lock = { signature: await sign(typedData.payload), deadline: Number(message.deadline) };
+  if (purpose === 'permit2Lock')
+    body.permit2Lock = { signature: await sign(typedData.payload), deadline: Number(message.deadline) };
 }
 console.log(JSON.stringify(body));

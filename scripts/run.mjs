@@ -1,4 +1,7 @@
-/** The commands behind package.json: set up what is missing, then run. Plain Node, because it runs before anything is installed. */
+/**
+ * The commands behind package.json: set up what is missing, then run. Plain Node, because it runs before
+ * anything is installed.
+ */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,9 +13,25 @@ import { vitest } from './vitest.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
-/** What some tests need and npm does not carry: programs, and the library that signs fastest; with the Debian package of each. */
-const LIBRARY = { name: 'libsecp256k1', package: '^libsecp256k1-[1-9].*', known: 'libsecp256k1-1 (or -2, as Debian numbers it)', there: () => onLibraryPath(/libsecp256k1\.so\.[1-9]/) };
-const SERVICES = [...Object.entries({ 'redis-server': 'redis-server', faketime: 'faketime', promtool: 'prometheus', chromium: 'chromium' }).map(([name, deb]) => ({ name, package: deb, there: () => onPath(name) })), LIBRARY];
+/**
+ * What some tests need and npm does not carry: programs, and the library that signs fastest; with the Debian
+ * package of each.
+ */
+const LIBRARY = {
+  name: 'libsecp256k1',
+  package: '^libsecp256k1-[1-9].*',
+  known: 'libsecp256k1-1 (or -2, as Debian numbers it)',
+  there: () => onLibraryPath(/libsecp256k1\.so\.[1-9]/),
+};
+const SERVICES = [
+  ...Object.entries({
+    'redis-server': 'redis-server',
+    faketime: 'faketime',
+    promtool: 'prometheus',
+    chromium: 'chromium',
+  }).map(([name, deb]) => ({ name, package: deb, there: () => onPath(name) })),
+  LIBRARY,
+];
 /** As in src/apps/lp/node-options.ts, which says why. */
 const LP_NODE_OPTIONS = ['--max-semi-space-size=2', '--v8-pool-size=1'];
 /** Run what an LP runs in their own process, so as an LP is run. */
@@ -20,60 +39,116 @@ const LP_BENCHES = new Set(['pricing', 'ledger']);
 
 const commands = {
   demo: (args) => (install(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
-  cli: (args) => (install(), typescript('src/apps/cli/main.ts', args, args[0] === 'lp' ? LP_NODE_OPTIONS : [])),
+  cli: (args) => (
+    install(),
+    typescript('src/apps/cli/main.ts', args, args[0] === 'lp' ? LP_NODE_OPTIONS : [])
+  ),
   sim: (args) => (install(), typescript('src/apps/cli/main.ts', ['sim', ...args])),
   bench: ([name, ...args]) => {
     install();
     const file = `bench/${name}.ts`;
-    if (!name || !existsSync(join(ROOT, file))) fail(`There is no bench "${name ?? ''}". Benches are the files in bench/, such as: npm run bench -- quotes`);
+    if (!name || !existsSync(join(ROOT, file)))
+      fail(
+        `There is no bench "${name ?? ''}". Benches are the files in bench/, such as: npm run bench -- quotes`,
+      );
     fastestLibrary();
     // What is measured is what ships: compiled, without what a development loader adds to every function.
     const built = run(bin('tsc'), ['-p', 'tsconfig.bench.json']);
-    return built.then((status) => (status === 0 ? run(process.execPath, ['--enable-source-maps', ...(LP_BENCHES.has(name) ? LP_NODE_OPTIONS : []), `dist/bench/bench/${name}.js`, ...args]) : status));
+    return built.then((status) =>
+      status === 0
+        ? run(process.execPath, [
+            '--enable-source-maps',
+            ...(LP_BENCHES.has(name) ? LP_NODE_OPTIONS : []),
+            `dist/bench/bench/${name}.js`,
+            ...args,
+          ])
+        : status,
+    );
   },
   docs: () => documents(),
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
   faults: (args) => faults(args),
   // The flows that a venue of one process passes, on a venue of two that share a database.
-  replicas: (args) => (install(), services(), run(bin('vitest'), ['run', ...(args.length > 0 ? args : ['test/flows', 'test/api-shapes'])], undefined, { FIRMQUOTE_TEST_REPLICAS: '2' })),
+  replicas: (args) => (
+    install(),
+    services(),
+    run(bin('vitest'), ['run', ...(args.length > 0 ? args : ['test/flows', 'test/api-shapes'])], undefined, {
+      FIRMQUOTE_TEST_REPLICAS: '2',
+    })
+  ),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
   soak: (args) => (install(), services(), typescript('test/soak/soak.ts', args)),
   'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
   test: (args) => test(args),
   'lp-replicas': async (args) => {
-    // The LP's flows with two replicas behind each; docs/lp-replicas.md says which stories are of one process.
+    // The LP's flows with two replicas behind each; docs/lp-replicas.md says which stories are of one
+    // process.
     process.env.FIRMQUOTE_TEST_LP_REPLICAS ??= '2';
     if (args.length > 0) return test(args);
-    const flows = await test(['books', 'drift', 'failover', 'levels', 'plugin', 'quotes', 'refusals', 'risk', 'settles', 'takers'].map((name) => `test/flows/lp-${name}.test.ts`));
-    return (await run(bin('vitest'), ['run', '--config', 'vitest.faults.config.ts', 'test/faults/reorgs.test.ts'])) || flows;
+    const flows = await test(
+      [
+        'books',
+        'drift',
+        'failover',
+        'levels',
+        'plugin',
+        'quotes',
+        'refusals',
+        'risk',
+        'settles',
+        'takers',
+      ].map((name) => `test/flows/lp-${name}.test.ts`),
+    );
+    return (
+      (await run(bin('vitest'), [
+        'run',
+        '--config',
+        'vitest.faults.config.ts',
+        'test/faults/reorgs.test.ts',
+      ])) || flows
+    );
   },
   ci: () => ci(),
 };
 
 const [command, ...args] = process.argv.slice(2);
-if (!Object.hasOwn(commands, command ?? '')) fail(`Unknown command "${command}". One of: ${Object.keys(commands).join(', ')}.`);
+if (!Object.hasOwn(commands, command ?? ''))
+  fail(`Unknown command "${command}". One of: ${Object.keys(commands).join(', ')}.`);
 process.exitCode = await commands[command](args);
 
 /** Records the examples of the documents anew from a real venue, then writes the documents that show them. */
 async function documents() {
   install();
-  const recorded = await run(bin('vitest'), ['run', 'test/flows/documents.test.ts', '--update'], undefined, { RENEW_DOCS: 'yes' });
+  const recorded = await run(bin('vitest'), ['run', 'test/flows/documents.test.ts', '--update'], undefined, {
+    RENEW_DOCS: 'yes',
+  });
   return recorded === 0 ? run(bin('vitest'), ['run', 'test/flows/documents.test.ts', '--update']) : recorded;
 }
 
-/** Installs the locked dependencies unless exactly these are installed already. No install script of any package runs. */
+/**
+ * Installs the locked dependencies unless exactly these are installed already. No install script of any
+ * package runs.
+ */
 function install() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 19)) fail(`firmquote needs Node >= 20.19; this is ${process.versions.node}.`);
-  const lock = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json'))).update(`${process.platform}-${process.arch}`).digest('hex');
+  if (major < 20 || (major === 20 && minor < 19))
+    fail(`firmquote needs Node >= 20.19; this is ${process.versions.node}.`);
+  const lock = createHash('sha256')
+    .update(readFileSync(join(ROOT, 'package-lock.json')))
+    .update(`${process.platform}-${process.arch}`)
+    .digest('hex');
   const stamp = join(ROOT, 'node_modules', '.firmquote-lock');
   const installed = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === lock;
   if (installed()) return;
   alone(() => {
     if (installed()) return;
     console.error('Installing dependencies (npm ci --ignore-scripts) …');
-    const done = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+    const done = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: ROOT,
+      stdio: ['ignore', 2, 2],
+      shell: process.platform === 'win32',
+    });
     if (done.status !== 0) fail('npm ci failed, so nothing can run. Its own message is above.');
     writeFileSync(stamp, lock);
   });
@@ -81,7 +156,10 @@ function install() {
 
 /** One install at a time in this folder: two at once would each remove what the other has just put there. */
 function alone(work) {
-  const file = join(tmpdir(), `firmquote-install-${createHash('sha256').update(ROOT).digest('hex').slice(0, 16)}`);
+  const file = join(
+    tmpdir(),
+    `firmquote-install-${createHash('sha256').update(ROOT).digest('hex').slice(0, 16)}`,
+  );
   for (let waited = false; ; waited = true) {
     try {
       writeFileSync(file, String(process.pid), { flag: 'wx' });
@@ -101,7 +179,10 @@ function alone(work) {
   }
 }
 
-/** Does the process that wrote its number into this file still live? A file without a number is just being written. */
+/**
+ * Does the process that wrote its number into this file still live? A file without a number is just being
+ * written.
+ */
 function isAlive(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
@@ -111,13 +192,19 @@ function isAlive(file) {
   }
 }
 
-/** Installs what tests need where it may (root on Debian); elsewhere names it in one line. In CI its absence is a failure. */
+/**
+ * Installs what tests need where it may (root on Debian); elsewhere names it in one line. In CI its absence
+ * is a failure.
+ */
 function services() {
   const missing = SERVICES.filter(({ there }) => !there());
   if (missing.length === 0) return;
   installPackages(missing, 'the tests');
   const still = missing.filter(({ there }) => !there());
-  if (still.length > 0) fail(`Tests need ${still.map(({ name }) => name).join(' and ')}: install the Debian package${still.length > 1 ? 's' : ''} ${still.map((one) => one.known ?? one.package).join(' ')} and run again.`);
+  if (still.length > 0)
+    fail(
+      `Tests need ${still.map(({ name }) => name).join(' and ')}: install the Debian package${still.length > 1 ? 's' : ''} ${still.map((one) => one.known ?? one.package).join(' ')} and run again.`,
+    );
 }
 
 /** A bench runs without it, with the library that npm carries, and prints which it was. */
@@ -128,15 +215,22 @@ function fastestLibrary() {
 function installPackages(missing, what) {
   if (process.getuid?.() !== 0 || !onPath('apt-get')) return;
   console.error(`Installing ${missing.map(({ name }) => name).join(', ')} for ${what} (apt-get) …`);
-  const apt = (...words) => spawnSync('apt-get', words, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' } });
+  const apt = (...words) =>
+    spawnSync('apt-get', words, {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
+    });
   apt('-qq', 'update');
   apt('-qq', 'install', '-y', '--no-install-recommends', ...missing.map((one) => one.package));
 }
 
 /** As the loader sees it; macOS has no such list, and Homebrew's place is known. */
 function onLibraryPath(name) {
-  if (process.platform === 'darwin') return ['/opt/homebrew', '/usr/local'].some((prefix) => existsSync(`${prefix}/lib/libsecp256k1.dylib`));
-  const list = ['ldconfig', '/sbin/ldconfig'].map((program) => spawnSync(program, ['-p'], { encoding: 'utf8' }).stdout).find(Boolean);
+  if (process.platform === 'darwin')
+    return ['/opt/homebrew', '/usr/local'].some((prefix) => existsSync(`${prefix}/lib/libsecp256k1.dylib`));
+  const list = ['ldconfig', '/sbin/ldconfig']
+    .map((program) => spawnSync(program, ['-p'], { encoding: 'utf8' }).stdout)
+    .find(Boolean);
   return name.test(list ?? '');
 }
 
@@ -144,7 +238,10 @@ function onPath(program) {
   return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 }
 
-/** With arguments: only vitest, on those files. Without: everything that must be true, each step even if one before it failed. */
+/**
+ * With arguments: only vitest, on those files. Without: everything that must be true, each step even if one
+ * before it failed.
+ */
 async function test(patterns) {
   install();
   services();
@@ -154,9 +251,18 @@ async function test(patterns) {
     ['types', () => run(bin('tsc'), ['--noEmit'])],
     ['lint', () => run(bin('oxlint'), ['--deny-warnings'])],
     ['no dead files, no unused or unlisted packages', () => run(bin('knip'), ['--no-progress'])],
-    ['contracts: generated ABI and bytecode are fresh', () => run(process.execPath, ['scripts/contracts.mjs', 'check'])],
-    ['contracts: forge tests, fuzz and invariants', () => run(process.execPath, ['scripts/contracts.mjs', 'test'], countForge)],
-    ['contracts: gas snapshot', () => run(process.execPath, ['scripts/contracts.mjs', 'snapshot', '--check'])],
+    [
+      'contracts: generated ABI and bytecode are fresh',
+      () => run(process.execPath, ['scripts/contracts.mjs', 'check']),
+    ],
+    [
+      'contracts: forge tests, fuzz and invariants',
+      () => run(process.execPath, ['scripts/contracts.mjs', 'test'], countForge),
+    ],
+    [
+      'contracts: gas snapshot',
+      () => run(process.execPath, ['scripts/contracts.mjs', 'snapshot', '--check']),
+    ],
     ['vitest', runVitest],
   ];
   const count = { passed: 0, failed: 0 };
@@ -177,10 +283,15 @@ async function test(patterns) {
     const status = await step();
     count[status === 0 ? 'passed' : 'failed'] += 1;
     if (status !== 0) failures.push(name);
-    console.log(`== ${name}: ${status === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedMs) / 1000).toFixed(1)} s)`);
+    console.log(
+      `== ${name}: ${status === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedMs) / 1000).toFixed(1)} s)`,
+    );
   }
   rmSync(folder, { recursive: true });
-  for (const [part, result] of [['forge', forge], ['vitest', verdict]]) {
+  for (const [part, result] of [
+    ['forge', forge],
+    ['vitest', verdict],
+  ]) {
     if (result && result.passed > 0) {
       count.passed += result.passed;
       count.failed += result.failed;
@@ -200,11 +311,19 @@ async function faults(args) {
   install();
   services();
   const [option, given] = args;
-  if (args.length > 0 && !(option === '--seed' && args.length === 2)) return typescript('test/faults/main.ts', args);
+  if (args.length > 0 && !(option === '--seed' && args.length === 2))
+    return typescript('test/faults/main.ts', args);
   const seed = given ?? String(Math.floor(Math.random() * 1e9));
   console.log(`faults: seed ${seed} (again: npm run test:faults -- --seed ${seed})`);
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-faults-'));
-  const { passed, failed, lines } = await vitest(([verb, ...words]) => run(bin('vitest'), [verb, '--config', 'vitest.faults.config.ts', ...words], undefined, { FIRMQUOTE_SEED: seed }), folder, ROOT);
+  const { passed, failed, lines } = await vitest(
+    ([verb, ...words]) =>
+      run(bin('vitest'), [verb, '--config', 'vitest.faults.config.ts', ...words], undefined, {
+        FIRMQUOTE_SEED: seed,
+      }),
+    folder,
+    ROOT,
+  );
   rmSync(folder, { recursive: true });
   // The seed stands beside each name: whoever reads only the end of a long run can still run it again.
   if (lines.length > 0) console.log(`\n${lines.map((line) => `${line} | seed ${seed}`).join('\n')}`);
@@ -235,12 +354,18 @@ async function ci() {
   count.passed += checks.filter((check) => check.ok).length;
   count.failed += checks.filter((check) => !check.ok).length;
   if (checks.length === 0 || (demo.status !== 0 && checks.every((check) => check.ok))) {
-    console.log(`npm run demo -- --once ended with status ${demo.status} and ${checks.length} checks: counted as a failure.`);
+    console.log(
+      `npm run demo -- --once ended with status ${demo.status} and ${checks.length} checks: counted as a failure.`,
+    );
     count.failed += 1;
   }
   // What is wrong stands at the end, where whoever reads only the end finds it.
-  const named = `${tests.output}\n${faulty.output}`.split('\n').filter((line) => /^(FAILED|UNSTEADY) /.test(line));
-  const broken = checks.filter((check) => !check.ok).map(({ name, detail }) => `FAILED demo > ${name} | ${detail}`);
+  const named = `${tests.output}\n${faulty.output}`
+    .split('\n')
+    .filter((line) => /^(FAILED|UNSTEADY) /.test(line));
+  const broken = checks
+    .filter((check) => !check.ok)
+    .map(({ name, detail }) => `FAILED demo > ${name} | ${detail}`);
   console.log([...named, ...broken].join('\n'));
   console.log(`${count.passed} passed, ${count.failed} failed`);
   return count.failed === 0 ? 0 : 1;
@@ -273,7 +398,11 @@ function typescript(file, words, nodeOptions = []) {
 
 /** Runs to the end, passing signals on, and answers the exit status. */
 function run(program, words, onLine, env = {}) {
-  const child = spawn(program, words, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['inherit', onLine ? 'pipe' : 'inherit', 'inherit'] });
+  const child = spawn(program, words, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['inherit', onLine ? 'pipe' : 'inherit', 'inherit'],
+  });
   if (onLine) {
     let rest = '';
     child.stdout.on('data', (chunk) => {

@@ -1,4 +1,7 @@
-/** Runs vitest and says by name what failed. A few failed files get one more run, alone: what passes only there is said to be unsteady, never hidden. */
+/**
+ * Runs vitest and says by name what failed. A few failed files get one more run, alone: what passes only
+ * there is said to be unsteady, never hidden.
+ */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -10,21 +13,30 @@ const LOOKED_AT_AGAIN = 3;
  * @param {(words: string[]) => Promise<number>} run starts vitest with these words
  * @param {string} folder where reports are written
  * @param {string} root the checkout
- * @returns {Promise<{ passed: number, failed: number, lines: string[] }>} `lines` name every failed and every unsteady test
+ * @returns {Promise<{ passed: number, failed: number, lines: string[] }>} `lines` name every failed and every
+ * unsteady test
  */
 export async function vitest(run, folder, root) {
   const first = await once(run, join(folder, 'first.json'), []);
   if (!first) return { passed: 0, failed: 1, lines: ['FAILED vitest wrote no report'] };
   const broken = first.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
-  if (broken.length === 0 || broken.length > LOOKED_AT_AGAIN) return { ...counts(first), lines: named(first, 'FAILED', root) };
+  if (broken.length === 0 || broken.length > LOOKED_AT_AGAIN)
+    return { ...counts(first), lines: named(first, 'FAILED', root) };
   console.log(`\n== vitest: ${broken.length} file${broken.length === 1 ? '' : 's'} failed; once more, alone`);
-  const second = await once(run, join(folder, 'second.json'), ['--maxWorkers=1', ...broken.map((name) => relative(root, name))]);
+  const second = await once(run, join(folder, 'second.json'), [
+    '--maxWorkers=1',
+    ...broken.map((name) => relative(root, name)),
+  ]);
   if (!second) return { ...counts(first), lines: named(first, 'FAILED', root) };
   const still = new Set(named(second, 'FAILED', root).map(nameOf));
   const unsteady = named(first, 'UNSTEADY', root).filter((line) => !still.has(nameOf(line)));
   const before = counts({ testResults: first.testResults.filter(({ status }) => status !== 'failed') });
   const after = counts(second);
-  return { passed: before.passed + after.passed, failed: before.failed + after.failed, lines: [...unsteady, ...named(second, 'FAILED', root)] };
+  return {
+    passed: before.passed + after.passed,
+    failed: before.failed + after.failed,
+    lines: [...unsteady, ...named(second, 'FAILED', root)],
+  };
 }
 
 async function once(run, report, words) {
@@ -36,7 +48,10 @@ async function once(run, report, words) {
 function counts({ testResults }) {
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = tests.filter(({ status }) => status === 'failed').length;
-  const withoutTests = testResults.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.every((test) => test.status !== 'failed')).length;
+  const withoutTests = testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
+  ).length;
   return { passed: tests.filter(({ status }) => status === 'passed').length, failed: failed + withoutTests };
 }
 
@@ -47,10 +62,18 @@ function named({ testResults }, word, root) {
       const file = relative(root, name);
       const failed = assertionResults.filter(({ status }) => status === 'failed');
       if (failed.length === 0) return [`${word} ${file} | its set-up: ${firstLine(message)}`];
-      return failed.map(({ fullName, failureMessages }) => `${word} ${file} > ${fullName} | ${firstLine(failureMessages[0])}`);
+      return failed.map(
+        ({ fullName, failureMessages }) => `${word} ${file} > ${fullName} | ${firstLine(failureMessages[0])}`,
+      );
     });
 }
 
 const nameOf = (line) => line.slice(line.indexOf(' ') + 1).split(' | ')[0];
 // eslint-disable-next-line no-control-regex -- colours in a message are control characters
-const firstLine = (message = '') => message.replaceAll(/\u001b\[[0-9;]*m/g, '').split('\n').slice(0, 2).join(' ').slice(0, 300);
+const firstLine = (message = '') =>
+  message
+    .replaceAll(/\u001b\[[0-9;]*m/g, '')
+    .split('\n')
+    .slice(0, 2)
+    .join(' ')
+    .slice(0, 300);

@@ -9,14 +9,27 @@ const IDS = Array.from({ length: 49 }, (_, n) => `A${n + 1}`);
 
 /** Ids that titles of tests begin with, such as `A1, A2: no key …`. */
 const namedIn = (source: string): Set<string> =>
-  new Set([...source.matchAll(/\b(?:test|describe)(?:\.concurrent)?(?:\.each)?\b|\]\)\(/g)].flatMap(({ index }) => /['"`]((?:A\d+, )*A\d+): /.exec(source.slice(index, index + 400))?.[1]?.split(', ') ?? []));
+  new Set(
+    [...source.matchAll(/\b(?:test|describe)(?:\.concurrent)?(?:\.each)?\b|\]\)\(/g)].flatMap(
+      ({ index }) =>
+        /['"`]((?:A\d+, )*A\d+): /.exec(source.slice(index, index + 400))?.[1]?.split(', ') ?? [],
+    ),
+  );
 
 test('every abuse has its row, in order, with what stands against it and tests that begin with its id', async () => {
   const page = await readFile(join(ROOT, 'docs', 'abuse.md'), 'utf8');
-  const rows = [...page.matchAll(/^\| (A\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(([, id = '', tried = '', defence = '', files = '']) => ({ id, tried, defence, files: files.trim().split(', ') }));
+  const rows = [...page.matchAll(/^\| (A\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(
+    ([, id = '', tried = '', defence = '', files = '']) => ({
+      id,
+      tried,
+      defence,
+      files: files.trim().split(', '),
+    }),
+  );
   expect(rows.map(({ id }) => id)).toEqual(IDS);
   for (const { id, files } of rows) {
-    for (const file of files) expect([id, file, namedIn(await readFile(join(ROOT, file), 'utf8')).has(id)]).toEqual([id, file, true]);
+    for (const file of files)
+      expect([id, file, namedIn(await readFile(join(ROOT, file), 'utf8')).has(id)]).toEqual([id, file, true]);
   }
 });
 
@@ -24,6 +37,7 @@ test('no test of abuse is without a row', async () => {
   const page = await readFile(join(ROOT, 'docs', 'abuse.md'), 'utf8');
   for (const name of ['edge', 'submissions', 'sockets', 'hostile']) {
     const file = `test/abuse/${name}.test.ts`;
-    for (const id of namedIn(await readFile(join(ROOT, file), 'utf8'))) expect([file, id, IDS.includes(id) && page.includes(`| ${id} |`)]).toEqual([file, id, true]);
+    for (const id of namedIn(await readFile(join(ROOT, file), 'utf8')))
+      expect([file, id, IDS.includes(id) && page.includes(`| ${id} |`)]).toEqual([file, id, true]);
   }
 });

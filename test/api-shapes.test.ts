@@ -1,4 +1,7 @@
-/** Every field of every shape of the API, held against live answers of a real venue: its name, its type, whether it may be null, and when it is there. */
+/**
+ * Every field of every shape of the API, held against live answers of a real venue: its name, its type,
+ * whether it may be null, and when it is there.
+ */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +20,33 @@ import { createUpkeep, type Upkeep } from '../src/venue/advance/history-upkeep.t
 import { createWithdrawals } from '../src/venue/advance/withdrawals.ts';
 import { createPrices } from '../src/venue/prices.ts';
 import { COURIER, createCourier } from '../src/venue/travel-rule.ts';
-import { ACTION, COMPOSITE, ERROR, GAS, LEG, LOCKS, ORDER, ORDER_STATUS, PAIRS, PREFLIGHT, PREVIEW_INPUT, PREVIEW_OUTPUT, RFQ_CANDIDATE, RFQ_QUOTES, ROSTER, ROUTER_CANDIDATE, ROUTER_PREVIEW_OUTPUT, ROUTER_QUOTES, SLICE, SOLVER, SPLIT, STANDARD_ORDER, VALIDATION_ERROR, VALIDITY, WARNING } from './support/api-tables.ts';
+import {
+  ACTION,
+  COMPOSITE,
+  ERROR,
+  GAS,
+  LEG,
+  LOCKS,
+  ORDER,
+  ORDER_STATUS,
+  PAIRS,
+  PREFLIGHT,
+  PREVIEW_INPUT,
+  PREVIEW_OUTPUT,
+  RFQ_CANDIDATE,
+  RFQ_QUOTES,
+  ROSTER,
+  ROUTER_CANDIDATE,
+  ROUTER_PREVIEW_OUTPUT,
+  ROUTER_QUOTES,
+  SLICE,
+  SOLVER,
+  SPLIT,
+  STANDARD_ORDER,
+  VALIDATION_ERROR,
+  VALIDITY,
+  WARNING,
+} from './support/api-tables.ts';
 import { dossier, TRADE_SHAPES, trades } from './support/api-tables-trades.ts';
 import { account, type TestAccount, type TestChain } from './support/devnet.ts';
 import { startDex } from './support/dex.ts';
@@ -44,13 +73,22 @@ let lp: { lp: TestAccount; operator: TestAccount };
 const walk = createWalk();
 const asset = (chain: TestChain, symbol: 'usdc' | 'weth') => w.asset(chain, chain[symbol]);
 
-/** 2,500 USDC for one WETH, on either chain and either way, less some basis points; undefined for other tokens. */
+/**
+ * 2,500 USDC for one WETH, on either chain and either way, less some basis points; undefined for other
+ * tokens.
+ */
 function priced({ input, output, amount }: Rfq, bps: bigint): bigint | undefined {
-  const is = (id: string, symbol: 'usdc' | 'weth') => v.devnet.chains.some((chain) => id === asset(chain, symbol));
+  const is = (id: string, symbol: 'usdc' | 'weth') =>
+    v.devnet.chains.some((chain) => id === asset(chain, symbol));
   const from = is(input, 'usdc') ? 'usdc' : is(input, 'weth') ? 'weth' : undefined;
   const to = is(output, 'usdc') ? 'usdc' : is(output, 'weth') ? 'weth' : undefined;
   if (!from || !to) return undefined;
-  const whole = from === to ? BigInt(amount) : from === 'usdc' ? (BigInt(amount) * 10n ** 12n) / 2_500n : (BigInt(amount) * 2_500n) / 10n ** 12n;
+  const whole =
+    from === to
+      ? BigInt(amount)
+      : from === 'usdc'
+        ? (BigInt(amount) * 10n ** 12n) / 2_500n
+        : (BigInt(amount) * 2_500n) / 10n ** 12n;
   return (whole * (10_000n - bps)) / 10_000n;
 }
 
@@ -63,35 +101,92 @@ const maker =
 /** Takes only a part. */
 const half: SolverSpec['answer'] = (rfq, make) => {
   const output = priced(rfq, 1n);
-  return output ? { type: 'partial', rfqId: rfq.rfqId, validUntil: now() + 60, ladder: [[(BigInt(rfq.amount) / 2n).toString(), (output / 2n).toString()]] } : make.decline(rfq, 'pair');
+  return output
+    ? {
+        type: 'partial',
+        rfqId: rfq.rfqId,
+        validUntil: now() + 60,
+        ladder: [[(BigInt(rfq.amount) / 2n).toString(), (output / 2n).toString()]],
+      }
+    : make.decline(rfq, 'pair');
 };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-shapes-'));
   await writeFile(join(folder, 'deny'), '# version: 1\n');
-  denyList = createDenyList({ clock: systemClock, log: silentLog, metrics: silentMetrics }, { path: join(folder, 'deny') });
+  denyList = createDenyList(
+    { clock: systemClock, log: silentLog, metrics: silentMetrics },
+    { path: join(folder, 'deny') },
+  );
   await denyList.start();
-  w = await startRouterWorld({ chainIds: [31_601, 31_602], moreTokens: 1, screeners: [denyList], router: { maxMiddles: 2 } }, async ([chain]) => {
-    const dex = await startDex(chain);
-    return [dex.venue('constant_product'), dex.venue('concentrated', { toleranceBps: 20 })];
-  });
+  w = await startRouterWorld(
+    { chainIds: [31_601, 31_602], moreTokens: 1, screeners: [denyList], router: { maxMiddles: 2 } },
+    async ([chain]) => {
+      const dex = await startDex(chain);
+      return [dex.venue('constant_product'), dex.venue('concentrated', { toleranceBps: 20 })];
+    },
+  );
   ({ v, a, b } = w);
   await v.workspace('w1', { name: 'One', travelRuleThresholdUsd: 500 });
-  await createAdminStore(v.db).change(async (tx) => tx.putMember({ workspaceId: 'w1', id: 'm1', firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com', role: 'member', kycStatus: 'verified', joinedAtMs: 1_700_000_000_000, removedAtMs: null }));
-  [key, live, admin, viewer] = await Promise.all([v.key('service', { memberId: 'm1' }), v.key('service', { mode: 'live' }), v.key('workspace', { role: 'admin' }), v.key('workspace', { role: 'viewer' })]);
+  await createAdminStore(v.db).change(async (tx) =>
+    tx.putMember({
+      workspaceId: 'w1',
+      id: 'm1',
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+      email: 'ada@example.com',
+      role: 'member',
+      kycStatus: 'verified',
+      joinedAtMs: 1_700_000_000_000,
+      removedAtMs: null,
+    }),
+  );
+  [key, live, admin, viewer] = await Promise.all([
+    v.key('service', { memberId: 'm1' }),
+    v.key('service', { mode: 'live' }),
+    v.key('workspace', { role: 'admin' }),
+    v.key('workspace', { role: 'viewer' }),
+  ]);
   lp = await v.solver(1, maker(10n));
   // Far from the reference: its quotes carry a warning.
   await v.solver(2, maker(500n));
   for (const n of [3, 4]) await v.solver(n, half);
   const tired = await v.solver(5, () => undefined, { status: 'standby' });
   tired.say({ type: 'status', status: 'standby', note: 'inventory is being moved' });
-  await v.store.putSolver({ id: 'lp-6', name: 'Nobody yet', kind: 'solver', corridors: null, disabled: false });
+  await v.store.putSolver({
+    id: 'lp-6',
+    name: 'Nobody yet',
+    kind: 'solver',
+    corridors: null,
+    disabled: false,
+  });
   await v.bus.publish('solvers', 'lp-6');
   await until(() => v.venue.roster.entry('lp-6'));
   const chains = new Map(v.devnet.chains.map(({ port }) => [port.chain.id, port]));
-  withdrawals = createWithdrawals({ store: v.store, chains, transactors: w.transactors, clock: systemClock, log: silentLog, metrics: silentMetrics }, { recordingSeconds: 0 });
+  withdrawals = createWithdrawals(
+    {
+      store: v.store,
+      chains,
+      transactors: w.transactors,
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
+    { recordingSeconds: 0 },
+  );
   withdrawals.start();
-  upkeep = createUpkeep({ trades: v.store.trades, chains, prices: createPrices({ usdE8: (symbol) => (symbol === 'ETH' ? 2_500n * E8 : undefined) }), nativeSymbol: () => 'ETH', clock: systemClock, log: silentLog, metrics: silentMetrics }, { everyMs: 20 });
+  upkeep = createUpkeep(
+    {
+      trades: v.store.trades,
+      chains,
+      prices: createPrices({ usdE8: (symbol) => (symbol === 'ETH' ? 2_500n * E8 : undefined) }),
+      nativeSymbol: () => 'ETH',
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
+    { everyMs: 20 },
+  );
   upkeep.start();
 });
 afterAll(async () => {
@@ -102,19 +197,32 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const now = () => Math.max(Math.floor(Date.now() / 1_000), ...v.devnet.chains.map(({ port }) => port.head()?.timestamp ?? 0));
+const now = () =>
+  Math.max(Math.floor(Date.now() / 1_000), ...v.devnet.chains.map(({ port }) => port.head()?.timestamp ?? 0));
 const holds = (type: Type, { status, json, text }: Answer, wanted = 200) => {
   expect(status, text).toBe(wanted);
   expect(walk.problems(type, json)).toEqual([]);
 };
 
 type Namespace = 'rfq' | 'router';
-const request = (taker: TestAccount, body: object = {}) => ({ taker: taker.address, input: { asset: asset(a, 'usdc'), amount: '1000000000' }, output: { asset: asset(a, 'weth') }, solvers: { include: ['lp-1'] }, ...body });
-const ask = (taker: TestAccount, body: object = {}, namespace: Namespace = 'rfq') => v.call('POST', `/api/v1/${namespace}/quotes`, { key, body: request(taker, body) });
+const request = (taker: TestAccount, body: object = {}) => ({
+  taker: taker.address,
+  input: { asset: asset(a, 'usdc'), amount: '1000000000' },
+  output: { asset: asset(a, 'weth') },
+  solvers: { include: ['lp-1'] },
+  ...body,
+});
+const ask = (taker: TestAccount, body: object = {}, namespace: Namespace = 'rfq') =>
+  v.call('POST', `/api/v1/${namespace}/quotes`, { key, body: request(taker, body) });
 const across = () => ({ output: { asset: asset(b, 'weth') } });
 const best = (answer: Answer) => answer.json['quotes']?.[0] as Json;
-const plan = (candidate: Json, more: object = {}, namespace: Namespace = 'rfq') => v.call('POST', `/api/v1/${namespace}/orders/preflight`, { key, body: { quoteResponse: candidate, ...more } });
-const status = (id: string, namespace: Namespace = 'rfq') => v.call('GET', `/api/v1/${namespace}/orders/${id}`, { key });
+const plan = (candidate: Json, more: object = {}, namespace: Namespace = 'rfq') =>
+  v.call('POST', `/api/v1/${namespace}/orders/preflight`, {
+    key,
+    body: { quoteResponse: candidate, ...more },
+  });
+const status = (id: string, namespace: Namespace = 'rfq') =>
+  v.call('GET', `/api/v1/${namespace}/orders/${id}`, { key });
 
 interface Submitted {
   answer: Answer;
@@ -122,7 +230,10 @@ interface Submitted {
   sent: Record<string, unknown>;
 }
 
-async function submitted(body: object = {}, { namespace = 'rfq' as Namespace, byWallet = false } = {}): Promise<Submitted & { taker: TestAccount }> {
+async function submitted(
+  body: object = {},
+  { namespace = 'rfq' as Namespace, byWallet = false } = {},
+): Promise<Submitted & { taker: TestAccount }> {
   const taker = await w.taker();
   v.relayer.healthy = !byWallet;
   const candidate = best(await ask(taker, body, namespace));
@@ -145,7 +256,10 @@ describe('quotes', () => {
     v.relayer.healthy = false;
     const byWallet = await ask(taker);
     v.relayer.healthy = true;
-    expect(best(byWallet)).toMatchObject({ executionMode: 'walletBroadcast', gas: { usd: expect.any(Number) } });
+    expect(best(byWallet)).toMatchObject({
+      executionMode: 'walletBroadcast',
+      gas: { usd: expect.any(Number) },
+    });
     holds(RFQ_QUOTES, byWallet);
   });
 
@@ -166,9 +280,14 @@ describe('preflight, by the lock it selects', () => {
   const held = (answer: Answer, lock: string | undefined) => {
     holds(PREFLIGHT, answer);
     expect(answer.json['fundingLock']).toBe(lock);
-    if (lock !== undefined) expect(walk.problems(LOCKS[lock] as Type, answer.json['lockDetails'])).toEqual([]);
+    if (lock !== undefined)
+      expect(walk.problems(LOCKS[lock] as Type, answer.json['lockDetails'])).toEqual([]);
   };
-  const selling = () => ({ input: { asset: asset(a, 'weth'), amount: '400000000000000000' }, output: { asset: asset(a, 'usdc') }, solvers: { include: ['lp-1'] } });
+  const selling = () => ({
+    input: { asset: asset(a, 'weth'), amount: '400000000000000000' },
+    output: { asset: asset(a, 'usdc') },
+    solvers: { include: ['lp-1'] },
+  });
 
   test('EIP-3009, and a ledger deposit on request', async () => {
     const candidate = best(await ask(await w.taker()));
@@ -204,7 +323,11 @@ describe('orders', () => {
     await w.reaches(id, 'settled');
     const settled = await status(id);
     holds(ORDER_STATUS, settled);
-    expect(settled.json).toMatchObject({ status: 'settled', txHash: expect.stringMatching(/^0x/), settledAmounts: { [asset(a, 'weth')]: { symbol: 'WETH' } } });
+    expect(settled.json).toMatchObject({
+      status: 'settled',
+      txHash: expect.stringMatching(/^0x/),
+      settledAmounts: { [asset(a, 'weth')]: { symbol: 'WETH' } },
+    });
     expect(settled.json).not.toHaveProperty('failure');
   });
 
@@ -221,20 +344,44 @@ describe('orders', () => {
       return (answer.json['status'] as string) === 'failed' ? answer : undefined;
     });
     holds(ORDER_STATUS, failed);
-    expect(failed.json).toMatchObject({ stage: 'failed', failure: { code: 'not_opened', refundTxHash: null, refundableFrom: null } });
+    expect(failed.json).toMatchObject({
+      stage: 'failed',
+      failure: { code: 'not_opened', refundTxHash: null, refundableFrom: null },
+    });
   });
 
   test('the request: what may be left out, what may be null, and what neither', async () => {
     const { sent } = await submitted();
-    const post = async (body: object) => (await v.call('POST', '/api/v1/rfq/orders', { key, body })).json['detail']?.[0] as Json | undefined;
-    const without = (name: string) => Object.fromEntries(Object.entries(sent).filter(([field]) => field !== name));
-    for (const name of ['quoteResponse', 'signature']) expect(await post(without(name))).toMatchObject({ loc: ['body', name], type: 'missing' });
-    for (const name of ['quoteResponse', 'signature', 'signScheme']) expect(await post({ ...sent, [name]: null })).toMatchObject({ loc: ['body', name] });
+    const post = async (body: object) =>
+      (await v.call('POST', '/api/v1/rfq/orders', { key, body })).json['detail']?.[0] as Json | undefined;
+    const without = (name: string) =>
+      Object.fromEntries(Object.entries(sent).filter(([field]) => field !== name));
+    for (const name of ['quoteResponse', 'signature'])
+      expect(await post(without(name))).toMatchObject({ loc: ['body', name], type: 'missing' });
+    for (const name of ['quoteResponse', 'signature', 'signScheme'])
+      expect(await post({ ...sent, [name]: null })).toMatchObject({ loc: ['body', name] });
     expect(await post({ ...sent, signature: 'xyz' })).toMatchObject({ loc: ['body', 'signature'] });
     expect(await post({ ...sent, signScheme: 'EIP191' })).toMatchObject({ loc: ['body', 'signScheme'] });
-    expect(await post({ ...sent, extra: 1 })).toMatchObject({ loc: ['body', 'extra'], type: 'extra_forbidden' });
-    for (const [lock, fields] of Object.entries({ permit2Lock: { signature: '0x12', deadline: 1 }, eip3009Authorization: { signature: '0x12', validAfter: 0, validBefore: 1, nonce: `0x${'1'.repeat(64)}` } })) {
-      for (const field of Object.keys(fields)) expect(await post({ ...sent, [lock]: Object.fromEntries(Object.entries(fields).filter(([name]) => name !== field)) })).toMatchObject({ loc: ['body', lock, field], type: 'missing' });
+    expect(await post({ ...sent, extra: 1 })).toMatchObject({
+      loc: ['body', 'extra'],
+      type: 'extra_forbidden',
+    });
+    for (const [lock, fields] of Object.entries({
+      permit2Lock: { signature: '0x12', deadline: 1 },
+      eip3009Authorization: {
+        signature: '0x12',
+        validAfter: 0,
+        validBefore: 1,
+        nonce: `0x${'1'.repeat(64)}`,
+      },
+    })) {
+      for (const field of Object.keys(fields))
+        expect(
+          await post({
+            ...sent,
+            [lock]: Object.fromEntries(Object.entries(fields).filter(([name]) => name !== field)),
+          }),
+        ).toMatchObject({ loc: ['body', lock, field], type: 'missing' });
     }
     // All that remains is the order that is there already.
     expect(await post({ ...sent, permit2Lock: null, signScheme: 'EIP712' })).toBeUndefined();
@@ -247,15 +394,24 @@ describe('router', () => {
     const taker = await w.taker();
     const direct = await ask(taker, open, 'router');
     holds(ROUTER_QUOTES, direct);
-    expect((direct.json['quotes'] as unknown as Json[]).map((one) => one['solverId'])).toEqual(expect.arrayContaining(['lp-1', 'uniswap-v2', 'uniswap-v3']));
+    expect((direct.json['quotes'] as unknown as Json[]).map((one) => one['solverId'])).toEqual(
+      expect.arrayContaining(['lp-1', 'uniswap-v2', 'uniswap-v3']),
+    );
     const third = w.asset(a, a.deployment.tokens[2] as never);
     const row = await ask(taker, { ...open, output: { asset: third } }, 'router');
     expect(best(row)['composite']?.['legs']).toHaveLength(2);
     holds(ROUTER_QUOTES, row);
     holds(ROUTER_QUOTES, await ask(taker, { ...open, ...across() }, 'router'));
-    const later = await ask(taker, { ...open, input: { asset: asset(b, 'usdc'), amount: '1000000000' }, output: { asset: third } }, 'router');
+    const later = await ask(
+      taker,
+      { ...open, input: { asset: asset(b, 'usdc'), amount: '1000000000' }, output: { asset: third } },
+      'router',
+    );
     holds(ROUTER_QUOTES, later);
-    expect(best(later)).toMatchObject({ routingPath: 'composite', composite: { executionModel: 'sequential' } });
+    expect(best(later)).toMatchObject({
+      routingPath: 'composite',
+      composite: { executionModel: 'sequential' },
+    });
     holds(PREFLIGHT, await plan(best(later), {}, 'router'));
     holds(ROUTER_QUOTES, await ask(taker, { solvers: { include: ['nobody'] } }, 'router'));
     holds(PREFLIGHT, await plan(best(direct), {}, 'router'));
@@ -268,18 +424,23 @@ describe('router', () => {
     await w.reaches(id, 'settled');
     holds(ORDER_STATUS, await status(id, 'router'));
     holds(ROSTER, await v.call('GET', '/api/v1/router/solvers', { key }));
-    for (const apiKey of [key, live]) holds(PAIRS, await v.call('GET', '/api/v1/router/pairs', { key: apiKey }));
+    for (const apiKey of [key, live])
+      holds(PAIRS, await v.call('GET', '/api/v1/router/pairs', { key: apiKey }));
     holds(ERROR, await v.call('GET', `/api/v1/router/orders/0x${'0'.repeat(64)}`, { key }), 404);
   });
 });
 
 describe('history', () => {
-  const read = (path: string, by: string) => v.call('GET', `/api/v1/workspaces/w1/trades${path}`, { key: by });
+  const read = (path: string, by: string) =>
+    v.call('GET', `/api/v1/workspaces/w1/trades${path}`, { key: by });
   /** When its gas is known. */
   const whole = (id: Bytes32) =>
     until(async () => {
       const answer = await read(`/${id}`, admin);
-      const { submit, finalise } = (answer.json['settlement']?.['stages'] ?? {}) as unknown as Record<string, Json | null>;
+      const { submit, finalise } = (answer.json['settlement']?.['stages'] ?? {}) as unknown as Record<
+        string,
+        Json | null
+      >;
       return submit?.['gasUsed'] && (!finalise || finalise['gasUsed']) ? answer : undefined;
     });
 
@@ -293,15 +454,32 @@ describe('history', () => {
   /** By signatures and chains alone, from what the venue answers to an administrator. */
   async function verified(orderId: Bytes32): Promise<void> {
     const claim = await claimFromVenue({ url: v.url, key: admin, workspace: 'w1', orderId });
-    const witnesses = new Map(await Promise.all(v.devnet.chains.map(async ({ chain, anvil }) => [chain.id, await openWitness(chain.id, anvil.url, chain.escrow)] as const)));
-    const checks = await verifyClaim({ orderId, claim, witnesses, knownEscrows: new Map(v.devnet.chains.map(({ chain }) => [chain.id, chain.escrow])) });
+    const witnesses = new Map(
+      await Promise.all(
+        v.devnet.chains.map(
+          async ({ chain, anvil }) =>
+            [chain.id, await openWitness(chain.id, anvil.url, chain.escrow)] as const,
+        ),
+      ),
+    );
+    const checks = await verifyClaim({
+      orderId,
+      claim,
+      witnesses,
+      knownEscrows: new Map(v.devnet.chains.map(({ chain }) => [chain.id, chain.escrow])),
+    });
     for (const witness of witnesses.values()) witness.close();
     expect(checks.filter(({ result }) => result !== 'held')).toEqual([]);
     expect(checks.length).toBeGreaterThan(10);
   }
 
   test('one LP, several, a pool, another chain: dossiers for both kinds of reader, each true by the chains alone', async () => {
-    const [single, split, pool, crossing] = [await submitted(), await submitted({ solvers: { include: ['lp-3', 'lp-4'] } }), await submitted({ solvers: { include: ['uniswap-v3'] } }, { namespace: 'router' }), await submitted(across())];
+    const [single, split, pool, crossing] = [
+      await submitted(),
+      await submitted({ solvers: { include: ['lp-3', 'lp-4'] } }),
+      await submitted({ solvers: { include: ['uniswap-v3'] } }, { namespace: 'router' }),
+      await submitted(across()),
+    ];
     await w.reaches(crossing.id, 'escrowed');
     await w.fill(crossing.id, lp);
     for (const { id } of [single, split, pool, crossing]) {
@@ -315,7 +493,13 @@ describe('history', () => {
   });
 
   test('legs of a route', async () => {
-    const { id } = await submitted({ output: { asset: w.asset(a, a.deployment.tokens[2] as never) }, solvers: { include: ['uniswap-v2'] } }, { namespace: 'router' });
+    const { id } = await submitted(
+      {
+        output: { asset: w.asset(a, a.deployment.tokens[2] as never) },
+        solvers: { include: ['uniswap-v2'] },
+      },
+      { namespace: 'router' },
+    );
     await w.reaches(id, 'settled');
     expect((await held(id))['legs']).toHaveLength(2);
     await verified(id);
@@ -324,14 +508,38 @@ describe('history', () => {
   test('what was told of it to others', async () => {
     const { id } = await submitted();
     const state = () => v.store.travelRule(id).then((record) => record?.state);
-    const failing = createCourier({ store: v.store, transmitter: { name: 'theirs', transmit: async () => Promise.reject(new Error('They do not take it.')) }, clock: systemClock, log: silentLog, metrics: silentMetrics }, { ...COURIER, maxAttempts: 1, lookEveryMs: 10 });
+    const failing = createCourier(
+      {
+        store: v.store,
+        transmitter: {
+          name: 'theirs',
+          transmit: async () => Promise.reject(new Error('They do not take it.')),
+        },
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      },
+      { ...COURIER, maxAttempts: 1, lookEveryMs: 10 },
+    );
     failing.start();
     await until(async () => (await state()) === 'abandoned');
     await failing.stop();
     await w.reaches(id, 'settled');
-    expect((await held(id))['travelRuleTransmission']).toMatchObject({ state: 'abandoned', detail: 'They do not take it.' });
+    expect((await held(id))['travelRuleTransmission']).toMatchObject({
+      state: 'abandoned',
+      detail: 'They do not take it.',
+    });
     const other = await submitted();
-    const taking = createCourier({ store: v.store, transmitter: { name: 'theirs', transmit: async () => ({ reference: 'their-1' }) }, clock: systemClock, log: silentLog, metrics: silentMetrics }, { ...COURIER, lookEveryMs: 10 });
+    const taking = createCourier(
+      {
+        store: v.store,
+        transmitter: { name: 'theirs', transmit: async () => ({ reference: 'their-1' }) },
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      },
+      { ...COURIER, lookEveryMs: 10 },
+    );
     taking.start();
     await until(async () => (await v.store.travelRule(other.id))?.state === 'transmitted');
     await taking.stop();
@@ -353,9 +561,14 @@ describe('history', () => {
     await verified(late.id);
     await until(async () => {
       for (const chain of v.devnet.chains) await chain.anvil.mine();
-      return (await read(`/${kept.id}`, admin)).json['trade']?.['deferredSettlement']?.['stage'] === 'withdrawn';
+      return (
+        (await read(`/${kept.id}`, admin)).json['trade']?.['deferredSettlement']?.['stage'] === 'withdrawn'
+      );
     });
-    expect(await deferral()).toMatchObject({ stage: 'withdrawn', withdrawalTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string });
+    expect(await deferral()).toMatchObject({
+      stage: 'withdrawn',
+      withdrawalTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string,
+    });
     await verified(kept.id);
   });
 
@@ -373,7 +586,9 @@ describe('roster, pairs, errors', () => {
     const roster = await v.call('GET', '/api/v1/solvers', { key });
     holds(ROSTER, roster);
     const entries = roster.json['solvers'] as unknown as Json[];
-    expect(new Set(entries.map((entry) => entry['status']))).toEqual(new Set(['active', 'standby', 'offline']));
+    expect(new Set(entries.map((entry) => entry['status']))).toEqual(
+      new Set(['active', 'standby', 'offline']),
+    );
     const nobody = entries.find((entry) => (entry['id'] as string) === 'lp-6');
     expect(nobody).not.toHaveProperty('firstSeenAt');
     expect(nobody).not.toHaveProperty('lastQuoteAt');
@@ -392,20 +607,85 @@ describe('roster, pairs, errors', () => {
     holds(ERROR, await v.call('GET', `/api/v1/rfq/orders/0x${'0'.repeat(64)}`, { key }), 404);
     holds(ERROR, await v.call('GET', '/api/v1/nothing', { key }), 404);
     holds(ERROR, await v.call('GET', '/api/v1/rfq/quotes', { key }), 405);
-    holds(ERROR, await v.call('POST', '/api/v1/rfq/quotes', { key, raw: 'x', headers: { 'Content-Type': 'text/plain' } }), 415);
+    holds(
+      ERROR,
+      await v.call('POST', '/api/v1/rfq/quotes', {
+        key,
+        raw: 'x',
+        headers: { 'Content-Type': 'text/plain' },
+      }),
+      415,
+    );
   });
 });
 
 test('every row of every table was seen with a value', () => {
-  // A plan shows no signature of a lock: it is what asks for one. And no trade of a venue comes through a broker.
-  const never = ['routingPath.brokerWorkspaceId', 'routingPath.brokerName', 'lockDetails: Permit2Lock.signature', 'lockDetails: Eip3009Authorization.signature'];
-  expect(walk.unseen([ROUTER_QUOTES, ROUTER_CANDIDATE, ROUTER_PREVIEW_OUTPUT, COMPOSITE, LEG, ...TRADE_SHAPES, RFQ_QUOTES, RFQ_CANDIDATE, PREVIEW_INPUT, PREVIEW_OUTPUT, STANDARD_ORDER, VALIDITY, GAS, SPLIT, SLICE, WARNING, PREFLIGHT, ACTION, ...Object.values(LOCKS), ORDER, ORDER_STATUS, ROSTER, SOLVER, VALIDATION_ERROR, ERROR])).toEqual(never);
+  // A plan shows no signature of a lock: it is what asks for one. And no trade of a venue comes through a
+  // broker.
+  const never = [
+    'routingPath.brokerWorkspaceId',
+    'routingPath.brokerName',
+    'lockDetails: Permit2Lock.signature',
+    'lockDetails: Eip3009Authorization.signature',
+  ];
+  expect(
+    walk.unseen([
+      ROUTER_QUOTES,
+      ROUTER_CANDIDATE,
+      ROUTER_PREVIEW_OUTPUT,
+      COMPOSITE,
+      LEG,
+      ...TRADE_SHAPES,
+      RFQ_QUOTES,
+      RFQ_CANDIDATE,
+      PREVIEW_INPUT,
+      PREVIEW_OUTPUT,
+      STANDARD_ORDER,
+      VALIDITY,
+      GAS,
+      SPLIT,
+      SLICE,
+      WARNING,
+      PREFLIGHT,
+      ACTION,
+      ...Object.values(LOCKS),
+      ORDER,
+      ORDER_STATUS,
+      ROSTER,
+      SOLVER,
+      VALIDATION_ERROR,
+      ERROR,
+    ]),
+  ).toEqual(never);
 });
 
 test('the walk itself can fail', () => {
-  const good = { id: `0x${'1'.repeat(64)}`, status: 'pending', quoteId: '0x12', createdAt: '2026-01-01T00:00:00.000Z' };
+  const good = {
+    id: `0x${'1'.repeat(64)}`,
+    status: 'pending',
+    quoteId: '0x12',
+    createdAt: '2026-01-01T00:00:00.000Z',
+  };
   expect(createWalk().problems(ORDER, good)).toEqual([]);
-  expect(createWalk().problems(ORDER, { ...good, status: 'PENDING', createdAt: 1, more: true, quoteId: null })).toEqual([expect.stringContaining('no such field'), expect.stringContaining('none of'), expect.stringContaining('null, and never may be'), expect.stringContaining('date-time')]);
-  expect(createWalk().problems(ORDER_STATUS, { ...good, updatedAt: good.createdAt, stage: 'settled', status: 'settled', failure: {} })).toEqual([expect.stringContaining('settledAmounts: missing on settled orders'), expect.stringContaining('failure: there, though only on failed orders')]);
+  expect(
+    createWalk().problems(ORDER, { ...good, status: 'PENDING', createdAt: 1, more: true, quoteId: null }),
+  ).toEqual([
+    expect.stringContaining('no such field'),
+    expect.stringContaining('none of'),
+    expect.stringContaining('null, and never may be'),
+    expect.stringContaining('date-time'),
+  ]);
+  expect(
+    createWalk().problems(ORDER_STATUS, {
+      ...good,
+      updatedAt: good.createdAt,
+      stage: 'settled',
+      status: 'settled',
+      failure: {},
+    }),
+  ).toEqual([
+    expect.stringContaining('settledAmounts: missing on settled orders'),
+    expect.stringContaining('failure: there, though only on failed orders'),
+  ]);
   expect(createWalk().unseen([ORDER])).toHaveLength(4);
 });

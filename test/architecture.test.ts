@@ -51,44 +51,69 @@ test('every room stands on a floor', () => {
 
 test('imports run down: own room or a lower floor, never a neighbour, never up', () => {
   const wrong = code.flatMap(({ path, room, imports }) =>
-    imports.filter((target) => target.startsWith('.')).flatMap((target) => {
-      const reached = relative(SRC, resolve(SRC, dirname(path), target)).split('/')[0] as string;
-      const down = reached === room || (floorOf.get(reached) ?? Number.POSITIVE_INFINITY) < (floorOf.get(room) as number);
-      return down ? [] : [`${path} imports ${target}`];
-    }),
+    imports
+      .filter((target) => target.startsWith('.'))
+      .flatMap((target) => {
+        const reached = relative(SRC, resolve(SRC, dirname(path), target)).split('/')[0] as string;
+        const down =
+          reached === room ||
+          (floorOf.get(reached) ?? Number.POSITIVE_INFINITY) < (floorOf.get(room) as number);
+        return down ? [] : [`${path} imports ${target}`];
+      }),
   );
   expect(wrong).toEqual([]);
 });
 
 test('the low rooms import only the pure packages on their list', () => {
   const wrong = code.flatMap(({ path, room, imports }) =>
-    imports.filter((target) => !target.startsWith('.') && room in PACKAGES && !PACKAGES[room]?.includes(target)).map((target) => `${path} imports ${target}`),
+    imports
+      .filter((target) => !target.startsWith('.') && room in PACKAGES && !PACKAGES[room]?.includes(target))
+      .map((target) => `${path} imports ${target}`),
   );
   expect(wrong).toEqual([]);
 });
 
 test('viem in settlement encodes and decodes only', () => {
-  const named = code.filter(({ room }) => room === 'settlement').flatMap(({ path, text }) => [...text.matchAll(/import (?:type )?\{([^}]*)\} from 'viem'/g)].flatMap((match) => (match[1] as string).split(',').map((name) => [path, name.trim().replace(/^type /, '')] as const)));
-  const pure = /^(?:(?:prepareE|e)ncode|decode|parse|get(?:Abi|Function|Event)|to|keccak256|concat|pad|slice|size|Abi|Hex|Address|ContractFunction|hashTypedData|erc20Abi$)/;
+  const named = code
+    .filter(({ room }) => room === 'settlement')
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(/import (?:type )?\{([^}]*)\} from 'viem'/g)].flatMap((match) =>
+        (match[1] as string).split(',').map((name) => [path, name.trim().replace(/^type /, '')] as const),
+      ),
+    );
+  const pure =
+    /^(?:(?:prepareE|e)ncode|decode|parse|get(?:Abi|Function|Event)|to|keccak256|concat|pad|slice|size|Abi|Hex|Address|ContractFunction|hashTypedData|erc20Abi$)/;
   expect(named.filter(([, name]) => name !== '' && !pure.test(name))).toEqual([]);
 });
 
 describe('the two lowest floors', () => {
-  const low = code.filter(({ path, room }) => (floorOf.get(room) as number) <= 1 && !path.startsWith('settlement/abi/'));
+  const low = code.filter(
+    ({ path, room }) => (floorOf.get(room) as number) <= 1 && !path.startsWith('settlement/abi/'),
+  );
   const bans: readonly [string, RegExp, readonly string[]][] = [
     ['await', /\bawait\b|\basync\b|\.then\(|\bPromise\b/, []],
     ['roll dice', /Math\.random|randomBytes|randomUUID|getRandomValues/, []],
-    ['read a clock', /Date\.now|new Date\(\)|performance\.now|hrtime|set(?:Timeout|Interval|Immediate)\(/, []],
+    [
+      'read a clock',
+      /Date\.now|new Date\(\)|performance\.now|hrtime|set(?:Timeout|Interval|Immediate)\(/,
+      [],
+    ],
     ['read the environment', /\bprocess\.|import\.meta\.env|readFile/, []],
   ];
   test.each(bans)('never %s', (_, pattern, exceptions) => {
-    const wrong = low.filter(({ path, text }) => !exceptions.includes(path) && pattern.test(withoutComments(text))).map(({ path }) => path);
+    const wrong = low
+      .filter(({ path, text }) => !exceptions.includes(path) && pattern.test(withoutComments(text)))
+      .map(({ path }) => path);
     expect(wrong).toEqual([]);
   });
 });
 
 test('venue and lp meet only in protocol, and only apps wire', () => {
-  const wrong = code.filter(({ room, imports }) => (room === 'venue' && imports.some((target) => /\/(?:lp|adapters)\//.test(target))) || (room === 'lp' && imports.some((target) => /\/(?:venue|adapters)\//.test(target))));
+  const wrong = code.filter(
+    ({ room, imports }) =>
+      (room === 'venue' && imports.some((target) => /\/(?:lp|adapters)\//.test(target))) ||
+      (room === 'lp' && imports.some((target) => /\/(?:venue|adapters)\//.test(target))),
+  );
   expect(wrong.map(({ path }) => path)).toEqual([]);
 });
 
@@ -99,38 +124,69 @@ describe('the client runs anywhere', () => {
     const source = byPath.get(path);
     if (!source || reached.has(path)) return;
     reached.add(path);
-    for (const target of source.imports) if (target.startsWith('.')) walk(relative(SRC, resolve(SRC, dirname(path), target)));
+    for (const target of source.imports)
+      if (target.startsWith('.')) walk(relative(SRC, resolve(SRC, dirname(path), target)));
   };
   walk('client/client.ts');
 
   test('it needs the words and the messages, and nothing else of the house', () => {
-    expect(code.filter(({ room }) => room === 'client').map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
-    expect([...new Set([...reached].map((path) => path.split('/')[0]))].sort()).toEqual(['client', 'domain', 'protocol']);
+    expect(
+      code
+        .filter(({ room }) => room === 'client')
+        .map(({ path }) => path)
+        .filter((path) => !reached.has(path)),
+    ).toEqual([]);
+    expect([...new Set([...reached].map((path) => path.split('/')[0]))].sort()).toEqual([
+      'client',
+      'domain',
+      'protocol',
+    ]);
   });
 
   test('nothing that it loads names what only Node has', () => {
     const bare = /\bnode:|\bprocess\.|(?<!\btypeof )\bBuffer\.|\bBuffer\(|\brequire\('/;
-    expect([...reached].filter((path) => bare.test(withoutComments(byPath.get(path)?.text ?? '')))).toEqual([]);
+    expect([...reached].filter((path) => bare.test(withoutComments(byPath.get(path)?.text ?? '')))).toEqual(
+      [],
+    );
   });
 });
 
 test('no room or file is a drawer', () => {
-  expect(code.filter(({ path }) => /(?:^|\/)(?:utils?|helpers?|common|manager|misc|shared|types|index)(?:\.ts|\/)/.test(path)).map(({ path }) => path)).toEqual([]);
+  expect(
+    code
+      .filter(({ path }) =>
+        /(?:^|\/)(?:utils?|helpers?|common|manager|misc|shared|types|index)(?:\.ts|\/)/.test(path),
+      )
+      .map(({ path }) => path),
+  ).toEqual([]);
 });
 
 test('every file says in its first line why it exists', () => {
-  expect(code.filter(({ path, text }) => !path.startsWith('settlement/abi/') && !/^(?:#!.*\n)?\/\*\*? ?\S/.test(text)).map(({ path }) => path)).toEqual([]);
+  expect(
+    code
+      .filter(
+        ({ path, text }) => !path.startsWith('settlement/abi/') && !/^(?:#!.*\n)?\/\*\*? ?\S/.test(text),
+      )
+      .map(({ path }) => path),
+  ).toEqual([]);
 });
 
 test('no `any`, and no number made of an amount', () => {
   const anyType = /(?::|\bas|<)\s*any\b/;
-  const numbered = /\b(?:Number|parseFloat)\((?:\w+\.)*(?:amount|amountIn|amountOut|balance|relayFee|held|free|committed)\)/;
-  const wrong = code.filter(({ text }) => anyType.test(withoutComments(text, '')) || numbered.test(withoutComments(text)));
+  const numbered =
+    /\b(?:Number|parseFloat)\((?:\w+\.)*(?:amount|amountIn|amountOut|balance|relayFee|held|free|committed)\)/;
+  const wrong = code.filter(
+    ({ text }) => anyType.test(withoutComments(text, '')) || numbered.test(withoutComments(text)),
+  );
   expect(wrong.map(({ path }) => path)).toEqual([]);
 });
 
 test('the rules themselves can fail', () => {
-  expect(importsOf(`import a from './x.ts';\nexport { b } from "../y.ts";\nconst c = await import('z');\nimport 'w';\nimport {\n d,\n} from './v.ts'`)).toEqual(['./x.ts', '../y.ts', './v.ts', 'w', 'z']);
+  expect(
+    importsOf(
+      `import a from './x.ts';\nexport { b } from "../y.ts";\nconst c = await import('z');\nimport 'w';\nimport {\n d,\n} from './v.ts'`,
+    ),
+  ).toEqual(['./x.ts', '../y.ts', './v.ts', 'w', 'z']);
   expect(withoutComments('a /* await */ b // await\nc "// kept"')).toBe('a  b \nc "// kept"');
 });
 
@@ -144,5 +200,8 @@ function importsOf(text: string): string[] {
 
 /** With `literals`, every string is replaced by it: words in a sentence are no code. */
 function withoutComments(text: string, literals?: string): string {
-  return text.replace(/("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, (_, literal: string | undefined) => (literal === undefined ? '' : (literals ?? literal)));
+  return text.replace(
+    /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g,
+    (_, literal: string | undefined) => (literal === undefined ? '' : (literals ?? literal)),
+  );
 }

@@ -1,4 +1,7 @@
-/** The list of faults is true: every one has a test by its name, every defence stands where the list says, and the page says the same. */
+/**
+ * The list of faults is true: every one has a test by its name, every defence stands where the list says, and
+ * the page says the same.
+ */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

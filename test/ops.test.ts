@@ -9,13 +9,17 @@ const ROOT = join(import.meta.dirname, '..');
 const rules = readFileSync(join(ROOT, 'ops', 'rules.yml'), 'utf8');
 
 test('promtool accepts the rules', () => {
-  const checked = spawnSync('promtool', ['check', 'rules', join(ROOT, 'ops', 'rules.yml')], { encoding: 'utf8' });
+  const checked = spawnSync('promtool', ['check', 'rules', join(ROOT, 'ops', 'rules.yml')], {
+    encoding: 'utf8',
+  });
   expect(checked.stderr ?? checked.error?.message).toBe('');
   expect(checked.status).toBe(0);
 });
 
 test('alerts on prices fire on what they say, and not before', () => {
-  const tested = spawnSync('promtool', ['test', 'rules', join(ROOT, 'ops', 'rules.test.yml')], { encoding: 'utf8' });
+  const tested = spawnSync('promtool', ['test', 'rules', join(ROOT, 'ops', 'rules.test.yml')], {
+    encoding: 'utf8',
+  });
   expect(`${tested.stdout}${tested.stderr}`).toContain('SUCCESS');
   expect(tested.status).toBe(0);
 });

@@ -6,7 +6,9 @@ import { CONTROLS } from '../src/domain/control.ts';
 import { CONTROL_CARDS } from '../src/risk/control.ts';
 
 const text = readFileSync(new URL('../docs/risk.md', import.meta.url), 'utf8');
-const example = JSON.parse(readFileSync(new URL('../config/lp.example.json', import.meta.url), 'utf8')) as { lp: object };
+const example = JSON.parse(readFileSync(new URL('../config/lp.example.json', import.meta.url), 'utf8')) as {
+  lp: object;
+};
 
 test('the table is the code’s, row by row', () => {
   const rows = CONTROLS.map((control) => {
@@ -25,5 +27,7 @@ test('every setting in it is one of the example’s', () => {
     return name in value && known((value as Record<string, unknown>)[name], rest);
   };
   const keys = CONTROLS.flatMap((control) => CONTROL_CARDS[control].keys);
-  expect(keys.filter((key) => !known(example.lp, key.split('.')) && !known(example, key.split('.')))).toEqual([]);
+  expect(keys.filter((key) => !known(example.lp, key.split('.')) && !known(example, key.split('.')))).toEqual(
+    [],
+  );
 });

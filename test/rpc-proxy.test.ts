@@ -18,8 +18,13 @@ afterAll(async () => {
   await anvil.stop();
 });
 
-const post = async (body: unknown): Promise<unknown> => (await fetch(proxy.url, { method: 'POST', body: JSON.stringify(body) })).json();
-const ask = async (method: string, params: readonly unknown[] = []): Promise<{ result?: unknown; error?: unknown }> => (await post({ jsonrpc: '2.0', id: 7, method, params })) as never;
+const post = async (body: unknown): Promise<unknown> =>
+  (await fetch(proxy.url, { method: 'POST', body: JSON.stringify(body) })).json();
+const ask = async (
+  method: string,
+  params: readonly unknown[] = [],
+): Promise<{ result?: unknown; error?: unknown }> =>
+  (await post({ jsonrpc: '2.0', id: 7, method, params })) as never;
 
 test('one method errs, the others do not, also within a batch; what is lifted is gone', async () => {
   const seen = proxy.calls('eth_chainId');
@@ -28,7 +33,10 @@ test('one method errs, the others do not, also within a batch; what is lifted is
     { jsonrpc: '2.0', id: 'a', method: 'eth_chainId', params: [] },
     { jsonrpc: '2.0', id: 'b', method: 'eth_blockNumber', params: [] },
   ];
-  expect(await post(batch)).toEqual([expect.objectContaining({ id: 'a', result: '0x1' }), expect.objectContaining({ id: 'b', result: '0x5' })]);
+  expect(await post(batch)).toEqual([
+    expect.objectContaining({ id: 'a', result: '0x1' }),
+    expect.objectContaining({ id: 'b', result: '0x5' }),
+  ]);
   lift();
   expect(await ask('eth_chainId')).toMatchObject({ id: 7, result: '0x7a69' });
   expect([proxy.calls('eth_chainId') - seen, proxy.faulted('eth_chainId')]).toEqual([2, 1]);
@@ -41,10 +49,14 @@ test('a node that is behind has neither later blocks nor later state', async () 
   await anvil.mine();
   const head = BigInt(await anvil.rpc<string>('eth_blockNumber'));
   const lift = proxy.fault('*', { do: 'stale', at: head - 2n });
-  expect((await ask('eth_getBlockByNumber', ['latest', false])).result).toMatchObject({ number: `0x${(head - 2n).toString(16)}` });
+  expect((await ask('eth_getBlockByNumber', ['latest', false])).result).toMatchObject({
+    number: `0x${(head - 2n).toString(16)}`,
+  });
   expect((await ask('eth_getBlockByNumber', [`0x${head.toString(16)}`, false])).result).toBeNull();
   expect((await ask('eth_getBalance', [account, 'latest'])).result).toBe('0x0');
-  expect((await ask('eth_call', [{ to: account }, `0x${head.toString(16)}`])).error).toMatchObject({ message: 'header not found' });
+  expect((await ask('eth_call', [{ to: account }, `0x${head.toString(16)}`])).error).toMatchObject({
+    message: 'header not found',
+  });
   lift();
   expect((await ask('eth_getBalance', [account, 'latest'])).result).toBe('0x10');
 });

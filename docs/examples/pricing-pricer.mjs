@@ -1,7 +1,8 @@
 /**
- * A whole pricer in the place of the model: it names the parts of the spread in bps; gas, platform fee, the bounds of the
- * configuration, the amounts and every check stay the LP's. This one is the plainest that still respects what a firm quote
- * gives away: a fixed edge, a skew for the position, and a charge that grows with the root of the time it is firm.
+ * A whole pricer in the place of the model: it names the parts of the spread in bps; gas, platform fee, the
+ * bounds of the configuration, the amounts and every check stay the LP's. This one is the plainest that still
+ * respects what a firm quote gives away: a fixed edge, a skew for the position, and a charge that grows with
+ * the root of the time it is firm.
  *
  * @type {import('../../src/pricing/plugin.ts').PricingPlugin}
  */

@@ -1,9 +1,11 @@
 /**
- * Extra cost terms for the pricing model, in bps of mid, positive is worse for the taker. Try it without an LP:
+ * Extra cost terms for the pricing model, in bps of mid, positive is worse for the taker. Try it without an
+ * LP:
  *
  *   firmquote lp price --inputs docs/examples/worked-example.json --module docs/examples/pricing-terms.mjs
  *
- * and put `"pricing": { "module": "docs/examples/pricing-terms.mjs" }` into the `lp` section to quote with it.
+ * and put `"pricing": { "module": "docs/examples/pricing-terms.mjs" }` into the `lp` section to quote with
+ * it.
  *
  * @type {import('../../src/pricing/plugin.ts').PricingPlugin}
  */

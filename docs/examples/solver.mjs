@@ -1,20 +1,36 @@
 /**
- * A whole solver in one file, written from docs/solver-protocol.md alone: it joins a venue's fan-out, quotes at fixed prices plus a spread, signs
- * what it promises, and fills what it owes on other chains. It needs `ws` and `viem` and nothing of firmquote.
+ * A whole solver in one file, written from docs/solver-protocol.md alone: it joins a venue's fan-out, quotes
+ * at fixed prices plus a spread, signs what it promises, and fills what it owes on other chains. It needs
+ * `ws` and `viem` and nothing of firmquote.
  *
  *   node solver.mjs solver.json
  *
- * A real one would price from a market, keep its promises on disk and watch its gas; see "What it leaves out" in that document.
+ * A real one would price from a market, keep its promises on disk and watch its gas; see "What it leaves out"
+ * in that document.
  */
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { concat, createPublicClient, createWalletClient, encodeAbiParameters, encodePacked, http, keccak256, pad, parseAbi, parseAbiParameters, recoverTypedDataAddress, toHex } from 'viem';
+import {
+  concat,
+  createPublicClient,
+  createWalletClient,
+  encodeAbiParameters,
+  encodePacked,
+  http,
+  keccak256,
+  pad,
+  parseAbi,
+  parseAbiParameters,
+  recoverTypedDataAddress,
+  toHex,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { WebSocket } from 'ws';
 
 /**
- * { urls, key, solverId, account, operatorKey, spreadBps, validSeconds, restSeconds,      urls: of every replica of the venue
+ * { urls, key, solverId, account, operatorKey, spreadBps, validSeconds, restSeconds, urls: of every replica
+ * of the venue
  *   chains: { "8453": { rpc, escrow, oracle, depth } },          what we know of each chain ourselves
  *   assets: { "eip155:8453/erc20:0x…": { decimals, usdE8 } } }   what we trade, and its price in 1e-8 USD
  */
@@ -22,7 +38,8 @@ const config = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const operator = privateKeyToAccount(config.operatorKey);
 const account = config.account.toLowerCase();
 
-const OUTPUT = '(bytes32 oracle, bytes32 settler, uint256 chainId, bytes32 token, uint256 amount, bytes32 recipient, bytes callbackData, bytes context)';
+const OUTPUT =
+  '(bytes32 oracle, bytes32 settler, uint256 chainId, bytes32 token, uint256 amount, bytes32 recipient, bytes callbackData, bytes context)';
 const ESCROW = parseAbi([
   'function balanceOf(address account, address token) view returns (uint256)',
   'function pendingWithdrawal(address account, address token) view returns (uint256 amount, uint256 availableAt, uint256 lapsesAt)',
@@ -30,16 +47,41 @@ const ESCROW = parseAbi([
   `function fill(bytes32 orderId, ${OUTPUT} output, uint48 fillDeadline, bytes fillerData) returns (bytes32)`,
 ]);
 const OUTPUTS = parseAbiParameters(`${OUTPUT}[]`);
-const COMMITMENT = { QuoteCommitment: [{ name: 'orderId', type: 'bytes32' }, { name: 'quoteId', type: 'bytes32' }, { name: 'lp', type: 'address' }, { name: 'deadline', type: 'uint32' }] };
-const PROOF = { LinkProof: [{ name: 'nonce', type: 'bytes32' }, { name: 'venueId', type: 'string' }, { name: 'solverId', type: 'string' }, { name: 'account', type: 'address' }] };
+const COMMITMENT = {
+  QuoteCommitment: [
+    { name: 'orderId', type: 'bytes32' },
+    { name: 'quoteId', type: 'bytes32' },
+    { name: 'lp', type: 'address' },
+    { name: 'deadline', type: 'uint32' },
+  ],
+};
+const PROOF = {
+  LinkProof: [
+    { name: 'nonce', type: 'bytes32' },
+    { name: 'venueId', type: 'string' },
+    { name: 'solverId', type: 'string' },
+    { name: 'account', type: 'address' },
+  ],
+};
 const BPS = 10_000n;
 
-const chains = new Map(Object.entries(config.chains).map(([id, chain]) => [Number(id), { ...chain, id: Number(id), rpc: createPublicClient({ transport: http(chain.rpc) }), wallet: createWalletClient({ account: operator, transport: http(chain.rpc) }) }]));
+const chains = new Map(
+  Object.entries(config.chains).map(([id, chain]) => [
+    Number(id),
+    {
+      ...chain,
+      id: Number(id),
+      rpc: createPublicClient({ transport: http(chain.rpc) }),
+      wallet: createWalletClient({ account: operator, transport: http(chain.rpc) }),
+    },
+  ]),
+);
 const assetOf = (text) => {
   const [, chainId, token] = /^eip155:(\d+)\/erc20:(0x[0-9a-f]{40})$/.exec(text) ?? [];
   return config.assets[text] && { ...config.assets[text], chain: chains.get(Number(chainId)), token, text };
 };
-const log = (what, facts = {}) => console.log(JSON.stringify({ at: new Date().toISOString(), what, ...facts }));
+const log = (what, facts = {}) =>
+  console.log(JSON.stringify({ at: new Date().toISOString(), what, ...facts }));
 
 /* What we have, and what of it is promised */
 
@@ -55,8 +97,18 @@ async function readBalances() {
     const { chain, token } = assetOf(text);
     if (!chain) continue;
     const [held, [leaving], block] = await Promise.all([
-      chain.rpc.readContract({ address: chain.escrow, abi: ESCROW, functionName: 'balanceOf', args: [account, token] }),
-      chain.rpc.readContract({ address: chain.escrow, abi: ESCROW, functionName: 'pendingWithdrawal', args: [account, token] }),
+      chain.rpc.readContract({
+        address: chain.escrow,
+        abi: ESCROW,
+        functionName: 'balanceOf',
+        args: [account, token],
+      }),
+      chain.rpc.readContract({
+        address: chain.escrow,
+        abi: ESCROW,
+        functionName: 'pendingWithdrawal',
+        args: [account, token],
+      }),
       chain.rpc.getBlock(),
     ]);
     balances.set(text, held > leaving ? held - leaving : 0n);
@@ -80,11 +132,18 @@ function free(text) {
 /** Fees come out of the input before it reaches us, so they are priced in. Rounded in our favour. */
 function amountsFor({ side, amount, platformFeeBps, relayFee }, input, output) {
   const [fee, relay, spread] = [BigInt(platformFeeBps), BigInt(relayFee), BigInt(config.spreadBps)];
-  const [up, down] = [BigInt(input.usdE8) * 10n ** BigInt(output.decimals), BigInt(output.usdE8) * 10n ** BigInt(input.decimals)];
+  const [up, down] = [
+    BigInt(input.usdE8) * 10n ** BigInt(output.decimals),
+    BigInt(output.usdE8) * 10n ** BigInt(input.decimals),
+  ];
   if (side === 'exactInput') {
     const taken = BigInt(amount);
     const received = taken - (taken * fee) / BPS - relay;
-    return { taken, given: received > 0n ? (received * up * (BPS - spread)) / (down * BPS) : 0n, beforeFees: (taken * up) / down };
+    return {
+      taken,
+      given: received > 0n ? (received * up * (BPS - spread)) / (down * BPS) : 0n,
+      beforeFees: (taken * up) / down,
+    };
   }
   const given = BigInt(amount);
   const received = (given * down * BPS) / (up * (BPS - spread)) + 1n;
@@ -98,22 +157,51 @@ const word = (address) => pad(address.toLowerCase(), { size: 32 });
 const domainOf = (name, chainId, verifyingContract) => ({ name, version: '1', chainId, verifyingContract });
 
 /** 0xe2: exclusive to us for the order's whole life, all of the input for this output, and the two fees. */
-const contextOf = (fillDeadline, feeBps, relayFee) => concat(['0xe2', word(account), toHex(fillDeadline + 1, { size: 4 }), toHex(10_000, { size: 2 }), toHex(feeBps, { size: 2 }), toHex(BigInt(relayFee), { size: 16 })]);
+const contextOf = (fillDeadline, feeBps, relayFee) =>
+  concat([
+    '0xe2',
+    word(account),
+    toHex(fillDeadline + 1, { size: 4 }),
+    toHex(10_000, { size: 2 }),
+    toHex(feeBps, { size: 2 }),
+    toHex(BigInt(relayFee), { size: 16 }),
+  ]);
 
 const typed = (output) => ({ ...output, chainId: BigInt(output.chainId), amount: BigInt(output.amount) });
 
 function orderIdOf(escrow, order) {
-  const inputs = keccak256(concat(order.inputs.map(([token, amount]) => encodePacked(['uint256', 'uint256'], [BigInt(token), BigInt(amount)]))));
+  const inputs = keccak256(
+    concat(
+      order.inputs.map(([token, amount]) =>
+        encodePacked(['uint256', 'uint256'], [BigInt(token), BigInt(amount)]),
+      ),
+    ),
+  );
   const outputs = encodeAbiParameters(OUTPUTS, [order.outputs.map(typed)]);
   return keccak256(
     encodePacked(
       ['uint256', 'address', 'address', 'uint256', 'uint32', 'uint32', 'address', 'bytes32', 'bytes'],
-      [BigInt(order.originChainId), escrow, order.user, BigInt(order.nonce), order.expires, order.fillDeadline, order.inputOracle, inputs, outputs],
+      [
+        BigInt(order.originChainId),
+        escrow,
+        order.user,
+        BigInt(order.nonce),
+        order.expires,
+        order.fillDeadline,
+        order.inputOracle,
+        inputs,
+        outputs,
+      ],
     ),
   );
 }
 
-const commitmentOf = (orderId, quoteId, deadline, origin) => ({ domain: domainOf('EscrowV0', origin.id, origin.escrow), types: COMMITMENT, primaryType: 'QuoteCommitment', message: { orderId, quoteId, lp: account, deadline } });
+const commitmentOf = (orderId, quoteId, deadline, origin) => ({
+  domain: domainOf('EscrowV0', origin.id, origin.escrow),
+  types: COMMITMENT,
+  primaryType: 'QuoteCommitment',
+  message: { orderId, quoteId, lp: account, deadline },
+});
 
 /** The request, answered: a quote, or the reason why not. */
 async function answer(rfq) {
@@ -124,7 +212,11 @@ async function answer(rfq) {
   const [origin, dest] = [input.chain, output.chain];
   // Whoever proves a fill decides whether we are paid: only what we know ourselves.
   const across = origin !== dest;
-  const known = skeleton.originChainId === origin.id && skeleton.settler === dest.escrow && skeleton.inputOracle === (across ? origin.oracle : origin.escrow) && skeleton.outputOracle === (across ? dest.oracle : dest.escrow);
+  const known =
+    skeleton.originChainId === origin.id &&
+    skeleton.settler === dest.escrow &&
+    skeleton.inputOracle === (across ? origin.oracle : origin.escrow) &&
+    skeleton.outputOracle === (across ? dest.oracle : dest.escrow);
   if (!known) return decline('pair');
   const { taken, given, beforeFees } = amountsFor(rfq, input, output);
   if (given <= 0n) return decline('size_below_min');
@@ -156,7 +248,9 @@ async function answer(rfq) {
   const quoteId = toHex(crypto.getRandomValues(new Uint8Array(32)));
   // Promised before it is signed: from here on the money is spoken for until nobody can ask for it any more.
   promises.set(quoteId, { asset: rfq.output, amount: given, until: fillDeadline + 60 });
-  const signature = await operator.signTypedData(commitmentOf(orderIdOf(origin.escrow, order), quoteId, fillDeadline, origin));
+  const signature = await operator.signTypedData(
+    commitmentOf(orderIdOf(origin.escrow, order), quoteId, fillDeadline, origin),
+  );
   return {
     type: 'quote',
     rfqId: rfq.rfqId,
@@ -178,26 +272,49 @@ const delivered = new Set();
 /** Won and not over, whichever replica told us first. */
 const orders = new Map();
 
-/** Pays what we owe on another chain: when the taker's money is in escrow at depth, in time, and our own signature says that we promised it. */
+/**
+ * Pays what we owe on another chain: when the taker's money is in escrow at depth, in time, and our own
+ * signature says that we promised it.
+ */
 async function deliver(say, { orderId, quoteId, order, commitment }) {
   const origin = chains.get(Number(order.originChainId));
-  const output = order.outputs.find(({ context }) => context.slice(0, 68) === concat(['0xe2', word(account)]));
+  const output = order.outputs.find(
+    ({ context }) => context.slice(0, 68) === concat(['0xe2', word(account)]),
+  );
   const dest = chains.get(Number(output?.chainId));
   if (!origin || !dest || origin === dest || filling.has(orderId) || delivered.has(orderId)) return;
   filling.add(orderId);
   try {
-    const ours = await recoverTypedDataAddress({ ...commitmentOf(orderId, quoteId, order.fillDeadline, origin), signature: commitment.signature });
-    if (ours !== operator.address || orderIdOf(origin.escrow, order) !== orderId) throw new Error('this is not an order that we promised');
+    const ours = await recoverTypedDataAddress({
+      ...commitmentOf(orderId, quoteId, order.fillDeadline, origin),
+      signature: commitment.signature,
+    });
+    if (ours !== operator.address || orderIdOf(origin.escrow, order) !== orderId)
+      throw new Error('this is not an order that we promised');
     while (Number((await dest.rpc.getBlock()).timestamp) + 5 < order.fillDeadline) {
       const head = await origin.rpc.getBlockNumber({ cacheTime: 0 });
       const blockNumber = head > BigInt(origin.depth) ? head - BigInt(origin.depth) : 0n;
-      const deposited = (await origin.rpc.readContract({ address: origin.escrow, abi: ESCROW, functionName: 'orderStatus', args: [orderId], blockNumber })) === 1;
+      const deposited =
+        (await origin.rpc.readContract({
+          address: origin.escrow,
+          abi: ESCROW,
+          functionName: 'orderStatus',
+          args: [orderId],
+          blockNumber,
+        })) === 1;
       if (!deposited) {
         await sleep(500);
         continue;
       }
-      // From the ledger of our account, because the sender is its operator; a second one would deliver nothing.
-      const txHash = await dest.wallet.writeContract({ chain: null, address: dest.escrow, abi: ESCROW, functionName: 'fill', args: [orderId, typed(output), order.fillDeadline, word(account)] });
+      // From the ledger of our account, because the sender is its operator; a second one would deliver
+      // nothing.
+      const txHash = await dest.wallet.writeContract({
+        chain: null,
+        address: dest.escrow,
+        abi: ESCROW,
+        functionName: 'fill',
+        args: [orderId, typed(output), order.fillDeadline, word(account)],
+      });
       const { status } = await dest.rpc.waitForTransactionReceipt({ hash: txHash });
       log('filled', { orderId, txHash, status });
       if (status !== 'success') continue;
@@ -215,23 +332,43 @@ async function deliver(say, { orderId, quoteId, order, commitment }) {
 /* The link */
 
 async function hello({ nonce, venueId, chains: theirs }) {
-  const shared = theirs.filter(({ chainId, escrow, oracle }) => chains.get(chainId)?.escrow === escrow && chains.get(chainId)?.oracle === oracle);
+  const shared = theirs.filter(
+    ({ chainId, escrow, oracle }) =>
+      chains.get(chainId)?.escrow === escrow && chains.get(chainId)?.oracle === oracle,
+  );
   const accounts = await Promise.all(
     shared.map(async ({ chainId, escrow }) => ({
       chainId,
       account,
       operator: operator.address.toLowerCase(),
-      signature: await operator.signTypedData({ domain: domainOf('FirmquoteLink', chainId, escrow), types: PROOF, primaryType: 'LinkProof', message: { nonce, venueId, solverId: config.solverId, account } }),
+      signature: await operator.signTypedData({
+        domain: domainOf('FirmquoteLink', chainId, escrow),
+        types: PROOF,
+        primaryType: 'LinkProof',
+        message: { nonce, venueId, solverId: config.solverId, account },
+      }),
     })),
   );
   const corridors = shared.flatMap(({ slug }) => shared.map((to) => `${slug}-${to.slug}`));
-  return { type: 'hello', solverId: config.solverId, kind: 'solver', name: config.solverId, accounts, corridors, maxInFlight: 100, protocolVersion: 1 };
+  return {
+    type: 'hello',
+    solverId: config.solverId,
+    kind: 'solver',
+    name: config.solverId,
+    accounts,
+    corridors,
+    maxInFlight: 100,
+    protocolVersion: 1,
+  };
 }
 
 /** One connection, from the challenge to its end. */
 function connect(url) {
   return new Promise((ended) => {
-    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/api/v1/solver/ws`, { headers: { 'X-API-Key': config.key }, perMessageDeflate: false });
+    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/api/v1/solver/ws`, {
+      headers: { 'X-API-Key': config.key },
+      perMessageDeflate: false,
+    });
     const say = (message) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message));
     let heardAt = Date.now();
     // Three heartbeats missed: it is gone, whatever the socket believes.
@@ -249,7 +386,8 @@ function connect(url) {
         log('active');
       },
       rfq: async (rfq) => say(await answer(rfq)),
-      slice: ({ rfqId, quoteId }) => say({ type: 'decline', rfqId, quoteId, reason: 'limit', maxAmount: null }),
+      slice: ({ rfqId, quoteId }) =>
+        say({ type: 'decline', rfqId, quoteId, reason: 'limit', maxAmount: null }),
       released: ({ quoteIds, proof }) => proof && quoteIds.forEach((quoteId) => promises.delete(quoteId)),
       award(award) {
         if (!orders.has(award.orderId)) log('won', { orderId: award.orderId });
@@ -261,13 +399,16 @@ function connect(url) {
         log('order', { orderId, stage });
         const award = orders.get(orderId);
         if (award && stage === 'escrowed') return deliver(say, award);
-        if (['settled', 'refunded', 'failed'].includes(stage)) return orders.delete(orderId) && readBalances().then(() => promises.delete(award?.quoteId));
+        if (['settled', 'refunded', 'failed'].includes(stage))
+          return orders.delete(orderId) && readBalances().then(() => promises.delete(award?.quoteId));
       },
     };
     socket.on('message', (data) => {
       heardAt = Date.now();
       const message = JSON.parse(data.toString());
-      Promise.resolve(handlers[message.type]?.(message)).catch((error) => log('error', { type: message.type, error: String(error.shortMessage ?? error.message) }));
+      Promise.resolve(handlers[message.type]?.(message)).catch((error) =>
+        log('error', { type: message.type, error: String(error.shortMessage ?? error.message) }),
+      );
     });
     socket.on('error', (error) => log('socket', { error: error.message }));
     socket.on('close', (code, reason) => {
@@ -278,7 +419,11 @@ function connect(url) {
   });
 }
 
-setInterval(() => readBalances().catch((error) => log('balances', { error: String(error.shortMessage ?? error.message) })), 2_000).unref();
+setInterval(
+  () =>
+    readBalances().catch((error) => log('balances', { error: String(error.shortMessage ?? error.message) })),
+  2_000,
+).unref();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(0));
 
 async function stayLinked(url) {

@@ -47,5 +47,10 @@ test('a round that fails fails for those in it and for nobody after them', async
     { most: 2 },
   );
   const ends = await Promise.allSettled([1, 2, 3, 4].map(ask));
-  expect(ends.map((end) => (end.status === 'rejected' ? (end.reason as Error).message : end.value))).toEqual(['away', 'away', 'mine', 4]);
+  expect(ends.map((end) => (end.status === 'rejected' ? (end.reason as Error).message : end.value))).toEqual([
+    'away',
+    'away',
+    'mine',
+    4,
+  ]);
 });

@@ -1,4 +1,7 @@
-/** Calls of the same time as one: while one round is under way, what is asked meanwhile collects for the next. Under load a round costs little more than a call did. */
+/**
+ * Calls of the same time as one: while one round is under way, what is asked meanwhile collects for the next.
+ * Under load a round costs little more than a call did.
+ */
 
 export interface GatherOptions<T> {
   /** In one round. */
@@ -7,8 +10,14 @@ export interface GatherOptions<T> {
   nameOf?: (item: T) => string;
 }
 
-/** `run` answers in the order of its items, with what may still be a promise of its own; when it throws, all of them hear that. */
-export function createGather<T, R>(run: (items: readonly T[]) => Promise<readonly (R | Promise<R>)[]>, { most, nameOf }: GatherOptions<T>): (item: T) => Promise<R> {
+/**
+ * `run` answers in the order of its items, with what may still be a promise of its own; when it throws, all
+ * of them hear that.
+ */
+export function createGather<T, R>(
+  run: (items: readonly T[]) => Promise<readonly (R | Promise<R>)[]>,
+  { most, nameOf }: GatherOptions<T>,
+): (item: T) => Promise<R> {
   let waiting: { item: T; resolve(result: R | Promise<R>): void; reject(error: unknown): void }[] = [];
   let running = false;
 

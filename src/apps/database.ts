@@ -26,8 +26,14 @@ export interface DatabaseTools {
   secrets: SecretContext;
 }
 
-/** Connects and brings the schema up to date. A server that is away at the moment is waited for, not died of. */
-export async function openDatabase(section: DatabaseSection, { schema, migrations }: { schema: string; migrations: readonly Migration[] }, tools: DatabaseTools): Promise<Database> {
+/**
+ * Connects and brings the schema up to date. A server that is away at the moment is waited for, not died of.
+ */
+export async function openDatabase(
+  section: DatabaseSection,
+  { schema, migrations }: { schema: string; migrations: readonly Migration[] },
+  tools: DatabaseTools,
+): Promise<Database> {
   const { life, log } = tools;
   const url = await databaseUrl(section, tools);
   const db = connectDatabase({ url, schema, maxConnections: section.maxConnections, log });
@@ -47,7 +53,10 @@ export async function openDatabase(section: DatabaseSection, { schema, migration
   return db;
 }
 
-/** A newer program may take away what this one needs while it runs: then it ends, rather than write what that one would misread. */
+/**
+ * A newer program may take away what this one needs while it runs: then it ends, rather than write what that
+ * one would misread.
+ */
 function watchSchema(db: Database, migrations: readonly Migration[], life: Life): void {
   const timer = setInterval(() => {
     checkSchema(db, migrations).catch((error: unknown) => {
@@ -60,7 +69,8 @@ function watchSchema(db: Database, migrations: readonly Migration[], life: Life)
 
 /** Registers the embedded server's end when it starts one. */
 async function databaseUrl(section: DatabaseSection, { life, log, secrets }: DatabaseTools): Promise<string> {
-  const given = secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
+  const given =
+    secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
   if (given !== undefined && given !== '') {
     secrets.redactor.hide(given);
     return given;
@@ -76,16 +86,23 @@ async function databaseUrl(section: DatabaseSection, { life, log, secrets }: Dat
   });
   const url = await server.database(section.name);
   secrets.redactor.hide(new URL(url).password);
-  log.info({ dataDir: dir, port: server.port }, 'embedded PostgreSQL is running; set DATABASE_URL to use a server of your own');
+  log.info(
+    { dataDir: dir, port: server.port },
+    'embedded PostgreSQL is running; set DATABASE_URL to use a server of your own',
+  );
   return url;
 }
 
 /**
- * For tools that look into the database of a process: the configured server, the embedded one that is running, or, when nobody
- * uses it, the embedded one started for this moment.
+ * For tools that look into the database of a process: the configured server, the embedded one that is
+ * running, or, when nobody uses it, the embedded one started for this moment.
  */
-export async function borrowDatabaseUrl(section: DatabaseSection, { log, secrets }: Omit<DatabaseTools, 'life'>): Promise<{ url: string; giveBack(): Promise<void> }> {
-  const given = secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
+export async function borrowDatabaseUrl(
+  section: DatabaseSection,
+  { log, secrets }: Omit<DatabaseTools, 'life'>,
+): Promise<{ url: string; giveBack(): Promise<void> }> {
+  const given =
+    secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
   if (given !== undefined && given !== '') return { url: given, giveBack: async () => {} };
   const dir = join(section.embeddedDir, section.name);
   await mkdir(dir, { recursive: true });
@@ -107,9 +124,15 @@ export async function borrowDatabaseUrl(section: DatabaseSection, { log, secrets
 /** PostgreSQL writes its port into the fourth line of postmaster.pid. */
 async function runningUrl(dir: string, name: string): Promise<string> {
   const elsewhere = await readFile(join(dir, 'LOCATION'), 'utf8').catch(() => '');
-  const pidFile = await readFile(join(elsewhere.trim() || join(dir, 'pg'), 'postmaster.pid'), 'utf8').catch(() => '');
+  const pidFile = await readFile(join(elsewhere.trim() || join(dir, 'pg'), 'postmaster.pid'), 'utf8').catch(
+    () => '',
+  );
   const password = await readFile(join(dir, 'postgres.password'), 'utf8').catch(() => '');
   const port = Number(pidFile.split('\n')[3]);
-  if (!Number.isInteger(port) || port <= 0 || password === '') throw new UpstreamError(`The embedded database in ${dir} is just starting or stopping. Try again in a moment.`, { code: 'database_unavailable' });
+  if (!Number.isInteger(port) || port <= 0 || password === '')
+    throw new UpstreamError(
+      `The embedded database in ${dir} is just starting or stopping. Try again in a moment.`,
+      { code: 'database_unavailable' },
+    );
   return `postgres://firmquote:${password.trim()}@127.0.0.1:${port}/${name}`;
 }

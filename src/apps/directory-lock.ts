@@ -21,7 +21,10 @@ export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
     if (isAlive(Number(owner)) && (await startOf(Number(owner))) === since) break;
     await rm(path, { force: true });
   }
-  throw new RequestError(`The data directory ${dir} is in use by another firmquote process. Stop that one, or give this one a directory of its own.`, { code: 'data_dir_in_use' });
+  throw new RequestError(
+    `The data directory ${dir} is in use by another firmquote process. Stop that one, or give this one a directory of its own.`,
+    { code: 'data_dir_in_use' },
+  );
 }
 
 /** When a process started, in the system's own ticks; '-' where the system does not tell. */

@@ -27,51 +27,101 @@ export interface FeedContext {
   sequencers?: ReadonlyMap<number, Sequencer>;
 }
 
-/** One feed for each section that is wanted. Throws `RequestError` when one cannot deliver what is asked of it. */
-export function createFeeds(sections: Readonly<Record<string, FeedSection>>, wanted: readonly WantedSymbol[], context: FeedContext): Feed[] {
-  const problems = feedProblems(sections, wanted, context.chains.map(({ chain }) => chain.id));
-  if (problems.length > 0) throw new RequestError(`The price feeds cannot work: ${problems.join('; ')}.`, { code: 'bad_config' });
+/**
+ * One feed for each section that is wanted. Throws `RequestError` when one cannot deliver what is asked of
+ * it.
+ */
+export function createFeeds(
+  sections: Readonly<Record<string, FeedSection>>,
+  wanted: readonly WantedSymbol[],
+  context: FeedContext,
+): Feed[] {
+  const problems = feedProblems(
+    sections,
+    wanted,
+    context.chains.map(({ chain }) => chain.id),
+  );
+  if (problems.length > 0)
+    throw new RequestError(`The price feeds cannot work: ${problems.join('; ')}.`, { code: 'bad_config' });
   const symbols = new Map<string, Set<string>>();
   for (const { feed, symbol } of wanted) symbols.set(feed, (symbols.get(feed) ?? new Set()).add(symbol));
-  return [...symbols].map(([source, names]) => createFeed(source, sections[source] as FeedSection, [...names], context));
+  return [...symbols].map(([source, names]) =>
+    createFeed(source, sections[source] as FeedSection, [...names], context),
+  );
 }
 
-function createFeed(source: string, section: FeedSection, symbols: readonly string[], { secrets, chains, sequencers }: FeedContext): Feed {
+function createFeed(
+  source: string,
+  section: FeedSection,
+  symbols: readonly string[],
+  { secrets, chains, sequencers }: FeedContext,
+): Feed {
   const tools = { clock: systemClock, backoff };
-  const only = <T>(all: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(all).filter(([symbol]) => symbols.includes(symbol)));
+  const only = <T>(all: Readonly<Record<string, T>>) =>
+    Object.fromEntries(Object.entries(all).filter(([symbol]) => symbols.includes(symbol)));
   const on = (chainId: number) => chains.find(({ chain }) => chain.id === chainId) as ChainPort;
   switch (section.kind) {
     case 'binance':
     case 'coinbase':
     case 'kraken':
-      return createSocketFeed(tools, { ...section, format: FORMATS[section.kind], url: expand(section.url, secrets), symbols, source });
+      return createSocketFeed(tools, {
+        ...section,
+        format: FORMATS[section.kind],
+        url: expand(section.url, secrets),
+        symbols,
+        source,
+      });
     case 'http': {
-      const headers = Object.fromEntries(Object.entries(section.headers).map(([name, value]) => [name, expand(value, secrets)]));
+      const headers = Object.fromEntries(
+        Object.entries(section.headers).map(([name, value]) => [name, expand(value, secrets)]),
+      );
       const { time, ...rest } = section;
-      return createHttpFeed(tools, { ...rest, ...(time !== null && { time }), headers, url: expand(section.url, secrets), symbols, source });
+      return createHttpFeed(tools, {
+        ...rest,
+        ...(time !== null && { time }),
+        headers,
+        url: expand(section.url, secrets),
+        symbols,
+        source,
+      });
     }
     case 'chainlink': {
       const sequencer = sequencers?.get(section.chainId);
-      return createChainlinkFeed({ clock: systemClock, chain: on(section.chainId), ...(sequencer && { sequencer }) }, { source, aggregators: only(section.aggregators) });
+      return createChainlinkFeed(
+        { clock: systemClock, chain: on(section.chainId), ...(sequencer && { sequencer }) },
+        { source, aggregators: only(section.aggregators) },
+      );
     }
     case 'uniswapV3Twap':
-      return createUniswapV3TwapFeed({ clock: systemClock, chain: on(section.chainId) }, { source, pools: only(section.pools) });
+      return createUniswapV3TwapFeed(
+        { clock: systemClock, chain: on(section.chainId) },
+        { source, pools: only(section.pools) },
+      );
     case 'file':
       return createFileFeed({ clock: systemClock }, { ...section, format: FORMATS[section.format], source });
     case 'constant':
-      return createConstantFeed({ clock: systemClock }, { prices: only(section.prices), source, everyMs: section.everyMs });
+      return createConstantFeed(
+        { clock: systemClock },
+        { prices: only(section.prices), source, everyMs: section.everyMs },
+      );
   }
 }
 
 /** Watches the sequencers of rollups that have an uptime feed; by chain. */
-export function createSequencers(networks: readonly { id: number; sequencer: { address: Address; graceSeconds: number } | null }[], chains: readonly ChainPort[]): Map<number, Sequencer> {
+export function createSequencers(
+  networks: readonly { id: number; sequencer: { address: Address; graceSeconds: number } | null }[],
+  chains: readonly ChainPort[],
+): Map<number, Sequencer> {
   return new Map(
     networks.flatMap(({ id, sequencer }) => {
       const chain = chains.find((each) => each.chain.id === id);
-      return sequencer === null || chain === undefined ? [] : [[id, createSequencer({ clock: systemClock, chain }, sequencer)]];
+      return sequencer === null || chain === undefined
+        ? []
+        : [[id, createSequencer({ clock: systemClock, chain }, sequencer)]];
     }),
   );
 }
 
 /** Full jitter over the upper half, 200 ms growing to 10 s. */
-const backoff = (attempt: number): number => Math.round(Math.min(10_000, 200 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2));
+const backoff = (attempt: number): number =>
+  Math.round(Math.min(10_000, 200 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2));

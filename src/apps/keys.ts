@@ -1,4 +1,7 @@
-/** From what a configuration says about a key to a signer; passwords and keys are told to the redactor on the way. */
+/**
+ * From what a configuration says about a key to a signer; passwords and keys are told to the redactor on the
+ * way.
+ */
 
 import { RequestError } from '../domain/errors.ts';
 import { type Address, isBytes32, type Hex } from '../domain/hex.ts';
@@ -31,20 +34,29 @@ export async function keystoreAddressOf(source: KeySource, context: SecretContex
 async function readPrivateKey(source: KeySource, context: SecretContext): Promise<Hex> {
   if ('env' in source) {
     const text = fromEnv(source.env, context.env);
-    if (!isBytes32(text)) throw new SecretError(`The variable ${source.env} does not hold a private key: 0x and 64 hex digits.`);
+    if (!isBytes32(text))
+      throw new SecretError(`The variable ${source.env} does not hold a private key: 0x and 64 hex digits.`);
     return text.toLowerCase() as Hex;
   }
   const keystore = await readSecretFile(source.keystore);
-  const password = 'passwordFile' in source ? trimEnd(await readSecretFile(source.passwordFile)) : fromEnv(source.passwordEnv, context.env);
+  const password =
+    'passwordFile' in source
+      ? trimEnd(await readSecretFile(source.passwordFile))
+      : fromEnv(source.passwordEnv, context.env);
   context.redactor.hide(password);
   return decryptKey(keystore, password);
 }
 
 /** Secret text of at least 32 characters. */
 export async function openSecret(source: SecretSource, context: SecretContext): Promise<string> {
-  const text = trimEnd('file' in source ? await readSecretFile(source.file) : fromEnv(source.env, context.env));
+  const text = trimEnd(
+    'file' in source ? await readSecretFile(source.file) : fromEnv(source.env, context.env),
+  );
   context.redactor.hide(text);
-  if (text.length < 32) throw new SecretError(`The secret in ${'file' in source ? source.file : source.env} is too short to be safe. Make one with: openssl rand -hex 32`);
+  if (text.length < 32)
+    throw new SecretError(
+      `The secret in ${'file' in source ? source.file : source.env} is too short to be safe. Make one with: openssl rand -hex 32`,
+    );
   return text;
 }
 
@@ -59,7 +71,10 @@ export function expand(text: string, { env, redactor }: SecretContext): string {
 
 function fromEnv(name: string, env: NodeJS.ProcessEnv): string {
   const value = env[name];
-  if (value === undefined || value === '') throw new SecretError(`The configuration takes a value from the variable ${name}, which is not set. Set it for this process.`);
+  if (value === undefined || value === '')
+    throw new SecretError(
+      `The configuration takes a value from the variable ${name}, which is not set. Set it for this process.`,
+    );
   return value;
 }
 

@@ -23,12 +23,39 @@ export interface NetworkTools {
   secrets: SecretContext;
 }
 
-export function chainOf({ id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens }: ChainSection): Chain {
-  return { id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens };
+export function chainOf({
+  id,
+  slug,
+  sandbox,
+  escrow,
+  oracle,
+  permit2,
+  depth,
+  blockTimeMs,
+  landingMarginSeconds,
+  proofWindowSeconds,
+  tokens,
+}: ChainSection): Chain {
+  return {
+    id,
+    slug,
+    sandbox,
+    escrow,
+    oracle,
+    permit2,
+    depth,
+    blockTimeMs,
+    landingMarginSeconds,
+    proofWindowSeconds,
+    tokens,
+  };
 }
 
 /** Starts following every chain. A node that is away at the moment is waited for, not died of. */
-export async function openChains(sections: readonly ChainSection[], { life, log, metrics, secrets }: NetworkTools): Promise<EvmChain[]> {
+export async function openChains(
+  sections: readonly ChainSection[],
+  { life, log, metrics, secrets }: NetworkTools,
+): Promise<EvmChain[]> {
   const chains = sections.map((section) =>
     createChain(chainOf(section), {
       rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)),
@@ -69,17 +96,34 @@ export type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address
 export function createTransactors(
   sections: readonly SenderSection[],
   chains: readonly EvmChain[],
-  { signers, store, log, metrics }: { signers: readonly [Signer, ...Signer[]]; store: TxStore; log: Log; metrics: Metrics },
+  {
+    signers,
+    store,
+    log,
+    metrics,
+  }: { signers: readonly [Signer, ...Signer[]]; store: TxStore; log: Log; metrics: Metrics },
 ): Map<number, Transactor> {
   const owner = randomUUID();
   const lanes = signers.map(({ address }) => address);
   return new Map(
     chains.map((chain) => {
       const section = sections.find(({ id }) => id === chain.chain.id);
-      const options = { owner, lanes, batch: section?.batch ?? null, maxFeePerGasCap: BigInt(Math.round((section?.maxFeeGwei ?? 500) * 1e9)) };
-      const open = (signer: Signer, n: number) => createTransactor({ chain, store, signer, clock: systemClock, log, metrics }, { ...options, lane: String(n) });
+      const options = {
+        owner,
+        lanes,
+        batch: section?.batch ?? null,
+        maxFeePerGasCap: BigInt(Math.round((section?.maxFeeGwei ?? 500) * 1e9)),
+      };
+      const open = (signer: Signer, n: number) =>
+        createTransactor(
+          { chain, store, signer, clock: systemClock, log, metrics },
+          { ...options, lane: String(n) },
+        );
       const [first, ...others] = signers;
-      return [chain.chain.id, createLanes([open(first, 0), ...others.map((signer, n) => open(signer, n + 1))])];
+      return [
+        chain.chain.id,
+        createLanes([open(first, 0), ...others.map((signer, n) => open(signer, n + 1))]),
+      ];
     }),
   );
 }

@@ -1,4 +1,7 @@
-/** How every process lives and ends: closed in reverse order of opening on SIGTERM, at once on the second signal, and never limping on after a bug. */
+/**
+ * How every process lives and ends: closed in reverse order of opening on SIGTERM, at once on the second
+ * signal, and never limping on after a bug.
+ */
 
 import { systemRandom } from '../adapters/system/random.ts';
 import { seedTextTables } from '../domain/text-table.ts';
@@ -19,7 +22,10 @@ export interface Life {
   readonly stopped: Promise<void>;
 }
 
-/** Runs `start` and stays until a signal. `start` registers each thing as soon as it is open, so that a failed start closes too. */
+/**
+ * Runs `start` and stays until a signal. `start` registers each thing as soon as it is open, so that a failed
+ * start closes too.
+ */
 export async function liveAs(name: string, log: Log, start: (life: Life) => Promise<void>): Promise<void> {
   process.title = `firmquote ${name}`;
   seedTextTables(Number.parseInt(systemRandom.bytes32().slice(2, 10), 16));
@@ -57,9 +63,13 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
     life.stop(signal);
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  // After a bug nothing in memory can be trusted, while the database and the chain can: leave, and be started again.
+  // After a bug nothing in memory can be trusted, while the database and the chain can: leave, and be started
+  // again.
   const onBug = (err: unknown, kind: string) => {
-    log.fatal({ err }, `${kind}: leaving, the next start plans everything again from the database and the chain`);
+    log.fatal(
+      { err },
+      `${kind}: leaving, the next start plans everything again from the database and the chain`,
+    );
     process.exit(70);
   };
   process.on('uncaughtException', (err) => onBug(err, 'uncaught exception'));

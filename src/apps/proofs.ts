@@ -8,7 +8,19 @@ import type { ChainPort } from '../ports/chain.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 
-export function createProofs({ urls, timeoutMs }: { urls: readonly string[]; timeoutMs: number }, { chains, log, metrics }: { chains: readonly ChainPort[]; log: Log; metrics: Metrics }): Attestations & Voices {
+export function createProofs(
+  { urls, timeoutMs }: { urls: readonly string[]; timeoutMs: number },
+  { chains, log, metrics }: { chains: readonly ChainPort[]; log: Log; metrics: Metrics },
+): Attestations & Voices {
   const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
-  return createAttestationClient({ chains: byId, recovery: createRecovery(), clock: systemClock, log: log.child({ part: 'attestations' }), metrics }, { urls, timeoutMs });
+  return createAttestationClient(
+    {
+      chains: byId,
+      recovery: createRecovery(),
+      clock: systemClock,
+      log: log.child({ part: 'attestations' }),
+      metrics,
+    },
+    { urls, timeoutMs },
+  );
 }

@@ -1,4 +1,7 @@
-/** Wake-ups: on Redis when one is configured, else in a schema of its own on the database that is there anyway. */
+/**
+ * Wake-ups: on Redis when one is configured, else in a schema of its own on the database that is there
+ * anyway.
+ */
 
 import { createBullQueue } from '../adapters/bullmq/queue.ts';
 import type { Database } from '../adapters/postgres/pool.ts';
@@ -6,12 +9,23 @@ import type { Log } from '../ports/log.ts';
 import type { Queue } from '../ports/queue.ts';
 import { expand, type SecretContext } from './keys.ts';
 
-export function openQueue(section: { redisUrl: string | null }, db: Database, { log, secrets }: { log: Log; secrets: SecretContext }): Queue {
-  const redisUrl = secrets.env['REDIS_URL'] ?? (section.redisUrl === null ? undefined : expand(section.redisUrl, secrets));
+export function openQueue(
+  section: { redisUrl: string | null },
+  db: Database,
+  { log, secrets }: { log: Log; secrets: SecretContext },
+): Queue {
+  const redisUrl =
+    secrets.env['REDIS_URL'] ?? (section.redisUrl === null ? undefined : expand(section.redisUrl, secrets));
   if (redisUrl !== undefined && redisUrl !== '') {
     secrets.redactor.hide(redisUrl);
     log.info({}, 'wake-ups go through Redis');
-    return createBullQueue({ connection: { kind: 'redis', url: redisUrl, prefix: `firmquote-${db.schema}` }, log });
+    return createBullQueue({
+      connection: { kind: 'redis', url: redisUrl, prefix: `firmquote-${db.schema}` },
+      log,
+    });
   }
-  return createBullQueue({ connection: { kind: 'postgres', url: db.url, schema: `${db.schema}_queue` }, log });
+  return createBullQueue({
+    connection: { kind: 'postgres', url: db.url, schema: `${db.schema}_queue` },
+    log,
+  });
 }

@@ -1,4 +1,7 @@
-/** The keeper's duty of letting go: a small batch now and then, so that tables of the present stay small and nobody waits for it. Any number of processes may do it. */
+/**
+ * The keeper's duty of letting go: a small batch now and then, so that tables of the present stay small and
+ * nobody waits for it. Any number of processes may do it.
+ */
 
 import { letGo, type Kept } from '../adapters/postgres/retention.ts';
 import type { Queryable } from '../adapters/postgres/pool.ts';
@@ -18,9 +21,19 @@ export interface Retaining {
 }
 
 /** `days`: how long each is kept; null: for good. */
-export function startRetention({ db, clock, log, metrics }: { db: Queryable; clock: Clock; log: Log; metrics: Metrics }, days: Partial<Record<Kept, number | null>>, { everyMs = EVERY_MS, busyMs = BUSY_MS, batch = BATCH } = {}): Retaining {
-  const gone = metrics.counter('firmquote_database_rows_let_go_total', 'Rows that were let go because their time was over', ['table']);
-  const duties = Object.entries(days).flatMap(([what, kept]) => (kept === null ? [] : [{ what: what as Kept, keptMs: kept * DAY_MS }]));
+export function startRetention(
+  { db, clock, log, metrics }: { db: Queryable; clock: Clock; log: Log; metrics: Metrics },
+  days: Partial<Record<Kept, number | null>>,
+  { everyMs = EVERY_MS, busyMs = BUSY_MS, batch = BATCH } = {},
+): Retaining {
+  const gone = metrics.counter(
+    'firmquote_database_rows_let_go_total',
+    'Rows that were let go because their time was over',
+    ['table'],
+  );
+  const duties = Object.entries(days).flatMap(([what, kept]) =>
+    kept === null ? [] : [{ what: what as Kept, keptMs: kept * DAY_MS }],
+  );
   let stopped = false;
   let working: Promise<void> = Promise.resolve();
   let cancel = () => {};

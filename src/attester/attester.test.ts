@@ -1,7 +1,16 @@
-/** What an attester signs, and above all what it does not: too early, taken back, elsewhere, tampered with. */
+/**
+ * What an attester signs, and above all what it does not: too early, taken back, elsewhere, tampered with.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { account, ATTESTERS, type Devnet, startDevnet, type TestAccount, type TestChain } from '../../test/support/devnet.ts';
+import {
+  account,
+  ATTESTERS,
+  type Devnet,
+  startDevnet,
+  type TestAccount,
+  type TestChain,
+} from '../../test/support/devnet.ts';
 import { silentLog, silentMetrics } from '../../test/support/silent.ts';
 import { makeTrade, type TradeTerms } from '../../test/support/trade.ts';
 import { createAttestationClient } from '../adapters/attestations/client.ts';
@@ -43,7 +52,13 @@ afterAll(async () => {
 const ports = () => new Map<number, ChainPort>(devnet.chains.map(({ chain, port }) => [chain.id, port]));
 
 async function startAttester(who: TestAccount = ATTESTERS[0], chains = ports()): Promise<RunningAttester> {
-  const attester = createAttester({ chains, signer: who.signer, clock: systemClock, log: silentLog, metrics: silentMetrics });
+  const attester = createAttester({
+    chains,
+    signer: who.signer,
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+  });
   await attester.start();
   running.push(attester);
   return attester;
@@ -51,19 +66,40 @@ async function startAttester(who: TestAccount = ATTESTERS[0], chains = ports()):
 
 /** An order that chain a never saw: an attester proves fills, not orders. */
 function trade(terms: Partial<TradeTerms> = {}): NewOrder {
-  return makeTrade({ origin: a, dest: b, taker, lps: [{ account: lp }], lock: 'self', now: b.port.head()?.timestamp ?? 0, ...terms });
+  return makeTrade({
+    origin: a,
+    dest: b,
+    taker,
+    lps: [{ account: lp }],
+    lock: 'self',
+    now: b.port.head()?.timestamp ?? 0,
+    ...terms,
+  });
 }
 
 async function fill(order: NewOrder): Promise<{ request: AttestRequest; timestamp: number }> {
   const output = order.order.outputs[0] as MandateOutput;
-  const hash = await b.send(lp.address, b.chain.escrow, fillCall(order.orderId, output, order.order.fillDeadline, lp.address));
+  const hash = await b.send(
+    lp.address,
+    b.chain.escrow,
+    fillCall(order.orderId, output, order.order.fillDeadline, lp.address),
+  );
   const { blockNumber } = await b.anvil.rpc<{ blockNumber: Hex }>('eth_getTransactionReceipt', [hash]);
   const timestamp = (await b.port.block(BigInt(blockNumber)))?.timestamp ?? 0;
   return { timestamp, request: requestFor(order, timestamp) };
 }
 
-function requestFor({ order, orderId }: NewOrder, timestamp: number, solver: Bytes32 = addressToBytes32(lp.address)): AttestRequest {
-  return { ...fillAttestation({ solver, orderId, timestamp, output: order.outputs[0] as MandateOutput }), chainId: a.chain.id, oracle: a.chain.oracle, orderId };
+function requestFor(
+  { order, orderId }: NewOrder,
+  timestamp: number,
+  solver: Bytes32 = addressToBytes32(lp.address),
+): AttestRequest {
+  return {
+    ...fillAttestation({ solver, orderId, timestamp, output: order.outputs[0] as MandateOutput }),
+    chainId: a.chain.id,
+    oracle: a.chain.oracle,
+    orderId,
+  };
 }
 
 /** Until every port has seen it. */
@@ -79,7 +115,12 @@ test('a fill at depth is signed, over the digest of that oracle', async () => {
   await mine(2);
   const answer = await attester.attest(request);
   if (answer.kind !== 'signed') throw new Error(answer.kind);
-  expect(recovery.recover(attestationDigest({ chainId: a.chain.id, oracle: a.chain.oracle }, request), answer.signature)).toBe(ATTESTERS[0].address);
+  expect(
+    recovery.recover(
+      attestationDigest({ chainId: a.chain.id, oracle: a.chain.oracle }, request),
+      answer.signature,
+    ),
+  ).toBe(ATTESTERS[0].address);
 });
 
 test('not before the depth is reached, block by block', async () => {
@@ -123,7 +164,10 @@ describe('tampered with', () => {
     const { timestamp } = await fill(order);
     await mine(2);
     const output = order.order.outputs[0] as MandateOutput;
-    const changed = (change: Partial<MandateOutput>): NewOrder => ({ ...order, order: { ...order.order, outputs: [{ ...output, ...change }] } });
+    const changed = (change: Partial<MandateOutput>): NewOrder => ({
+      ...order,
+      order: { ...order.order, outputs: [{ ...output, ...change }] },
+    });
     const lies = [
       requestFor(order, timestamp + 1),
       requestFor(order, timestamp, addressToBytes32(taker.address)),
@@ -132,28 +176,48 @@ describe('tampered with', () => {
       requestFor(changed({ token: addressToBytes32(b.usdc.address) }), timestamp),
       requestFor({ ...order, orderId: `0x${'12'.repeat(32)}` }, timestamp),
     ];
-    for (const lie of lies) expect(await attester.attest({ ...lie, orderId: order.orderId })).toMatchObject({ kind: 'unknown' });
+    for (const lie of lies)
+      expect(await attester.attest({ ...lie, orderId: order.orderId })).toMatchObject({ kind: 'unknown' });
   });
 
   test('another escrow, another oracle, another chain', async () => {
     const attester = await startAttester();
     const { request } = await fill(trade());
     await mine(2);
-    expect(await attester.attest({ ...request, application: addressToBytes32(b.chain.oracle) })).toMatchObject({ kind: 'refused' });
+    expect(
+      await attester.attest({ ...request, application: addressToBytes32(b.chain.oracle) }),
+    ).toMatchObject({ kind: 'refused' });
     expect(await attester.attest({ ...request, oracle: a.chain.escrow })).toMatchObject({ kind: 'refused' });
     expect(await attester.attest({ ...request, chainId: 5 })).toMatchObject({ kind: 'refused' });
     expect(await attester.attest({ ...request, remoteChainId: 5n })).toMatchObject({ kind: 'refused' });
     // The chain on which nothing of the kind happened.
-    expect((await attester.attest({ ...request, remoteChainId: BigInt(a.chain.id), application: addressToBytes32(a.chain.escrow) })).kind).not.toBe('signed');
+    expect(
+      (
+        await attester.attest({
+          ...request,
+          remoteChainId: BigInt(a.chain.id),
+          application: addressToBytes32(a.chain.escrow),
+        })
+      ).kind,
+    ).not.toBe('signed');
   });
 
   test('an output that names another oracle is not for us to prove', async () => {
     const attester = await startAttester();
     const order = trade();
-    const foreign: NewOrder = { ...order, order: { ...order.order, outputs: [{ ...(order.order.outputs[0] as MandateOutput), oracle: addressToBytes32(taker.address) }] } };
+    const foreign: NewOrder = {
+      ...order,
+      order: {
+        ...order.order,
+        outputs: [{ ...(order.order.outputs[0] as MandateOutput), oracle: addressToBytes32(taker.address) }],
+      },
+    };
     const { request } = await fill(foreign);
     await mine(2);
-    expect(await attester.attest(request)).toEqual({ kind: 'refused', reason: 'the output names another oracle' });
+    expect(await attester.attest(request)).toEqual({
+      kind: 'refused',
+      reason: 'the output names another oracle',
+    });
   });
 
   test('a node that shows a log of a fill that the contract does not know', async () => {
@@ -161,8 +225,23 @@ describe('tampered with', () => {
     const { request, timestamp } = await fill(order);
     await mine(2);
     const forged = { ...order, orderId: `0x${'ab'.repeat(32)}` as Hex };
-    const lying: ChainPort = { ...b.port, events: async (from, to) => (await b.port.events(from, to)).map((event) => (event.kind === 'filled' && event.orderId === order.orderId ? { ...event, orderId: forged.orderId } : event)), orderEvents: async () => [] };
-    const attester = await startAttester(ATTESTERS[0], new Map([[a.chain.id, a.port], [b.chain.id, lying]]));
+    const lying: ChainPort = {
+      ...b.port,
+      events: async (from, to) =>
+        (await b.port.events(from, to)).map((event) =>
+          event.kind === 'filled' && event.orderId === order.orderId
+            ? { ...event, orderId: forged.orderId }
+            : event,
+        ),
+      orderEvents: async () => [],
+    };
+    const attester = await startAttester(
+      ATTESTERS[0],
+      new Map([
+        [a.chain.id, a.port],
+        [b.chain.id, lying],
+      ]),
+    );
     await mine(1);
     expect((await attester.attest(requestFor(forged, timestamp))).kind).toBe('unknown');
     expect((await attester.attest({ ...request })).kind).toBe('unknown');
@@ -185,8 +264,18 @@ test('one whose node does not answer when it starts waits for it, and finds what
   const silent = async (): Promise<never> => {
     throw new UpstreamError('No answer.', { code: 'rpc_unavailable' });
   };
-  const moody: ChainPort = { ...b.port, events: (from, to) => (away ? silent() : b.port.events(from, to)), orderEvents: async () => [] };
-  const attester = await startAttester(ATTESTERS[0], new Map([[a.chain.id, a.port], [b.chain.id, moody]]));
+  const moody: ChainPort = {
+    ...b.port,
+    events: (from, to) => (away ? silent() : b.port.events(from, to)),
+    orderEvents: async () => [],
+  };
+  const attester = await startAttester(
+    ATTESTERS[0],
+    new Map([
+      [a.chain.id, a.port],
+      [b.chain.id, moody],
+    ]),
+  );
   expect(attester.ready()).toEqual([`${b.chain.slug} has not been seen yet`]);
   away = false;
   await mine(1);
@@ -196,31 +285,74 @@ test('one whose node does not answer when it starts waits for it, and finds what
 
 describe('over HTTP, two of three', () => {
   async function door(attester: RunningAttester): Promise<string> {
-    const server = await startOps({ host: '127.0.0.1', port: 0, routes: attestationRoutes(attester), log: silentLog });
+    const server = await startOps({
+      host: '127.0.0.1',
+      port: 0,
+      routes: attestationRoutes(attester),
+      log: silentLog,
+    });
     doors.push(server);
     return server.url;
   }
-  const client = (urls: readonly string[]) => createAttestationClient({ chains: ports(), recovery, clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls, timeoutMs: 1_000 });
+  const client = (urls: readonly string[]) =>
+    createAttestationClient(
+      { chains: ports(), recovery, clock: systemClock, log: silentLog, metrics: silentMetrics },
+      { urls, timeoutMs: 1_000 },
+    );
 
   test('enough signatures are what the oracle takes; strangers and the absent do not count', async () => {
     const { request } = await fill(trade());
     await mine(2);
-    const [one, two, stranger] = [await door(await startAttester(ATTESTERS[2])), await door(await startAttester(ATTESTERS[1])), await door(await startAttester(account(799)))];
+    const [one, two, stranger] = [
+      await door(await startAttester(ATTESTERS[2])),
+      await door(await startAttester(ATTESTERS[1])),
+      await door(await startAttester(account(799))),
+    ];
     const nobody = 'http://127.0.0.1:9';
     expect(await client([one, stranger, nobody]).signatures(request, request)).toBeUndefined();
     // One attester asked twice is still one.
     expect(await client([one, one]).signatures(request, request)).toBeUndefined();
-    const signatures = await client([stranger, nobody, one, two]).signatures(request, request, request.orderId);
+    const signatures = await client([stranger, nobody, one, two]).signatures(
+      request,
+      request,
+      request.orderId,
+    );
     expect(signatures).toHaveLength(2);
-    expect(await a.port.isProven(a.chain.oracle, request.remoteChainId, addressToBytes32(b.chain.oracle), request.application, request.payloadHash)).toBe(false);
+    expect(
+      await a.port.isProven(
+        a.chain.oracle,
+        request.remoteChainId,
+        addressToBytes32(b.chain.oracle),
+        request.application,
+        request.payloadHash,
+      ),
+    ).toBe(false);
     await a.fund(taker.address, 0n);
-    await a.send(taker.address, a.chain.oracle, submitAttestationsCall(request.remoteChainId, request.application, [{ payloadHash: request.payloadHash, signatures: signatures ?? [] }]));
-    expect(await a.port.isProven(a.chain.oracle, request.remoteChainId, addressToBytes32(b.chain.oracle), request.application, request.payloadHash)).toBe(true);
+    await a.send(
+      taker.address,
+      a.chain.oracle,
+      submitAttestationsCall(request.remoteChainId, request.application, [
+        { payloadHash: request.payloadHash, signatures: signatures ?? [] },
+      ]),
+    );
+    expect(
+      await a.port.isProven(
+        a.chain.oracle,
+        request.remoteChainId,
+        addressToBytes32(b.chain.oracle),
+        request.application,
+        request.payloadHash,
+      ),
+    ).toBe(true);
   });
 
   test('a question that makes no sense is a 400, not a signature', async () => {
     const url = await door(await startAttester());
-    for (const query of ['', '?remoteChainId=1', '?remoteChainId=x&application=0x&payloadHash=0x&oracleChainId=1&oracle=0x']) {
+    for (const query of [
+      '',
+      '?remoteChainId=1',
+      '?remoteChainId=x&application=0x&payloadHash=0x&oracleChainId=1&oracle=0x',
+    ]) {
       expect((await fetch(`${url}/attestations${query}`)).status).toBe(400);
     }
   });

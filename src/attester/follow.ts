@@ -1,4 +1,7 @@
-/** The fills of one chain by their payload hash, as its events tell. Only a place to look: what is signed is checked again. */
+/**
+ * The fills of one chain by their payload hash, as its events tell. Only a place to look: what is signed is
+ * checked again.
+ */
 
 import { fillPayloadHash } from '../domain/attestation.ts';
 import type { Bytes32 } from '../domain/hex.ts';
@@ -15,7 +18,9 @@ export interface FillFollower {
   search(orderId: Bytes32): Promise<void>;
   /** Wall milliseconds of the last complete look; undefined before the first. */
   lookedAtMs(): number | undefined;
-  /** Resolves when it has looked, or has found that the node does not answer: then the next block tries again. */
+  /**
+   * Resolves when it has looked, or has found that the node does not answer: then the next block tries again.
+   */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -24,7 +29,11 @@ const OVERLAP = 8n;
 const REMEMBERED = 100_000;
 const BACKFILL_BLOCKS = 2_000n;
 
-export function createFillFollower(chain: ChainPort, { clock, log }: { clock: Clock; log: Log }, { lookBackSeconds }: { lookBackSeconds: number }): FillFollower {
+export function createFillFollower(
+  chain: ChainPort,
+  { clock, log }: { clock: Clock; log: Log },
+  { lookBackSeconds }: { lookBackSeconds: number },
+): FillFollower {
   const byPayload = new Map<Bytes32, Filled[]>();
   let scannedTo: bigint | undefined;
   let lookedAtMs: number | undefined;
@@ -52,7 +61,13 @@ export function createFillFollower(chain: ChainPort, { clock, log }: { clock: Cl
     const first = scannedTo === undefined;
     scannedTo = head.number;
     lookedAtMs = clock.nowMs();
-    if (first) backfill(head).catch((error: unknown) => log.warn({ chain: chain.chain.slug, error }, 'older fills could not be read; they are looked for when somebody asks'));
+    if (first)
+      backfill(head).catch((error: unknown) =>
+        log.warn(
+          { chain: chain.chain.slug, error },
+          'older fills could not be read; they are looked for when somebody asks',
+        ),
+      );
   }
 
   /** Fills from before we started that may still want a proof. */
@@ -66,7 +81,8 @@ export function createFillFollower(chain: ChainPort, { clock, log }: { clock: Cl
     }
   }
 
-  const unread = (error: unknown): void => log.warn({ chain: chain.chain.slug, error }, 'events could not be read; the next block tries again');
+  const unread = (error: unknown): void =>
+    log.warn({ chain: chain.chain.slug, error }, 'events could not be read; the next block tries again');
 
   function onHead(): void {
     again = true;

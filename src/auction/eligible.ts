@@ -1,4 +1,6 @@
-/** Who may be asked: the roster, cut down by status, corridor, workspace, and what the request itself names. */
+/**
+ * Who may be asked: the roster, cut down by status, corridor, workspace, and what the request itself names.
+ */
 
 export interface Entrant {
   id: string;
@@ -14,7 +16,10 @@ export interface Gate {
   exclude: readonly string[];
 }
 
-export function eligible<E extends Entrant>(roster: Iterable<E>, { corridor, workspace, include, exclude }: Gate): E[] {
+export function eligible<E extends Entrant>(
+  roster: Iterable<E>,
+  { corridor, workspace, include, exclude }: Gate,
+): E[] {
   const chosen: E[] = [];
   for (const entrant of roster) {
     if (entrant.status !== 'active' || !entrant.corridors.has(corridor)) continue;

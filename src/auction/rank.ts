@@ -1,4 +1,7 @@
-/** Which quote is best for the taker: net of everything the taker pays, with ties broken so that the order is total and the same everywhere. */
+/**
+ * Which quote is best for the taker: net of everything the taker pays, with ties broken so that the order is
+ * total and the same everywhere.
+ */
 
 export interface Ranked {
   quoteId: string;
@@ -17,12 +20,21 @@ export interface Ranked {
 
 export type Side = 'exactInput' | 'exactOutput';
 
-/** What competes: output less gas on exact input (more is better), input plus gas on exact output (less is better). */
-export function netOf(side: Side, { inputAmount, outputAmount, takerGas }: Pick<Ranked, 'inputAmount' | 'outputAmount' | 'takerGas'>): bigint {
+/**
+ * What competes: output less gas on exact input (more is better), input plus gas on exact output (less is
+ * better).
+ */
+export function netOf(
+  side: Side,
+  { inputAmount, outputAmount, takerGas }: Pick<Ranked, 'inputAmount' | 'outputAmount' | 'takerGas'>,
+): bigint {
   return side === 'exactInput' ? outputAmount - takerGas : inputAmount + takerGas;
 }
 
-/** Negative when `a` is the better quote. Ties go to the shorter eta, then the better fill history, then the longer validity, then the smaller quoteId. */
+/**
+ * Negative when `a` is the better quote. Ties go to the shorter eta, then the better fill history, then the
+ * longer validity, then the smaller quoteId.
+ */
 export function compareQuotes(side: Side, a: Ranked, b: Ranked): number {
   const [netA, netB] = [netOf(side, a), netOf(side, b)];
   if (netA !== netB) return netA > netB === (side === 'exactInput') ? -1 : 1;

@@ -1,6 +1,7 @@
 /**
- * The seal that ties shown terms to submitted terms: HMAC-SHA256 over the whole candidate and everything it must not be moved across
- * (account, namespace, mode). With it the venue stores nothing when it quotes. A rotated key keeps verifying until its last quote has lapsed.
+ * The seal that ties shown terms to submitted terms: HMAC-SHA256 over the whole candidate and everything it
+ * must not be moved across (account, namespace, mode). With it the venue stores nothing when it quotes. A
+ * rotated key keeps verifying until its last quote has lapsed.
  */
 
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
@@ -11,7 +12,10 @@ export interface SealKey {
   kid: string;
   /** At least 32 bytes. */
   secret: Uint8Array;
-  /** A key that has been rotated out verifies until here: the longest validUntil it can have sealed. null: no end. */
+  /**
+   * A key that has been rotated out verifies until here: the longest validUntil it can have sealed. null: no
+   * end.
+   */
   acceptUntil: UnixSeconds | null;
 }
 
@@ -31,18 +35,28 @@ export interface Sealer {
   readonly kid: string;
   /** 64 lower-case hex digits under the current key. */
   mac(scope: SealScope): string;
-  /** Does this mac belong to this scope? false for unknown and lapsed keys and for anything malformed; never throws. */
+  /**
+   * Does this mac belong to this scope? false for unknown and lapsed keys and for anything malformed; never
+   * throws.
+   */
   verify(kid: string, mac: string, scope: SealScope, now: UnixSeconds): boolean;
 }
 
-/** The first key seals; all of them verify. Throws `InvariantError` on a missing, short or repeated key: no venue runs without one. */
+/**
+ * The first key seals; all of them verify. Throws `InvariantError` on a missing, short or repeated key: no
+ * venue runs without one.
+ */
 export function createSealer(keys: readonly SealKey[]): Sealer {
-  if (keys.length === 0) throw new InvariantError('The venue needs a key to seal quotes with; none is configured.');
+  if (keys.length === 0)
+    throw new InvariantError('The venue needs a key to seal quotes with; none is configured.');
   for (const { kid, secret } of keys) {
-    if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid)) throw new InvariantError('A seal key id is 1 to 32 letters, digits, "-" or "_".');
+    if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid))
+      throw new InvariantError('A seal key id is 1 to 32 letters, digits, "-" or "_".');
     if (secret.length < 32) throw new InvariantError(`Seal key "${kid}" is shorter than 32 bytes.`);
   }
-  const byId = new Map(keys.map(({ kid, secret, acceptUntil }) => [kid, { kid, secret: createSecretKey(secret), acceptUntil }]));
+  const byId = new Map(
+    keys.map(({ kid, secret, acceptUntil }) => [kid, { kid, secret: createSecretKey(secret), acceptUntil }]),
+  );
   if (byId.size !== keys.length) throw new InvariantError('Two seal keys have the same id.');
   const [current] = byId.values() as unknown as [Prepared];
   return {
@@ -65,6 +79,11 @@ interface Prepared {
   acceptUntil: UnixSeconds | null;
 }
 
-function digest({ kid, secret }: Prepared, { account, namespace, mode, commitments, candidate }: SealScope): Buffer {
-  return createHmac('sha256', secret).update(['candidate-v1', kid, account, namespace, mode, commitments, candidate].join('\0')).digest();
+function digest(
+  { kid, secret }: Prepared,
+  { account, namespace, mode, commitments, candidate }: SealScope,
+): Buffer {
+  return createHmac('sha256', secret)
+    .update(['candidate-v1', kid, account, namespace, mode, commitments, candidate].join('\0'))
+    .digest();
 }

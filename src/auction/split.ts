@@ -1,7 +1,9 @@
 /**
- * Planning a split fill: several LPs' price ladders become slices of one order, each unit going where it earns the taker most.
+ * Planning a split fill: several LPs' price ladders become slices of one order, each unit going where it
+ * earns the taker most.
  *
- * @example Two LPs, 100 in. A pays 50 for its first 50 and nothing beyond; B pays 49 for 50 and 97 for 100. Plan: A 5,000 bps -> 50, B 5,000 bps -> 49.
+ * @example Two LPs, 100 in. A pays 50 for its first 50 and nothing beyond; B pays 49 for 50 and 97 for 100.
+ * Plan: A 5,000 bps -> 50, B 5,000 bps -> 49.
  */
 
 import { divUp, min, mulDivDown } from '../domain/amount.ts';
@@ -38,13 +40,22 @@ interface Segment {
 }
 
 /** undefined when the ladders together cannot carry the amount in 2 to `maxParts` slices. */
-export function planSplit(ladders: ReadonlyMap<string, Ladder>, { side, amount, maxParts }: SplitRequest): SplitPlan | undefined {
+export function planSplit(
+  ladders: ReadonlyMap<string, Ladder>,
+  { side, amount, maxParts }: SplitRequest,
+): SplitPlan | undefined {
   // The hull decides who gets how much; what a slice pays is read from the ladder as it was offered.
-  const offered = new Map([...ladders].map(([id, ladder]) => [id, rising(ladder)] as const).filter(([, ladder]) => ladder.length > 0));
+  const offered = new Map(
+    [...ladders]
+      .map(([id, ladder]) => [id, rising(ladder)] as const)
+      .filter(([, ladder]) => ladder.length > 0),
+  );
   const usable = new Map([...offered].map(([id, ladder]) => [id, concave(ladder)] as const));
-  const finish = (used: Used) => (side === 'exactInput' ? exactInput(offered, used, amount) : exactOutput(offered, used, amount));
+  const finish = (used: Used) =>
+    side === 'exactInput' ? exactInput(offered, used, amount) : exactOutput(offered, used, amount);
   let fallback: SplitPlan | undefined;
-  // Fewer, larger parts are cheaper to settle: while there are too many, or one is smaller than its LP offered to take, the smallest drops out.
+  // Fewer, larger parts are cheaper to settle: while there are too many, or one is smaller than its LP
+  // offered to take, the smallest drops out.
   for (;;) {
     const taken = fillGreedily(usable, side, amount);
     const used = [...(taken ?? [])].filter(([, input]) => input > 0n);
@@ -62,7 +73,11 @@ export function planSplit(ladders: ReadonlyMap<string, Ladder>, { side, amount, 
 type Used = readonly (readonly [string, bigint])[];
 
 /** Inputs per solver after taking the best marginal segments first; undefined when they run out. */
-function fillGreedily(ladders: ReadonlyMap<string, Ladder>, side: SplitRequest['side'], amount: bigint): Map<string, bigint> | undefined {
+function fillGreedily(
+  ladders: ReadonlyMap<string, Ladder>,
+  side: SplitRequest['side'],
+  amount: bigint,
+): Map<string, bigint> | undefined {
   const segments: Segment[] = [];
   for (const [solverId, ladder] of ladders) {
     let [lastIn, lastOut] = [0n, 0n];
@@ -71,10 +86,19 @@ function fillGreedily(ladders: ReadonlyMap<string, Ladder>, side: SplitRequest['
       [lastIn, lastOut] = [input, output];
     }
   }
-  // Within a concave ladder the marginal price only falls, so this sort never takes a later segment before an earlier one of the same LP.
+  // Within a concave ladder the marginal price only falls, so this sort never takes a later segment before an
+  // earlier one of the same LP.
   segments.sort((a, b) => {
     const [left, right] = [a.output * b.input, b.output * a.input];
-    return left === right ? (a.solverId < b.solverId ? -1 : a.solverId > b.solverId ? 1 : 0) : left > right ? -1 : 1;
+    return left === right
+      ? a.solverId < b.solverId
+        ? -1
+        : a.solverId > b.solverId
+          ? 1
+          : 0
+      : left > right
+        ? -1
+        : 1;
   });
   const taken = new Map<string, bigint>();
   let left = amount;
@@ -89,22 +113,31 @@ function fillGreedily(ladders: ReadonlyMap<string, Ladder>, side: SplitRequest['
   return left === 0n ? taken : undefined;
 }
 
-/** What the contract gives each slice: floor(total * bps / 10,000), and to the last slice whatever is left. */
+/**
+ * What the contract gives each slice: floor(total * bps / 10,000), and to the last slice whatever is left.
+ */
 export function sliceInputs(total: bigint, portions: readonly number[]): bigint[] {
   let left = total;
   return portions.map((bps, index) => {
-    const share = index === portions.length - 1 ? left : mulDivDown(total, BigInt(bps), BigInt(FULL_PORTION_BPS));
+    const share =
+      index === portions.length - 1 ? left : mulDivDown(total, BigInt(bps), BigInt(FULL_PORTION_BPS));
     left -= share;
     return share;
   });
 }
 
-/** Shares in basis points that sum to 10,000, none of them zero. What rounding leaves goes where there is most room (`slack`), else to the largest. */
+/**
+ * Shares in basis points that sum to 10,000, none of them zero. What rounding leaves goes where there is most
+ * room (`slack`), else to the largest.
+ */
 export function portionsOf(inputs: readonly bigint[], slack: readonly bigint[] = inputs): number[] {
   const total = inputs.reduce((sum, input) => sum + input, 0n);
   const portions = inputs.map((input) => Math.max(1, Number((input * BigInt(FULL_PORTION_BPS)) / total)));
   const rest = FULL_PORTION_BPS - portions.reduce((sum, bps) => sum + bps, 0);
-  const roomiest = rest < 0 ? portions.indexOf(Math.max(...portions)) : slack.reduce((best, room, index) => (room > (slack[best] as bigint) ? index : best), 0);
+  const roomiest =
+    rest < 0
+      ? portions.indexOf(Math.max(...portions))
+      : slack.reduce((best, room, index) => (room > (slack[best] as bigint) ? index : best), 0);
   portions[roomiest] = (portions[roomiest] as number) + rest;
   return portions;
 }
@@ -112,12 +145,21 @@ export function portionsOf(inputs: readonly bigint[], slack: readonly bigint[] =
 function exactInput(ladders: ReadonlyMap<string, Ladder>, used: Used, amount: bigint): SplitPlan | undefined {
   const slices = cut(ladders, used, amount);
   if (!slices) return undefined;
-  return { slices, inputAmount: amount, outputAmount: slices.reduce((sum, { outputAmount }) => sum + outputAmount, 0n) };
+  return {
+    slices,
+    inputAmount: amount,
+    outputAmount: slices.reduce((sum, { outputAmount }) => sum + outputAmount, 0n),
+  };
 }
 
-function exactOutput(ladders: ReadonlyMap<string, Ladder>, used: Used, amount: bigint): SplitPlan | undefined {
+function exactOutput(
+  ladders: ReadonlyMap<string, Ladder>,
+  used: Used,
+  amount: bigint,
+): SplitPlan | undefined {
   let total = used.reduce((sum, [, input]) => sum + input, 0n);
-  // Rounding shares to basis points moves dust between ladders: raise the input a little until the sum is there.
+  // Rounding shares to basis points moves dust between ladders: raise the input a little until the sum is
+  // there.
   for (let attempt = 0; attempt < 12; attempt++, total += divUp(total, 50_000n)) {
     const slices = cut(ladders, used, total);
     if (!slices) return undefined;
@@ -150,8 +192,9 @@ function cut(ladders: ReadonlyMap<string, Ladder>, used: Used, total: bigint): S
 }
 
 /**
- * The ladder read between its steps, rounded down. Below the first step fixed costs weigh more, so there the line through the
- * first two steps counts when it is lower. A basis point beyond the end is allowed (shares are whole basis points): it pays what the end pays.
+ * The ladder read between its steps, rounded down. Below the first step fixed costs weigh more, so there the
+ * line through the first two steps counts when it is lower. A basis point beyond the end is allowed (shares
+ * are whole basis points): it pays what the end pays.
  */
 export function outputAt(ladder: Ladder, input: bigint): bigint | undefined {
   const [first, second] = ladder;
@@ -178,7 +221,10 @@ function rising(ladder: Ladder): Ladder {
   return steps;
 }
 
-/** The ladder's upper concave hull from (0, 0): marginal prices only fall, which is what lets a greedy choice be the best one. */
+/**
+ * The ladder's upper concave hull from (0, 0): marginal prices only fall, which is what lets a greedy choice
+ * be the best one.
+ */
 function concave(ladder: Ladder): Ladder {
   const hull: (readonly [bigint, bigint])[] = [];
   for (const [input, output] of ladder) {

@@ -16,23 +16,49 @@ export interface Shown extends RouterCandidate {
 }
 
 /** `route` is what the seal says of it. */
-export function shownBy(candidate: Candidate, route: Pick<SealedRoute, 'next' | 'parent'> | null, input: string): Shown {
+export function shownBy(
+  candidate: Candidate,
+  route: Pick<SealedRoute, 'next' | 'parent'> | null,
+  input: string,
+): Shown {
   const { splitFill = null, validity = null } = candidate as Partial<QuoteCandidate>;
   const { composite = null } = candidate as Partial<RouterCandidate>;
-  return { ...candidate, splitFill, validity, composite: composite && route?.parent ? { ...composite, legs: legsFrom(composite.legs, input) } : composite, sequential: route?.next != null };
+  return {
+    ...candidate,
+    splitFill,
+    validity,
+    composite:
+      composite && route?.parent ? { ...composite, legs: legsFrom(composite.legs, input) } : composite,
+    sequential: route?.next != null,
+  };
 }
 
 /** Legs before the one that takes `input` are done. */
 function legsFrom(legs: readonly Leg[], input: string): Leg[] {
   const done = legs.findIndex((leg) => leg.input.asset === input);
-  return legs.slice(Math.max(done, 0)).map((leg, index) => ({ ...leg, index, dependsOn: leg.dependsOn.filter((other) => other >= done).map((other) => other - done) }));
+  return legs
+    .slice(Math.max(done, 0))
+    .map((leg, index) => ({
+      ...leg,
+      index,
+      dependsOn: leg.dependsOn.filter((other) => other >= done).map((other) => other - done),
+    }));
 }
 
 /**
- * Throws "composite" unless the legs begin with the request's input, hand on what the ones before give, and end in its output, with the amounts
- * of the preview. `enforced` is what the escrow enforces of the order in hand: all outputs, or the first leg's of a sequential route.
+ * Throws "composite" unless the legs begin with the request's input, hand on what the ones before give, and
+ * end in its output, with the amounts of the preview. `enforced` is what the escrow enforces of the order in
+ * hand: all outputs, or the first leg's of a sequential route.
  */
-export function matchLegs(shown: Shown, { input, output, inputAmount, enforced }: { input: string; output: string; inputAmount: bigint; enforced: bigint }): void {
+export function matchLegs(
+  shown: Shown,
+  {
+    input,
+    output,
+    inputAmount,
+    enforced,
+  }: { input: string; output: string; inputAmount: bigint; enforced: bigint },
+): void {
   const { composite, preview, sequential } = shown;
   if (!composite) return;
   const { legs } = composite;
@@ -40,15 +66,33 @@ export function matchLegs(shown: Shown, { input, output, inputAmount, enforced }
     if (!holds) throw new DistrustError('composite', `The legs are not those of this trade: ${what}.`);
   };
   must(sequential ? legs.length > 1 : legs.length > 0, 'there are too few');
-  must(legs.every(({ index, dependsOn }, at) => index === at && dependsOn.every((other) => other < at && other >= 0)), 'their order makes no sense');
+  must(
+    legs.every(
+      ({ index, dependsOn }, at) => index === at && dependsOn.every((other) => other < at && other >= 0),
+    ),
+    'their order makes no sense',
+  );
   const first = legs.filter(({ dependsOn }) => dependsOn.length === 0);
   const last = legs.filter(({ index }) => !legs.some(({ dependsOn }) => dependsOn.includes(index)));
-  must(first.every((leg) => leg.input.asset === input) && last.every((leg) => leg.output.asset === output), 'they begin or end with another asset');
-  must(legs.every((leg) => leg.dependsOn.every((other) => legs[other]?.output.asset === leg.input.asset)), 'one does not take what the one before it gives');
+  must(
+    first.every((leg) => leg.input.asset === input) && last.every((leg) => leg.output.asset === output),
+    'they begin or end with another asset',
+  );
+  must(
+    legs.every((leg) => leg.dependsOn.every((other) => legs[other]?.output.asset === leg.input.asset)),
+    'one does not take what the one before it gives',
+  );
   must(sum(first.map((leg) => leg.input.amount)) === inputAmount, 'they take another amount than the order');
-  must(sum(last.map((leg) => leg.output.amount)) === BigInt(preview.outputs[0]?.amount ?? '0'), 'they give another amount than the preview shows');
+  must(
+    sum(last.map((leg) => leg.output.amount)) === BigInt(preview.outputs[0]?.amount ?? '0'),
+    'they give another amount than the preview shows',
+  );
   const floors = (sequential ? legs.slice(0, 1) : last).map((leg) => leg.output.minimumAmount);
-  must(floors.every((floor) => floor !== null) && sum(floors as string[]) === enforced, 'they promise another minimum than the escrow enforces');
+  must(
+    floors.every((floor) => floor !== null) && sum(floors as string[]) === enforced,
+    'they promise another minimum than the escrow enforces',
+  );
 }
 
-const sum = (amounts: readonly string[]): bigint => amounts.reduce((total, amount) => total + (/^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : 0n), 0n);
+const sum = (amounts: readonly string[]): bigint =>
+  amounts.reduce((total, amount) => total + (/^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : 0n), 0n);

@@ -1,4 +1,7 @@
-/** The whole check of a candidate, and the mark that it passed: what was not checked here cannot be planned, signed or submitted from here. */
+/**
+ * The whole check of a candidate, and the mark that it passed: what was not checked here cannot be planned,
+ * signed or submitted from here.
+ */
 
 import type { Candidate } from './candidate.ts';
 import { DistrustError } from './errors.ts';
@@ -33,14 +36,26 @@ export function createChecker(trust: Trust, namespace: 'rfq' | 'router'): Checke
     async check(candidate, expectations) {
       const { request, ...limits } = expectations;
       const terms = readTerms(candidate, request, limits, trust, namespace);
-      const readAt = await requireFirm(trust, terms, limits, { input: candidate.preview.inputs[0]?.decimals ?? null, output: candidate.preview.outputs[0]?.decimals ?? null });
+      const readAt = await requireFirm(trust, terms, limits, {
+        input: candidate.preview.inputs[0]?.decimals ?? null,
+        output: candidate.preview.outputs[0]?.decimals ?? null,
+      });
       // Frozen with a copy inside: nobody changes it between the check and the signature.
-      const checked = deepFreeze<Checked>({ ...structuredClone(terms), candidate: structuredClone(candidate), expectations: structuredClone(expectations), readAt });
+      const checked = deepFreeze<Checked>({
+        ...structuredClone(terms),
+        candidate: structuredClone(candidate),
+        expectations: structuredClone(expectations),
+        readAt,
+      });
       passed.add(checked);
       return checked;
     },
     requireChecked(checked) {
-      if (!passed.has(checked)) throw new DistrustError('not_checked', 'This candidate has not passed `check` of this client. Check it first and pass on what `check` returned.');
+      if (!passed.has(checked))
+        throw new DistrustError(
+          'not_checked',
+          'This candidate has not passed `check` of this client. Check it first and pass on what `check` returned.',
+        );
     },
   };
 }

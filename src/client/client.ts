@@ -1,4 +1,7 @@
-/** A client of a venue that believes nothing it can compute or read for itself. Browsers and Node; fetch, a WebSocket and viem are all it needs. */
+/**
+ * A client of a venue that believes nothing it can compute or read for itself. Browsers and Node; fetch, a
+ * WebSocket and viem are all it needs.
+ */
 
 import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';
@@ -13,7 +16,14 @@ import type { Candidate } from './candidate.ts';
 import { type Checked, createChecker, type Expectations } from './check.ts';
 import { confirmSettled } from './confirm.ts';
 import { DistrustError } from './errors.ts';
-import { followOrder, type Following, type FollowOptions, type OpenSocket, type OrderEvent, platformSocket } from './follow.ts';
+import {
+  followOrder,
+  type Following,
+  type FollowOptions,
+  type OpenSocket,
+  type OrderEvent,
+  platformSocket,
+} from './follow.ts';
 import { createHistory, type History } from './history.ts';
 import { expectationsOfNext, type NextLeg, readNextLeg } from './next-leg.ts';
 import { type Approvals, type Plan, readPlan } from './plan.ts';
@@ -22,7 +32,15 @@ import { type Order, sendOrder, type Submission } from './submit.ts';
 import { take, type TakeOptions, type Trade, trade, type TradeOptions } from './trade.ts';
 import { createTransport, type TransportOptions } from './transport.ts';
 import { createTrust, type TrustedChain, type TrustedChains } from './trust.ts';
-import { broadcastStep, type Done, type Locks, type RunOptions, runSteps, signOrder, type Wallet } from './wallet.ts';
+import {
+  broadcastStep,
+  type Done,
+  type Locks,
+  type RunOptions,
+  runSteps,
+  signOrder,
+  type Wallet,
+} from './wallet.ts';
 
 export * from './errors.ts';
 export { PERMIT2 } from './trust.ts';
@@ -66,11 +84,17 @@ export interface ClientOptions extends TransportOptions {
 
 export type QuoteAnswer = Omit<z.infer<typeof zQuoteResponse>, 'quotes'> & { quotes: Candidate[] };
 
-/** Every call throws `VenueError` when the venue refuses, `UnreachableError` when nothing answers, `DistrustError` when an answer does not hold. */
+/**
+ * Every call throws `VenueError` when the venue refuses, `UnreachableError` when nothing answers,
+ * `DistrustError` when an answer does not hold.
+ */
 export interface Client {
   /** Candidates best first, or `productUnavailable` with the reason. Nothing in it has been checked yet. */
   requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
-  /** Holds a candidate against the request, its own signed payload and the chains. What it returns is what the following calls take. */
+  /**
+   * Holds a candidate against the request, its own signed payload and the chains. What it returns is what the
+   * following calls take.
+   */
   check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
   /** What still has to be sent and signed, checked step by step and written anew. */
   preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
@@ -79,15 +103,24 @@ export interface Client {
   sign(checked: Checked, wallet: Wallet): Promise<Hex>;
   /** Safe to repeat with the same arguments, in this process or another: it can only happen once. */
   submit(checked: Checked, submission: Submission): Promise<Order>;
-  /** walletBroadcast quotes, after `submit`: the wallet sends the settlement. undefined when there is nothing to send. */
+  /**
+   * walletBroadcast quotes, after `submit`: the wallet sends the settlement. undefined when there is nothing
+   * to send.
+   */
   broadcast(checked: Checked, plan: Plan, wallet: Wallet): Promise<Hex | undefined>;
-  /** Sequential routes, once the order of `checked` has been submitted: what follows. A leg that comes is checked already. */
+  /**
+   * Sequential routes, once the order of `checked` has been submitted: what follows. A leg that comes is
+   * checked already.
+   */
   nextLeg(checked: Checked): Promise<Exclude<NextLeg, { kind: 'leg' }> | { kind: 'leg'; checked: Checked }>;
   /** Events until the order is settled or has failed; `final` resolves then. */
   follow(orderId: string, options?: FollowOptions): Following;
   /** Does the chain agree that it is settled? Throws `DistrustError` "not_settled". */
   confirm(checked: Checked): Promise<void>;
-  /** All that comes after `check`, in order, with the candidate that was chosen. To ask once more for what was just quoted is to ask for twice as much: LPs keep their word on the first answer. */
+  /**
+   * All that comes after `check`, in order, with the candidate that was chosen. To ask once more for what was
+   * just quoted is to ask for twice as much: LPs keep their word on the first answer.
+   */
   take(checked: Checked, options: TakeOptions): Promise<Trade>;
   /** All of the above in order, with the best candidate that passes the check. */
   trade(options: TradeOptions): Promise<Trade>;
@@ -99,7 +132,12 @@ export interface Client {
   trades: History;
 }
 
-export function createClient({ chains = {}, namespace = 'rfq', openSocket = platformSocket, ...transportOptions }: ClientOptions): Client {
+export function createClient({
+  chains = {},
+  namespace = 'rfq',
+  openSocket = platformSocket,
+  ...transportOptions
+}: ClientOptions): Client {
   const transport = createTransport(transportOptions);
   const trust = createTrust(chains);
   const checker = createChecker(trust, namespace);
@@ -109,22 +147,47 @@ export function createClient({ chains = {}, namespace = 'rfq', openSocket = plat
 
   function requirePlan(plan: Plan, checked: Checked): void {
     checker.requireChecked(checked);
-    if (plans.get(plan) !== checked) throw new DistrustError('not_checked', 'This plan was not read by `preflight` of this client for this candidate.');
+    if (plans.get(plan) !== checked)
+      throw new DistrustError(
+        'not_checked',
+        'This plan was not read by `preflight` of this client for this candidate.',
+      );
   }
 
   async function order(orderId: string, signal?: AbortSignal): Promise<OrderStatusResponse> {
-    const status = await transport.call(zOrderStatusResponse, `${base}/orders/${encodeURIComponent(orderId)}`, signal ? { signal } : {});
-    if (status.id !== orderId.toLowerCase()) throw new DistrustError('order_id', `The venue answered with the order ${status.id} when asked for ${orderId}.`, { orderId });
+    const status = await transport.call(
+      zOrderStatusResponse,
+      `${base}/orders/${encodeURIComponent(orderId)}`,
+      signal ? { signal } : {},
+    );
+    if (status.id !== orderId.toLowerCase())
+      throw new DistrustError(
+        'order_id',
+        `The venue answered with the order ${status.id} when asked for ${orderId}.`,
+        { orderId },
+      );
     return status;
   }
 
   const client: Client = {
-    requestQuotes: (request) => transport.call<QuoteAnswer>(namespace === 'router' ? zRouterQuoteResponse : zQuoteResponse, `${base}/quotes`, { method: 'POST', body: requestBody(request) }),
+    requestQuotes: (request) =>
+      transport.call<QuoteAnswer>(
+        namespace === 'router' ? zRouterQuoteResponse : zQuoteResponse,
+        `${base}/quotes`,
+        { method: 'POST', body: requestBody(request) },
+      ),
     check: checker.check,
     async preflight(checked, { fundingLock, ...approvals } = {}) {
       checker.requireChecked(checked);
-      const answer = await transport.call(zPreflightResponse, `${base}/orders/preflight`, { method: 'POST', body: { quoteResponse: checked.candidate, ...(fundingLock ? { fundingLock } : {}) } });
-      const plan = readPlan(answer, checked, { permit2: trust.permit2(checked.domain.chainId), now: checked.readAt.now, ...approvals });
+      const answer = await transport.call(zPreflightResponse, `${base}/orders/preflight`, {
+        method: 'POST',
+        body: { quoteResponse: checked.candidate, ...(fundingLock ? { fundingLock } : {}) },
+      });
+      const plan = readPlan(answer, checked, {
+        permit2: trust.permit2(checked.domain.chainId),
+        now: checked.readAt.now,
+        ...approvals,
+      });
       plans.set(plan, checked);
       return plan;
     },
@@ -146,13 +209,27 @@ export function createClient({ chains = {}, namespace = 'rfq', openSocket = plat
     },
     async nextLeg(checked) {
       checker.requireChecked(checked);
-      const next = readNextLeg(await transport.call(zPreflightResponse, `${base}/orders/preflight`, { method: 'POST', body: { quoteResponse: checked.candidate } }));
-      return next.kind === 'leg' ? { kind: 'leg', checked: await checker.check(next.candidate, expectationsOfNext(checked, next.candidate)) } : next;
+      const next = readNextLeg(
+        await transport.call(zPreflightResponse, `${base}/orders/preflight`, {
+          method: 'POST',
+          body: { quoteResponse: checked.candidate },
+        }),
+      );
+      return next.kind === 'leg'
+        ? {
+            kind: 'leg',
+            checked: await checker.check(next.candidate, expectationsOfNext(checked, next.candidate)),
+          }
+        : next;
     },
     follow(orderId, options = {}) {
       const id = orderId.toLowerCase();
       if (!isBytes32(id)) throw new DistrustError('order_id', `"${orderId.slice(0, 80)}" is no order id.`);
-      return followOrder({ url: transport.url, key: transport.key, openSocket, read: (signal) => order(id, signal) }, id, options);
+      return followOrder(
+        { url: transport.url, key: transport.key, openSocket, read: (signal) => order(id, signal) },
+        id,
+        options,
+      );
     },
     async confirm(checked) {
       checker.requireChecked(checked);

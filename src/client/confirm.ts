@@ -1,4 +1,7 @@
-/** "Settled" held against the chain: the escrow has paid the order out, and every output that belongs elsewhere was filled there. */
+/**
+ * "Settled" held against the chain: the escrow has paid the order out, and every output that belongs
+ * elsewhere was filled there.
+ */
 
 import { outputHash } from '../domain/order.ts';
 import { DistrustError } from './errors.ts';
@@ -13,20 +16,48 @@ const LOOKS = 10;
 const BETWEEN_LOOKS_MS = 400;
 
 /** Throws `DistrustError` "not_settled" when the chain does not show it. */
-export async function confirmSettled(trust: Trust, { domain, destChainId, order, orderId }: Terms): Promise<void> {
+export async function confirmSettled(
+  trust: Trust,
+  { domain, destChainId, order, orderId }: Terms,
+): Promise<void> {
   for (let look = 1; ; look++) {
     if (await settled()) return;
-    if (look === LOOKS) throw new DistrustError('not_settled', `The venue says that ${orderId} is settled; the escrow on chain ${domain.chainId} does not show it.`, { orderId });
+    if (look === LOOKS)
+      throw new DistrustError(
+        'not_settled',
+        `The venue says that ${orderId} is settled; the escrow on chain ${domain.chainId} does not show it.`,
+        { orderId },
+      );
     await new Promise((done) => setTimeout(done, BETWEEN_LOOKS_MS));
   }
 
   async function settled(): Promise<boolean> {
-    const status = await asked(trust.chain(domain.chainId).rpc.readContract({ address: domain.escrow, abi: ESCROW_ABI, functionName: 'orderStatus', args: [orderId] }));
+    const status = await asked(
+      trust
+        .chain(domain.chainId)
+        .rpc.readContract({
+          address: domain.escrow,
+          abi: ESCROW_ABI,
+          functionName: 'orderStatus',
+          args: [orderId],
+        }),
+    );
     if (status !== CLAIMED) return false;
     // On one chain payout and delivery are one transaction.
     if (destChainId === domain.chainId) return true;
     const { rpc } = trust.chain(destChainId);
-    const records = await Promise.all(order.outputs.map((output) => asked(rpc.readContract({ address: `0x${output.settler.slice(26)}`, abi: ESCROW_ABI, functionName: 'fillRecord', args: [orderId, outputHash(output)] }))));
+    const records = await Promise.all(
+      order.outputs.map((output) =>
+        asked(
+          rpc.readContract({
+            address: `0x${output.settler.slice(26)}`,
+            abi: ESCROW_ABI,
+            functionName: 'fillRecord',
+            args: [orderId, outputHash(output)],
+          }),
+        ),
+      ),
+    );
     return records.every((record) => !NO_RECORD.test(record));
   }
 }

@@ -1,12 +1,32 @@
-/** What can go wrong between a client and a venue, each with a name to branch on: the venue refused, it lied, it did not answer, the wallet cannot. */
+/**
+ * What can go wrong between a client and a venue, each with a name to branch on: the venue refused, it lied,
+ * it did not answer, the wallet cannot.
+ */
 
 import { BaseError, type Facts, RequestError, SettlementError, UpstreamError } from '../domain/errors.ts';
 import { type Detail, ERROR_STATUS, type ErrorCode, type Refusal, REFUSALS } from '../protocol/errors.ts';
 
 /** 422 `type`s of plain validation: the request itself has the wrong shape. */
-export const VALIDATION_CODES = ['missing', 'extra_forbidden', 'enum', 'too_big', 'too_small', 'string_type', 'int_type', 'number_type', 'object_type', 'array_type', 'boolean_type', 'record_type', 'tuple_type'] as const;
+export const VALIDATION_CODES = [
+  'missing',
+  'extra_forbidden',
+  'enum',
+  'too_big',
+  'too_small',
+  'string_type',
+  'int_type',
+  'number_type',
+  'object_type',
+  'array_type',
+  'boolean_type',
+  'record_type',
+  'tuple_type',
+] as const;
 
-/** Every code a venue of this version answers with; `unknown_error` stands for one that a newer venue made up (its own word is in `facts.code`). */
+/**
+ * Every code a venue of this version answers with; `unknown_error` stands for one that a newer venue made up
+ * (its own word is in `facts.code`).
+ */
 export type VenueErrorCode = ErrorCode | Refusal | (typeof VALIDATION_CODES)[number] | 'unknown_error';
 
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(ERROR_STATUS), ...REFUSALS, ...VALIDATION_CODES]);
@@ -19,8 +39,24 @@ export class VenueError extends BaseError {
   readonly details: readonly Detail[];
   readonly retryAfterSeconds: number | null;
 
-  constructor({ status, code, message, details = [], retryAfterSeconds = null }: { status: number; code: string; message: string; details?: readonly Detail[]; retryAfterSeconds?: number | null }) {
-    super(message, { code: KNOWN.has(code) ? code : 'unknown_error', facts: { status, code }, retry: retryAfterSeconds !== null || status >= 500 ? 'later' : 'never' });
+  constructor({
+    status,
+    code,
+    message,
+    details = [],
+    retryAfterSeconds = null,
+  }: {
+    status: number;
+    code: string;
+    message: string;
+    details?: readonly Detail[];
+    retryAfterSeconds?: number | null;
+  }) {
+    super(message, {
+      code: KNOWN.has(code) ? code : 'unknown_error',
+      facts: { status, code },
+      retry: retryAfterSeconds !== null || status >= 500 ? 'later' : 'never',
+    });
     this.status = status;
     this.details = details;
     this.retryAfterSeconds = retryAfterSeconds;
@@ -90,7 +126,10 @@ export const DISTRUST_CODES = [
 ] as const;
 export type DistrustCode = (typeof DISTRUST_CODES)[number];
 
-/** The venue's word does not hold against the request, the payload or the chain: nothing was signed or sent. Never retried; use another venue, or look why. */
+/**
+ * The venue's word does not hold against the request, the payload or the chain: nothing was signed or sent.
+ * Never retried; use another venue, or look why.
+ */
 export class DistrustError extends BaseError {
   declare readonly code: DistrustCode;
 
@@ -102,16 +141,25 @@ export class DistrustError extends BaseError {
 /** No answer: the network, the venue's host or the caller's own RPC. */
 export class UnreachableError extends UpstreamError {
   constructor(what: string, cause: unknown) {
-    super(`${what} did not answer. Try again; nothing that was signed is lost.`, { code: 'unreachable', cause });
+    super(`${what} did not answer. Try again; nothing that was signed is lost.`, {
+      code: 'unreachable',
+      cause,
+    });
   }
 }
 
-/** A submission may or may not have arrived. Submit the same candidate and signature again: the same Idempotency-Key goes with it, so it can only happen once. */
+/**
+ * A submission may or may not have arrived. Submit the same candidate and signature again: the same
+ * Idempotency-Key goes with it, so it can only happen once.
+ */
 export class SubmissionUnknownError extends UpstreamError {
   readonly idempotencyKey: string;
 
   constructor(idempotencyKey: string, cause: unknown) {
-    super('The venue did not answer the submission, so it is not known whether it arrived. Submit the same again: the key that goes with it makes that safe.', { code: 'submission_unknown', facts: { idempotencyKey }, cause });
+    super(
+      'The venue did not answer the submission, so it is not known whether it arrived. Submit the same again: the key that goes with it makes that safe.',
+      { code: 'submission_unknown', facts: { idempotencyKey }, cause },
+    );
     this.idempotencyKey = idempotencyKey;
   }
 }
@@ -125,7 +173,11 @@ export class NoQuoteError extends UpstreamError {
 
 /** The wallet is another one, on another chain, does not hold enough, or would send what fails. */
 export class WalletError extends RequestError {
-  constructor(code: 'wrong_account' | 'wrong_wallet_chain' | 'insufficient_balance' | 'would_revert', message: string, facts: Facts = {}) {
+  constructor(
+    code: 'wrong_account' | 'wrong_wallet_chain' | 'insufficient_balance' | 'would_revert',
+    message: string,
+    facts: Facts = {},
+  ) {
     super(message, { code, facts });
   }
 }
@@ -133,6 +185,9 @@ export class WalletError extends RequestError {
 /** A transaction of the taker's own wallet reverted. */
 export class RevertedError extends SettlementError {
   constructor(purpose: string, txHash: string) {
-    super(`The transaction for ${purpose} reverted (${txHash}). Nothing was submitted; run preflight again to see what is still needed.`, { code: 'action_reverted', facts: { purpose, txHash } });
+    super(
+      `The transaction for ${purpose} reverted (${txHash}). Nothing was submitted; run preflight again to see what is still needed.`,
+      { code: 'action_reverted', facts: { purpose, txHash } },
+    );
   }
 }

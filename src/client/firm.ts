@@ -1,4 +1,7 @@
-/** Is there money behind the words? Read from the chains through the caller's own endpoints, each at one block. */
+/**
+ * Is there money behind the words? Read from the chains through the caller's own endpoints, each at one
+ * block.
+ */
 
 import { erc20Abi, parseAbi } from 'viem';
 import { commitmentDigest, type SignedCommitment } from '../domain/commitment.ts';
@@ -17,22 +20,40 @@ export interface ReadAt {
   destBlock: bigint;
 }
 
-const ERC1271_ABI = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
+const ERC1271_ABI = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+]);
 const ERC1271_MAGIC = '0x1626ba7e';
 
 /** Throws `DistrustError`; `UnreachableError` when an endpoint does not answer. */
-export async function requireFirm(trust: Trust, terms: Terms, { maxLockUpSeconds = DEFAULT_LIMITS.maxLockUpSeconds }: Limits, shown: { input: number | null; output: number | null }): Promise<ReadAt> {
+export async function requireFirm(
+  trust: Trust,
+  terms: Terms,
+  { maxLockUpSeconds = DEFAULT_LIMITS.maxLockUpSeconds }: Limits,
+  shown: { input: number | null; output: number | null },
+): Promise<ReadAt> {
   const { domain, destChainId, order } = terms;
   const origin = trust.chain(domain.chainId);
   const dest = trust.chain(destChainId);
   const settler: Address = `0x${(order.outputs[0]?.settler ?? '').slice(26)}`;
-  await Promise.all([trust.verifyEscrow(domain.chainId, domain.escrow), trust.verifyEscrow(destChainId, settler)]);
+  await Promise.all([
+    trust.verifyEscrow(domain.chainId, domain.escrow),
+    trust.verifyEscrow(destChainId, settler),
+  ]);
 
   const originBlock = await latestBlock(origin);
   const destBlock = destChainId === domain.chainId ? originBlock : await latestBlock(dest);
   const now = Number(originBlock.timestamp);
-  if (now >= terms.validUntil) throw new DistrustError('expired', `The quote lapsed at ${terms.validUntil}; the chain's time is ${now}.`);
-  if (order.expires - now > maxLockUpSeconds) throw new DistrustError('lock_up', `If nobody delivers, the input would be locked for ${order.expires - now} s; at most ${maxLockUpSeconds} s was expected.`);
+  if (now >= terms.validUntil)
+    throw new DistrustError(
+      'expired',
+      `The quote lapsed at ${terms.validUntil}; the chain's time is ${now}.`,
+    );
+  if (order.expires - now > maxLockUpSeconds)
+    throw new DistrustError(
+      'lock_up',
+      `If nobody delivers, the input would be locked for ${order.expires - now} s; at most ${maxLockUpSeconds} s was expected.`,
+    );
 
   const onOrigin = { address: domain.escrow, abi: ESCROW_ABI, blockNumber: originBlock.number } as const;
   const answers = await Promise.allSettled([
@@ -50,56 +71,116 @@ export async function requireFirm(trust: Trust, terms: Terms, { maxLockUpSeconds
 
   async function requireUnused(): Promise<void> {
     const [used, status] = await Promise.all([
-      asked(origin.rpc.readContract({ ...onOrigin, functionName: 'isNonceUsed', args: [order.user, order.nonce] })),
+      asked(
+        origin.rpc.readContract({
+          ...onOrigin,
+          functionName: 'isNonceUsed',
+          args: [order.user, order.nonce],
+        }),
+      ),
       asked(origin.rpc.readContract({ ...onOrigin, functionName: 'orderStatus', args: [terms.orderId] })),
     ]);
-    if (used || status !== 0) throw new DistrustError('nonce_used', 'The order, or its nonce, has been used on chain already: it can no longer execute.');
+    if (used || status !== 0)
+      throw new DistrustError(
+        'nonce_used',
+        'The order, or its nonce, has been used on chain already: it can no longer execute.',
+      );
   }
 
   /** A token of six decimals shown with eighteen makes a trillion look like one. */
-  async function requireDecimals(side: string, token: Address, chainId: number, said: number | null): Promise<void> {
+  async function requireDecimals(
+    side: string,
+    token: Address,
+    chainId: number,
+    said: number | null,
+  ): Promise<void> {
     if (said === null) return;
-    const actual = await asked(trust.chain(chainId).rpc.readContract({ address: token, abi: erc20Abi, functionName: 'decimals' }));
-    if (actual !== said) throw new DistrustError('decimals', `The ${side} token has ${actual} decimals; the preview shows ${said}.`);
+    const actual = await asked(
+      trust.chain(chainId).rpc.readContract({ address: token, abi: erc20Abi, functionName: 'decimals' }),
+    );
+    if (actual !== said)
+      throw new DistrustError(
+        'decimals',
+        `The ${side} token has ${actual} decimals; the preview shows ${said}.`,
+      );
   }
 
   /** Firm means that what pays cannot be withdrawn before the last second in which it may have to. */
   async function requireDelay(): Promise<void> {
     if (terms.commitments.length === 0) return;
-    const delay = await asked(dest.rpc.readContract({ address: settler, abi: ESCROW_ABI, functionName: 'WITHDRAWAL_DELAY' }));
-    if (BigInt(order.fillDeadline) > destBlock.timestamp + delay) throw new DistrustError('withdrawal_delay', `The order may be filled until ${order.fillDeadline}, which is later than an LP needs to withdraw what backs it (${delay} s).`);
+    const delay = await asked(
+      dest.rpc.readContract({ address: settler, abi: ESCROW_ABI, functionName: 'WITHDRAWAL_DELAY' }),
+    );
+    if (BigInt(order.fillDeadline) > destBlock.timestamp + delay)
+      throw new DistrustError(
+        'withdrawal_delay',
+        `The order may be filled until ${order.fillDeadline}, which is later than an LP needs to withdraw what backs it (${delay} s).`,
+      );
   }
 
   async function requireSigner({ lp, deadline, signature }: SignedCommitment): Promise<void> {
     const digest = commitmentDigest(domain, { orderId: terms.orderId, quoteId: terms.quoteId, lp, deadline });
     const signer = await signerOf(digest, signature);
     if (signer === lp) return;
-    const named = signer !== undefined && (await asked(dest.rpc.readContract({ address: settler, abi: ESCROW_ABI, functionName: 'isOperator', args: [lp, signer], blockNumber: destBlock.number })));
+    const named =
+      signer !== undefined &&
+      (await asked(
+        dest.rpc.readContract({
+          address: settler,
+          abi: ESCROW_ABI,
+          functionName: 'isOperator',
+          args: [lp, signer],
+          blockNumber: destBlock.number,
+        }),
+      ));
     if (named || (await contractSigned(lp, digest, signature))) return;
-    if (signer === undefined) throw new DistrustError('commitment_signature', `The commitment of ${lp} is not signed.`, { lp });
+    if (signer === undefined)
+      throw new DistrustError('commitment_signature', `The commitment of ${lp} is not signed.`, { lp });
     // A signature over anything else recovers a stranger: that is how a changed order shows.
-    throw new DistrustError('operator', `The commitment to this order is by ${signer}, who may not sign for ${lp}: either it is of another order, or its signer has lost that right.`, { lp, signer });
+    throw new DistrustError(
+      'operator',
+      `The commitment to this order is by ${signer}, who may not sign for ${lp}: either it is of another order, or its signer has lost that right.`,
+      { lp, signer },
+    );
   }
 
   async function contractSigned(lp: Address, digest: Bytes32, signature: `0x${string}`): Promise<boolean> {
     const code = await asked(dest.rpc.getCode({ address: lp, blockNumber: destBlock.number }));
     if (!code || code === '0x') return false;
     // A contract that reverts has not signed.
-    return dest.rpc.readContract({ address: lp, abi: ERC1271_ABI, functionName: 'isValidSignature', args: [digest, signature], blockNumber: destBlock.number }).then(
-      (magic) => magic === ERC1271_MAGIC,
-      () => false,
-    );
+    return dest.rpc
+      .readContract({
+        address: lp,
+        abi: ERC1271_ABI,
+        functionName: 'isValidSignature',
+        args: [digest, signature],
+        blockNumber: destBlock.number,
+      })
+      .then(
+        (magic) => magic === ERC1271_MAGIC,
+        () => false,
+      );
   }
 
   async function requireBalance(lp: Address, amount: bigint): Promise<void> {
-    const at = { address: settler, abi: ESCROW_ABI, args: [lp, terms.outputToken], blockNumber: destBlock.number } as const;
+    const at = {
+      address: settler,
+      abi: ESCROW_ABI,
+      args: [lp, terms.outputToken],
+      blockNumber: destBlock.number,
+    } as const;
     const [balance, [pending, , lapsesAt], deferred] = await Promise.all([
       asked(dest.rpc.readContract({ ...at, functionName: 'balanceOf' })),
       asked(dest.rpc.readContract({ ...at, functionName: 'pendingWithdrawal' })),
       asked(dest.rpc.readContract({ ...at, functionName: 'deferredOf' })),
     ]);
     const leaving = (lapsesAt >= destBlock.timestamp ? pending : 0n) + deferred;
-    if (balance - leaving < amount) throw new DistrustError('ledger_balance', `${lp} has ${balance} in the ledger, ${leaving} of it on its way out, and promises ${amount}.`, { lp, balance, leaving, amount });
+    if (balance - leaving < amount)
+      throw new DistrustError(
+        'ledger_balance',
+        `${lp} has ${balance} in the ledger, ${leaving} of it on its way out, and promises ${amount}.`,
+        { lp, balance, leaving, amount },
+      );
   }
 }
 
@@ -112,6 +193,8 @@ async function latestBlock({ rpc }: TrustedChain): Promise<{ number: bigint; tim
 /** What each LP of the order has to deliver, base units. */
 function promisedBy({ commitments, order }: Terms): Map<Address, bigint> {
   const promised = new Map<Address, bigint>();
-  commitments.forEach(({ lp }, index) => promised.set(lp, (promised.get(lp) ?? 0n) + (order.outputs[index]?.amount ?? 0n)));
+  commitments.forEach(({ lp }, index) =>
+    promised.set(lp, (promised.get(lp) ?? 0n) + (order.outputs[index]?.amount ?? 0n)),
+  );
   return promised;
 }

@@ -1,4 +1,7 @@
-/** An order watched to its end: pushed events while the socket holds, polling while it does not; which of the two it was makes no difference. */
+/**
+ * An order watched to its end: pushed events while the socket holds, polling while it does not; which of the
+ * two it was makes no difference.
+ */
 
 import { type OrderEventFrame, zOrderEvent } from '../protocol/events.ts';
 import { type OrderStatusResponse } from '../protocol/status.ts';
@@ -6,14 +9,18 @@ import { DistrustError, UnreachableError, VenueError } from './errors.ts';
 
 /** What is used of a WebSocket, so that the platform's, undici's and `ws`'s all fit. */
 export interface SocketLike {
-  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: { data?: unknown }) => void): void;
+  addEventListener(
+    type: 'open' | 'message' | 'close' | 'error',
+    listener: (event: { data?: unknown }) => void,
+  ): void;
   send(text: string): void;
   close(): void;
 }
 
 /**
- * Opens the venue's stream with the key in a header, never in the URL. Browsers cannot set one: there, and wherever this is left out and the
- * platform has no such socket, polling does the work. With `ws`: `(url, headers) => new WebSocket(url, { headers })`.
+ * Opens the venue's stream with the key in a header, never in the URL. Browsers cannot set one: there, and
+ * wherever this is left out and the platform has no such socket, polling does the work. With `ws`: `(url,
+ * headers) => new WebSocket(url, { headers })`.
  */
 export type OpenSocket = (url: string, headers: Record<string, string>) => SocketLike;
 
@@ -45,7 +52,17 @@ const FIRST_RECONNECT_MS = 250;
 const LONGEST_RECONNECT_MS = 10_000;
 
 export function followOrder(
-  { url, key, openSocket, read }: { url: string; key: string | undefined; openSocket: OpenSocket | undefined; read: (signal: AbortSignal) => Promise<OrderStatusResponse> },
+  {
+    url,
+    key,
+    openSocket,
+    read,
+  }: {
+    url: string;
+    key: string | undefined;
+    openSocket: OpenSocket | undefined;
+    read: (signal: AbortSignal) => Promise<OrderStatusResponse>;
+  },
   orderId: string,
   { pollMs = 1_000, signal }: FollowOptions,
 ): Following {
@@ -84,7 +101,14 @@ export function followOrder(
 
   function take(event: OrderEvent): void {
     if (ended || events.some(({ type }) => type === event.type)) return;
-    if (event.orderId !== orderId || event.status.id !== orderId) return end({ error: new DistrustError('order_id', `The venue told of the order ${event.status.id} when asked for ${orderId}.`, { orderId }) });
+    if (event.orderId !== orderId || event.status.id !== orderId)
+      return end({
+        error: new DistrustError(
+          'order_id',
+          `The venue told of the order ${event.status.id} when asked for ${orderId}.`,
+          { orderId },
+        ),
+      });
     events.push(event);
     wake();
     if (event.type !== 'order.created') end({});
@@ -93,13 +117,18 @@ export function followOrder(
   function connect(): void {
     if (ended || !openSocket) return;
     try {
-      socket = openSocket(url.replace(/^http/, 'ws') + STREAM_PATH, key === undefined ? {} : { 'X-API-Key': key });
+      socket = openSocket(
+        url.replace(/^http/, 'ws') + STREAM_PATH,
+        key === undefined ? {} : { 'X-API-Key': key },
+      );
     } catch {
       // This platform's socket takes no headers: polling has begun already.
       return;
     }
     const mine = socket;
-    mine.addEventListener('open', () => mine.send(JSON.stringify({ op: 'subscribe', topics: [`orders:${orderId}`], id: orderId })));
+    mine.addEventListener('open', () =>
+      mine.send(JSON.stringify({ op: 'subscribe', topics: [`orders:${orderId}`], id: orderId })),
+    );
     mine.addEventListener('message', ({ data }) => heard(String(data)));
     // What an error was about is said by the close that follows it.
     mine.addEventListener('error', () => {});
@@ -125,7 +154,14 @@ export function followOrder(
       return;
     }
     const event = zOrderEvent.safeParse(json);
-    if (event.success) take({ type: event.data.type, orderId: event.data.orderId, occurredAt: event.data.occurredAt, status: event.data.data, via: 'stream' });
+    if (event.success)
+      take({
+        type: event.data.type,
+        orderId: event.data.orderId,
+        occurredAt: event.data.occurredAt,
+        status: event.data.data,
+        via: 'stream',
+      });
   }
 
   function schedulePoll(ms: number): void {
@@ -137,10 +173,18 @@ export function followOrder(
     try {
       const status = await read(stop.signal);
       take({ type: 'order.created', orderId: status.id, occurredAt: status.createdAt, status, via: 'poll' });
-      if (status.status !== 'pending') take({ type: `order.${status.status}`, orderId: status.id, occurredAt: status.updatedAt, status, via: 'poll' });
+      if (status.status !== 'pending')
+        take({
+          type: `order.${status.status}`,
+          orderId: status.id,
+          occurredAt: status.updatedAt,
+          status,
+          via: 'poll',
+        });
     } catch (error) {
       if (ended) return;
-      const passing = error instanceof UnreachableError || (error instanceof VenueError && error.retry === 'later');
+      const passing =
+        error instanceof UnreachableError || (error instanceof VenueError && error.retry === 'later');
       if (!passing) return end({ error });
     }
     schedulePoll(streaming ? CHECK_STREAM_MS : pollMs);
@@ -153,7 +197,7 @@ export function followOrder(
   return {
     final,
     async *[Symbol.asyncIterator]() {
-      for (let next = 0; ; ) {
+      for (let next = 0; ;) {
         const event = events[next];
         if (event) {
           next++;
@@ -170,8 +214,13 @@ export function followOrder(
   };
 }
 
-/** Node's own socket takes headers; a browser's takes none and says so by throwing. Node 20 has no socket at all. */
+/**
+ * Node's own socket takes headers; a browser's takes none and says so by throwing. Node 20 has no socket at
+ * all.
+ */
 export const platformSocket: OpenSocket | undefined = (() => {
-  const { WebSocket: Socket } = globalThis as { WebSocket?: new (url: string, options: object) => SocketLike };
+  const { WebSocket: Socket } = globalThis as {
+    WebSocket?: new (url: string, options: object) => SocketLike;
+  };
   return Socket && ((url, headers) => new Socket(url, { headers }));
 })();

@@ -1,6 +1,12 @@
 /** What a workspace key reads: its trades, one of them in full, and all of them as CSV. */
 
-import { type TradeDossier, type TradeItem, type TradeSort, zTradeDossier, zTradesResponse } from '../protocol/trades.ts';
+import {
+  type TradeDossier,
+  type TradeItem,
+  type TradeSort,
+  zTradeDossier,
+  zTradesResponse,
+} from '../protocol/trades.ts';
 import type { Transport } from './transport.ts';
 
 /** Query of `GET …/trades`; whatever is left out does not filter. */
@@ -28,7 +34,10 @@ export interface Page {
 }
 
 export interface History {
-  list(workspaceId: string, filters?: TradeFilters & Page): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
+  list(
+    workspaceId: string,
+    filters?: TradeFilters & Page,
+  ): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
   /** One trade in full; which sections it has depends on the key's role. */
   dossier(workspaceId: string, orderId: string): Promise<TradeDossier>;
   /** CSV text in pieces, as the venue streams it. */
@@ -36,16 +45,20 @@ export interface History {
 }
 
 export function createHistory(transport: Transport): History {
-  const path = (workspaceId: string, rest: string) => `/api/v1/workspaces/${encodeURIComponent(workspaceId)}/trades${rest}`;
+  const path = (workspaceId: string, rest: string) =>
+    `/api/v1/workspaces/${encodeURIComponent(workspaceId)}/trades${rest}`;
   return {
     list: (workspaceId, filters = {}) => transport.call(zTradesResponse, path(workspaceId, queryOf(filters))),
-    dossier: (workspaceId, orderId) => transport.call(zTradeDossier, path(workspaceId, `/${encodeURIComponent(orderId)}`)),
-    export: (workspaceId, filters = {}) => transport.stream(path(workspaceId, `/export${queryOf(filters)}`), { headers: { accept: 'text/csv' } }),
+    dossier: (workspaceId, orderId) =>
+      transport.call(zTradeDossier, path(workspaceId, `/${encodeURIComponent(orderId)}`)),
+    export: (workspaceId, filters = {}) =>
+      transport.stream(path(workspaceId, `/export${queryOf(filters)}`), { headers: { accept: 'text/csv' } }),
   };
 }
 
 function queryOf(filters: object): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.append(name, String(value));
+  for (const [name, value] of Object.entries(filters))
+    if (value !== undefined) query.append(name, String(value));
   return query.size === 0 ? '' : `?${query}`;
 }

@@ -1,4 +1,7 @@
-/** What follows the first leg of a sequential route: the venue's answer to the same candidate, and what the taker may expect of the leg it brings. */
+/**
+ * What follows the first leg of a sequential route: the venue's answer to the same candidate, and what the
+ * taker may expect of the leg it brings.
+ */
 
 import { assetId } from '../domain/asset.ts';
 import type { PreflightResponse } from '../protocol/preflight.ts';
@@ -11,7 +14,10 @@ import { DEFAULT_LIMITS } from './request.ts';
 export type NextLeg =
   /** An earlier leg, or this one, is under way: ask again later. */
   | { kind: 'waiting' }
-  /** Delivered, and nobody prices what follows now: the taker holds the middle asset, free to wait or to do something else with it. */
+  /**
+   * Delivered, and nobody prices what follows now: the taker holds the middle asset, free to wait or to do
+   * something else with it.
+   */
   | { kind: 'no_quote'; message: string }
   /** The last leg has been settled. */
   | { kind: 'done' }
@@ -24,26 +30,45 @@ export function readNextLeg({ nextActions }: PreflightResponse): NextLeg {
   if (wait) {
     if (wait.after.length === 0) return { kind: 'done' };
     const why = wait.details?.['productUnavailable'] as { message?: unknown } | undefined;
-    return STANDING[wait.purpose] === 'no_quote' ? { kind: 'no_quote', message: String(why?.message ?? 'Nobody prices the next leg at the moment.') } : { kind: 'waiting' };
+    return STANDING[wait.purpose] === 'no_quote'
+      ? { kind: 'no_quote', message: String(why?.message ?? 'Nobody prices the next leg at the moment.') }
+      : { kind: 'waiting' };
   }
   const offered = nextActions.find(({ purpose }) => purpose === 'orderSignature')?.details?.['quoteResponse'];
   if (offered === undefined) return { kind: 'waiting' };
   const candidate = zRouterCandidate.safeParse(offered);
-  if (!candidate.success) throw new DistrustError('malformed_answer', 'The next leg that the venue brings is no candidate.');
+  if (!candidate.success)
+    throw new DistrustError('malformed_answer', 'The next leg that the venue brings is no candidate.');
   return { kind: 'leg', candidate: candidate.data };
 }
 
-/** It spends what the leg before it delivered, no more, for what the route was to give, to whom it was to go. */
-export function expectationsOfNext({ expectations, order, destChainId, outputToken, outputAmount, candidate }: Checked, next: Candidate): Expectations {
+/**
+ * It spends what the leg before it delivered, no more, for what the route was to give, to whom it was to go.
+ */
+export function expectationsOfNext(
+  { expectations, order, destChainId, outputToken, outputAmount, candidate }: Checked,
+  next: Candidate,
+): Expectations {
   const { request, maxSlippageBps = DEFAULT_LIMITS.maxSlippageBps, ...limits } = expectations;
-  const shown = BigInt((candidate as Partial<RouterCandidate>).composite?.legs[0]?.output.amount ?? outputAmount);
+  const shown = BigInt(
+    (candidate as Partial<RouterCandidate>).composite?.legs[0]?.output.amount ?? outputAmount,
+  );
   const most = shown + (shown * BigInt(maxSlippageBps)) / 10_000n;
   const spends = BigInt(next.preview.inputs[0]?.amount ?? '0');
-  if (spends < outputAmount || spends > most) throw new DistrustError('input_amount', `The next leg spends ${spends}; the one before it delivers between ${outputAmount} and ${most}.`);
+  if (spends < outputAmount || spends > most)
+    throw new DistrustError(
+      'input_amount',
+      `The next leg spends ${spends}; the one before it delivers between ${outputAmount} and ${most}.`,
+    );
   const { minValidUntil: _, ...rest } = request;
   return {
     ...limits,
     maxSlippageBps,
-    request: { ...rest, taker: order.user, input: { asset: assetId({ chainId: destChainId, token: outputToken }), amount: spends }, output: { asset: request.output.asset } },
+    request: {
+      ...rest,
+      taker: order.user,
+      input: { asset: assetId({ chainId: destChainId, token: outputToken }), amount: spends },
+      output: { asset: request.output.asset },
+    },
   };
 }

@@ -1,6 +1,16 @@
-/** A preflight plan held against the checked candidate: every step is understood and made anew, or the whole plan is refused. */
+/**
+ * A preflight plan held against the checked candidate: every step is understood and made anew, or the whole
+ * plan is refused.
+ */
 
-import { decodeFunctionData, encodeFunctionData, erc20Abi, hashTypedData, parseAbi, type TypedDataDefinition } from 'viem';
+import {
+  decodeFunctionData,
+  encodeFunctionData,
+  erc20Abi,
+  hashTypedData,
+  parseAbi,
+  type TypedDataDefinition,
+} from 'viem';
 import { type Address, type Hex, isBytes32 } from '../domain/hex.ts';
 import type { Action, FundingLock, PreflightResponse } from '../protocol/preflight.ts';
 import { DistrustError, type DistrustCode } from './errors.ts';
@@ -10,9 +20,22 @@ import { type AuthorizationWindow, permit2Lock, receiveAuthorization, type Typed
 
 export type Step =
   /** `alternative`: not needed when the lock of this trade is signed instead. */
-  | { kind: 'transaction'; purpose: Exclude<Action['purpose'], SignedPurpose>; to: Address; data: Hex; rerun: boolean; alternative: boolean }
+  | {
+      kind: 'transaction';
+      purpose: Exclude<Action['purpose'], SignedPurpose>;
+      to: Address;
+      data: Hex;
+      rerun: boolean;
+      alternative: boolean;
+    }
   | { kind: 'permit2Lock'; typedData: TypedData; deadline: number }
-  | { kind: 'eip3009Authorization'; typedData: TypedData; validAfter: number; validBefore: number; nonce: Hex }
+  | {
+      kind: 'eip3009Authorization';
+      typedData: TypedData;
+      validAfter: number;
+      validBefore: number;
+      nonce: Hex;
+    }
   | { kind: 'orderSignature' };
 type SignedPurpose = 'permit2Lock' | 'eip3009Authorization' | 'orderSignature' | 'legDelivery' | 'legQuote';
 
@@ -25,13 +48,18 @@ export interface Plan {
 }
 
 export interface Approvals {
-  /** Approve Permit2 for any amount, once and for all, as its authors mean it. Default: for `tradesAhead` trades of this size. */
+  /**
+   * Approve Permit2 for any amount, once and for all, as its authors mean it. Default: for `tradesAhead`
+   * trades of this size.
+   */
   unlimitedPermit2?: boolean;
   /** How many trades of this size a standing grant or approval may cover. Default 10. */
   tradesAhead?: number;
 }
 
-const PERMIT2_ABI = parseAbi(['function approve(address token, address spender, uint160 amount, uint48 expiration)']);
+const PERMIT2_ABI = parseAbi([
+  'function approve(address token, address spender, uint160 amount, uint48 expiration)',
+]);
 /** A lock may outlive the fill deadline by this much, for clocks that differ. */
 const LOCK_MARGIN_SECONDS = 3_600n;
 /** Venues ask for about so many trades of the same size at once. */
@@ -63,28 +91,76 @@ const refuse = (code: DistrustCode, message: string): never => {
 };
 
 /** Throws `DistrustError` "action_…". */
-export function readPlan(answer: PreflightResponse, terms: Terms, { permit2, now, unlimitedPermit2 = false, tradesAhead = TRADES_ASKED }: { permit2: Address; now: number } & Approvals): Plan {
+export function readPlan(
+  answer: PreflightResponse,
+  terms: Terms,
+  {
+    permit2,
+    now,
+    unlimitedPermit2 = false,
+    tradesAhead = TRADES_ASKED,
+  }: { permit2: Address; now: number } & Approvals,
+): Plan {
   if (answer.quoteId !== terms.quoteId) refuse('quote_id', `The plan is for quote ${answer.quoteId}.`);
   const lock = answer.fundingLock ?? null;
-  if ((terms.executionMode === 'walletBroadcast') !== (lock === null)) refuse('action_unexpected', 'A lock belongs to orders that the venue lands, and to those only.');
+  if ((terms.executionMode === 'walletBroadcast') !== (lock === null))
+    refuse('action_unexpected', 'A lock belongs to orders that the venue lands, and to those only.');
   const purposes = answer.nextActions.map(({ purpose }) => purpose);
-  const extra = purposes.find((purpose, index) => !PURPOSES[lock ?? 'none'].includes(purpose) || purposes.indexOf(purpose) !== index);
-  if (extra) refuse('action_unexpected', `The plan asks for ${extra}, which does not belong to ${lock ?? 'an order that the wallet itself sends'}.`);
-  const context: Context = { terms, permit2, lock, now, most: terms.inputAmount * BigInt(tradesAhead), mostAsked: terms.inputAmount * BigInt(Math.max(tradesAhead, TRADES_ASKED)), unlimitedPermit2 };
-  return { ready: answer.ready, fundingLock: lock, steps: answer.nextActions.map((action) => readAction(action, context)) };
+  const extra = purposes.find(
+    (purpose, index) => !PURPOSES[lock ?? 'none'].includes(purpose) || purposes.indexOf(purpose) !== index,
+  );
+  if (extra)
+    refuse(
+      'action_unexpected',
+      `The plan asks for ${extra}, which does not belong to ${lock ?? 'an order that the wallet itself sends'}.`,
+    );
+  const context: Context = {
+    terms,
+    permit2,
+    lock,
+    now,
+    most: terms.inputAmount * BigInt(tradesAhead),
+    mostAsked: terms.inputAmount * BigInt(Math.max(tradesAhead, TRADES_ASKED)),
+    unlimitedPermit2,
+  };
+  return {
+    ready: answer.ready,
+    fundingLock: lock,
+    steps: answer.nextActions.map((action) => readAction(action, context)),
+  };
 }
 
 function readAction(action: Action, context: Context): Step {
   const { domain, order } = context.terms;
-  if (action.chainId !== domain.chainId) refuse('action_chain', `The plan has ${action.purpose} on chain ${action.chainId}; everything about this order happens on ${domain.chainId}.`);
+  if (action.chainId !== domain.chainId)
+    refuse(
+      'action_chain',
+      `The plan has ${action.purpose} on chain ${action.chainId}; everything about this order happens on ${domain.chainId}.`,
+    );
   if (action.type === 'signature') return readSignature(action, context);
   const { tx, purpose } = action;
-  if (!tx || action.typedData) return refuse('action_unexpected', `${purpose} is a transaction and carries none.`);
-  if (tx.chainId !== domain.chainId) refuse('action_chain', `The transaction for ${purpose} is for chain ${tx.chainId}, not ${domain.chainId}.`);
-  if (lower(tx.from) !== order.user) refuse('action_sender', `The transaction for ${purpose} is to be sent by ${tx.from}, not by the taker.`);
-  if (tx.value !== '0') refuse('action_value', `The transaction for ${purpose} would send ${tx.value} wei; no step of a trade sends native currency.`);
+  if (!tx || action.typedData)
+    return refuse('action_unexpected', `${purpose} is a transaction and carries none.`);
+  if (tx.chainId !== domain.chainId)
+    refuse(
+      'action_chain',
+      `The transaction for ${purpose} is for chain ${tx.chainId}, not ${domain.chainId}.`,
+    );
+  if (lower(tx.from) !== order.user)
+    refuse('action_sender', `The transaction for ${purpose} is to be sent by ${tx.from}, not by the taker.`);
+  if (tx.value !== '0')
+    refuse(
+      'action_value',
+      `The transaction for ${purpose} would send ${tx.value} wei; no step of a trade sends native currency.`,
+    );
   const made = transactionOf(purpose, { to: lower(tx.to), data: tx.data as Hex }, context);
-  return { kind: 'transaction', purpose: purpose as Exclude<Action['purpose'], SignedPurpose>, ...made, rerun: action.after.includes('rerunPreflight'), alternative: purpose === 'permit2Grant' };
+  return {
+    kind: 'transaction',
+    purpose: purpose as Exclude<Action['purpose'], SignedPurpose>,
+    ...made,
+    rerun: action.after.includes('rerunPreflight'),
+    alternative: purpose === 'permit2Grant',
+  };
 }
 
 interface Tx {
@@ -110,50 +186,107 @@ function transactionOf(purpose: Action['purpose'], tx: Tx, context: Context): Tx
 /** Permit2 for a Permit2 lock, else the escrow and no more than this trade. */
 function approval({ to, data }: Tx, { terms, permit2, lock, most, unlimitedPermit2 }: Context): Tx {
   const { inputToken, inputAmount, domain } = terms;
-  if (to !== inputToken) refuse('action_token', `The approval is of the token ${to}; the order takes ${inputToken}.`);
-  const [spender, asked] = decoded(() => decodeFunctionData({ abi: erc20Abi, data }), 'approve') as [Address, bigint];
+  if (to !== inputToken)
+    refuse('action_token', `The approval is of the token ${to}; the order takes ${inputToken}.`);
+  const [spender, asked] = decoded(() => decodeFunctionData({ abi: erc20Abi, data }), 'approve') as [
+    Address,
+    bigint,
+  ];
   const wanted = lock === 'Permit2' ? permit2 : domain.escrow;
-  if (lower(spender) !== wanted) refuse('action_spender', `The approval would let ${spender} take the token; only ${wanted} has to.`);
-  if (asked < 0n || (lock !== 'Permit2' && asked > inputAmount)) refuse('action_amount', `The approval is for ${asked}; the order takes ${inputAmount}.`);
-  // Permit2 by itself moves nothing without another signature, so venues ask for a standing approval; it gets as much as the caller allows.
+  if (lower(spender) !== wanted)
+    refuse('action_spender', `The approval would let ${spender} take the token; only ${wanted} has to.`);
+  if (asked < 0n || (lock !== 'Permit2' && asked > inputAmount))
+    refuse('action_amount', `The approval is for ${asked}; the order takes ${inputAmount}.`);
+  // Permit2 by itself moves nothing without another signature, so venues ask for a standing approval; it gets
+  // as much as the caller allows.
   const amount = lock === 'Permit2' && !unlimitedPermit2 && asked > most ? most : asked;
   return { to, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [wanted, amount] }) };
 }
 
 function grant({ to, data }: Tx, { terms, permit2, most, mostAsked, now }: Context): Tx {
   if (to !== permit2) refuse('action_target', `The grant goes to ${to}; Permit2 is ${permit2}.`);
-  const [token, spender, amount, expiration] = decoded(() => decodeFunctionData({ abi: PERMIT2_ABI, data }), 'approve') as [Address, Address, bigint, number];
-  if (lower(token) !== terms.inputToken) refuse('action_token', `The grant is of ${token}; the order takes ${terms.inputToken}.`);
-  if (lower(spender) !== terms.domain.escrow) refuse('action_spender', `The grant would let ${spender} take the token; only the escrow has to.`);
-  if (amount > mostAsked) refuse('action_amount', `The grant is for ${amount}; at most ${mostAsked} was expected.`);
-  if (expiration > now + GRANT_SECONDS) refuse('action_window', `The grant would stand until ${expiration}; at most ${GRANT_SECONDS} s were expected.`);
-  return { to, data: encodeFunctionData({ abi: PERMIT2_ABI, functionName: 'approve', args: [terms.inputToken, terms.domain.escrow, amount < most ? amount : most, expiration] }) };
+  const [token, spender, amount, expiration] = decoded(
+    () => decodeFunctionData({ abi: PERMIT2_ABI, data }),
+    'approve',
+  ) as [Address, Address, bigint, number];
+  if (lower(token) !== terms.inputToken)
+    refuse('action_token', `The grant is of ${token}; the order takes ${terms.inputToken}.`);
+  if (lower(spender) !== terms.domain.escrow)
+    refuse('action_spender', `The grant would let ${spender} take the token; only the escrow has to.`);
+  if (amount > mostAsked)
+    refuse('action_amount', `The grant is for ${amount}; at most ${mostAsked} was expected.`);
+  if (expiration > now + GRANT_SECONDS)
+    refuse(
+      'action_window',
+      `The grant would stand until ${expiration}; at most ${GRANT_SECONDS} s were expected.`,
+    );
+  return {
+    to,
+    data: encodeFunctionData({
+      abi: PERMIT2_ABI,
+      functionName: 'approve',
+      args: [terms.inputToken, terms.domain.escrow, amount < most ? amount : most, expiration],
+    }),
+  };
 }
 
 function deposit({ to, data }: Tx, { terms }: Context): Tx {
-  if (to !== terms.domain.escrow) refuse('action_target', `The deposit goes to ${to}; the escrow is ${terms.domain.escrow}.`);
-  const [token, amount] = decoded(() => decodeFunctionData({ abi: ESCROW_ABI, data }), 'deposit') as [Address, bigint];
-  if (lower(token) !== terms.inputToken) refuse('action_token', `The deposit is of ${token}; the order takes ${terms.inputToken}.`);
-  if (amount > terms.inputAmount) refuse('action_amount', `The deposit is of ${amount}; the order takes ${terms.inputAmount}.`);
-  return { to, data: encodeFunctionData({ abi: ESCROW_ABI, functionName: 'deposit', args: [terms.inputToken, amount] }) };
+  if (to !== terms.domain.escrow)
+    refuse('action_target', `The deposit goes to ${to}; the escrow is ${terms.domain.escrow}.`);
+  const [token, amount] = decoded(() => decodeFunctionData({ abi: ESCROW_ABI, data }), 'deposit') as [
+    Address,
+    bigint,
+  ];
+  if (lower(token) !== terms.inputToken)
+    refuse('action_token', `The deposit is of ${token}; the order takes ${terms.inputToken}.`);
+  if (amount > terms.inputAmount)
+    refuse('action_amount', `The deposit is of ${amount}; the order takes ${terms.inputAmount}.`);
+  return {
+    to,
+    data: encodeFunctionData({ abi: ESCROW_ABI, functionName: 'deposit', args: [terms.inputToken, amount] }),
+  };
 }
 
-/** The order as it was checked, byte for byte; what a filler does with its data is bounded by what the escrow enforces. */
+/**
+ * The order as it was checked, byte for byte; what a filler does with its data is bounded by what the escrow
+ * enforces.
+ */
 function settlement({ to, data }: Tx, { terms }: Context): Tx {
   const { domain, order, commitments, quoteId, destChainId, through } = terms;
-  if (to !== domain.escrow) refuse('action_target', `The order would be sent to ${to}; its escrow is ${domain.escrow}.`);
-  const tuple = { ...order, inputs: order.inputs.map(([token, amount]) => [token, amount] as const), outputs: [...order.outputs] };
+  if (to !== domain.escrow)
+    refuse('action_target', `The order would be sent to ${to}; its escrow is ${domain.escrow}.`);
+  const tuple = {
+    ...order,
+    inputs: order.inputs.map(([token, amount]) => [token, amount] as const),
+    outputs: [...order.outputs],
+  };
   const own =
     destChainId !== domain.chainId
       ? encodeFunctionData({ abi: ESCROW_ABI, functionName: 'open', args: [tuple] })
       : through
-        ? encodeFunctionData({ abi: ESCROW_ABI, functionName: 'settleThrough', args: [tuple, '0xff', through.filler, through.data] })
-        : encodeFunctionData({ abi: ESCROW_ABI, functionName: 'settle', args: [tuple, '0xff', commitments.map(({ lp, deadline, signature }) => ({ quoteId, lp, deadline, signature }))] });
-  if (own !== data.toLowerCase()) refuse('action_calldata', 'The transaction to send is not the settlement of the order that was checked.');
+        ? encodeFunctionData({
+            abi: ESCROW_ABI,
+            functionName: 'settleThrough',
+            args: [tuple, '0xff', through.filler, through.data],
+          })
+        : encodeFunctionData({
+            abi: ESCROW_ABI,
+            functionName: 'settle',
+            args: [
+              tuple,
+              '0xff',
+              commitments.map(({ lp, deadline, signature }) => ({ quoteId, lp, deadline, signature })),
+            ],
+          });
+  if (own !== data.toLowerCase())
+    refuse('action_calldata', 'The transaction to send is not the settlement of the order that was checked.');
   return { to, data: own };
 }
 
-function decoded(decode: () => { functionName: string; args?: readonly unknown[] | undefined }, wanted: string): readonly unknown[] {
+function decoded(
+  decode: () => { functionName: string; args?: readonly unknown[] | undefined },
+  wanted: string,
+): readonly unknown[] {
   try {
     const { functionName, args } = decode();
     if (functionName === wanted && args) return args;
@@ -165,28 +298,52 @@ function decoded(decode: () => { functionName: string; args?: readonly unknown[]
 
 function readSignature(action: Action, { terms, permit2, now }: Context): Step {
   const { purpose, typedData, tx } = action;
-  if (!typedData || tx) return refuse('action_unexpected', `${purpose} is a signature and carries no payload.`);
+  if (!typedData || tx)
+    return refuse('action_unexpected', `${purpose} is a signature and carries no payload.`);
   const { payload } = typedData;
   const message = (payload['message'] ?? {}) as Record<string, unknown>;
   switch (purpose) {
     case 'orderSignature':
-      if (digestOf(payload) !== terms.digest) refuse('action_typed_data', 'The plan asks to sign another order than the candidate\'s.');
+      if (digestOf(payload) !== terms.digest)
+        refuse('action_typed_data', "The plan asks to sign another order than the candidate's.");
       return { kind: 'orderSignature' };
     case 'permit2Lock': {
       const deadline = whole(message['deadline']);
       requireWindow(deadline, terms);
       const own = permit2Lock(terms, permit2, deadline);
-      if (digestOf(payload) !== digestOf(own)) refuse('action_typed_data', 'The permit that the plan asks for is not that of this order to its escrow.');
+      if (digestOf(payload) !== digestOf(own))
+        refuse(
+          'action_typed_data',
+          'The permit that the plan asks for is not that of this order to its escrow.',
+        );
       return { kind: 'permit2Lock', typedData: own, deadline: Number(deadline) };
     }
     case 'eip3009Authorization': {
-      const window: AuthorizationWindow = { validAfter: whole(message['validAfter']), validBefore: whole(message['validBefore']), nonce: String(message['nonce']) as Hex };
+      const window: AuthorizationWindow = {
+        validAfter: whole(message['validAfter']),
+        validBefore: whole(message['validBefore']),
+        nonce: String(message['nonce']) as Hex,
+      };
       requireWindow(window.validBefore, terms);
-      if (!isBytes32(window.nonce) || window.validAfter > BigInt(now)) refuse('action_window', 'The authorization is not usable: its nonce is not 32 bytes, or its window has not begun.');
+      if (!isBytes32(window.nonce) || window.validAfter > BigInt(now))
+        refuse(
+          'action_window',
+          'The authorization is not usable: its nonce is not 32 bytes, or its window has not begun.',
+        );
       const { name, version } = (payload['domain'] ?? {}) as Record<string, unknown>;
       const own = receiveAuthorization(terms, { name: String(name), version: String(version) }, window);
-      if (digestOf(payload) !== digestOf(own)) refuse('action_typed_data', 'The authorization that the plan asks for is not of this input to the escrow of this order.');
-      return { kind: 'eip3009Authorization', typedData: own, validAfter: Number(window.validAfter), validBefore: Number(window.validBefore), nonce: window.nonce };
+      if (digestOf(payload) !== digestOf(own))
+        refuse(
+          'action_typed_data',
+          'The authorization that the plan asks for is not of this input to the escrow of this order.',
+        );
+      return {
+        kind: 'eip3009Authorization',
+        typedData: own,
+        validAfter: Number(window.validAfter),
+        validBefore: Number(window.validBefore),
+        nonce: window.nonce,
+      };
     }
     default:
       return refuse('action_unexpected', `${purpose} is a transaction; the plan asks for a signature.`);
@@ -196,12 +353,15 @@ function readSignature(action: Action, { terms, permit2, now }: Context): Step {
 /** Long enough for the order, and not for anything after it. */
 function requireWindow(until: bigint, { order }: Terms): void {
   const deadline = BigInt(order.fillDeadline);
-  if (until < deadline || until > deadline + LOCK_MARGIN_SECONDS) refuse('action_window', `The lock would hold until ${until}; the order may be filled until ${deadline}.`);
+  if (until < deadline || until > deadline + LOCK_MARGIN_SECONDS)
+    refuse('action_window', `The lock would hold until ${until}; the order may be filled until ${deadline}.`);
 }
 
 function whole(value: unknown): bigint {
   const text = String(value);
-  return /^[0-9]{1,78}$/.test(text) ? BigInt(text) : refuse('action_window', `"${text.slice(0, 80)}" is no time.`);
+  return /^[0-9]{1,78}$/.test(text)
+    ? BigInt(text)
+    : refuse('action_window', `"${text.slice(0, 80)}" is no time.`);
 }
 
 /** undefined for what no wallet could sign. */

@@ -1,4 +1,7 @@
-/** Who signed a digest, by the escrow's own rule: 65 bytes with v 27 or 28, or 64 bytes compact, s in the lower half. */
+/**
+ * Who signed a digest, by the escrow's own rule: 65 bytes with v 27 or 28, or 64 bytes compact, s in the
+ * lower half.
+ */
 
 import { recoverAddress } from 'viem';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
@@ -17,7 +20,8 @@ export async function signerOf(digest: Bytes32, signature: Hex): Promise<Address
 /** ERC-2098 to 65 bytes. */
 function expanded(signature: Hex): Hex | undefined {
   const digits = signature.slice(2).toLowerCase();
-  if (digits.length === 130) return digits.endsWith('1b') || digits.endsWith('1c') ? `0x${digits}` : undefined;
+  if (digits.length === 130)
+    return digits.endsWith('1b') || digits.endsWith('1c') ? `0x${digits}` : undefined;
   if (digits.length !== 128) return undefined;
   const yParityAndS = BigInt(`0x${digits.slice(64)}`);
   const s = BigInt.asUintN(255, yParityAndS).toString(16).padStart(64, '0');

@@ -1,4 +1,7 @@
-/** A submission that can only happen once: its Idempotency-Key is a hash of itself, so sending it again, from here or after a restart, is the same submission. */
+/**
+ * A submission that can only happen once: its Idempotency-Key is a hash of itself, so sending it again, from
+ * here or after a restart, is the same submission.
+ */
 
 import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';
@@ -28,19 +31,44 @@ export async function sendOrder(
   transport: Transport,
   path: string,
   { candidate, orderId, quoteId }: { candidate: object; orderId: string; quoteId: string },
-  { signature, signScheme = 'EIP712', permit2Lock, eip3009Authorization, idempotencyKey, attempts = 5 }: Submission,
+  {
+    signature,
+    signScheme = 'EIP712',
+    permit2Lock,
+    eip3009Authorization,
+    idempotencyKey,
+    attempts = 5,
+  }: Submission,
 ): Promise<Order> {
-  const body = { quoteResponse: candidate, signature, signScheme, ...(permit2Lock ? { permit2Lock } : {}), ...(eip3009Authorization ? { eip3009Authorization } : {}) };
+  const body = {
+    quoteResponse: candidate,
+    signature,
+    signScheme,
+    ...(permit2Lock ? { permit2Lock } : {}),
+    ...(eip3009Authorization ? { eip3009Authorization } : {}),
+  };
   const key = idempotencyKey ?? keccakText(canonicalJson(body));
   let last: unknown;
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (attempt > 0) await pause(pauseMs(last, attempt));
     try {
-      const order = await transport.call(zOrder, path, { method: 'POST', body, headers: { 'idempotency-key': key } });
-      if (order.id.toLowerCase() !== orderId || order.quoteId !== quoteId) throw new DistrustError('order_id', `The venue answered with the order ${order.id}; what was signed is ${orderId}.`, { orderId });
+      const order = await transport.call(zOrder, path, {
+        method: 'POST',
+        body,
+        headers: { 'idempotency-key': key },
+      });
+      if (order.id.toLowerCase() !== orderId || order.quoteId !== quoteId)
+        throw new DistrustError(
+          'order_id',
+          `The venue answered with the order ${order.id}; what was signed is ${orderId}.`,
+          { orderId },
+        );
       return order;
     } catch (error) {
-      const again = error instanceof UnreachableError || (error instanceof VenueError && (error.retry === 'later' || error.code === 'idempotency_in_progress'));
+      const again =
+        error instanceof UnreachableError ||
+        (error instanceof VenueError &&
+          (error.retry === 'later' || error.code === 'idempotency_in_progress'));
       if (!again) throw error;
       last = error;
     }
@@ -50,7 +78,8 @@ export async function sendOrder(
 }
 
 function pauseMs(last: unknown, attempt: number): number {
-  if (last instanceof VenueError && last.retryAfterSeconds !== null) return Math.min(last.retryAfterSeconds * 1_000, LONGEST_PAUSE_MS);
+  if (last instanceof VenueError && last.retryAfterSeconds !== null)
+    return Math.min(last.retryAfterSeconds * 1_000, LONGEST_PAUSE_MS);
   return Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
 }
 

@@ -1,13 +1,30 @@
-/** A candidate held against the request and against its own signed payload, field by field, without asking anybody: what it shows has to be what would be signed. */
+/**
+ * A candidate held against the request and against its own signed payload, field by field, without asking
+ * anybody: what it shows has to be what would be signed.
+ */
 
 import { hashTypedData, type TypedDataDefinition } from 'viem';
 import { assetId, parseAssetId } from '../domain/asset.ts';
 import { type SignedCommitment } from '../domain/commitment.ts';
 import { decodeContext, FULL_PORTION_BPS, type OutputContext } from '../domain/context.ts';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION, type EscrowDomain } from '../domain/escrow-domain.ts';
-import { type Address, addressToBytes32, type Bytes32, type Hex, isBytes32, toAddress } from '../domain/hex.ts';
+import {
+  type Address,
+  addressToBytes32,
+  type Bytes32,
+  type Hex,
+  isBytes32,
+  toAddress,
+} from '../domain/hex.ts';
 import { isAmount } from '../domain/amount.ts';
-import { type MandateOutput, orderDigest, type OrderEnvelope, orderEnvelope, orderId, type StandardOrder } from '../domain/order.ts';
+import {
+  type MandateOutput,
+  orderDigest,
+  type OrderEnvelope,
+  orderEnvelope,
+  orderId,
+  type StandardOrder,
+} from '../domain/order.ts';
 import { type Delivery, readDelivery } from '../domain/delivery.ts';
 import { ORDER_TYPE } from '../protocol/candidate.ts';
 import { type SealedRoute, zSealedRoute } from '../protocol/router.ts';
@@ -52,12 +69,22 @@ export interface Terms {
   validUntil: number;
 }
 
-const must: (holds: boolean, code: DistrustCode, message: string) => asserts holds = (holds, code, message) => {
+const must: (holds: boolean, code: DistrustCode, message: string) => asserts holds = (
+  holds,
+  code,
+  message,
+) => {
   if (!holds) throw new DistrustError(code, message);
 };
 
 /** Throws `DistrustError`. */
-export function readTerms(received: Candidate, request: TradeRequest, limits: Limits, trust: Trust, namespace: 'rfq' | 'router'): Terms {
+export function readTerms(
+  received: Candidate,
+  request: TradeRequest,
+  limits: Limits,
+  trust: Trust,
+  namespace: 'rfq' | 'router',
+): Terms {
   const route = readSealedRoute(received, namespace);
   const candidate = shownBy(received, route, request.input.asset.toLowerCase());
   const { order, domain } = readOrder(candidate, trust);
@@ -71,7 +98,11 @@ export function readTerms(received: Candidate, request: TradeRequest, limits: Li
   const commitments = matchCommitments(candidate, order, contexts, route);
   const id = orderId(domain, order);
   const digest = orderDigest(domain, order);
-  must(digest === foreignDigest(candidate), 'envelope', 'The payload signs as something else than the order it shows: its types, type name or domain were changed.');
+  must(
+    digest === foreignDigest(candidate),
+    'envelope',
+    'The payload signs as something else than the order it shows: its types, type name or domain were changed.',
+  );
   return {
     quoteId: candidate.quoteId as Bytes32,
     executionMode: candidate.executionMode,
@@ -96,14 +127,34 @@ function readOrder(candidate: Shown, trust: Trust): { order: StandardOrder; doma
   must(isBytes32(candidate.quoteId), 'quote_id', 'A quoteId is 32 bytes of hex.');
   const payload = candidate.order?.payload;
   must(payload !== undefined, 'order_missing', 'The candidate carries no order to sign.');
-  must(candidate.order?.type === ORDER_TYPE, 'envelope', `The payload is of type "${candidate.order?.type}"; this client signs ${ORDER_TYPE} only.`);
+  must(
+    candidate.order?.type === ORDER_TYPE,
+    'envelope',
+    `The payload is of type "${candidate.order?.type}"; this client signs ${ORDER_TYPE} only.`,
+  );
   const message = zOrderMessage.safeParse(payload['message']);
-  must(message.success && payload['primaryType'] === 'StandardOrder', 'envelope', 'The payload is not a StandardOrder.');
+  must(
+    message.success && payload['primaryType'] === 'StandardOrder',
+    'envelope',
+    'The payload is not a StandardOrder.',
+  );
   const order = orderFromMessage(message.data);
-  const { name, version, chainId, verifyingContract, ...more } = (payload['domain'] ?? {}) as Record<string, unknown>;
-  const known = name === ESCROW_DOMAIN_NAME && version === ESCROW_DOMAIN_VERSION && typeof chainId === 'number' && typeof verifyingContract === 'string' && Object.keys(more).length === 0;
+  const { name, version, chainId, verifyingContract, ...more } = (payload['domain'] ?? {}) as Record<
+    string,
+    unknown
+  >;
+  const known =
+    name === ESCROW_DOMAIN_NAME &&
+    version === ESCROW_DOMAIN_VERSION &&
+    typeof chainId === 'number' &&
+    typeof verifyingContract === 'string' &&
+    Object.keys(more).length === 0;
   must(known, 'envelope', 'The payload is for another EIP-712 domain than that of an escrow.');
-  must(order.originChainId === BigInt(chainId), 'chain', `The order says it is of chain ${order.originChainId} and would be signed for chain ${chainId}.`);
+  must(
+    order.originChainId === BigInt(chainId),
+    'chain',
+    `The order says it is of chain ${order.originChainId} and would be signed for chain ${chainId}.`,
+  );
   const escrow = toAddress(verifyingContract);
   trust.requireEscrow(chainId, escrow);
   return { order, domain: { chainId, escrow } };
@@ -129,23 +180,46 @@ function matchSides(
   const taker = toAddress(request.taker);
   const receiver = toAddress(request.receiver ?? request.taker);
   const wanted = { input: parseAssetId(request.input.asset), output: parseAssetId(request.output.asset) };
-  must(wanted.input !== undefined && wanted.output !== undefined, 'malformed_answer', 'The request itself names no assets.');
-  must(order.user === taker, 'taker', `The order takes its input from ${order.user}; the request was for ${taker}.`);
+  must(
+    wanted.input !== undefined && wanted.output !== undefined,
+    'malformed_answer',
+    'The request itself names no assets.',
+  );
+  must(
+    order.user === taker,
+    'taker',
+    `The order takes its input from ${order.user}; the request was for ${taker}.`,
+  );
 
   const [row, ...rows] = order.inputs;
   const [first] = order.outputs;
-  must(row !== undefined && rows.length === 0, 'input_asset', 'The order takes more than the one input that was asked for.');
+  must(
+    row !== undefined && rows.length === 0,
+    'input_asset',
+    'The order takes more than the one input that was asked for.',
+  );
   must(first !== undefined, 'output_asset', 'The order delivers nothing.');
-  must(domain.chainId === wanted.input.chainId && row[0] === BigInt(wanted.input.token), 'input_asset', `The order takes token 0x${row[0].toString(16)} on chain ${domain.chainId}; the request gives ${request.input.asset}.`);
+  must(
+    domain.chainId === wanted.input.chainId && row[0] === BigInt(wanted.input.token),
+    'input_asset',
+    `The order takes token 0x${row[0].toString(16)} on chain ${domain.chainId}; the request gives ${request.input.asset}.`,
+  );
   const inputAmount = row[1];
-  must(request.input.amount === undefined || inputAmount === request.input.amount, 'input_amount', `The order takes ${inputAmount}; the request gives ${request.input.amount}.`);
+  must(
+    request.input.amount === undefined || inputAmount === request.input.amount,
+    'input_amount',
+    `The order takes ${inputAmount}; the request gives ${request.input.amount}.`,
+  );
 
   // The first leg of a sequential route brings the taker what the next one takes.
   const middle = shown.sequential ? parseAssetId(shown.composite?.legs[0]?.output.asset ?? '') : undefined;
   must(!shown.sequential || middle !== undefined, 'composite', 'The first leg of the route gives no asset.');
-  const delivery: Delivery = middle ? { account: taker, settlement: 'wallet' } : { account: receiver, settlement: request.settlement ?? 'wallet' };
+  const delivery: Delivery = middle
+    ? { account: taker, settlement: 'wallet' }
+    : { account: receiver, settlement: request.settlement ?? 'wallet' };
   const target = middle ?? wanted.output;
-  for (const output of order.outputs) matchOutput(output, { ...target, delivery, domain, inputOracle: order.inputOracle }, trust);
+  for (const output of order.outputs)
+    matchOutput(output, { ...target, delivery, domain, inputOracle: order.inputOracle }, trust);
   const outputAmount = order.outputs.reduce((sum, { amount }) => sum + amount, 0n);
   must(outputAmount > 0n && inputAmount > 0n, 'output_amount', 'The order moves nothing.');
 
@@ -153,10 +227,31 @@ function matchSides(
   const [shownIn, ...moreIn] = preview.inputs;
   const [shownOut, ...moreOut] = preview.outputs;
   const one = shownIn !== undefined && shownOut !== undefined && moreIn.length === 0 && moreOut.length === 0;
-  must(one && shownIn.asset === assetId(wanted.input) && shownOut.asset === assetId(wanted.output), 'preview', 'The preview shows other assets than the order moves.');
-  must(shownIn.amount === inputAmount.toString(), 'preview', `The preview shows ${shownIn.amount} going in; the order takes ${inputAmount}.`);
-  must(shownOut.receiver === undefined || shownOut.receiver === null || shownOut.receiver.toLowerCase() === receiver, 'preview', `The preview names the receiver ${shownOut.receiver}; the order pays ${receiver}.`);
-  return { destChainId: target.chainId, inputToken: wanted.input.token, inputAmount, outputToken: target.token, outputAmount, receiver: delivery.account };
+  must(
+    one && shownIn.asset === assetId(wanted.input) && shownOut.asset === assetId(wanted.output),
+    'preview',
+    'The preview shows other assets than the order moves.',
+  );
+  must(
+    shownIn.amount === inputAmount.toString(),
+    'preview',
+    `The preview shows ${shownIn.amount} going in; the order takes ${inputAmount}.`,
+  );
+  must(
+    shownOut.receiver === undefined ||
+      shownOut.receiver === null ||
+      shownOut.receiver.toLowerCase() === receiver,
+    'preview',
+    `The preview names the receiver ${shownOut.receiver}; the order pays ${receiver}.`,
+  );
+  return {
+    destChainId: target.chainId,
+    inputToken: wanted.input.token,
+    inputAmount,
+    outputToken: target.token,
+    outputAmount,
+    receiver: delivery.account,
+  };
 }
 
 interface WantedOutput {
@@ -167,23 +262,49 @@ interface WantedOutput {
   inputOracle: Address;
 }
 
-function matchOutput(output: MandateOutput, { chainId: wantedChain, token: wantedToken, delivery, domain, inputOracle }: WantedOutput, trust: Trust): void {
+function matchOutput(
+  output: MandateOutput,
+  { chainId: wantedChain, token: wantedToken, delivery, domain, inputOracle }: WantedOutput,
+  trust: Trust,
+): void {
   const { oracle, settler, chainId, token } = output;
-  must(chainId === BigInt(wantedChain) && token === addressToBytes32(wantedToken), 'output_asset', `The order delivers token ${token} on chain ${chainId}; the request wants ${assetId({ chainId: wantedChain, token: wantedToken })}.`);
+  must(
+    chainId === BigInt(wantedChain) && token === addressToBytes32(wantedToken),
+    'output_asset',
+    `The order delivers token ${token} on chain ${chainId}; the request wants ${assetId({ chainId: wantedChain, token: wantedToken })}.`,
+  );
   const actual = readDelivery(output);
   must(actual !== undefined, 'callback', 'The order calls a contract upon delivery, which nobody asked for.');
-  must(actual.account === delivery.account && actual.settlement === delivery.settlement, 'receiver', `The order pays ${actual.account} (${actual.settlement}); it should pay ${delivery.account} (${delivery.settlement}).`);
+  must(
+    actual.account === delivery.account && actual.settlement === delivery.settlement,
+    'receiver',
+    `The order pays ${actual.account} (${actual.settlement}); it should pay ${delivery.account} (${delivery.settlement}).`,
+  );
   const [settlerAddress, oracleAddress] = [lastBytes(settler), lastBytes(oracle)];
-  must(settlerAddress !== undefined && oracleAddress !== undefined, 'settler', 'Settler or oracle of an output is no address.');
+  must(
+    settlerAddress !== undefined && oracleAddress !== undefined,
+    'settler',
+    'Settler or oracle of an output is no address.',
+  );
   if (wantedChain === domain.chainId) {
-    must(settlerAddress === domain.escrow, 'settler', `The output is for ${settlerAddress} to pay, not for the escrow of the order.`);
-    must(oracleAddress === domain.escrow && inputOracle === domain.escrow, 'oracle', `On one chain the escrow sees the delivery itself; the order lets ${oracleAddress === domain.escrow ? inputOracle : oracleAddress} vouch for it.`);
+    must(
+      settlerAddress === domain.escrow,
+      'settler',
+      `The output is for ${settlerAddress} to pay, not for the escrow of the order.`,
+    );
+    must(
+      oracleAddress === domain.escrow && inputOracle === domain.escrow,
+      'oracle',
+      `On one chain the escrow sees the delivery itself; the order lets ${oracleAddress === domain.escrow ? inputOracle : oracleAddress} vouch for it.`,
+    );
     return;
   }
   try {
     trust.requireEscrow(wantedChain, settlerAddress);
   } catch (error) {
-    throw error instanceof DistrustError && error.code === 'escrow' ? new DistrustError('settler', error.message, error.facts) : error;
+    throw error instanceof DistrustError && error.code === 'escrow'
+      ? new DistrustError('settler', error.message, error.facts)
+      : error;
   }
   trust.requireOracle(domain.chainId, inputOracle);
   trust.requireOracle(wantedChain, oracleAddress);
@@ -193,36 +314,103 @@ function lastBytes(word: Bytes32): Address | undefined {
   return word.startsWith(`0x${'0'.repeat(24)}`) ? `0x${word.slice(26)}` : undefined;
 }
 
-/** Exclusive to one account an output for the order's whole life; shares that make up the whole; one fee for all. */
+/**
+ * Exclusive to one account an output for the order's whole life; shares that make up the whole; one fee for
+ * all.
+ */
 function matchContexts({ executionMode }: Shown, order: StandardOrder): OutputContext[] {
   const contexts = order.outputs.map(({ context }) => {
     const decoded = decodeContext(context);
-    must(decoded !== undefined, 'context', `An output has the context ${context.slice(0, 20)}…, not that of a quote.`);
+    must(
+      decoded !== undefined,
+      'context',
+      `An output has the context ${context.slice(0, 20)}…, not that of a quote.`,
+    );
     return decoded;
   });
-  must(contexts.every(({ startTime }) => startTime === order.fillDeadline + 1), 'exclusivity', 'An output is not exclusive until the end: somebody else could be let in before the fill deadline.');
-  must(contexts.reduce((sum, { portionBps }) => sum + portionBps, 0) === FULL_PORTION_BPS && contexts.every(({ portionBps }) => portionBps > 0), 'context', 'The shares of the outputs do not make up the whole input.');
-  must(new Set(contexts.map(({ feeBps }) => feeBps)).size === 1, 'context', 'The outputs name different platform fees.');
-  must(executionMode === 'apiSubmit' || contexts.every(({ relayFee }) => relayFee === 0n), 'relay_fee', 'The taker sends the transaction itself and would still pay the venue for sending it.');
+  must(
+    contexts.every(({ startTime }) => startTime === order.fillDeadline + 1),
+    'exclusivity',
+    'An output is not exclusive until the end: somebody else could be let in before the fill deadline.',
+  );
+  must(
+    contexts.reduce((sum, { portionBps }) => sum + portionBps, 0) === FULL_PORTION_BPS &&
+      contexts.every(({ portionBps }) => portionBps > 0),
+    'context',
+    'The shares of the outputs do not make up the whole input.',
+  );
+  must(
+    new Set(contexts.map(({ feeBps }) => feeBps)).size === 1,
+    'context',
+    'The outputs name different platform fees.',
+  );
+  must(
+    executionMode === 'apiSubmit' || contexts.every(({ relayFee }) => relayFee === 0n),
+    'relay_fee',
+    'The taker sends the transaction itself and would still pay the venue for sending it.',
+  );
   return contexts;
 }
 
-function matchFees({ platformFeeBps: shown, gas, executionMode }: Shown, { maxPlatformFeeBps = DEFAULT_LIMITS.maxPlatformFeeBps, maxRelayFee, maxInput }: Limits, contexts: OutputContext[], inputAmount: bigint): { platformFeeBps: number; relayFee: bigint } {
+function matchFees(
+  { platformFeeBps: shown, gas, executionMode }: Shown,
+  { maxPlatformFeeBps = DEFAULT_LIMITS.maxPlatformFeeBps, maxRelayFee, maxInput }: Limits,
+  contexts: OutputContext[],
+  inputAmount: bigint,
+): { platformFeeBps: number; relayFee: bigint } {
   const platformFeeBps = contexts[0]?.feeBps ?? 0;
-  must(platformFeeBps <= maxPlatformFeeBps, 'platform_fee', `The order pays the platform ${platformFeeBps} bps; at most ${maxPlatformFeeBps} was expected.`);
-  must(shown === undefined || shown === null || shown === platformFeeBps, 'preview', `The candidate shows a platform fee of ${shown} bps; the order pays ${platformFeeBps}.`);
+  must(
+    platformFeeBps <= maxPlatformFeeBps,
+    'platform_fee',
+    `The order pays the platform ${platformFeeBps} bps; at most ${maxPlatformFeeBps} was expected.`,
+  );
+  must(
+    shown === undefined || shown === null || shown === platformFeeBps,
+    'preview',
+    `The candidate shows a platform fee of ${shown} bps; the order pays ${platformFeeBps}.`,
+  );
   const relayFee = contexts.reduce((sum, context) => sum + context.relayFee, 0n);
   const mostRelayFee = maxRelayFee ?? inputAmount / 20n;
-  must(relayFee <= mostRelayFee, 'relay_fee', `The venue takes ${relayFee} of the input for carrying the gas; at most ${mostRelayFee} was expected. Set \`maxRelayFee\` if such a small trade is meant.`);
-  must(executionMode !== 'apiSubmit' || !gas || gas.native === '0', 'gas', `The venue lands the transaction and still asks the taker for ${gas?.native} wei of gas.`);
-  must(maxInput === undefined || inputAmount <= maxInput, 'price_limit', `The order takes ${inputAmount}; you give at most ${maxInput}.`);
+  must(
+    relayFee <= mostRelayFee,
+    'relay_fee',
+    `The venue takes ${relayFee} of the input for carrying the gas; at most ${mostRelayFee} was expected. Set \`maxRelayFee\` if such a small trade is meant.`,
+  );
+  must(
+    executionMode !== 'apiSubmit' || !gas || gas.native === '0',
+    'gas',
+    `The venue lands the transaction and still asks the taker for ${gas?.native} wei of gas.`,
+  );
+  must(
+    maxInput === undefined || inputAmount <= maxInput,
+    'price_limit',
+    `The order takes ${inputAmount}; you give at most ${maxInput}.`,
+  );
   return { platformFeeBps, relayFee };
 }
 
-function matchTimes({ validUntil, validity }: Shown, { minValidUntil }: TradeRequest, { fillDeadline, expires }: StandardOrder, contexts: OutputContext[]): void {
-  must(contexts.length > 0 && validUntil < fillDeadline && fillDeadline < expires, 'clock_law', `An order needs validUntil < fillDeadline < expires; this one has ${validUntil}, ${fillDeadline}, ${expires}.`);
-  must(minValidUntil === undefined || validUntil >= minValidUntil, 'validity', `The quote lapses at ${validUntil}; it was to hold until ${minValidUntil} at least.`);
-  must(!validity || (validity.validUntil === validUntil && (validity.minValidUntil ?? null) === (minValidUntil ?? null)), 'preview', 'The restated validity window is another one than the quote\'s.');
+function matchTimes(
+  { validUntil, validity }: Shown,
+  { minValidUntil }: TradeRequest,
+  { fillDeadline, expires }: StandardOrder,
+  contexts: OutputContext[],
+): void {
+  must(
+    contexts.length > 0 && validUntil < fillDeadline && fillDeadline < expires,
+    'clock_law',
+    `An order needs validUntil < fillDeadline < expires; this one has ${validUntil}, ${fillDeadline}, ${expires}.`,
+  );
+  must(
+    minValidUntil === undefined || validUntil >= minValidUntil,
+    'validity',
+    `The quote lapses at ${validUntil}; it was to hold until ${minValidUntil} at least.`,
+  );
+  must(
+    !validity ||
+      (validity.validUntil === validUntil && (validity.minValidUntil ?? null) === (minValidUntil ?? null)),
+    'preview',
+    "The restated validity window is another one than the quote's.",
+  );
 }
 
 /** What the preview promises, and what the caller wants at least, against what the escrow enforces. */
@@ -237,29 +425,86 @@ function matchAmounts(
   must(out !== undefined && isAmount(out.amount), 'preview', 'The preview shows no output.');
   const promised = BigInt(out.amount);
   if (shown.sequential) {
-    must((out.minimumAmount ?? null) === null, 'minimum_amount', 'Of a route whose later legs are not quoted yet nothing is enforced in the end; the preview says otherwise.');
-    must(minOutput === undefined || promised >= minOutput, 'price_limit', `The route would give ${promised}; you want at least ${minOutput}.`);
+    must(
+      (out.minimumAmount ?? null) === null,
+      'minimum_amount',
+      'Of a route whose later legs are not quoted yet nothing is enforced in the end; the preview says otherwise.',
+    );
+    must(
+      minOutput === undefined || promised >= minOutput,
+      'price_limit',
+      `The route would give ${promised}; you want at least ${minOutput}.`,
+    );
   } else {
-    must(output.amount === undefined || enforced === output.amount, 'output_amount', `The order enforces ${enforced}; the request wants ${output.amount}.`);
-    must(out.minimumAmount === enforced.toString(), 'minimum_amount', `The preview promises at least ${out.minimumAmount}; the order enforces ${enforced}.`);
-    must(minOutput === undefined || enforced >= minOutput, 'price_limit', `The order enforces ${enforced}; you want at least ${minOutput}.`);
-    must(committed ? promised === enforced : promised >= enforced, 'preview', `The preview shows ${promised} coming out; the order enforces ${enforced}.`);
-    must((promised - enforced) * 10_000n <= promised * BigInt(maxSlippageBps), 'minimum_amount', `The preview shows ${promised} and the escrow enforces ${enforced}: more than the ${maxSlippageBps} bps between them that were expected.`);
+    must(
+      output.amount === undefined || enforced === output.amount,
+      'output_amount',
+      `The order enforces ${enforced}; the request wants ${output.amount}.`,
+    );
+    must(
+      out.minimumAmount === enforced.toString(),
+      'minimum_amount',
+      `The preview promises at least ${out.minimumAmount}; the order enforces ${enforced}.`,
+    );
+    must(
+      minOutput === undefined || enforced >= minOutput,
+      'price_limit',
+      `The order enforces ${enforced}; you want at least ${minOutput}.`,
+    );
+    must(
+      committed ? promised === enforced : promised >= enforced,
+      'preview',
+      `The preview shows ${promised} coming out; the order enforces ${enforced}.`,
+    );
+    must(
+      (promised - enforced) * 10_000n <= promised * BigInt(maxSlippageBps),
+      'minimum_amount',
+      `The preview shows ${promised} and the escrow enforces ${enforced}: more than the ${maxSlippageBps} bps between them that were expected.`,
+    );
   }
-  matchLegs(shown, { input: input.asset.toLowerCase(), output: output.asset.toLowerCase(), inputAmount, enforced });
+  matchLegs(shown, {
+    input: input.asset.toLowerCase(),
+    output: output.asset.toLowerCase(),
+    inputAmount,
+    enforced,
+  });
 }
 
-function matchSplit({ splitFill, composite }: Shown, contexts: OutputContext[], outputs: readonly MandateOutput[]): void {
-  if (!splitFill) return must(outputs.length === 1 || (composite !== null && composite.legs.length >= outputs.length), 'split', `The order has ${outputs.length} slices and the candidate shows none.`);
-  const same = splitFill.fills.length === outputs.length && splitFill.fills.every(({ portionBps, outputAmount }, index) => portionBps === contexts[index]?.portionBps && (outputAmount === undefined || outputAmount === outputs[index]?.amount.toString()));
+function matchSplit(
+  { splitFill, composite }: Shown,
+  contexts: OutputContext[],
+  outputs: readonly MandateOutput[],
+): void {
+  if (!splitFill)
+    return must(
+      outputs.length === 1 || (composite !== null && composite.legs.length >= outputs.length),
+      'split',
+      `The order has ${outputs.length} slices and the candidate shows none.`,
+    );
+  const same =
+    splitFill.fills.length === outputs.length &&
+    splitFill.fills.every(
+      ({ portionBps, outputAmount }, index) =>
+        portionBps === contexts[index]?.portionBps &&
+        (outputAmount === undefined || outputAmount === outputs[index]?.amount.toString()),
+    );
   must(same, 'split', 'The slices that are shown are not those of the order.');
 }
 
-function matchSolvers({ solverId, splitFill, composite }: Shown, { solvers, splitFill: wanted }: TradeRequest): void {
+function matchSolvers(
+  { solverId, splitFill, composite }: Shown,
+  { solvers, splitFill: wanted }: TradeRequest,
+): void {
   const named = [solverId, ...(splitFill?.fills ?? composite?.legs ?? []).map((fill) => fill.solverId)];
-  const unwanted = named.find((id) => solvers?.exclude?.includes(id) || (solvers?.include && !solvers.include.includes(id)));
+  const unwanted = named.find(
+    (id) => solvers?.exclude?.includes(id) || (solvers?.include && !solvers.include.includes(id)),
+  );
   must(unwanted === undefined, 'solver', `The quote is by ${unwanted}, whom the request left out.`);
-  must(wanted !== 'never' || !splitFill, 'solver', 'The request wanted one counterparty; the order has several.');
+  must(
+    wanted !== 'never' || !splitFill,
+    'solver',
+    'The request wanted one counterparty; the order has several.',
+  );
 }
 
 /** Who settles the order when no LP does: a part of the seal, in the router namespace only. */
@@ -267,31 +512,65 @@ function readSealedRoute({ integrityChecksum }: Candidate, namespace: 'rfq' | 'r
   const text = parseSeal(integrityChecksum)?.route ?? null;
   if (text === null) return null;
   const parsed = zSealedRoute.safeParse(jsonOf(text));
-  must(namespace === 'router' && parsed.success, 'commitments', 'The checksum names a route where none belongs, or one that this client cannot read.');
+  must(
+    namespace === 'router' && parsed.success,
+    'commitments',
+    'The checksum names a route where none belongs, or one that this client cannot read.',
+  );
   return parsed.data;
 }
 
 function jsonOf(base64url: string): unknown {
   try {
-    const bytes = Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (letter) =>
+      letter.charCodeAt(0),
+    );
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     return undefined;
   }
 }
 
-/** One commitment an output, by the account the output is exclusive to, for as long as the order can be filled. */
-function matchCommitments({ integrityChecksum }: Shown, order: StandardOrder, contexts: OutputContext[], route: SealedRoute | null): SignedCommitment[] {
+/**
+ * One commitment an output, by the account the output is exclusive to, for as long as the order can be
+ * filled.
+ */
+function matchCommitments(
+  { integrityChecksum }: Shown,
+  order: StandardOrder,
+  contexts: OutputContext[],
+  route: SealedRoute | null,
+): SignedCommitment[] {
   const commitments = decodeCommitments(parseSeal(integrityChecksum)?.commitments ?? '');
   if (route?.venue) {
-    must(commitments?.length === 0, 'commitments', 'A venue that holds no inventory with LPs shows commitments of LPs.');
-    must(!route.through || contexts.every(({ exclusiveFor }) => exclusiveFor === route.through?.filler), 'exclusivity', `The order is exclusive to somebody else than ${route.through?.filler}, who is to fill it.`);
+    must(
+      commitments?.length === 0,
+      'commitments',
+      'A venue that holds no inventory with LPs shows commitments of LPs.',
+    );
+    must(
+      !route.through || contexts.every(({ exclusiveFor }) => exclusiveFor === route.through?.filler),
+      'exclusivity',
+      `The order is exclusive to somebody else than ${route.through?.filler}, who is to fill it.`,
+    );
     return [];
   }
-  must(commitments !== undefined && commitments.length === order.outputs.length, 'commitments', 'The candidate does not carry one commitment of an LP for each output.');
+  must(
+    commitments !== undefined && commitments.length === order.outputs.length,
+    'commitments',
+    'The candidate does not carry one commitment of an LP for each output.',
+  );
   commitments.forEach(({ lp, deadline }, index) => {
-    must(lp === contexts[index]?.exclusiveFor, 'exclusivity', `Output ${index} is exclusive to ${contexts[index]?.exclusiveFor} and committed by ${lp}: it could not be filled.`);
-    must(deadline === order.fillDeadline, 'clock_law', `The LP of output ${index} is bound until ${deadline} and the order may be filled until ${order.fillDeadline}.`);
+    must(
+      lp === contexts[index]?.exclusiveFor,
+      'exclusivity',
+      `Output ${index} is exclusive to ${contexts[index]?.exclusiveFor} and committed by ${lp}: it could not be filled.`,
+    );
+    must(
+      deadline === order.fillDeadline,
+      'clock_law',
+      `The LP of output ${index} is bound until ${deadline} and the order may be filled until ${order.fillDeadline}.`,
+    );
   });
   return commitments;
 }

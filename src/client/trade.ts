@@ -1,4 +1,7 @@
-/** One whole trade, from the question to the money: the best candidate that holds, planned, signed, submitted, watched, and confirmed on the chain. */
+/**
+ * One whole trade, from the question to the money: the best candidate that holds, planned, signed, submitted,
+ * watched, and confirmed on the chain.
+ */
 
 import type { FundingLock } from '../protocol/preflight.ts';
 import type { OrderStatusResponse } from '../protocol/status.ts';
@@ -13,7 +16,10 @@ import type { Order } from './submit.ts';
 import type { Done, RunOptions, Wallet } from './wallet.ts';
 
 export interface TakeOptions extends Approvals, RunOptions {
-  /** Of the taker, on the chain of the input. For a route across chains: whichever wallet works on the chain that is named. */
+  /**
+   * Of the taker, on the chain of the input. For a route across chains: whichever wallet works on the chain
+   * that is named.
+   */
   wallet: Wallet | ((chainId: number) => Wallet);
   /** Default: what preflight chooses. */
   fundingLock?: FundingLock;
@@ -39,7 +45,10 @@ export interface Trade {
   status: OrderStatusResponse;
   /** Of a sequential route: the leg after this one. */
   next: Trade | null;
-  /** A route that stopped here, and why: the taker holds what this leg delivered. `client.nextLeg(checked)` goes on. */
+  /**
+   * A route that stopped here, and why: the taker holds what this leg delivered. `client.nextLeg(checked)`
+   * goes on.
+   */
   stopped: string | null;
 }
 
@@ -54,10 +63,29 @@ export async function trade(client: Client, options: TradeOptions): Promise<Trad
 }
 
 /** By our own comparison of what they promise: the venue's ranking is a claim like any other. */
-async function best(client: Client, { request, onRefused, minOutput, maxInput, maxPlatformFeeBps, maxRelayFee, maxSlippageBps, maxLockUpSeconds }: TradeOptions): Promise<Checked> {
+async function best(
+  client: Client,
+  {
+    request,
+    onRefused,
+    minOutput,
+    maxInput,
+    maxPlatformFeeBps,
+    maxRelayFee,
+    maxSlippageBps,
+    maxLockUpSeconds,
+  }: TradeOptions,
+): Promise<Checked> {
   const { quotes, productUnavailable } = await client.requestQuotes(request);
-  if (productUnavailable || quotes.length === 0) throw new NoQuoteError(productUnavailable?.code ?? 'no_quotes', productUnavailable?.message ?? 'Nobody quoted.');
-  const expectations: Expectations = { request, ...given({ minOutput, maxInput, maxPlatformFeeBps, maxRelayFee, maxSlippageBps, maxLockUpSeconds }) };
+  if (productUnavailable || quotes.length === 0)
+    throw new NoQuoteError(
+      productUnavailable?.code ?? 'no_quotes',
+      productUnavailable?.message ?? 'Nobody quoted.',
+    );
+  const expectations: Expectations = {
+    request,
+    ...given({ minOutput, maxInput, maxPlatformFeeBps, maxRelayFee, maxSlippageBps, maxLockUpSeconds }),
+  };
   let refusal: DistrustError | undefined;
   for (const candidate of quotes.toSorted(request.output.amount === undefined ? byOutput : byInput)) {
     try {
@@ -74,7 +102,8 @@ async function best(client: Client, { request, onRefused, minOutput, maxInput, m
 /** Everything after the check. Throws `DistrustError` where an answer does not hold. */
 export async function take(client: Client, checked: Checked, options: TakeOptions): Promise<Trade> {
   const { signScheme, onEvent, signal } = options;
-  const wallet = typeof options.wallet === 'function' ? options.wallet(checked.domain.chainId) : options.wallet;
+  const wallet =
+    typeof options.wallet === 'function' ? options.wallet(checked.domain.chainId) : options.wallet;
   const { plan, done } = await prepare(client, checked, wallet, options);
   const signature = await client.sign(checked, wallet);
   const order = await client.submit(checked, { signature, ...done.locks, ...given({ signScheme }) });
@@ -84,38 +113,60 @@ export async function take(client: Client, checked: Checked, options: TakeOption
   const status = await following.final;
   if (status.status === 'settled') await client.confirm(checked);
   const ended: Trade = { checked, order, status, next: null, stopped: null };
-  return checked.sequential && status.status === 'settled' ? { ...ended, ...(await goOn(client, checked, options)) } : ended;
+  return checked.sequential && status.status === 'settled'
+    ? { ...ended, ...(await goOn(client, checked, options)) }
+    : ended;
 }
 
-async function prepare(client: Client, checked: Checked, wallet: Wallet, { fundingLock, standingGrant, unlimitedPermit2, tradesAhead }: TakeOptions): Promise<{ plan: Plan; done: Done }> {
+async function prepare(
+  client: Client,
+  checked: Checked,
+  wallet: Wallet,
+  { fundingLock, standingGrant, unlimitedPermit2, tradesAhead }: TakeOptions,
+): Promise<{ plan: Plan; done: Done }> {
   for (let left = MOST_PLANS; left > 0; left--) {
     const plan = await client.preflight(checked, given({ fundingLock, unlimitedPermit2, tradesAhead }));
     const done = await client.runActions(checked, plan, wallet, given({ standingGrant }));
     if (!done.rerun) return { plan, done };
   }
-  throw new DistrustError('action_unexpected', `After ${MOST_PLANS} plans the venue still asks for more set-up.`);
+  throw new DistrustError(
+    'action_unexpected',
+    `After ${MOST_PLANS} plans the venue still asks for more set-up.`,
+  );
 }
 
 /** The first leg is in the taker's wallet: nothing is lost if the route ends here. */
-async function goOn(client: Client, checked: Checked, options: TakeOptions): Promise<Pick<Trade, 'next' | 'stopped'>> {
+async function goOn(
+  client: Client,
+  checked: Checked,
+  options: TakeOptions,
+): Promise<Pick<Trade, 'next' | 'stopped'>> {
   const until = Date.now() + (options.nextLegTimeoutMs ?? NEXT_LEG_TIMEOUT_MS);
   for (;;) {
     options.signal?.throwIfAborted();
     const found = await client.nextLeg(checked);
     if (found.kind === 'done') return { next: null, stopped: null };
     if (found.kind === 'leg') return { next: await take(client, found.checked, options), stopped: null };
-    if (Date.now() > until) return { next: null, stopped: found.kind === 'no_quote' ? found.message : 'The venue brought no next leg in time.' };
+    if (Date.now() > until)
+      return {
+        next: null,
+        stopped: found.kind === 'no_quote' ? found.message : 'The venue brought no next leg in time.',
+      };
     await new Promise((resume) => setTimeout(resume, BETWEEN_LOOKS_MS));
   }
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 /** What was left out stays out. */
-const given = <T extends object>(options: T): Given<T> => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
+const given = <T extends object>(options: T): Given<T> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
 
-const shown = (amount: string | null | undefined): bigint => (/^[0-9]{1,78}$/.test(amount ?? '') ? BigInt(amount as string) : 0n);
+const shown = (amount: string | null | undefined): bigint =>
+  /^[0-9]{1,78}$/.test(amount ?? '') ? BigInt(amount as string) : 0n;
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 /** By what is enforced; a route that is not firm yet counts with what it shows. */
-const enforced = ({ preview: { outputs } }: Candidate): bigint => shown(outputs[0]?.minimumAmount ?? outputs[0]?.amount);
+const enforced = ({ preview: { outputs } }: Candidate): bigint =>
+  shown(outputs[0]?.minimumAmount ?? outputs[0]?.amount);
 const byOutput = (a: Candidate, b: Candidate): number => compare(enforced(b), enforced(a));
-const byInput = (a: Candidate, b: Candidate): number => compare(shown(a.preview.inputs[0]?.amount), shown(b.preview.inputs[0]?.amount));
+const byInput = (a: Candidate, b: Candidate): number =>
+  compare(shown(a.preview.inputs[0]?.amount), shown(b.preview.inputs[0]?.amount));

@@ -5,9 +5,14 @@ import { zDetailBody, zErrorBody } from '../protocol/errors.ts';
 import { DistrustError, UnreachableError, VenueError } from './errors.ts';
 
 export interface TransportOptions {
-  /** Where the venue answers, such as "https://venue.example". In a browser a proxy of your own that adds the key. */
+  /**
+   * Where the venue answers, such as "https://venue.example". In a browser a proxy of your own that adds the
+   * key.
+   */
   url: string;
-  /** `X-API-Key`. Leave it out only where something on the way adds it: a key does not belong in a web page. */
+  /**
+   * `X-API-Key`. Leave it out only where something on the way adds it: a key does not belong in a web page.
+   */
   key?: string;
   /** Milliseconds until an answer counts as missing. Default 15,000. */
   timeoutMs?: number;
@@ -30,15 +35,32 @@ export interface Transport {
   stream(path: string, call?: Call): AsyncGenerator<string, void>;
 }
 
-export function createTransport({ url, key, timeoutMs = 15_000, fetch = globalThis.fetch.bind(globalThis) }: TransportOptions): Transport {
+export function createTransport({
+  url,
+  key,
+  timeoutMs = 15_000,
+  fetch = globalThis.fetch.bind(globalThis),
+}: TransportOptions): Transport {
   const base = url.replace(/\/+$/, '');
 
-  async function send(path: string, { method = 'GET', body, headers = {}, signal }: Call, untilMs: number | null): Promise<Response> {
-    const signals = [...(untilMs === null ? [] : [AbortSignal.timeout(untilMs)]), ...(signal ? [signal] : [])];
+  async function send(
+    path: string,
+    { method = 'GET', body, headers = {}, signal }: Call,
+    untilMs: number | null,
+  ): Promise<Response> {
+    const signals = [
+      ...(untilMs === null ? [] : [AbortSignal.timeout(untilMs)]),
+      ...(signal ? [signal] : []),
+    ];
     try {
       return await fetch(`${base}${path}`, {
         method,
-        headers: { accept: 'application/json', ...(key === undefined ? {} : { 'x-api-key': key }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+        headers: {
+          accept: 'application/json',
+          ...(key === undefined ? {} : { 'x-api-key': key }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
         // A redirect would carry the key to somebody else.
@@ -61,7 +83,11 @@ export function createTransport({ url, key, timeoutMs = 15_000, fetch = globalTh
       const read = schema.safeParse(json);
       if (read.success) return read.data;
       const issue = read.error.issues[0];
-      throw new DistrustError('malformed_answer', `The venue's answer to ${path} is not what the API promises: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim(), { path });
+      throw new DistrustError(
+        'malformed_answer',
+        `The venue's answer to ${path} is not what the API promises: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim(),
+        { path },
+      );
     },
     async *stream(path, call = {}) {
       const response = await send(path, call, null);
@@ -69,7 +95,8 @@ export function createTransport({ url, key, timeoutMs = 15_000, fetch = globalTh
       const reader = response.body?.getReader();
       const decoder = new TextDecoder();
       try {
-        for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) yield decoder.decode(part.value, { stream: true });
+        for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
+          yield decoder.decode(part.value, { stream: true });
       } finally {
         await reader?.cancel().catch(() => {});
       }
@@ -98,7 +125,19 @@ function refusalOf({ status, headers }: Response, json: unknown): VenueError {
   const retryAfterSeconds = Number.isFinite(after) ? after : null;
   const detail = zDetailBody.safeParse(json);
   const [first] = detail.data?.detail ?? [];
-  if (first) return new VenueError({ status, code: first.type, message: first.msg, details: detail.data?.detail ?? [], retryAfterSeconds });
+  if (first)
+    return new VenueError({
+      status,
+      code: first.type,
+      message: first.msg,
+      details: detail.data?.detail ?? [],
+      retryAfterSeconds,
+    });
   const error = zErrorBody.safeParse(json).data?.error;
-  return new VenueError({ status, code: error?.code ?? 'unknown_error', message: error?.message ?? `The venue answered ${status}.`, retryAfterSeconds });
+  return new VenueError({
+    status,
+    code: error?.code ?? 'unknown_error',
+    message: error?.message ?? `The venue answered ${status}.`,
+    retryAfterSeconds,
+  });
 }

@@ -1,4 +1,7 @@
-/** What a caller knows of a chain by itself: its own endpoint, and which escrow, oracle and Permit2 it is willing to deal with there. */
+/**
+ * What a caller knows of a chain by itself: its own endpoint, and which escrow, oracle and Permit2 it is
+ * willing to deal with there.
+ */
 
 import { keccak256, parseAbi, type PublicClient } from 'viem';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../domain/escrow-domain.ts';
@@ -18,9 +21,15 @@ export interface Rpc {
 export interface TrustedChain {
   /** The caller's own endpoint, not one that the venue named. */
   rpc: Rpc;
-  /** The escrows to deal with: their addresses, or the keccak-256 of the code that has to be deployed at whatever address an order names. */
+  /**
+   * The escrows to deal with: their addresses, or the keccak-256 of the code that has to be deployed at
+   * whatever address an order names.
+   */
   escrow: string | readonly string[] | { codeHash: string };
-  /** Oracles that may prove a fill to, or from, this chain. Without one no cross-chain candidate over this chain passes. */
+  /**
+   * Oracles that may prove a fill to, or from, this chain. Without one no cross-chain candidate over this
+   * chain passes.
+   */
   oracles?: readonly string[];
   /** Default: the address it has on every chain. */
   permit2?: string;
@@ -56,7 +65,10 @@ export interface Trust {
   chain(chainId: number): TrustedChain;
   /** By address, as far as that goes without asking the chain. Throws "escrow". */
   requireEscrow(chainId: number, escrow: Address): void;
-  /** On the chain: the endpoint is of this chain, and what is deployed there calls itself this escrow. Asked once an escrow. Throws "chain", "escrow_code", "escrow_domain". */
+  /**
+   * On the chain: the endpoint is of this chain, and what is deployed there calls itself this escrow. Asked
+   * once an escrow. Throws "chain", "escrow_code", "escrow_domain".
+   */
   verifyEscrow(chainId: number, escrow: Address): Promise<void>;
   requireOracle(chainId: number, oracle: Address): void;
   permit2(chainId: number): Address;
@@ -67,21 +79,46 @@ export function createTrust(chains: TrustedChains): Trust {
 
   function chain(chainId: number): TrustedChain {
     const known = Object.hasOwn(chains, chainId) ? chains[chainId] : undefined;
-    if (!known) throw new DistrustError('chain', `The candidate names chain ${chainId}, of which this client knows nothing. Add it to \`chains\` if you mean to trade there.`, { chainId });
+    if (!known)
+      throw new DistrustError(
+        'chain',
+        `The candidate names chain ${chainId}, of which this client knows nothing. Add it to \`chains\` if you mean to trade there.`,
+        { chainId },
+      );
     return known;
   }
 
   async function verify(chainId: number, escrow: Address): Promise<void> {
     const { rpc, escrow: trusted } = chain(chainId);
     const actual = await asked(rpc.getChainId());
-    if (actual !== chainId) throw new DistrustError('chain', `The endpoint given for chain ${chainId} is of chain ${actual}.`, { chainId, actual });
+    if (actual !== chainId)
+      throw new DistrustError('chain', `The endpoint given for chain ${chainId} is of chain ${actual}.`, {
+        chainId,
+        actual,
+      });
     if (typeof trusted === 'object' && 'codeHash' in trusted) {
       const code = await asked(rpc.getCode({ address: escrow }));
-      if (!code || keccak256(code) !== trusted.codeHash.toLowerCase()) throw new DistrustError('escrow_code', `What is deployed at ${escrow} on chain ${chainId} is not the code that was pinned.`, { chainId, escrow });
+      if (!code || keccak256(code) !== trusted.codeHash.toLowerCase())
+        throw new DistrustError(
+          'escrow_code',
+          `What is deployed at ${escrow} on chain ${chainId} is not the code that was pinned.`,
+          { chainId, escrow },
+        );
     }
-    const [, name, version, domainChain, contract] = await asked(rpc.readContract({ address: escrow, abi: ESCROW_ABI, functionName: 'eip712Domain' }));
-    const itself = name === ESCROW_DOMAIN_NAME && version === ESCROW_DOMAIN_VERSION && domainChain === BigInt(chainId) && contract.toLowerCase() === escrow;
-    if (!itself) throw new DistrustError('escrow_domain', `The contract at ${escrow} on chain ${chainId} does not sign as this escrow, so a signature for it would mean something else.`, { chainId, escrow });
+    const [, name, version, domainChain, contract] = await asked(
+      rpc.readContract({ address: escrow, abi: ESCROW_ABI, functionName: 'eip712Domain' }),
+    );
+    const itself =
+      name === ESCROW_DOMAIN_NAME &&
+      version === ESCROW_DOMAIN_VERSION &&
+      domainChain === BigInt(chainId) &&
+      contract.toLowerCase() === escrow;
+    if (!itself)
+      throw new DistrustError(
+        'escrow_domain',
+        `The contract at ${escrow} on chain ${chainId} does not sign as this escrow, so a signature for it would mean something else.`,
+        { chainId, escrow },
+      );
   }
 
   return {
@@ -90,7 +127,12 @@ export function createTrust(chains: TrustedChains): Trust {
       const { escrow: trusted } = chain(chainId);
       if (typeof trusted === 'object' && 'codeHash' in trusted) return;
       const pinned = [trusted].flat().map(toAddress);
-      if (!pinned.includes(escrow)) throw new DistrustError('escrow', `The order belongs to the contract ${escrow} on chain ${chainId}; the pinned escrow there is ${pinned.join(' or ')}.`, { chainId, escrow });
+      if (!pinned.includes(escrow))
+        throw new DistrustError(
+          'escrow',
+          `The order belongs to the contract ${escrow} on chain ${chainId}; the pinned escrow there is ${pinned.join(' or ')}.`,
+          { chainId, escrow },
+        );
     },
     async verifyEscrow(chainId, escrow) {
       const id = `${chainId}:${escrow}`;
@@ -104,7 +146,12 @@ export function createTrust(chains: TrustedChains): Trust {
     },
     requireOracle(chainId, oracle) {
       const pinned = (chain(chainId).oracles ?? []).map(toAddress);
-      if (!pinned.includes(oracle)) throw new DistrustError('oracle', `The order lets ${oracle} on chain ${chainId} prove its delivery; ${pinned.length === 0 ? 'no oracle is pinned there' : `the pinned one is ${pinned.join(' or ')}`}. Whoever controls an oracle can take the input without delivering.`, { chainId, oracle });
+      if (!pinned.includes(oracle))
+        throw new DistrustError(
+          'oracle',
+          `The order lets ${oracle} on chain ${chainId} prove its delivery; ${pinned.length === 0 ? 'no oracle is pinned there' : `the pinned one is ${pinned.join(' or ')}`}. Whoever controls an oracle can take the input without delivering.`,
+          { chainId, oracle },
+        );
     },
     permit2: (chainId) => toAddress(chain(chainId).permit2 ?? PERMIT2),
   };
@@ -118,4 +165,3 @@ export async function asked<T>(reading: Promise<T>): Promise<T> {
     throw new UnreachableError('The RPC endpoint of the caller', cause);
   }
 }
-

@@ -1,4 +1,7 @@
-/** What a lock asks a taker to sign, made here from the order that was checked: a venue's own text is only compared with it. */
+/**
+ * What a lock asks a taker to sign, made here from the order that was checked: a venue's own text is only
+ * compared with it.
+ */
 
 import { type Address, type Bytes32 } from '../domain/hex.ts';
 import { ORDER_TYPES } from '../domain/order.ts';
@@ -13,15 +16,37 @@ export interface TypedData {
 
 const field = (name: string, type: string) => ({ name, type });
 
-/** Permit2's batch permit with the order as its witness: the escrow may pull this order's input, for this order and no other. */
-export function permit2Lock({ domain, order, inputToken, inputAmount }: Terms, permit2: Address, deadline: bigint): TypedData {
+/**
+ * Permit2's batch permit with the order as its witness: the escrow may pull this order's input, for this
+ * order and no other.
+ */
+export function permit2Lock(
+  { domain, order, inputToken, inputAmount }: Terms,
+  permit2: Address,
+  deadline: bigint,
+): TypedData {
   return {
     domain: { name: 'Permit2', chainId: domain.chainId, verifyingContract: permit2 },
     types: {
-      EIP712Domain: [field('name', 'string'), field('chainId', 'uint256'), field('verifyingContract', 'address')],
-      PermitBatchWitnessTransferFrom: [field('permitted', 'TokenPermissions[]'), field('spender', 'address'), field('nonce', 'uint256'), field('deadline', 'uint256'), field('witness', 'Permit2Witness')],
+      EIP712Domain: [
+        field('name', 'string'),
+        field('chainId', 'uint256'),
+        field('verifyingContract', 'address'),
+      ],
+      PermitBatchWitnessTransferFrom: [
+        field('permitted', 'TokenPermissions[]'),
+        field('spender', 'address'),
+        field('nonce', 'uint256'),
+        field('deadline', 'uint256'),
+        field('witness', 'Permit2Witness'),
+      ],
       TokenPermissions: [field('token', 'address'), field('amount', 'uint256')],
-      Permit2Witness: [field('user', 'address'), field('expires', 'uint32'), field('inputOracle', 'address'), field('outputs', 'MandateOutput[]')],
+      Permit2Witness: [
+        field('user', 'address'),
+        field('expires', 'uint32'),
+        field('inputOracle', 'address'),
+        field('outputs', 'MandateOutput[]'),
+      ],
       MandateOutput: ORDER_TYPES.MandateOutput,
     },
     primaryType: 'PermitBatchWitnessTransferFrom',
@@ -30,7 +55,12 @@ export function permit2Lock({ domain, order, inputToken, inputAmount }: Terms, p
       spender: domain.escrow,
       nonce: order.nonce,
       deadline,
-      witness: { user: order.user, expires: order.expires, inputOracle: order.inputOracle, outputs: order.outputs },
+      witness: {
+        user: order.user,
+        expires: order.expires,
+        inputOracle: order.inputOracle,
+        outputs: order.outputs,
+      },
     },
   };
 }
@@ -41,13 +71,27 @@ export interface AuthorizationWindow {
   nonce: Bytes32;
 }
 
-/** EIP-3009's ReceiveWithAuthorization to the escrow. `token` is how the token names itself: a wrong name makes it worthless, never dangerous. */
-export function receiveAuthorization({ domain, order, inputToken, inputAmount }: Terms, token: { name: string; version: string }, { validAfter, validBefore, nonce }: AuthorizationWindow): TypedData {
+/**
+ * EIP-3009's ReceiveWithAuthorization to the escrow. `token` is how the token names itself: a wrong name
+ * makes it worthless, never dangerous.
+ */
+export function receiveAuthorization(
+  { domain, order, inputToken, inputAmount }: Terms,
+  token: { name: string; version: string },
+  { validAfter, validBefore, nonce }: AuthorizationWindow,
+): TypedData {
   return {
     domain: { ...token, chainId: domain.chainId, verifyingContract: inputToken },
     types: {
       EIP712Domain: ORDER_TYPES.EIP712Domain,
-      ReceiveWithAuthorization: [field('from', 'address'), field('to', 'address'), field('value', 'uint256'), field('validAfter', 'uint256'), field('validBefore', 'uint256'), field('nonce', 'bytes32')],
+      ReceiveWithAuthorization: [
+        field('from', 'address'),
+        field('to', 'address'),
+        field('value', 'uint256'),
+        field('validAfter', 'uint256'),
+        field('validBefore', 'uint256'),
+        field('nonce', 'bytes32'),
+      ],
     },
     primaryType: 'ReceiveWithAuthorization',
     message: { from: order.user, to: domain.escrow, value: inputAmount, validAfter, validBefore, nonce },

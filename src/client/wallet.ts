@@ -1,6 +1,16 @@
-/** The taker's wallet at work: sends what a read plan needs, signs what the client itself has written, never anything that came over the wire. */
+/**
+ * The taker's wallet at work: sends what a read plan needs, signs what the client itself has written, never
+ * anything that came over the wire.
+ */
 
-import { type Account, type Chain, erc20Abi, type Transport, type TypedDataDefinition, type WalletClient } from 'viem';
+import {
+  type Account,
+  type Chain,
+  erc20Abi,
+  type Transport,
+  type TypedDataDefinition,
+  type WalletClient,
+} from 'viem';
 import type { Address, Hex } from '../domain/hex.ts';
 import type { Eip3009Authorization, Permit2Lock } from '../protocol/submit.ts';
 import { RevertedError, WalletError } from './errors.ts';
@@ -9,8 +19,9 @@ import type { Terms } from './terms.ts';
 import { asked, type TrustedChain } from './trust.ts';
 
 /**
- * viem's wallet client with an account. A contract wallet: an account made with viem's `toAccount`, whose address is the contract and whose
- * `signTypedData` answers what the contract's `isValidSignature` accepts; submit with `signScheme: 'EIP1271'` then.
+ * viem's wallet client with an account. A contract wallet: an account made with viem's `toAccount`, whose
+ * address is the contract and whose `signTypedData` answers what the contract's `isValidSignature` accepts;
+ * submit with `signScheme: 'EIP1271'` then.
  */
 export type Wallet = WalletClient<Transport, Chain | undefined, Account>;
 
@@ -35,7 +46,13 @@ export interface RunOptions {
 const RECEIPT_TIMEOUT_MS = 120_000;
 
 /** Everything of the plan that has to happen before submission. Transactions are waited for. */
-export async function runSteps({ steps, fundingLock }: Plan, terms: Terms, wallet: Wallet, { rpc }: TrustedChain, { standingGrant = false }: RunOptions): Promise<Done> {
+export async function runSteps(
+  { steps, fundingLock }: Plan,
+  terms: Terms,
+  wallet: Wallet,
+  { rpc }: TrustedChain,
+  { standingGrant = false }: RunOptions,
+): Promise<Done> {
   requireAccount(wallet, terms);
   if (fundingLock !== 'ResourceLock') await requireFunds(terms, rpc);
   const done: Done = { rerun: false, locks: {}, sent: [] };
@@ -48,11 +65,19 @@ export async function runSteps({ steps, fundingLock }: Plan, terms: Terms, walle
         break;
       }
       case 'permit2Lock':
-        done.locks.permit2Lock = { signature: await signWith(wallet, step.typedData), deadline: step.deadline };
+        done.locks.permit2Lock = {
+          signature: await signWith(wallet, step.typedData),
+          deadline: step.deadline,
+        };
         break;
       case 'eip3009Authorization': {
         const { validAfter, validBefore, nonce } = step;
-        done.locks.eip3009Authorization = { signature: await signWith(wallet, step.typedData), validAfter, validBefore, nonce };
+        done.locks.eip3009Authorization = {
+          signature: await signWith(wallet, step.typedData),
+          validAfter,
+          validBefore,
+          nonce,
+        };
         break;
       }
       case 'orderSignature':
@@ -63,9 +88,19 @@ export async function runSteps({ steps, fundingLock }: Plan, terms: Terms, walle
 }
 
 /** Better known before anything costs gas or is signed. */
-async function requireFunds({ inputToken, inputAmount, order }: Terms, rpc: TrustedChain['rpc']): Promise<void> {
-  const held = await asked(rpc.readContract({ address: inputToken, abi: erc20Abi, functionName: 'balanceOf', args: [order.user] }));
-  if (held < inputAmount) throw new WalletError('insufficient_balance', `The wallet holds ${held} of ${inputToken}; the order takes ${inputAmount}.`, { held, needed: inputAmount });
+async function requireFunds(
+  { inputToken, inputAmount, order }: Terms,
+  rpc: TrustedChain['rpc'],
+): Promise<void> {
+  const held = await asked(
+    rpc.readContract({ address: inputToken, abi: erc20Abi, functionName: 'balanceOf', args: [order.user] }),
+  );
+  if (held < inputAmount)
+    throw new WalletError(
+      'insufficient_balance',
+      `The wallet holds ${held} of ${inputToken}; the order takes ${inputAmount}.`,
+      { held, needed: inputAmount },
+    );
 }
 
 export function signOrder(terms: Terms, wallet: Wallet): Promise<Hex> {
@@ -74,20 +109,42 @@ export function signOrder(terms: Terms, wallet: Wallet): Promise<Hex> {
 }
 
 /** walletBroadcast: the settlement itself, after submission. undefined when the plan has none. */
-export async function broadcastStep({ steps }: Plan, terms: Terms, wallet: Wallet, { rpc }: TrustedChain): Promise<Hex | undefined> {
+export async function broadcastStep(
+  { steps }: Plan,
+  terms: Terms,
+  wallet: Wallet,
+  { rpc }: TrustedChain,
+): Promise<Hex | undefined> {
   requireAccount(wallet, terms);
   const step = steps.find((one) => one.kind === 'transaction' && one.purpose === 'settlementBroadcast');
   return step?.kind === 'transaction' ? send(step, terms, wallet, rpc) : undefined;
 }
 
-/** Gas and its price are for the wallet and its own endpoint to say: a venue that names them could burn the taker's money. */
-async function send({ purpose, to, data }: Extract<Step, { kind: 'transaction' }>, { domain, order }: Terms, wallet: Wallet, rpc: TrustedChain['rpc']): Promise<Hex> {
+/**
+ * Gas and its price are for the wallet and its own endpoint to say: a venue that names them could burn the
+ * taker's money.
+ */
+async function send(
+  { purpose, to, data }: Extract<Step, { kind: 'transaction' }>,
+  { domain, order }: Terms,
+  wallet: Wallet,
+  rpc: TrustedChain['rpc'],
+): Promise<Hex> {
   const chainId = await wallet.getChainId();
-  if (chainId !== domain.chainId) throw new WalletError('wrong_wallet_chain', `The wallet is on chain ${chainId}; ${purpose} belongs to chain ${domain.chainId}. Switch it and run again.`, { chainId });
+  if (chainId !== domain.chainId)
+    throw new WalletError(
+      'wrong_wallet_chain',
+      `The wallet is on chain ${chainId}; ${purpose} belongs to chain ${domain.chainId}. Switch it and run again.`,
+      { chainId },
+    );
   // One that reverts is better known before it costs gas.
   await rpc.estimateGas({ account: order.user, to, data, value: 0n }).catch((error: unknown) => {
     const { shortMessage, message } = error as { shortMessage?: string; message: string };
-    throw new WalletError('would_revert', `The transaction for ${purpose} was not sent, because it would fail now: ${shortMessage ?? message}`, { purpose });
+    throw new WalletError(
+      'would_revert',
+      `The transaction for ${purpose} was not sent, because it would fail now: ${shortMessage ?? message}`,
+      { purpose },
+    );
   });
   const txHash = await wallet.sendTransaction({ account: wallet.account, chain: null, to, data, value: 0n });
   const receipt = await asked(rpc.waitForTransactionReceipt({ hash: txHash, timeout: RECEIPT_TIMEOUT_MS }));
@@ -97,9 +154,24 @@ async function send({ purpose, to, data }: Extract<Step, { kind: 'transaction' }
 
 function requireAccount({ account }: Wallet, { order }: Terms): void {
   const address = account.address.toLowerCase() as Address;
-  if (address !== order.user) throw new WalletError('wrong_account', `The wallet is ${address}; the order is ${order.user}'s.`);
+  if (address !== order.user)
+    throw new WalletError('wrong_account', `The wallet is ${address}; the order is ${order.user}'s.`);
 }
 
-function signWith(wallet: Wallet, { domain, types, primaryType, message }: { domain: object; types: object; primaryType: string; message: object }): Promise<Hex> {
-  return wallet.signTypedData({ account: wallet.account, domain, types, primaryType, message } as unknown as TypedDataDefinition & { account: Account });
+function signWith(
+  wallet: Wallet,
+  {
+    domain,
+    types,
+    primaryType,
+    message,
+  }: { domain: object; types: object; primaryType: string; message: object },
+): Promise<Hex> {
+  return wallet.signTypedData({
+    account: wallet.account,
+    domain,
+    types,
+    primaryType,
+    message,
+  } as unknown as TypedDataDefinition & { account: Account });
 }

@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { AmountError, divDown, divUp, formatUnits, isAmount, MAX_UINT256, mulDivDown, mulDivUp, parseAmount, parseUnits } from './amount.ts';
+import {
+  AmountError,
+  divDown,
+  divUp,
+  formatUnits,
+  isAmount,
+  MAX_UINT256,
+  mulDivDown,
+  mulDivUp,
+  parseAmount,
+  parseUnits,
+} from './amount.ts';
 
 const nat = fc.bigInt(0n, MAX_UINT256);
 const positive = fc.bigInt(1n, 1n << 128n);
@@ -10,10 +21,29 @@ test('law: parse and print round-trip over uint256', () => {
 });
 
 test('law: units round-trip for any decimals', () => {
-  fc.assert(fc.property(nat, fc.integer({ min: 0, max: 36 }), (n, decimals) => parseUnits(formatUnits(n, decimals), decimals) === n));
+  fc.assert(
+    fc.property(
+      nat,
+      fc.integer({ min: 0, max: 36 }),
+      (n, decimals) => parseUnits(formatUnits(n, decimals), decimals) === n,
+    ),
+  );
 });
 
-test.each(['-1', '0x10', '1e18', '1.0', '', ' 5 ', '+1', '01', '9'.repeat(78), (MAX_UINT256 + 1n).toString(), 'NaN', '１２'])('error: %j is not an amount', (text) => {
+test.each([
+  '-1',
+  '0x10',
+  '1e18',
+  '1.0',
+  '',
+  ' 5 ',
+  '+1',
+  '01',
+  '9'.repeat(78),
+  (MAX_UINT256 + 1n).toString(),
+  'NaN',
+  '１２',
+])('error: %j is not an amount', (text) => {
   expect(isAmount(text)).toBe(false);
   expect(() => parseAmount(text)).toThrow(AmountError);
 });

@@ -14,7 +14,9 @@ export function isAmount(text: string): boolean {
   return DECIMAL.test(text) && (text.length < 78 || BigInt(text) <= MAX_UINT256);
 }
 
-/** Throws `AmountError` for anything that `isAmount` refuses (`BigInt` alone would take "", "0x10" and " 5 "). */
+/**
+ * Throws `AmountError` for anything that `isAmount` refuses (`BigInt` alone would take "", "0x10" and " 5 ").
+ */
 export function parseAmount(text: string): Amount {
   if (!isAmount(text)) throw new AmountError({ text });
   return BigInt(text);
@@ -54,7 +56,10 @@ export function formatUnits(amount: Amount, decimals: number): string {
   return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Base units of a decimal text: `parseUnits("0.5", 6)` is 500000n. Throws `AmountError` on more decimals than the token has. */
+/**
+ * Base units of a decimal text: `parseUnits("0.5", 6)` is 500000n. Throws `AmountError` on more decimals than
+ * the token has.
+ */
 export function parseUnits(text: string, decimals: number): Amount {
   const match = /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/.exec(text);
   const fraction = match?.[2] ?? '';
@@ -64,6 +69,9 @@ export function parseUnits(text: string, decimals: number): Amount {
 
 export class AmountError extends RequestError {
   constructor({ text }: { text: string }) {
-    super(`"${text.slice(0, 80)}" is not an amount: write decimal digits, no sign, no leading zero, below 2^256.`, { code: 'bad_request' });
+    super(
+      `"${text.slice(0, 80)}" is not an amount: write decimal digits, no sign, no leading zero, below 2^256.`,
+      { code: 'bad_request' },
+    );
   }
 }

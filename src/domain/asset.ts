@@ -16,7 +16,9 @@ const CAIP19 = /^eip155:([1-9][0-9]{0,15})\/erc20:(0x[0-9a-fA-F]{40})$/;
 /** Addresses up to 0xffff are precompiles or reserved for them on every EVM chain: no token lives there. */
 const RESERVED = /^0x0{36}/;
 
-/** undefined for malformed text, a chain id that no number holds exactly, and addresses where no token can be. */
+/**
+ * undefined for malformed text, a chain id that no number holds exactly, and addresses where no token can be.
+ */
 export function parseAssetId(text: string): Asset | undefined {
   const match = CAIP19.exec(text);
   if (!match?.[1] || !match[2]) return undefined;
@@ -39,6 +41,8 @@ export function assetId({ chainId, token }: Asset): AssetId {
 
 export class AssetError extends RequestError {
   constructor({ text }: { text: string }) {
-    super(`"${text.slice(0, 120)}" is not an asset: write eip155:<chainId>/erc20:<token address>.`, { code: 'bad_request' });
+    super(`"${text.slice(0, 120)}" is not an asset: write eip155:<chainId>/erc20:<token address>.`, {
+      code: 'bad_request',
+    });
   }
 }

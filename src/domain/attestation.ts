@@ -7,7 +7,9 @@ import type { MandateOutput } from './order.ts';
 import type { UnixSeconds } from './time.ts';
 import { writeHexWord, writeUint } from './word.ts';
 
-export const ATTESTATION_TYPEHASH = keccakText('Attestation(uint256 remoteChainId,bytes32 application,bytes32 payloadHash)');
+export const ATTESTATION_TYPEHASH = keccakText(
+  'Attestation(uint256 remoteChainId,bytes32 application,bytes32 payloadHash)',
+);
 export const ORACLE_DOMAIN_NAME = 'AttestationOracle';
 export const ORACLE_DOMAIN_VERSION = '1';
 
@@ -21,13 +23,21 @@ export interface Attestation {
 }
 
 /** Digest on the oracle that will believe it. */
-export function attestationDigest(oracle: { chainId: number; oracle: Address }, { remoteChainId, application, payloadHash }: Attestation): Bytes32 {
+export function attestationDigest(
+  oracle: { chainId: number; oracle: Address },
+  { remoteChainId, application, payloadHash }: Attestation,
+): Bytes32 {
   const words = Buffer.allocUnsafe(4 * 32);
   writeHexWord(words, 0, ATTESTATION_TYPEHASH);
   writeUint(words, 32, remoteChainId);
   writeHexWord(words, 64, application);
   writeHexWord(words, 96, payloadHash);
-  const separator = separatorOf({ name: ORACLE_DOMAIN_NAME, version: ORACLE_DOMAIN_VERSION, chainId: oracle.chainId, verifyingContract: oracle.oracle });
+  const separator = separatorOf({
+    name: ORACLE_DOMAIN_NAME,
+    version: ORACLE_DOMAIN_VERSION,
+    chainId: oracle.chainId,
+    verifyingContract: oracle.oracle,
+  });
   return typedDataDigest(separator, keccakBytes(words));
 }
 
@@ -39,7 +49,10 @@ export function fillRecordOf({ solver, timestamp }: Pick<FillFacts, 'solver' | '
   return keccak(bytes);
 }
 
-/** OIF's fill description: solver(32) orderId(32) timestamp(4) token(32) amount(32) recipient(32) callLen(2) call ctxLen(2) ctx. */
+/**
+ * OIF's fill description: solver(32) orderId(32) timestamp(4) token(32) amount(32) recipient(32) callLen(2)
+ * call ctxLen(2) ctx.
+ */
 export function fillDescription({ solver, orderId, timestamp, output }: FillFacts): Buffer {
   const call = hexToBytes(output.callbackData);
   const context = hexToBytes(output.context);
@@ -70,6 +83,9 @@ export const fillPayloadHash = (facts: FillFacts): Bytes32 => keccak(fillDescrip
 
 /** The attestation that proves this fill, made on `output.chainId` by `output.settler`. */
 export function fillAttestation(facts: FillFacts): Attestation {
-  return { remoteChainId: facts.output.chainId, application: facts.output.settler, payloadHash: fillPayloadHash(facts) };
+  return {
+    remoteChainId: facts.output.chainId,
+    application: facts.output.settler,
+    payloadHash: fillPayloadHash(facts),
+  };
 }
-

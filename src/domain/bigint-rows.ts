@@ -1,6 +1,6 @@
 /**
- * Very many bigints by number, without an object for each: two words of a typed array, which a collector of memory does not look into. What needs
- * more room is kept as it is.
+ * Very many bigints by number, without an object for each: two words of a typed array, which a collector of
+ * memory does not look into. What needs more room is kept as it is.
  */
 
 export interface BigintRows {

@@ -1,8 +1,8 @@
 /**
- * A map by text that forgets its oldest entries: bounded in number and in weight, for what others make as large as they like.
- * Which is the oldest is a list through the entries: a JavaScript map would have to be asked for its first, and looks for it
- * past everything that was taken from its front before. The list is numbers in rows, for a collector of memory goes through
- * every object of it.
+ * A map by text that forgets its oldest entries: bounded in number and in weight, for what others make as
+ * large as they like. Which is the oldest is a list through the entries: a JavaScript map would have to be
+ * asked for its first, and looks for it past everything that was taken from its front before. The list is
+ * numbers in rows, for a collector of memory goes through every object of it.
  */
 
 import { createColumn } from './column.ts';
@@ -34,7 +34,12 @@ const OLDER = 0;
 const NEWER = 1;
 const WEIGHT = 2;
 
-export function createBoundedMap<K extends string, V>({ most, mostWeight = Number.POSITIVE_INFINITY, weigh = () => 0, forgot }: Bounds<K, V>): BoundedMap<K, V> {
+export function createBoundedMap<K extends string, V>({
+  most,
+  mostWeight = Number.POSITIVE_INFINITY,
+  weigh = () => 0,
+  forgot,
+}: Bounds<K, V>): BoundedMap<K, V> {
   const rows = createTextTable<K, number>();
   const entries = createNumberRows(3);
   const keys = createTexts<K>(LONGEST.id);
@@ -99,7 +104,7 @@ export function createBoundedMap<K extends string, V>({ most, mostWeight = Numbe
       entries.set(row, WEIGHT, weight);
       toNewest(row);
       total += weight;
-      for (const limit = most(); rows.size > 0 && (rows.size > limit || total > mostWeight); ) forgetOldest();
+      for (const limit = most(); rows.size > 0 && (rows.size > limit || total > mostWeight);) forgetOldest();
     },
   };
 }

@@ -1,4 +1,7 @@
-/** A chain as the venue and its LPs agree on it: its public name, its escrow and the clock margins that hold there. */
+/**
+ * A chain as the venue and its LPs agree on it: its public name, its escrow and the clock margins that hold
+ * there.
+ */
 
 import type { Address } from './hex.ts';
 import type { ClockMargins } from './time.ts';

@@ -1,6 +1,7 @@
 /**
- * One thing a row, for rows that are numbered and come and go by the hundred thousand. What is numbers stands beside it in typed arrays:
- * a collector of memory follows no link into those, and a row that is all columns is nothing that it has to visit.
+ * One thing a row, for rows that are numbered and come and go by the hundred thousand. What is numbers stands
+ * beside it in typed arrays: a collector of memory follows no link into those, and a row that is all columns
+ * is nothing that it has to visit.
  */
 
 import { IN_PAGE, PAGE_BITS, PAGE_ROWS } from './page.ts';

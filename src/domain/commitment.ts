@@ -1,4 +1,7 @@
-/** What LPs sign: the commitment that makes a quote firm, the approval of a cross-chain slice, the early release. */
+/**
+ * What LPs sign: the commitment that makes a quote firm, the approval of a cross-chain slice, the early
+ * release.
+ */
 
 import type { EscrowDomain } from './escrow-domain.ts';
 import { domainSeparator } from './escrow-domain.ts';
@@ -7,8 +10,12 @@ import { keccakBytes, keccakText, typedDataDigest } from './keccak.ts';
 import type { UnixSeconds } from './time.ts';
 import { unsetBytes, writeHexWord, writeNumber } from './word.ts';
 
-export const QUOTE_COMMITMENT_TYPEHASH = keccakText('QuoteCommitment(bytes32 orderId,bytes32 quoteId,address lp,uint32 deadline)');
-export const FILL_APPROVAL_TYPEHASH = keccakText('FillApproval(bytes32 orderId,bytes32 outputHash,uint32 deadline)');
+export const QUOTE_COMMITMENT_TYPEHASH = keccakText(
+  'QuoteCommitment(bytes32 orderId,bytes32 quoteId,address lp,uint32 deadline)',
+);
+export const FILL_APPROVAL_TYPEHASH = keccakText(
+  'FillApproval(bytes32 orderId,bytes32 outputHash,uint32 deadline)',
+);
 export const RELEASE_TYPEHASH = keccakText('Release(bytes32 orderId)');
 
 export interface QuoteCommitment {
@@ -29,7 +36,10 @@ export interface SignedCommitment {
 }
 
 /** Digest of a `QuoteCommitment` on the escrow that will pay. */
-export function commitmentDigest(domain: EscrowDomain, { orderId, quoteId, lp, deadline }: QuoteCommitment): Bytes32 {
+export function commitmentDigest(
+  domain: EscrowDomain,
+  { orderId, quoteId, lp, deadline }: QuoteCommitment,
+): Bytes32 {
   writeHexWord(COMMITMENT, 32, orderId);
   writeHexWord(COMMITMENT, 64, quoteId);
   writeHexWord(COMMITMENT, 96, lp);
@@ -41,8 +51,14 @@ export function commitmentDigest(domain: EscrowDomain, { orderId, quoteId, lp, d
 const COMMITMENT = new Uint8Array(5 * 32);
 writeHexWord(COMMITMENT, 0, QUOTE_COMMITMENT_TYPEHASH);
 
-/** Digest of a `FillApproval`: one LP's consent, on the destination escrow, to have its slice filled from its balance. */
-export function fillApprovalDigest(domain: EscrowDomain, approval: { orderId: Bytes32; outputHash: Bytes32; deadline: UnixSeconds }): Bytes32 {
+/**
+ * Digest of a `FillApproval`: one LP's consent, on the destination escrow, to have its slice filled from its
+ * balance.
+ */
+export function fillApprovalDigest(
+  domain: EscrowDomain,
+  approval: { orderId: Bytes32; outputHash: Bytes32; deadline: UnixSeconds },
+): Bytes32 {
   const words = unsetBytes(4 * 32);
   writeHexWord(words, 0, FILL_APPROVAL_TYPEHASH);
   writeHexWord(words, 32, approval.orderId);
@@ -51,7 +67,10 @@ export function fillApprovalDigest(domain: EscrowDomain, approval: { orderId: By
   return typedDataDigest(domainSeparator(domain), keccakBytes(words));
 }
 
-/** Digest of a `Release`: an exclusive LP's word, on the origin escrow, that it will not fill, so the taker may be refunded early. */
+/**
+ * Digest of a `Release`: an exclusive LP's word, on the origin escrow, that it will not fill, so the taker
+ * may be refunded early.
+ */
 export function releaseDigest(domain: EscrowDomain, orderId: Bytes32): Bytes32 {
   const words = unsetBytes(2 * 32);
   writeHexWord(words, 0, RELEASE_TYPEHASH);

@@ -1,4 +1,7 @@
-/** The 57-byte output context 0xe2: whose fill it is, until when, which share of the input it earns, and the two fees. */
+/**
+ * The 57-byte output context 0xe2: whose fill it is, until when, which share of the input it earns, and the
+ * two fees.
+ */
 
 import type { Address, Hex } from './hex.ts';
 import { RequestError } from './errors.ts';
@@ -21,7 +24,12 @@ export const FULL_PORTION_BPS = 10_000;
 const LENGTH = 2 + 57 * 2;
 
 export function encodeContext({ exclusiveFor, startTime, portionBps, feeBps, relayFee }: OutputContext): Hex {
-  const fits = startTime <= MAX_UINT32 && portionBps <= 0xffff && feeBps <= 0xffff && relayFee >= 0n && relayFee >> 128n === 0n;
+  const fits =
+    startTime <= MAX_UINT32 &&
+    portionBps <= 0xffff &&
+    feeBps <= 0xffff &&
+    relayFee >= 0n &&
+    relayFee >> 128n === 0n;
   if (!fits || startTime < 0 || portionBps < 0 || feeBps < 0) throw new ContextError();
   return `${PREFIX}${exclusiveFor.slice(2)}${hexOf(startTime, 8)}${hexOf(portionBps, 4)}${hexOf(feeBps, 4)}${hexOf(relayFee, 32)}`;
 }
@@ -44,6 +52,9 @@ export function decodeContext(context: Hex): OutputContext | undefined {
 
 export class ContextError extends RequestError {
   constructor() {
-    super('An output context holds a uint32 time, two uint16 shares and a uint128 fee; one of these does not fit.', { code: 'bad_request' });
+    super(
+      'An output context holds a uint32 time, two uint16 shares and a uint128 fee; one of these does not fit.',
+      { code: 'bad_request' },
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** The closed list of what may keep this LP from a promise, or make it more careful: the codes in declines, metrics and notes. */
+/**
+ * The closed list of what may keep this LP from a promise, or make it more careful: the codes in declines,
+ * metrics and notes.
+ */
 
 export const CONTROLS = [
   'kill_switch',

@@ -20,13 +20,33 @@ test('law: what is written reads back', () => {
 });
 
 test('the bytes are those of the contract', () => {
-  expect(recipientOf({ settlement: 'ledger', account }, escrow)).toEqual({ recipient: settler, callbackData: `0x0100${'ac'.repeat(20)}` });
-  expect(recipientOf({ settlement: 'ledger_auto_withdraw', account }, escrow)).toEqual({ recipient: settler, callbackData: `0x0101${'ac'.repeat(20)}` });
-  expect(recipientOf({ settlement: 'wallet', account }, escrow)).toEqual({ recipient: addressToBytes32(account), callbackData: '0x' });
+  expect(recipientOf({ settlement: 'ledger', account }, escrow)).toEqual({
+    recipient: settler,
+    callbackData: `0x0100${'ac'.repeat(20)}`,
+  });
+  expect(recipientOf({ settlement: 'ledger_auto_withdraw', account }, escrow)).toEqual({
+    recipient: settler,
+    callbackData: `0x0101${'ac'.repeat(20)}`,
+  });
+  expect(recipientOf({ settlement: 'wallet', account }, escrow)).toEqual({
+    recipient: addressToBytes32(account),
+    callbackData: '0x',
+  });
 });
 
 test('anything else is no delivery of ours', () => {
   const bytes = (callbackData: Hex) => readDelivery({ settler, recipient: settler, callbackData });
-  for (const callbackData of ['0x', '0x01', account, `0x0102${'ac'.repeat(20)}`, `0x0200${'ac'.repeat(20)}`, `0x0100${'ac'.repeat(19)}`, `0x0100${'ac'.repeat(21)}`] as Hex[]) expect(bytes(callbackData), callbackData).toBeUndefined();
-  expect(readDelivery({ settler, recipient: addressToBytes32(account), callbackData: '0x01' })).toBeUndefined();
+  for (const callbackData of [
+    '0x',
+    '0x01',
+    account,
+    `0x0102${'ac'.repeat(20)}`,
+    `0x0200${'ac'.repeat(20)}`,
+    `0x0100${'ac'.repeat(19)}`,
+    `0x0100${'ac'.repeat(21)}`,
+  ] as Hex[])
+    expect(bytes(callbackData), callbackData).toBeUndefined();
+  expect(
+    readDelivery({ settler, recipient: addressToBytes32(account), callbackData: '0x01' }),
+  ).toBeUndefined();
 });

@@ -12,10 +12,15 @@ export interface EscrowDomain {
 export const ESCROW_DOMAIN_NAME = 'EscrowV0';
 export const ESCROW_DOMAIN_VERSION = '1';
 
-const TYPE_HASH = keccakText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)');
+const TYPE_HASH = keccakText(
+  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
+);
 const cache = new Map<string, Uint8Array>();
 
-/** Separator of `{name: "EscrowV0", version: "1", chainId, verifyingContract: escrow}`. Cached: there is one per chain. */
+/**
+ * Separator of `{name: "EscrowV0", version: "1", chainId, verifyingContract: escrow}`. Cached: there is one
+ * per chain.
+ */
 export function domainSeparator(domain: EscrowDomain): Uint8Array {
   // Most ask for the same one again.
   if (last?.escrow === domain.escrow && last.chainId === domain.chainId) return last.separator;
@@ -30,13 +35,23 @@ function cached(domain: EscrowDomain): Uint8Array {
   const key = `${domain.chainId}:${domain.escrow}`;
   const known = cache.get(key);
   if (known) return known;
-  const separator = separatorOf({ name: ESCROW_DOMAIN_NAME, version: ESCROW_DOMAIN_VERSION, chainId: domain.chainId, verifyingContract: domain.escrow });
+  const separator = separatorOf({
+    name: ESCROW_DOMAIN_NAME,
+    version: ESCROW_DOMAIN_VERSION,
+    chainId: domain.chainId,
+    verifyingContract: domain.escrow,
+  });
   if (cache.size < 1_000) cache.set(key, separator);
   return separator;
 }
 
 /** Any EIP-712 domain with these four fields (the oracle's and EIP-3009 tokens' too). */
-export function separatorOf(domain: { name: string; version: string; chainId: number; verifyingContract: Address }): Uint8Array {
+export function separatorOf(domain: {
+  name: string;
+  version: string;
+  chainId: number;
+  verifyingContract: Address;
+}): Uint8Array {
   const words = unsetBytes(5 * 32);
   writeHexWord(words, 0, TYPE_HASH);
   writeHexWord(words, 32, keccakText(domain.name));

@@ -1,4 +1,7 @@
-/** What has happened to an order: an append-only list of facts, each a past participle, from which every view is folded. */
+/**
+ * What has happened to an order: an append-only list of facts, each a past participle, from which every view
+ * is folded.
+ */
 
 import type { Address, Bytes32, Hex } from './hex.ts';
 import type { UnixSeconds } from './time.ts';
@@ -18,25 +21,63 @@ export interface Failure {
   message: string;
 }
 
-export const FAILURE_CODES = ['not_opened', 'not_broadcast', 'expired_unfilled', 'solver_released', 'funding_failed', 'settlement_reverted'] as const;
+export const FAILURE_CODES = [
+  'not_opened',
+  'not_broadcast',
+  'expired_unfilled',
+  'solver_released',
+  'funding_failed',
+  'settlement_reverted',
+] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
- * From `opened` on, facts come from what the chain says at the configured depth, never from having sent something.
- * `sent` is the one exception in kind, not in truth: it records that bytes left for a chain, and decides nothing.
+ * From `opened` on, facts come from what the chain says at the configured depth, never from having sent
+ * something. `sent` is the one exception in kind, not in truth: it records that bytes left for a chain, and
+ * decides nothing.
  */
 export type Fact =
   | { kind: 'accepted' }
   | { kind: 'sent'; step: 'settle' | 'open' | 'refund'; chainId: number; txHash: Hex }
   | { kind: 'opened'; evidence: Evidence }
-  /** `surplus`: what a filler earned beyond the order's amount and paid to the receiver in the same transaction. */
-  | { kind: 'filled'; outputIndex: number; solver: Address; timestamp: UnixSeconds; amount: bigint; surplus?: bigint; evidence: Evidence }
-  /** The output is in the receiver's ledger balance; what follows of it may come after the order's end. `windowSeconds`: the escrow's withdrawal delay. */
-  | { kind: 'credited'; outputIndex: number; account: Address; token: Address; amount: bigint; autoWithdraw: boolean; windowSeconds: number; evidence: Evidence }
+  /**
+   * `surplus`: what a filler earned beyond the order's amount and paid to the receiver in the same
+   * transaction.
+   */
+  | {
+      kind: 'filled';
+      outputIndex: number;
+      solver: Address;
+      timestamp: UnixSeconds;
+      amount: bigint;
+      surplus?: bigint;
+      evidence: Evidence;
+    }
+  /**
+   * The output is in the receiver's ledger balance; what follows of it may come after the order's end.
+   * `windowSeconds`: the escrow's withdrawal delay.
+   */
+  | {
+      kind: 'credited';
+      outputIndex: number;
+      account: Address;
+      token: Address;
+      amount: bigint;
+      autoWithdraw: boolean;
+      windowSeconds: number;
+      evidence: Evidence;
+    }
   /** Bytes left that pay a credited output out; like `sent`, it decides nothing. */
   | { kind: 'payout_sent'; outputIndex: number; chainId: number; txHash: Hex }
   /** The receiver has asked for this much of it; 0: for none of it any more. */
-  | { kind: 'withdrawal_requested'; outputIndex: number; amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds; evidence: Evidence }
+  | {
+      kind: 'withdrawal_requested';
+      outputIndex: number;
+      amount: bigint;
+      availableAt: UnixSeconds;
+      lapsesAt: UnixSeconds;
+      evidence: Evidence;
+    }
   /** This much of it has left the ledger. `ended`: the escrow will not pay it out by itself (any more). */
   | { kind: 'withdrawn'; outputIndex: number; amount: bigint; ended: boolean; evidence: Evidence }
   | { kind: 'attested'; outputIndex: number; payloadHash: Bytes32; evidence: Evidence }

@@ -39,7 +39,9 @@ export function hexToBytes(hex: string): Uint8Array {
 
 export function bytesToHex(bytes: Uint8Array): Hex {
   if (!nodeBuffer) return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-  const buffer = nodeBuffer.isBuffer(bytes) ? bytes : nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = nodeBuffer.isBuffer(bytes)
+    ? bytes
+    : nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return `0x${buffer.toString('hex')}`;
 }
 
@@ -51,9 +53,12 @@ export function addressToBytes32(address: Address): Bytes32 {
   return `${CLEAN}${address.slice(2).toLowerCase()}`;
 }
 
-/** The address in a word. Throws `HexError` when the upper 12 bytes are not zero: a dirty word names nobody. */
+/**
+ * The address in a word. Throws `HexError` when the upper 12 bytes are not zero: a dirty word names nobody.
+ */
 export function bytes32ToAddress(word: Bytes32): Address {
-  if (!word.startsWith(CLEAN) || word.length !== 66) throw new HexError({ text: word, want: 'an address in 32 bytes' });
+  if (!word.startsWith(CLEAN) || word.length !== 66)
+    throw new HexError({ text: word, want: 'an address in 32 bytes' });
   return `0x${word.slice(26).toLowerCase()}`;
 }
 

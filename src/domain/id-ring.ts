@@ -1,8 +1,9 @@
 /**
- * Numbers for ids, in the order they came, found again by id while they are kept: what is known of number n stands in row n of a ring, in
- * columns and typed arrays of whoever asks. An id itself is not kept, two seeded hashes of it are, 64 bits: for statistics, which one mistaken
- * id in very many does not change. Money compares whole ids. Nothing here is an object for each id, so that a hundred thousand of them cost
- * a collector of memory nothing.
+ * Numbers for ids, in the order they came, found again by id while they are kept: what is known of number n
+ * stands in row n of a ring, in columns and typed arrays of whoever asks. An id itself is not kept, two
+ * seeded hashes of it are, 64 bits: for statistics, which one mistaken id in very many does not change. Money
+ * compares whole ids. Nothing here is an object for each id, so that a hundred thousand of them cost a
+ * collector of memory nothing.
  */
 
 import { InvariantError } from './errors.ts';
@@ -41,7 +42,8 @@ export function createIdRing(rows: number): IdRing {
       return next;
     },
     add(id) {
-      if (next - oldest >= rows) throw new InvariantError('A ring is full: its oldest has to go first.', { facts: { rows } });
+      if (next - oldest >= rows)
+        throw new InvariantError('A ring is full: its oldest has to go first.', { facts: { rows } });
       const row = next % rows;
       const tag = hashOf(id, seed);
       tags[row] = tag;
@@ -56,7 +58,11 @@ export function createIdRing(rows: number): IdRing {
       const tag = hashOf(id, seed);
       let otherTag: number | undefined;
       let above = next;
-      for (let row = (newest[tag & (newest.length - 1)] as number) - 1; row !== -1; row = (before[row] as number) - 1) {
+      for (
+        let row = (newest[tag & (newest.length - 1)] as number) - 1;
+        row !== -1;
+        row = (before[row] as number) - 1
+      ) {
         const number = numberAt(row);
         // A row that somebody newer has leads on to strangers: all that stood behind it here is older still.
         if (number >= above || number < oldest) return -1;

@@ -1,4 +1,6 @@
-/** Our keccak against two others, at every length around the edges of blocks, and whatever was hashed before. */
+/**
+ * Our keccak against two others, at every length around the edges of blocks, and whatever was hashed before.
+ */
 
 import { keccak256 as ethersKeccak256 } from 'ethers';
 import fc from 'fast-check';
@@ -20,7 +22,18 @@ test('every length up to five blocks', () => {
 });
 
 test('law: equal to two libraries on any bytes, long ones after short ones and short ones after long ones', () => {
-  const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ minLength: 1, maxLength: 64 }).chain((seed) => fc.integer({ min: 1, max: 200_000 }).map((length) => Uint8Array.from({ length }, (_, at) => (seed[at % seed.length] as number) ^ (at >> 8)))));
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc
+      .uint8Array({ minLength: 1, maxLength: 64 })
+      .chain((seed) =>
+        fc
+          .integer({ min: 1, max: 200_000 })
+          .map((length) =>
+            Uint8Array.from({ length }, (_, at) => (seed[at % seed.length] as number) ^ (at >> 8)),
+          ),
+      ),
+  );
   fc.assert(
     fc.property(fc.array(bytes, { minLength: 1, maxLength: 4 }), (list) => {
       for (const data of list) {

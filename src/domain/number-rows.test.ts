@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { createNumberRows } from './number-rows.ts';
 
 test('law: a row keeps what was put there until it is free, and begins with zeros', () => {
-  const step = fc.oneof(fc.constant('take' as const), fc.record({ free: fc.nat() }), fc.record({ at: fc.nat(), field: fc.nat(2), value: fc.double({ noNaN: true }) }));
+  const step = fc.oneof(
+    fc.constant('take' as const),
+    fc.record({ free: fc.nat() }),
+    fc.record({ at: fc.nat(), field: fc.nat(2), value: fc.double({ noNaN: true }) }),
+  );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const rows = createNumberRows(3);
@@ -23,7 +27,8 @@ test('law: a row keeps what was put there until it is free, and begins with zero
           (model.get(row) as number[])[each.field] = each.value;
           rows.set(row, each.field, each.value);
         }
-        for (const [row, values] of model) expect(values.map((_, field) => rows.get(row, field))).toEqual(values);
+        for (const [row, values] of model)
+          expect(values.map((_, field) => rows.get(row, field))).toEqual(values);
       }
     }),
   );

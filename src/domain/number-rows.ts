@@ -1,4 +1,7 @@
-/** Some numbers a row, for as many rows as come and go: in pages of typed arrays, so that nothing is copied when they grow and a collector of memory has nothing to visit. */
+/**
+ * Some numbers a row, for as many rows as come and go: in pages of typed arrays, so that nothing is copied
+ * when they grow and a collector of memory has nothing to visit.
+ */
 
 import { IN_PAGE, PAGE_BITS, PAGE_ROWS } from './page.ts';
 

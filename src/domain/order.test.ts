@@ -7,15 +7,35 @@ import { arbAddress, arbBytes32, arbOrder } from '../../test/support/arbitrary-o
 import { createRecovery } from '../adapters/secp256k1/recovery.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
 import { ATTESTATION_TYPEHASH } from './attestation.ts';
-import { commitmentDigest, type QuoteCommitment, FILL_APPROVAL_TYPEHASH, fillApprovalDigest, QUOTE_COMMITMENT_TYPEHASH, RELEASE_TYPEHASH, releaseDigest } from './commitment.ts';
+import {
+  commitmentDigest,
+  type QuoteCommitment,
+  FILL_APPROVAL_TYPEHASH,
+  fillApprovalDigest,
+  QUOTE_COMMITMENT_TYPEHASH,
+  RELEASE_TYPEHASH,
+  releaseDigest,
+} from './commitment.ts';
 import { decodeContext, encodeContext } from './context.ts';
 import type { EscrowDomain } from './escrow-domain.ts';
 import { bytesToHex, type Hex, toAddress } from './hex.ts';
 import { keccakText } from './keccak.ts';
-import { MANDATE_OUTPUT_TYPEHASH, orderDigest, orderEnvelope, orderId, orderStructHash, outputHash, type StandardOrder, STANDARD_ORDER_TYPEHASH } from './order.ts';
+import {
+  MANDATE_OUTPUT_TYPEHASH,
+  orderDigest,
+  orderEnvelope,
+  orderId,
+  orderStructHash,
+  outputHash,
+  type StandardOrder,
+  STANDARD_ORDER_TYPEHASH,
+} from './order.ts';
 
 const vectors = JSON.parse(readFileSync(new URL('../../test/vectors/orders.json', import.meta.url), 'utf8'));
-const goldenDomain: EscrowDomain = { chainId: vectors.domain.chainId, escrow: toAddress(vectors.domain.verifyingContract) };
+const goldenDomain: EscrowDomain = {
+  chainId: vectors.domain.chainId,
+  escrow: toAddress(vectors.domain.verifyingContract),
+};
 const recovery = createRecovery();
 
 interface GoldenOrder {
@@ -38,7 +58,9 @@ describe('golden values', () => {
       FillApproval: FILL_APPROVAL_TYPEHASH,
       Release: RELEASE_TYPEHASH,
       Attestation: ATTESTATION_TYPEHASH,
-      ReceiveWithAuthorization: keccakText('ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'),
+      ReceiveWithAuthorization: keccakText(
+        'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+      ),
     });
   });
 
@@ -68,7 +90,9 @@ describe('laws, against two independent libraries', () => {
       fc.property(arbDomain, arbOrder, (domain, order) => {
         expect(orderDigest(domain, order)).toBe(viemDigest(domain, order));
         expect(orderId(domain, order)).toBe(viemOrderId(domain, order));
-        expect(order.outputs.map(outputHash)).toEqual(order.outputs.map((output) => keccak256(encodeAbiParameters([outputAbi], [{ ...output }]))));
+        expect(order.outputs.map(outputHash)).toEqual(
+          order.outputs.map((output) => keccak256(encodeAbiParameters([outputAbi], [{ ...output }]))),
+        );
       }),
       { numRuns: 2_000 },
     );
@@ -86,26 +110,50 @@ describe('laws, against two independent libraries', () => {
   });
 
   test('law: an orderId does not depend on which orders were identified before', () => {
-  // Neighbours of one route differ in little, and what has not changed is not written again.
-  const part = fc.record({ user: arbAddress, nonce: fc.bigInt(0n, 2n ** 256n - 1n), expires: fc.nat(), fillDeadline: fc.nat() });
-  const outputPart = fc.oneof(fc.record({ amount: fc.bigInt(0n, 2n ** 256n - 1n), recipient: arbBytes32 }), fc.record({ token: arbBytes32 }), fc.record({ settler: arbBytes32 }), fc.record({ oracle: arbBytes32 }), fc.record({ chainId: fc.nat().map(BigInt) }), fc.record({ context: fc.uint8Array({ maxLength: 70 }).map(bytesToHex) }), fc.record({ callbackData: fc.uint8Array({ maxLength: 40 }).map(bytesToHex) }));
-  const step = fc.record({ part, outputPart, chainId: fc.integer({ min: 1, max: 3 }), escrow: fc.constantFrom(...[1, 2].map((n) => toAddress(`0x${String(n).repeat(40)}`))), twice: fc.boolean() });
-  fc.assert(
-    fc.property(arbOrder, fc.array(step, { minLength: 1, maxLength: 12 }), (first, steps) => {
-      let order = first;
-      for (const { part: news, outputPart: more, chainId, escrow, twice } of steps) {
-        const [head, ...rest] = order.outputs;
-        order = { ...order, ...news, outputs: head === undefined ? [] : twice ? [{ ...head, ...more }, ...rest] : [{ ...head, ...more }] };
-        // One that cannot be encoded leaves nothing behind.
-        expect(() => orderId({ chainId, escrow }, { ...order, nonce: 2n ** 256n })).toThrow('does not fit');
-        expect(orderId({ chainId, escrow }, order)).toBe(viemOrderId({ chainId, escrow }, order));
-      }
-    }),
-    { numRuns: 300 },
-  );
-});
+    // Neighbours of one route differ in little, and what has not changed is not written again.
+    const part = fc.record({
+      user: arbAddress,
+      nonce: fc.bigInt(0n, 2n ** 256n - 1n),
+      expires: fc.nat(),
+      fillDeadline: fc.nat(),
+    });
+    const outputPart = fc.oneof(
+      fc.record({ amount: fc.bigInt(0n, 2n ** 256n - 1n), recipient: arbBytes32 }),
+      fc.record({ token: arbBytes32 }),
+      fc.record({ settler: arbBytes32 }),
+      fc.record({ oracle: arbBytes32 }),
+      fc.record({ chainId: fc.nat().map(BigInt) }),
+      fc.record({ context: fc.uint8Array({ maxLength: 70 }).map(bytesToHex) }),
+      fc.record({ callbackData: fc.uint8Array({ maxLength: 40 }).map(bytesToHex) }),
+    );
+    const step = fc.record({
+      part,
+      outputPart,
+      chainId: fc.integer({ min: 1, max: 3 }),
+      escrow: fc.constantFrom(...[1, 2].map((n) => toAddress(`0x${String(n).repeat(40)}`))),
+      twice: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(arbOrder, fc.array(step, { minLength: 1, maxLength: 12 }), (first, steps) => {
+        let order = first;
+        for (const { part: news, outputPart: more, chainId, escrow, twice } of steps) {
+          const [head, ...rest] = order.outputs;
+          order = {
+            ...order,
+            ...news,
+            outputs:
+              head === undefined ? [] : twice ? [{ ...head, ...more }, ...rest] : [{ ...head, ...more }],
+          };
+          // One that cannot be encoded leaves nothing behind.
+          expect(() => orderId({ chainId, escrow }, { ...order, nonce: 2n ** 256n })).toThrow('does not fit');
+          expect(orderId({ chainId, escrow }, order)).toBe(viemOrderId({ chainId, escrow }, order));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
 
-test('law: an order survives the wire', () => {
+  test('law: an order survives the wire', () => {
     fc.assert(
       fc.property(arbDomain, arbOrder, (domain, order) => {
         const sent = JSON.parse(JSON.stringify(orderEnvelope(domain, order).message));
@@ -117,22 +165,51 @@ test('law: an order survives the wire', () => {
 
   test('law: commitment, approval and release digests equal viem', () => {
     fc.assert(
-      fc.property(arbDomain, arbBytes32, arbBytes32, arbAddress, fc.nat(2 ** 32 - 1), (domain, id, other, lp, deadline) => {
-        const hash = (primaryType: string, fields: [string, string][], message: Record<string, unknown>) =>
-          hashTypedData({
-            domain: { name: 'EscrowV0', version: '1', chainId: domain.chainId, verifyingContract: domain.escrow },
-            types: { [primaryType]: fields.map(([type, name]) => ({ type, name })) },
-            primaryType,
-            message,
-          });
-        expect(commitmentDigest(domain, { orderId: id, quoteId: other, lp, deadline })).toBe(
-          hash('QuoteCommitment', [['bytes32', 'orderId'], ['bytes32', 'quoteId'], ['address', 'lp'], ['uint32', 'deadline']], { orderId: id, quoteId: other, lp, deadline }),
-        );
-        expect(fillApprovalDigest(domain, { orderId: id, outputHash: other, deadline })).toBe(
-          hash('FillApproval', [['bytes32', 'orderId'], ['bytes32', 'outputHash'], ['uint32', 'deadline']], { orderId: id, outputHash: other, deadline }),
-        );
-        expect(releaseDigest(domain, id)).toBe(hash('Release', [['bytes32', 'orderId']], { orderId: id }));
-      }),
+      fc.property(
+        arbDomain,
+        arbBytes32,
+        arbBytes32,
+        arbAddress,
+        fc.nat(2 ** 32 - 1),
+        (domain, id, other, lp, deadline) => {
+          const hash = (primaryType: string, fields: [string, string][], message: Record<string, unknown>) =>
+            hashTypedData({
+              domain: {
+                name: 'EscrowV0',
+                version: '1',
+                chainId: domain.chainId,
+                verifyingContract: domain.escrow,
+              },
+              types: { [primaryType]: fields.map(([type, name]) => ({ type, name })) },
+              primaryType,
+              message,
+            });
+          expect(commitmentDigest(domain, { orderId: id, quoteId: other, lp, deadline })).toBe(
+            hash(
+              'QuoteCommitment',
+              [
+                ['bytes32', 'orderId'],
+                ['bytes32', 'quoteId'],
+                ['address', 'lp'],
+                ['uint32', 'deadline'],
+              ],
+              { orderId: id, quoteId: other, lp, deadline },
+            ),
+          );
+          expect(fillApprovalDigest(domain, { orderId: id, outputHash: other, deadline })).toBe(
+            hash(
+              'FillApproval',
+              [
+                ['bytes32', 'orderId'],
+                ['bytes32', 'outputHash'],
+                ['uint32', 'deadline'],
+              ],
+              { orderId: id, outputHash: other, deadline },
+            ),
+          );
+          expect(releaseDigest(domain, id)).toBe(hash('Release', [['bytes32', 'orderId']], { orderId: id }));
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -140,7 +217,18 @@ test('law: an order survives the wire', () => {
 
 const outputAbi = {
   type: 'tuple',
-  components: (['bytes32 oracle', 'bytes32 settler', 'uint256 chainId', 'bytes32 token', 'uint256 amount', 'bytes32 recipient', 'bytes callbackData', 'bytes context'] as const).map((text) => {
+  components: (
+    [
+      'bytes32 oracle',
+      'bytes32 settler',
+      'uint256 chainId',
+      'bytes32 token',
+      'uint256 amount',
+      'bytes32 recipient',
+      'bytes callbackData',
+      'bytes context',
+    ] as const
+  ).map((text) => {
     const [type, name] = text.split(' ') as [string, string];
     return { type, name };
   }),
@@ -170,7 +258,10 @@ function viemOrderId(domain: EscrowDomain, order: StandardOrder): string {
         order.fillDeadline,
         order.inputOracle,
         keccak256(inputs),
-        encodeAbiParameters([{ ...outputAbi, type: 'tuple[]' }], [order.outputs.map((output) => ({ ...output }))]),
+        encodeAbiParameters(
+          [{ ...outputAbi, type: 'tuple[]' }],
+          [order.outputs.map((output) => ({ ...output }))],
+        ),
       ],
     ),
   );

@@ -1,8 +1,16 @@
-/** StandardOrder of escrow-v0: what the taker signs, its identity (orderId) and its EIP-712 digest, by our own encoder. */
+/**
+ * StandardOrder of escrow-v0: what the taker signs, its identity (orderId) and its EIP-712 digest, by our own
+ * encoder.
+ */
 
 import { type Address, type Bytes32, type Hex, hexToBytes } from './hex.ts';
 import { keccak, keccakBytes, keccakText, typedDataDigest } from './keccak.ts';
-import { domainSeparator, ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION, type EscrowDomain } from './escrow-domain.ts';
+import {
+  domainSeparator,
+  ESCROW_DOMAIN_NAME,
+  ESCROW_DOMAIN_VERSION,
+  type EscrowDomain,
+} from './escrow-domain.ts';
 import type { UnixSeconds } from './time.ts';
 import { unsetBytes, write32, writeHex, writeHexWord, writeNumber, writeUint, zero } from './word.ts';
 
@@ -29,7 +37,8 @@ export interface StandardOrder {
   outputs: readonly MandateOutput[];
 }
 
-export const MANDATE_OUTPUT_TYPE = 'MandateOutput(bytes32 oracle,bytes32 settler,uint256 chainId,bytes32 token,uint256 amount,bytes32 recipient,bytes callbackData,bytes context)';
+export const MANDATE_OUTPUT_TYPE =
+  'MandateOutput(bytes32 oracle,bytes32 settler,uint256 chainId,bytes32 token,uint256 amount,bytes32 recipient,bytes callbackData,bytes context)';
 export const STANDARD_ORDER_TYPE = `StandardOrder(address user,uint256 nonce,uint256 originChainId,uint32 expires,uint32 fillDeadline,address inputOracle,uint256[2][] inputs,MandateOutput[] outputs)${MANDATE_OUTPUT_TYPE}`;
 
 export const MANDATE_OUTPUT_TYPEHASH = keccakText(MANDATE_OUTPUT_TYPE);
@@ -59,10 +68,15 @@ export function orderId(domain: EscrowDomain, order: StandardOrder): Bytes32 {
 }
 
 /**
- * What the orderId of an order with one output hashes. A market maker's orders on a route differ in a third of their bytes, so
- * the others are left as they stand: written, hashed and done with before anything else happens.
+ * What the orderId of an order with one output hashes. A market maker's orders on a route differ in a third
+ * of their bytes, so the others are left as they stand: written, hashed and done with before anything else
+ * happens.
  */
-interface Template extends EscrowDomain, Pick<StandardOrder, 'inputOracle'>, Pick<MandateOutput, 'oracle' | 'settler' | 'token' | 'callbackData'> {
+interface Template
+  extends
+    EscrowDomain,
+    Pick<StandardOrder, 'inputOracle'>,
+    Pick<MandateOutput, 'oracle' | 'settler' | 'token' | 'callbackData'> {
   bytes: Uint8Array;
   destChainId: bigint;
   contextLength: number;
@@ -77,11 +91,17 @@ const templates: (Template | undefined)[] = Array.from({ length: 512 }, () => un
 function placeOf({ chainId }: EscrowDomain, { token, chainId: destChainId }: MandateOutput): number {
   const end = token.length;
   // Of a token that is too short to have such digits there is NaN, which the operators make 0.
-  const text = (token.charCodeAt(end - 1) & 15) + 16 * (token.charCodeAt(end - 2) & 31) + 5 * token.charCodeAt(end - 20);
-  return (text + 37 * chainId + 101 * Number(destChainId & 0xffffn)) % templates.length | 0;
+  const text =
+    (token.charCodeAt(end - 1) & 15) + 16 * (token.charCodeAt(end - 2) & 31) + 5 * token.charCodeAt(end - 20);
+  return ((text + 37 * chainId + 101 * Number(destChainId & 0xffffn)) % templates.length) | 0;
 }
 
-function isLike(last: Template, { chainId, escrow }: EscrowDomain, { inputOracle }: StandardOrder, output: MandateOutput): boolean {
+function isLike(
+  last: Template,
+  { chainId, escrow }: EscrowDomain,
+  { inputOracle }: StandardOrder,
+  output: MandateOutput,
+): boolean {
   return (
     last.chainId === chainId &&
     last.escrow === escrow &&
@@ -95,8 +115,25 @@ function isLike(last: Template, { chainId, escrow }: EscrowDomain, { inputOracle
   );
 }
 
-function templateOf(bytes: Uint8Array, { chainId, escrow }: EscrowDomain, { inputOracle }: StandardOrder, { oracle, settler, token, callbackData, chainId: destChainId, context }: MandateOutput): Template {
-  return { bytes, chainId, escrow, inputOracle, oracle, settler, token, callbackData, destChainId, contextLength: context.length, contextAt: OUTPUT + 288 + padded(bytesIn(callbackData)) + 32 };
+function templateOf(
+  bytes: Uint8Array,
+  { chainId, escrow }: EscrowDomain,
+  { inputOracle }: StandardOrder,
+  { oracle, settler, token, callbackData, chainId: destChainId, context }: MandateOutput,
+): Template {
+  return {
+    bytes,
+    chainId,
+    escrow,
+    inputOracle,
+    oracle,
+    settler,
+    token,
+    callbackData,
+    destChainId,
+    contextLength: context.length,
+    contextAt: OUTPUT + 288 + padded(bytesIn(callbackData)) + 32,
+  };
 }
 
 /** All of it. */
@@ -146,7 +183,9 @@ export function outputsHash(outputs: readonly MandateOutput[]): Uint8Array {
   return keccakBytes(hashes);
 }
 
-/** keccak256(abi.encode(output)): what the escrow keeps fill records under and what a `FillApproval` names. */
+/**
+ * keccak256(abi.encode(output)): what the escrow keeps fill records under and what a `FillApproval` names.
+ */
 export function outputHash(output: MandateOutput): Bytes32 {
   const encoded = unsetBytes(32 + outputLength(output));
   writeNumber(encoded, 0, 32);
@@ -154,7 +193,10 @@ export function outputHash(output: MandateOutput): Bytes32 {
   return keccak(encoded);
 }
 
-/** The EIP-712 envelope as JSON, integers as decimal strings: `order.payload` of a candidate, and what a wallet signs. */
+/**
+ * The EIP-712 envelope as JSON, integers as decimal strings: `order.payload` of a candidate, and what a
+ * wallet signs.
+ */
 export function orderEnvelope({ chainId, escrow }: EscrowDomain, order: StandardOrder): OrderEnvelope {
   return {
     domain: { name: ESCROW_DOMAIN_NAME, version: ESCROW_DOMAIN_VERSION, chainId, verifyingContract: escrow },
@@ -168,7 +210,11 @@ export function orderEnvelope({ chainId, escrow }: EscrowDomain, order: Standard
       fillDeadline: order.fillDeadline,
       inputOracle: order.inputOracle,
       inputs: order.inputs.map(([token, amount]) => [token.toString(), amount.toString()] as const),
-      outputs: order.outputs.map((output) => ({ ...output, chainId: output.chainId.toString(), amount: output.amount.toString() })),
+      outputs: order.outputs.map((output) => ({
+        ...output,
+        chainId: output.chainId.toString(),
+        amount: output.amount.toString(),
+      })),
     },
   };
 }
@@ -195,7 +241,12 @@ const field = (name: string, type: string) => Object.freeze({ name, type });
 
 /** Frozen throughout, so that its text can be written once: it is a quarter of every candidate. */
 export const ORDER_TYPES = {
-  EIP712Domain: [field('name', 'string'), field('version', 'string'), field('chainId', 'uint256'), field('verifyingContract', 'address')],
+  EIP712Domain: [
+    field('name', 'string'),
+    field('version', 'string'),
+    field('chainId', 'uint256'),
+    field('verifyingContract', 'address'),
+  ],
   StandardOrder: [
     field('user', 'address'),
     field('nonce', 'uint256'),
@@ -223,7 +274,9 @@ Object.freeze(ORDER_TYPES);
 function inputsHash(inputs: StandardOrder['inputs']): Uint8Array {
   const hashes = unsetBytes(inputs.length * 32);
   const packed = packInputs(inputs);
-  inputs.forEach((_, index) => hashes.set(keccakBytes(packed.subarray(index * 64, index * 64 + 64)), index * 32));
+  inputs.forEach((_, index) =>
+    hashes.set(keccakBytes(packed.subarray(index * 64, index * 64 + 64)), index * 32),
+  );
   return keccakBytes(hashes);
 }
 
@@ -283,7 +336,8 @@ function writeOutputs(target: Uint8Array, offset: number, outputs: readonly Mand
   }
 }
 
-const outputLength = ({ callbackData, context }: MandateOutput): number => 10 * 32 + padded(bytesIn(callbackData)) + padded(bytesIn(context));
+const outputLength = ({ callbackData, context }: MandateOutput): number =>
+  10 * 32 + padded(bytesIn(callbackData)) + padded(bytesIn(context));
 
 function writeOutput(target: Uint8Array, offset: number, output: MandateOutput): void {
   writeOutputHead(target, offset, output);

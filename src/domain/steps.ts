@@ -1,4 +1,7 @@
-/** Long work is a generator: whoever runs it lets others have their turn between two steps, or, where nobody waits, does it at once. */
+/**
+ * Long work is a generator: whoever runs it lets others have their turn between two steps, or, where nobody
+ * waits, does it at once.
+ */
 
 /** Visits them all, `most` in a step. */
 export function* eachOf<T>(items: Iterable<T>, most: number, visit: (item: T) => void): Generator<void> {

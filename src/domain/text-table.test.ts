@@ -4,7 +4,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createTextTable, hashOf, seedTextTables } from './text-table.ts';
 
-const key = fc.oneof(fc.string({ maxLength: 3 }), fc.string({ unit: 'binary', maxLength: 8 }), fc.integer({ min: 0, max: 2_000 }).map((n) => `t ${n}`));
+const key = fc.oneof(
+  fc.string({ maxLength: 3 }),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.integer({ min: 0, max: 2_000 }).map((n) => `t ${n}`),
+);
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ what: fc.constant('set' as const), key, value: fc.integer() }) },
   { weight: 2, arbitrary: fc.record({ what: fc.constant('delete' as const), key, value: fc.constant(0) }) },
@@ -32,8 +36,10 @@ test('law: keys that fall together, or hash alike altogether, are told apart, al
   const seed = 7;
   seedTextTables(seed);
   const together: string[] = [];
-  // In a table of 256 slots these all begin at one place, at its very end, so that they run over into its beginning.
-  for (let n = 0; together.length < 60; n += 1) if ((hashOf(`nonce ${n}`, seed) & 255) === 254) together.push(`nonce ${n}`);
+  // In a table of 256 slots these all begin at one place, at its very end, so that they run over into its
+  // beginning.
+  for (let n = 0; together.length < 60; n += 1)
+    if ((hashOf(`nonce ${n}`, seed) & 255) === 254) together.push(`nonce ${n}`);
   // The same hash to the last bit, found by looking.
   const byHash = new Map<number, string>();
   for (let n = 0; together.length < 64; n += 1) {
@@ -43,22 +49,26 @@ test('law: keys that fall together, or hash alike altogether, are told apart, al
     byHash.set(hashOf(text, seed), text);
   }
   fc.assert(
-    fc.property(fc.shuffledSubarray(together, { minLength: together.length }), fc.array(fc.nat(together.length - 1), { maxLength: 120 }), (order, flips) => {
-      const [one, other] = [createTextTable<string, string>(), new Map<string, string>()];
-      for (const each of order) {
-        one.set(each, each);
-        other.set(each, each);
-      }
-      for (const at of flips) {
-        const each = order[at] as string;
-        if (other.delete(each)) one.delete(each);
-        else {
+    fc.property(
+      fc.shuffledSubarray(together, { minLength: together.length }),
+      fc.array(fc.nat(together.length - 1), { maxLength: 120 }),
+      (order, flips) => {
+        const [one, other] = [createTextTable<string, string>(), new Map<string, string>()];
+        for (const each of order) {
           one.set(each, each);
           other.set(each, each);
         }
-        for (const text of order) expect(one.get(text)).toBe(other.get(text));
-      }
-    }),
+        for (const at of flips) {
+          const each = order[at] as string;
+          if (other.delete(each)) one.delete(each);
+          else {
+            one.set(each, each);
+            other.set(each, each);
+          }
+          for (const text of order) expect(one.get(text)).toBe(other.get(text));
+        }
+      },
+    ),
     { numRuns: 60 },
   );
 });
@@ -76,8 +86,15 @@ test('what is walked through comes in the same order after the same history, wit
 });
 
 test('ids, addresses and nonces fall apart: runs are short in a table that is half full', () => {
-  const words = Array.from({ length: 60_000 }, (_, n) => (BigInt(n + 1) * 0x9e3779b97f4a7c15f39cc0605cedc835n).toString(16).padStart(40, '0').slice(-40));
-  for (const name of [(word: string) => `0x${word}`, (word: string, n: number) => `8453:0x${word}:${n}`, (_: string, n: number) => `8453:0x${'ab'.repeat(20)}:${n}`, (_: string, n: number) => `8453:0x${'ab'.repeat(20)}:${BigInt(n) << 200n}`]) {
+  const words = Array.from({ length: 60_000 }, (_, n) =>
+    (BigInt(n + 1) * 0x9e3779b97f4a7c15f39cc0605cedc835n).toString(16).padStart(40, '0').slice(-40),
+  );
+  for (const name of [
+    (word: string) => `0x${word}`,
+    (word: string, n: number) => `8453:0x${word}:${n}`,
+    (_: string, n: number) => `8453:0x${'ab'.repeat(20)}:${n}`,
+    (_: string, n: number) => `8453:0x${'ab'.repeat(20)}:${BigInt(n) << 200n}`,
+  ]) {
     const taken = new Uint8Array(131_072);
     let steps = 0;
     for (const [n, word] of words.entries()) {
@@ -99,7 +116,9 @@ test('law: while it grows, a little with each key that comes, it is the same map
     for (let n = 0; n < 20_000; n += 1) {
       one.set(`key ${n}`, n);
       other.set(`key ${n}`, n);
-      for (const at of [roll(n + 1), roll(n + 1), n - roll(Math.min(n + 1, 300))].map((each) => `key ${each}`)) {
+      for (const at of [roll(n + 1), roll(n + 1), n - roll(Math.min(n + 1, 300))].map(
+        (each) => `key ${each}`,
+      )) {
         expect(one.get(at)).toBe(other.get(at));
         const what = roll(6);
         if (what === 0) expect(one.delete(at)).toBe(other.delete(at));
@@ -118,7 +137,8 @@ test('law: while it grows, a little with each key that comes, it is the same map
 test('what stands behind a key that was moved already is found, and can go', () => {
   const seed = 7;
   seedTextTables(seed);
-  // Six that begin at slot 62 of 256, of which two are moved with the first step and four are not; and as many others as it takes until the next one makes the table grow.
+  // Six that begin at slot 62 of 256, of which two are moved with the first step and four are not; and as
+  // many others as it takes until the next one makes the table grow.
   const [crowd, others]: [string[], string[]] = [[], []];
   for (let n = 0; crowd.length < 6 || others.length < 121; n += 1) {
     const home = hashOf(`nonce ${n}`, seed) & 255;

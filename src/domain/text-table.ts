@@ -1,8 +1,9 @@
 /**
- * A map by text for hundreds of thousands that come and go: ids, nonces, takers. A JavaScript map of that size touches five far
- * places of memory for a key that is not there, and copies all of itself in one go when it grows. Here a look touches one: hash
- * and row lie side by side in one array of integers, open addressing with linear probing. Growing moves integers only, a few at a
- * time; keys and values stay where they are, in pages, the keys as bytes.
+ * A map by text for hundreds of thousands that come and go: ids, nonces, takers. A JavaScript map of that
+ * size touches five far places of memory for a key that is not there, and copies all of itself in one go when
+ * it grows. Here a look touches one: hash and row lie side by side in one array of integers, open addressing
+ * with linear probing. Growing moves integers only, a few at a time; keys and values stay where they are, in
+ * pages, the keys as bytes.
  */
 
 import { IN_PAGE, PAGE_BITS } from './page.ts';
@@ -13,7 +14,10 @@ export interface TextTable<K extends string, V> {
   has(key: K): boolean;
   set(key: K, value: V): void;
   delete(key: K): boolean;
-  /** In no order that means anything, the same for the same history. While they are walked through others may come, which are seen or not, and go. */
+  /**
+   * In no order that means anything, the same for the same history. While they are walked through others may
+   * come, which are seen or not, and go.
+   */
   values(): IterableIterator<V>;
   readonly size: number;
 }
@@ -21,18 +25,24 @@ export interface TextTable<K extends string, V> {
 const FIRST_SLOTS = 256;
 const EMPTY = 0;
 const GONE = -1;
-/** Slots of the smaller array, with each key that comes: it is empty long before the next growth, which takes half as many keys as it has slots. */
+/**
+ * Slots of the smaller array, with each key that comes: it is empty long before the next growth, which takes
+ * half as many keys as it has slots.
+ */
 const MOVED_AT_ONCE = 64;
 const NO_ROW = -1;
 
-/** Values: one array for all of them would copy itself when it grows. A row without a key holds the next such row, or `NO_ROW`. */
+/**
+ * Values: one array for all of them would copy itself when it grows. A row without a key holds the next such
+ * row, or `NO_ROW`.
+ */
 type Page<V> = (V | number)[];
 
 let secret = 0x51ed270b;
 
 /**
- * Nobody who chooses keys, as takers choose nonces, may know which of them fall together. Called once by a program, with
- * 32 bits from its randomness, before it makes tables; those made before keep theirs.
+ * Nobody who chooses keys, as takers choose nonces, may know which of them fall together. Called once by a
+ * program, with 32 bits from its randomness, before it makes tables; those made before keep theirs.
  */
 export function seedTextTables(seed: number): void {
   secret = seed | 0;
@@ -42,12 +52,17 @@ export function seedTextTables(seed: number): void {
 export const tableSeed = (): number => secret;
 
 /** `longestKey`: longer ones cost an object each. */
-export function createTextTable<K extends string, V>({ longestKey = LONGEST.id }: { longestKey?: number } = {}): TextTable<K, V> {
+export function createTextTable<K extends string, V>({
+  longestKey = LONGEST.id,
+}: { longestKey?: number } = {}): TextTable<K, V> {
   const seed = secret;
   /** Hash and row + 1 by turns; never more than half full, so that a look is short. */
   let slots = new Int32Array(2 * FIRST_SLOTS);
   let mask = FIRST_SLOTS - 1;
-  /** The smaller array of before, while not everything is moved out of it: a hundred thousand at once would hold up quotes. */
+  /**
+   * The smaller array of before, while not everything is moved out of it: a hundred thousand at once would
+   * hold up quotes.
+   */
   let old: Int32Array | undefined;
   let oldMask = 0;
   let moved = 0;
@@ -116,7 +131,10 @@ export function createTextTable<K extends string, V>({ longestKey = LONGEST.id }
     slots = new Int32Array(2 * (mask + 1));
   }
 
-  /** Some of those that still stand in the smaller array. What stood there is marked, not emptied: others are found past it. */
+  /**
+   * Some of those that still stand in the smaller array. What stood there is marked, not emptied: others are
+   * found past it.
+   */
   function move(): void {
     if (old === undefined) return;
     for (let left = MOVED_AT_ONCE; left > 0 && moved <= oldMask; left -= 1, moved += 1) {
@@ -189,7 +207,10 @@ export function createTextTable<K extends string, V>({ longestKey = LONGEST.id }
   };
 }
 
-/** Of all of a text, two characters at a time; multiply and fold, so that each bit of the seed and of the text reaches all that a slot is chosen by. */
+/**
+ * Of all of a text, two characters at a time; multiply and fold, so that each bit of the seed and of the text
+ * reaches all that a slot is chosen by.
+ */
 export function hashOf(text: string, seed: number): number {
   let hash = seed ^ text.length;
   const even = text.length & ~1;

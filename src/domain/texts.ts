@@ -1,6 +1,7 @@
 /**
- * Very many short texts by number: bytes of a typed array and no object for each, for a collector of memory goes through every object there
- * is while the loop waits. What is longer than expected, or has characters beyond Latin-1, is kept as it is.
+ * Very many short texts by number: bytes of a typed array and no object for each, for a collector of memory
+ * goes through every object there is while the loop waits. What is longer than expected, or has characters
+ * beyond Latin-1, is kept as it is.
  */
 
 import { IN_PAGE, PAGE_BITS, PAGE_ROWS } from './page.ts';
@@ -13,7 +14,10 @@ export interface Texts<T extends string> {
   is(row: number, text: string): boolean;
 }
 
-/** Characters of nearly all texts of a kind: an order id or quote id; an account; a UUID; a chain, an account and a nonce of 256 bits. */
+/**
+ * Characters of nearly all texts of a kind: an order id or quote id; an account; a UUID; a chain, an account
+ * and a nonce of 256 bits.
+ */
 export const LONGEST = { id: 71, account: 47, rfqId: 47, group: 135 } as const;
 
 const FIRST_ROWS = 32;
@@ -30,7 +34,8 @@ export function createTexts<T extends string>(most: number): Texts<T> {
   /** The page of a row, with room for it. Only the first begins small, so only that one is ever copied. */
   function roomFor(row: number): Buffer {
     const at = row >>> PAGE_BITS;
-    while (pages.length <= at) pages.push(Buffer.alloc(stride * (pages.length === 0 ? FIRST_ROWS : PAGE_ROWS)));
+    while (pages.length <= at)
+      pages.push(Buffer.alloc(stride * (pages.length === 0 ? FIRST_ROWS : PAGE_ROWS)));
     let page = pages[at] as Buffer;
     if (startOf(row) < page.length) return page;
     let room = page.length;

@@ -1,4 +1,7 @@
-/** Chain time in unix seconds, wall time in milliseconds: the units are in the names because mixing them loses money. */
+/**
+ * Chain time in unix seconds, wall time in milliseconds: the units are in the names because mixing them loses
+ * money.
+ */
 
 import { RequestError } from './errors.ts';
 
@@ -44,12 +47,18 @@ export function orderTimes(validUntil: UnixSeconds, margins: ClockMargins): Orde
 
 /** Throws `ClockLawError` unless `validUntil < fillDeadline < expires` and all fit uint32. */
 export function assertClockLaw({ validUntil, fillDeadline, expires }: OrderTimes): void {
-  const lawful = [validUntil, fillDeadline, expires].every(isUnixSeconds) && validUntil < fillDeadline && fillDeadline < expires;
+  const lawful =
+    [validUntil, fillDeadline, expires].every(isUnixSeconds) &&
+    validUntil < fillDeadline &&
+    fillDeadline < expires;
   if (!lawful) throw new ClockLawError({ validUntil, fillDeadline, expires });
 }
 
 export class ClockLawError extends RequestError {
   constructor(times: OrderTimes) {
-    super('An order needs validUntil < fillDeadline < expires, each in unix seconds below 2^32.', { code: 'clock_law', facts: { ...times } });
+    super('An order needs validUntil < fillDeadline < expires, each in unix seconds below 2^32.', {
+      code: 'clock_law',
+      facts: { ...times },
+    });
   }
 }

@@ -1,11 +1,21 @@
-/** 32-byte ABI words written into a buffer: the small change of every encoder in this room, in plain loops because a quote writes dozens of them. */
+/**
+ * 32-byte ABI words written into a buffer: the small change of every encoder in this room, in plain loops
+ * because a quote writes dozens of them.
+ */
 
 import { InvariantError } from './errors.ts';
 
-/** Bytes with anything in them, for a caller that writes every one; from Node's pool where there is one, for browsers run this too. */
-export const unsetBytes: (length: number) => Uint8Array = (globalThis as { Buffer?: typeof Buffer }).Buffer?.allocUnsafe ?? ((length) => new Uint8Array(length));
+/**
+ * Bytes with anything in them, for a caller that writes every one; from Node's pool where there is one, for
+ * browsers run this too.
+ */
+export const unsetBytes: (length: number) => Uint8Array =
+  (globalThis as { Buffer?: typeof Buffer }).Buffer?.allocUnsafe ?? ((length) => new Uint8Array(length));
 
-/** Writes a uint256, big endian. Throws `InvariantError` when it does not fit: a silent wrap would sign another order. */
+/**
+ * Writes a uint256, big endian. Throws `InvariantError` when it does not fit: a silent wrap would sign
+ * another order.
+ */
 export function writeUint(target: Uint8Array, offset: number, value: bigint): void {
   if (value < 0n || value >> 256n !== 0n) throw new InvariantError(`${value} does not fit uint256.`);
   if (value <= SAFE) return writeNumber(target, offset, Number(value));
@@ -22,7 +32,9 @@ export function writeNumber(target: Uint8Array, offset: number, value: number): 
   write32(target, offset + 28, value);
 }
 
-/** Writes hex bytes right-aligned in a word; a full 32-byte value fills it, an address takes the low 20 bytes. */
+/**
+ * Writes hex bytes right-aligned in a word; a full 32-byte value fills it, an address takes the low 20 bytes.
+ */
 export function writeHexWord(target: Uint8Array, offset: number, hex: string): void {
   const bytes = (hex.length - 2) >> 1;
   if (bytes > 32) throw new InvariantError('More than 32 bytes do not fit a word.');
@@ -59,7 +71,8 @@ function writeDigits(target: Uint8Array, offset: number, text: string, from: num
     target[offset + at] = (high << 4) | low;
   }
   // Whatever is no digit has a high bit; one look at the end instead of one a digit.
-  if (seen > 15 || text.length !== from + 2 * bytes) throw new InvariantError('Not hex.', { facts: { length: text.length } });
+  if (seen > 15 || text.length !== from + 2 * bytes)
+    throw new InvariantError('Not hex.', { facts: { length: text.length } });
 }
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);

@@ -13,7 +13,10 @@ test('law: an asset id survives, in any case of its address', () => {
     fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), arbAddress, (chainId, token) => {
       fc.pre(!token.startsWith(`0x${'0'.repeat(36)}`));
       expect(parseAssetId(assetId({ chainId, token }))).toEqual({ chainId, token });
-      expect(parseAssetId(`eip155:${chainId}/erc20:0x${token.slice(2).toUpperCase()}`)).toEqual({ chainId, token });
+      expect(parseAssetId(`eip155:${chainId}/erc20:0x${token.slice(2).toUpperCase()}`)).toEqual({
+        chainId,
+        token,
+      });
     }),
   );
 });
@@ -34,7 +37,9 @@ test.each([
 
 test('behavior: slugs with hyphens split only where two chains meet', () => {
   const chains = [{ slug: 'arc' }, { slug: 'arc-testnet' }, { slug: 'base' }];
-  for (const source of chains) for (const dest of chains) expect(parseCorridor(corridorOf(source, dest), chains)).toEqual({ source, dest });
+  for (const source of chains)
+    for (const dest of chains)
+      expect(parseCorridor(corridorOf(source, dest), chains)).toEqual({ source, dest });
   expect(parseCorridor('testnet-arc', chains)).toBeUndefined();
   expect(parseCorridor('base', chains)).toBeUndefined();
 });
@@ -46,13 +51,23 @@ test('law: an address survives a word, and a dirty word names nobody', () => {
 
 test('law: order times keep the clock law for every pair of positive margins', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 4_000_000_000 }), fc.integer({ min: 1, max: 1e6 }), fc.integer({ min: 1, max: 1e6 }), (validUntil, landing, proof) => {
-      const times = orderTimes(validUntil, { landingMarginSeconds: landing, proofWindowSeconds: proof });
-      expect(times.validUntil < times.fillDeadline && times.fillDeadline < times.expires).toBe(true);
-      expect([times.fillDeadline - validUntil, times.expires - times.fillDeadline]).toEqual([landing, proof]);
-    }),
+    fc.property(
+      fc.integer({ min: 0, max: 4_000_000_000 }),
+      fc.integer({ min: 1, max: 1e6 }),
+      fc.integer({ min: 1, max: 1e6 }),
+      (validUntil, landing, proof) => {
+        const times = orderTimes(validUntil, { landingMarginSeconds: landing, proofWindowSeconds: proof });
+        expect(times.validUntil < times.fillDeadline && times.fillDeadline < times.expires).toBe(true);
+        expect([times.fillDeadline - validUntil, times.expires - times.fillDeadline]).toEqual([
+          landing,
+          proof,
+        ]);
+      },
+    ),
   );
   expect(() => orderTimes(100, { landingMarginSeconds: 0, proofWindowSeconds: 1 })).toThrow(ClockLawError);
-  expect(() => orderTimes(2 ** 32 - 2, { landingMarginSeconds: 1, proofWindowSeconds: 1 })).toThrow(ClockLawError);
+  expect(() => orderTimes(2 ** 32 - 2, { landingMarginSeconds: 1, proofWindowSeconds: 1 })).toThrow(
+    ClockLawError,
+  );
   expect(() => assertClockLaw({ validUntil: 1.5, fillDeadline: 3, expires: 4 })).toThrow(ClockLawError);
 });

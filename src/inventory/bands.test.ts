@@ -23,13 +23,18 @@ test('no hard band, no bound; no soft band, no position to speak of', () => {
 
 test('inside the hard band the room used up leads to its edge and never past it', () => {
   fc.assert(
-    fc.property(fc.bigInt(-(10n ** 24n), 10n ** 24n), fc.bigInt(0n, 10n ** 24n), fc.bigInt(0n, 10n ** 24n), (position, target, hard) => {
-      const room = bandRoom(position, { target, hard }) ?? expect.fail();
-      const within = position <= target + hard && position >= target - hard;
-      if (within) expect([position + room.in, position - room.out]).toEqual([target + hard, target - hard]);
-      // Outside, the way home is open and the way out is shut.
-      else expect([room.in, room.out]).toContain(0n);
-    }),
+    fc.property(
+      fc.bigInt(-(10n ** 24n), 10n ** 24n),
+      fc.bigInt(0n, 10n ** 24n),
+      fc.bigInt(0n, 10n ** 24n),
+      (position, target, hard) => {
+        const room = bandRoom(position, { target, hard }) ?? expect.fail();
+        const within = position <= target + hard && position >= target - hard;
+        if (within) expect([position + room.in, position - room.out]).toEqual([target + hard, target - hard]);
+        // Outside, the way home is open and the way out is shut.
+        else expect([room.in, room.out]).toContain(0n);
+      },
+    ),
   );
 });
 

@@ -30,28 +30,89 @@ export interface Bucket {
   drift: bigint | null;
 }
 
-export function createBucket({ chainId, token, asset, decimals, buffer = 0n, dust = 0n }: { chainId: number; token: Address; asset: string; decimals: number; buffer?: bigint; dust?: bigint }, promised: Promised): Bucket {
-  return { chainId, token, asset, decimals, buffer, dust, promised, base: 0n, moved: 0n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, overdue: 0n, withdrawing: 0n, drift: null };
+export function createBucket(
+  {
+    chainId,
+    token,
+    asset,
+    decimals,
+    buffer = 0n,
+    dust = 0n,
+  }: { chainId: number; token: Address; asset: string; decimals: number; buffer?: bigint; dust?: bigint },
+  promised: Promised,
+): Bucket {
+  return {
+    chainId,
+    token,
+    asset,
+    decimals,
+    buffer,
+    dust,
+    promised,
+    base: 0n,
+    moved: 0n,
+    pendingOut: 0n,
+    committed: 0n,
+    held: 0n,
+    receivable: 0n,
+    overdue: 0n,
+    withdrawing: 0n,
+    drift: null,
+  };
 }
 
-/** What a new promise may take. Negative: promises exceed the money, which only the owner or a thief of keys can cause. */
+/**
+ * What a new promise may take. Negative: promises exceed the money, which only the owner or a thief of keys
+ * can cause.
+ */
 export function freeOf(bucket: Bucket): bigint {
-  return bucket.base + bucket.moved - bucket.pendingOut - bucket.committed - bucket.held - bucket.buffer - bucket.withdrawing;
+  return (
+    bucket.base +
+    bucket.moved -
+    bucket.pendingOut -
+    bucket.committed -
+    bucket.held -
+    bucket.buffer -
+    bucket.withdrawing
+  );
 }
 
 /** Balances less what has left, plus what is owed to us and may still be counted on. */
-export const ownedOf = (bucket: Bucket): bigint => bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable - bucket.overdue;
+export const ownedOf = (bucket: Bucket): bigint =>
+  bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable - bucket.overdue;
 
 /** The amounts that people and metrics look at. */
 export function amountsOf(bucket: Bucket) {
-  const { chainId, token, asset, decimals, pendingOut, committed, held, receivable, overdue, buffer, withdrawing, drift } = bucket;
+  const {
+    chainId,
+    token,
+    asset,
+    decimals,
+    pendingOut,
+    committed,
+    held,
+    receivable,
+    overdue,
+    buffer,
+    withdrawing,
+    drift,
+  } = bucket;
   const free = freeOf(bucket);
   // A buffer or a withdrawal eats only what is free; money short of promises is a shortfall.
   const short = pendingOut + committed + held - bucket.base - bucket.moved;
   return {
-    chainId, token, asset, decimals,
+    chainId,
+    token,
+    asset,
+    decimals,
     onchain: bucket.base + bucket.moved,
-    pendingOut, committed, held, receivable, overdue, buffer, withdrawing,
+    pendingOut,
+    committed,
+    held,
+    receivable,
+    overdue,
+    buffer,
+    withdrawing,
     free: free > 0n ? free : 0n,
     shortfall: short > 0n ? short : 0n,
     drift,

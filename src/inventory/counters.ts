@@ -1,6 +1,6 @@
 /**
- * What live quotes add up to against every cap. Each quote counts against six: those it shares with everybody on its pair are
- * found once for all, and its taker's hang from the taker, so that one look finds all six.
+ * What live quotes add up to against every cap. Each quote counts against six: those it shares with everybody
+ * on its pair are found once for all, and its taker's hang from the taker, so that one look finds all six.
  */
 
 import { createTextTable } from '../domain/text-table.ts';
@@ -22,7 +22,10 @@ export interface Way {
 
 type Amounts = Pick<Outstanding, 'notional' | 'gapLoss'>;
 
-/** Hears what counts against one cap now, and whose it is: a taker, a pair, a pair and side ...; the whole book's has no name. A taker's pair comes in a part of its own, for there are very many. */
+/**
+ * Hears what counts against one cap now, and whose it is: a taker, a pair, a pair and side ...; the whole
+ * book's has no name. A taker's pair comes in a part of its own, for there are very many.
+ */
 export type CounterVisitor = (scope: Scope, counter: Readonly<Outstanding>, of: string, pair: string) => void;
 
 export interface Counters {
@@ -30,16 +33,25 @@ export interface Counters {
   wayOf(pair: string, side: Side, asset: string): Way;
   /** Whoever does not count anything here afterwards drops it. */
   tallyOf(taker: string, pair: string): Tally;
-  /** The six that a quote counts against, in the order of `SCOPES`. Not to be kept: a taker's second pair gives it a counter of its own. */
+  /**
+   * The six that a quote counts against, in the order of `SCOPES`. Not to be kept: a taker's second pair
+   * gives it a counter of its own.
+   */
   of(tally: Tally, way: Way): readonly Outstanding[];
   /** The same, to be kept while something counts there. */
   keptOf(tally: Tally, way: Way): readonly Outstanding[];
   /** One live quote more against all of them. */
   add(tally: Tally, way: Way, amounts: Amounts): void;
   takeOff(tally: Tally, way: Way, amounts: Amounts): void;
-  /** A taker with nothing that counts is forgotten, and another look makes new counters: so whoever stops counting holds on to none. */
+  /**
+   * A taker with nothing that counts is forgotten, and another look makes new counters: so whoever stops
+   * counting holds on to none.
+   */
   drop(tally: Tally): void;
-  /** Shows those that anything counts against now, some takers at a step: between two steps they may change, come and go, and one that went and came again may be shown twice. */
+  /**
+   * Shows those that anything counts against now, some takers at a step: between two steps they may change,
+   * come and go, and one that went and came again may be shown twice.
+   */
   visit(visitor: CounterVisitor): Generator<void>;
 }
 
@@ -92,13 +104,25 @@ export function createCounters(): Counters {
     return tally.all;
   }
 
-  const six = (all: Outstanding, tally: Tally, { ofPair, ofSide, ofAsset }: Way): readonly Outstanding[] => [total, all, tally, ofPair, ofSide, ofAsset];
+  const six = (all: Outstanding, tally: Tally, { ofPair, ofSide, ofAsset }: Way): readonly Outstanding[] => [
+    total,
+    all,
+    tally,
+    ofPair,
+    ofSide,
+    ofAsset,
+  ];
 
   return {
     wayOf(pair, side, asset) {
       const known = ways[side].get(pair);
       if (known?.asset === asset) return known;
-      const way = { ofPair: counterIn(pairs, pair), ofSide: counterIn(sides, `${pair} ${side}`), ofAsset: counterIn(assets, `${asset} ${side}`), asset };
+      const way = {
+        ofPair: counterIn(pairs, pair),
+        ofSide: counterIn(sides, `${pair} ${side}`),
+        ofAsset: counterIn(assets, `${asset} ${side}`),
+        asset,
+      };
       ways[side].set(pair, way);
       return way;
     },
@@ -111,7 +135,8 @@ export function createCounters(): Counters {
       }
       if (first.pair === pair) return first;
       const all = allOf(first);
-      const known = all.byPair === undefined ? all.others.find((tally) => tally.pair === pair) : all.byPair.get(pair);
+      const known =
+        all.byPair === undefined ? all.others.find((tally) => tally.pair === pair) : all.byPair.get(pair);
       if (known !== undefined) return known;
       const tally = tallies.make(taker, pair, all);
       all.others.push(tally);
@@ -137,7 +162,8 @@ export function createCounters(): Counters {
       for (const first of takers.values()) {
         const { taker, all = first } = first;
         if (all.count > 0) visitor('perTaker', all, taker, '');
-        for (const tally of [first, ...(first.all?.others ?? NOTHING)]) if (tally.count > 0) visitor('perTakerPair', tally, taker, tally.pair);
+        for (const tally of [first, ...(first.all?.others ?? NOTHING)])
+          if (tally.count > 0) visitor('perTakerPair', tally, taker, tally.pair);
         if (++seen % AT_A_STEP === 0) yield;
       }
       for (const [pair, counter] of pairs) if (counter.count > 0) visitor('perPair', counter, pair, '');

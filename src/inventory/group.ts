@@ -1,6 +1,6 @@
 /**
- * Quotes of one nonce of which more is known than that they are held or over, and what they put on the books together: at most
- * one of them can ever execute, so the books owe the largest.
+ * Quotes of one nonce of which more is known than that they are held or over, and what they put on the books
+ * together: at most one of them can ever execute, so the books owe the largest.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
@@ -42,11 +42,17 @@ export interface Clock {
 export interface Group {
   readonly id: string;
   members: readonly Entry[];
-  /** Merely held, all of one token, as nearly all are: where, and how much. Else null, and what it adds to each bucket is in `shares`. */
+  /**
+   * Merely held, all of one token, as nearly all are: where, and how much. Else null, and what it adds to
+   * each bucket is in `shares`.
+   */
   heldIn: Bucket | null;
   held: bigint;
   shares: readonly Share[];
-  /** What it counts against caps: one for all of them where its quotes count in one way, as nearly all do, else one for each. */
+  /**
+   * What it counts against caps: one for all of them where its quotes count in one way, as nearly all do,
+   * else one for each.
+   */
   caps: WayCap | readonly Cap[];
   /** Who speaks for it in the exposure, and as what; null: nobody. */
   lead: Entry | null;
@@ -85,7 +91,17 @@ interface Weight extends Promised {
 
 const NOTHING: never[] = [];
 
-export const createGroup = (id: string): Group => ({ id, members: NOTHING, heldIn: null, held: 0n, shares: NOTHING, caps: NOTHING, lead: null, leadStanding: Standing.ended, live: 0 });
+export const createGroup = (id: string): Group => ({
+  id,
+  members: NOTHING,
+  heldIn: null,
+  held: 0n,
+  shares: NOTHING,
+  caps: NOTHING,
+  lead: null,
+  leadStanding: Standing.ended,
+  live: 0,
+});
 
 /** Adds what a group was weighed at to its buckets and to the exposure. */
 export function putOn(group: Group): void {
@@ -121,15 +137,25 @@ export function takeFrom(group: Group): void {
   }
 }
 
-/** What it counts against a cap already: a group counts once, with its largest member. `countersOf` a member, as the book of counters has them. */
-export function sharedBy({ caps }: Group, counter: Outstanding, countersOf: Counters['of']): CapAmounts | undefined {
+/**
+ * What it counts against a cap already: a group counts once, with its largest member. `countersOf` a member,
+ * as the book of counters has them.
+ */
+export function sharedBy(
+  { caps }: Group,
+  counter: Outstanding,
+  countersOf: Counters['of'],
+): CapAmounts | undefined {
   if ('tally' in caps) return countersOf(caps.tally, caps.way).includes(counter) ? caps : undefined;
   return caps.find((each) => each.counter === counter);
 }
 
 const capOf = ({ request: { notional, gapLoss = 0n } }: Entry): CapAmounts => ({ notional, gapLoss });
 
-/** What a group adds to the books; `countersOf` a member, to be kept. First what has left, then what acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead. */
+/**
+ * What a group adds to the books; `countersOf` a member, to be kept. First what has left, then what
+ * acceptance adds to that, then what is merely held on top. Once one is spent at depth, the others are dead.
+ */
 export function weigh(group: Group, countersOf: Counters['keptOf']): void {
   const { members } = group;
   group.live = 0;
@@ -165,7 +191,10 @@ export function weigh(group: Group, countersOf: Counters['keptOf']): void {
       group.live += 1;
       if (member.tally !== undefined) counting.push(member);
     }
-    if (standing > leadStanding || (standing === leadStanding && (lead === undefined || outranks(request, lead.request)))) {
+    if (
+      standing > leadStanding ||
+      (standing === leadStanding && (lead === undefined || outranks(request, lead.request)))
+    ) {
       lead = member;
       leadStanding = standing;
     }
@@ -189,7 +218,10 @@ export function weigh(group: Group, countersOf: Counters['keptOf']): void {
 function capsOf(counting: readonly Entry[], countersOf: Counters['keptOf']): Group['caps'] {
   const [first] = counting;
   if (first?.tally === undefined) return NOTHING;
-  if (counting.every(({ tally, way }) => tally === first.tally && way === first.way)) return counting.map(capOf).reduce(most, { tally: first.tally, way: first.way, notional: 0n, gapLoss: 0n });
+  if (counting.every(({ tally, way }) => tally === first.tally && way === first.way))
+    return counting
+      .map(capOf)
+      .reduce(most, { tally: first.tally, way: first.way, notional: 0n, gapLoss: 0n });
   const caps: Cap[] = [];
   for (const member of counting) {
     for (const counter of member.tally === undefined ? NOTHING : countersOf(member.tally, member.way)) {
@@ -220,14 +252,25 @@ function shareOf(shares: Share[], bucket: Bucket): Share {
   return share;
 }
 
-/** Of equals in a group, the largest speaks for it, then the likeliest; ids break ties, so that the order of arrival never shows. */
-export function leads(notional: bigint, chanceBps: number, quoteId: string, otherNotional: bigint, otherChanceBps: number, otherId: string): boolean {
+/**
+ * Of equals in a group, the largest speaks for it, then the likeliest; ids break ties, so that the order of
+ * arrival never shows.
+ */
+export function leads(
+  notional: bigint,
+  chanceBps: number,
+  quoteId: string,
+  otherNotional: bigint,
+  otherChanceBps: number,
+  otherId: string,
+): boolean {
   if (notional !== otherNotional) return notional > otherNotional;
   return chanceBps !== otherChanceBps ? chanceBps > otherChanceBps : quoteId < otherId;
 }
 
 const chanceOf = ({ fillProbabilityBps = 10_000 }: HoldRequest): number => fillProbabilityBps;
-const outranks = (a: HoldRequest, b: HoldRequest): boolean => leads(a.notional, chanceOf(a), a.quoteId, b.notional, chanceOf(b), b.quoteId);
+const outranks = (a: HoldRequest, b: HoldRequest): boolean =>
+  leads(a.notional, chanceOf(a), a.quoteId, b.notional, chanceOf(b), b.quoteId);
 
 /** What a group adds to the exposure of the asset that its lead pays, and of the one that it brings. */
 function weightsOf({ lead, leadStanding: standing }: Group): readonly Weight[] {
@@ -235,12 +278,20 @@ function weightsOf({ lead, leadStanding: standing }: Group): readonly Weight[] {
   const { out, in: into, request } = lead;
   if (standing === Standing.held) {
     const chance = chanceOf(request);
-    return [{ promised: out.promised, committed: 0n, quoted: quotedOut(request.amount, out, chance) }, { promised: into.promised, committed: 0n, quoted: quotedIn(request.input.amount, into, chance) }];
+    return [
+      { promised: out.promised, committed: 0n, quoted: quotedOut(request.amount, out, chance) },
+      { promised: into.promised, committed: 0n, quoted: quotedIn(request.input.amount, into, chance) },
+    ];
   }
-  return [{ promised: out.promised, committed: -toAtto(request.amount, out.decimals), quoted: 0n }, { promised: into.promised, committed: toAtto(request.input.amount, into.decimals), quoted: 0n }];
+  return [
+    { promised: out.promised, committed: -toAtto(request.amount, out.decimals), quoted: 0n },
+    { promised: into.promised, committed: toAtto(request.input.amount, into.decimals), quoted: 0n },
+  ];
 }
 
 /** What a live quote adds to the exposure of the asset it pays, in atto: by its chance to be taken. */
-export const quotedOut = (amount: bigint, { decimals }: Bucket, chanceBps: number): bigint => (-toAtto(amount, decimals) * BigInt(chanceBps)) / 10_000n;
+export const quotedOut = (amount: bigint, { decimals }: Bucket, chanceBps: number): bigint =>
+  (-toAtto(amount, decimals) * BigInt(chanceBps)) / 10_000n;
 /** The same of the asset it brings. */
-export const quotedIn = (amount: bigint, { decimals }: Bucket, chanceBps: number): bigint => (toAtto(amount, decimals) * BigInt(chanceBps)) / 10_000n;
+export const quotedIn = (amount: bigint, { decimals }: Bucket, chanceBps: number): bigint =>
+  (toAtto(amount, decimals) * BigInt(chanceBps)) / 10_000n;

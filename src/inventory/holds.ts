@@ -1,10 +1,11 @@
 /**
- * Promises that nobody has taken, which is what nearly all of them are for all their life: a row of numbers each, in typed arrays
- * that a collector of memory does not look into. As objects, a hundred thousand of them made it stop quotes for longer than
- * everything else together. What is taken, disputed or too wide for a row is an `Entry` (`group.ts`), and keeps its row's number.
+ * Promises that nobody has taken, which is what nearly all of them are for all their life: a row of numbers
+ * each, in typed arrays that a collector of memory does not look into. As objects, a hundred thousand of them
+ * made it stop quotes for longer than everything else together. What is taken, disputed or too wide for a row
+ * is an `Entry` (`group.ts`), and keeps its row's number.
  *
- * Rows of one nonce are a chain. They are of one lane and one taker, and what they put on the books is worked out from them
- * whenever it is needed: at most one of them can ever execute, so the books owe the largest.
+ * Rows of one nonce are a chain. They are of one lane and one taker, and what they put on the books is worked
+ * out from them whenever it is needed: at most one of them can ever execute, so the books owe the largest.
  */
 
 import { IN_PAGE, PAGE_BITS, PAGE_ROWS } from '../domain/page.ts';
@@ -39,12 +40,34 @@ export const RELEASED = 2;
 const NOT_HERE = 255;
 
 /** The same as facts, by bits. */
-const FACTS: readonly Facts[] = [0, LAPSED, RELEASED, LAPSED | RELEASED].map((bits) => ({ ...NO_FACTS, lapsed: (bits & LAPSED) !== 0, released: (bits & RELEASED) !== 0 }));
+const FACTS: readonly Facts[] = [0, LAPSED, RELEASED, LAPSED | RELEASED].map((bits) => ({
+  ...NO_FACTS,
+  lapsed: (bits & LAPSED) !== 0,
+  released: (bits & RELEASED) !== 0,
+}));
 export const factsOf = (bits: number): Facts => FACTS[bits] as Facts;
 
 /** undefined: more is known than bits can say. */
-export function bitsOf({ accepted, restored, lapsed, released, failed, overdue, fills, finals, finalised, undone }: Facts): number | undefined {
-  if (accepted || restored || failed || overdue || fills.length + finals.length + finalised.length + undone.length > 0) return undefined;
+export function bitsOf({
+  accepted,
+  restored,
+  lapsed,
+  released,
+  failed,
+  overdue,
+  fills,
+  finals,
+  finalised,
+  undone,
+}: Facts): number | undefined {
+  if (
+    accepted ||
+    restored ||
+    failed ||
+    overdue ||
+    fills.length + finals.length + finalised.length + undone.length > 0
+  )
+    return undefined;
   return (lapsed ? LAPSED : 0) | (released ? RELEASED : 0);
 }
 
@@ -115,8 +138,22 @@ const highOf = (amount: bigint): bigint => (amount < WIDEST_WORD ? 0n : amount >
 const within = (amount: bigint, bound: bigint): boolean => amount >= 0n && amount < bound;
 
 /** Has a row room for it? Anything that a market trades, and not everything that a token could be. */
-export function fitsRow({ amount, input, notional, gapLoss = 0n, lapsesAt, fillProbabilityBps = 0 }: HoldRequest): boolean {
-  return within(amount, WIDEST) && within(input.amount, WIDEST) && within(notional, WIDEST_WORD) && within(gapLoss, WIDEST_WORD) && Number.isFinite(lapsesAt) && fillProbabilityBps === (fillProbabilityBps | 0);
+export function fitsRow({
+  amount,
+  input,
+  notional,
+  gapLoss = 0n,
+  lapsesAt,
+  fillProbabilityBps = 0,
+}: HoldRequest): boolean {
+  return (
+    within(amount, WIDEST) &&
+    within(input.amount, WIDEST) &&
+    within(notional, WIDEST_WORD) &&
+    within(gapLoss, WIDEST_WORD) &&
+    Number.isFinite(lapsesAt) &&
+    fillProbabilityBps === (fillProbabilityBps | 0)
+  );
 }
 
 export function createHolds(): Holds {
@@ -134,7 +171,8 @@ export function createHolds(): Holds {
   const bits = (row: number): number => pageOf(row).bits[row & IN_PAGE] as number;
   const mark = (row: number, as: number): void => void (pageOf(row).bits[row & IN_PAGE] = as);
   const next = (row: number): number => (pageOf(row).links[LINKS * (row & IN_PAGE) + 1] as number) - 1;
-  const link = (row: number, to: number): void => void (pageOf(row).links[LINKS * (row & IN_PAGE) + 1] = to + 1);
+  const link = (row: number, to: number): void =>
+    void (pageOf(row).links[LINKS * (row & IN_PAGE) + 1] = to + 1);
   const lane = (row: number): Lane => lanes[pageOf(row).links[LINKS * (row & IN_PAGE)] as number] as Lane;
   const chance = (row: number): number => pageOf(row).links[LINKS * (row & IN_PAGE) + 2] as number;
   const word = (row: number, at: number): bigint => pageOf(row).words[WORDS * (row & IN_PAGE) + at] as bigint;
@@ -155,7 +193,12 @@ export function createHolds(): Holds {
       return row;
     }
     if ((rows & IN_PAGE) === 0) {
-      pages.push({ words: new BigUint64Array(WORDS * PAGE_ROWS), times: new Float64Array(TIMES * PAGE_ROWS), links: new Int32Array(LINKS * PAGE_ROWS), bits: new Uint8Array(PAGE_ROWS).fill(NOT_HERE) });
+      pages.push({
+        words: new BigUint64Array(WORDS * PAGE_ROWS),
+        times: new Float64Array(TIMES * PAGE_ROWS),
+        links: new Int32Array(LINKS * PAGE_ROWS),
+        bits: new Uint8Array(PAGE_ROWS).fill(NOT_HERE),
+      });
     }
     rows += 1;
     return rows - 1;
@@ -239,14 +282,25 @@ export function createHolds(): Holds {
         if (bits(row) !== 0) continue;
         live += 1;
         const [its, itsNotional, itsLoss] = [amount(row), notional(row), gapLoss(row)];
-        if (lead === -1 || leads(itsNotional, chance(row), quoteId(row), mostNotional, chance(lead), quoteId(lead))) lead = row;
+        if (
+          lead === -1 ||
+          leads(itsNotional, chance(row), quoteId(row), mostNotional, chance(lead), quoteId(lead))
+        )
+          lead = row;
         if (its > most) most = its;
         if (itsNotional > mostNotional) mostNotional = itsNotional;
         if (itsLoss > mostLoss) mostLoss = itsLoss;
       }
       if (lead === -1) return undefined;
       const { out, in: into } = lane(lead);
-      return { live, amount: most, notional: mostNotional, gapLoss: mostLoss, quotedOut: quotedOut(amount(lead), out, chance(lead)), quotedIn: quotedIn(inputAmount(lead), into, chance(lead)) };
+      return {
+        live,
+        amount: most,
+        notional: mostNotional,
+        gapLoss: mostLoss,
+        quotedOut: quotedOut(amount(lead), out, chance(lead)),
+        quotedIn: quotedIn(inputAmount(lead), into, chance(lead)),
+      };
     },
     lane,
     quoteId,
@@ -261,10 +315,20 @@ export function createHolds(): Holds {
     request(row) {
       const { out, in: into, clock, pair, side } = lane(row);
       return {
-        quoteId: quoteId(row), chainId: out.chainId, token: out.token, amount: amount(row),
+        quoteId: quoteId(row),
+        chainId: out.chainId,
+        token: out.token,
+        amount: amount(row),
         input: { chainId: into.chainId, token: into.token, amount: inputAmount(row) },
-        group: groups.get(row) as string, lapsesAt: pageOf(row).times[TIMES * (row & IN_PAGE)] as number, clockChainId: clock.chainId,
-        taker: takers.get(row) as string, pair, side, notional: notional(row), gapLoss: gapLoss(row), fillProbabilityBps: chance(row),
+        group: groups.get(row) as string,
+        lapsesAt: pageOf(row).times[TIMES * (row & IN_PAGE)] as number,
+        clockChainId: clock.chainId,
+        taker: takers.get(row) as string,
+        pair,
+        side,
+        notional: notional(row),
+        gapLoss: gapLoss(row),
+        fillProbabilityBps: chance(row),
       };
     },
   };

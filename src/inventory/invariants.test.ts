@@ -1,6 +1,7 @@
 /**
- * The ten invariants of the ledger, each under its own name. A small world plays the chain: balances, clocks, nonces and
- * deadlines that the ledger knows only by hearsay, late, twice and out of order; and a taker who accepts everything.
+ * The ten invariants of the ledger, each under its own name. A small world plays the chain: balances, clocks,
+ * nonces and deadlines that the ledger knows only by hearsay, late, twice and out of order; and a taker who
+ * accepts everything.
  */
 
 import fc from 'fast-check';
@@ -17,9 +18,28 @@ const GRACE = 15;
 const LONGEST = 60;
 const DELAY = 90;
 const TOKENS = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const;
-const BUCKETS = [1, 2].flatMap((chainId) => TOKENS.map((token, at) => ({ chainId, token, asset: at === 0 ? 'USDC' : 'WETH', decimals: at === 0 ? 6 : 18 })));
-const LIMITS: Limits = { perTaker: { count: 6, notional: 900n }, perTakerPair: { count: 4 }, perPairSide: { notional: 1_500n }, total: { count: 12, notional: 2_000n } };
-const optionsWith = (limits: Limits, onEvent?: (event: LedgerEvent) => void): LedgerOptions => ({ buckets: BUCKETS, graceSeconds: () => GRACE, limits, rememberSeconds: 30, rememberSpentSeconds: 30, ...(onEvent && { onEvent }) });
+const BUCKETS = [1, 2].flatMap((chainId) =>
+  TOKENS.map((token, at) => ({
+    chainId,
+    token,
+    asset: at === 0 ? 'USDC' : 'WETH',
+    decimals: at === 0 ? 6 : 18,
+  })),
+);
+const LIMITS: Limits = {
+  perTaker: { count: 6, notional: 900n },
+  perTakerPair: { count: 4 },
+  perPairSide: { notional: 1_500n },
+  total: { count: 12, notional: 2_000n },
+};
+const optionsWith = (limits: Limits, onEvent?: (event: LedgerEvent) => void): LedgerOptions => ({
+  buckets: BUCKETS,
+  graceSeconds: () => GRACE,
+  limits,
+  rememberSeconds: 30,
+  rememberSpentSeconds: 30,
+  ...(onEvent && { onEvent }),
+});
 
 interface Signed {
   request: HoldRequest;
@@ -31,13 +51,23 @@ interface Signed {
   failed: boolean;
 }
 
-/** One chain clock for all, real balances, and everything that was ever signed. Amounts are in units of `unit`. */
+/**
+ * One chain clock for all, real balances, and everything that was ever signed. Amounts are in units of
+ * `unit`.
+ */
 function createWorld(limits: Limits, unit = 1n) {
   const log: LedgerEvent[] = [];
   const ledger = createLedger(optionsWith(limits, (event) => log.push(event)));
   const balances = new Map<string, bigint>();
   const signed = new Map<string, Signed>();
-  const withdrawals: { id: string; chainId: number; token: (typeof TOKENS)[number]; amount: bigint; readyAt: number; over: boolean }[] = [];
+  const withdrawals: {
+    id: string;
+    chainId: number;
+    token: (typeof TOKENS)[number];
+    amount: bigint;
+    readyAt: number;
+    over: boolean;
+  }[] = [];
   const usedNonces = new Set<string>();
   /** What the ledger has not heard yet. */
   let rumours: { at: number; event: LedgerEvent }[] = [];
@@ -46,9 +76,11 @@ function createWorld(limits: Limits, unit = 1n) {
 
   const key = ({ chainId, token }: { chainId: number; token: string }) => `${chainId} ${token}`;
   const balance = (where: { chainId: number; token: string }) => balances.get(key(where)) ?? 0n;
-  const move = (where: { chainId: number; token: string }, amount: bigint) => balances.set(key(where), balance(where) + amount);
+  const move = (where: { chainId: number; token: string }, amount: bigint) =>
+    balances.set(key(where), balance(where) + amount);
   const all = () => [...signed.values()];
-  const executable = (each: Signed) => each.block === null && !usedNonces.has(each.request.group) && now <= each.request.lapsesAt;
+  const executable = (each: Signed) =>
+    each.block === null && !usedNonces.has(each.request.group) && now <= each.request.lapsesAt;
 
   const tell = (event: LedgerEvent) => rumours.push({ at: now, event });
   /** The ledger's clock may run ahead of what it has heard by the grace, and no more. */
@@ -68,7 +100,13 @@ function createWorld(limits: Limits, unit = 1n) {
   }
 
   return {
-    ledger, log, signed, all, executable, execute, balance,
+    ledger,
+    log,
+    signed,
+    all,
+    executable,
+    execute,
+    balance,
     get now() {
       return now;
     },
@@ -82,38 +120,82 @@ function createWorld(limits: Limits, unit = 1n) {
       const where = BUCKETS[at % BUCKETS.length] ?? expect.fail();
       const amount = units * unit;
       move(where, amount);
-      ledger.apply({ type: 'deposited', id: `d${++serial}`, chainId: where.chainId, token: where.token, amount });
+      ledger.apply({
+        type: 'deposited',
+        id: `d${++serial}`,
+        chainId: where.chainId,
+        token: where.token,
+        amount,
+      });
     },
     requestWithdrawal(at: number, units: bigint) {
       const where = BUCKETS[at % BUCKETS.length] ?? expect.fail();
       const amount = units * unit;
-      const request = { id: `w${++serial}`, chainId: where.chainId, token: where.token, amount, readyAt: now + DELAY, over: false };
+      const request = {
+        id: `w${++serial}`,
+        chainId: where.chainId,
+        token: where.token,
+        amount,
+        readyAt: now + DELAY,
+        over: false,
+      };
       withdrawals.push(request);
-      ledger.apply({ type: 'withdrawal_requested', id: request.id, chainId: where.chainId, token: where.token, amount });
+      ledger.apply({
+        type: 'withdrawal_requested',
+        id: request.id,
+        chainId: where.chainId,
+        token: where.token,
+        amount,
+      });
     },
     withdraw(at: number) {
       const request = withdrawals[at % (withdrawals.length || 1)];
       if (request === undefined || request.over || now < request.readyAt) return;
       request.over = true;
-      // The delay outlives every promise signed before the request, and the LP has long noticed which of them died.
+      // The delay outlives every promise signed before the request, and the LP has long noticed which of them
+      // died.
       for (const each of all()) if (each.block === null && now > each.request.lapsesAt + GRACE) bury(each);
       const left = balance(request);
       const amount = request.amount < left ? request.amount : left;
       move(request, -amount);
-      ledger.apply({ type: 'withdrawal_ended', id: request.id, chainId: request.chainId, token: request.token, amount });
+      ledger.apply({
+        type: 'withdrawal_ended',
+        id: request.id,
+        chainId: request.chainId,
+        token: request.token,
+        amount,
+      });
     },
     quote(at: number, units: bigint, nonce: number, seconds: number) {
       const amount = units * unit;
       const where = BUCKETS[at % BUCKETS.length] ?? expect.fail();
       const other = BUCKETS[(at + 1) % BUCKETS.length] ?? expect.fail();
       const request: HoldRequest = {
-        quoteId: `q${++serial}`, chainId: where.chainId, token: where.token, amount,
+        quoteId: `q${++serial}`,
+        chainId: where.chainId,
+        token: where.token,
+        amount,
         input: { chainId: other.chainId, token: other.token, amount: (units / 2n + 1n) * unit },
-        group: nonce % 3 === 0 ? `alone ${serial}` : `nonce ${nonce}`, clockChainId: 1, lapsesAt: now + 1 + (seconds % LONGEST),
-        taker: `t${nonce % 3}`, pair: 'WETH/USDC', side: at % 2 === 0 ? 'buy' : 'sell', notional: units, gapLoss: units / 3n, fillProbabilityBps: (nonce * 997) % 10_000,
+        group: nonce % 3 === 0 ? `alone ${serial}` : `nonce ${nonce}`,
+        clockChainId: 1,
+        lapsesAt: now + 1 + (seconds % LONGEST),
+        taker: `t${nonce % 3}`,
+        pair: 'WETH/USDC',
+        side: at % 2 === 0 ? 'buy' : 'sell',
+        notional: units,
+        gapLoss: units / 3n,
+        fillProbabilityBps: (nonce * 997) % 10_000,
       };
       const answer = ledger.hold(request, known());
-      if ('held' in answer) signed.set(request.quoteId, { request, executions: 0, block: null, final: false, claimed: false, failed: false });
+      if ('held' in answer)
+        signed.set(request.quoteId, {
+          request,
+          executions: 0,
+          block: null,
+          final: false,
+          claimed: false,
+          failed: false,
+        });
       return { request, answer };
     },
     accept(each: Signed) {
@@ -162,7 +244,13 @@ function createWorld(limits: Limits, unit = 1n) {
 type World = ReturnType<typeof createWorld>;
 
 type Op = { op: number; at: number; amount: number; nonce: number; seconds: number };
-const anOp: fc.Arbitrary<Op> = fc.record({ op: fc.nat(99), at: fc.nat(20), amount: fc.integer({ min: 1, max: 400 }), nonce: fc.nat(12), seconds: fc.nat(70) });
+const anOp: fc.Arbitrary<Op> = fc.record({
+  op: fc.nat(99),
+  at: fc.nat(20),
+  amount: fc.integer({ min: 1, max: 400 }),
+  nonce: fc.nat(12),
+  seconds: fc.nat(70),
+});
 const someOps = fc.array(anOp, { minLength: 20, maxLength: 120 });
 
 function play(world: World, { op, at, amount, nonce, seconds }: Op, orderly = false): void {
@@ -184,7 +272,11 @@ function play(world: World, { op, at, amount, nonce, seconds }: Op, orderly = fa
   else world.hear(nonce, orderly);
 }
 
-function everyStep(limits: Limits, check: (world: World, op: Op) => void, ops: fc.Arbitrary<Op[]> = someOps): void {
+function everyStep(
+  limits: Limits,
+  check: (world: World, op: Op) => void,
+  ops: fc.Arbitrary<Op[]> = someOps,
+): void {
   fc.assert(
     fc.property(ops, (list) => {
       const world = createWorld(limits);
@@ -198,7 +290,9 @@ function everyStep(limits: Limits, check: (world: World, op: Op) => void, ops: f
   );
 }
 
-/** The most that could still leave each bucket if everything that can execute does: one member of every nonce. */
+/**
+ * The most that could still leave each bucket if everything that can execute does: one member of every nonce.
+ */
 function worstCase(world: World): Map<string, bigint> {
   const byGroup = new Map<string, bigint>();
   for (const each of world.all().filter(world.executable)) {
@@ -215,13 +309,26 @@ function worstCase(world: World): Map<string, bigint> {
   return sums;
 }
 
-const total = (ledger: Ledger, token: string) => ledger.buckets().filter((bucket) => bucket.token === token).reduce((sum, { onchain, pendingOut, receivable }) => sum + onchain - pendingOut + receivable, 0n);
+const total = (ledger: Ledger, token: string) =>
+  ledger
+    .buckets()
+    .filter((bucket) => bucket.token === token)
+    .reduce((sum, { onchain, pendingOut, receivable }) => sum + onchain - pendingOut + receivable, 0n);
 
 describe('invariants', () => {
   test('1. free is never negative, nor is anything else, and no promise is short of money', () => {
     everyStep({}, ({ ledger }) => {
       for (const bucket of ledger.buckets()) {
-        for (const part of ['free', 'onchain', 'pendingOut', 'committed', 'held', 'receivable', 'withdrawing'] as const) expect(bucket[part], part).toBeGreaterThanOrEqual(0n);
+        for (const part of [
+          'free',
+          'onchain',
+          'pendingOut',
+          'committed',
+          'held',
+          'receivable',
+          'withdrawing',
+        ] as const)
+          expect(bucket[part], part).toBeGreaterThanOrEqual(0n);
         expect(bucket.shortfall).toBe(0n);
       }
     });
@@ -271,17 +378,31 @@ describe('invariants', () => {
           const request = 'quoteId' in event ? ledger.quote(event.quoteId)?.request : undefined;
           ledger.apply(event);
           const after = 'quoteId' in event ? ledger.quote(event.quoteId)?.stage : undefined;
-          const change = (token: string) => total(ledger, token) - (before[TOKENS.indexOf(token as (typeof TOKENS)[number])] ?? 0n);
+          const change = (token: string) =>
+            total(ledger, token) - (before[TOKENS.indexOf(token as (typeof TOKENS)[number])] ?? 0n);
           if (event.type === 'deposited') expect(change(event.token)).toBe(event.amount);
           else if (event.type === 'withdrawal_ended') expect(change(event.token)).toBe(-event.amount);
-          else if (stage === after || request === undefined) for (const token of TOKENS) expect(change(token)).toBe(0n);
+          else if (stage === after || request === undefined)
+            for (const token of TOKENS) expect(change(token)).toBe(0n);
           else {
             // Filled or not, claimed or not: four amounts say what a quote is worth to the sums.
-            const out = (at: string | undefined) => (at === 'filled' || at === 'final' || at === 'finalised' ? -request.amount : 0n);
-            const into = (at: string | undefined, claim: bigint) => (at === 'filled' || at === 'final' ? request.input.amount : at === 'finalised' ? claim : 0n);
-            const claim = event.type === 'finalised' ? event.received : (world.log.find((each) => each.type === 'finalised' && 'quoteId' in event && each.quoteId === event.quoteId) as { received?: bigint } | undefined)?.received ?? 0n;
+            const out = (at: string | undefined) =>
+              at === 'filled' || at === 'final' || at === 'finalised' ? -request.amount : 0n;
+            const into = (at: string | undefined, claim: bigint) =>
+              at === 'filled' || at === 'final' ? request.input.amount : at === 'finalised' ? claim : 0n;
+            const claim =
+              event.type === 'finalised'
+                ? event.received
+                : ((
+                    world.log.find(
+                      (each) =>
+                        each.type === 'finalised' && 'quoteId' in event && each.quoteId === event.quoteId,
+                    ) as { received?: bigint } | undefined
+                  )?.received ?? 0n);
             for (const token of TOKENS) {
-              const expected = (request.token === token ? out(after) - out(stage) : 0n) + (request.input.token === token ? into(after, claim) - into(stage, claim) : 0n);
+              const expected =
+                (request.token === token ? out(after) - out(stage) : 0n) +
+                (request.input.token === token ? into(after, claim) - into(stage, claim) : 0n);
               expect(change(token)).toBe(expected);
             }
           }
@@ -309,19 +430,57 @@ describe('invariants', () => {
       (quoteId) => ({ type: 'overdue', quoteId }),
       (quoteId) => ({ type: 'released', quoteId }),
     ]);
-    const quotes = fc.array(fc.record({ amount: fc.bigInt(1n, 90n), group: fc.nat(2), facts }), { minLength: 1, maxLength: 5 });
+    const quotes = fc.array(fc.record({ amount: fc.bigInt(1n, 90n), group: fc.nat(2), facts }), {
+      minLength: 1,
+      maxLength: 5,
+    });
     const arrivals = quotes.chain((list) => {
       const events = list.flatMap(({ facts: known }, at) => known.map((fact) => fact(`q${at}`)));
-      return fc.record({ list: fc.constant(list), orders: fc.array(fc.shuffledSubarray([...events, ...events], { minLength: 0, maxLength: events.length * 2 }).map((some) => [...some, ...events.filter((each) => !some.includes(each))]), { minLength: 2, maxLength: 3 }) });
+      return fc.record({
+        list: fc.constant(list),
+        orders: fc.array(
+          fc
+            .shuffledSubarray([...events, ...events], { minLength: 0, maxLength: events.length * 2 })
+            .map((some) => [...some, ...events.filter((each) => !some.includes(each))]),
+          { minLength: 2, maxLength: 3 },
+        ),
+      });
     });
     fc.assert(
       fc.property(arrivals, ({ list, orders }) => {
         const ends = orders.map((events) => {
           const ledger = createLedger(optionsWith({}));
-          for (const [at, bucket] of BUCKETS.entries()) ledger.apply({ type: 'deposited', id: `d${at}`, chainId: bucket.chainId, token: bucket.token, amount: 500n });
-          for (const [at, { amount, group }] of list.entries()) ledger.hold({ quoteId: `q${at}`, chainId: 1, token: TOKENS[0], amount, input: { chainId: 1, token: TOKENS[1], amount }, group: `g${group}`, lapsesAt: 1_060, taker: 't', pair: 'p', side: 'buy', notional: amount }, 1_000);
+          for (const [at, bucket] of BUCKETS.entries())
+            ledger.apply({
+              type: 'deposited',
+              id: `d${at}`,
+              chainId: bucket.chainId,
+              token: bucket.token,
+              amount: 500n,
+            });
+          for (const [at, { amount, group }] of list.entries())
+            ledger.hold(
+              {
+                quoteId: `q${at}`,
+                chainId: 1,
+                token: TOKENS[0],
+                amount,
+                input: { chainId: 1, token: TOKENS[1], amount },
+                group: `g${group}`,
+                lapsesAt: 1_060,
+                taker: 't',
+                pair: 'p',
+                side: 'buy',
+                notional: amount,
+              },
+              1_000,
+            );
           for (const event of events) ledger.apply(event);
-          return JSON.stringify({ state: ledger.snapshot(), sums: ledger.buckets().map((bucket) => Object.values(bucket).map(String)), exposure: ['USDC', 'WETH'].map((asset) => Object.values(ledger.exposure(asset)).map(String)) });
+          return JSON.stringify({
+            state: ledger.snapshot(),
+            sums: ledger.buckets().map((bucket) => Object.values(bucket).map(String)),
+            exposure: ['USDC', 'WETH'].map((asset) => Object.values(ledger.exposure(asset)).map(String)),
+          });
         });
         for (const end of ends) expect(end).toBe(ends[0]);
       }),
@@ -331,7 +490,11 @@ describe('invariants', () => {
 
   test('5. after a crash nothing is signed until everything that could be signed has lapsed', () => {
     const rule = { longestQuoteSeconds: LONGEST, aheadSeconds: 30, graceSeconds: GRACE };
-    const step = fc.record({ seconds: fc.nat(40), validity: fc.integer({ min: 1, max: LONGEST }), event: fc.constantFrom('sign', 'sign', 'sign', 'lost write', 'crash', 'stop') });
+    const step = fc.record({
+      seconds: fc.nat(40),
+      validity: fc.integer({ min: 1, max: LONGEST }),
+      event: fc.constantFrom('sign', 'sign', 'sign', 'lost write', 'crash', 'stop'),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         let disk: Lease | null = null;
@@ -345,7 +508,8 @@ describe('invariants', () => {
           now += seconds;
           if (waiting !== null && now > waiting) waiting = null;
           if (event === 'crash') {
-            // After a clean stop the snapshot is good until something is signed, that is until the lease is renewed.
+            // After a clean stop the snapshot is good until something is signed, that is until the lease is
+            // renewed.
             if (!disk?.clean) {
               forgotten.push(...remembered);
               remembered = [];
@@ -407,12 +571,26 @@ describe('invariants', () => {
         for (const [at] of BUCKETS.entries()) world.deposit(at, 500n);
         for (const op of ops) play(world, op);
         const crashed = createLedger(optionsWith({}));
-        const bound = new Set(world.all().map(({ request }) => request.quoteId).filter((quoteId) => ['accepted', 'filled', 'final', 'finalised'].includes(world.ledger.quote(quoteId)?.stage ?? '')));
-        for (const { request } of world.all()) if (bound.has(request.quoteId)) crashed.apply({ type: 'restored', request });
-        for (const event of world.log) if ('id' in event && 'quoteId' in event && bound.has(event.quoteId)) crashed.apply(event);
+        const bound = new Set(
+          world
+            .all()
+            .map(({ request }) => request.quoteId)
+            .filter((quoteId) =>
+              ['accepted', 'filled', 'final', 'finalised'].includes(world.ledger.quote(quoteId)?.stage ?? ''),
+            ),
+        );
+        for (const { request } of world.all())
+          if (bound.has(request.quoteId)) crashed.apply({ type: 'restored', request });
+        for (const event of world.log)
+          if ('id' in event && 'quoteId' in event && bound.has(event.quoteId)) crashed.apply(event);
         for (const bucket of BUCKETS) {
-          const { committed, pendingOut, receivable } = world.ledger.bucket(bucket.chainId, bucket.token) ?? expect.fail();
-          expect(crashed.bucket(bucket.chainId, bucket.token)).toMatchObject({ committed, pendingOut, receivable });
+          const { committed, pendingOut, receivable } =
+            world.ledger.bucket(bucket.chainId, bucket.token) ?? expect.fail();
+          expect(crashed.bucket(bucket.chainId, bucket.token)).toMatchObject({
+            committed,
+            pendingOut,
+            receivable,
+          });
         }
       }),
       { numRuns: RUNS },
@@ -422,8 +600,16 @@ describe('invariants', () => {
   test('6. no hold ends before its last second and the grace are over, unless the chain proves it dead', () => {
     everyStep({}, (world) => {
       for (const { request, block, failed } of world.all()) {
-        if (block !== null || failed || world.all().some(({ request: other, final }) => final && other.group === request.group) || world.known() > request.lapsesAt + GRACE) continue;
-        expect(['held', 'accepted', 'filled', 'final', 'finalised']).toContain(world.ledger.quote(request.quoteId)?.stage);
+        if (
+          block !== null ||
+          failed ||
+          world.all().some(({ request: other, final }) => final && other.group === request.group) ||
+          world.known() > request.lapsesAt + GRACE
+        )
+          continue;
+        expect(['held', 'accepted', 'filled', 'final', 'finalised']).toContain(
+          world.ledger.quote(request.quoteId)?.stage,
+        );
       }
     });
   });
@@ -437,7 +623,9 @@ describe('invariants', () => {
         if (stage !== 'lapsed') continue;
         const before = world.ledger.buckets();
         const answer = world.ledger.apply({ type: 'accepted', quoteId: request.quoteId });
-        expect(answer).toMatchObject(answer.applied ? {} : answer.why === 'late' ? { critical: true } : { why: 'duplicate' });
+        expect(answer).toMatchObject(
+          answer.applied ? {} : answer.why === 'late' ? { critical: true } : { why: 'duplicate' },
+        );
         expect(answer.applied).toBe(false);
         expect(world.ledger.buckets()).toEqual(before);
       }
@@ -452,7 +640,22 @@ describe('invariants', () => {
         ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: TOKENS[0], amount: balance });
         let left = balance;
         for (const [at, amount] of wants.entries()) {
-          const answer = ledger.hold({ quoteId: `q${at}`, chainId: 1, token: TOKENS[0], amount, input: { chainId: 1, token: TOKENS[1], amount: 1n }, group: `g${at}`, lapsesAt: 1_060, taker: 't', pair: 'p', side: 'buy', notional: 1n }, 1_000);
+          const answer = ledger.hold(
+            {
+              quoteId: `q${at}`,
+              chainId: 1,
+              token: TOKENS[0],
+              amount,
+              input: { chainId: 1, token: TOKENS[1], amount: 1n },
+              group: `g${at}`,
+              lapsesAt: 1_060,
+              taker: 't',
+              pair: 'p',
+              side: 'buy',
+              notional: 1n,
+            },
+            1_000,
+          );
           if (amount <= left) {
             expect(answer).toEqual({ held: true });
             left -= amount;
@@ -470,8 +673,23 @@ describe('invariants', () => {
       for (const { request } of world.all()) {
         if (world.ledger.quote(request.quoteId)?.stage !== 'held') continue;
         // A nonce that the chain used at depth has nothing live any more.
-        if (world.all().some(({ request: other }) => other.group === request.group && ['final', 'finalised'].includes(world.ledger.quote(other.quoteId)?.stage ?? ''))) continue;
-        for (const key of ['total', `perTaker ${request.taker}`, `perTakerPair ${request.taker} ${request.pair}`, `perPair ${request.pair}`, `perPairSide ${request.pair} ${request.side}`]) {
+        if (
+          world
+            .all()
+            .some(
+              ({ request: other }) =>
+                other.group === request.group &&
+                ['final', 'finalised'].includes(world.ledger.quote(other.quoteId)?.stage ?? ''),
+            )
+        )
+          continue;
+        for (const key of [
+          'total',
+          `perTaker ${request.taker}`,
+          `perTakerPair ${request.taker} ${request.pair}`,
+          `perPair ${request.pair}`,
+          `perPairSide ${request.pair} ${request.side}`,
+        ]) {
           const sums = groups.get(key) ?? new Map<string, bigint>();
           const most = sums.get(request.group) ?? 0n;
           sums.set(request.group, request.notional > most ? request.notional : most);
@@ -481,7 +699,9 @@ describe('invariants', () => {
       const within = (key: string, count: number, notional: bigint) => {
         const sums = groups.get(key);
         expect(sums?.size ?? 0).toBeLessThanOrEqual(count);
-        expect([...(sums?.values() ?? [])].reduce((sum, each) => sum + each, 0n)).toBeLessThanOrEqual(notional);
+        expect([...(sums?.values() ?? [])].reduce((sum, each) => sum + each, 0n)).toBeLessThanOrEqual(
+          notional,
+        );
       };
       within('total', 12, 2_000n);
       for (const taker of ['t0', 't1', 't2']) {
@@ -489,12 +709,19 @@ describe('invariants', () => {
         within(`perTakerPair ${taker} WETH/USDC`, 4, 10_000n);
       }
       for (const side of ['buy', 'sell']) within(`perPairSide WETH/USDC ${side}`, 100, 1_500n);
-      // Each with what counts against it, to the unit, and nothing else: whoever came back meanwhile counts once.
+      // Each with what counts against it, to the unit, and nothing else: whoever came back meanwhile counts
+      // once.
       const shown: [string, number, bigint][] = [];
-      atOnce(world.ledger.visitCounters((scope, { count, notional }, ...of) => {
-        if (scope !== 'perAssetSide') shown.push([[scope, ...of].join(' ').trim(), count, notional]);
-      }));
-      const wanted = [...groups].map(([key, sums]): [string, number, bigint] => [key, sums.size, [...sums.values()].reduce((sum, each) => sum + each, 0n)]);
+      atOnce(
+        world.ledger.visitCounters((scope, { count, notional }, ...of) => {
+          if (scope !== 'perAssetSide') shown.push([[scope, ...of].join(' ').trim(), count, notional]);
+        }),
+      );
+      const wanted = [...groups].map(([key, sums]): [string, number, bigint] => [
+        key,
+        sums.size,
+        [...sums.values()].reduce((sum, each) => sum + each, 0n),
+      ]);
       expect(new Set(shown.map(String))).toEqual(new Set(wanted.map(String)));
       expect(shown.length).toBe(wanted.length);
     });
@@ -519,7 +746,12 @@ describe('invariants', () => {
     everyStep(LIMITS, (world) => {
       const binds = (stage = '') => stage === 'accepted' || stage === 'filled';
       const wanted = world.all().filter(({ request }) => binds(world.ledger.quote(request.quoteId)?.stage));
-      expect(world.ledger.binding().map(({ quoteId }) => quoteId).sort()).toEqual(wanted.map(({ request }) => request.quoteId).sort());
+      expect(
+        world.ledger
+          .binding()
+          .map(({ quoteId }) => quoteId)
+          .sort(),
+      ).toEqual(wanted.map(({ request }) => request.quoteId).sort());
     });
   });
 
@@ -530,10 +762,32 @@ describe('invariants', () => {
     const limits: Limits = { ...LIMITS, perPair: { gapLoss: 500n } };
     const shown = ({ ledger, all }: World, unit: bigint) => ({
       live: ledger.live,
-      buckets: ledger.buckets().map((bucket) => Object.fromEntries(Object.entries(bucket).map(([name, value]) => [name, typeof value === 'bigint' ? value / unit : value]))),
-      exposures: ['USDC', 'WETH'].map((asset) => Object.entries(ledger.exposure(asset)).map(([name, value]) => [name, (value as bigint) / (unit / fine)])),
-      quotes: all().map(({ request: { quoteId, group } }) => [quoteId, ledger.quote(quoteId)?.stage, ledger.ofNonce(group), ledger.nearest(quoteId)]),
-      binding: ledger.binding().map(({ quoteId }) => quoteId).sort(),
+      buckets: ledger
+        .buckets()
+        .map((bucket) =>
+          Object.fromEntries(
+            Object.entries(bucket).map(([name, value]) => [
+              name,
+              typeof value === 'bigint' ? value / unit : value,
+            ]),
+          ),
+        ),
+      exposures: ['USDC', 'WETH'].map((asset) =>
+        Object.entries(ledger.exposure(asset)).map(([name, value]) => [
+          name,
+          (value as bigint) / (unit / fine),
+        ]),
+      ),
+      quotes: all().map(({ request: { quoteId, group } }) => [
+        quoteId,
+        ledger.quote(quoteId)?.stage,
+        ledger.ofNonce(group),
+        ledger.nearest(quoteId),
+      ]),
+      binding: ledger
+        .binding()
+        .map(({ quoteId }) => quoteId)
+        .sort(),
     });
     fc.assert(
       fc.property(someOps, (ops) => {
@@ -552,19 +806,50 @@ describe('invariants', () => {
 
   test('a promise is what it was asked to be, as a row and as an object, taken and not', () => {
     // As many of each width, and those at the edges of a word.
-    const widths = (...bits: bigint[]) => fc.oneof(...bits.flatMap((bit) => [fc.bigInt({ min: 1n, max: 2n ** bit }), fc.bigInt({ min: 2n ** bit - 2n, max: 2n ** bit + 2n })]));
+    const widths = (...bits: bigint[]) =>
+      fc.oneof(
+        ...bits.flatMap((bit) => [
+          fc.bigInt({ min: 1n, max: 2n ** bit }),
+          fc.bigInt({ min: 2n ** bit - 2n, max: 2n ** bit + 2n }),
+        ]),
+      );
     const [amount, loss] = [widths(20n, 64n, 128n, 140n), widths(20n, 64n)];
     fc.assert(
-      fc.property(fc.record({ amount, back: amount, notional: loss, gapLoss: loss, chance: fc.integer({ min: 1, max: 10_000 }), side: fc.constantFrom('buy' as const, 'sell' as const) }), (a) => {
-        const { ledger } = createWorld({});
-        ledger.apply({ type: 'deposited', id: 'd', chainId: 2, token: TOKENS[0], amount: 2n ** 141n });
-        const request: HoldRequest = { quoteId: 'q', chainId: 2, token: TOKENS[0], amount: a.amount, input: { chainId: 1, token: TOKENS[1], amount: a.back }, group: 'n', lapsesAt: 2_000, clockChainId: 2, taker: 't', pair: 'WETH/USDC', side: a.side, notional: a.notional, gapLoss: a.gapLoss, fillProbabilityBps: a.chance };
-        expect(ledger.hold(request, 1_000)).toEqual({ held: true });
-        expect(ledger.quote('q')).toEqual({ request, stage: 'held' });
-        ledger.apply({ type: 'accepted', quoteId: 'q' });
-        expect(ledger.quote('q')).toEqual({ request, stage: 'accepted' });
-        expect(ledger.binding()).toEqual([request]);
-      }),
+      fc.property(
+        fc.record({
+          amount,
+          back: amount,
+          notional: loss,
+          gapLoss: loss,
+          chance: fc.integer({ min: 1, max: 10_000 }),
+          side: fc.constantFrom('buy' as const, 'sell' as const),
+        }),
+        (a) => {
+          const { ledger } = createWorld({});
+          ledger.apply({ type: 'deposited', id: 'd', chainId: 2, token: TOKENS[0], amount: 2n ** 141n });
+          const request: HoldRequest = {
+            quoteId: 'q',
+            chainId: 2,
+            token: TOKENS[0],
+            amount: a.amount,
+            input: { chainId: 1, token: TOKENS[1], amount: a.back },
+            group: 'n',
+            lapsesAt: 2_000,
+            clockChainId: 2,
+            taker: 't',
+            pair: 'WETH/USDC',
+            side: a.side,
+            notional: a.notional,
+            gapLoss: a.gapLoss,
+            fillProbabilityBps: a.chance,
+          };
+          expect(ledger.hold(request, 1_000)).toEqual({ held: true });
+          expect(ledger.quote('q')).toEqual({ request, stage: 'held' });
+          ledger.apply({ type: 'accepted', quoteId: 'q' });
+          expect(ledger.quote('q')).toEqual({ request, stage: 'accepted' });
+          expect(ledger.binding()).toEqual([request]);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });

@@ -1,13 +1,17 @@
 /**
- * What ends when: things scheduled at whole seconds of one chain's clock. One list for each second and a heap of the
- * seconds in use, so that scheduling and ending cost the same whether ten things wait or a hundred thousand.
+ * What ends when: things scheduled at whole seconds of one chain's clock. One list for each second and a heap
+ * of the seconds in use, so that scheduling and ending cost the same whether ten things wait or a hundred
+ * thousand.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
 
 export interface Lapses<T> {
   schedule(at: UnixSeconds, thing: T): void;
-  /** Takes out what was scheduled at or before `now`, earliest first, in the order it was scheduled, and at most `most` of it. */
+  /**
+   * Takes out what was scheduled at or before `now`, earliest first, in the order it was scheduled, and at
+   * most `most` of it.
+   */
   due(now: UnixSeconds, most?: number): T[];
 }
 
@@ -34,7 +38,8 @@ export function createLapses<T>(): Lapses<T> {
       for (let second = heap[0]; second !== undefined && second <= now; second = heap[0]) {
         const list = at.get(second);
         if (list !== undefined) {
-          // Taken from where the last step stopped: cutting a crowd's list short would cost its whole length each time.
+          // Taken from where the last step stopped: cutting a crowd's list short would cost its whole length
+          // each time.
           const end = Math.min(list.things.length, list.taken + most - out.length);
           for (; list.taken < end; list.taken += 1) out.push(list.things[list.taken] as T);
           if (list.taken < list.things.length) break;

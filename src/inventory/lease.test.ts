@@ -23,7 +23,10 @@ test('after a clean stop: at once, under a new lease that never reaches less far
 });
 
 test('a stop in quarantine is not clean', () => {
-  expect(resume(stopped({ signedUpTo: 1_090, clean: false }, true), 1_001, rule)).toEqual({ kind: 'wait', until: 1_105 });
+  expect(resume(stopped({ signedUpTo: 1_090, clean: false }, true), 1_001, rule)).toEqual({
+    kind: 'wait',
+    until: 1_105,
+  });
 });
 
 test('renewed ahead of need: half of the lead is left when it is written', () => {

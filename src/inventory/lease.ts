@@ -1,10 +1,11 @@
 /**
- * The "signed up to" lease: how a quoter that writes nothing per quote still remembers, after a crash, that it may have
- * promised something.
+ * The "signed up to" lease: how a quoter that writes nothing per quote still remembers, after a crash, that
+ * it may have promised something.
  *
- * On disk lies one time per chain clock: nothing was ever signed with a later deadline. It is renewed ahead of need, so
- * the hot path never waits for it. After a crash nothing is signed until that time and the grace have passed, for then no
- * forgotten signature can execute any more. A clean stop writes its holds beside it and needs no waiting.
+ * On disk lies one time per chain clock: nothing was ever signed with a later deadline. It is renewed ahead
+ * of need, so the hot path never waits for it. After a crash nothing is signed until that time and the grace
+ * have passed, for then no forgotten signature can execute any more. A clean stop writes its holds beside it
+ * and needs no waiting.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
@@ -41,19 +42,20 @@ export function covers(lease: Lease | null, deadline: UnixSeconds): boolean {
 }
 
 /**
- * The lease to write now, or null while the one on disk is good for long enough. Sign under it only once it is durable.
- * Never shortens: an earlier process may have signed up to the old time.
+ * The lease to write now, or null while the one on disk is good for long enough. Sign under it only once it
+ * is durable. Never shortens: an earlier process may have signed up to the old time.
  */
 export function renew(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): Lease | null {
   const needed = now + rule.longestQuoteSeconds;
-  const enough = lease !== null && !lease.clean && lease.signedUpTo >= needed + Math.floor(rule.aheadSeconds / 2);
+  const enough =
+    lease !== null && !lease.clean && lease.signedUpTo >= needed + Math.floor(rule.aheadSeconds / 2);
   if (enough) return null;
   return { signedUpTo: Math.max(needed + rule.aheadSeconds, lease?.signedUpTo ?? 0), clean: false };
 }
 
 /**
- * What an orderly stop writes, after the ledger's snapshot is durable and nothing more will be signed. Still in quarantine,
- * it must not look clean: the promises of the process that crashed are not in that snapshot.
+ * What an orderly stop writes, after the ledger's snapshot is durable and nothing more will be signed. Still
+ * in quarantine, it must not look clean: the promises of the process that crashed are not in that snapshot.
  */
 export function stopped(lease: Lease, quarantined: boolean): Lease {
   return { signedUpTo: lease.signedUpTo, clean: !quarantined };

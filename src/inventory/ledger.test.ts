@@ -20,8 +20,18 @@ const options: LedgerOptions = {
 };
 
 const request = (quoteId: string, amount: bigint, change: Partial<HoldRequest> = {}): HoldRequest => ({
-  quoteId, chainId: 1, token: USDC, amount, input: { chainId: 1, token: WETH, amount: 7n },
-  group: `nonce of ${quoteId}`, lapsesAt: 1_060, taker: 'alice', pair: 'WETH/USDC', side: 'buy', notional: amount, ...change,
+  quoteId,
+  chainId: 1,
+  token: USDC,
+  amount,
+  input: { chainId: 1, token: WETH, amount: 7n },
+  group: `nonce of ${quoteId}`,
+  lapsesAt: 1_060,
+  taker: 'alice',
+  pair: 'WETH/USDC',
+  side: 'buy',
+  notional: amount,
+  ...change,
 });
 
 function funded(change: Partial<LedgerOptions> = {}) {
@@ -48,7 +58,14 @@ test('the fullest cap is named, with what fills it', () => {
 });
 
 test('law: each cap counts every nonce with something live once, with its largest, whoever asked for what under it', () => {
-  const arbStep = fc.record({ group: fc.integer({ min: 0, max: 3 }), taker: fc.integer({ min: 0, max: 2 }), pair: fc.integer({ min: 0, max: 2 }), side: fc.constantFrom('buy' as const, 'sell' as const), amount: fc.bigInt(1n, 9n), ends: fc.nat() });
+  const arbStep = fc.record({
+    group: fc.integer({ min: 0, max: 3 }),
+    taker: fc.integer({ min: 0, max: 2 }),
+    pair: fc.integer({ min: 0, max: 2 }),
+    side: fc.constantFrom('buy' as const, 'sell' as const),
+    amount: fc.bigInt(1n, 9n),
+    ends: fc.nat(),
+  });
   fc.assert(
     fc.property(fc.array(arbStep, { maxLength: 60 }), (steps) => {
       const ledger = funded();
@@ -59,24 +76,40 @@ test('law: each cap counts every nonce with something live once, with its larges
           ledger.apply({ type: 'released', quoteId });
           live = live.filter((each) => each.quoteId !== quoteId);
         } else {
-          const asked = request(`q${at}`, amount, { group: `nonce ${group}`, taker: `taker ${taker}`, pair: `P${pair}`, side });
+          const asked = request(`q${at}`, amount, {
+            group: `nonce ${group}`,
+            taker: `taker ${taker}`,
+            pair: `P${pair}`,
+            side,
+          });
           if ('held' in ledger.hold(asked, 1_000)) live.push(asked);
         }
         const expected = new Map<string, { count: number; notional: bigint }>();
         const largest = new Map<string, bigint>();
         for (const { group: nonce, taker: by, pair: of, side: on, notional } of live) {
-          for (const name of ['total', `perTaker ${by}`, `perTakerPair ${by} ${of}`, `perPair ${of}`, `perPairSide ${of} ${on}`]) {
+          for (const name of [
+            'total',
+            `perTaker ${by}`,
+            `perTakerPair ${by} ${of}`,
+            `perPair ${of}`,
+            `perPairSide ${of} ${on}`,
+          ]) {
             const before = largest.get(`${nonce} ${name}`) ?? 0n;
             const more = notional > before ? notional - before : 0n;
             const known = expected.get(name) ?? { count: 0, notional: 0n };
-            expected.set(name, { count: known.count + (before === 0n ? 1 : 0), notional: known.notional + more });
+            expected.set(name, {
+              count: known.count + (before === 0n ? 1 : 0),
+              notional: known.notional + more,
+            });
             largest.set(`${nonce} ${name}`, before + more);
           }
         }
         const shown: typeof expected = new Map();
-        atOnce(ledger.visitCounters((scope, { count, notional }, ...of) => {
-          if (scope !== 'perAssetSide') shown.set([scope, ...of].join(' ').trim(), { count, notional });
-        }));
+        atOnce(
+          ledger.visitCounters((scope, { count, notional }, ...of) => {
+            if (scope !== 'perAssetSide') shown.set([scope, ...of].join(' ').trim(), { count, notional });
+          }),
+        );
         expect(shown).toEqual(expected);
       }
     }),
@@ -87,9 +120,11 @@ test('a quote that counts again, after its taker had nothing that counted, count
   const ledger = funded({ limits: { perTaker: { count: 2 } } });
   const ofAlice = () => {
     const found: object[] = [];
-    atOnce(ledger.visitCounters((scope, { count, notional }, of) => {
-      if (scope === 'perTaker') found.push({ of, count, notional });
-    }));
+    atOnce(
+      ledger.visitCounters((scope, { count, notional }, of) => {
+        if (scope === 'perTaker') found.push({ of, count, notional });
+      }),
+    );
     return found;
   };
   ledger.hold(request('a', 100n, { group: 'one nonce' }), 1_000);
@@ -110,18 +145,53 @@ describe('life of a quote', () => {
   test('held, accepted, filled, final, finalised', () => {
     const ledger = funded();
     expect(ledger.hold(request('q', 400n), 1_000)).toEqual({ held: true });
-    expect(view(ledger)).toEqual({ onchain: 1_100n, pendingOut: 0n, committed: 0n, held: 400n, receivable: 0n, free: 600n });
+    expect(view(ledger)).toEqual({
+      onchain: 1_100n,
+      pendingOut: 0n,
+      committed: 0n,
+      held: 400n,
+      receivable: 0n,
+      free: 600n,
+    });
     expect(ledger.live).toBe(1);
     ledger.apply({ type: 'accepted', quoteId: 'q' });
-    expect(view(ledger)).toEqual({ onchain: 1_100n, pendingOut: 0n, committed: 400n, held: 0n, receivable: 0n, free: 600n });
+    expect(view(ledger)).toEqual({
+      onchain: 1_100n,
+      pendingOut: 0n,
+      committed: 400n,
+      held: 0n,
+      receivable: 0n,
+      free: 600n,
+    });
     expect(ledger.live).toBe(0);
     ledger.apply({ type: 'filled', quoteId: 'q', id: 'block1:tx' });
-    expect(view(ledger)).toEqual({ onchain: 1_100n, pendingOut: 400n, committed: 0n, held: 0n, receivable: 0n, free: 600n });
+    expect(view(ledger)).toEqual({
+      onchain: 1_100n,
+      pendingOut: 400n,
+      committed: 0n,
+      held: 0n,
+      receivable: 0n,
+      free: 600n,
+    });
     expect(view(ledger, WETH).receivable).toBe(7n);
     ledger.apply({ type: 'fill_final', quoteId: 'q', id: 'block1:tx' });
-    expect(view(ledger)).toEqual({ onchain: 700n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, free: 600n });
+    expect(view(ledger)).toEqual({
+      onchain: 700n,
+      pendingOut: 0n,
+      committed: 0n,
+      held: 0n,
+      receivable: 0n,
+      free: 600n,
+    });
     ledger.apply({ type: 'finalised', quoteId: 'q', id: 'block1:tx', received: 6n });
-    expect(view(ledger, WETH)).toEqual({ onchain: 6n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, free: 6n });
+    expect(view(ledger, WETH)).toEqual({
+      onchain: 6n,
+      pendingOut: 0n,
+      committed: 0n,
+      held: 0n,
+      receivable: 0n,
+      free: 6n,
+    });
     expect(ledger.quote('q')?.stage).toBe('finalised');
     // Forgotten later, the money stays where it went.
     ledger.advance(1, 2_000);
@@ -151,7 +221,11 @@ describe('life of a quote', () => {
     expect(ledger.shallow(1)).toEqual([{ quoteId: 'q', id: 'gone' }]);
     expect(ledger.shallow(2)).toEqual([]);
     ledger.apply({ type: 'reorged', quoteId: 'q', id: 'gone' });
-    expect([ledger.undone('q', 'gone'), ledger.undone('q', 'gone#2'), ledger.undone('nobody', 'gone')]).toEqual([true, false, false]);
+    expect([
+      ledger.undone('q', 'gone'),
+      ledger.undone('q', 'gone#2'),
+      ledger.undone('nobody', 'gone'),
+    ]).toEqual([true, false, false]);
     expect(ledger.shallow(1)).toEqual([]);
     // The same block, back again: said under another name, it stands.
     ledger.apply({ type: 'filled', quoteId: 'q', id: 'gone#2' });
@@ -166,7 +240,11 @@ describe('life of a quote', () => {
     expect(ledger.advance(1, 1_076)).toBe(1);
     expect(ledger.free(1, USDC)).toBe(1_000n);
     expect(ledger.quote('q')?.stage).toBe('lapsed');
-    expect(ledger.apply({ type: 'accepted', quoteId: 'q' })).toEqual({ applied: false, why: 'late', critical: true });
+    expect(ledger.apply({ type: 'accepted', quoteId: 'q' })).toEqual({
+      applied: false,
+      why: 'late',
+      critical: true,
+    });
     expect(view(ledger).committed).toBe(0n);
   });
 
@@ -233,14 +311,24 @@ describe('hold', () => {
     const shared = { group: '1:alice:77' };
     ledger.hold(request('a', 900n, shared), 1_000);
     expect(ledger.hold(request('b', 1_000n, shared), 1_000)).toEqual({ held: true });
-    expect(ledger.hold(request('c', 1_001n, shared), 1_000)).toEqual({ declined: 'no_inventory', maxAmount: 1_000n });
+    expect(ledger.hold(request('c', 1_001n, shared), 1_000)).toEqual({
+      declined: 'no_inventory',
+      maxAmount: 1_000n,
+    });
     expect(view(ledger)).toMatchObject({ held: 1_000n, free: 0n });
     ledger.apply({ type: 'accepted', quoteId: 'a' });
     expect(view(ledger)).toMatchObject({ held: 100n, committed: 900n, free: 0n });
     ledger.apply({ type: 'filled', quoteId: 'a', id: 'x' });
     expect(view(ledger)).toMatchObject({ held: 100n, pendingOut: 900n, free: 0n });
     ledger.apply({ type: 'fill_final', quoteId: 'a', id: 'x' });
-    expect(view(ledger)).toEqual({ onchain: 200n, pendingOut: 0n, committed: 0n, held: 0n, receivable: 0n, free: 100n });
+    expect(view(ledger)).toEqual({
+      onchain: 200n,
+      pendingOut: 0n,
+      committed: 0n,
+      held: 0n,
+      receivable: 0n,
+      free: 100n,
+    });
     expect(ledger.hold(request('d', 1n, shared), 1_000)).toMatchObject({ declined: 'validity' });
   });
 
@@ -267,7 +355,8 @@ describe('hold', () => {
 
   describe('loss by a jump', () => {
     const cap = (limits: LedgerOptions['limits']) => funded({ limits });
-    const risky = (id: string, gapLoss: bigint, change: Partial<HoldRequest> = {}) => request(id, 100n, { gapLoss, ...change });
+    const risky = (id: string, gapLoss: bigint, change: Partial<HoldRequest> = {}) =>
+      request(id, 100n, { gapLoss, ...change });
 
     test.each([
       ['pair and side', { perPairSide: { gapLoss: 50n } }, 'perPairSide'],
@@ -276,7 +365,12 @@ describe('hold', () => {
     ])('is counted per %s', (_name, limits, scope) => {
       const ledger = cap(limits);
       expect(ledger.hold(risky('a', 40n), 1_000)).toEqual({ held: true });
-      expect(ledger.hold(risky('b', 20n), 1_000)).toEqual({ declined: 'limit', control: 'gap_loss', detail: `${scope}: loss by a jump`, maxAmount: 50n });
+      expect(ledger.hold(risky('b', 20n), 1_000)).toEqual({
+        declined: 'limit',
+        control: 'gap_loss',
+        detail: `${scope}: loss by a jump`,
+        maxAmount: 50n,
+      });
       expect(ledger.hold(risky('b', 10n, { amount: 50n }), 1_000)).toEqual({ held: true });
       // Full to the brim: what costs nothing still passes.
       expect(ledger.hold(risky('c', 0n), 1_000)).toEqual({ held: true });
@@ -287,12 +381,26 @@ describe('hold', () => {
 
     test('the other side, and another asset, have budgets of their own', () => {
       const ledger = cap({ perAssetSide: { gapLoss: 50n } });
-      for (const [chainId, token] of [[1, WETH], [2, USDC]] as const) ledger.apply({ type: 'deposited', id: `${chainId}`, chainId, token, amount: 1_000n });
+      for (const [chainId, token] of [
+        [1, WETH],
+        [2, USDC],
+      ] as const)
+        ledger.apply({ type: 'deposited', id: `${chainId}`, chainId, token, amount: 1_000n });
       expect(ledger.hold(risky('buy', 50n), 1_000)).toEqual({ held: true });
-      expect(ledger.hold(risky('buy by another pair', 1n, { pair: 'WETH/DAI' }), 1_000)).toMatchObject({ control: 'gap_loss' });
+      expect(ledger.hold(risky('buy by another pair', 1n, { pair: 'WETH/DAI' }), 1_000)).toMatchObject({
+        control: 'gap_loss',
+      });
       const back = { token: WETH, input: { chainId: 1, token: USDC, amount: 7n } };
       expect(ledger.hold(risky('sell', 50n, { side: 'sell', ...back }), 1_000)).toEqual({ held: true });
-      expect(ledger.hold(risky('buy another asset', 50n, { pair: 'USDC/USDC', input: { chainId: 2, token: USDC, amount: 7n } }), 1_000)).toEqual({ held: true });
+      expect(
+        ledger.hold(
+          risky('buy another asset', 50n, {
+            pair: 'USDC/USDC',
+            input: { chainId: 2, token: USDC, amount: 7n },
+          }),
+          1_000,
+        ),
+      ).toEqual({ held: true });
     });
 
     test('a group counts its worst member, once', () => {
@@ -370,7 +478,9 @@ describe('owner', () => {
 
   test('a deposit counts once', () => {
     const ledger = funded();
-    expect(ledger.apply({ type: 'deposited', id: 'd1', chainId: 1, token: USDC, amount: 1_100n })).toMatchObject({ applied: false, why: 'duplicate' });
+    expect(
+      ledger.apply({ type: 'deposited', id: 'd1', chainId: 1, token: USDC, amount: 1_100n }),
+    ).toMatchObject({ applied: false, why: 'duplicate' });
     expect(view(ledger).onchain).toBe(1_100n);
   });
 });
@@ -380,7 +490,12 @@ test('exposure: all chains, receivables, accepted orders, and live quotes by the
   ledger.apply({ type: 'deposited', id: 'd2', chainId: 2, token: USDC, amount: 1_000_000n });
   expect(ledger.exposure('USDC').owned).toBe(1_001_100n * 10n ** 12n);
   ledger.hold(request('q', 400n, { fillProbabilityBps: 2_500 }), 1_000);
-  expect(ledger.exposure('USDC')).toEqual({ owned: 1_001_100n * 10n ** 12n, committed: 0n, quoted: -100n * 10n ** 12n, total: 1_001_000n * 10n ** 12n });
+  expect(ledger.exposure('USDC')).toEqual({
+    owned: 1_001_100n * 10n ** 12n,
+    committed: 0n,
+    quoted: -100n * 10n ** 12n,
+    total: 1_001_000n * 10n ** 12n,
+  });
   expect(ledger.exposure('WETH').quoted).toBe(1n);
   ledger.apply({ type: 'accepted', quoteId: 'q' });
   expect(ledger.exposure('WETH')).toEqual({ owned: 0n, committed: 7n, quoted: 0n, total: 7n });
@@ -391,8 +506,14 @@ test('exposure: all chains, receivables, accepted orders, and live quotes by the
 
 test('exposure: what one request is answered with weighs once, by its largest and then its likeliest member', () => {
   const ledger = funded();
-  const point = (quoteId: string, chance: number, change: Partial<HoldRequest> = {}) => request(quoteId, 400n, { group: '1:alice:77', notional: 400n, fillProbabilityBps: chance, ...change });
-  for (const [quoteId, chance] of [['a', 2_000], ['b', 5_000], ['c', 1_000]] as const) ledger.hold(point(quoteId, chance), 1_000);
+  const point = (quoteId: string, chance: number, change: Partial<HoldRequest> = {}) =>
+    request(quoteId, 400n, { group: '1:alice:77', notional: 400n, fillProbabilityBps: chance, ...change });
+  for (const [quoteId, chance] of [
+    ['a', 2_000],
+    ['b', 5_000],
+    ['c', 1_000],
+  ] as const)
+    ledger.hold(point(quoteId, chance), 1_000);
   expect(ledger.bucket(1, USDC)?.held).toBe(400n);
   expect(ledger.exposure('USDC').quoted).toBe(-200n * 10n ** 12n);
   ledger.hold(point('larger', 1_000, { amount: 500n, notional: 500n }), 1_000);
@@ -408,7 +529,10 @@ test('exposure: buying and selling one asset cancel, on whatever chains', () => 
   ledger.apply({ type: 'deposited', id: 'w', chainId: 1, token: WETH, amount: 1_000n });
   ledger.hold(request('we buy', 400n), 1_000);
   expect(ledger.exposure('WETH').quoted).toBe(7n);
-  ledger.hold(request('we sell', 7n, { token: WETH, input: { chainId: 2, token: USDC, amount: 400n }, side: 'sell' }), 1_000);
+  ledger.hold(
+    request('we sell', 7n, { token: WETH, input: { chainId: 2, token: USDC, amount: 400n }, side: 'sell' }),
+    1_000,
+  );
   expect([ledger.exposure('WETH').quoted, ledger.exposure('USDC').quoted]).toEqual([0n, 0n]);
 });
 
@@ -423,7 +547,8 @@ test('what is owed for too long counts for nothing until it arrives, and then in
   expect(ledger.apply({ type: 'overdue', quoteId: 'q' })).toMatchObject({ why: 'duplicate' });
   const again = restoreLedger(options, JSON.parse(JSON.stringify(ledger.snapshot())));
   expect(again.bucket(1, WETH)).toMatchObject({ overdue: 7n });
-  for (const type of ['fill_final', 'finalised'] as const) ledger.apply({ type, quoteId: 'q', id: 'x', received: 7n });
+  for (const type of ['fill_final', 'finalised'] as const)
+    ledger.apply({ type, quoteId: 'q', id: 'x', received: 7n });
   expect(ledger.bucket(1, WETH)).toMatchObject({ onchain: 7n, receivable: 0n, overdue: 0n, free: 7n });
   expect(ledger.exposure('WETH').total).toBe(7n);
 });

@@ -1,9 +1,10 @@
 /**
  * The inventory ledger: what we own on each chain, what we have promised, and what we are owed.
  *
- * Hazard: two live quotes promise the same coin. Rule: the full output is held before its signature leaves the process,
- * and the hold ends only when the chain's own clock is past the promise's last second plus a grace, or when the chain
- * proves that it can never execute. So a taker who accepts everything at once is always paid.
+ * Hazard: two live quotes promise the same coin. Rule: the full output is held before its signature leaves
+ * the process, and the hold ends only when the chain's own clock is past the promise's last second plus a
+ * grace, or when the chain proves that it can never execute. So a taker who accepts everything at once is
+ * always paid.
  */
 
 import type { Decline } from '../domain/decline.ts';
@@ -27,7 +28,10 @@ import { type Applied, DUPLICATE, type Exposure, type Ledger, type LedgerOptions
 export type * from './views.ts';
 
 const DEFAULT_GROUP_SIZE = 16;
-/** Ends per step of a clock, half a millisecond: a crowd that lapses in one second never holds up anybody. Ending late is always safe. */
+/**
+ * Ends per step of a clock, half a millisecond: a crowd that lapses in one second never holds up anybody.
+ * Ending late is always safe.
+ */
 const MOST_AT_ONCE = 50;
 /** The same on the way of a quote, which waits for it: more than it adds, so that quotes alone keep up. */
 const MOST_MEANWHILE = 8;
@@ -41,7 +45,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   const chains = new Map<number, Map<string, Bucket>>();
   const clocks = new Map<number, Clock>();
   const counters = createCounters();
-  const promises = createPromises(counters, { endedSeconds: rememberSeconds, spentSeconds: rememberSpentSeconds });
+  const promises = createPromises(counters, {
+    endedSeconds: rememberSeconds,
+    spentSeconds: rememberSpentSeconds,
+  });
   const assets = new Map<string, { promised: Promised; places: Bucket[] }>();
   const moneyBook = createMoneyBook();
   /** How often money was changed. */
@@ -67,7 +74,12 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (out === undefined || into === undefined) return undefined;
     // What comes in is what we buy, what goes out is what we sell.
     const { asset } = request.side === 'buy' ? into : out;
-    return { out, in: into, clock: clockOf(clockChainOf(request)), way: counters.wayOf(request.pair, request.side, asset) };
+    return {
+      out,
+      in: into,
+      clock: clockOf(clockChainOf(request)),
+      way: counters.wayOf(request.pair, request.side, asset),
+    };
   }
 
   const bucketOf = (chainId: number, token: Address): Bucket | undefined => chains.get(chainId)?.get(token);
@@ -76,7 +88,13 @@ export function createLedger(options: LedgerOptions): Ledger {
   function clockOf(chainId: number): Clock {
     const known = clocks.get(chainId);
     if (known !== undefined) return known;
-    const clock = { chainId, now: 0, grace: graceSeconds(chainId), lapses: createLapses<number>(), backlog: false };
+    const clock = {
+      chainId,
+      now: 0,
+      grace: graceSeconds(chainId),
+      lapses: createLapses<number>(),
+      backlog: false,
+    };
     clocks.set(chainId, clock);
     return clock;
   }
@@ -84,7 +102,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   function advance(chainId: number, now: UnixSeconds, most = MOST_AT_ONCE): number {
     const clock = clockOf(chainId);
     if (now < clock.now || (now === clock.now && !clock.backlog)) return 0;
-    if (!isUnixSeconds(now)) throw new InvariantError('A chain clock counts whole seconds.', { facts: { chainId, now } });
+    if (!isUnixSeconds(now))
+      throw new InvariantError('A chain clock counts whole seconds.', { facts: { chainId, now } });
     clock.now = now;
     let lapsed = 0;
     const over: number[] = [];
@@ -102,18 +121,33 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   /** Why this promise may not be made as things stand; undefined when nothing is in its way. */
-  function objection(request: HoldRequest, clock: Clock, counted: readonly Outstanding[] | undefined, out: Bucket | undefined): Decline | undefined {
-    if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n) return { declined: 'internal', detail: 'not an amount' };
-    if (!isUnixSeconds(request.lapsesAt) || request.lapsesAt <= clock.now) return { declined: 'validity', detail: 'over before it begins' };
+  function objection(
+    request: HoldRequest,
+    clock: Clock,
+    counted: readonly Outstanding[] | undefined,
+    out: Bucket | undefined,
+  ): Decline | undefined {
+    if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n)
+      return { declined: 'internal', detail: 'not an amount' };
+    if (!isUnixSeconds(request.lapsesAt) || request.lapsesAt <= clock.now)
+      return { declined: 'validity', detail: 'over before it begins' };
     if (out === undefined || counted === undefined) return { declined: 'pair', detail: 'no such inventory' };
-    if (out.drift !== null) return { declined: 'standby', control: 'drift', detail: 'ledger and chain disagree' };
+    if (out.drift !== null)
+      return { declined: 'standby', control: 'drift', detail: 'ledger and chain disagree' };
 
     const own = promises.own(request.group, out);
-    if (own !== undefined && own.size >= (limits.groupSize ?? DEFAULT_GROUP_SIZE)) return { declined: 'limit', control: 'limit_taker', detail: 'too many quotes for one nonce', maxAmount: 0n };
+    if (own !== undefined && own.size >= (limits.groupSize ?? DEFAULT_GROUP_SIZE))
+      return {
+        declined: 'limit',
+        control: 'limit_taker',
+        detail: 'too many quotes for one nonce',
+        maxAmount: 0n,
+      };
     if (own?.nonceUsed === true) return { declined: 'validity', detail: 'nonce is used' };
     const shared = own?.most ?? 0n;
     const free = freeOf(out);
-    if (free < 0n || request.amount - shared > free) return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
+    if (free < 0n || request.amount - shared > free)
+      return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
     return overCap(request, limits, counted, (counter) => own?.against(counter));
   }
 
@@ -122,7 +156,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     advance(clockChainId, now, MOST_MEANWHILE);
     const known = promises.find(request.quoteId);
     if (known !== undefined) {
-      const again = sameRequest(promises.request(known), request) && standingOf(promises.facts(known)) === Standing.held;
+      const again =
+        sameRequest(promises.request(known), request) && standingOf(promises.facts(known)) === Standing.held;
       return again ? { held: true } : { declined: 'internal', detail: 'quoteId was used before' };
     }
     const place = placeOf(request);
@@ -140,12 +175,20 @@ export function createLedger(options: LedgerOptions): Ledger {
   function wouldRefuse(request: HoldRequest): Decline | undefined {
     const place = placeOf(request);
     const tally = tallyFor(request);
-    const no = objection(request, clockOf(clockChainOf(request)), place && counters.of(tally, place.way), place?.out);
+    const no = objection(
+      request,
+      clockOf(clockChainOf(request)),
+      place && counters.of(tally, place.way),
+      place?.out,
+    );
     counters.drop(tally);
     return no;
   }
 
-  /** A promise that is a fact already: from the log, or found on venue or chain after a crash. No limit can refuse it. */
+  /**
+   * A promise that is a fact already: from the log, or found on venue or chain after a crash. No limit can
+   * refuse it.
+   */
   function take(event: Extract<LedgerEvent, { type: 'held' | 'restored' }>): Applied {
     const { request, type } = event;
     const known = promises.find(request.quoteId);
@@ -155,7 +198,12 @@ export function createLedger(options: LedgerOptions): Ledger {
     }
     const place = placeOf(request);
     if (place === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
-    const row = promises.insert(request, type === 'restored' ? { ...NO_FACTS, restored: true } : NO_FACTS, place, tallyFor(request));
+    const row = promises.insert(
+      request,
+      type === 'restored' ? { ...NO_FACTS, restored: true } : NO_FACTS,
+      place,
+      tallyFor(request),
+    );
     return done(stageOf(promises.facts(row)));
   }
 
@@ -180,18 +228,34 @@ export function createLedger(options: LedgerOptions): Ledger {
       case 'overdue':
         return facts.overdue ? DUPLICATE : change(row, { overdue: true });
       case 'filled':
-        return facts.fills.includes(event.id) ? DUPLICATE : change(row, { fills: [...facts.fills, event.id] });
+        return facts.fills.includes(event.id)
+          ? DUPLICATE
+          : change(row, { fills: [...facts.fills, event.id] });
       case 'fill_final':
-        return facts.finals.includes(event.id) ? DUPLICATE : change(row, { finals: [...facts.finals, event.id] });
+        return facts.finals.includes(event.id)
+          ? DUPLICATE
+          : change(row, { finals: [...facts.finals, event.id] });
       case 'finalised':
-        return facts.finalised.some(({ id }) => id === event.id) ? DUPLICATE : change(row, { finalised: [...facts.finalised, { id: event.id, received: event.received }] });
+        return facts.finalised.some(({ id }) => id === event.id)
+          ? DUPLICATE
+          : change(row, { finalised: [...facts.finalised, { id: event.id, received: event.received }] });
       case 'reorged':
-        return facts.undone.includes(event.id) ? DUPLICATE : change(row, { undone: [...facts.undone, event.id] });
+        return facts.undone.includes(event.id)
+          ? DUPLICATE
+          : change(row, { undone: [...facts.undone, event.id] });
     }
   }
 
-  function money(event: Extract<LedgerEvent, { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }>): Applied {
-    if (event.amount < 0n) throw new InvariantError('An amount is never negative.', { facts: { type: event.type, amount: event.amount } });
+  function money(
+    event: Extract<
+      LedgerEvent,
+      { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }
+    >,
+  ): Applied {
+    if (event.amount < 0n)
+      throw new InvariantError('An amount is never negative.', {
+        facts: { type: event.type, amount: event.amount },
+      });
     const bucket = bucketOf(event.chainId, event.token);
     if (bucket === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
     moneyChanges += 1;
@@ -222,7 +286,12 @@ export function createLedger(options: LedgerOptions): Ledger {
         return take(event);
       default: {
         const row = promises.find(event.quoteId);
-        if (row === undefined) return { applied: false, why: 'unknown_quote', critical: event.type !== 'released' && event.type !== 'failed' };
+        if (row === undefined)
+          return {
+            applied: false,
+            why: 'unknown_quote',
+            critical: event.type !== 'released' && event.type !== 'failed',
+          };
         return learn(row, event);
       }
     }
@@ -250,7 +319,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     moneyBook.load(saved, (place) => bucketOf(place.chainId, place.token) ?? missing(place));
     for (const piece of written) {
       for (const { request, facts, forgetAt } of piece.map(readPromise)) {
-        const place = placeOf(request) ?? missing(bucketOf(request.chainId, request.token) === undefined ? request : request.input);
+        const place =
+          placeOf(request) ??
+          missing(bucketOf(request.chainId, request.token) === undefined ? request : request.input);
         promises.setForgetAt(promises.insert(request, facts, place, tallyFor(request)), forgetAt);
       }
       yield;
@@ -262,8 +333,15 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   function pieces(): SnapshotPieces {
     const since = changes();
-    const books = writeBooks({ clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]), buckets: everyBucket(), ...moneyBook.saved() });
-    return { books, promises: { [Symbol.iterator]: () => writePieces(promises.saved(), () => changes() === since) } };
+    const books = writeBooks({
+      clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]),
+      buckets: everyBucket(),
+      ...moneyBook.saved(),
+    });
+    return {
+      books,
+      promises: { [Symbol.iterator]: () => writePieces(promises.saved(), () => changes() === since) },
+    };
   }
 
   return {
@@ -281,10 +359,13 @@ export function createLedger(options: LedgerOptions): Ledger {
       return bucket === undefined ? undefined : amountsOf(bucket);
     },
     places: (asset) => assets.get(asset)?.places ?? NOTHING,
-    buckets: (asset) => (asset === undefined ? everyBucket() : (assets.get(asset)?.places ?? [])).map(amountsOf),
+    buckets: (asset) =>
+      (asset === undefined ? everyBucket() : (assets.get(asset)?.places ?? [])).map(amountsOf),
     quote(quoteId) {
       const row = promises.find(quoteId);
-      return row === undefined ? undefined : { request: promises.request(row), stage: stageOf(promises.facts(row)) };
+      return row === undefined
+        ? undefined
+        : { request: promises.request(row), stage: stageOf(promises.facts(row)) };
     },
     undone(quoteId, id) {
       const row = promises.find(quoteId);
@@ -293,7 +374,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     ofNonce: promises.ofNonce,
     shallow: (chainId) =>
       [...promises.bound].flatMap(({ request: { quoteId }, out, facts }) =>
-        out.chainId === chainId && standingOf(facts) === Standing.filled ? facts.fills.filter((id) => !facts.undone.includes(id)).map((id) => ({ quoteId, id })) : [],
+        out.chainId === chainId && standingOf(facts) === Standing.filled
+          ? facts.fills.filter((id) => !facts.undone.includes(id)).map((id) => ({ quoteId, id }))
+          : [],
       ),
     binding: () => [...promises.bound].map(({ request }) => request),
     nearest(quoteId) {
@@ -308,7 +391,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       limits = next;
     },
     visitCounters: counters.visit,
-    setBuffer: (chainId, token, buffer) => void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
+    setBuffer: (chainId, token, buffer) =>
+      void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
     snapshot() {
       for (const clock of clocks.values()) while (clock.backlog) advance(clock.chainId, clock.now);
       return whole(pieces());
@@ -321,5 +405,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 type QuoteEvent = Extract<LedgerEvent, { quoteId: string } | { request: HoldRequest }>;
 
 function missing({ chainId, token }: Pick<Money, 'chainId' | 'token'>): never {
-  throw new InvariantError('The ledger has no such bucket; every token it ever held must stay configured.', { facts: { chainId, token } });
+  throw new InvariantError('The ledger has no such bucket; every token it ever held must stay configured.', {
+    facts: { chainId, token },
+  });
 }

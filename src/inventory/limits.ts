@@ -1,4 +1,7 @@
-/** Caps on live quotes: how many, for how much, and how much a jump may cost, for one taker, pair, side and the whole book. */
+/**
+ * Caps on live quotes: how many, for how much, and how much a jump may cost, for one taker, pair, side and
+ * the whole book.
+ */
 
 import type { Control } from '../domain/control.ts';
 import type { Decline } from '../domain/decline.ts';
@@ -33,20 +36,41 @@ export interface Outstanding {
 }
 
 /** Whom a cap is for; counters stand in this order. */
-export const SCOPES = ['total', 'perTaker', 'perTakerPair', 'perPair', 'perPairSide', 'perAssetSide'] as const;
+export const SCOPES = [
+  'total',
+  'perTaker',
+  'perTakerPair',
+  'perPair',
+  'perPairSide',
+  'perAssetSide',
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** What refused, in the words of the risk controls. */
-const CONTROLS = { total: 'limit_total', perTaker: 'limit_taker', perTakerPair: 'limit_taker_pair', perPair: 'limit_pair', perPairSide: 'limit_side', perAssetSide: 'limit_side' } as const satisfies Record<Scope, Control>;
+const CONTROLS = {
+  total: 'limit_total',
+  perTaker: 'limit_taker',
+  perTakerPair: 'limit_taker_pair',
+  perPair: 'limit_pair',
+  perPairSide: 'limit_side',
+  perAssetSide: 'limit_side',
+} as const satisfies Record<Scope, Control>;
 
-/** The names of what a quote counts against, in the order of `SCOPES`. `asset` is the one we would buy or sell. */
-function keysOf({ taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): readonly string[] {
+/**
+ * The names of what a quote counts against, in the order of `SCOPES`. `asset` is the one we would buy or
+ * sell.
+ */
+function keysOf(
+  { taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>,
+  asset: string,
+): readonly string[] {
   return ['', `t ${taker}`, `t ${taker} ${pair}`, `p ${pair}`, `p ${pair} ${side}`, `a ${asset} ${side}`];
 }
 
 /**
- * Would this quote break a cap? `counters` have what counts already, in the order of `SCOPES`, and `shared` tells how much of one is its own group's: a group counts
- * once, with its largest member, so only what it adds is asked for. Of several caps the one that leaves least room speaks.
+ * Would this quote break a cap? `counters` have what counts already, in the order of `SCOPES`, and `shared`
+ * tells how much of one is its own group's: a group counts once, with its largest member, so only what it
+ * adds is asked for. Of several caps the one that leaves least room speaks.
  */
 export function overCap(
   request: HoldRequest,
@@ -57,7 +81,8 @@ export function overCap(
   let least: Decline | undefined;
   const gapLoss = request.gapLoss ?? 0n;
   const tighter = (maxAmount: bigint, control: Control, detail: string) => {
-    if (least?.maxAmount === undefined || maxAmount < least.maxAmount) least = { declined: 'limit', control, detail, maxAmount };
+    if (least?.maxAmount === undefined || maxAmount < least.maxAmount)
+      least = { declined: 'limit', control, detail, maxAmount };
   };
   for (let at = 0; at < SCOPES.length; at++) {
     const scope = SCOPES[at] as Scope;
@@ -65,14 +90,17 @@ export function overCap(
     if (cap === undefined) continue;
     const now = counters[at] as Outstanding;
     const own = shared(now);
-    if (cap.count !== undefined && now.count + (own === undefined ? 1 : 0) > cap.count) tighter(0n, CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
+    if (cap.count !== undefined && now.count + (own === undefined ? 1 : 0) > cap.count)
+      tighter(0n, CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
     if (cap.notional !== undefined) {
       const room = cap.notional - now.notional + (own?.notional ?? 0n);
-      if (request.notional > room) tighter(within(request.amount, room, request.notional), CONTROLS[scope], `${scope}: notional`);
+      if (request.notional > room)
+        tighter(within(request.amount, room, request.notional), CONTROLS[scope], `${scope}: notional`);
     }
     if (cap.gapLoss !== undefined) {
       const room = cap.gapLoss - now.gapLoss + (own?.gapLoss ?? 0n);
-      if (gapLoss > room) tighter(within(request.amount, room, gapLoss), 'gap_loss', `${scope}: loss by a jump`);
+      if (gapLoss > room)
+        tighter(within(request.amount, room, gapLoss), 'gap_loss', `${scope}: loss by a jump`);
     }
   }
   return least;
@@ -86,7 +114,10 @@ export interface Nearest {
   cap: bigint;
 }
 
-/** Which cap is fullest with these counters, in the order of `SCOPES`; undefined when none that anything counts against is set. Cheap: asked for every quote. */
+/**
+ * Which cap is fullest with these counters, in the order of `SCOPES`; undefined when none that anything
+ * counts against is set. Cheap: asked for every quote.
+ */
 export function nearestCap(limits: Limits, counters: readonly Outstanding[]): Nearest | undefined {
   let fullest = -1;
   let scope: Nearest['scope'] = 'total';
@@ -115,7 +146,8 @@ export function nearestCap(limits: Limits, counters: readonly Outstanding[]): Ne
 const KINDS = ['count', 'notional', 'gapLoss'] as const;
 
 /** The part of an amount that fits into a room which the whole of it would overfill. */
-const within = (amount: bigint, room: bigint, whole: bigint): bigint => (room <= 0n || whole <= 0n ? 0n : (amount * room) / whole);
+const within = (amount: bigint, room: bigint, whole: bigint): bigint =>
+  room <= 0n || whole <= 0n ? 0n : (amount * room) / whole;
 
 /** What a promise claims of one cap that others count against too. */
 export interface CapClaim {
@@ -144,7 +176,16 @@ export function claimsOf(request: HoldRequest, asset: string, limits: Limits): C
 }
 
 /** The refusal that a full cap is: `room` is what is left of it for this promise. */
-export function capRefusal({ amount }: Pick<HoldRequest, 'amount'>, { scope, what, amount: claimed }: CapClaim, room: bigint): Decline {
+export function capRefusal(
+  { amount }: Pick<HoldRequest, 'amount'>,
+  { scope, what, amount: claimed }: CapClaim,
+  room: bigint,
+): Decline {
   const words = { count: 'count', notional: 'notional', gapLoss: 'loss by a jump' };
-  return { declined: 'limit', control: what === 'gapLoss' ? 'gap_loss' : CONTROLS[scope], detail: `${scope}: ${words[what]}`, maxAmount: what === 'count' ? 0n : within(amount, room, claimed) };
+  return {
+    declined: 'limit',
+    control: what === 'gapLoss' ? 'gap_loss' : CONTROLS[scope],
+    detail: `${scope}: ${words[what]}`,
+    maxAmount: what === 'count' ? 0n : within(amount, room, claimed),
+  };
 }

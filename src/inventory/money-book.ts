@@ -1,4 +1,7 @@
-/** What the owner and the outside world do with the money, each thing once: deposits, withdrawals, and what the chain says when it is compared. */
+/**
+ * What the owner and the outside world do with the money, each thing once: deposits, withdrawals, and what
+ * the chain says when it is compared.
+ */
 
 import type { Bucket } from './bucket.ts';
 import type { LedgerEvent, Money } from './event.ts';
@@ -6,10 +9,19 @@ import type { SavedBooks } from './snapshot.ts';
 import { type Applied, DUPLICATE } from './views.ts';
 
 export interface MoneyBook {
-  apply(event: Extract<LedgerEvent, { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }>, bucket: Bucket): Applied;
+  apply(
+    event: Extract<
+      LedgerEvent,
+      { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }
+    >,
+    bucket: Bucket,
+  ): Applied;
   saved(): Pick<SavedBooks, 'deposits' | 'withdrawals'>;
   /** `bucketOf` throws for a place that is not configured. */
-  load(saved: Pick<SavedBooks, 'deposits' | 'withdrawals'>, bucketOf: (place: Pick<Money, 'chainId' | 'token'>) => Bucket): void;
+  load(
+    saved: Pick<SavedBooks, 'deposits' | 'withdrawals'>,
+    bucketOf: (place: Pick<Money, 'chainId' | 'token'>) => Bucket,
+  ): void;
 }
 
 const DONE: Applied = { applied: true, stage: null };
@@ -25,7 +37,10 @@ export function createMoneyBook(): MoneyBook {
     return DONE;
   }
 
-  function withdraw(bucket: Bucket, event: { type: 'withdrawal_requested' | 'withdrawal_ended'; id: string; amount: bigint }): Applied {
+  function withdraw(
+    bucket: Bucket,
+    event: { type: 'withdrawal_requested' | 'withdrawal_ended'; id: string; amount: bigint },
+  ): Applied {
     const part = event.type === 'withdrawal_requested' ? 'requested' : 'ended';
     const known = withdrawals.get(event.id) ?? { bucket, requested: null, ended: null };
     if (known[part] !== null) return DUPLICATE;
@@ -53,7 +68,10 @@ export function createMoneyBook(): MoneyBook {
     },
     saved: () => ({
       deposits: [...deposits],
-      withdrawals: [...withdrawals].map(([id, { bucket, requested, ended }]) => [id, { chainId: bucket.chainId, token: bucket.token, requested, ended }]),
+      withdrawals: [...withdrawals].map(([id, { bucket, requested, ended }]) => [
+        id,
+        { chainId: bucket.chainId, token: bucket.token, requested, ended },
+      ]),
     }),
     load(saved, bucketOf) {
       for (const id of saved.deposits) deposits.add(id);

@@ -1,6 +1,6 @@
 /**
- * One promise and the facts known about it. What it means for the inventory is a function of that set alone, never of the
- * order in which the facts came; that is why events may come late, twice or shuffled.
+ * One promise and the facts known about it. What it means for the inventory is a function of that set alone,
+ * never of the order in which the facts came; that is why events may come late, twice or shuffled.
  */
 
 import type { HoldRequest } from './event.ts';
@@ -25,7 +25,18 @@ export interface Facts {
 const NONE: readonly never[] = [];
 
 /** Of a promise that was just made. One for all: facts are replaced, never changed. */
-export const NO_FACTS: Facts = { accepted: false, restored: false, lapsed: false, released: false, failed: false, overdue: false, fills: NONE, finals: NONE, finalised: NONE, undone: NONE };
+export const NO_FACTS: Facts = {
+  accepted: false,
+  restored: false,
+  lapsed: false,
+  released: false,
+  failed: false,
+  overdue: false,
+  fills: NONE,
+  finals: NONE,
+  finalised: NONE,
+  undone: NONE,
+};
 
 /** How firmly a promise binds the output, rising. */
 export const Standing = { ended: 0, held: 1, committed: 2, filled: 3, spent: 4 } as const;
@@ -33,10 +44,14 @@ export type Standing = (typeof Standing)[keyof typeof Standing];
 
 export type Stage = 'held' | 'accepted' | 'filled' | 'final' | 'finalised' | 'lapsed' | 'released' | 'failed';
 
-/** What arrived for it: of several claims that stand, the one with the first id, so that order does not matter. */
+/**
+ * What arrived for it: of several claims that stand, the one with the first id, so that order does not
+ * matter.
+ */
 export function receivedBy({ finalised, undone }: Facts): bigint | undefined {
   let first: { id: string; received: bigint } | undefined;
-  for (const claim of finalised) if (!undone.includes(claim.id) && (first === undefined || claim.id < first.id)) first = claim;
+  for (const claim of finalised)
+    if (!undone.includes(claim.id) && (first === undefined || claim.id < first.id)) first = claim;
   return first?.received;
 }
 
@@ -61,7 +76,8 @@ export function isDone(facts: Facts): boolean {
 }
 
 /** Does it still bind output that has not left? */
-export const isLive = (standing: Standing): boolean => standing === Standing.held || standing === Standing.committed;
+export const isLive = (standing: Standing): boolean =>
+  standing === Standing.held || standing === Standing.committed;
 
 export function stageOf(facts: Facts): Stage {
   switch (standingOf(facts)) {
@@ -81,9 +97,20 @@ export function stageOf(facts: Facts): Stage {
 /** Equal in every field: the same request asked again, not another one under a used id. */
 export function sameRequest(a: HoldRequest, b: HoldRequest): boolean {
   return (
-    a.chainId === b.chainId && a.token === b.token && a.amount === b.amount && a.group === b.group && a.lapsesAt === b.lapsesAt &&
-    a.input.chainId === b.input.chainId && a.input.token === b.input.token && a.input.amount === b.input.amount &&
-    (a.clockChainId ?? a.input.chainId) === (b.clockChainId ?? b.input.chainId) && a.taker === b.taker && a.pair === b.pair &&
-    a.side === b.side && a.notional === b.notional && (a.gapLoss ?? 0n) === (b.gapLoss ?? 0n) && (a.fillProbabilityBps ?? 10_000) === (b.fillProbabilityBps ?? 10_000)
+    a.chainId === b.chainId &&
+    a.token === b.token &&
+    a.amount === b.amount &&
+    a.group === b.group &&
+    a.lapsesAt === b.lapsesAt &&
+    a.input.chainId === b.input.chainId &&
+    a.input.token === b.input.token &&
+    a.input.amount === b.input.amount &&
+    (a.clockChainId ?? a.input.chainId) === (b.clockChainId ?? b.input.chainId) &&
+    a.taker === b.taker &&
+    a.pair === b.pair &&
+    a.side === b.side &&
+    a.notional === b.notional &&
+    (a.gapLoss ?? 0n) === (b.gapLoss ?? 0n) &&
+    (a.fillProbabilityBps ?? 10_000) === (b.fillProbabilityBps ?? 10_000)
   );
 }

@@ -1,4 +1,7 @@
-/** What no book shows: that whoever has nothing left here is kept nowhere, and that a row's number means whoever has it now. */
+/**
+ * What no book shows: that whoever has nothing left here is kept nowhere, and that a row's number means
+ * whoever has it now.
+ */
 
 import { describe, expect, test } from 'vitest';
 import { createBucket } from './bucket.ts';
@@ -14,8 +17,19 @@ import type { Tally } from './tallies.ts';
 const USDC = `0x${'a'.repeat(40)}` as const;
 const WETH = `0x${'b'.repeat(40)}` as const;
 const request = (quoteId: string, changed: Partial<HoldRequest> = {}): HoldRequest => ({
-  quoteId, chainId: 1, token: USDC, amount: 100n, input: { chainId: 1, token: WETH, amount: 7n }, group: 'nonce', lapsesAt: 1_060,
-  taker: 'alice', pair: 'WETH/USDC', side: 'buy', notional: 100n, gapLoss: 0n, ...changed,
+  quoteId,
+  chainId: 1,
+  token: USDC,
+  amount: 100n,
+  input: { chainId: 1, token: WETH, amount: 7n },
+  group: 'nonce',
+  lapsesAt: 1_060,
+  taker: 'alice',
+  pair: 'WETH/USDC',
+  side: 'buy',
+  notional: 100n,
+  gapLoss: 0n,
+  ...changed,
 });
 
 function setUp() {
@@ -27,16 +41,25 @@ function setUp() {
     return tally;
   };
   const promises = createPromises({ ...counters, tallyOf }, { endedSeconds: 60, spentSeconds: 900 });
-  const out = createBucket({ chainId: 1, token: USDC, asset: 'USDC', decimals: 6 }, { committed: 0n, quoted: 0n });
-  const into = createBucket({ chainId: 1, token: WETH, asset: 'WETH', decimals: 18 }, { committed: 0n, quoted: 0n });
+  const out = createBucket(
+    { chainId: 1, token: USDC, asset: 'USDC', decimals: 6 },
+    { committed: 0n, quoted: 0n },
+  );
+  const into = createBucket(
+    { chainId: 1, token: WETH, asset: 'WETH', decimals: 18 },
+    { committed: 0n, quoted: 0n },
+  );
   const clock: Clock = { chainId: 1, now: 1_000, grace: 15, lapses: createLapses<number>(), backlog: false };
   const place = { out, in: into, clock, way: counters.wayOf('WETH/USDC', 'buy', 'WETH') };
   return {
-    promises, out, clock,
+    promises,
+    out,
+    clock,
     tally: (taker: string) => tallyOf(taker, 'WETH/USDC'),
     /** Whoever is not kept is another one at the next look. */
     keeps: (taker: string) => seen.has(counters.tallyOf(taker, 'WETH/USDC')),
-    hold: (its: HoldRequest, facts: Partial<Facts> = {}) => promises.insert(its, { ...NO_FACTS, ...facts }, place, tallyOf(its.taker, its.pair)),
+    hold: (its: HoldRequest, facts: Partial<Facts> = {}) =>
+      promises.insert(its, { ...NO_FACTS, ...facts }, place, tallyOf(its.taker, its.pair)),
   };
 }
 
@@ -45,31 +68,43 @@ describe('a taker is counted while anything of it is live, and not kept after th
     ['lapses', (promises, row) => expect(promises.due(row, 1_076)).toBe('ended')],
     ['is released', (promises, row) => promises.learn(row, { released: true })],
     ['is accepted', (promises, row) => promises.learn(row, { accepted: true })],
-    ['ended, and more is heard of it', (promises, row) => {
-      promises.learn(row, { released: true });
-      promises.learn(row, { accepted: true });
-    }],
-  ] satisfies [string, (promises: ReturnType<typeof setUp>['promises'], row: number) => void][])('a hold %s', (_, happens) => {
-    const { promises, tally, keeps, hold } = setUp();
-    const row = hold(request('q'));
-    const before = tally('alice');
-    expect([before.count, promises.live]).toEqual([1, 1]);
-    happens(promises, row);
-    expect([before.count, promises.live]).toEqual([0, 0]);
-    expect(keeps('alice')).toBe(false);
-  });
+    [
+      'ended, and more is heard of it',
+      (promises, row) => {
+        promises.learn(row, { released: true });
+        promises.learn(row, { accepted: true });
+      },
+    ],
+  ] satisfies [string, (promises: ReturnType<typeof setUp>['promises'], row: number) => void][])(
+    'a hold %s',
+    (_, happens) => {
+      const { promises, tally, keeps, hold } = setUp();
+      const row = hold(request('q'));
+      const before = tally('alice');
+      expect([before.count, promises.live]).toEqual([1, 1]);
+      happens(promises, row);
+      expect([before.count, promises.live]).toEqual([0, 0]);
+      expect(keeps('alice')).toBe(false);
+    },
+  );
 
-  test.each([{ lapsed: true }, { failed: true }])('a promise that was over before it was read again: %o', (facts) => {
-    const { keeps, hold } = setUp();
-    hold(request('q'), facts);
-    expect(keeps('alice')).toBe(false);
-  });
+  test.each([{ lapsed: true }, { failed: true }])(
+    'a promise that was over before it was read again: %o',
+    (facts) => {
+      const { keeps, hold } = setUp();
+      hold(request('q'), facts);
+      expect(keeps('alice')).toBe(false);
+    },
+  );
 
   test('two takers under one name of a nonce count each for itself', () => {
     const { promises, out, tally, hold } = setUp();
     hold(request('q'));
     const of = hold(request('r', { taker: 'bob', amount: 150n, notional: 150n }));
-    expect([tally('alice'), tally('bob')]).toMatchObject([{ count: 1, notional: 100n }, { count: 1, notional: 150n }]);
+    expect([tally('alice'), tally('bob')]).toMatchObject([
+      { count: 1, notional: 100n },
+      { count: 1, notional: 150n },
+    ]);
     expect(out.held).toBe(150n);
     promises.learn(of, { released: true });
     expect(tally('alice')).toMatchObject({ count: 1, notional: 100n });
@@ -112,5 +147,7 @@ test('rows are used again, and only when they are free', () => {
   const rows = Array.from({ length: 5_000 }, () => holds.reserve());
   expect(new Set(rows).size).toBe(5_000);
   for (const row of [7, 4_500]) holds.free(row);
-  expect([holds.reserve(), holds.reserve(), holds.reserve()].sort((a, b) => a - b)).toEqual([7, 4_500, 5_000]);
+  expect([holds.reserve(), holds.reserve(), holds.reserve()].sort((a, b) => a - b)).toEqual([
+    7, 4_500, 5_000,
+  ]);
 });

@@ -1,7 +1,8 @@
 /**
- * Every promise that the ledger remembers, and what it puts on the books. Nearly all are held or over and nothing else: rows of
- * numbers, those of one nonce in a chain (`holds.ts`). Of which more is known, and whatever shares a nonce with it, is an entry in
- * a group (`group.ts`). The books cannot tell which of the two a promise is, and it keeps its row's number when it changes.
+ * Every promise that the ledger remembers, and what it puts on the books. Nearly all are held or over and
+ * nothing else: rows of numbers, those of one nonce in a chain (`holds.ts`). Of which more is known, and
+ * whatever shares a nonce with it, is an entry in a group (`group.ts`). The books cannot tell which of the
+ * two a promise is, and it keeps its row's number when it changes.
  */
 
 import { createColumn } from '../domain/column.ts';
@@ -11,7 +12,16 @@ import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
 import { count, type Counters, discount } from './counters.ts';
 import type { HoldRequest } from './event.ts';
-import { type Clock, createGroup, type Entry, type Group, putOn, sharedBy, takeFrom, weigh } from './group.ts';
+import {
+  type Clock,
+  createGroup,
+  type Entry,
+  type Group,
+  putOn,
+  sharedBy,
+  takeFrom,
+  weigh,
+} from './group.ts';
 import { bitsOf, createHolds, factsOf, fitsRow, LAPSED, type Lane, type Place, RELEASED } from './holds.ts';
 import type { Outstanding } from './limits.ts';
 import { type Facts, isDone, isLive, receivedBy, Standing, standingOf } from './promise.ts';
@@ -45,7 +55,10 @@ export interface Promises {
   readonly bound: ReadonlySet<Entry>;
   /** Something more is known of it. */
   learn(row: number, news: Partial<Facts>): void;
-  /** What this row has to say at this time, if it is due: it ended a hold that counted, it is to be forgotten, or neither. A row's number may be another's since it was scheduled. */
+  /**
+   * What this row has to say at this time, if it is due: it ended a hold that counted, it is to be forgotten,
+   * or neither. A row's number may be another's since it was scheduled.
+   */
   due(row: number, now: UnixSeconds): 'ended' | 'over' | undefined;
   /** Of what is over; and nothing, if it is gone already. */
   forget(row: number): void;
@@ -128,7 +141,9 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
   }
 
   /** May it be one more row of this chain, or the first of a new one? */
-  const joins = (known: number | Group | undefined, lane: Lane, taker: string): boolean => known === undefined || (typeof known === 'number' && holds.lane(known) === lane && holds.taker(known) === taker);
+  const joins = (known: number | Group | undefined, lane: Lane, taker: string): boolean =>
+    known === undefined ||
+    (typeof known === 'number' && holds.lane(known) === lane && holds.taker(known) === taker);
 
   /* Groups */
 
@@ -141,7 +156,18 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
     group.members = holds.rowsOf(those).map((row) => {
       const { out, in: into, clock, way } = holds.lane(row);
       const bits = holds.bits(row);
-      const entry: Entry = { row, request: holds.request(row), facts: factsOf(bits), tally: bits === 0 ? tally : undefined, way, out, in: into, clock, group, forgetAt: holds.forgetAt(row) };
+      const entry: Entry = {
+        row,
+        request: holds.request(row),
+        facts: factsOf(bits),
+        tally: bits === 0 ? tally : undefined,
+        way,
+        out,
+        in: into,
+        clock,
+        group,
+        forgetAt: holds.forgetAt(row),
+      };
       entries.set(row, entry);
       holds.handOver(row);
       return entry;
@@ -173,7 +199,8 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
 
   /** After any change of its members or of what is known of them. */
   function rebook(group: Group): void {
-    for (const member of group.members) if (standingOf(member.facts) === Standing.held) member.tally ??= tallyOf(member.request);
+    for (const member of group.members)
+      if (standingOf(member.facts) === Standing.held) member.tally ??= tallyOf(member.request);
     takeOff(group);
     weigh(group, counters.keptOf);
     add(group);
@@ -186,7 +213,10 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
     if (group.members.length === 0) groups.delete(group.id);
   }
 
-  /** It counts nowhere: its taker's counters may end with it, and are looked for again should it ever count once more. */
+  /**
+   * It counts nowhere: its taker's counters may end with it, and are looked for again should it ever count
+   * once more.
+   */
   function dropTally(entry: Entry): void {
     const { tally } = entry;
     entry.tally = undefined;
@@ -200,7 +230,9 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
     if (!isDone(entry.facts)) {
       entry.forgetAt = 0;
     } else if (entry.forgetAt === 0) {
-      entry.forgetAt = Math.max(entry.clock.now, endOf(entry.request.lapsesAt, entry.clock)) + (standingOf(entry.facts) === Standing.spent ? spentSeconds : endedSeconds);
+      entry.forgetAt =
+        Math.max(entry.clock.now, endOf(entry.request.lapsesAt, entry.clock)) +
+        (standingOf(entry.facts) === Standing.spent ? spentSeconds : endedSeconds);
       entry.clock.lapses.schedule(entry.forgetAt, entry.row);
     }
   }
@@ -214,7 +246,8 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
     group.members = group.members.filter((member) => member !== entry);
     const received = receivedBy(known);
     if (standingOf(known) === Standing.spent) {
-      for (const sibling of group.members) if (isLive(standingOf(sibling.facts))) settle(sibling, { released: true });
+      for (const sibling of group.members)
+        if (isLive(standingOf(sibling.facts))) settle(sibling, { released: true });
       entry.out.base -= its.amount;
       if (received !== undefined) entry.in.base += received;
     }
@@ -250,7 +283,15 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
       if (!here) {
         const group = those === undefined ? createGroup(its.group) : grouped(those);
         groups.set(group.id, group);
-        const entry: Entry = { row, request: its, facts: known, tally: undefined, ...place, group, forgetAt: 0 };
+        const entry: Entry = {
+          row,
+          request: its,
+          facts: known,
+          tally: undefined,
+          ...place,
+          group,
+          forgetAt: 0,
+        };
         entries.set(row, entry);
         group.members = [...group.members, entry];
         rebook(group);
@@ -268,7 +309,12 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
     request,
     facts,
     *saved() {
-      for (const row of rows.values()) yield { request: request(row), facts: facts(row), forgetAt: entries.get(row)?.forgetAt ?? holds.forgetAt(row) };
+      for (const row of rows.values())
+        yield {
+          request: request(row),
+          facts: facts(row),
+          forgetAt: entries.get(row)?.forgetAt ?? holds.forgetAt(row),
+        };
     },
     setForgetAt(row, at) {
       const entry = entries.get(row);
@@ -293,7 +339,8 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
         end(row, LAPSED);
         return 'ended';
       }
-      if (standingOf(entry.facts) !== Standing.held || endOf(entry.request.lapsesAt, entry.clock) > now) return undefined;
+      if (standingOf(entry.facts) !== Standing.held || endOf(entry.request.lapsesAt, entry.clock) > now)
+        return undefined;
       changes += 1;
       const counted = entry.group.live > 0;
       settle(entry, { lapsed: true });
@@ -314,7 +361,12 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
         const sum = holds.sumOf(those);
         const { out: bucket, way } = holds.lane(those);
         const counted = sum && counters.of(tallyAt(those), way);
-        return { size: holds.rowsOf(those).length, nonceUsed: false, most: sum !== undefined && bucket === out ? sum.amount : 0n, against: (counter) => (counted?.includes(counter) === true ? sum : undefined) };
+        return {
+          size: holds.rowsOf(those).length,
+          nonceUsed: false,
+          most: sum !== undefined && bucket === out ? sum.amount : 0n,
+          against: (counter) => (counted?.includes(counter) === true ? sum : undefined),
+        };
       }
       let most = 0n;
       let nonceUsed = false;
@@ -323,13 +375,20 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
         if (standing === Standing.spent) nonceUsed = true;
         if (standing !== Standing.ended && bucket === out && its.amount > most) most = its.amount;
       }
-      return { size: those.members.length, nonceUsed, most, against: (counter) => sharedBy(those, counter, counters.of) };
+      return {
+        size: those.members.length,
+        nonceUsed,
+        most,
+        against: (counter) => sharedBy(those, counter, counters.of),
+      };
     },
     ofNonce(group) {
       const those = groups.get(group);
       if (those === undefined) return NOTHING;
       const members = typeof those === 'number' ? holds.rowsOf(those) : those.members.map(({ row }) => row);
-      return members.filter((row) => standingOf(facts(row)) !== Standing.ended).map((row) => request(row).quoteId);
+      return members
+        .filter((row) => standingOf(facts(row)) !== Standing.ended)
+        .map((row) => request(row).quoteId);
     },
     countersOf(row) {
       const entry = entries.get(row);

@@ -11,7 +11,16 @@ function places(amounts: Record<string, bigint>, change: Partial<RebalancePlace>
   return Object.entries(amounts).map(([chain, available]) => {
     const q = Number(available - target) / Number(target);
     const ramp = Math.min(Math.max((-q - 0.2) / 0.8, 0), 1);
-    return { chain, available, target, q, costBps: 10, chargeBps: 10 * ramp, drainedPerDay: 5_000n, ...change };
+    return {
+      chain,
+      available,
+      target,
+      q,
+      costBps: 10,
+      chargeBps: 10 * ramp,
+      drainedPerDay: 5_000n,
+      ...change,
+    };
   });
 }
 
@@ -20,20 +29,35 @@ describe('two chains', () => {
     const rebalancer = createRebalancer(rule);
     expect(rebalancer.advise('USDC', places({ base: 1_600n, arc: 400n }), 0)).toEqual([]);
     // q 0.7: 700 to move cost 1, five thousand a day at 6.25 bps bring 4.
-    expect(rebalancer.advise('USDC', places({ base: 1_700n, arc: 300n }), 1)).toEqual([{ asset: 'USDC', from: 'base', to: 'arc', amount: 700n, cost: 1n, charges: 4n }]);
+    expect(rebalancer.advise('USDC', places({ base: 1_700n, arc: 300n }), 1)).toEqual([
+      { asset: 'USDC', from: 'base', to: 'arc', amount: 700n, cost: 1n, charges: 4n },
+    ]);
   });
 
   test('not while nobody drains that chain: moving would cost and save nothing; unless moving is free', () => {
     const rebalancer = createRebalancer(rule);
-    expect(rebalancer.advise('USDC', places({ base: 2_000n, arc: 0n }, { drainedPerDay: 0n }), 0)).toEqual([]);
-    expect(rebalancer.advise('USDC', places({ base: 2_000n, arc: 0n }, { drainedPerDay: 900n }), 0)).toEqual([]);
-    expect(rebalancer.advise('USDC', places({ base: 2_000n, arc: 0n }, { drainedPerDay: 1_100n }), 0)).toMatchObject([{ amount: 1_000n, cost: 1n, charges: 2n }]);
-    expect(rebalancer.advise('DAI', places({ base: 2_000n, arc: 0n }, { drainedPerDay: 0n, costBps: 0, chargeBps: 0 }), 0)).toMatchObject([{ amount: 1_000n, cost: 0n }]);
+    expect(rebalancer.advise('USDC', places({ base: 2_000n, arc: 0n }, { drainedPerDay: 0n }), 0)).toEqual(
+      [],
+    );
+    expect(rebalancer.advise('USDC', places({ base: 2_000n, arc: 0n }, { drainedPerDay: 900n }), 0)).toEqual(
+      [],
+    );
+    expect(
+      rebalancer.advise('USDC', places({ base: 2_000n, arc: 0n }, { drainedPerDay: 1_100n }), 0),
+    ).toMatchObject([{ amount: 1_000n, cost: 1n, charges: 2n }]);
+    expect(
+      rebalancer.advise(
+        'DAI',
+        places({ base: 2_000n, arc: 0n }, { drainedPerDay: 0n, costBps: 0, chargeBps: 0 }),
+        0,
+      ),
+    ).toMatchObject([{ amount: 1_000n, cost: 0n }]);
   });
 
   test('stands until the imbalance is nearly gone, then the two are left alone for a while', () => {
     const rebalancer = createRebalancer(rule);
-    const at = (arc: bigint, now: number) => rebalancer.advise('USDC', places({ base: 2_000n - arc, arc }), now);
+    const at = (arc: bigint, now: number) =>
+      rebalancer.advise('USDC', places({ base: 2_000n - arc, arc }), now);
     expect(at(300n, 0)).toHaveLength(1);
     expect(at(500n, 10)).toMatchObject([{ amount: 500n }]);
     expect(at(790n, 20)).toMatchObject([{ amount: 210n }]);
@@ -47,7 +71,9 @@ describe('two chains', () => {
 
   test('what the owner took out to move it is not asked for again while it is on its way', () => {
     const rebalancer = createRebalancer(rule);
-    expect(rebalancer.advise('USDC', places({ base: 1_700n, arc: 300n }), 0)).toMatchObject([{ amount: 700n }]);
+    expect(rebalancer.advise('USDC', places({ base: 1_700n, arc: 300n }), 0)).toMatchObject([
+      { amount: 700n },
+    ]);
     rebalancer.left('USDC', 'base', 5);
     expect(rebalancer.advise('USDC', places({ base: 1_000n, arc: 300n }), 6)).toEqual([]);
     expect(rebalancer.advise('USDC', places({ base: 1_000n, arc: 1_000n }), 600)).toEqual([]);
@@ -67,7 +93,7 @@ test('several chains: the richest fill the poorest, and no more than there is', 
   ]);
 });
 
-test('a day\'s flow fades: a steady rate is what it is, and silence forgets it', () => {
+test("a day's flow fades: a steady rate is what it is, and silence forgets it", () => {
   const flow = createDailyFlow();
   for (let hour = 0; hour < 24 * 20; hour++) flow.add('x', 100n, hour * HOUR);
   expect(Number(flow.perDay('x', 24 * 20 * HOUR))).toBeGreaterThan(2_300);

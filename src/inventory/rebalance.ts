@@ -1,6 +1,7 @@
 /**
- * Which money to move between chains: advice, for moving funds is the owner's. A chain that runs far from its part of an
- * asset makes us charge takers for what they drain there; when moving costs less than a day of that, it is worth saying.
+ * Which money to move between chains: advice, for moving funds is the owner's. A chain that runs far from its
+ * part of an asset makes us charge takers for what they drain there; when moving costs less than a day of
+ * that, it is worth saying.
  */
 
 /** One chain's part of an asset. Amounts in one unit. */
@@ -66,7 +67,11 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
       for (const to of poor) {
         for (const from of rich) {
           const amount = from.off < -to.off ? from.off : -to.off;
-          if (amount <= 0n || !(unbalanced.has(keyOf(asset, from.chain)) || unbalanced.has(keyOf(asset, to.chain)))) continue;
+          if (
+            amount <= 0n ||
+            !(unbalanced.has(keyOf(asset, from.chain)) || unbalanced.has(keyOf(asset, to.chain)))
+          )
+            continue;
           const key = keyOf(asset, from.chain, to.chain);
           if ((restsUntil.get(key) ?? 0) > nowSeconds) continue;
           const [cost, charges] = [ofBps(amount, to.costBps), ofBps(to.drainedPerDay, to.chargeBps)];
@@ -111,7 +116,8 @@ export function createDailyFlow(): DailyFlow {
     return (known.amount * BigInt(Math.round(left * 1e9))) / 1_000_000_000n;
   };
   return {
-    add: (key, amount, nowSeconds) => void flows.set(key, { amount: faded(key, nowSeconds) + amount, at: nowSeconds }),
+    add: (key, amount, nowSeconds) =>
+      void flows.set(key, { amount: faded(key, nowSeconds) + amount, at: nowSeconds }),
     perDay: faded,
   };
 }

@@ -1,4 +1,7 @@
-/** How long an input takes to reach us after our output left, per corridor, and so when one that is owed is overdue. */
+/**
+ * How long an input takes to reach us after our output left, per corridor, and so when one that is owed is
+ * overdue.
+ */
 
 export interface SettleTimes {
   /** One that arrived: seconds from our fill to the final claim. */
@@ -13,10 +16,19 @@ const REMEMBERED = 31;
 const ENOUGH = 5;
 
 /**
- * Overdue is `factor` times the corridor's median, and never less than `leastSeconds`: a chain that is usually done in two
- * seconds is not in trouble after six. `expectedSeconds` stands in for the median until enough arrived.
+ * Overdue is `factor` times the corridor's median, and never less than `leastSeconds`: a chain that is
+ * usually done in two seconds is not in trouble after six. `expectedSeconds` stands in for the median until
+ * enough arrived.
  */
-export function createSettleTimes({ factor, leastSeconds, expectedSeconds }: { factor: number; leastSeconds: number; expectedSeconds: number }): SettleTimes {
+export function createSettleTimes({
+  factor,
+  leastSeconds,
+  expectedSeconds,
+}: {
+  factor: number;
+  leastSeconds: number;
+  expectedSeconds: number;
+}): SettleTimes {
   const byCorridor = new Map<string, number[]>();
   return {
     arrived(corridor, seconds) {

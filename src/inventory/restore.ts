@@ -1,4 +1,7 @@
-/** Ledgers that begin where another one was: from what a clean stop wrote, or from everything that ever happened. */
+/**
+ * Ledgers that begin where another one was: from what a clean stop wrote, or from everything that ever
+ * happened.
+ */
 
 import { atOnce } from '../domain/steps.ts';
 import type { LedgerEvent } from './event.ts';
@@ -6,7 +9,10 @@ import { createLedger } from './ledger.ts';
 import { inPieces, type LedgerSnapshot, type SnapshotPieces } from './snapshot.ts';
 import type { Ledger, LedgerOptions } from './views.ts';
 
-/** A ledger as it was when the snapshot was taken, a piece for each step. Throws `InvariantError` when the configuration lost a bucket it needs. */
+/**
+ * A ledger as it was when the snapshot was taken, a piece for each step. Throws `InvariantError` when the
+ * configuration lost a bucket it needs.
+ */
 export function* restoring(options: LedgerOptions, pieces: SnapshotPieces): Generator<void, Ledger> {
   const ledger = createLedger(options);
   yield* ledger.load(pieces);

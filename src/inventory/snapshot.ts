@@ -1,7 +1,8 @@
 /**
- * The ledger at rest: plain JSON for a clean stop. Holds only what cannot be derived: money that moved, facts, clocks. Sums
- * are rebuilt, so a file can never contradict itself. Whole it is sorted, so that equal ledgers are equal bytes; a hundred
- * thousand promises would hold up everybody else, so a stop writes them, and a start reads them, some at a time.
+ * The ledger at rest: plain JSON for a clean stop. Holds only what cannot be derived: money that moved,
+ * facts, clocks. Sums are rebuilt, so a file can never contradict itself. Whole it is sorted, so that equal
+ * ledgers are equal bytes; a hundred thousand promises would hold up everybody else, so a stop writes them,
+ * and a start reads them, some at a time.
  */
 
 import { InvariantError } from '../domain/errors.ts';
@@ -32,9 +33,28 @@ export interface SavedBooks {
 }
 
 export interface PromiseAtRest {
-  quoteId: string; chainId: number; token: string; amount: string; inputChainId: number; inputToken: string; inputAmount: string;
-  group: string; lapsesAt: number; clockChainId: number; taker: string; pair: string; side: Side; notional: string; gapLoss: string; fillProbabilityBps: number;
-  is: string[]; fills: string[]; finals: string[]; finalised: { id: string; received: string }[]; undone: string[]; forgetAt: number;
+  quoteId: string;
+  chainId: number;
+  token: string;
+  amount: string;
+  inputChainId: number;
+  inputToken: string;
+  inputAmount: string;
+  group: string;
+  lapsesAt: number;
+  clockChainId: number;
+  taker: string;
+  pair: string;
+  side: Side;
+  notional: string;
+  gapLoss: string;
+  fillProbabilityBps: number;
+  is: string[];
+  fills: string[];
+  finals: string[];
+  finalised: { id: string; received: string }[];
+  undone: string[];
+  forgetAt: number;
 }
 
 /** All but the promises. */
@@ -43,7 +63,13 @@ export interface BooksAtRest {
   clocks: { chainId: number; now: number }[];
   buckets: { chainId: number; token: string; base: string; drift: string | null }[];
   deposits: string[];
-  withdrawals: { id: string; chainId: number; token: string; requested: string | null; ended: string | null }[];
+  withdrawals: {
+    id: string;
+    chainId: number;
+    token: string;
+    requested: string | null;
+    ended: string | null;
+  }[];
 }
 
 export interface LedgerSnapshot extends BooksAtRest {
@@ -60,7 +86,10 @@ export interface SnapshotPieces {
 const FLAGS = ['accepted', 'restored', 'lapsed', 'released', 'failed', 'overdue'] as const;
 /** About a millisecond to write, and to restore. */
 const PIECE = 200;
-const order = <T>(key: (item: T) => string | number) => (a: T, b: T) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0);
+const order =
+  <T>(key: (item: T) => string | number) =>
+  (a: T, b: T) =>
+    key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0;
 const text = (amount: bigint | null): string | null => (amount === null ? null : amount.toString());
 const amount = (value: string | null): bigint | null => (value === null ? null : BigInt(value));
 
@@ -69,31 +98,66 @@ export function writeBooks({ clocks, buckets, deposits, withdrawals }: SavedBook
     version: 1,
     clocks: clocks.map(([chainId, now]) => ({ chainId, now })).sort(order(({ chainId }) => chainId)),
     buckets: buckets
-      .map(({ chainId, token, base, drift }) => ({ chainId, token: token as string, base: base.toString(), drift: text(drift) }))
+      .map(({ chainId, token, base, drift }) => ({
+        chainId,
+        token: token as string,
+        base: base.toString(),
+        drift: text(drift),
+      }))
       .sort((a, b) => a.chainId - b.chainId || (a.token < b.token ? -1 : 1)),
     deposits: [...deposits].sort(),
-    withdrawals: withdrawals.map(([id, { chainId, token, requested, ended }]) => ({ id, chainId, token: token as string, requested: text(requested), ended: text(ended) })).sort(order(({ id }) => id)),
+    withdrawals: withdrawals
+      .map(([id, { chainId, token, requested, ended }]) => ({
+        id,
+        chainId,
+        token: token as string,
+        requested: text(requested),
+        ended: text(ended),
+      }))
+      .sort(order(({ id }) => id)),
   };
 }
 
 export function writePromise({ request, facts, forgetAt }: SavedPromise): PromiseAtRest {
   return {
-    quoteId: request.quoteId, chainId: request.chainId, token: request.token as string, amount: request.amount.toString(),
-    inputChainId: request.input.chainId, inputToken: request.input.token as string, inputAmount: request.input.amount.toString(),
-    group: request.group, lapsesAt: request.lapsesAt, clockChainId: request.clockChainId ?? request.input.chainId,
-    taker: request.taker, pair: request.pair, side: request.side, notional: request.notional.toString(), gapLoss: (request.gapLoss ?? 0n).toString(), fillProbabilityBps: request.fillProbabilityBps ?? 10_000,
+    quoteId: request.quoteId,
+    chainId: request.chainId,
+    token: request.token as string,
+    amount: request.amount.toString(),
+    inputChainId: request.input.chainId,
+    inputToken: request.input.token as string,
+    inputAmount: request.input.amount.toString(),
+    group: request.group,
+    lapsesAt: request.lapsesAt,
+    clockChainId: request.clockChainId ?? request.input.chainId,
+    taker: request.taker,
+    pair: request.pair,
+    side: request.side,
+    notional: request.notional.toString(),
+    gapLoss: (request.gapLoss ?? 0n).toString(),
+    fillProbabilityBps: request.fillProbabilityBps ?? 10_000,
     is: FLAGS.filter((flag) => facts[flag]),
-    fills: [...facts.fills].sort(), finals: [...facts.finals].sort(), undone: [...facts.undone].sort(),
-    finalised: facts.finalised.map(({ id, received }) => ({ id, received: received.toString() })).sort(order(({ id }) => id)),
+    fills: [...facts.fills].sort(),
+    finals: [...facts.finals].sort(),
+    undone: [...facts.undone].sort(),
+    finalised: facts.finalised
+      .map(({ id, received }) => ({ id, received: received.toString() }))
+      .sort(order(({ id }) => id)),
     forgetAt,
   };
 }
 
 /** Throws `InvariantError` between two pieces when they are not `unchanged` any more. */
-export function* writePieces(promises: Iterable<SavedPromise>, unchanged: () => boolean): Generator<PromiseAtRest[]> {
+export function* writePieces(
+  promises: Iterable<SavedPromise>,
+  unchanged: () => boolean,
+): Generator<PromiseAtRest[]> {
   let piece: PromiseAtRest[] = [];
   for (const promise of promises) {
-    if (!unchanged()) throw new InvariantError('The ledger changed while it was written: what is written is of no one moment.');
+    if (!unchanged())
+      throw new InvariantError(
+        'The ledger changed while it was written: what is written is of no one moment.',
+      );
     if (piece.push(writePromise(promise)) < PIECE) continue;
     yield piece;
     piece = [];
@@ -101,18 +165,35 @@ export function* writePieces(promises: Iterable<SavedPromise>, unchanged: () => 
   if (piece.length > 0) yield piece;
 }
 
-export const whole = ({ books, promises }: SnapshotPieces): LedgerSnapshot => ({ ...books, promises: [...promises].flat().sort(order(({ quoteId }) => quoteId)) });
+export const whole = ({ books, promises }: SnapshotPieces): LedgerSnapshot => ({
+  ...books,
+  promises: [...promises].flat().sort(order(({ quoteId }) => quoteId)),
+});
 
-export const inPieces = ({ promises, ...books }: LedgerSnapshot): SnapshotPieces => ({ books, promises: [promises] });
+export const inPieces = ({ promises, ...books }: LedgerSnapshot): SnapshotPieces => ({
+  books,
+  promises: [promises],
+});
 
 /** Throws `InvariantError` on another version; whoever reads the file decides what a broken file means. */
 export function readBooks(books: BooksAtRest): SavedBooks {
-  if (books.version !== 1) throw new InvariantError('This ledger snapshot was written by another version.', { facts: { version: books.version } });
+  if (books.version !== 1)
+    throw new InvariantError('This ledger snapshot was written by another version.', {
+      facts: { version: books.version },
+    });
   return {
     clocks: books.clocks.map(({ chainId, now }) => [chainId, now]),
-    buckets: books.buckets.map(({ chainId, token, base, drift }) => ({ chainId, token: token as Address, base: BigInt(base), drift: amount(drift) })),
+    buckets: books.buckets.map(({ chainId, token, base, drift }) => ({
+      chainId,
+      token: token as Address,
+      base: BigInt(base),
+      drift: amount(drift),
+    })),
     deposits: books.deposits,
-    withdrawals: books.withdrawals.map(({ id, chainId, token, requested, ended }) => [id, { chainId, token: token as Address, requested: amount(requested), ended: amount(ended) }]),
+    withdrawals: books.withdrawals.map(({ id, chainId, token, requested, ended }) => [
+      id,
+      { chainId, token: token as Address, requested: amount(requested), ended: amount(ended) },
+    ]),
   };
 }
 
@@ -121,16 +202,39 @@ export function readPromise({ is, ...saved }: PromiseAtRest): SavedPromise {
   const plain = is.length + fills.length + finals.length + undone.length + finalised.length === 0;
   return {
     request: {
-      quoteId: saved.quoteId, chainId: saved.chainId, token: saved.token as Address, amount: BigInt(saved.amount),
-      input: { chainId: saved.inputChainId, token: saved.inputToken as Address, amount: BigInt(saved.inputAmount) },
-      group: saved.group, lapsesAt: saved.lapsesAt, clockChainId: saved.clockChainId, taker: saved.taker, pair: saved.pair, side: saved.side,
-      notional: BigInt(saved.notional), gapLoss: BigInt(saved.gapLoss), fillProbabilityBps: saved.fillProbabilityBps,
+      quoteId: saved.quoteId,
+      chainId: saved.chainId,
+      token: saved.token as Address,
+      amount: BigInt(saved.amount),
+      input: {
+        chainId: saved.inputChainId,
+        token: saved.inputToken as Address,
+        amount: BigInt(saved.inputAmount),
+      },
+      group: saved.group,
+      lapsesAt: saved.lapsesAt,
+      clockChainId: saved.clockChainId,
+      taker: saved.taker,
+      pair: saved.pair,
+      side: saved.side,
+      notional: BigInt(saved.notional),
+      gapLoss: BigInt(saved.gapLoss),
+      fillProbabilityBps: saved.fillProbabilityBps,
     },
-    facts: plain ? NO_FACTS : {
-      accepted: is.includes('accepted'), restored: is.includes('restored'), lapsed: is.includes('lapsed'), released: is.includes('released'), failed: is.includes('failed'), overdue: is.includes('overdue'),
-      fills, finals, undone,
-      finalised: finalised.map(({ id, received }) => ({ id, received: BigInt(received) })),
-    },
+    facts: plain
+      ? NO_FACTS
+      : {
+          accepted: is.includes('accepted'),
+          restored: is.includes('restored'),
+          lapsed: is.includes('lapsed'),
+          released: is.includes('released'),
+          failed: is.includes('failed'),
+          overdue: is.includes('overdue'),
+          fills,
+          finals,
+          undone,
+          finalised: finalised.map(({ id, received }) => ({ id, received: BigInt(received) })),
+        },
     forgetAt: saved.forgetAt,
   };
 }

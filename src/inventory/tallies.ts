@@ -1,6 +1,6 @@
 /**
- * What each taker has live on a pair: one small object each, its amounts and its name in rows that a collector of memory does not look
- * into. There are as many as takers with a live quote.
+ * What each taker has live on a pair: one small object each, its amounts and its name in rows that a
+ * collector of memory does not look into. There are as many as takers with a live quote.
  */
 
 import { type BigintRows, createBigintRows } from '../domain/bigint-rows.ts';
@@ -12,7 +12,10 @@ import type { Outstanding } from './limits.ts';
 export interface Tally extends Outstanding {
   readonly pair: string;
   readonly taker: string;
-  /** All that its taker has live; undefined while it asks for this one pair, as most do: then this is that as well. */
+  /**
+   * All that its taker has live; undefined while it asks for this one pair, as most do: then this is that as
+   * well.
+   */
   all: Taker | undefined;
 }
 
@@ -22,7 +25,10 @@ export interface Taker extends Outstanding {
   readonly first: Tally;
   /** As many more as it asks for while anything of it is live. */
   readonly others: Tally[];
-  /** Those by pair, once they are more than are looked through in no time: whoever routes for others asks for every pair. */
+  /**
+   * Those by pair, once they are more than are looked through in no time: whoever routes for others asks for
+   * every pair.
+   */
   byPair: Map<string, Tally> | undefined;
 }
 

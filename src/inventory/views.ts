@@ -26,7 +26,10 @@ export interface BucketConfig {
 
 export interface LedgerOptions {
   buckets: readonly BucketConfig[];
-  /** Seconds after a promise's last second before its hold ends, per chain clock: skew, two blocks, submit latency. */
+  /**
+   * Seconds after a promise's last second before its hold ends, per chain clock: skew, two blocks, submit
+   * latency.
+   */
   graceSeconds: (chainId: number) => number;
   limits: Limits;
   /** How long an ended quote is remembered, to tell a late acceptance from an unknown one. Default 60. */
@@ -37,7 +40,10 @@ export interface LedgerOptions {
   onEvent?: (event: LedgerEvent) => void;
 }
 
-/** What a bucket holds, in base units. `free` is what a new quote may promise; `shortfall` what promises exceed the money by. */
+/**
+ * What a bucket holds, in base units. `free` is what a new quote may promise; `shortfall` what promises
+ * exceed the money by.
+ */
 export interface BucketView {
   chainId: number;
   token: Address;
@@ -84,16 +90,19 @@ export interface Exposure {
 
 export interface Ledger {
   /**
-   * Reserves the output of a quote about to be signed, or says why not (`no_inventory`, `limit`, `validity`, `standby`,
-   * `pair`), with the largest output amount that would pass. The same request again is held once. `now` is chain time of
-   * the request's clock chain.
+   * Reserves the output of a quote about to be signed, or says why not (`no_inventory`, `limit`, `validity`,
+   * `standby`, `pair`), with the largest output amount that would pass. The same request again is held once.
+   * `now` is chain time of the request's clock chain.
    */
   hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline;
   /** What `hold` would say against a promise that it has not seen, at the time it knows; holds nothing. */
   wouldRefuse(request: HoldRequest): Decline | undefined;
   /** Takes one event in. Never throws for what the outside world does. */
   apply(event: LedgerEvent): Applied;
-  /** Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, 200 at once at most; returns how many holds that ended. */
+  /**
+   * Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, 200
+   * at once at most; returns how many holds that ended.
+   */
   advance(chainId: number, now: UnixSeconds): number;
   /** More has lapsed on this chain than was ended: advance again, when others have had their turn. */
   behind(chainId: number): boolean;
@@ -101,10 +110,15 @@ export interface Ledger {
   bucket(chainId: number, token: Address): BucketView | undefined;
   /** All of them, or those of one asset. */
   buckets(asset?: string): BucketView[];
-  /** The books of one asset themselves, in the order of `buckets` and the same for good: for the hot path. What is in them changes. */
+  /**
+   * The books of one asset themselves, in the order of `buckets` and the same for good: for the hot path.
+   * What is in them changes.
+   */
   places(asset: string): readonly Readonly<Bucket>[];
   quote(quoteId: string): QuoteView | undefined;
-  /** Quotes of a nonce that are not over, oldest first: what one of them, or none, has used up for the others. */
+  /**
+   * Quotes of a nonce that are not over, oldest first: what one of them, or none, has used up for the others.
+   */
   ofNonce(group: string): readonly string[];
   /** Has this chain fact about a quote been taken back? */
   undone(quoteId: string, id: string): boolean;
@@ -118,14 +132,23 @@ export interface Ledger {
   /** Live quotes: held, not yet accepted or ended. */
   readonly live: number;
   setLimits(limits: Limits): void;
-  /** Shows what counts against each limit that anything counts against now, a few takers at a step: there may be very many. */
+  /**
+   * Shows what counts against each limit that anything counts against now, a few takers at a step: there may
+   * be very many.
+   */
   visitCounters(visitor: CounterVisitor): Generator<void>;
   /** What of a token is never quoted; live promises stay as they are. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
   /** What a clean stop keeps, sorted; what has lapsed is ended first. */
   snapshot(): LedgerSnapshot;
-  /** The same for a loop that has others to serve. Throws `InvariantError` between two pieces when a promise or money changed since the call. */
+  /**
+   * The same for a loop that has others to serve. Throws `InvariantError` between two pieces when a promise
+   * or money changed since the call.
+   */
   pieces(): SnapshotPieces;
-  /** Makes an empty ledger the one that was written, a piece for each step. Throws `InvariantError` when this one is not empty, or lacks a bucket. */
+  /**
+   * Makes an empty ledger the one that was written, a piece for each step. Throws `InvariantError` when this
+   * one is not empty, or lacks a bucket.
+   */
   load(pieces: SnapshotPieces): Generator<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps count beside everything else: explanations, books, positions, mark-outs. It reads the chains' final blocks for
- * itself, so the books check the ledger instead of repeating it; what it holds in memory is the store's content, and after
- * any failure it is read again. Nothing here is on the way of a quote.
+ * Keeps count beside everything else: explanations, books, positions, mark-outs. It reads the chains' final
+ * blocks for itself, so the books check the ledger instead of repeating it; what it holds in memory is the
+ * store's content, and after any failure it is read again. Nothing here is on the way of a quote.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -9,13 +9,26 @@ import { RequestError } from '../domain/errors.ts';
 import { type Bytes32, ZERO_BYTES32 } from '../domain/hex.ts';
 import type { Money } from '../inventory/event.ts';
 import type { Ledger } from '../inventory/ledger.ts';
-import type { JournalEntry, JournalStore, ProfitKey, ProfitRow, StoredExplanation, TradeRecord } from '../ports/journal-store.ts';
+import type {
+  JournalEntry,
+  JournalStore,
+  ProfitKey,
+  ProfitRow,
+  StoredExplanation,
+  TradeRecord,
+} from '../ports/journal-store.ts';
 import type { Rational } from '../pricing/rational.ts';
 import type { OpenAward } from './award.ts';
 import { createExplainer, type Explanation } from './explain.ts';
 import { createJournal, type Exchange, idOf, type Place } from './journal.ts';
 import { type Books, createFolder, explanationOf, forget, type Note, type Sums } from './journal-fold.ts';
-import { createReader, type Opened, type ReaderDeps, type ReaderOptions, type Reading } from './journal-read.ts';
+import {
+  createReader,
+  type Opened,
+  type ReaderDeps,
+  type ReaderOptions,
+  type Reading,
+} from './journal-read.ts';
 import type { Market } from './market.ts';
 import { createMarkouts } from './markout.ts';
 import type { MomentListener, Seen } from './moments.ts';
@@ -74,11 +87,20 @@ export interface Profit {
 
 export interface Accounts {
   readonly listener: MomentListener;
-  /** Takes up the books where the last owner left them, and keeps them from now on. When it resolves, prices know what takers cost. */
+  /**
+   * Takes up the books where the last owner left them, and keeps them from now on. When it resolves, prices
+   * know what takers cost.
+   */
   start(epoch: number): Promise<void>;
-  /** Somebody else keeps the books from now on: nothing is noted until the next start. Resolves when nothing more is written. */
+  /**
+   * Somebody else keeps the books from now on: nothing is noted until the next start. Resolves when nothing
+   * more is written.
+   */
   rest(): Promise<void>;
-  /** One of several replicas: takes up what whoever keeps the books has learned of takers, and writes why it gave the prices that were accepted. Throws what the store throws. */
+  /**
+   * One of several replicas: takes up what whoever keeps the books has learned of takers, and writes why it
+   * gave the prices that were accepted. Throws what the store throws.
+   */
   heed(): Promise<void>;
   /** After the last block was taken in. What cannot be written is found again at the next start. */
   stop(): Promise<void>;
@@ -91,8 +113,8 @@ export interface Accounts {
   /** The last comparison. */
   reconciled(): readonly Reconciled[];
   /**
-   * Books a difference that no event explains, because a person says so: of a token by its symbol, or 'native'. Throws
-   * `RequestError` unless the amount is the difference as it stands, in base units.
+   * Books a difference that no event explains, because a person says so: of a token by its symbol, or
+   * 'native'. Throws `RequestError` unless the amount is the difference as it stands, in base units.
    */
   adjust(chain: string, token: string, amount: bigint): Promise<void>;
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
@@ -104,7 +126,10 @@ export interface Accounts {
   lag(): { waiting: number; chains: { chain: string; blocks: number }[] };
 }
 
-/** Notes waiting for a database that does not answer. Chain facts do not wait here: they are read from the chain. */
+/**
+ * Notes waiting for a database that does not answer. Chain facts do not wait here: they are read from the
+ * chain.
+ */
 const MOST_NOTES = 20_000;
 const NOTES_AT_ONCE = 200;
 const MOST_ROWS = 10_000;
@@ -112,7 +137,10 @@ const MOST_ROWS = 10_000;
 const PRICE_PATIENCE_MS = 30_000;
 const TAKERS_EVERY_MS = 5_000;
 const SECOND_LOOK_MS = 2_000;
-/** No quote can be taken for longer: what is accepted later was quoted by this process, whether or not it is still kept. */
+/**
+ * No quote can be taken for longer: what is accepted later was quoted by this process, whether or not it is
+ * still kept.
+ */
 const LONGEST_LIFE_MS = 20 * 60_000;
 
 export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Accounts {
@@ -145,13 +173,22 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     mid: midOf,
     marked({ orderId, taker, pair }, horizon, mark) {
       note({ kind: 'mark', orderId, horizon, mark });
-      // What was looked at late says something about the market since, not about the taker; and one asset in two places has no
+      // What was looked at late says something about the market since, not about the taker; and one asset in
+      // two places has no
       // mid to move, so that nobody can improve his average by shuttling it.
       if (mark.bps !== null && !mark.late && hasMid(pair)) takers.learn(taker, horizon, mark.bps, mark.atMs);
     },
   });
 
-  const { fold, tradeOf } = createFolder({ clock, reader, routes: deps.routes, usd: deps.usd, native: deps.native, mid: midOf, found: (trade) => markouts.watch(trade) });
+  const { fold, tradeOf } = createFolder({
+    clock,
+    reader,
+    routes: deps.routes,
+    usd: deps.usd,
+    native: deps.native,
+    mid: midOf,
+    found: (trade) => markouts.watch(trade),
+  });
 
   const pairOf = (pairName: string) => deps.routes().all.find((each) => each.pairName === pairName)?.pair;
   const hasMid = (pairName: string): boolean => pairOf(pairName)?.base !== pairOf(pairName)?.quote;
@@ -167,11 +204,21 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
 
   function note(made: Note): void {
     if (resting) return;
-    if (notes.length >= MOST_NOTES) return log.error({ kind: made.kind }, 'the books cannot keep up: a note is lost, and the trade it is of will be marked as late');
+    if (notes.length >= MOST_NOTES)
+      return log.error(
+        { kind: made.kind },
+        'the books cannot keep up: a note is lost, and the trade it is of will be marked as late',
+      );
     notes.push(made);
   }
 
-  const placeOf = ({ chainId, blockNumber, blockHash, txHash }: Seen, atMs: number): Place => ({ chainId, block: blockNumber, blockHash, txHash, atMs });
+  const placeOf = ({ chainId, blockNumber, blockHash, txHash }: Seen, atMs: number): Place => ({
+    chainId,
+    block: blockNumber,
+    blockHash,
+    txHash,
+    atMs,
+  });
 
   const listener: MomentListener = {
     quoted: explainer.quoted,
@@ -180,15 +227,28 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;
       const exchange = exchangeOf(orderId, slice, order);
       const record = explainer.quote(orderId);
-      // Quoted by an earlier life (or by another replica, and then it is heard of at once): nobody knows any more when it was accepted, or at which mid.
-      const trade = tradeOf(exchange, order, acceptedAtMs, quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId, record === undefined && !options.resting && clock.monotonicMs() - startedMs < LONGEST_LIFE_MS);
+      // Quoted by an earlier life (or by another replica, and then it is heard of at once): nobody knows any
+      // more when it was accepted, or at which mid.
+      const trade = tradeOf(
+        exchange,
+        order,
+        acceptedAtMs,
+        quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId,
+        record === undefined && !options.resting && clock.monotonicMs() - startedMs < LONGEST_LIFE_MS,
+      );
       note({ kind: 'accepted', trade, record });
       // Nobody else knows what went into this price.
-      if (resting && record !== undefined && unexplained.length < MOST_NOTES) unexplained.push(explanationOf(record));
+      if (resting && record !== undefined && unexplained.length < MOST_NOTES)
+        unexplained.push(explanationOf(record));
       if (!resting) markouts.watch(trade);
       kick();
     },
-    filled: ({ orderId, slice, order }, seen) => note({ kind: 'filled', exchange: exchangeOf(orderId, slice, order), place: placeOf(seen, clock.nowMs()) }),
+    filled: ({ orderId, slice, order }, seen) =>
+      note({
+        kind: 'filled',
+        exchange: exchangeOf(orderId, slice, order),
+        place: placeOf(seen, clock.nowMs()),
+      }),
     unfilled: ({ orderId }, was) => note({ kind: 'unfilled', orderId, was, atMs: clock.nowMs() }),
     failed: ({ orderId }) => note({ kind: 'failed', orderId }),
   };
@@ -205,7 +265,11 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   /* Reading: what has to be waited for */
 
   async function load(owner: number): Promise<Books> {
-    const [opening, all, ids] = await Promise.all([store.open(owner), store.profit('pair', 0, MOST_ROWS), store.known(tokens.map(({ chainId, token }) => idOf.opening(chainId, token)))]);
+    const [opening, all, ids] = await Promise.all([
+      store.open(owner),
+      store.profit('pair', 0, MOST_ROWS),
+      store.known(tokens.map(({ chainId, token }) => idOf.opening(chainId, token))),
+    ]);
     if (stale) takers.load(opening.takers);
     stale = false;
     return {
@@ -246,13 +310,20 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     }
     const inFlight = openings.flatMap((opening) => (opening.fresh ? filledBefore(opening) : []));
     const facts = readings.flatMap((reading) => reading.facts);
-    const seen = taken.flatMap((made) => (made.kind === 'filled' ? [idOf.fill(made.exchange.orderId, made.place), idOf.sent(made.exchange.orderId, made.place)] : []));
+    const seen = taken.flatMap((made) =>
+      made.kind === 'filled'
+        ? [idOf.fill(made.exchange.orderId, made.place), idOf.sent(made.exchange.orderId, made.place)]
+        : [],
+    );
     const known = await store.known([...facts.map(({ id }) => id), ...seen]);
     const older = await olderTrades(held, taken, facts);
     const rows = clock.monotonicMs() - takersWrittenMs >= TAKERS_EVERY_MS || stopped ? takers.changed() : [];
     if (taken.length === 0 && readings.length === 0 && openings.length === 0 && rows.length === 0) return;
     try {
-      const batch = { ...fold(held, { openings, readings, notes: taken, known, older, inFlight }), takers: rows };
+      const batch = {
+        ...fold(held, { openings, readings, notes: taken, known, older, inFlight }),
+        takers: rows,
+      };
       if (!(await store.write(batch))) {
         lost = true;
         return log.warn({}, 'another process keeps the books now');
@@ -267,22 +338,41 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     if (rows.length > 0) takersWrittenMs = clock.monotonicMs();
     forget(held);
     // Only what moved can move on at once; a chain that is silent waits for the next round.
-    const behind = readings.some(({ cursor: { chainId, block } }) => (deps.final(chainId)?.block ?? 0n) > block);
+    const behind = readings.some(
+      ({ cursor: { chainId, block } }) => (deps.final(chainId)?.block ?? 0n) > block,
+    );
     if (notes.length > 0 || behind) again = true;
   }
 
   /** Fills of an earlier time that nobody has claimed yet: their inputs are ours from the beginning. */
   function filledBefore({ cursor: { chainId, block } }: Opened): Exchange[] {
     return deps.open().flatMap(({ orderId, slice, order, fill, stage }) => {
-      const owed = stage === 'filled' && fill !== null && slice.destChainId === chainId && slice.originChainId !== chainId && fill.blockNumber <= block;
+      const owed =
+        stage === 'filled' &&
+        fill !== null &&
+        slice.destChainId === chainId &&
+        slice.originChainId !== chainId &&
+        fill.blockNumber <= block;
       return owed ? [exchangeOf(orderId, slice, order)] : [];
     });
   }
 
   /** Trades that memory let go of and facts still speak of. */
-  async function olderTrades({ trades }: Books, taken: readonly Note[], facts: Reading['facts']): Promise<Map<Bytes32, TradeRecord>> {
+  async function olderTrades(
+    { trades }: Books,
+    taken: readonly Note[],
+    facts: Reading['facts'],
+  ): Promise<Map<Bytes32, TradeRecord>> {
     const ids = new Set<Bytes32>();
-    for (const made of taken) if (made.kind !== 'adjusted') ids.add(made.kind === 'accepted' ? made.trade.orderId : made.kind === 'filled' ? made.exchange.orderId : made.orderId);
+    for (const made of taken)
+      if (made.kind !== 'adjusted')
+        ids.add(
+          made.kind === 'accepted'
+            ? made.trade.orderId
+            : made.kind === 'filled'
+              ? made.exchange.orderId
+              : made.orderId,
+        );
     for (const fact of facts) {
       if ('exchange' in fact) ids.add(fact.exchange.orderId);
       else if (fact.kind === 'gas' && fact.orderId !== null) ids.add(fact.orderId);
@@ -312,14 +402,23 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     return running;
   }
 
-  const quietly = () => run().catch((error: unknown) => log.warn({ error }, 'the books could not be kept just now: again in a moment'));
+  const quietly = () =>
+    run().catch((error: unknown) =>
+      log.warn({ error }, 'the books could not be kept just now: again in a moment'),
+    );
 
   function kick(): void {
     if (epoch !== undefined && !stopped) void quietly();
   }
 
   function loop(): void {
-    cancel = clock.after(options.journal.everyMs, () => void quietly().then(check).finally(() => stopped || resting || loop()));
+    cancel = clock.after(
+      options.journal.everyMs,
+      () =>
+        void quietly()
+          .then(check)
+          .finally(() => stopped || resting || loop()),
+    );
   }
 
   let checked: Reconciled[] = [];
@@ -328,13 +427,19 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     if (stopped || lost || clock.monotonicMs() - checkedMs < reconcileMs) return;
     checkedMs = clock.monotonicMs();
     const before = new Map(checked.map(({ chain, token, difference }) => [`${chain} ${token}`, difference]));
-    const now = await reconcile().catch((error: unknown) => log.warn({ error }, 'the books could not be compared with the chains just now'));
+    const now = await reconcile().catch((error: unknown) =>
+      log.warn({ error }, 'the books could not be compared with the chains just now'),
+    );
     if (now === undefined) return;
     checked = now;
     for (const { chain, token, block, journal, chainSays, difference } of now) {
       if ((difference ?? 0n) === (before.get(`${chain} ${token}`) ?? 0n)) continue;
       if (difference === 0n) log.warn({ chain, token, block }, 'books and chain agree again');
-      else log.error({ chain, token, block, journal, chainSays, difference }, 'books and chain differ: nothing is adjusted by itself, find what moved (docs/profit.md)');
+      else
+        log.error(
+          { chain, token, block, journal, chainSays, difference },
+          'books and chain differ: nothing is adjusted by itself, find what moved (docs/profit.md)',
+        );
     }
   }
 
@@ -342,28 +447,60 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     const held = books;
     if (held === undefined) return [];
     const due = tokens.filter(({ chainId, token }) => held.opened.has(idOf.opening(chainId, token)));
-    return Promise.all(due.map(async ({ chainId, token }): Promise<Reconciled> => {
-      const block = held.cursors.get(chainId)?.block ?? 0n;
-      // Read in one breath, before anything is waited for: all of them are of one block, or they cannot be compared.
-      const journal = held.journal.inventory({ chainId, token });
-      const ledger = deps.final(chainId)?.block === block ? (deps.ledger.bucket(chainId, token)?.onchain ?? null) : null;
-      const chainSays = (await chains.get(chainId)?.ledgerBalance(account, token, block)) ?? null;
-      return { chain: slugOf(chainId), token: infoOf({ chainId, token })?.symbol ?? token, address: token, block, journal, chainSays, ledger, difference: chainSays === null ? null : chainSays - journal };
-    }));
+    return Promise.all(
+      due.map(async ({ chainId, token }): Promise<Reconciled> => {
+        const block = held.cursors.get(chainId)?.block ?? 0n;
+        // Read in one breath, before anything is waited for: all of them are of one block, or they cannot be
+        // compared.
+        const journal = held.journal.inventory({ chainId, token });
+        const ledger =
+          deps.final(chainId)?.block === block ? (deps.ledger.bucket(chainId, token)?.onchain ?? null) : null;
+        const chainSays = (await chains.get(chainId)?.ledgerBalance(account, token, block)) ?? null;
+        return {
+          chain: slugOf(chainId),
+          token: infoOf({ chainId, token })?.symbol ?? token,
+          address: token,
+          block,
+          journal,
+          chainSays,
+          ledger,
+          difference: chainSays === null ? null : chainSays - journal,
+        };
+      }),
+    );
   }
 
-  async function reconcileGas(): Promise<{ chain: string; block: bigint; journal: bigint; chainSays: bigint }[]> {
+  async function reconcileGas(): Promise<
+    { chain: string; block: bigint; journal: bigint; chainSays: bigint }[]
+  > {
     const held = books;
-    const read = [...(held?.cursors.values() ?? [])].map(({ chainId, block }) => ({ chainId, block, journal: held?.journal.gas(chainId) ?? 0n }));
-    return Promise.all(read.map(async ({ chainId, block, journal }) => ({ chain: slugOf(chainId), block, journal, chainSays: (await chains.get(chainId)?.nativeBalance(options.operator, block)) ?? 0n })));
+    const read = [...(held?.cursors.values() ?? [])].map(({ chainId, block }) => ({
+      chainId,
+      block,
+      journal: held?.journal.gas(chainId) ?? 0n,
+    }));
+    return Promise.all(
+      read.map(async ({ chainId, block, journal }) => ({
+        chain: slugOf(chainId),
+        block,
+        journal,
+        chainSays: (await chains.get(chainId)?.nativeBalance(options.operator, block)) ?? 0n,
+      })),
+    );
   }
 
-  const views = (held: Books | undefined): PositionView[] => [...(held?.positions.values() ?? [])].map((row) => viewOf(row, deps.usd(row.asset)));
+  const views = (held: Books | undefined): PositionView[] =>
+    [...(held?.positions.values() ?? [])].map((row) => viewOf(row, deps.usd(row.asset)));
 
   function totalsOf(sums: Books['sums'], positions: readonly PositionView[]): Totals {
     const realised = positions.reduce((sum, each) => sum + each.realisedMicros, 0n);
     const unrealised = positions.reduce((sum, each) => sum + (each.unrealisedMicros ?? 0n), 0n);
-    return { ...sums, realised, unrealised, total: sums.spread + realised + unrealised - sums.gas - sums.lost };
+    return {
+      ...sums,
+      realised,
+      unrealised,
+      total: sums.spread + realised + unrealised - sums.gas - sums.lost,
+    };
   }
 
   return {
@@ -372,7 +509,12 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       startedMs = clock.monotonicMs();
       resting = false;
       // What happened meanwhile is read while we quote already.
-      await heldBooks(owner).catch((error: unknown) => log.error({ error }, 'the books could not be opened just now: takers are priced as strangers until they are'));
+      await heldBooks(owner).catch((error: unknown) =>
+        log.error(
+          { error },
+          'the books could not be opened just now: takers are priced as strangers until they are',
+        ),
+      );
       epoch = owner;
       kick();
       loop();
@@ -396,7 +538,9 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       stopped = true;
       cancel();
       markouts.stop();
-      await explainAccepted().catch((error: unknown) => log.warn({ error }, 'why some quotes were priced as they were could not be written down'));
+      await explainAccepted().catch((error: unknown) =>
+        log.warn({ error }, 'why some quotes were priced as they were could not be written down'),
+      );
       await quietly();
     },
     async explain(id) {
@@ -408,7 +552,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     },
     async profit({ by, sinceMs, limit }) {
       const rows = await store.profit(by, sinceMs, limit);
-      const all = by === 'pair' && rows.length < limit ? rows : await store.profit('pair', sinceMs, MOST_ROWS);
+      const all =
+        by === 'pair' && rows.length < limit ? rows : await store.profit('pair', sinceMs, MOST_ROWS);
       const positions = views(books);
       return { sinceMs, by, rows, totals: totalsOf(sumsOf(all), positions), positions };
     },
@@ -418,29 +563,65 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     async adjust(chain, token, amount) {
       const look = async () => {
         await run();
-        return token === 'native' ? (await reconcileGas()).map((row) => ({ ...row, token, address: 'native' as const, difference: row.chainSays - row.journal })) : await reconcile();
+        return token === 'native'
+          ? (await reconcileGas()).map((row) => ({
+              ...row,
+              token,
+              address: 'native' as const,
+              difference: row.chainSays - row.journal,
+            }))
+          : await reconcile();
       };
       const rows = await look();
       const row = rows.find((each) => each.chain === chain && each.token === token);
-      if (row === undefined) throw new RequestError(`The books know no ${token} on ${chain}. They know: ${rows.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`, { code: 'bad_request' });
-      if (row.difference === null || row.difference === 0n) throw new RequestError(`Books and chain agree on ${token} on ${chain}: there is nothing to adjust.`, { code: 'nothing_to_adjust' });
-      if (row.difference !== amount) throw new RequestError(`The difference is ${row.difference} base units of ${token} on ${chain}, not ${amount}. Look again (firmquote lp journal) and name exactly what you have explained.`, { code: 'wrong_amount' });
+      if (row === undefined)
+        throw new RequestError(
+          `The books know no ${token} on ${chain}. They know: ${rows.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`,
+          { code: 'bad_request' },
+        );
+      if (row.difference === null || row.difference === 0n)
+        throw new RequestError(`Books and chain agree on ${token} on ${chain}: there is nothing to adjust.`, {
+          code: 'nothing_to_adjust',
+        });
+      if (row.difference !== amount)
+        throw new RequestError(
+          `The difference is ${row.difference} base units of ${token} on ${chain}, not ${amount}. Look again (firmquote lp journal) and name exactly what you have explained.`,
+          { code: 'wrong_amount' },
+        );
       // What is only on its way into the books is gone at the second look.
       await new Promise<void>((resolve) => clock.after(SECOND_LOOK_MS, resolve));
       const again = (await look()).find((each) => each.chain === chain && each.token === token);
-      if (again?.difference !== amount) throw new RequestError(`The difference of ${token} on ${chain} is moving: something is still on its way into the books. Ask again in a moment.`, { code: 'not_settled' });
+      if (again?.difference !== amount)
+        throw new RequestError(
+          `The difference of ${token} on ${chain} is moving: something is still on its way into the books. Ask again in a moment.`,
+          { code: 'not_settled' },
+        );
       const chainId = [...reader.described.values()].find(({ slug }) => slug === chain)?.id ?? 0;
-      note({ kind: 'adjusted', money: { chainId, token: row.address, amount } as Money, block: row.block, atMs: clock.nowMs() });
+      note({
+        kind: 'adjusted',
+        money: { chainId, token: row.address, amount } as Money,
+        block: row.block,
+        atMs: clock.nowMs(),
+      });
       await run();
       checkedMs = Number.NEGATIVE_INFINITY;
     },
     entries: (orderId) => store.entries(orderId),
-    balances: () => (books?.journal.balances() ?? []).map(({ account: name, chainId, token, amount }) => ({ account: name, chain: slugOf(chainId), token: token === 'native' ? token : (infoOf({ chainId, token })?.symbol ?? token), amount })),
+    balances: () =>
+      (books?.journal.balances() ?? []).map(({ account: name, chainId, token, amount }) => ({
+        account: name,
+        chain: slugOf(chainId),
+        token: token === 'native' ? token : (infoOf({ chainId, token })?.symbol ?? token),
+        amount,
+      })),
     totals: () => books && totalsOf(books.sums, views(books)),
     positions: () => views(books),
     lag: () => ({
       waiting: notes.length,
-      chains: [...chains].map(([chainId, { chain }]) => ({ chain: chain.slug, blocks: Number((deps.final(chainId)?.block ?? 0n) - (books?.cursors.get(chainId)?.block ?? 0n)) })),
+      chains: [...chains].map(([chainId, { chain }]) => ({
+        chain: chain.slug,
+        blocks: Number((deps.final(chainId)?.block ?? 0n) - (books?.cursors.get(chainId)?.block ?? 0n)),
+      })),
     }),
   };
 }

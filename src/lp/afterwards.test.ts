@@ -16,7 +16,8 @@ function play() {
       heard.push(`quoted ${orderId}`);
       if (orderId === ECHO) afterwards.quoted(quoted('echoed'));
     },
-    declined: ({ rfqId }, _, { declined }, atMs) => void heard.push(`declined ${rfqId}: ${declined} at ${atMs}`),
+    declined: ({ rfqId }, _, { declined }, atMs) =>
+      void heard.push(`declined ${rfqId}: ${declined} at ${atMs}`),
   });
   return { heard, afterwards };
 }
@@ -25,17 +26,19 @@ test('after what the turn has sent, in order, and before anything that comes fro
   const { heard, afterwards } = play();
   const limit: Decline = { declined: 'limit' };
   // As a frame comes: in a turn of its own.
-  await new Promise<void>((done) => setImmediate(() => {
+  await new Promise<void>((done) =>
     setImmediate(() => {
-      heard.push('the next turn');
-      done();
-    });
-    afterwards.quoted(quoted('a'));
-    afterwards.declined(rfq('b'), undefined, limit, 5);
-    afterwards.quoted(quoted('c'));
-    process.nextTick(() => heard.push('sent'));
-    heard.push('said');
-  }));
+      setImmediate(() => {
+        heard.push('the next turn');
+        done();
+      });
+      afterwards.quoted(quoted('a'));
+      afterwards.declined(rfq('b'), undefined, limit, 5);
+      afterwards.quoted(quoted('c'));
+      process.nextTick(() => heard.push('sent'));
+      heard.push('said');
+    }),
+  );
   expect(heard).toEqual(['said', 'sent', 'quoted a', 'declined b: limit at 5', 'quoted c', 'the next turn']);
 });
 

@@ -1,7 +1,8 @@
 /**
- * What is noted of answers is noted once they have left: those of one turn leave together, and before anybody else is heard the
- * books are kept. A taker does not wait for our bookkeeping, and whoever reads the books finds them complete. Where the key lives
- * elsewhere the signature comes later still, and the books have its promise already.
+ * What is noted of answers is noted once they have left: those of one turn leave together, and before anybody
+ * else is heard the books are kept. A taker does not wait for our bookkeeping, and whoever reads the books
+ * finds them complete. Where the key lives elsewhere the signature comes later still, and the books have its
+ * promise already.
  */
 
 import type { Decline } from '../domain/decline.ts';
@@ -16,8 +17,13 @@ interface Declined {
   atMs: number;
 }
 
-/** The same moments, in the same order, as a microtask: after what the turn has sent and before the next turn's first word. */
-export function createAfterwards(moments: Pick<Moments, 'quoted' | 'declined'>): Pick<Moments, 'quoted' | 'declined'> {
+/**
+ * The same moments, in the same order, as a microtask: after what the turn has sent and before the next
+ * turn's first word.
+ */
+export function createAfterwards(
+  moments: Pick<Moments, 'quoted' | 'declined'>,
+): Pick<Moments, 'quoted' | 'declined'> {
   let waiting: (QuoteRecord | Declined)[] = [];
 
   function note(each: QuoteRecord | Declined): void {
@@ -33,8 +39,5 @@ export function createAfterwards(moments: Pick<Moments, 'quoted' | 'declined'>):
     }
   }
 
-  return {
-    quoted: note,
-    declined: (rfq, route, decline, atMs) => note({ rfq, route, decline, atMs }),
-  };
+  return { quoted: note, declined: (rfq, route, decline, atMs) => note({ rfq, route, decline, atMs }) };
 }

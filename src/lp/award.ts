@@ -1,6 +1,7 @@
 /**
- * The orders we have to honour: awarded by a venue, or seen open on a chain. An award binds us only if the promise in it is
- * ours: held in the ledger, or, when a crash took that memory, proven by our own signature handed back.
+ * The orders we have to honour: awarded by a venue, or seen open on a chain. An award binds us only if the
+ * promise in it is ours: held in the ledger, or, when a crash took that memory, proven by our own signature
+ * handed back.
  */
 
 import { commitmentDigest } from '../domain/commitment.ts';
@@ -61,7 +62,10 @@ export interface AwardDeps {
 
 const FINAL: ReadonlySet<AwardStage> = new Set<AwardStage>(['finalised', 'failed']);
 
-export function createAwards(deps: AwardDeps, { account, operator }: { account: Address; operator: Address }): Awards {
+export function createAwards(
+  deps: AwardDeps,
+  { account, operator }: { account: Address; operator: Address },
+): Awards {
   const { ledger, log, chains } = deps;
   const awards = new Map<Bytes32, OpenAward>();
   const dirty = new Set<Bytes32>();
@@ -73,9 +77,30 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
     return open;
   }
 
-  function fresh(orderId: Bytes32, quoteId: Bytes32, order: StandardOrder, slice: OwnSlice, commitment: LpAward['commitment']): OpenAward {
+  function fresh(
+    orderId: Bytes32,
+    quoteId: Bytes32,
+    order: StandardOrder,
+    slice: OwnSlice,
+    commitment: LpAward['commitment'],
+  ): OpenAward {
     const nowMs = deps.clock.nowMs();
-    const award = add({ orderId, quoteId, order, outputIndex: slice.index, commitment, stage: 'committed', fill: null, note: null, acceptedAtMs: nowMs, updatedAtMs: nowMs }, slice, false);
+    const award = add(
+      {
+        orderId,
+        quoteId,
+        order,
+        outputIndex: slice.index,
+        commitment,
+        stage: 'committed',
+        fill: null,
+        note: null,
+        acceptedAtMs: nowMs,
+        updatedAtMs: nowMs,
+      },
+      slice,
+      false,
+    );
     deps.taken(award);
     return award;
   }
@@ -84,13 +109,18 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
     const order = orderFromMessage(message.order);
     const origin = chains.get(Number(order.originChainId));
     const slice = ownSlice(order, account, chains);
-    if (origin === undefined || slice === undefined || idOf({ chainId: origin.id, escrow: origin.escrow }, order) !== message.orderId) {
+    if (
+      origin === undefined ||
+      slice === undefined ||
+      idOf({ chainId: origin.id, escrow: origin.escrow }, order) !== message.orderId
+    ) {
       log.warn({ orderId: message.orderId }, 'an award that is no order of ours was ignored');
       return 'malformed';
     }
     const known = awards.get(message.orderId);
     if (known !== undefined) {
-      if (known.commitment === null) Object.assign(known, { quoteId: message.quoteId, commitment: message.commitment });
+      if (known.commitment === null)
+        Object.assign(known, { quoteId: message.quoteId, commitment: message.commitment });
       return 'known';
     }
     return bind(message, order, slice, ledger.quote(message.orderId)?.stage);
@@ -98,13 +128,22 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
 
   const over = (slice: OwnSlice, order: StandardOrder) => deps.time(slice.originChainId) > order.fillDeadline;
 
-  /** By its origin's clock an order whose deadline has passed cannot be opened any more: then it is a message that took its time, and nobody's money. */
+  /**
+   * By its origin's clock an order whose deadline has passed cannot be opened any more: then it is a message
+   * that took its time, and nobody's money.
+   */
   function refuse(orderId: Bytes32, stage: Stage | undefined, harmless: boolean): void {
-    if (harmless) log.warn({ orderId, stage }, 'an award came when its order could not be opened any more: refused');
+    if (harmless)
+      log.warn({ orderId, stage }, 'an award came when its order could not be opened any more: refused');
     else log.fatal({ orderId, stage }, 'an award came for a quote whose hold has ended: refused');
   }
 
-  function bind(message: Omit<Award, 'type'>, order: StandardOrder, slice: OwnSlice, stage: Stage | undefined): Taken {
+  function bind(
+    message: Omit<Award, 'type'>,
+    order: StandardOrder,
+    slice: OwnSlice,
+    stage: Stage | undefined,
+  ): Taken {
     const { orderId, quoteId, commitment } = message;
     switch (stage) {
       case 'held':
@@ -119,15 +158,23 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
         return 'known';
       case 'lapsed':
       case 'released':
-        // The ledger keeps the fact and answers "late, critical": the money may be promised to somebody else by now.
+        // The ledger keeps the fact and answers "late, critical": the money may be promised to somebody else
+        // by now.
         ledger.apply({ type: 'accepted', quoteId: orderId });
         refuse(orderId, stage, over(slice, order));
         return 'late';
       case undefined: {
         if (message.status !== 'pending') return 'known';
-        const digest = commitmentDigest({ chainId: slice.originChainId, escrow: chains.get(slice.originChainId)?.escrow ?? account }, { orderId, quoteId, lp: account, deadline: order.fillDeadline });
+        const digest = commitmentDigest(
+          { chainId: slice.originChainId, escrow: chains.get(slice.originChainId)?.escrow ?? account },
+          { orderId, quoteId, lp: account, deadline: order.fillDeadline },
+        );
         const signer = deps.recovery.recover(digest, commitment.signature);
-        if (commitment.lp !== account || commitment.deadline !== order.fillDeadline || (signer !== operator && signer !== account)) {
+        if (
+          commitment.lp !== account ||
+          commitment.deadline !== order.fillDeadline ||
+          (signer !== operator && signer !== account)
+        ) {
           log.warn({ orderId }, 'an award without a promise of ours was ignored');
           return 'not_ours';
         }
@@ -157,7 +204,11 @@ export function createAwards(deps: AwardDeps, { account, operator }: { account: 
     },
     load(award) {
       const slice = ownSlice(award.order, account, chains);
-      if (slice === undefined) log.error({ orderId: award.orderId }, 'a stored award is for chains or an account that are not configured any more: left alone');
+      if (slice === undefined)
+        log.error(
+          { orderId: award.orderId },
+          'a stored award is for chains or an account that are not configured any more: left alone',
+        );
       return slice && add(award, slice, true);
     },
     heard(award) {

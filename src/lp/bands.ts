@@ -1,4 +1,7 @@
-/** Where our inventory stands against what the owner wants of it: each asset over all chains, and each chain's part of it. */
+/**
+ * Where our inventory stands against what the owner wants of it: each asset over all chains, and each chain's
+ * part of it.
+ */
 
 import { parseUnits } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
@@ -66,7 +69,10 @@ export interface Bands {
 export interface BandsDeps {
   ledger: Pick<Ledger, 'exposure' | 'places'>;
   networks: ReadonlyMap<number, Pick<Chain, 'slug'>>;
-  /** What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is configured. */
+  /**
+   * What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is
+   * configured.
+   */
   startedWith: ReadonlyMap<string, bigint>;
 }
 
@@ -75,9 +81,16 @@ const HARD_OVER_SOFT = 2;
 const ATTO = 10n ** 18n;
 
 /** Throws `RequestError` for a band on a chain that has no such token. */
-export function createBands({ ledger, networks, startedWith }: BandsDeps, { assets, pairs }: Pick<LpConfig, 'assets' | 'pairs'>): Bands {
+export function createBands(
+  { ledger, networks, startedWith }: BandsDeps,
+  { assets, pairs }: Pick<LpConfig, 'assets' | 'pairs'>,
+): Bands {
   const wanted = new Map(Object.entries(assets).map(([asset, config]) => [asset, wantedOf(asset, config)]));
-  const made = new Map(pairs.filter(({ base, quote }) => base !== quote).map(({ base, params }) => [base, pricingParams(params).halfBand]));
+  const made = new Map(
+    pairs
+      .filter(({ base, quote }) => base !== quote)
+      .map(({ base, params }) => [base, pricingParams(params).halfBand]),
+  );
 
   interface Known {
     asset: string;
@@ -85,15 +98,33 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
     buckets: ReturnType<Ledger['places']>;
   }
 
-  function wantedOf(asset: string, { target, softBand, hardBand, transportBps, chains }: LpConfig['assets'][string]) {
-    const there = ledger.places(asset).map(({ chainId }) => ({ chainId, slug: networks.get(chainId)?.slug ?? '' }));
+  function wantedOf(
+    asset: string,
+    { target, softBand, hardBand, transportBps, chains }: LpConfig['assets'][string],
+  ) {
+    const there = ledger
+      .places(asset)
+      .map(({ chainId }) => ({ chainId, slug: networks.get(chainId)?.slug ?? '' }));
     const slugs = there.map(({ slug }) => slug);
     const stray = Object.keys(chains).find((slug) => !slugs.includes(slug));
-    if (stray !== undefined) throw new RequestError(`Asset ${asset} has a band on ${stray}, where it is not: write one of ${slugs.join(', ')}, or take it out.`, { code: 'bad_config' });
+    if (stray !== undefined)
+      throw new RequestError(
+        `Asset ${asset} has a band on ${stray}, where it is not: write one of ${slugs.join(', ')}, or take it out.`,
+        { code: 'bad_config' },
+      );
     const places = new Map(
       there.map(({ chainId, slug }) => {
         const { share = 1, softShare = 1, hardShare = null, transportBps: own } = chains[slug] ?? {};
-        return [chainId, { slug, share: millionths(share), softShare: millionths(softShare), hardShare: hardShare === null ? undefined : millionths(hardShare), costBps: own ?? transportBps }];
+        return [
+          chainId,
+          {
+            slug,
+            share: millionths(share),
+            softShare: millionths(softShare),
+            hardShare: hardShare === null ? undefined : millionths(hardShare),
+            costBps: own ?? transportBps,
+          },
+        ];
       }),
     );
     return {
@@ -108,8 +139,12 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
     };
   }
 
-  /** The soft band in tokens, from the pair's in USD where the asset has none of its own. A float measures a distance, never an amount. */
-  const tokens = (halfBandUsd: number, usd: number): bigint => (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
+  /**
+   * The soft band in tokens, from the pair's in USD where the asset has none of its own. A float measures a
+   * distance, never an amount.
+   */
+  const tokens = (halfBandUsd: number, usd: number): bigint =>
+    (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
 
   /** What is wanted of an asset and where it lies, found once. */
   const known = new Map<string, Known>();
@@ -127,18 +162,28 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
   function legsOf(route: Route): { base: Known; output: Known; input: Known } {
     let found = legs.get(route);
     if (found === undefined) {
-      found = { base: knownOf(route.pair.base), output: knownOf(route.outputToken.symbol), input: knownOf(route.inputToken.symbol) };
+      found = {
+        base: knownOf(route.pair.base),
+        output: knownOf(route.outputToken.symbol),
+        input: knownOf(route.inputToken.symbol),
+      };
       legs.set(route, found);
     }
     return found;
   }
 
-  /** One chain's part of an asset, against its share of what lies on all chains. Nothing is made but the answer: every price asks. */
+  /**
+   * One chain's part of an asset, against its share of what lies on all chains. Nothing is made but the
+   * answer: every price asks.
+   */
   function placeOf({ want, buckets }: Known, chainId: number): Place | undefined {
     let [total, available, held] = [0n, 0n, 0n];
     let own: (typeof buckets)[number] | undefined;
     for (const bucket of buckets) {
-      const amount = toAtto(bucket.base + bucket.moved - bucket.pendingOut - bucket.committed - bucket.withdrawing, bucket.decimals);
+      const amount = toAtto(
+        bucket.base + bucket.moved - bucket.pendingOut - bucket.committed - bucket.withdrawing,
+        bucket.decimals,
+      );
       if (amount > 0n) total += amount;
       if (bucket.chainId !== chainId) continue;
       own = bucket;
@@ -149,24 +194,51 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
     if (place === undefined || want === undefined) return undefined;
     const { slug, share, softShare, hardShare, costBps } = place;
     const target = fairShare(total, share, want.shares);
-    const room = bandRoom(available, { target, hard: hardShare === undefined ? undefined : (target * hardShare) / MILLION });
-    return { chainId, slug, available, held, target, q: bandQ(available, { target, soft: (target * softShare) / MILLION }), room, costBps };
+    const room = bandRoom(available, {
+      target,
+      hard: hardShare === undefined ? undefined : (target * hardShare) / MILLION,
+    });
+    return {
+      chainId,
+      slug,
+      available,
+      held,
+      target,
+      q: bandQ(available, { target, soft: (target * softShare) / MILLION }),
+      room,
+      costBps,
+    };
   }
 
   /** The same where it matters to a price. */
-  const located = (leg: Known, chainId: number): Place | undefined => (leg.want?.located === true ? placeOf(leg, chainId) : undefined);
+  const located = (leg: Known, chainId: number): Place | undefined =>
+    leg.want?.located === true ? placeOf(leg, chainId) : undefined;
 
-  const places = (asset: string): Place[] => ledger.places(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
+  const places = (asset: string): Place[] =>
+    ledger.places(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
 
-  /** Hard band of one leg's asset. Only the base asset has one without being told: what we make a market in is where the risk is. */
-  function legRoom({ asset, want }: Known, { pair, params }: Route, baseUsd: number, baseTotal: bigint): { in: bigint; out: bigint } | undefined {
+  /**
+   * Hard band of one leg's asset. Only the base asset has one without being told: what we make a market in is
+   * where the risk is.
+   */
+  function legRoom(
+    { asset, want }: Known,
+    { pair, params }: Route,
+    baseUsd: number,
+    baseTotal: bigint,
+  ): { in: bigint; out: bigint } | undefined {
     if (want === undefined || (asset !== pair.base && want.hard === undefined)) return undefined;
     const hard = want.hard ?? BigInt(HARD_OVER_SOFT) * (want.soft ?? tokens(params.halfBand, baseUsd));
-    return bandRoom(asset === pair.base ? baseTotal : ledger.exposure(asset).total, { target: want.target, hard });
+    return bandRoom(asset === pair.base ? baseTotal : ledger.exposure(asset).total, {
+      target: want.target,
+      hard,
+    });
   }
 
-  const smaller = (a: bigint | undefined, b: bigint | undefined): bigint | undefined => (a === undefined ? b : b === undefined || a < b ? a : b);
-  const baseUnits = (atto: bigint, decimals: number): bigint => (decimals <= 18 ? atto / ten(18 - decimals) : atto * ten(decimals - 18));
+  const smaller = (a: bigint | undefined, b: bigint | undefined): bigint | undefined =>
+    a === undefined ? b : b === undefined || a < b ? a : b;
+  const baseUnits = (atto: bigint, decimals: number): bigint =>
+    decimals <= 18 ? atto / ten(18 - decimals) : atto * ten(decimals - 18);
 
   return {
     look(route, baseUsd) {
@@ -175,7 +247,8 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
       const { want } = leg.base;
       const halfBand = want?.soft === undefined ? params.halfBand : (Number(want.soft) / 1e18) * baseUsd;
       const [drained, filled] = [located(leg.output, dest.id), located(leg.input, origin.id)];
-      // What is promised and may never leave counts as gone: the least that is to stay there stays whatever is accepted.
+      // What is promised and may never leave counts as gone: the least that is to stay there stays whatever
+      // is accepted.
       const left = drained?.room && drained.room.out - drained.held;
       let output = left !== undefined && left < 0n ? 0n : left;
       let input = filled?.room?.in;
@@ -201,9 +274,20 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
       [...wanted].map(([asset, want]) => {
         const exposure = ledger.exposure(asset);
         const [price, halfBand] = [usd(asset), made.get(asset)];
-        const soft = want.soft ?? (price === undefined || halfBand === undefined ? undefined : tokens(halfBand, price));
-        const hard = want.hard ?? (soft === undefined || halfBand === undefined ? undefined : BigInt(HARD_OVER_SOFT) * soft);
-        return { asset, ...exposure, target: want.target, soft, hard, q: soft === undefined ? undefined : bandQ(exposure.total, { target: want.target, soft }), places: places(asset) };
+        const soft =
+          want.soft ?? (price === undefined || halfBand === undefined ? undefined : tokens(halfBand, price));
+        const hard =
+          want.hard ??
+          (soft === undefined || halfBand === undefined ? undefined : BigInt(HARD_OVER_SOFT) * soft);
+        return {
+          asset,
+          ...exposure,
+          target: want.target,
+          soft,
+          hard,
+          q: soft === undefined ? undefined : bandQ(exposure.total, { target: want.target, soft }),
+          places: places(asset),
+        };
       }),
     places,
   };
@@ -212,4 +296,5 @@ export function createBands({ ledger, networks, startedWith }: BandsDeps, { asse
 const MILLION = 1_000_000n;
 const millionths = (share: number): bigint => BigInt(Math.round(share * 1e6));
 
-const chainBand = (place: Place | undefined): ChainBand | undefined => place && { q: place.q, costBps: place.costBps };
+const chainBand = (place: Place | undefined): ChainBand | undefined =>
+  place && { q: place.q, costBps: place.costBps };

@@ -1,4 +1,6 @@
-/** Which risk controls are at work now, since when and why: one memory for metrics, the log and the operator. */
+/**
+ * Which risk controls are at work now, since when and why: one memory for metrics, the log and the operator.
+ */
 
 import { type Control, CONTROLS } from '../domain/control.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -16,7 +18,10 @@ export interface Tripped {
 export interface Board {
   /** It refused a request. On the hot path. */
   refused(control: Control, detail: string): void;
-  /** What it holds back at this moment, by what it is about. What was held back before and is not named here has passed. */
+  /**
+   * What it holds back at this moment, by what it is about. What was held back before and is not named here
+   * has passed.
+   */
   holds(control: Control, now: ReadonlyMap<string, string>): void;
   tripped(): Tripped[];
 }
@@ -35,26 +40,45 @@ interface Row {
 }
 
 export function createBoard({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }): Board {
-  const rows = new Map<Control, Row>(CONTROLS.map((control) => [control, { held: new Map(), refusal: undefined, labels: { control }, told: { sinceMs: 0, count: 0 } }]));
-  const trips = metrics.counter('firmquote_lp_risk_trips_total', 'Times that a risk control came to work', ['control']);
-  const refusals = metrics.counter('firmquote_lp_risk_refusals_total', 'Requests that a risk control refused', ['control']);
+  const rows = new Map<Control, Row>(
+    CONTROLS.map((control) => [
+      control,
+      { held: new Map(), refusal: undefined, labels: { control }, told: { sinceMs: 0, count: 0 } },
+    ]),
+  );
+  const trips = metrics.counter('firmquote_lp_risk_trips_total', 'Times that a risk control came to work', [
+    'control',
+  ]);
+  const refusals = metrics.counter(
+    'firmquote_lp_risk_refusals_total',
+    'Requests that a risk control refused',
+    ['control'],
+  );
   for (const { labels } of rows.values()) {
     trips.add(labels, 0);
     refusals.add(labels, 0);
   }
 
-  const isRecent = ({ refusal }: Row): boolean => refusal !== undefined && clock.monotonicMs() - refusal.lastMs <= RECENT_MS;
+  const isRecent = ({ refusal }: Row): boolean =>
+    refusal !== undefined && clock.monotonicMs() - refusal.lastMs <= RECENT_MS;
   metrics.gauge('firmquote_lp_risk_tripped', '1 while a risk control is at work', ['control'], (gauge) => {
     for (const row of rows.values()) gauge.set(row.held.size > 0 || isRecent(row) ? 1 : 0, row.labels);
   });
 
-  /** Says it, unless enough of this control was said in the last minute; what is left out is in the status and the metrics. */
+  /**
+   * Says it, unless enough of this control was said in the last minute; what is left out is in the status and
+   * the metrics.
+   */
   function tell({ told, labels: { control } }: Row, say: () => void): void {
     const nowMs = clock.monotonicMs();
     if (nowMs - told.sinceMs > 60_000) [told.sinceMs, told.count] = [nowMs, 0];
     told.count += 1;
     if (told.count <= TOLD_A_MINUTE) say();
-    else if (told.count === TOLD_A_MINUTE + 1) log.warn({ control }, 'this risk control comes and goes often: the log is silent about it for up to a minute, `firmquote lp limits` and the metrics are not');
+    else if (told.count === TOLD_A_MINUTE + 1)
+      log.warn(
+        { control },
+        'this risk control comes and goes often: the log is silent about it for up to a minute, `firmquote lp limits` and the metrics are not',
+      );
   }
 
   return {
@@ -94,7 +118,9 @@ export function createBoard({ clock, log, metrics }: { clock: Clock; log: Log; m
     tripped: () =>
       [...rows].flatMap(([control, row]) => [
         ...[...row.held].map(([about, { detail, sinceMs }]) => ({ control, about, detail, sinceMs })),
-        ...(row.refusal !== undefined && isRecent(row) ? [{ control, about: REQUESTS, detail: row.refusal.detail, sinceMs: row.refusal.sinceMs }] : []),
+        ...(row.refusal !== undefined && isRecent(row)
+          ? [{ control, about: REQUESTS, detail: row.refusal.detail, sinceMs: row.refusal.sinceMs }]
+          : []),
       ]),
   };
 }

@@ -1,4 +1,7 @@
-/** Everything a price needs, in memory and kept fresh beside the hot path: the market, the chains' clocks and gas, our inventory. */
+/**
+ * Everything a price needs, in memory and kept fresh beside the hot path: the market, the chains' clocks and
+ * gas, our inventory.
+ */
 
 import type { Decline } from '../domain/decline.ts';
 import { isDecline } from '../domain/decline.ts';
@@ -68,9 +71,15 @@ export interface Book {
   readonly ledger: Ledger;
   readonly bands: Bands;
   readonly chains: ReadonlyMap<number, ChainState>;
-  /** The latest it can be on a chain: never behind its newest block, never behind our own clock. New promises count from here. */
+  /**
+   * The latest it can be on a chain: never behind its newest block, never behind our own clock. New promises
+   * count from here.
+   */
   now(chainId: number): UnixSeconds;
-  /** The earliest it can be: time of the newest block whose events are in the ledger. Holds end by this clock alone. */
+  /**
+   * The earliest it can be: time of the newest block whose events are in the ledger. Holds end by this clock
+   * alone.
+   */
   settled(chainId: number): UnixSeconds;
   /** USD for one whole token of an asset, from its own price alone; undefined while there is none. */
   usd(asset: string): Rational | undefined;
@@ -86,7 +95,10 @@ export interface BookDeps {
   ledger: Ledger;
   chains: ReadonlyMap<number, ChainState>;
   settled(chainId: number): UnixSeconds;
-  /** What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is configured. */
+  /**
+   * What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is
+   * configured.
+   */
   startedWith: ReadonlyMap<string, bigint>;
   /** What this taker's trades cost us after acceptance, in bps. */
   adverse(taker: Address): number;
@@ -98,18 +110,39 @@ export interface BookDeps {
 
 type Options = Pick<LpConfig, 'assets' | 'pairs' | 'quoting'>;
 
-export function createBook({ clock, market, ledger, chains, settled, startedWith, adverse, curves, plugin }: BookDeps, { assets, pairs, quoting }: Options): Book {
-  const bands = createBands({ ledger, networks: new Map([...chains].map(([chainId, { port }]) => [chainId, port.chain])), startedWith }, { assets, pairs });
+export function createBook(
+  { clock, market, ledger, chains, settled, startedWith, adverse, curves, plugin }: BookDeps,
+  { assets, pairs, quoting }: Options,
+): Book {
+  const bands = createBands(
+    {
+      ledger,
+      networks: new Map([...chains].map(([chainId, { port }]) => [chainId, port.chain])),
+      startedWith,
+    },
+    { assets, pairs },
+  );
   const gas = createGas({ chains, market }, { assets, quoting });
 
-  const now = (chainId: number): UnixSeconds => Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
+  const now = (chainId: number): UnixSeconds =>
+    Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
 
   /** The same object for as long as a chain looks the same: thousands of quotes hold on to it. */
   function sight(chainId: number): ChainSight {
     const state = chains.get(chainId);
-    const [head, headSeenAtMs, gasPrice] = [state?.port.head(), state?.port.headSeenAtMs() ?? 0, state?.gasPrice];
+    const [head, headSeenAtMs, gasPrice] = [
+      state?.port.head(),
+      state?.port.headSeenAtMs() ?? 0,
+      state?.gasPrice,
+    ];
     const last = sights.get(chainId);
-    if (last !== undefined && last.head === head && last.headSeenAtMs === headSeenAtMs && last.gasPrice === gasPrice) return last;
+    if (
+      last !== undefined &&
+      last.head === head &&
+      last.headSeenAtMs === headSeenAtMs &&
+      last.gasPrice === gasPrice
+    )
+      return last;
     const seen = { head, headSeenAtMs, gasPrice };
     sights.set(chainId, seen);
     return seen;
@@ -163,10 +196,22 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
         params:
           caution.sizeFactor === 1 && caution.omegaFactor === 1 && halfBand === params.halfBand
             ? params
-            : { ...params, halfBand, maxSize: params.maxSize * caution.sizeFactor, omega: params.omega * caution.omegaFactor },
+            : {
+                ...params,
+                halfBand,
+                maxSize: params.maxSize * caution.sizeFactor,
+                omega: params.omega * caution.omegaFactor,
+              },
         exploreBps: plugin?.pricer === undefined ? curves.explore(ask.rfqId) : 0,
         market: route.market,
-        evidence: { atMs: nowMs, mid, references: priced.references, caution, origin: sight(route.origin.id), dest: sight(route.dest.id) },
+        evidence: {
+          atMs: nowMs,
+          mid,
+          references: priced.references,
+          caution,
+          origin: sight(route.origin.id),
+          dest: sight(route.dest.id),
+        },
       };
       if (plugin !== undefined) made.plugin = plugin;
       return made;
@@ -176,7 +221,14 @@ export function createBook({ clock, market, ledger, chains, settled, startedWith
 }
 
 /** About what is asked for, in the reference currency. */
-function sizeOf({ lp, baseDecimals, quoteDecimals }: Route, { side, amount }: Ask, baseUsd: number, quoteUsd: number): number {
+function sizeOf(
+  { lp, baseDecimals, quoteDecimals }: Route,
+  { side, amount }: Ask,
+  baseUsd: number,
+  quoteUsd: number,
+): number {
   const inBase = (lp === 'buy') === (side === 'exactInput');
-  return toNumber({ num: amount, den: ten(inBase ? baseDecimals : quoteDecimals) }) * (inBase ? baseUsd : quoteUsd);
+  return (
+    toNumber({ num: amount, den: ten(inBase ? baseDecimals : quoteDecimals) }) * (inBase ? baseUsd : quoteUsd)
+  );
 }

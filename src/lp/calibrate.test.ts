@@ -23,14 +23,27 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.stop());
 
-const route = (corridor = 'base-base', params = {}) => ({ market: { pair: 'WETH-USDC', corridor }, params: pricingParams(params) }) as unknown as Route;
+const route = (corridor = 'base-base', params = {}) =>
+  ({ market: { pair: 'WETH-USDC', corridor }, params: pricingParams(params) }) as unknown as Route;
 const HERE = route();
-const config = (change: Partial<CalibrationConfig> = {}): CalibrationConfig => ({ ...zLpPricing.parse({}).calibration, minOutcomes: 40, ...change });
+const config = (change: Partial<CalibrationConfig> = {}): CalibrationConfig => ({
+  ...zLpPricing.parse({}).calibration,
+  minOutcomes: 40,
+  ...change,
+});
 
 interface Player {
   calibrator: Calibrator;
   /** Quotes now, firm for 10 s, to a new taker unless one is named; answers its orderId. */
-  quote(options?: { delta?: number; size?: number; taker?: string; nonce?: bigint; on?: Route; slice?: boolean; seconds?: number }): string;
+  quote(options?: {
+    delta?: number;
+    size?: number;
+    taker?: string;
+    nonce?: bigint;
+    on?: Route;
+    slice?: boolean;
+    seconds?: number;
+  }): string;
   accept(orderId: string): void;
   /** Time goes by, unnoticed. */
   wait(seconds: number): void;
@@ -43,17 +56,42 @@ const nonces = new Map<string, bigint>();
 function play(change: Partial<CalibrationConfig> = {}, stored: unknown = null): Player {
   let nowMs = 1_700_000_000_000;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} };
-  const calibrator = createCalibrator({ clock, log: silentLog, metrics: silentMetrics, store }, config(change), stored);
+  const calibrator = createCalibrator(
+    { clock, log: silentLog, metrics: silentMetrics, store },
+    config(change),
+    stored,
+  );
   return {
     calibrator,
-    quote({ delta = 8, size = 5_000, taker = `taker-${number}`, nonce = BigInt(number), on = HERE, slice = false, seconds = 10 } = {}) {
+    quote({
+      delta = 8,
+      size = 5_000,
+      taker = `taker-${number}`,
+      nonce = BigInt(number),
+      on = HERE,
+      slice = false,
+      seconds = 10,
+    } = {}) {
       const orderId = `order-${(number += 1)}`;
       nonces.set(orderId, nonce);
-      const record = { orderId, route: on, times: { fillDeadline: nowMs / 1000 + seconds }, taker, inputs: {}, priced: { terms: { D: delta }, notional: BigInt(size) * 1_000_000n }, hold: { group: groupOf(1, USER, nonce) }, slice };
+      const record = {
+        orderId,
+        route: on,
+        times: { fillDeadline: nowMs / 1000 + seconds },
+        taker,
+        inputs: {},
+        priced: { terms: { D: delta }, notional: BigInt(size) * 1_000_000n },
+        hold: { group: groupOf(1, USER, nonce) },
+        slice,
+      };
       calibrator.quoted(record as unknown as QuoteRecord);
       return orderId;
     },
-    accept: (orderId) => calibrator.accepted({ orderId, order: { originChainId: 1n, user: USER, nonce: nonces.get(orderId) ?? 0n } } as unknown as OpenAward),
+    accept: (orderId) =>
+      calibrator.accepted({
+        orderId,
+        order: { originChainId: 1n, user: USER, nonce: nonces.get(orderId) ?? 0n },
+      } as unknown as OpenAward),
     wait: (seconds) => void (nowMs += seconds * 1000),
     pass(seconds) {
       nowMs += seconds * 1000;
@@ -62,7 +100,8 @@ function play(change: Partial<CalibrationConfig> = {}, stored: unknown = null): 
   };
 }
 
-const counts = ({ calibrator }: Player) => atOnce(calibrator.curves()).map(({ corridor, size, won, lost }) => [corridor, size, won, lost]);
+const counts = ({ calibrator }: Player) =>
+  atOnce(calibrator.curves()).map(({ corridor, size, won, lost }) => [corridor, size, won, lost]);
 
 describe('what counts', () => {
   test('taken is won at once; run out is lost, once an award can no longer be on its way', () => {
@@ -102,22 +141,34 @@ describe('what counts', () => {
     player.accept(player.quote({ size: 10 }));
     player.accept(player.quote({ size: 20_000 }));
     player.accept(player.quote({ on: route('base-arc') }));
-    expect(counts(player)).toEqual([['base-base', '0-1000', 1, 0], ['base-base', '10000-100000', 1, 0], ['base-arc', '1000-10000', 1, 0]]);
+    expect(counts(player)).toEqual([
+      ['base-base', '0-1000', 1, 0],
+      ['base-base', '10000-100000', 1, 0],
+      ['base-arc', '1000-10000', 1, 0],
+    ]);
   });
   test('several firm times of one nonce are one outcome: lost at the best price, or won at the one that was taken', () => {
     const [lost, won] = [play(), play()];
-    for (const player of [lost, won]) for (const delta of [9, 8, 10]) player.quote({ delta, nonce: 77n, taker: 't' });
+    for (const player of [lost, won])
+      for (const delta of [9, 8, 10]) player.quote({ delta, nonce: 77n, taker: 't' });
     const orders = [number - 2, number - 1, number].map((n) => `order-${n}`);
     lost.pass(60);
     won.accept(orders[2] as string);
     won.pass(60);
-    expect([counts(lost), counts(won)]).toEqual([[['base-base', '1000-10000', 0, 1]], [['base-base', '1000-10000', 1, 0]]]);
+    expect([counts(lost), counts(won)]).toEqual([
+      [['base-base', '1000-10000', 0, 1]],
+      [['base-base', '1000-10000', 1, 0]],
+    ]);
     const [single, singleWon] = [play(), play()];
     single.quote({ delta: 8 });
     single.pass(60);
     singleWon.accept(singleWon.quote({ delta: 10 }));
-    expect(atOnce(lost.calibrator.curves())[0]?.learned).toEqual(atOnce(single.calibrator.curves())[0]?.learned);
-    expect(atOnce(won.calibrator.curves())[0]?.learned).toEqual(atOnce(singleWon.calibrator.curves())[0]?.learned);
+    expect(atOnce(lost.calibrator.curves())[0]?.learned).toEqual(
+      atOnce(single.calibrator.curves())[0]?.learned,
+    );
+    expect(atOnce(won.calibrator.curves())[0]?.learned).toEqual(
+      atOnce(singleWon.calibrator.curves())[0]?.learned,
+    );
   });
   test('one that asks all the time and takes nothing counts once a minute', () => {
     const player = play();
@@ -159,7 +210,9 @@ describe('use', () => {
     expect(atOnce(learning.calibrator.curves())[0]).toMatchObject({ inUse: false, won: 200, lost: 100 });
     const off = taught({ mode: 'off' }).calibrator;
     expect(atOnce(off.curves())).toEqual([]);
-    expect(Array.from({ length: 500 }, (_, n) => off.explore(`${n}`)).every((noise) => noise === 0)).toBe(true);
+    expect(Array.from({ length: 500 }, (_, n) => off.explore(`${n}`)).every((noise) => noise === 0)).toBe(
+      true,
+    );
   });
   test('then the curve goes into the params of that size and corridor, and the object stays the same until something is learned', () => {
     const player = taught();
@@ -213,7 +266,10 @@ describe('a restart', () => {
     expect(atOnce(play({}, 'nonsense').calibrator.curves())).toEqual([]);
   });
   test('what another process has taken over is left alone', async () => {
-    const [first, second] = [createLpStore(await postgres.database('lp_calibrate_2', LP_MIGRATIONS)), createLpStore(await postgres.database('lp_calibrate_2', LP_MIGRATIONS))];
+    const [first, second] = [
+      createLpStore(await postgres.database('lp_calibrate_2', LP_MIGRATIONS)),
+      createLpStore(await postgres.database('lp_calibrate_2', LP_MIGRATIONS)),
+    ];
     await first.open();
     await second.open();
     expect(await first.putCurves('{}')).toBe(false);

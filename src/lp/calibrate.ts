@@ -1,6 +1,7 @@
 /**
- * Learns the win-rate curve from what becomes of our quotes, for each pair, corridor and size on its own: taken is won, run
- * out is lost. It remembers quotes only while they live, never holds one up, and what it learned survives a restart.
+ * Learns the win-rate curve from what becomes of our quotes, for each pair, corridor and size on its own:
+ * taken is won, run out is lost. It remembers quotes only while they live, never holds one up, and what it
+ * learned survives a restart.
  */
 
 import { z } from 'zod';
@@ -14,7 +15,16 @@ import type { Log } from '../ports/log.ts';
 import type { LpStore } from '../ports/lp-store.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { PricingParams } from '../pricing/params.ts';
-import { type Curve, type CurveFit, exploration, learn, SIZE_BUCKETS, sizeBucket, startFit, trusted } from '../pricing/win-curve.ts';
+import {
+  type Curve,
+  type CurveFit,
+  exploration,
+  learn,
+  SIZE_BUCKETS,
+  sizeBucket,
+  startFit,
+  trusted,
+} from '../pricing/win-curve.ts';
 import type { LpConfig } from './config.ts';
 import type { MomentListener } from './moments.ts';
 import type { Route } from './route.ts';
@@ -23,7 +33,10 @@ import { inTurns } from './turns.ts';
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
 
 export interface Calibrator extends Required<Pick<MomentListener, 'quoted' | 'accepted'>> {
-  /** The route's params, with the learned curve in them where one may be used at this size (reference currency). */
+  /**
+   * The route's params, with the learned curve in them where one may be used at this size (reference
+   * currency).
+   */
   params(route: Route, size: number): PricingParams;
   /** Noise for this request, bps. */
   explore(rfqId: string): number;
@@ -74,26 +87,54 @@ const SETTLING_SECONDS = 10;
 const MOST_PENDING = 250_000;
 /** Firm times that one nonce may be quoted at, and all of them are remembered. */
 const MOST_ANSWERS = 5 * MOST_PENDING;
-/** Between two looks at the clock: a quarter of a millisecond where the code is cold, and it is, once a second. */
+/**
+ * Between two looks at the clock: a quarter of a millisecond where the code is cold, and it is, once a
+ * second.
+ */
 const LOST_AT_ONCE = 25;
 const CURVES_AT_ONCE = 25;
-/** A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our price. */
+/**
+ * A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our
+ * price.
+ */
 const LOST_EVERY_MS = 60_000;
 const MOST_TAKERS = 50_000;
 
 const zCurve = { alpha: z.number(), beta: z.number().positive() };
 const zStored = z.strictObject({
   version: z.literal(1),
-  curves: z.record(z.string(), z.strictObject({ configured: z.strictObject(zCurve), fit: z.strictObject({ ...zCurve, aa: z.number(), ab: z.number(), bb: z.number(), won: z.number(), lost: z.number() }) })),
+  curves: z.record(
+    z.string(),
+    z.strictObject({
+      configured: z.strictObject(zCurve),
+      fit: z.strictObject({
+        ...zCurve,
+        aa: z.number(),
+        ab: z.number(),
+        bb: z.number(),
+        won: z.number(),
+        lost: z.number(),
+      }),
+    }),
+  ),
 });
 
-export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metrics; store: Pick<LpStore, 'putCurves'> }, start: CalibrationConfig, stored: unknown): Calibrator {
+export function createCalibrator(
+  deps: { clock: Clock; log: Log; metrics: Metrics; store: Pick<LpStore, 'putCurves'> },
+  start: CalibrationConfig,
+  stored: unknown,
+): Calibrator {
   const { clock, log } = deps;
   let config = start;
   let kept = keptOf(start);
   let dirty = false;
-  const segments = new Map<string, Segment>(Object.entries(read(stored, log)).map(([key, learned]) => [key, { key, learned }]));
-  /** Nonces that may still be taken, by the group of their quotes: of several firm times the best price is what counts as lost. */
+  const segments = new Map<string, Segment>(
+    Object.entries(read(stored, log)).map(([key, learned]) => [key, { key, learned }]),
+  );
+  /**
+   * Nonces that may still be taken, by the group of their quotes: of several firm times the best price is
+   * what counts as lost.
+   */
   const pending = createIdRing(MOST_PENDING);
   const shelfAt = createColumn<Shelf>();
   /** undefined: taken. */
@@ -127,7 +168,11 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
 
   /** What is known there; begins anew when the operator has changed the curve it started from. */
   function fitOf({ segment: { learned }, configured }: Shelf): CurveFit {
-    return learned !== undefined && learned.configured.alpha === configured.alpha && learned.configured.beta === configured.beta ? learned.fit : startFit(configured);
+    return learned !== undefined &&
+      learned.configured.alpha === configured.alpha &&
+      learned.configured.beta === configured.beta
+      ? learned.fit
+      : startFit(configured);
   }
 
   function take(shelf: Shelf, delta: number, won: boolean): void {
@@ -139,7 +184,10 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   function* written(): Generator<void, string> {
     const curves: string[] = [];
     yield* eachOf(segments.values(), CURVES_AT_ONCE, ({ key, learned }) => {
-      if (learned !== undefined) curves.push(`${JSON.stringify(key)}:${JSON.stringify(learned satisfies z.infer<typeof zStored>['curves'][string])}`);
+      if (learned !== undefined)
+        curves.push(
+          `${JSON.stringify(key)}:${JSON.stringify(learned satisfies z.infer<typeof zStored>['curves'][string])}`,
+        );
     });
     return `{"version":1,"curves":{${curves.join()}}}`;
   }
@@ -160,7 +208,9 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   }
 
   /** In steps: there are as many as pairs and sizes. */
-  function* visitCurves(visit: (place: { pair: string; corridor: string; size: string }, learned: Learned) => void): Generator<void> {
+  function* visitCurves(
+    visit: (place: { pair: string; corridor: string; size: string }, learned: Learned) => void,
+  ): Generator<void> {
     yield* eachOf(segments.values(), CURVES_AT_ONCE, ({ key, learned }) => {
       if (learned === undefined) return;
       const [pair = '', corridor = '', bucket = '0'] = key.split('|');
@@ -169,14 +219,21 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
   }
 
   const labels = ['pair', 'corridor', 'size'];
-  deps.metrics.gauge('firmquote_lp_win_curve_half_bps', 'Learned spread that half of all takers take', labels, (gauge) =>
-    visitCurves((place, { fit: { alpha, beta } }) => gauge.set(-alpha / beta, place)),
+  deps.metrics.gauge(
+    'firmquote_lp_win_curve_half_bps',
+    'Learned spread that half of all takers take',
+    labels,
+    (gauge) => visitCurves((place, { fit: { alpha, beta } }) => gauge.set(-alpha / beta, place)),
   );
-  deps.metrics.gauge('firmquote_lp_win_curve_outcomes', 'Quotes it was learned from', [...labels, 'outcome'], (gauge) =>
-    visitCurves((place, { fit: { won, lost: gone } }) => {
-      gauge.set(won, { ...place, outcome: 'won' });
-      gauge.set(gone, { ...place, outcome: 'lost' });
-    }),
+  deps.metrics.gauge(
+    'firmquote_lp_win_curve_outcomes',
+    'Quotes it was learned from',
+    [...labels, 'outcome'],
+    (gauge) =>
+      visitCurves((place, { fit: { won, lost: gone } }) => {
+        gauge.set(won, { ...place, outcome: 'won' });
+        gauge.set(gone, { ...place, outcome: 'lost' });
+      }),
   );
 
   return {
@@ -187,11 +244,15 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
       if (fit === undefined) return route.params;
       if (shelf.made?.fit === fit) return shelf.made.params;
       const curve = trusted(fitOf(shelf), route.params, config);
-      const params = curve === undefined ? route.params : { ...route.params, alpha: curve.alpha, beta: curve.beta };
+      const params =
+        curve === undefined ? route.params : { ...route.params, alpha: curve.alpha, beta: curve.beta };
       shelf.made = { fit, params };
       return params;
     },
-    explore: (rfqId) => (config.mode === 'off' || config.exploreShare === 0 ? 0 : exploration(`${config.seed}|${rfqId}`, { share: config.exploreShare, bps: config.exploreBps })),
+    explore: (rfqId) =>
+      config.mode === 'off' || config.exploreShare === 0
+        ? 0
+        : exploration(`${config.seed}|${rfqId}`, { share: config.exploreShare, bps: config.exploreBps }),
     quoted({ orderId, route, times, taker, inputs, priced, hold, slice }) {
       // A slice is taken or left by how the venue divides, and a pricer has no curve to learn.
       if (config.mode === 'off' || slice || inputs.plugin?.pricer !== undefined) return;
@@ -262,7 +323,16 @@ export function createCalibrator(deps: { clock: Clock; log: Log; metrics: Metric
       const views: CurveView[] = [];
       yield* visitCurves(({ pair, corridor, size }, { configured, fit }) => {
         const inUse = config.mode === 'use' && trusted(fit, configured, config) !== undefined;
-        views.push({ pair, corridor, size, configured, learned: { alpha: fit.alpha, beta: fit.beta }, won: fit.won, lost: fit.lost, inUse });
+        views.push({
+          pair,
+          corridor,
+          size,
+          configured,
+          learned: { alpha: fit.alpha, beta: fit.beta },
+          won: fit.won,
+          lost: fit.lost,
+          inUse,
+        });
       });
       return views;
     },
@@ -276,6 +346,10 @@ const sizeName = (bucket: number): string => `${SIZE_BUCKETS[bucket - 1] ?? 0}-$
 function read(stored: unknown, log: Log): Record<string, Learned> {
   if (stored === null || stored === undefined) return {};
   const parsed = zStored.safeParse(stored);
-  if (!parsed.success) log.warn({ problem: parsed.error.issues[0]?.message }, 'what was learned of win rates cannot be read: learning begins anew');
+  if (!parsed.success)
+    log.warn(
+      { problem: parsed.error.issues[0]?.message },
+      'what was learned of win rates cannot be read: learning begins anew',
+    );
   return parsed.success ? parsed.data.curves : {};
 }

@@ -10,11 +10,21 @@ const HOUR = 3_600_000;
 const TOKEN = '0x00000000000000000000000000000000000000aa' as const;
 
 function world(risk: object = {}, configured: Limits = {}) {
-  const state = { nowMs: 10 * HOUR, usd: 1_000_000, complete: true, killed: [] as string[], set: [] as Limits[], saved: new Map<string, object>() };
+  const state = {
+    nowMs: 10 * HOUR,
+    usd: 1_000_000,
+    complete: true,
+    killed: [] as string[],
+    set: [] as Limits[],
+    saved: new Map<string, object>(),
+  };
   const held = new Map<KilledBy, string>();
   const make = (): Capital =>
     createCapital({
-      nav: { now: () => ({ usd: state.usd, complete: state.complete }), worth: (_asset, units, decimals) => Number(units) / 10 ** decimals },
+      nav: {
+        now: () => ({ usd: state.usd, complete: state.complete }),
+        worth: (_asset, units, decimals) => Number(units) / 10 ** decimals,
+      },
       kill: { held, engage: (by, note) => (held.set(by, note), state.killed.push(by)) },
       clock: { nowMs: () => state.nowMs, monotonicMs: () => state.nowMs, after: () => () => {} },
       assetOf: () => ({ asset: 'USDC', decimals: 6 }),
@@ -23,7 +33,16 @@ function world(risk: object = {}, configured: Limits = {}) {
       configured: () => configured,
     });
   const parsed = zLpRisk.parse(risk);
-  return { ...state, state, held, capital: make(), make, store: { putRisk: (name: string, value: object) => (state.saved.set(name, value), Promise.resolve(true)) } };
+  return {
+    ...state,
+    state,
+    held,
+    capital: make(),
+    make,
+    store: {
+      putRisk: (name: string, value: object) => (state.saved.set(name, value), Promise.resolve(true)),
+    },
+  };
 }
 
 describe('caps', () => {
@@ -31,7 +50,9 @@ describe('caps', () => {
     const { capital, state } = world();
     expect(capital.limits()).toEqual({ total: { notional: 0n }, perAssetSide: { gapLoss: 0n } });
     capital.look();
-    expect(state.set).toEqual([{ total: { notional: 500_000_000_000n }, perAssetSide: { gapLoss: 2_500_000_000n } }]);
+    expect(state.set).toEqual([
+      { total: { notional: 500_000_000_000n }, perAssetSide: { gapLoss: 2_500_000_000n } },
+    ]);
     state.usd = 1_000_500;
     capital.look();
     expect(state.set.length).toBe(1);
@@ -41,9 +62,15 @@ describe('caps', () => {
   });
 
   test('a configured cap that is tighter stands, one that is wider does not', () => {
-    const { capital, state } = world({}, { total: { count: 7, notional: 1_000_000n }, perAssetSide: { gapLoss: 10n ** 15n } });
+    const { capital, state } = world(
+      {},
+      { total: { count: 7, notional: 1_000_000n }, perAssetSide: { gapLoss: 10n ** 15n } },
+    );
     capital.look();
-    expect(state.set.at(-1)).toEqual({ total: { count: 7, notional: 1_000_000n }, perAssetSide: { gapLoss: 2_500_000_000n } });
+    expect(state.set.at(-1)).toEqual({
+      total: { count: 7, notional: 1_000_000n },
+      perAssetSide: { gapLoss: 2_500_000_000n },
+    });
   });
 });
 
@@ -100,7 +127,14 @@ describe('losses', () => {
 
   test('something else in the store is nothing', () => {
     const { capital } = world();
-    for (const value of [null, 1, {}, { hour: {}, day: {} }, { hour: { startMs: 1, loss: 'x' }, day: { startMs: 1, loss: 1 } }]) capital.restore(value);
+    for (const value of [
+      null,
+      1,
+      {},
+      { hour: {}, day: {} },
+      { hour: { startMs: 1, loss: 'x' }, day: { startMs: 1, loss: 1 } },
+    ])
+      capital.restore(value);
     capital.look();
     expect(capital.status().loss).toEqual({ hourBps: 0, dayBps: 0 });
   });

@@ -1,4 +1,7 @@
-/** What our capital allows: net asset value bounds what may be out at once, and losing too much of it cuts sizes, then stops us. */
+/**
+ * What our capital allows: net asset value bounds what may be out at once, and losing too much of it cuts
+ * sizes, then stops us.
+ */
 
 import type { Money } from '../inventory/event.ts';
 import type { Cap, Limits } from '../inventory/limits.ts';
@@ -44,13 +47,24 @@ const WORTH_IT = 0.001;
 const SAVE_EVERY_MS = 5_000;
 const MICRO = 1e6;
 
-/** What a crash must not wipe out: how far the hour and the day are in loss. Prices and trades while we were away are left out. */
+/**
+ * What a crash must not wipe out: how far the hour and the day are in loss. Prices and trades while we were
+ * away are left out.
+ */
 interface Saved {
   hour: { startMs: number; loss: number };
   day: { startMs: number; loss: number };
 }
 
-export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, configured }: CapitalDeps): Capital {
+export function createCapital({
+  nav,
+  kill,
+  clock,
+  assetOf,
+  setLimits,
+  risk,
+  configured,
+}: CapitalDeps): Capital {
   let marks: Marks | undefined;
   let last: number | undefined;
   let saved: Saved | undefined;
@@ -63,21 +77,41 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
     const base = configured();
     // Before anything has a price nothing can be promised, so nothing may be.
     const share = (bps: number): bigint => BigInt(Math.floor((Math.max(0, last ?? 0) * bps * MICRO) / 1e4));
-    const total: Cap = totalBps === null ? { ...base.total } : { ...base.total, notional: least(base.total?.notional, share(totalBps)) };
-    return { ...base, total, perAssetSide: { ...base.perAssetSide, gapLoss: least(base.perAssetSide?.gapLoss, share(gapLoss.budgetBps)) } };
+    const total: Cap =
+      totalBps === null
+        ? { ...base.total }
+        : { ...base.total, notional: least(base.total?.notional, share(totalBps)) };
+    return {
+      ...base,
+      total,
+      perAssetSide: {
+        ...base.perAssetSide,
+        gapLoss: least(base.perAssetSide?.gapLoss, share(gapLoss.budgetBps)),
+      },
+    };
   }
 
   function apply(): void {
     const now = { nav: last ?? 0, risk: risk(), configured: configured() };
     const known = limitedBy;
-    if (known !== undefined && known.risk === now.risk && known.configured === now.configured && Math.abs(now.nav - known.nav) <= WORTH_IT * known.nav) return;
+    if (
+      known !== undefined &&
+      known.risk === now.risk &&
+      known.configured === now.configured &&
+      Math.abs(now.nav - known.nav) <= WORTH_IT * known.nav
+    )
+      return;
     limitedBy = now;
     setLimits(limits());
   }
 
   /** The marks of the last process, moved to where the same losses stand against what we own now. */
   function resumed(from: Saved, usd: number): Marks {
-    return { hour: { startMs: from.hour.startMs, nav: usd + from.hour.loss }, day: { startMs: from.day.startMs, nav: usd + from.day.loss }, cut: false };
+    return {
+      hour: { startMs: from.hour.startMs, nav: usd + from.hour.loss },
+      day: { startMs: from.day.startMs, nav: usd + from.day.loss },
+      cut: false,
+    };
   }
 
   return {
@@ -92,7 +126,8 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
         const { marks: next, verdict } = judged(marks, usd, risk().drawdown);
         marks = next;
         const { hourBps, dayBps } = lossOf(marks, usd);
-        if (verdict === 'kill' && !kill.held.has('drawdown')) kill.engage('drawdown', `lost ${hourBps.toFixed(0)} bps this hour, ${dayBps.toFixed(0)} bps today`);
+        if (verdict === 'kill' && !kill.held.has('drawdown'))
+          kill.engage('drawdown', `lost ${hourBps.toFixed(0)} bps this hour, ${dayBps.toFixed(0)} bps today`);
       }
       apply();
     },
@@ -107,7 +142,10 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
     get cut() {
       return marks?.cut === true;
     },
-    status: () => ({ navUsd: last ?? null, loss: marks === undefined || last === undefined ? null : lossOf(marks, last) }),
+    status: () => ({
+      navUsd: last ?? null,
+      loss: marks === undefined || last === undefined ? null : lossOf(marks, last),
+    }),
     limits,
     restore(value) {
       if (isSaved(value)) saved = value;
@@ -116,7 +154,10 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
       if (marks === undefined || last === undefined || clock.nowMs() - savedAtMs < SAVE_EVERY_MS) return;
       savedAtMs = clock.nowMs();
       const { hour, day } = marks;
-      const value: Saved = { hour: { startMs: hour.startMs, loss: hour.nav - last }, day: { startMs: day.startMs, loss: day.nav - last } };
+      const value: Saved = {
+        hour: { startMs: hour.startMs, loss: hour.nav - last },
+        day: { startMs: day.startMs, loss: day.nav - last },
+      };
       await store.putRisk(DRAWDOWN, value);
     },
   };
@@ -125,6 +166,11 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
 const least = (a: bigint | undefined, b: bigint): bigint => (a !== undefined && a < b ? a : b);
 
 function isSaved(value: unknown): value is Saved {
-  const part = (one: unknown) => typeof one === 'object' && one !== null && ['startMs', 'loss'].every((key) => Number.isFinite((one as Record<string, unknown>)[key]));
-  return typeof value === 'object' && value !== null && part((value as Saved).hour) && part((value as Saved).day);
+  const part = (one: unknown) =>
+    typeof one === 'object' &&
+    one !== null &&
+    ['startMs', 'loss'].every((key) => Number.isFinite((one as Record<string, unknown>)[key]));
+  return (
+    typeof value === 'object' && value !== null && part((value as Saved).hour) && part((value as Saved).day)
+  );
 }

@@ -1,4 +1,7 @@
-/** What is learnt of takers: one request is one, however often it is answered, and nobody is blamed for trading elsewhere. */
+/**
+ * What is learnt of takers: one request is one, however often it is answered, and nobody is blamed for
+ * trading elsewhere.
+ */
 
 import { expect, test } from 'vitest';
 import type { Bytes32 } from '../domain/hex.ts';
@@ -15,10 +18,17 @@ function desk(freeOption: object = {}) {
   let serial = 0;
   const quote = (rfqId: string, seconds: number, atMs = 0) => {
     const quoteId = id((serial += 1));
-    book.quoted({ quoteId, rfqId, atMs, taker, times: { validUntil: (atMs + seconds * 1000) / 1000 } as never });
+    book.quoted({
+      quoteId,
+      rfqId,
+      atMs,
+      taker,
+      times: { validUntil: (atMs + seconds * 1000) / 1000 } as never,
+    });
     return quoteId;
   };
-  const accept = (quoteId: Bytes32, markBps: number, nowMs: number) => book.accepted({ quoteId, order: { user: taker } } as unknown as OpenAward, markBps, nowMs);
+  const accept = (quoteId: Bytes32, markBps: number, nowMs: number) =>
+    book.accepted({ quoteId, order: { user: taker } } as unknown as OpenAward, markBps, nowMs);
   return { book, quote, accept, step: (nowMs = 0) => book.asked(taker, nowMs) };
 }
 
@@ -74,7 +84,10 @@ test('the first answer is forgotten before a longer one, and still speaks for th
 });
 
 test('more than are remembered: whoever was asked for first is forgotten first, and the next one is not', () => {
-  for (const [which, suspects] of [[0, 0], [1, 1]] as const) {
+  for (const [which, suspects] of [
+    [0, 0],
+    [1, 1],
+  ] as const) {
     const { quote, accept, book } = desk({ liveSeconds: 1e9, accepts: 1 });
     const early = [quote('first', 10), quote('second', 10)] as const;
     for (let n = 0; n < 200_000; n++) quote(`r${n}`, 10);

@@ -1,11 +1,23 @@
-/** What we know of each taker's way of asking and taking. Bounded: of many takers those heard of last are remembered. */
+/**
+ * What we know of each taker's way of asking and taking. Bounded: of many takers those heard of last are
+ * remembered.
+ */
 
 import type { Bytes32 } from '../domain/hex.ts';
 import { createBoundedMap } from '../domain/bounded.ts';
 import { createIdRing } from '../domain/id-ring.ts';
 import { createNumberRows } from '../domain/number-rows.ts';
 import { createTexts, LONGEST } from '../domain/texts.ts';
-import { accepted, type Conduct, faded, quoted, type Suspicion, suspicion, tradedElsewhere, UNKNOWN } from '../risk/conduct.ts';
+import {
+  accepted,
+  type Conduct,
+  faded,
+  quoted,
+  type Suspicion,
+  suspicion,
+  tradedElsewhere,
+  UNKNOWN,
+} from '../risk/conduct.ts';
 import { fullBucket, take, type Tokens } from '../risk/rate.ts';
 import type { OpenAward } from './award.ts';
 import type { QuoteRecord } from './moments.ts';
@@ -20,20 +32,32 @@ export interface ConductBook {
   /** Another quote of the same request was taken, on chain. */
   elsewhere(quoteIds: readonly Bytes32[], nowMs: number): void;
   /** Those under suspicion, the worst first; of very many some. */
-  suspects(nowMs: number): { taker: string; step: Suspicion; quotes: number; liveSeconds: number; accepts: number }[];
+  suspects(
+    nowMs: number,
+  ): { taker: string; step: Suspicion; quotes: number; liveSeconds: number; accepts: number }[];
 }
 
 /** What is known of a taker, a row each: its rate, its conduct, its suspicion. */
 const TOKENS_LEFT = 0;
 const TOKENS_AT = 1;
-const CONDUCT = ['atMs', 'quotes', 'liveSeconds', 'accepts', 'lateness', 'markBps'] as const satisfies (keyof Conduct)[];
+const CONDUCT = [
+  'atMs',
+  'quotes',
+  'liveSeconds',
+  'accepts',
+  'lateness',
+  'markBps',
+] as const satisfies (keyof Conduct)[];
 const FIRST_OF_CONDUCT = 2;
 const SUSPICION = FIRST_OF_CONDUCT + CONDUCT.length;
 
 /** How long after its end a quote is remembered: an award may come a little later than the acceptance. */
 const LINGER_MS = 60_000;
 const MOST_OPEN = 200_000;
-/** Those forgotten last can still be read: the first answer to a request speaks for the later ones, and may go before them. */
+/**
+ * Those forgotten last can still be read: the first answer to a request speaks for the later ones, and may go
+ * before them.
+ */
 const ROWS = MOST_OPEN + 64;
 const GONE = 1;
 const OVER = 2;
@@ -53,7 +77,10 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
     },
   });
 
-  /** In order of asking, so nearly in order of ending. Nothing else is made for a quote: it is looked for only when one is taken. */
+  /**
+   * In order of asking, so nearly in order of ending. Nothing else is made for a quote: it is looked for only
+   * when one is taken.
+   */
   const quotes = createIdRing(ROWS);
   const takerAt = createTexts<string>(LONGEST.account);
   const askedAtMs = new Float64Array(ROWS);
@@ -62,7 +89,9 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
   const firsts = new Float64Array(ROWS);
   /** Of a first one: the longest option that the request got, seconds. */
   const longest = new Float64Array(ROWS);
-  /** GONE: no more to be found. Of a first one OVER: taken, here or elsewhere; nothing more is learnt from it. */
+  /**
+   * GONE: no more to be found. Of a first one OVER: taken, here or elsewhere; nothing more is learnt from it.
+   */
   const marks = new Uint8Array(ROWS);
   let last: { rfqId: string; taker: string; number: number } | undefined;
 
@@ -72,7 +101,8 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
     const row = quotes.rowOf(number);
     if (number === -1 || ((marks[row] as number) & GONE) !== 0) return undefined;
     const first = firsts[row] as number;
-    // A first one may be forgotten before the others, and can still be read; unless very many came after it to the same request.
+    // A first one may be forgotten before the others, and can still be read; unless very many came after it
+    // to the same request.
     return { row, asked: quotes.next - first <= ROWS ? quotes.rowOf(first) : row };
   }
 
@@ -102,11 +132,19 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
 
   function conductOf(row: number): Conduct {
     const field = (at: number) => rows.get(row, FIRST_OF_CONDUCT + at);
-    return { atMs: field(0), quotes: field(1), liveSeconds: field(2), accepts: field(3), lateness: field(4), markBps: field(5) };
+    return {
+      atMs: field(0),
+      quotes: field(1),
+      liveSeconds: field(2),
+      accepts: field(3),
+      lateness: field(4),
+      markBps: field(5),
+    };
   }
 
   function setConduct(row: number, conduct: Conduct): void {
-    for (let at = 0; at < CONDUCT.length; at += 1) rows.set(row, FIRST_OF_CONDUCT + at, conduct[CONDUCT[at] as keyof Conduct]);
+    for (let at = 0; at < CONDUCT.length; at += 1)
+      rows.set(row, FIRST_OF_CONDUCT + at, conduct[CONDUCT[at] as keyof Conduct]);
   }
 
   function learn(taker: string, nowMs: number, lesson: (conduct: Conduct) => Conduct): void {
@@ -126,12 +164,17 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
   }
 
   /** Nothing is learnt by waiting, but it fades. */
-  const waited = (taker: string, row: number, nowMs: number): Suspicion => judge(taker, row, faded(conductOf(row), nowMs, rule().freeOption));
+  const waited = (taker: string, row: number, nowMs: number): Suspicion =>
+    judge(taker, row, faded(conductOf(row), nowMs, rule().freeOption));
 
   function prune(nowMs: number): void {
     for (let left = MOST_AT_ONCE; left > 0 && quotes.oldest < quotes.next; left -= 1) {
       const row = quotes.rowOf(quotes.oldest);
-      if ((untilSeconds[row] as number) * 1000 + LINGER_MS > nowMs && quotes.next - quotes.oldest <= MOST_OPEN) return;
+      if (
+        (untilSeconds[row] as number) * 1000 + LINGER_MS > nowMs &&
+        quotes.next - quotes.oldest <= MOST_OPEN
+      )
+        return;
       takerAt.set(row, undefined);
       quotes.dropOldest();
     }
@@ -175,7 +218,9 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
       mark(row, GONE);
       mark(asked, OVER);
       const share = untilMs > atMs ? Math.min(1, Math.max(0, (nowMs - atMs) / (untilMs - atMs))) : 1;
-      learn(takerAt.get(row) ?? order.user, nowMs, (conduct) => accepted(conduct, { share, markBps, unused: (longest[asked] as number) * (1 - share) }));
+      learn(takerAt.get(row) ?? order.user, nowMs, (conduct) =>
+        accepted(conduct, { share, markBps, unused: (longest[asked] as number) * (1 - share) }),
+      );
     },
     elsewhere(quoteIds, nowMs) {
       for (const quoteId of quoteIds) {
@@ -186,7 +231,8 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
         const taker = takerAt.get(row);
         mark(row, GONE);
         mark(asked, OVER);
-        if (!over && taker !== undefined) learn(taker, nowMs, (conduct) => tradedElsewhere(conduct, longest[asked] as number));
+        if (!over && taker !== undefined)
+          learn(taker, nowMs, (conduct) => tradedElsewhere(conduct, longest[asked] as number));
       }
     },
     suspects: (nowMs) =>

@@ -6,7 +6,18 @@ import { parseDecimal, type Rational } from '../pricing/rational.ts';
 import { type Bounds, type Deal, fatFinger as judge } from './fat-finger.ts';
 
 const usd = (text: string) => parseDecimal(text) as Rational;
-const deal = (overrides: Partial<Deal> = {}): Deal => ({ input: 10n ** 18n, output: 2_499_000_000n, inputDecimals: 18, outputDecimals: 6, inputUsd: usd('2500'), outputUsd: usd('1'), spreadBps: 4, minSpreadBps: 0.5, maxUsd: 250_000, ...overrides });
+const deal = (overrides: Partial<Deal> = {}): Deal => ({
+  input: 10n ** 18n,
+  output: 2_499_000_000n,
+  inputDecimals: 18,
+  outputDecimals: 6,
+  inputUsd: usd('2500'),
+  outputUsd: usd('1'),
+  spreadBps: 4,
+  minSpreadBps: 0.5,
+  maxUsd: 250_000,
+  ...overrides,
+});
 const bounds: Bounds = { leastBps: 0.5, mostBps: 300, aboveMid: 1.001, maxUsd: 500_000 };
 const fatFinger = (made: Deal, change: Partial<Bounds> = {}) => judge(made, { ...bounds, ...change });
 
@@ -22,7 +33,13 @@ test('a fair deal passes; at mid, above it, empty or huge it does not', () => {
   expect(fatFinger(deal({ inputDecimals: 19 }))).toBe('above_mid');
 });
 
-test.each([[0.49, 'spread'], [0.5, undefined], [300, undefined], [300.01, 'spread'], [Number.NaN, 'spread']] as const)('a spread of %d bps: %s', (spreadBps, why) => {
+test.each([
+  [0.49, 'spread'],
+  [0.5, undefined],
+  [300, undefined],
+  [300.01, 'spread'],
+  [Number.NaN, 'spread'],
+] as const)('a spread of %d bps: %s', (spreadBps, why) => {
   expect(fatFinger(deal({ spreadBps }))).toBe(why);
 });
 
@@ -36,10 +53,19 @@ test('bounds stand above what a pair is told: a cap with a zero too many, a reba
 
 test('law: what passes is worth no more than what comes in', () => {
   fc.assert(
-    fc.property(fc.bigInt(1n, 10n ** 20n), fc.bigInt(1n, 10n ** 12n), fc.integer({ min: 1, max: 10 ** 9 }), (input, output, cents) => {
-      const inputUsd = { num: BigInt(cents), den: 100n };
-      if (fatFinger(deal({ input, output, inputUsd, minSpreadBps: 0, maxUsd: 1e12 }), { maxUsd: 1e12 }) !== undefined) return;
-      expect(output * 10n ** 12n * 100n).toBeLessThanOrEqual(input * BigInt(cents));
-    }),
+    fc.property(
+      fc.bigInt(1n, 10n ** 20n),
+      fc.bigInt(1n, 10n ** 12n),
+      fc.integer({ min: 1, max: 10 ** 9 }),
+      (input, output, cents) => {
+        const inputUsd = { num: BigInt(cents), den: 100n };
+        if (
+          fatFinger(deal({ input, output, inputUsd, minSpreadBps: 0, maxUsd: 1e12 }), { maxUsd: 1e12 }) !==
+          undefined
+        )
+          return;
+        expect(output * 10n ** 12n * 100n).toBeLessThanOrEqual(input * BigInt(cents));
+      },
+    ),
   );
 });

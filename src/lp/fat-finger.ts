@@ -1,6 +1,6 @@
 /**
- * A second opinion before anything is signed, by another path than pricing: the two legs are valued in USD on their own,
- * and what we pay may never be worth more than what the taker brings, less the least spread.
+ * A second opinion before anything is signed, by another path than pricing: the two legs are valued in USD on
+ * their own, and what we pay may never be worth more than what the taker brings, less the least spread.
  */
 
 import type { Rational } from '../pricing/rational.ts';
@@ -33,7 +33,10 @@ export interface Bounds {
 }
 
 /** Why this must not be signed; undefined when nothing is wrong. */
-export function fatFinger(deal: Deal, bounds: Bounds): 'nothing' | 'spread' | 'above_mid' | 'too_large' | undefined {
+export function fatFinger(
+  deal: Deal,
+  bounds: Bounds,
+): 'nothing' | 'spread' | 'above_mid' | 'too_large' | undefined {
   const { input, output, inputDecimals, outputDecimals, inputUsd, outputUsd } = deal;
   if (input <= 0n || output <= 0n) return 'nothing';
   // Written so that a spread that is no number fails too.

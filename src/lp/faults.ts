@@ -1,4 +1,7 @@
-/** Requests that we declined through a fault of our own, such as a pricing plug-in that throws: said aloud, and not a thousand times a second. */
+/**
+ * Requests that we declined through a fault of our own, such as a pricing plug-in that throws: said aloud,
+ * and not a thousand times a second.
+ */
 
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -18,7 +21,10 @@ export function createFaultLog({ clock, log }: { clock: Clock; log: Log }): Mome
       const last = said.get(kind);
       if (last !== undefined && nowMs - last.atMs < AGAIN_MS) return void (last.since += 1);
       said.set(kind, { atMs: nowMs, since: 0 });
-      log.error({ pair: route?.pairName, detail, more: last?.since ?? 0 }, 'a request was declined through a fault of our own');
+      log.error(
+        { pair: route?.pairName, detail, more: last?.since ?? 0 },
+        'a request was declined through a fault of our own',
+      );
     },
   };
 }

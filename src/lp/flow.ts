@@ -1,4 +1,7 @@
-/** The requests of late with what became of them, so that another configuration can be tried on what was really asked: `firmquote lp rfqs`, then `firmquote sim replay --rfqs`. */
+/**
+ * The requests of late with what became of them, so that another configuration can be tried on what was
+ * really asked: `firmquote lp rfqs`, then `firmquote sim replay --rfqs`.
+ */
 
 import { createBigintRows } from '../domain/bigint-rows.ts';
 import { createColumn } from '../domain/column.ts';
@@ -30,7 +33,10 @@ export interface RecordedRfq {
 
 export interface Flow {
   readonly listener: MomentListener;
-  /** Oldest first, those noted after number `after`, as many as `limit`; `next` asks for more, null: there are none. */
+  /**
+   * Oldest first, those noted after number `after`, as many as `limit`; `next` asks for more, null: there are
+   * none.
+   */
   recorded(after?: number, limit?: number): { rfqs: RecordedRfq[]; next: number | null };
 }
 
@@ -62,7 +68,18 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
   const requestOf = new Float64Array(keep * MOST_ANSWERS);
   const saidOf = createBigintRows(keep * MOST_ANSWERS);
 
-  function add(rfqId: string, asked: { atMs: number; taker: string; route: Route; side: RecordedRfq['side']; amount: bigint | string; platformFeeBps: number; minValidSeconds: number }): number {
+  function add(
+    rfqId: string,
+    asked: {
+      atMs: number;
+      taker: string;
+      route: Route;
+      side: RecordedRfq['side'];
+      amount: bigint | string;
+      platformFeeBps: number;
+      minValidSeconds: number;
+    },
+  ): number {
     if (requests.next - requests.oldest === keep) requests.dropOldest();
     const number = requests.add(rfqId);
     const row = requests.rowOf(number);
@@ -94,9 +111,23 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
     const route = routes.get(row) as Route;
     const [ends, acceptedMs] = [endsAt[row] as number, acceptedAtMs[row] as number];
     return {
-      atMs: atMs[row] as number, id: rfqIds.get(row) as string, taker: takers.get(row) as string, corridor: corridorOf(route.origin, route.dest), input: route.inputToken.symbol, output: route.outputToken.symbol,
-      side: exactOutput[row] === 1 ? 'exactOutput' : 'exactInput', amount: (amounts.get(row) as bigint | string).toString(), platformFeeBps: platformFeeBps[row] as number, minValidSeconds: minValidSeconds[row] as number,
-      outcome: !Number.isNaN(acceptedMs) ? 'accepted' : ends === 0 ? 'declined' : ends * 1000 < nowMs ? 'expired' : null,
+      atMs: atMs[row] as number,
+      id: rfqIds.get(row) as string,
+      taker: takers.get(row) as string,
+      corridor: corridorOf(route.origin, route.dest),
+      input: route.inputToken.symbol,
+      output: route.outputToken.symbol,
+      side: exactOutput[row] === 1 ? 'exactOutput' : 'exactInput',
+      amount: (amounts.get(row) as bigint | string).toString(),
+      platformFeeBps: platformFeeBps[row] as number,
+      minValidSeconds: minValidSeconds[row] as number,
+      outcome: !Number.isNaN(acceptedMs)
+        ? 'accepted'
+        : ends === 0
+          ? 'declined'
+          : ends * 1000 < nowMs
+            ? 'expired'
+            : null,
       quoted: quotedAt.get(row)?.toString() ?? null,
       acceptedAtMs: Number.isNaN(acceptedMs) ? null : acceptedMs,
       rival: null,
@@ -105,18 +136,48 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
 
   return {
     listener: {
-      quoted({ rfqId, orderId, atMs: askedMs, taker, route, times, inputs: { side, amount, platformFeeBps: fee }, priced, slice }) {
+      quoted({
+        rfqId,
+        orderId,
+        atMs: askedMs,
+        taker,
+        route,
+        times,
+        inputs: { side, amount, platformFeeBps: fee },
+        priced,
+        slice,
+      }) {
         // A part of a split is no answer to what was asked.
         if (slice) return;
         const known = requests.find(rfqId);
         // What the taker demanded is in the firm times already.
-        const number = known === -1 ? add(rfqId, { atMs: askedMs, taker, route, side, amount, platformFeeBps: fee, minValidSeconds: 0 }) : known;
+        const number =
+          known === -1
+            ? add(rfqId, {
+                atMs: askedMs,
+                taker,
+                route,
+                side,
+                amount,
+                platformFeeBps: fee,
+                minValidSeconds: 0,
+              })
+            : known;
         answer(number, orderId, side === 'exactInput' ? priced.output : priced.input, times.fillDeadline);
       },
       declined({ rfqId, taker, side, amount, platformFeeBps: fee, minValidUntil }, route, _, askedMs) {
         // What was asked on a way that we do not serve has no symbols to play it again by.
         if (route === undefined || requests.find(rfqId) !== -1) return;
-        add(rfqId, { atMs: askedMs, taker, route, side, amount, platformFeeBps: fee, minValidSeconds: minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - askedMs / 1000)) });
+        add(rfqId, {
+          atMs: askedMs,
+          taker,
+          route,
+          side,
+          amount,
+          platformFeeBps: fee,
+          minValidSeconds:
+            minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - askedMs / 1000)),
+        });
       },
       accepted({ orderId }) {
         const found = answers.find(orderId);
@@ -134,7 +195,8 @@ export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }:
       const nowMs = clock.nowMs();
       const end = Math.min(requests.next, Math.max(after + 1, requests.oldest) + limit);
       const rfqs: RecordedRfq[] = [];
-      for (let number = Math.max(after + 1, requests.oldest); number < end; number++) rfqs.push(lineOf(requests.rowOf(number), nowMs));
+      for (let number = Math.max(after + 1, requests.oldest); number < end; number++)
+        rfqs.push(lineOf(requests.rowOf(number), nowMs));
       return { rfqs, next: end < requests.next ? end - 1 : null };
     },
   };

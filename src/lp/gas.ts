@@ -1,6 +1,7 @@
 /**
- * What our own transactions of a cross-chain trade cost: the fill on the destination, the proof and the claim on the origin,
- * and on chains that publish their data elsewhere what that costs. Read beside the hot path, priced in the output token on it.
+ * What our own transactions of a cross-chain trade cost: the fill on the destination, the proof and the claim
+ * on the origin, and on chains that publish their data elsewhere what that costs. Read beside the hot path,
+ * priced in the output token on it.
  */
 
 import { mulDivUp } from '../domain/amount.ts';
@@ -13,9 +14,15 @@ import type { Market } from './market.ts';
 import type { Route } from './route.ts';
 
 export interface Gas {
-  /** For one trade on this route, in base units of the output token, rounded up; 0n where the relayer or the taker pays. */
+  /**
+   * For one trade on this route, in base units of the output token, rounded up; 0n where the relayer or the
+   * taker pays.
+   */
   own(route: Route): bigint | Decline;
-  /** Reads prices of gas, fees for data, and the operator's native balance anew. Throws what a chain throws, after the others were read. */
+  /**
+   * Reads prices of gas, fees for data, and the operator's native balance anew. Throws what a chain throws,
+   * after the others were read.
+   */
   refresh(operator: Address): Promise<void>;
 }
 
@@ -29,23 +36,47 @@ export interface DataFees {
 const FREE: DataFees = { fill: 0n, prove: 0n, claim: 0n };
 const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
 
-export function createGas({ chains, market }: { chains: ReadonlyMap<number, ChainState>; market: Market }, { assets, quoting }: Pick<LpConfig, 'assets' | 'quoting'>): Gas {
+export function createGas(
+  { chains, market }: { chains: ReadonlyMap<number, ChainState>; market: Market },
+  { assets, quoting }: Pick<LpConfig, 'assets' | 'quoting'>,
+): Gas {
   const fill = BigInt(quoting.gasUnits.fill);
   const proveAndClaim = BigInt(quoting.gasUnits.prove + quoting.gasUnits.claim);
 
   function own(route: Route): bigint | Decline {
     if (route.sameChain) return 0n;
     const [there, back] = [chains.get(route.dest.id), chains.get(route.origin.id)];
-    if (there?.gasPrice === undefined || there.dataFees === undefined || back?.gasPrice === undefined || back.dataFees === undefined) return UNKNOWN;
+    if (
+      there?.gasPrice === undefined ||
+      there.dataFees === undefined ||
+      back?.gasPrice === undefined ||
+      back.dataFees === undefined
+    )
+      return UNKNOWN;
     const output = market.mid(assets[route.outputToken.symbol]?.price ?? route.outputToken.symbol);
     if (isDecline(output)) return output;
-    const filled = inTokens(there, there.gasPrice * fill + there.dataFees.fill, route.outputToken.decimals, output.price);
+    const filled = inTokens(
+      there,
+      there.gasPrice * fill + there.dataFees.fill,
+      route.outputToken.decimals,
+      output.price,
+    );
     if (typeof filled !== 'bigint') return filled;
-    const claimed = inTokens(back, back.gasPrice * proveAndClaim + back.dataFees.prove + back.dataFees.claim, route.outputToken.decimals, output.price);
+    const claimed = inTokens(
+      back,
+      back.gasPrice * proveAndClaim + back.dataFees.prove + back.dataFees.claim,
+      route.outputToken.decimals,
+      output.price,
+    );
     return typeof claimed === 'bigint' ? filled + claimed : claimed;
   }
 
-  function inTokens({ config }: ChainState, wei: bigint, decimals: number, { num, den }: Rational): bigint | Decline {
+  function inTokens(
+    { config }: ChainState,
+    wei: bigint,
+    decimals: number,
+    { num, den }: Rational,
+  ): bigint | Decline {
     const native = market.mid(config.gasPrice);
     if (isDecline(native)) return native;
     return mulDivUp(wei * ten(decimals), native.price.num * den, ten(18) * native.price.den * num);
@@ -54,7 +85,11 @@ export function createGas({ chains, market }: { chains: ReadonlyMap<number, Chai
   async function dataFees({ port, config }: ChainState): Promise<DataFees> {
     if (config.l1Fee === 'none') return FREE;
     const { txBytes } = quoting;
-    const [fill, prove, claim] = await Promise.all([port.l1DataFee(txBytes.fill), port.l1DataFee(txBytes.prove), port.l1DataFee(txBytes.claim)]);
+    const [fill, prove, claim] = await Promise.all([
+      port.l1DataFee(txBytes.fill),
+      port.l1DataFee(txBytes.prove),
+      port.l1DataFee(txBytes.claim),
+    ]);
     return { fill, prove, claim };
   }
 
@@ -63,7 +98,11 @@ export function createGas({ chains, market }: { chains: ReadonlyMap<number, Chai
     async refresh(operator) {
       const read = await Promise.allSettled(
         [...chains.values()].map(async (state) => {
-          const [fees, native, data] = await Promise.all([state.port.fees(), state.port.nativeBalance(operator), dataFees(state)]);
+          const [fees, native, data] = await Promise.all([
+            state.port.fees(),
+            state.port.nativeBalance(operator),
+            dataFees(state),
+          ]);
           state.gasPrice = 2n * fees.baseFee + fees.priorityFee;
           state.dataFees = data;
           state.native = native;

@@ -1,4 +1,6 @@
-/** Whether, and how carefully, to price a request at this moment: asked before every price, on the hot path. */
+/**
+ * Whether, and how carefully, to price a request at this moment: asked before every price, on the hot path.
+ */
 
 import type { Control } from '../domain/control.ts';
 import { type Decline, isDecline } from '../domain/decline.ts';
@@ -41,9 +43,16 @@ export interface GuardDeps {
 }
 
 const OFTEN: Decline = { declined: 'limit', control: 'rate_limit', detail: 'asked too often' };
-const ABUSE: Decline = { declined: 'limit', control: 'free_option', detail: 'holds options and does not trade' };
+const ABUSE: Decline = {
+  declined: 'limit',
+  control: 'free_option',
+  detail: 'holds options and does not trade',
+};
 
-export function createGuard({ market, watch, conduct, cut }: GuardDeps, risk: LpRisk): Guard & { configure(next: LpRisk): void } {
+export function createGuard(
+  { market, watch, conduct, cut }: GuardDeps,
+  risk: LpRisk,
+): Guard & { configure(next: LpRisk): void } {
   let made = cautions(risk);
 
   return {
@@ -57,8 +66,16 @@ export function createGuard({ market, watch, conduct, cut }: GuardDeps, risk: Lp
       if (typeof mood !== 'string') return mood;
       const caution = made[at(mood === 'wild', suspicion, cut())] as Caution;
       const { mostSeconds } = caution;
-      if (mostSeconds !== undefined && minValidUntil !== null && minValidUntil * 1000 > nowMs + (mostSeconds + 1) * 1000) {
-        return { declined: 'validity', control: mood === 'wild' ? 'vol_spike' : 'free_option', detail: `${mostSeconds} seconds at most for now` };
+      if (
+        mostSeconds !== undefined &&
+        minValidUntil !== null &&
+        minValidUntil * 1000 > nowMs + (mostSeconds + 1) * 1000
+      ) {
+        return {
+          declined: 'validity',
+          control: mood === 'wild' ? 'vol_spike' : 'free_option',
+          detail: `${mostSeconds} seconds at most for now`,
+        };
       }
       return caution;
     },
@@ -72,7 +89,8 @@ export function createGuard({ market, watch, conduct, cut }: GuardDeps, risk: Lp
   };
 }
 
-const at = (wild: boolean, suspicion: 0 | 1 | 2, cut: boolean): number => (wild ? 6 : 0) + suspicion * 2 + (cut ? 1 : 0);
+const at = (wild: boolean, suspicion: 0 | 1 | 2, cut: boolean): number =>
+  (wild ? 6 : 0) + suspicion * 2 + (cut ? 1 : 0);
 
 /** Every combination once, so that asking makes nothing. */
 function cautions({ volSpike, freeOption, drawdown, leastValiditySeconds }: LpRisk): Caution[] {

@@ -1,4 +1,6 @@
-/** The books balance after every entry, and agree in the end whatever order facts came in and however often. */
+/**
+ * The books balance after every entry, and agree in the end whatever order facts came in and however often.
+ */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -18,18 +20,26 @@ const exchange = (n: number, crossed = false): Exchange => ({
   platformFee: 2_000_000_000_000_000n,
   relayFee: 1_000_000_000_000_000n,
 });
-const place = (chainId: number, block: number, fork = 0): Place => ({ chainId, block: BigInt(block), blockHash: word(1_000 * block + fork), txHash: word(block + 7), atMs: block });
+const place = (chainId: number, block: number, fork = 0): Place => ({
+  chainId,
+  block: BigInt(block),
+  blockHash: word(1_000 * block + fork),
+  txHash: word(block + 7),
+  atMs: block,
+});
 
 function opened(): Journal {
   const journal = createJournal();
-  for (const chainId of [1, 2]) for (const token of [USDC, WETH]) journal.opening({ chainId, token, amount: 10n ** 21n }, 1n, 0);
+  for (const chainId of [1, 2])
+    for (const token of [USDC, WETH]) journal.opening({ chainId, token, amount: 10n ** 21n }, 1n, 0);
   return journal;
 }
 
 /** Per token of each chain, over all accounts. */
 function sums(journal: Journal): bigint[] {
   const totals = new Map<string, bigint>();
-  for (const { chainId, token, amount } of journal.balances()) totals.set(`${chainId}${token}`, (totals.get(`${chainId}${token}`) ?? 0n) + amount);
+  for (const { chainId, token, amount } of journal.balances())
+    totals.set(`${chainId}${token}`, (totals.get(`${chainId}${token}`) ?? 0n) + amount);
   return [...totals.values()];
 }
 
@@ -48,7 +58,9 @@ test('a trade across chains: seen, at depth, credited; every account says its pa
   expect(journal.inventory({ chainId: 1, token: WETH })).toBe(10n ** 21n + trade.earns.amount);
   expect(journal.balance('trading:WETH-USDC', 1, WETH)).toBe(-trade.portion);
   expect(journal.balance('trading:WETH-USDC', 2, USDC)).toBe(trade.pays.amount);
-  expect(journal.balance('expense:platform-fee', 1, WETH) + journal.balance('expense:relay-fee', 1, WETH)).toBe(3_000_000_000_000_000n);
+  expect(
+    journal.balance('expense:platform-fee', 1, WETH) + journal.balance('expense:relay-fee', 1, WETH),
+  ).toBe(3_000_000_000_000_000n);
   expect(sums(journal).every((sum) => sum === 0n)).toBe(true);
 });
 
@@ -97,44 +109,73 @@ test('an entry that does not balance is refused', () => {
 type Fact = (journal: Journal) => JournalEntry[];
 
 /** One life of an order as facts, and what it must have done to the inventory when all of them have come. */
-const life = fc.record({ crossed: fc.boolean(), ghost: fc.boolean(), seen: fc.boolean(), end: fc.constantFrom('credit', 'refund', 'open') }).map((shape) => (n: number) => {
-  const trade = exchange(n, shape.crossed);
-  const filled = place(trade.pays.chainId, 100 + n);
-  const facts: Fact[] = [(journal) => journal.sent(trade, filled)];
-  if (shape.seen) facts.push((journal) => journal.filled(trade, filled));
-  if (shape.ghost) {
-    const ghost = place(trade.pays.chainId, 100 + n, 5);
-    facts.push((journal) => journal.filled(trade, ghost), (journal) => journal.unfilled(trade.orderId, ghost, 1));
-  }
-  if (shape.end === 'credit') facts.push((journal) => journal.credited(trade, place(1, 500 + n)));
-  if (shape.end === 'refund') facts.push((journal) => journal.refunded(trade, place(1, 500 + n), true));
-  return { trade, facts, earned: shape.end === 'credit' ? trade.earns.amount : 0n, owed: shape.end === 'open' ? trade.earns.amount : 0n };
-});
+const life = fc
+  .record({
+    crossed: fc.boolean(),
+    ghost: fc.boolean(),
+    seen: fc.boolean(),
+    end: fc.constantFrom('credit', 'refund', 'open'),
+  })
+  .map((shape) => (n: number) => {
+    const trade = exchange(n, shape.crossed);
+    const filled = place(trade.pays.chainId, 100 + n);
+    const facts: Fact[] = [(journal) => journal.sent(trade, filled)];
+    if (shape.seen) facts.push((journal) => journal.filled(trade, filled));
+    if (shape.ghost) {
+      const ghost = place(trade.pays.chainId, 100 + n, 5);
+      facts.push(
+        (journal) => journal.filled(trade, ghost),
+        (journal) => journal.unfilled(trade.orderId, ghost, 1),
+      );
+    }
+    if (shape.end === 'credit') facts.push((journal) => journal.credited(trade, place(1, 500 + n)));
+    if (shape.end === 'refund') facts.push((journal) => journal.refunded(trade, place(1, 500 + n), true));
+    return {
+      trade,
+      facts,
+      earned: shape.end === 'credit' ? trade.earns.amount : 0n,
+      owed: shape.end === 'open' ? trade.earns.amount : 0n,
+    };
+  });
 
 test('any order, any number of times: balanced after every entry, and one result', () => {
   fc.assert(
-    fc.property(fc.array(life, { minLength: 1, maxLength: 12 }), fc.infiniteStream(fc.nat()), fc.nat({ max: 3 }), (shapes, dice, doubles) => {
-      const lives = shapes.map((make, n) => make(n + 1));
-      const facts = lives.flatMap((each) => each.facts);
-      for (let extra = 0; extra < doubles; extra++) facts.push(...facts.slice(0, 20));
-      const roll = dice[Symbol.iterator]();
-      const order = facts.map((fact) => ({ fact, at: roll.next().value as number })).sort((a, b) => a.at - b.at);
-      const journal = opened();
-      const entries: JournalEntry[] = [];
-      for (const { fact } of order) {
-        entries.push(...fact(journal));
-        expect(sums(journal).every((sum) => sum === 0n)).toBe(true);
-      }
-      for (const chainId of [1, 2]) entries.push(...journal.passed(chainId, 10_000n, 1));
-      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
-      for (const chainId of [1, 2]) {
-        const paid = lives.reduce((sum, { trade }) => sum + (trade.pays.chainId === chainId ? trade.pays.amount : 0n), 0n);
-        expect(journal.inventory({ chainId, token: USDC })).toBe(10n ** 21n - paid);
-        expect(journal.balance('assets:outbound', chainId, USDC)).toBe(0n);
-      }
-      expect(journal.inventory({ chainId: 1, token: WETH })).toBe(10n ** 21n + lives.reduce((sum, { earned }) => sum + earned, 0n));
-      expect(journal.balance('assets:receivable', 1, WETH)).toBe(lives.reduce((sum, { owed }) => sum + owed, 0n));
-    }),
+    fc.property(
+      fc.array(life, { minLength: 1, maxLength: 12 }),
+      fc.infiniteStream(fc.nat()),
+      fc.nat({ max: 3 }),
+      (shapes, dice, doubles) => {
+        const lives = shapes.map((make, n) => make(n + 1));
+        const facts = lives.flatMap((each) => each.facts);
+        for (let extra = 0; extra < doubles; extra++) facts.push(...facts.slice(0, 20));
+        const roll = dice[Symbol.iterator]();
+        const order = facts
+          .map((fact) => ({ fact, at: roll.next().value as number }))
+          .sort((a, b) => a.at - b.at);
+        const journal = opened();
+        const entries: JournalEntry[] = [];
+        for (const { fact } of order) {
+          entries.push(...fact(journal));
+          expect(sums(journal).every((sum) => sum === 0n)).toBe(true);
+        }
+        for (const chainId of [1, 2]) entries.push(...journal.passed(chainId, 10_000n, 1));
+        expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+        for (const chainId of [1, 2]) {
+          const paid = lives.reduce(
+            (sum, { trade }) => sum + (trade.pays.chainId === chainId ? trade.pays.amount : 0n),
+            0n,
+          );
+          expect(journal.inventory({ chainId, token: USDC })).toBe(10n ** 21n - paid);
+          expect(journal.balance('assets:outbound', chainId, USDC)).toBe(0n);
+        }
+        expect(journal.inventory({ chainId: 1, token: WETH })).toBe(
+          10n ** 21n + lives.reduce((sum, { earned }) => sum + earned, 0n),
+        );
+        expect(journal.balance('assets:receivable', 1, WETH)).toBe(
+          lives.reduce((sum, { owed }) => sum + owed, 0n),
+        );
+      },
+    ),
     { numRuns: 150 },
   );
 });

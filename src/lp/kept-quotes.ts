@@ -1,7 +1,8 @@
 /**
- * The last so many quotes with everything that made their prices, packed: numbers, amounts and ids in arrays of bytes, and in one more what they refer to.
- * An object for each would be cheap to make and dear to keep, since the collector copies whatever outlives a moment; so nothing
- * is kept as an object that a quote does not share with others, and its terms are worked out again from its inputs.
+ * The last so many quotes with everything that made their prices, packed: numbers, amounts and ids in arrays
+ * of bytes, and in one more what they refer to. An object for each would be cheap to make and dear to keep,
+ * since the collector copies whatever outlives a moment; so nothing is kept as an object that a quote does
+ * not share with others, and its terms are worked out again from its inputs.
  */
 
 import { createBigintRows } from '../domain/bigint-rows.ts';
@@ -17,7 +18,10 @@ import { tagOf } from './tag.ts';
 
 export interface KeptQuotes {
   add(record: QuoteRecord): void;
-  /** By order id, quote id or rfq id, newest first; copies, equal to what was added. Looks at a tag of each, for it is asked whenever a quote is taken. */
+  /**
+   * By order id, quote id or rfq id, newest first; copies, equal to what was added. Looks at a tag of each,
+   * for it is asked whenever a quote is taken.
+   */
   find(id: string): QuoteRecord[];
 }
 
@@ -55,23 +59,86 @@ export function createKeptQuotes(keep: number): KeptQuotes {
     const amount = () => maybeAmount() as bigint;
     const reference = <T>() => references[r++] as T;
     const inputs: Named<QuoteRecord['inputs']> = {
-      platformFeeBps: number(), baseDecimals: number(), quoteDecimals: number(), quoteValue: number(), confidenceBps: number(), sigma: number(), firmSeconds: number(), q: number(), lockSeconds: number(),
-      adverseBps: maybe(), rebalanceBps: maybe(), walkedImpactBps: maybe(), splitHoldSeconds: maybe(), exploreBps: maybe(), noRebates: flag(maybe()),
-      side: reference(), amount: amount(), relayFee: amount(), lp: reference(), mid: reference(), ownGas: amount(), freeOutput: maybeAmount(), hedgeBook: reference(), params: reference(), market: reference(), plugin: reference(),
+      platformFeeBps: number(),
+      baseDecimals: number(),
+      quoteDecimals: number(),
+      quoteValue: number(),
+      confidenceBps: number(),
+      sigma: number(),
+      firmSeconds: number(),
+      q: number(),
+      lockSeconds: number(),
+      adverseBps: maybe(),
+      rebalanceBps: maybe(),
+      walkedImpactBps: maybe(),
+      splitHoldSeconds: maybe(),
+      exploreBps: maybe(),
+      noRebates: flag(maybe()),
+      side: reference(),
+      amount: amount(),
+      relayFee: amount(),
+      lp: reference(),
+      mid: reference(),
+      ownGas: amount(),
+      freeOutput: maybeAmount(),
+      hedgeBook: reference(),
+      params: reference(),
+      market: reference(),
+      plugin: reference(),
       room: roomOf(maybe(), maybeAmount(), maybeAmount()),
-      evidence: evidenceOf(maybe(), { mid: reference(), references: reference(), caution: reference(), origin: reference(), dest: reference() }),
+      evidence: evidenceOf(maybe(), {
+        mid: reference(),
+        references: reference(),
+        caution: reference(),
+        origin: reference(),
+        dest: reference(),
+      }),
     };
     const known = withoutAbsent(inputs) as QuoteRecord['inputs'];
     const orderId = orderIds.get(row) as Bytes32;
-    const ids = { orderId, quoteId: quoteIds.get(row) ?? orderId, rfqId: rfqIds.get(row), taker: takers.get(row), route: reference() } as Pick<QuoteRecord, 'orderId' | 'quoteId' | 'rfqId' | 'taker' | 'route'>;
+    const ids = {
+      orderId,
+      quoteId: quoteIds.get(row) ?? orderId,
+      rfqId: rfqIds.get(row),
+      taker: takers.get(row),
+      route: reference(),
+    } as Pick<QuoteRecord, 'orderId' | 'quoteId' | 'rfqId' | 'taker' | 'route'>;
     const nearest = nearestOf(reference(), reference(), maybeAmount(), maybeAmount());
-    const hold: QuoteRecord['hold'] = { amount: amount(), group: groups.get(row) as string, lapsesAt: number() };
+    const hold: QuoteRecord['hold'] = {
+      amount: amount(),
+      group: groups.get(row) as string,
+      lapsesAt: number(),
+    };
     const priced = reference<QuoteRecord['priced'] | undefined>() ?? pricedAgain(known);
-    return { ...ids, nearest, hold, inputs: known, priced, atMs: number(), times: { validUntil: number(), fillDeadline: number(), expires: number() }, slice: flag(number()) === true, liveQuotes: maybe() };
+    return {
+      ...ids,
+      nearest,
+      hold,
+      inputs: known,
+      priced,
+      atMs: number(),
+      times: { validUntil: number(), fillDeadline: number(), expires: number() },
+      slice: flag(number()) === true,
+      liveQuotes: maybe(),
+    };
   }
 
   return {
-    add({ orderId, quoteId, rfqId, atMs, taker, route, times, inputs, priced, hold, slice, nearest, liveQuotes }) {
+    add({
+      orderId,
+      quoteId,
+      rfqId,
+      atMs,
+      taker,
+      route,
+      times,
+      inputs,
+      priced,
+      hold,
+      slice,
+      nearest,
+      liveQuotes,
+    }) {
       let n = next * NUMBERS;
       let a = next * AMOUNTS;
       let r = next * REFERENCES;
@@ -156,17 +223,35 @@ const IDS = 3;
 /** Nothing that a price is made of can be forgotten: every part has to be named. */
 type Named<T> = { [K in keyof T]-?: T[K] | undefined };
 
-const roomOf = (there: number | undefined, input: bigint | undefined, output: bigint | undefined): PriceInputs['room'] =>
-  there === undefined ? undefined : { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
-const nearestOf = (scope: Nearest['scope'] | undefined, what: Nearest['what'], used: bigint | undefined, cap: bigint | undefined): Nearest | undefined => (scope === undefined ? undefined : { scope, what, used: used as bigint, cap: cap as bigint });
-const evidenceOf = (atMs: number | undefined, seen: Omit<Evidence, 'atMs'>): Evidence | undefined => (atMs === undefined ? undefined : { atMs, ...seen });
+const roomOf = (
+  there: number | undefined,
+  input: bigint | undefined,
+  output: bigint | undefined,
+): PriceInputs['room'] =>
+  there === undefined
+    ? undefined
+    : { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
+const nearestOf = (
+  scope: Nearest['scope'] | undefined,
+  what: Nearest['what'],
+  used: bigint | undefined,
+  cap: bigint | undefined,
+): Nearest | undefined =>
+  scope === undefined ? undefined : { scope, what, used: used as bigint, cap: cap as bigint };
+const evidenceOf = (atMs: number | undefined, seen: Omit<Evidence, 'atMs'>): Evidence | undefined =>
+  atMs === undefined ? undefined : { atMs, ...seen };
 const nothingFor = (value: number): number | undefined => (Number.isNaN(value) ? undefined : value);
-const flag = (value: number | undefined): boolean | undefined => (value === undefined ? undefined : value === 1);
-const withoutAbsent = (record: object): object => Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+const flag = (value: number | undefined): boolean | undefined =>
+  value === undefined ? undefined : value === 1;
+const withoutAbsent = (record: object): object =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 
 /** The same inputs give the same price, to the unit. */
 function pricedAgain(inputs: PriceInputs): QuoteRecord['priced'] {
   const priced = price(inputs);
-  if (isDecline(priced)) throw new InvariantError('A quote whose inputs give no price any more.', { facts: { declined: priced.declined } });
+  if (isDecline(priced))
+    throw new InvariantError('A quote whose inputs give no price any more.', {
+      facts: { declined: priced.declined },
+    });
   return priced;
 }

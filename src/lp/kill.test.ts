@@ -1,4 +1,6 @@
-/** The kill switch remembers who pulled it until it is written down, and believes only what it wrote itself. */
+/**
+ * The kill switch remembers who pulled it until it is written down, and believes only what it wrote itself.
+ */
 
 import { expect, test } from 'vitest';
 import { silentLog } from '../../test/support/silent.ts';
@@ -8,8 +10,17 @@ function desk() {
   const told: string[] = [];
   const written: [string, object][] = [];
   let broken = false;
-  const kill = createKillSwitch({ log: silentLog, changed: () => told.push([...kill.held.keys()].join()), pulled: () => {} }, { shared: false });
-  const store = { putRisk: (name: string, value: object) => (broken ? Promise.reject(new Error('no database')) : (written.push([name, value]), Promise.resolve(true))), sayKill: () => Promise.reject(new Error('it runs alone')) };
+  const kill = createKillSwitch(
+    { log: silentLog, changed: () => told.push([...kill.held.keys()].join()), pulled: () => {} },
+    { shared: false },
+  );
+  const store = {
+    putRisk: (name: string, value: object) =>
+      broken
+        ? Promise.reject(new Error('no database'))
+        : (written.push([name, value]), Promise.resolve(true)),
+    sayKill: () => Promise.reject(new Error('it runs alone')),
+  };
   return { kill, told, written, store, fail: (now: boolean) => (broken = now) };
 }
 
@@ -41,11 +52,14 @@ test('what a database did not take stays due; a file is not written, it speaks f
   expect(written.at(-1)).toEqual([KILL, {}]);
 });
 
-test.each([undefined, null, 'x', 7, [], { file: 'no' }, { signal: 4 }, { stranger: 'x' }])('of %j nothing is restored', (saved) => {
-  const { kill } = desk();
-  kill.restore(saved);
-  expect(kill.held.size).toBe(0);
-});
+test.each([undefined, null, 'x', 7, [], { file: 'no' }, { signal: 4 }, { stranger: 'x' }])(
+  'of %j nothing is restored',
+  (saved) => {
+    const { kill } = desk();
+    kill.restore(saved);
+    expect(kill.held.size).toBe(0);
+  },
+);
 
 test('what it wrote it takes up again', async () => {
   const [before, after] = [desk(), desk()];
@@ -53,7 +67,10 @@ test('what it wrote it takes up again', async () => {
   before.kill.engage('signal', 'stop');
   await before.kill.flush(before.store);
   after.kill.restore(JSON.parse(JSON.stringify(before.written[0]?.[1])));
-  expect([...after.kill.held]).toEqual([['operator', 'enough'], ['signal', 'stop']]);
+  expect([...after.kill.held]).toEqual([
+    ['operator', 'enough'],
+    ['signal', 'stop'],
+  ]);
 });
 
 /** Two replicas and what both of them write to; `hold` keeps an answer back until it is let go. */
@@ -73,8 +90,15 @@ function pair() {
       return said;
     },
   };
-  const make = () => createKillSwitch({ log: silentLog, changed: () => {}, pulled: () => {} }, { shared: true });
-  return { a: make(), b: make(), store, fail: (now: boolean) => (broken = now), hold: (until: Promise<void>) => (gate = until) };
+  const make = () =>
+    createKillSwitch({ log: silentLog, changed: () => {}, pulled: () => {} }, { shared: true });
+  return {
+    a: make(),
+    b: make(),
+    store,
+    fail: (now: boolean) => (broken = now),
+    hold: (until: Promise<void>) => (gate = until),
+  };
 }
 
 test('of several replicas one is told and all hold, whoever lets go; a file is each one’s own', async () => {
@@ -84,7 +108,10 @@ test('of several replicas one is told and all hold, whoever lets go; a file is e
   b.engage('drawdown', 'lost');
   await Promise.all([a.flush(store), b.flush(store)]);
   await Promise.all([a.follow(store), b.follow(store)]);
-  expect([...b.held].sort()).toEqual([['drawdown', 'lost'], ['operator', 'enough']]);
+  expect([...b.held].sort()).toEqual([
+    ['drawdown', 'lost'],
+    ['operator', 'enough'],
+  ]);
   expect([...a.held.keys()].sort()).toEqual(['drawdown', 'file', 'operator']);
   b.release();
   await b.flush(store);

@@ -1,4 +1,7 @@
-/** The kill switch: several hands may pull it, it holds from that instant, at every replica within a look at the store, and a restart does not let go of it. */
+/**
+ * The kill switch: several hands may pull it, it holds from that instant, at every replica within a look at
+ * the store, and a restart does not let go of it.
+ */
 
 import type { Log } from '../ports/log.ts';
 import type { LpStore } from '../ports/lp-store.ts';
@@ -18,7 +21,10 @@ export interface KillSwitch {
   restore(saved: unknown): void;
   /** Writes what is not written yet; what fails stays due. */
   flush(store: Pick<LpStore, 'putRisk' | 'sayKill'>): Promise<void>;
-  /** Of several replicas: holds what any of them was told, and lets go of what any was told to let go of. Throws what the store throws. */
+  /**
+   * Of several replicas: holds what any of them was told, and lets go of what any was told to let go of.
+   * Throws what the store throws.
+   */
   follow(store: Pick<LpStore, 'killSaid'>): Promise<void>;
 }
 
@@ -26,10 +32,13 @@ export const KILL = 'kill';
 const HANDS: readonly KilledBy[] = ['operator', 'signal', 'drawdown'];
 
 /**
- * `changed` is called whenever the answer to "may we sign?" may have changed, `pulled` once for each time that somebody pulled it here.
- * `shared`: the switch is that of several replicas.
+ * `changed` is called whenever the answer to "may we sign?" may have changed, `pulled` once for each time
+ * that somebody pulled it here. `shared`: the switch is that of several replicas.
  */
-export function createKillSwitch({ log, changed, pulled }: { log: Log; changed(): void; pulled(by: KilledBy, note: string): void }, { shared }: { shared: boolean }): KillSwitch {
+export function createKillSwitch(
+  { log, changed, pulled }: { log: Log; changed(): void; pulled(by: KilledBy, note: string): void },
+  { shared }: { shared: boolean },
+): KillSwitch {
   const held = new Map<KilledBy, string>();
   /** What was said here and is not written yet: hands that pulled, or null, everybody let go. */
   const unwritten: (Readonly<Record<string, string>> | null)[] = [];
@@ -44,7 +53,11 @@ export function createKillSwitch({ log, changed, pulled }: { log: Log; changed()
 
   function drop(hands: readonly KilledBy[]): boolean {
     const dropped = hands.filter((by) => held.delete(by));
-    if (dropped.length > 0) log.warn({ dropped, held: [...held.keys()] }, held.size === 0 ? 'kill switch released' : 'kill switch released in part: it still holds');
+    if (dropped.length > 0)
+      log.warn(
+        { dropped, held: [...held.keys()] },
+        held.size === 0 ? 'kill switch released' : 'kill switch released in part: it still holds',
+      );
     return dropped.length > 0;
   }
 
@@ -100,7 +113,10 @@ export function createKillSwitch({ log, changed, pulled }: { log: Log; changed()
       const fresh = [...said].filter(([by, note]) => held.get(by) !== note);
       for (const [by, note] of fresh) {
         held.set(by, note);
-        log.fatal({ by, note }, 'kill switch, said to another replica: nothing is signed from now on, live quotes stay honoured');
+        log.fatal(
+          { by, note },
+          'kill switch, said to another replica: nothing is signed from now on, live quotes stay honoured',
+        );
       }
       if (drop(HANDS.filter((by) => !said.has(by))) || fresh.length > 0) changed();
     },

@@ -1,6 +1,7 @@
 /**
- * Part of a request: when the whole is too much for us, a ladder of what we could fill, and the memory of it for as long as
- * the venue may come back with a slice. Not firm; the slice is checked against the very inputs that priced the ladder.
+ * Part of a request: when the whole is too much for us, a ladder of what we could fill, and the memory of it
+ * for as long as the venue may come back with a slice. Not firm; the slice is checked against the very inputs
+ * that priced the ladder.
  */
 
 import type { OrderTimes } from '../domain/time.ts';
@@ -20,7 +21,13 @@ export interface Offer {
 
 export interface Ladders {
   /** undefined when no part of it is worth offering, or the venue does not split. */
-  offer(rfq: Rfq, route: Route, inputs: PriceInputs, times: OrderTimes, why: PriceDecline): Partial | undefined;
+  offer(
+    rfq: Rfq,
+    route: Route,
+    inputs: PriceInputs,
+    times: OrderTimes,
+    why: PriceDecline,
+  ): Partial | undefined;
   /** What was offered for a request, while the offer stands. */
   find(rfqId: string): Offer | undefined;
 }
@@ -28,7 +35,10 @@ export interface Ladders {
 /** Of what we could take at most, in per cent. */
 const SHARES = [10, 25, 50, 75, 100] as const;
 
-export function createLadders({ clock }: { clock: Clock }, { standsMs = 2_000, most = 4_096 }: { standsMs?: number; most?: number } = {}): Ladders {
+export function createLadders(
+  { clock }: { clock: Clock },
+  { standsMs = 2_000, most = 4_096 }: { standsMs?: number; most?: number } = {},
+): Ladders {
   const offers = new Map<string, Offer>();
 
   function prune(nowMs: number): void {
@@ -41,13 +51,21 @@ export function createLadders({ clock }: { clock: Clock }, { standsMs = 2_000, m
   return {
     offer(rfq, route, inputs, times, why) {
       const most = why.maxAmount ?? 0n;
-      // Across chains every slice needs a fill of its own before anybody is paid: we do not take part in that.
+      // Across chains every slice needs a fill of its own before anybody is paid: we do not take part in
+      // that.
       if (rfq.maxSplitParts < 2 || !route.sameChain || most <= 0n || most >= inputs.amount) return undefined;
       const nowMs = clock.nowMs();
       // Should another LP of the split fail, nobody is paid and our part stays locked to its last second.
-      const parts = { ...inputs, splitHoldSeconds: Math.max(0, times.fillDeadline - Math.floor(nowMs / 1000)) };
-      // Every rung bears the whole relay fee: however the venue divides it, no slice is told to pay more than that.
-      const rungs = rungsOf({ ...parts, amount: most }, SHARES).map(({ input, output }): [string, string] => [input.toString(), output.toString()]);
+      const parts = {
+        ...inputs,
+        splitHoldSeconds: Math.max(0, times.fillDeadline - Math.floor(nowMs / 1000)),
+      };
+      // Every rung bears the whole relay fee: however the venue divides it, no slice is told to pay more than
+      // that.
+      const rungs = rungsOf({ ...parts, amount: most }, SHARES).map(({ input, output }): [string, string] => [
+        input.toString(),
+        output.toString(),
+      ]);
       if (rungs.length === 0) return undefined;
       prune(nowMs);
       offers.set(rfq.rfqId, { rfq, route, inputs: parts, times, atMs: nowMs });

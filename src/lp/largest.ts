@@ -4,8 +4,8 @@
 export type Trial = 'passes' | 'fails' | 'tiny';
 
 /**
- * The largest amount below `failing` that was tried and passes, to a tenth of a per cent; 0n when none was found. The guess
- * is where it should lie: a good one costs about eight trials, any one at most forty.
+ * The largest amount below `failing` that was tried and passes, to a tenth of a per cent; 0n when none was
+ * found. The guess is where it should lie: a good one costs about eight trials, any one at most forty.
  */
 export function largestPassing(failing: bigint, guess: bigint, tried: (amount: bigint) => Trial): bigint {
   let [low, high] = [0n, failing];

@@ -1,4 +1,7 @@
-/** Which of several replicas acts for the LP: it fills, claims and keeps the books, for as long as its lease in the database stands. One that runs alone always does. */
+/**
+ * Which of several replicas acts for the LP: it fills, claims and keeps the books, for as long as its lease
+ * in the database stands. One that runs alone always does.
+ */
 
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -15,12 +18,20 @@ export interface Lead {
   tick(): Promise<void>;
 }
 
-export const ALONE: Lead = { mine: () => true, taken: () => true, over: false, tick: () => Promise.resolve() };
+export const ALONE: Lead = {
+  mine: () => true,
+  taken: () => true,
+  over: false,
+  tick: () => Promise.resolve(),
+};
 
 /** Asked again so often within one lease. */
 const PARTS = 4;
 
-export function createLead({ store, clock, log }: { store: Pick<LpStore, 'lead'>; clock: Clock; log: Log }, { leaseMs }: { leaseMs: number }): Lead {
+export function createLead(
+  { store, clock, log }: { store: Pick<LpStore, 'lead'>; clock: Clock; log: Log },
+  { leaseMs }: { leaseMs: number },
+): Lead {
   let mineUntilMs = Number.NEGATIVE_INFINITY;
   let takenUntilMs = Number.NEGATIVE_INFINITY;
   let askedMs = Number.NEGATIVE_INFINITY;
@@ -42,7 +53,11 @@ export function createLead({ store, clock, log }: { store: Pick<LpStore, 'lead'>
       mineUntilMs = mine ? startedMs + leaseMs : Number.NEGATIVE_INFINITY;
       if (taken) takenUntilMs = startedMs + 2 * leaseMs;
       over = lost;
-      if (mine !== led) log.warn({}, mine ? 'this replica leads: it fills, claims and keeps the books' : 'another replica leads');
+      if (mine !== led)
+        log.warn(
+          {},
+          mine ? 'this replica leads: it fills, claims and keeps the books' : 'another replica leads',
+        );
       led = mine;
     },
   };

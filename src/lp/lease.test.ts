@@ -1,4 +1,7 @@
-/** The lease: nothing is signed beyond what is durable, and after a crash nothing until that has passed on the chain. */
+/**
+ * The lease: nothing is signed beyond what is durable, and after a crash nothing until that has passed on the
+ * chain.
+ */
 
 import { expect, test } from 'vitest';
 import { silentLog } from '../../test/support/silent.ts';
@@ -6,7 +9,14 @@ import type { Lease } from '../inventory/lease.ts';
 import { createLeases } from './lease.ts';
 
 function world({ found = new Map<number, Lease>(), clean = false, now = 1_000, settled = 1_000 } = {}) {
-  const state = { now, settled, writes: [] as Lease[], ours: true, fails: false, answer: undefined as undefined | (() => void) };
+  const state = {
+    now,
+    settled,
+    writes: [] as Lease[],
+    ours: true,
+    fails: false,
+    answer: undefined as undefined | (() => void),
+  };
   const leases = createLeases(
     {
       store: {
@@ -29,7 +39,11 @@ test('signs nothing before the first lease is durable, and nothing beyond it', a
   const { leases } = world();
   expect(leases.covers(1, 1_001)).toBe(false);
   await leases.tick();
-  expect([leases.covers(1, 1_050), leases.covers(1, 1_051), leases.covers(2, 1_001)]).toEqual([true, false, false]);
+  expect([leases.covers(1, 1_050), leases.covers(1, 1_051), leases.covers(2, 1_001)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test('renews ahead of need, not at every tick', async () => {
@@ -53,11 +67,16 @@ test('whoever needs no more than is being written waits for that, and shares its
   const { leases, state } = world();
   await leases.tick();
   const before = state.writes.length;
-  expect(await Promise.all([1_500, 1_499, 1_500, 1_501, 1_500].map((deadline) => leases.extend(1, deadline)))).toEqual([true, true, true, true, true]);
+  expect(
+    await Promise.all([1_500, 1_499, 1_500, 1_501, 1_500].map((deadline) => leases.extend(1, deadline))),
+  ).toEqual([true, true, true, true, true]);
   expect(state.writes.slice(before).map(({ signedUpTo }) => signedUpTo)).toEqual([1_500, 1_501]);
   expect(await leases.extend(1, 1_600)).toBe(true);
   state.fails = true;
-  expect(await Promise.all([1_700, 1_650].map((deadline) => leases.extend(1, deadline)))).toEqual([false, false]);
+  expect(await Promise.all([1_700, 1_650].map((deadline) => leases.extend(1, deadline)))).toEqual([
+    false,
+    false,
+  ]);
   expect(leases.covers(1, 1_650)).toBe(false);
   state.fails = false;
   expect(await leases.extend(1, 1_650)).toBe(true);

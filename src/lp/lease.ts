@@ -1,6 +1,6 @@
 /**
- * The "signed up to" lease at work: kept ahead of need in the store, asked before every signature, and waited out after a
- * crash. The hot path reads what is durable and never waits for a write.
+ * The "signed up to" lease at work: kept ahead of need in the store, asked before every signature, and waited
+ * out after a crash. The hot path reads what is durable and never waits for a write.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
@@ -11,11 +11,16 @@ import type { LpStore } from '../ports/lp-store.ts';
 export interface Leases {
   /** May a promise with this deadline be signed now? */
   covers(chainId: number, deadline: UnixSeconds): boolean;
-  /** Makes a later deadline than usual signable: one write. false when the store is not ours any more or does not answer. */
+  /**
+   * Makes a later deadline than usual signable: one write. false when the store is not ours any more or does
+   * not answer.
+   */
   extend(chainId: number, deadline: UnixSeconds): Promise<boolean>;
   /** Renews what is due. */
   tick(): Promise<void>;
-  /** Chain times until which nothing may be signed, because an earlier process may have promised something. */
+  /**
+   * Chain times until which nothing may be signed, because an earlier process may have promised something.
+   */
   quarantine(): { chainId: number; until: UnixSeconds }[];
   /** How far each lease reaches beyond now. */
   reach(): { chainId: number; seconds: number }[];
@@ -28,7 +33,10 @@ export interface LeaseDeps {
   log: Log;
   /** The latest it can be on a chain, by its blocks and by our clock: how far a new promise may reach. */
   now(chainId: number): UnixSeconds;
-  /** Time of the newest block whose events have been taken in: the earliest it can be, which ends a quarantine. */
+  /**
+   * Time of the newest block whose events have been taken in: the earliest it can be, which ends a
+   * quarantine.
+   */
   settled(chainId: number): UnixSeconds;
 }
 
@@ -39,7 +47,14 @@ interface Writing {
 }
 
 /** `found` is what the last owner left; a chain absent from it was never signed on. */
-export function createLeases({ store, log, now, settled }: LeaseDeps, { found, clean, rules }: { found: ReadonlyMap<number, Lease>; clean: boolean; rules: ReadonlyMap<number, LeaseRule> }): Leases {
+export function createLeases(
+  { store, log, now, settled }: LeaseDeps,
+  {
+    found,
+    clean,
+    rules,
+  }: { found: ReadonlyMap<number, Lease>; clean: boolean; rules: ReadonlyMap<number, LeaseRule> },
+): Leases {
   const durable = new Map<number, Lease | null>();
   const waits = new Map<number, UnixSeconds>();
   /** The last one that was asked for. */
@@ -48,7 +63,8 @@ export function createLeases({ store, log, now, settled }: LeaseDeps, { found, c
 
   for (const [chainId, rule] of rules) {
     const lease = found.get(chainId) ?? null;
-    // What is on disk counts as unclean since we opened it; whether it was clean before that is what `clean` says.
+    // What is on disk counts as unclean since we opened it; whether it was clean before that is what `clean`
+    // says.
     durable.set(chainId, lease === null ? null : { ...lease, clean: false });
     const resumption = resume(lease === null ? null : { ...lease, clean }, settled(chainId), rule);
     if (resumption.kind === 'wait') waits.set(chainId, resumption.until);
@@ -67,7 +83,11 @@ export function createLeases({ store, log, now, settled }: LeaseDeps, { found, c
     return mine.done;
   }
 
-  async function written(chainId: number, lease: Lease, before: Promise<boolean> | undefined): Promise<boolean> {
+  async function written(
+    chainId: number,
+    lease: Lease,
+    before: Promise<boolean> | undefined,
+  ): Promise<boolean> {
     await before?.catch(() => false);
     const ours = await store.writeLease(chainId, lease);
     if (ours) durable.set(chainId, longer(durable.get(chainId) ?? null, lease));
@@ -94,7 +114,11 @@ export function createLeases({ store, log, now, settled }: LeaseDeps, { found, c
         if (next !== null) await write(chainId, next);
       }
     },
-    reach: () => [...durable].map(([chainId, lease]) => ({ chainId, seconds: lease === null ? 0 : lease.signedUpTo - now(chainId) })),
+    reach: () =>
+      [...durable].map(([chainId, lease]) => ({
+        chainId,
+        seconds: lease === null ? 0 : lease.signedUpTo - now(chainId),
+      })),
     quarantine() {
       for (const [chainId, until] of waits) if (settled(chainId) > until) waits.delete(chainId);
       return [...waits].map(([chainId, until]) => ({ chainId, until }));
@@ -102,4 +126,5 @@ export function createLeases({ store, log, now, settled }: LeaseDeps, { found, c
   };
 }
 
-const longer = (known: Lease | null, given: Lease): Lease => (known !== null && known.signedUpTo > given.signedUpTo ? known : given);
+const longer = (known: Lease | null, given: Lease): Lease =>
+  known !== null && known.signedUpTo > given.signedUpTo ? known : given;

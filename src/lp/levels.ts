@@ -1,6 +1,7 @@
 /**
- * What we would about pay, told to venues that show it: a ladder per route from the pricing that quotes, made beside the hot path, a few at
- * a time, at times nobody can foresee. Nothing of it is firm, and nobody is told more than a quote would tell.
+ * What we would about pay, told to venues that show it: a ladder per route from the pricing that quotes, made
+ * beside the hot path, a few at a time, at times nobody can foresee. Nothing of it is firm, and nobody is
+ * told more than a quote would tell.
  */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
@@ -65,8 +66,16 @@ export function createLevels(deps: LevelsDeps): LevelsPublisher {
       const levels = ladderOf(route);
       const mark = markOf(levels);
       const before = said.get(key);
-      if (before === undefined ? levels.length === 0 : before.mark === mark && (levels.length === 0 || round - before.round < REPEAT_ROUNDS)) continue;
-      if (deps.send({ type: 'levels', input: route.input, output: route.output, levels, atMs: clock.nowMs() })) said.set(key, { mark, round });
+      if (
+        before === undefined
+          ? levels.length === 0
+          : before.mark === mark && (levels.length === 0 || round - before.round < REPEAT_ROUNDS)
+      )
+        continue;
+      if (
+        deps.send({ type: 'levels', input: route.input, output: route.output, levels, atMs: clock.nowMs() })
+      )
+        said.set(key, { mark, round });
     }
     for (const key of said.keys()) if (!seen.has(key)) said.delete(key);
   }
@@ -78,14 +87,32 @@ export function createLevels(deps: LevelsDeps): LevelsPublisher {
     const { book, config } = deps.desk();
     const worth = book.usd(route.inputToken.symbol);
     if (worth === undefined || worth.num <= 0n) return [];
-    const most = (BigInt(Math.floor(route.params.maxSize)) * ten(route.inputToken.decimals) * worth.den) / worth.num;
-    const inputs = book.inputs(route, { side: 'exactInput', amount: most, platformFeeBps: 0, relayFee: 0n, validUntil: book.now(route.origin.id) + config.quoting.validitySeconds, taker: NOBODY, rfqId: '' }, caution);
+    const most =
+      (BigInt(Math.floor(route.params.maxSize)) * ten(route.inputToken.decimals) * worth.den) / worth.num;
+    const inputs = book.inputs(
+      route,
+      {
+        side: 'exactInput',
+        amount: most,
+        platformFeeBps: 0,
+        relayFee: 0n,
+        validUntil: book.now(route.origin.id) + config.quoting.validitySeconds,
+        taker: NOBODY,
+        rfqId: '',
+      },
+      caution,
+    );
     if (isDecline(inputs)) return [];
     // What moves single quotes so that we learn from them has no place in what everybody sees.
     const plain: PriceInputs = { ...inputs, exploreBps: 0 };
     const whole = price(plain);
     const amount = isDecline(whole) ? (whole.maxAmount ?? 0n) : most;
-    return amount <= 0n ? [] : ladder({ ...plain, amount }, SHARES).map(({ input, output }): [string, string] => [input.toString(), output.toString()]);
+    return amount <= 0n
+      ? []
+      : ladder({ ...plain, amount }, SHARES).map(({ input, output }): [string, string] => [
+          input.toString(),
+          output.toString(),
+        ]);
   }
 
   function next(): void {
@@ -110,7 +137,10 @@ export function createLevels(deps: LevelsDeps): LevelsPublisher {
   };
 }
 
-/** Of two ladders that differ, the same once in four billion times: then venues show the old one for a few rounds more. */
+/**
+ * Of two ladders that differ, the same once in four billion times: then venues show the old one for a few
+ * rounds more.
+ */
 function markOf(levels: readonly (readonly [string, string])[]): number {
   return levels.reduce((mark, [input, output]) => hashOf(output, hashOf(input, mark)), levels.length);
 }

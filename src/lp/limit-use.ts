@@ -1,4 +1,7 @@
-/** Every cap on live quotes with what counts against it now, the fullest first: what an operator asks when quotes are declined for `limit`. */
+/**
+ * Every cap on live quotes with what counts against it now, the fullest first: what an operator asks when
+ * quotes are declined for `limit`.
+ */
 
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Cap, Limits, Outstanding } from '../inventory/limits.ts';
@@ -18,8 +21,15 @@ export interface LimitUse {
   used: number;
 }
 
-/** At most `most` of each kind, in steps and without making anything for the others: there may be a hundred thousand, and quotes would wait meanwhile. */
-export function* limitUse(ledger: Pick<Ledger, 'visitCounters'>, limits: Limits, most = 10): Generator<void, LimitUse[]> {
+/**
+ * At most `most` of each kind, in steps and without making anything for the others: there may be a hundred
+ * thousand, and quotes would wait meanwhile.
+ */
+export function* limitUse(
+  ledger: Pick<Ledger, 'visitCounters'>,
+  limits: Limits,
+  most = 10,
+): Generator<void, LimitUse[]> {
   const { groupSize: _, ...caps } = limits;
   const fullest = new Map<string, { used: number; use: LimitUse }[]>();
   yield* ledger.visitCounters((scope, counter, of, pair) => {
@@ -34,15 +44,25 @@ export function* limitUse(ledger: Pick<Ledger, 'visitCounters'>, limits: Limits,
     rows.splice(at, 0, { used, use: useOf(scope, pair === '' ? of : `${of} ${pair}`, cap, counter) });
     if (rows.length > most) rows.pop();
   });
-  return Object.entries(caps).flatMap(([scope, cap]) => fullest.get(scope)?.map(({ use }) => use) ?? [useOf(scope, '', cap, { count: 0, notional: 0n, gapLoss: 0n })]);
+  return Object.entries(caps).flatMap(
+    ([scope, cap]) =>
+      fullest.get(scope)?.map(({ use }) => use) ?? [
+        useOf(scope, '', cap, { count: 0, notional: 0n, gapLoss: 0n }),
+      ],
+  );
 }
 
 function useOf(scope: string, of: string, cap: Cap, counter: Outstanding): LimitUse {
   const { count, notional, gapLoss } = counter;
   return {
-    scope, of, count, maxCount: cap.count ?? null,
-    notionalUsd: dollars(notional), maxNotionalUsd: cap.notional === undefined ? null : dollars(cap.notional),
-    gapLossUsd: dollars(gapLoss), maxGapLossUsd: cap.gapLoss === undefined ? null : dollars(cap.gapLoss),
+    scope,
+    of,
+    count,
+    maxCount: cap.count ?? null,
+    notionalUsd: dollars(notional),
+    maxNotionalUsd: cap.notional === undefined ? null : dollars(cap.notional),
+    gapLossUsd: dollars(gapLoss),
+    maxGapLossUsd: cap.gapLoss === undefined ? null : dollars(cap.gapLoss),
     used: fullness(cap, counter),
   };
 }

@@ -9,21 +9,42 @@ const base = {
   solver: { id: 'a', name: 'A' },
   chains: [{ chainId: 1, account: `0x${'1'.repeat(40)}` }],
   assets: { WETH: { price: 'ETH' }, USDC: { price: 'USD' }, EURC: { price: 'EUR' } },
-  pairs: [{ base: 'WETH', quote: 'USDC' }, { base: 'WETH', quote: 'EURC' }, { base: 'USDC', quote: 'USDC' }],
+  pairs: [
+    { base: 'WETH', quote: 'USDC' },
+    { base: 'WETH', quote: 'EURC' },
+    { base: 'USDC', quote: 'USDC' },
+  ],
 };
 const prices = {
   USD: { fixed: '1' },
-  ETH: { sources: ['a', 'b', 'c'].map((feed) => ({ feed, symbol: 'ETHUSD' })), maxAgeMs: 2_000, maxDeviationBps: 50 },
+  ETH: {
+    sources: ['a', 'b', 'c'].map((feed) => ({ feed, symbol: 'ETHUSD' })),
+    maxAgeMs: 2_000,
+    maxDeviationBps: 50,
+  },
   EUR: { sources: [{ feed: 'a', symbol: 'EURUSD' }] },
 };
 const config = zLpConfig.parse({ ...base, prices });
 
 function world(overrides: object = {}, sequencers?: ReadonlyMap<number, Sequencer>) {
   let nowMs = 10_000;
-  const deps = { clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} }, ...(sequencers && { sequencers }) };
+  const deps = {
+    clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} },
+    ...(sequencers && { sequencers }),
+  };
   const market = createMarket(deps, zLpConfig.parse({ ...base, prices: { ...prices, ...overrides } }));
-  const say = (source: string, symbol: string, price: string, more: Partial<FeedQuote>): FeedQuote => ({ source, symbol, bid: price, ask: price, exchangeTimeMs: nowMs, receivedMs: nowMs, sequence: null, ...more });
-  const hear = (source: string, symbol: string, price: string, more: Partial<FeedQuote> = {}) => market.observe(say(source, symbol, price, more));
+  const say = (source: string, symbol: string, price: string, more: Partial<FeedQuote>): FeedQuote => ({
+    source,
+    symbol,
+    bid: price,
+    ask: price,
+    exchangeTimeMs: nowMs,
+    receivedMs: nowMs,
+    sequence: null,
+    ...more,
+  });
+  const hear = (source: string, symbol: string, price: string, more: Partial<FeedQuote> = {}) =>
+    market.observe(say(source, symbol, price, more));
   return {
     market,
     hear,
@@ -38,7 +59,12 @@ function world(overrides: object = {}, sequencers?: ReadonlyMap<number, Sequence
 }
 
 test('what the feeds have to deliver', () => {
-  expect(wantedOf(config.prices).map(({ feed, symbol }) => `${feed} ${symbol}`)).toEqual(['a ETHUSD', 'b ETHUSD', 'c ETHUSD', 'a EURUSD']);
+  expect(wantedOf(config.prices).map(({ feed, symbol }) => `${feed} ${symbol}`)).toEqual([
+    'a ETHUSD',
+    'b ETHUSD',
+    'c ETHUSD',
+    'a EURUSD',
+  ]);
 });
 
 test('two of three sources make a price; one alone, or two that grew old, make none', () => {
@@ -51,15 +77,28 @@ test('two of three sources make a price; one alone, or two that grew old, make n
   expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { value: 2_500.5 } });
   pass(101);
   expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
-  expect(market.stale()).toEqual([{ symbol: 'ETH', detail: '0 of 2 sources fresh' }, { symbol: 'EUR', detail: '0 of 1 sources fresh' }]);
+  expect(market.stale()).toEqual([
+    { symbol: 'ETH', detail: '0 of 2 sources fresh' },
+    { symbol: 'EUR', detail: '0 of 1 sources fresh' },
+  ]);
 });
 
 test('two sources that disagree make no price, until time leaves one of them alone', () => {
-  const { hear, pass, value } = world({ ETH: { sources: [{ feed: 'a', symbol: 'ETHUSD' }, { feed: 'b', symbol: 'ETHUSD' }] } });
+  const { hear, pass, value } = world({
+    ETH: {
+      sources: [
+        { feed: 'a', symbol: 'ETHUSD' },
+        { feed: 'b', symbol: 'ETHUSD' },
+      ],
+    },
+  });
   hear('a', 'ETHUSD', '2500');
   pass(1_000);
   hear('b', 'ETHUSD', '2600');
-  expect(value()).toMatchObject({ declined: 'stale_price', detail: 'ETH: 0 of 1 sources agree (a 1.0 s, b 0.0 s)' });
+  expect(value()).toMatchObject({
+    declined: 'stale_price',
+    detail: 'ETH: 0 of 1 sources agree (a 1.0 s, b 0.0 s)',
+  });
   pass(1_001);
   expect(value()).toBe(2_600);
 });
@@ -69,7 +108,9 @@ test('a liar is dropped', () => {
   hear('a', 'ETHUSD', '2500');
   hear('b', 'ETHUSD', '2500');
   hear('c', 'ETHUSD', '2625');
-  expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { value: 2_500, dropped: [{ source: 'c|ETHUSD', why: 'deviant' }] } });
+  expect(market.pair('WETH', 'USDC')).toMatchObject({
+    mid: { value: 2_500, dropped: [{ source: 'c|ETHUSD', why: 'deviant' }] },
+  });
 });
 
 test('two legs cross, and the older one dates the price', () => {
@@ -78,7 +119,10 @@ test('two legs cross, and the older one dates the price', () => {
   pass(500);
   hear('a', 'ETHUSD', '2500');
   hear('b', 'ETHUSD', '2500');
-  expect(market.pair('WETH', 'EURC')).toMatchObject({ mid: { value: expect.closeTo(2_000, 6) as number, atMs: 10_000 }, quoteValue: 1.25 });
+  expect(market.pair('WETH', 'EURC')).toMatchObject({
+    mid: { value: expect.closeTo(2_000, 6) as number, atMs: 10_000 },
+    quoteValue: 1.25,
+  });
 });
 
 test('the same asset on two chains is worth itself, whatever the feeds say', () => {
@@ -107,7 +151,11 @@ test('what a source says happens when it says so: late news are old news, and a 
 });
 
 test('sources weigh what they are given, and half of it when they do not say when', () => {
-  const sources = [{ feed: 'a', symbol: 'ETHUSD', weight: 3 }, { feed: 'b', symbol: 'ETHUSD' }, { feed: 'c', symbol: 'ETHUSD' }];
+  const sources = [
+    { feed: 'a', symbol: 'ETHUSD', weight: 3 },
+    { feed: 'b', symbol: 'ETHUSD' },
+    { feed: 'c', symbol: 'ETHUSD' },
+  ];
   const { hear, value } = world({ ETH: { sources } });
   hear('a', 'ETHUSD', '2500');
   hear('b', 'ETHUSD', '2504');
@@ -119,7 +167,10 @@ test('sources weigh what they are given, and half of it when they do not say whe
 });
 
 test('a push oracle may be a source for its heartbeat, and then it dates the mid', () => {
-  const sources = [{ feed: 'oracle', symbol: 'EUR/USD', maxAgeMs: 86_400_000 }, { feed: 'a', symbol: 'EURUSD' }];
+  const sources = [
+    { feed: 'oracle', symbol: 'EUR/USD', maxAgeMs: 86_400_000 },
+    { feed: 'a', symbol: 'EURUSD' },
+  ];
   const { market, hear, pass, value } = world({ EUR: { sources, maxAgeMs: 2_000 } });
   hear('oracle', 'EUR/USD', '1.1');
   pass(3_600_000);
@@ -128,7 +179,10 @@ test('a push oracle may be a source for its heartbeat, and then it dates the mid
   hear('a', 'EURUSD', '1.1002');
   expect(market.mid('EUR')).toMatchObject({ atMs: 10_000, used: ['oracle|EUR/USD', 'a|EURUSD'] });
   pass(2_001);
-  expect(market.mid('EUR')).toMatchObject({ used: ['oracle|EUR/USD'], dropped: [{ source: 'a|EURUSD', why: 'stale' }] });
+  expect(market.mid('EUR')).toMatchObject({
+    used: ['oracle|EUR/USD'],
+    dropped: [{ source: 'a|EURUSD', why: 'stale' }],
+  });
 });
 
 test('nothing is looked at twice: the same quote’s worth of state answers until something arrives or grows old', () => {
@@ -149,7 +203,11 @@ test('every input with its age and what became of it, for whoever explains the p
   hear('c', 'ETHUSD', '2700');
   const price = market.pair('WETH', 'USDC');
   if ('declined' in price) throw new Error(price.detail);
-  expect(price.base.mid?.seen.map(({ source, atMs }) => [source, now() - atMs])).toEqual([['a|ETHUSD', 1_500], ['b|ETHUSD', 0], ['c|ETHUSD', 0]]);
+  expect(price.base.mid?.seen.map(({ source, atMs }) => [source, now() - atMs])).toEqual([
+    ['a|ETHUSD', 1_500],
+    ['b|ETHUSD', 0],
+    ['c|ETHUSD', 0],
+  ]);
   expect(market.sources().filter(({ price: symbol }) => symbol === 'ETH')).toEqual([
     { price: 'ETH', feed: 'a', symbol: 'ETHUSD', role: 'source', value: 2_500, atMs: 10_000, use: 'used' },
     { price: 'ETH', feed: 'b', symbol: 'ETHUSD', role: 'source', value: 2_501, atMs: 11_500, use: 'used' },
@@ -160,11 +218,21 @@ test('every input with its age and what became of it, for whoever explains the p
 
 test('a stale mid is missed since the moment it grew old', () => {
   const { market, eth, pass } = world();
-  expect(market.condition('WETH', 'USDC')).toEqual({ code: 'stale_mid', blocks: true, brief: '0 of 2 sources fresh', detail: '0 of 2 sources fresh (a silent, b silent, c silent)', sinceMs: 10_000 });
+  expect(market.condition('WETH', 'USDC')).toEqual({
+    code: 'stale_mid',
+    blocks: true,
+    brief: '0 of 2 sources fresh',
+    detail: '0 of 2 sources fresh (a silent, b silent, c silent)',
+    sinceMs: 10_000,
+  });
   eth('2500');
   expect(market.condition('WETH', 'USDC')).toBeUndefined();
   pass(9_000);
-  expect(market.condition('WETH', 'USDC')).toMatchObject({ code: 'stale_mid', sinceMs: 12_000, detail: '0 of 2 sources fresh (a 9.0 s, b 9.0 s, c 9.0 s)' });
+  expect(market.condition('WETH', 'USDC')).toMatchObject({
+    code: 'stale_mid',
+    sinceMs: 12_000,
+    detail: '0 of 2 sources fresh (a 9.0 s, b 9.0 s, c 9.0 s)',
+  });
   pass(1_000);
   expect(market.condition('WETH', 'USDC')).toMatchObject({ sinceMs: 12_000 });
 });
@@ -173,19 +241,30 @@ test('sources that disagree too much are a condition of the pair, by its own mea
   const { market, hear } = world();
   hear('a', 'ETHUSD', '2500');
   hear('b', 'ETHUSD', '2510');
-  expect(market.condition('WETH', 'USDC')).toMatchObject({ code: 'confidence', blocks: true, sinceMs: 10_000 });
+  expect(market.condition('WETH', 'USDC')).toMatchObject({
+    code: 'confidence',
+    blocks: true,
+    sinceMs: 10_000,
+  });
   hear('b', 'ETHUSD', '2500.5');
   expect(market.condition('WETH', 'USDC')).toBeUndefined();
 });
 
 describe('references', () => {
-  const references = [{ feed: 'oracle', symbol: 'ETH/USD', deviationBps: 50, maxAgeMs: 3_600_000 }, { feed: 'pool', symbol: 'WETH/USDC', maxAgeMs: 3_600_000 }];
+  const references = [
+    { feed: 'oracle', symbol: 'ETH/USD', deviationBps: 50, maxAgeMs: 3_600_000 },
+    { feed: 'pool', symbol: 'WETH/USDC', maxAgeMs: 3_600_000 },
+  ];
   const guarded = () => world({ ETH: { ...prices.ETH, references, guardBps: 100 } });
 
   test('one that was asked for and never spoke leaves the mid unchecked, so nothing is quoted', () => {
     const { eth, value } = guarded();
     eth('2500');
-    expect(value()).toMatchObject({ declined: 'stale_price', control: 'deviation', detail: 'ETH: no reference is fresh, so nothing checks the mid' });
+    expect(value()).toMatchObject({
+      declined: 'stale_price',
+      control: 'deviation',
+      detail: 'ETH: no reference is fresh, so nothing checks the mid',
+    });
   });
 
   test('exactly the guard is allowed, a little more is not, and either reference can object', () => {
@@ -193,10 +272,34 @@ describe('references', () => {
     eth('2500');
     hear('oracle', 'ETH/USD', '2475');
     expect(value()).toBe(2_500);
-    expect(market.pair('WETH', 'USDC')).toMatchObject({ references: [{ source: 'oracle|ETH/USD', value: 2_475, atMs: 10_000, deviationBps: expect.closeTo(100, 6) as number, allowedBps: 100, stale: false }] });
+    expect(market.pair('WETH', 'USDC')).toMatchObject({
+      references: [
+        {
+          source: 'oracle|ETH/USD',
+          value: 2_475,
+          atMs: 10_000,
+          deviationBps: expect.closeTo(100, 6) as number,
+          allowedBps: 100,
+          stale: false,
+        },
+      ],
+    });
     hear('oracle', 'ETH/USD', '2474.9');
-    expect(value()).toMatchObject({ declined: 'stale_price', control: 'deviation', detail: expect.stringContaining('oracle|ETH/USD says 2474.9, 100.4 bps from the mid: 100.0 are allowed') });
-    expect(market.references()).toMatchObject([{ price: 'ETH', source: 'oracle|ETH/USD', checked: { deviationBps: expect.closeTo(100.4, 6) as number, allowedBps: 100 } }, { source: 'pool|WETH/USDC', checked: undefined }]);
+    expect(value()).toMatchObject({
+      declined: 'stale_price',
+      control: 'deviation',
+      detail: expect.stringContaining(
+        'oracle|ETH/USD says 2474.9, 100.4 bps from the mid: 100.0 are allowed',
+      ),
+    });
+    expect(market.references()).toMatchObject([
+      {
+        price: 'ETH',
+        source: 'oracle|ETH/USD',
+        checked: { deviationBps: expect.closeTo(100.4, 6) as number, allowedBps: 100 },
+      },
+      { source: 'pool|WETH/USDC', checked: undefined },
+    ]);
     hear('oracle', 'ETH/USD', '2490');
     expect(value()).toBe(2_500);
     market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2530', atMs: 10_000 });
@@ -206,7 +309,14 @@ describe('references', () => {
   });
 
   test('what sources disagree about widens what is allowed: threshold and twice the confidence', () => {
-    const { hear, value } = world({ ETH: { ...prices.ETH, maxDeviationBps: 500, references: [{ ...references[0], deviationBps: 90 }], guardBps: 100 } });
+    const { hear, value } = world({
+      ETH: {
+        ...prices.ETH,
+        maxDeviationBps: 500,
+        references: [{ ...references[0], deviationBps: 90 }],
+        guardBps: 100,
+      },
+    });
     hear('a', 'ETHUSD', '2490');
     hear('b', 'ETHUSD', '2500');
     hear('c', 'ETHUSD', '2510');
@@ -243,16 +353,29 @@ describe('references', () => {
 });
 
 describe('a peg', () => {
-  const guards = [{ feed: 'kraken', symbol: 'USDC/USD' }, { feed: 'oracle', symbol: 'USDC/USD', maxAgeMs: 3_600_000 }, { feed: 'rest', symbol: 'USDC-USD' }];
-  const pegged = (more: object = {}) => world({ USD: { fixed: '1', guards, guardMaxAgeMs: 60_000, ...more } });
+  const guards = [
+    { feed: 'kraken', symbol: 'USDC/USD' },
+    { feed: 'oracle', symbol: 'USDC/USD', maxAgeMs: 3_600_000 },
+    { feed: 'rest', symbol: 'USDC-USD' },
+  ];
+  const pegged = (more: object = {}) =>
+    world({ USD: { fixed: '1', guards, guardMaxAgeMs: 60_000, ...more } });
 
   test('holds while its guards agree, and does not date the price', () => {
     const { market, eth, hear, value } = pegged();
     eth('2500');
-    expect(value()).toMatchObject({ declined: 'stale_price', control: 'stale_mid', detail: 'USD: no guard of the peg is fresh' });
+    expect(value()).toMatchObject({
+      declined: 'stale_price',
+      control: 'stale_mid',
+      detail: 'USD: no guard of the peg is fresh',
+    });
     hear('kraken', 'USDC/USD', '0.9990');
     hear('oracle', 'USDC/USD', '1.0001');
-    expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { value: 2_500, atMs: 10_000 }, quoteValue: 1, depegged: false });
+    expect(market.pair('WETH', 'USDC')).toMatchObject({
+      mid: { value: 2_500, atMs: 10_000 },
+      quoteValue: 1,
+      depegged: false,
+    });
     expect(market.condition('WETH', 'USDC')).toBeUndefined();
   });
 
@@ -265,8 +388,16 @@ describe('a peg', () => {
     hear('rest', 'USDC-USD', '0.9965');
     const price = market.pair('WETH', 'USDC');
     // The oracle lags at 1: the median of the three.
-    expect(price).toMatchObject({ quoteValue: 0.9969, depegged: true, mid: { value: expect.closeTo(2_500 / 0.9969, 6) as number } });
-    expect(market.condition('WETH', 'USDC')).toMatchObject({ code: 'depeg', blocks: false, detail: '0.9969 instead of 1: priced at market, without rebates' });
+    expect(price).toMatchObject({
+      quoteValue: 0.9969,
+      depegged: true,
+      mid: { value: expect.closeTo(2_500 / 0.9969, 6) as number },
+    });
+    expect(market.condition('WETH', 'USDC')).toMatchObject({
+      code: 'depeg',
+      blocks: false,
+      detail: '0.9969 instead of 1: priced at market, without rebates',
+    });
     if (!('declined' in price)) expect(price.sigma).toBeGreaterThanOrEqual(0.4);
     // Both ways.
     expect(market.pair('USDC', 'USDC')).toMatchObject({ mid: { value: 1 }, depegged: true });
@@ -315,7 +446,12 @@ describe('a peg', () => {
     const { eth, hear, value } = pegged();
     eth('2500');
     hear('kraken', 'USDC/USD', '0.97');
-    expect(value()).toMatchObject({ declined: 'stale_price', control: 'depeg', detail: 'USD: kraken|USDC/USD is 300 bps off 1, and no second source is fresh to say whether that is so' });
+    expect(value()).toMatchObject({
+      declined: 'stale_price',
+      control: 'depeg',
+      detail:
+        'USD: kraken|USDC/USD is 300 bps off 1, and no second source is fresh to say whether that is so',
+    });
     hear('oracle', 'USDC/USD', '0.9999');
     expect(value()).toBe(2_500);
   });
@@ -329,18 +465,35 @@ describe('a peg', () => {
 });
 
 test('very many prices are looked at in turns, and what is missing is missed until it is there', () => {
-  const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`T${at}`, { sources: [{ feed: 'a', symbol: `T${at}` }] }]));
+  const many = Object.fromEntries(
+    Array.from({ length: 200 }, (_, at) => [`T${at}`, { sources: [{ feed: 'a', symbol: `T${at}` }] }]),
+  );
   const { market, hear } = world(many);
   for (let look = 0; look < 4; look++) market.stale();
   expect(market.stale()).toHaveLength(202);
   for (let at = 0; at < 200; at++) hear('a', `T${at}`, '1');
-  expect(market.stale().map(({ symbol }) => symbol).sort()).toEqual(['ETH', 'EUR']);
+  expect(
+    market
+      .stale()
+      .map(({ symbol }) => symbol)
+      .sort(),
+  ).toEqual(['ETH', 'EUR']);
 });
 
 test('a chain whose sequencer is not up is a condition of that chain alone', () => {
-  const sequencer: Sequencer = { chainId: 8453, state: () => ({ up: false, sinceMs: 7, detail: 'its sequencer is down' }), start() {}, stop() {} };
+  const sequencer: Sequencer = {
+    chainId: 8453,
+    state: () => ({ up: false, sinceMs: 7, detail: 'its sequencer is down' }),
+    start() {},
+    stop() {},
+  };
   const { market } = world({}, new Map([[8453, sequencer]]));
-  expect(market.chainCondition(8453)).toMatchObject({ code: 'sequencer', blocks: true, detail: 'its sequencer is down', sinceMs: 7 });
+  expect(market.chainCondition(8453)).toMatchObject({
+    code: 'sequencer',
+    blocks: true,
+    detail: 'its sequencer is down',
+    sinceMs: 7,
+  });
   expect(market.chainCondition(1)).toBeUndefined();
 });
 

@@ -1,4 +1,7 @@
-/** The prices an LP works with, kept fresh in memory: feeds push into it, and a quote reads a mid and a volatility out of it without waiting. */
+/**
+ * The prices an LP works with, kept fresh in memory: feeds push into it, and a quote reads a mid and a
+ * volatility out of it without waiting.
+ */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -8,7 +11,18 @@ import { DEFAULT_PARAMS } from '../pricing/params.ts';
 import { parseDecimal } from '../pricing/rational.ts';
 import { observeMid, sigmaOf, UNSEEN, type Volatility, wildness } from '../pricing/volatility.ts';
 import type { LpConfig } from './config.ts';
-import { ALWAYS, type CheckedReference, type Condition, createPriceBook, declineOf, middleOf, type PriceBook, type PriceState, type Reference, shown } from './price-book.ts';
+import {
+  ALWAYS,
+  type CheckedReference,
+  type Condition,
+  createPriceBook,
+  declineOf,
+  middleOf,
+  type PriceBook,
+  type PriceState,
+  type Reference,
+  shown,
+} from './price-book.ts';
 
 export interface PairPrice {
   mid: Mid;
@@ -57,7 +71,10 @@ export interface Market {
   chainCondition(chainId: number): Condition | undefined;
   /** Makes prices for these pairs from now on; what is known of those that stay, stays. */
   serve(pairs: LpConfig['pairs']): void;
-  /** Lets volatilities see the current mids, a quarter of the pairs at a time, or fewer where there are very many: call about four times a second. */
+  /**
+   * Lets volatilities see the current mids, a quarter of the pairs at a time, or fewer where there are very
+   * many: call about four times a second.
+   */
   tick(): void;
   /** Price symbols with no usable mid now, with the reason in words that anybody may read. */
   stale(): { symbol: string; detail: string }[];
@@ -80,21 +97,38 @@ export interface MarketDeps {
 }
 
 /** What feeds have to deliver for these prices: feed and symbol, each once a use. */
-export function wantedOf(prices: LpConfig['prices']): { feed: string; symbol: string; use: 'price' | 'reference' }[] {
+export function wantedOf(
+  prices: LpConfig['prices'],
+): { feed: string; symbol: string; use: 'price' | 'reference' }[] {
   const all = Object.values(prices).flatMap((price) => {
     const [sources, references] = 'fixed' in price ? [price.guards, []] : [price.sources, price.references];
-    return [...sources.map((each) => ({ ...each, use: 'price' as const })), ...references.map((each) => ({ ...each, use: 'reference' as const }))];
+    return [
+      ...sources.map((each) => ({ ...each, use: 'price' as const })),
+      ...references.map((each) => ({ ...each, use: 'reference' as const })),
+    ];
   });
-  return [...new Map(all.map(({ feed, symbol, use }) => [`${feed}|${symbol}|${use}`, { feed, symbol, use }])).values()];
+  return [
+    ...new Map(
+      all.map(({ feed, symbol, use }) => [`${feed}|${symbol}|${use}`, { feed, symbol, use }]),
+    ).values(),
+  ];
 }
 
-export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>): Market {
+export function createMarket(
+  { clock, sequencers }: MarketDeps,
+  { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>,
+): Market {
   let served = pairs;
   let turn = 0;
-  const books = new Map(Object.entries(prices).map(([symbol, config]) => [symbol, createPriceBook(config, clock.nowMs())]));
+  const books = new Map(
+    Object.entries(prices).map(([symbol, config]) => [symbol, createPriceBook(config, clock.nowMs())]),
+  );
   const inputs = Object.entries(prices).flatMap(([price, config]): Input[] => {
     if ('fixed' in config) return config.guards.map((each) => ({ ...each, price, role: 'guard' }));
-    return [...config.sources.map((each): Input => ({ ...each, price, role: 'source' })), ...config.references.map((each): Input => ({ ...each, weight: 1, price, role: 'reference' }))];
+    return [
+      ...config.sources.map((each): Input => ({ ...each, price, role: 'source' })),
+      ...config.references.map((each): Input => ({ ...each, weight: 1, price, role: 'reference' })),
+    ];
   });
   const takers = new Map<string, { book: PriceBook; as: Pick<Observation, 'weight' | 'maxAgeMs'> }[]>();
   const checkers = new Map<string, PriceBook[]>();
@@ -103,7 +137,11 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
     const [key, book] = [`${feed}|${symbol}`, books.get(price) as PriceBook];
     if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
     // One feed may deliver several symbols of one price: each is a source of its own.
-    else takers.set(key, [...(takers.get(key) ?? []), { book, as: { weight, ...(maxAgeMs !== null && { maxAgeMs }) } }]);
+    else
+      takers.set(key, [
+        ...(takers.get(key) ?? []),
+        { book, as: { weight, ...(maxAgeMs !== null && { maxAgeMs }) } },
+      ]);
   }
 
   const symbols = [...books.keys()];
@@ -164,10 +202,13 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
       const [takes, checks] = [takers.get(key), checkers.get(key)];
       const observation = (takes ?? checks) && observe(quote, key);
       if (observation === undefined) return;
-      // One object for each price that it is part of and nothing beside it: this is done for every tick of every exchange, and all of it is kept until the next.
+      // One object for each price that it is part of and nothing beside it: this is done for every tick of
+      // every exchange, and all of it is kept until the next.
       latest.set(key, observation);
-      for (const { book, as } of takes ?? []) book.take(takes?.length === 1 ? Object.assign(observation, as) : { ...observation, ...as });
-      for (const book of checks ?? []) book.check(key, { price: middleOf(observation), atMs: observation.atMs });
+      for (const { book, as } of takes ?? [])
+        book.take(takes?.length === 1 ? Object.assign(observation, as) : { ...observation, ...as });
+      for (const book of checks ?? [])
+        book.check(key, { price: middleOf(observation), atMs: observation.atMs });
     },
     refer({ source, symbol, price, atMs }) {
       const key = `${source}|${symbol}`;
@@ -194,7 +235,15 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
     },
     chainCondition(chainId) {
       const state = sequencers?.get(chainId)?.state();
-      return state === undefined || state.up ? undefined : { code: 'sequencer', blocks: true, brief: state.detail, detail: state.detail, sinceMs: state.sinceMs };
+      return state === undefined || state.up
+        ? undefined
+        : {
+            code: 'sequencer',
+            blocks: true,
+            brief: state.detail,
+            detail: state.detail,
+            sinceMs: state.sinceMs,
+          };
     },
     tick() {
       // A thousand pairs at once would keep quotes waiting.
@@ -215,7 +264,8 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
       };
       // What is missing is looked at again at once, the rest in turns where there is very much of it.
       for (const symbol of [...missing.keys()]) look(symbol);
-      for (let left = Math.min(MOST_AT_ONCE, symbols.length); left > 0; left--) look(symbols[(looked = (looked + 1) % symbols.length)] as string);
+      for (let left = Math.min(MOST_AT_ONCE, symbols.length); left > 0; left--)
+        look(symbols[(looked = (looked + 1) % symbols.length)] as string);
       return [...missing].map(([symbol, detail]) => ({ symbol, detail }));
     },
     sources() {
@@ -224,15 +274,39 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
         const [key, state] = [`${feed}|${symbol}`, books.get(price)?.state(nowMs)];
         const seen = latest.get(key);
         const checked = state?.references.find(({ source }) => source === key);
-        const use = seen === undefined ? 'silent' : role === 'reference' ? (checked?.stale === true ? 'stale' : 'checks') : useOf(key, state?.mid, role);
-        return { price, feed, symbol, role, value: seen && shown('price' in seen ? seen.price : middleOf(seen)), atMs: seen?.atMs, use };
+        const use =
+          seen === undefined
+            ? 'silent'
+            : role === 'reference'
+              ? checked?.stale === true
+                ? 'stale'
+                : 'checks'
+              : useOf(key, state?.mid, role);
+        return {
+          price,
+          feed,
+          symbol,
+          role,
+          value: seen && shown('price' in seen ? seen.price : middleOf(seen)),
+          atMs: seen?.atMs,
+          use,
+        };
       });
     },
     references: () =>
       inputs.flatMap(({ price, feed, symbol, role }) => {
         if (role !== 'reference') return [];
         const name = `${feed}|${symbol}`;
-        return [{ price, source: name, checked: books.get(price)?.state(clock.nowMs()).references.find(({ source }) => source === name) }];
+        return [
+          {
+            price,
+            source: name,
+            checked: books
+              .get(price)
+              ?.state(clock.nowMs())
+              .references.find(({ source }) => source === name),
+          },
+        ];
       }),
     *pairs() {
       for (const { base, quote } of served) yield { base, quote, price: pair(base, quote) };
@@ -242,7 +316,10 @@ export function createMarket({ clock, sequencers }: MarketDeps, { prices, assets
 
 function useOf(key: string, mid: Mid | undefined, role: 'source' | 'guard'): SourceView['use'] {
   if (mid === undefined) return 'unused';
-  return mid.dropped.find(({ source }) => source === key)?.why ?? (mid.used.includes(key) ? 'used' : role === 'guard' ? 'checks' : 'unused');
+  return (
+    mid.dropped.find(({ source }) => source === key)?.why ??
+    (mid.used.includes(key) ? 'used' : role === 'guard' ? 'checks' : 'unused')
+  );
 }
 
 /** A pair, and the prices that make its own. */
@@ -275,12 +352,21 @@ function createView(same: boolean): View {
       if (last?.base === base && last.quote === quote) return last;
       const [baseMid, quoteMid] = [base.mid as Mid, quote.mid as Mid];
       last = {
-        mid: same ? ONE : quoteMid.atMs === ALWAYS && quoteMid.value === 1 ? baseMid : cross(baseMid, quoteMid),
+        mid: same
+          ? ONE
+          : quoteMid.atMs === ALWAYS && quoteMid.value === 1
+            ? baseMid
+            : cross(baseMid, quoteMid),
         quoteValue: quoteMid.value,
-        sigma: same ? LEAST_SIGMA : sigmaOf(volatility, Math.max(base.sigmaFloor, quote.sigmaFloor, LEAST_SIGMA)),
+        sigma: same
+          ? LEAST_SIGMA
+          : sigmaOf(volatility, Math.max(base.sigmaFloor, quote.sigmaFloor, LEAST_SIGMA)),
         wildness: wildness(volatility),
         depegged: base.depegged || quote.depegged,
-        references: base.references.length + quote.references.length === 0 ? NONE : [...base.references, ...quote.references],
+        references:
+          base.references.length + quote.references.length === 0
+            ? NONE
+            : [...base.references, ...quote.references],
         base,
         quote,
       };
@@ -292,7 +378,13 @@ function createView(same: boolean): View {
         return undefined;
       }
       doubtedMs ??= nowMs;
-      return { code: 'confidence', blocks: true, brief: 'its price is uncertain', detail: `sources disagree by ${confidenceBps.toFixed(1)} bps, and ${mostBps} are allowed`, sinceMs: doubtedMs };
+      return {
+        code: 'confidence',
+        blocks: true,
+        brief: 'its price is uncertain',
+        detail: `sources disagree by ${confidenceBps.toFixed(1)} bps, and ${mostBps} are allowed`,
+        sinceMs: doubtedMs,
+      };
     },
     tick(nowMs) {
       if (same || last === undefined) return;
@@ -303,4 +395,12 @@ function createView(same: boolean): View {
 }
 
 const NONE: readonly never[] = [];
-const ONE: Mid = { price: { num: 1n, den: 1n }, value: 1, confidenceBps: 0, atMs: ALWAYS, used: [], dropped: [], seen: [] };
+const ONE: Mid = {
+  price: { num: 1n, den: 1n },
+  value: 1,
+  confidenceBps: 0,
+  atMs: ALWAYS,
+  used: [],
+  dropped: [],
+  seen: [],
+};

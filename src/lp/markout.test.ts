@@ -29,13 +29,26 @@ function played(startMs = 1_000_000) {
   };
 }
 
-const trade = (acceptedAtMs: number, rest: Partial<Watched> = {}): Watched => ({ orderId: `0x${acceptedAtMs}`, acceptedAtMs, taker: '0xa', pair: 'WETH-USDC', side: 'buy', mid: 2_500, late: false, ...rest });
+const trade = (acceptedAtMs: number, rest: Partial<Watched> = {}): Watched => ({
+  orderId: `0x${acceptedAtMs}`,
+  acceptedAtMs,
+  taker: '0xa',
+  pair: 'WETH-USDC',
+  side: 'buy',
+  mid: 2_500,
+  late: false,
+  ...rest,
+});
 
 function world() {
   const clock = played();
   const seen: { order: string; horizon: number; mark: Mark }[] = [];
   const state = { mid: 2_500 as number | undefined };
-  const markouts = createMarkouts({ clock, mid: () => state.mid, marked: ({ orderId }, horizon, mark) => seen.push({ order: orderId, horizon, mark }) });
+  const markouts = createMarkouts({
+    clock,
+    mid: () => state.mid,
+    marked: ({ orderId }, horizon, mark) => seen.push({ order: orderId, horizon, mark }),
+  });
   return { clock, seen, state, markouts };
 }
 
@@ -52,7 +65,18 @@ test('each horizon sees the mid of its own moment', () => {
   state.mid = 2_505;
   clock.to(1_010_500);
   clock.to(1_060_000);
-  expect(seen.map(({ horizon, mark }) => [horizon, mark.bps === null ? null : Math.round(mark.bps), mark.atMs - 1_000_000, mark.late])).toEqual([[1, 40, 1_000, false], [10, -20, 10_000, false], [60, -20, 60_000, false]]);
+  expect(
+    seen.map(({ horizon, mark }) => [
+      horizon,
+      mark.bps === null ? null : Math.round(mark.bps),
+      mark.atMs - 1_000_000,
+      mark.late,
+    ]),
+  ).toEqual([
+    [1, 40, 1_000, false],
+    [10, -20, 10_000, false],
+    [60, -20, 60_000, false],
+  ]);
   expect(markouts.waiting).toBe(0);
 });
 
@@ -62,7 +86,10 @@ test('what was missed while down is looked at now and marked as late; what is no
   clock.to(1_000_001);
   expect(seen.map(({ horizon, mark }) => [horizon, mark.late])).toEqual([[10, true]]);
   clock.to(1_030_000);
-  expect(seen.map(({ horizon, mark }) => [horizon, mark.late])).toEqual([[10, true], [60, false]]);
+  expect(seen.map(({ horizon, mark }) => [horizon, mark.late])).toEqual([
+    [10, true],
+    [60, false],
+  ]);
 });
 
 test('without a mid then, or at acceptance, there is a mark but no number', () => {

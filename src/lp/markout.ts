@@ -1,4 +1,7 @@
-/** Looks at the mid again some seconds after each acceptance: what a trade cost us that its spread does not show. Timed by one clock; what a restart missed is looked at late and says so. */
+/**
+ * Looks at the mid again some seconds after each acceptance: what a trade cost us that its spread does not
+ * show. Timed by one clock; what a restart missed is looked at late and says so.
+ */
 
 import type { Clock } from '../ports/clock.ts';
 import type { Mark, TradeRecord } from '../ports/journal-store.ts';
@@ -11,7 +14,10 @@ export interface MarkoutDeps {
   marked(trade: Watched, horizon: Horizon, mark: Mark): void;
 }
 
-export type Watched = Pick<TradeRecord, 'orderId' | 'acceptedAtMs' | 'taker' | 'pair' | 'side' | 'mid' | 'late'>;
+export type Watched = Pick<
+  TradeRecord,
+  'orderId' | 'acceptedAtMs' | 'taker' | 'pair' | 'side' | 'mid' | 'late'
+>;
 
 export interface Markouts {
   /** Every horizon that the trade has no mark for; oldest trades first. */
@@ -22,15 +28,25 @@ export interface Markouts {
 
 /** Later than this after it was due, a mark says so and teaches nothing. */
 const ON_TIME_MS = 1_000;
-/** Marks waited for at once. Beyond it the oldest is looked at before its time is up, which counts as none. */
+/**
+ * Marks waited for at once. Beyond it the oldest is looked at before its time is up, which counts as none.
+ */
 const MOST = 30_000;
 
 /** side * (mid at acceptance - mid then), bps of the former: positive when it moved against us. */
-export const markBps = (side: TradeRecord['side'], accepted: number, then: number): number => ((side === 'buy' ? 1 : -1) * (accepted - then) * 1e4) / accepted;
+export const markBps = (side: TradeRecord['side'], accepted: number, then: number): number =>
+  ((side === 'buy' ? 1 : -1) * (accepted - then) * 1e4) / accepted;
 
 export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
-  /** One queue for each horizon: trades come in the order of their acceptance, so each queue is in the order of its dues. */
-  const queues = HORIZONS.map((horizon) => ({ horizon, due: [] as { trade: Watched; dueMs: number }[], from: 0 }));
+  /**
+   * One queue for each horizon: trades come in the order of their acceptance, so each queue is in the order
+   * of its dues.
+   */
+  const queues = HORIZONS.map((horizon) => ({
+    horizon,
+    due: [] as { trade: Watched; dueMs: number }[],
+    from: 0,
+  }));
   let waiting = 0;
   let cancel = () => {};
   let timed = Number.POSITIVE_INFINITY;
@@ -48,7 +64,11 @@ export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
     timed = Number.POSITIVE_INFINITY;
     const nowMs = clock.nowMs();
     for (const queue of queues) {
-      for (let next = queue.due[queue.from]; next !== undefined && (next.dueMs <= nowMs || waiting > MOST); next = queue.due[queue.from]) {
+      for (
+        let next = queue.due[queue.from];
+        next !== undefined && (next.dueMs <= nowMs || waiting > MOST);
+        next = queue.due[queue.from]
+      ) {
         queue.from += 1;
         waiting -= 1;
         look(next.trade, queue.horizon, next.dueMs);

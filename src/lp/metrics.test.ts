@@ -8,10 +8,23 @@ const ETH = 10n ** 18n;
 
 test('what an operator has to see of the inventory, and nothing of it once it is over', async () => {
   const metrics = createMetrics();
-  const ledger = createLedger({ buckets: [{ chainId: 1, token: TOKEN, asset: 'USDC', decimals: 6, buffer: 5_000_000n }], graceSeconds: () => 2, limits: {} });
+  const ledger = createLedger({
+    buckets: [{ chainId: 1, token: TOKEN, asset: 'USDC', decimals: 6, buffer: 5_000_000n }],
+    graceSeconds: () => 2,
+    limits: {},
+  });
   ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: TOKEN, amount: 100_000_000n });
   let trouble = true;
-  const place = { chainId: 1, slug: 'base', available: 3n * ETH, held: 0n, target: 4n * ETH, q: -0.25, room: undefined, costBps: 0 };
+  const place = {
+    chainId: 1,
+    slug: 'base',
+    available: 3n * ETH,
+    held: 0n,
+    target: 4n * ETH,
+    q: -0.25,
+    room: undefined,
+    costBps: 0,
+  };
   showGauges(metrics, {
     ledger,
     slug: () => 'base',
@@ -20,9 +33,33 @@ test('what an operator has to see of the inventory, and nothing of it once it is
     quoting: () => true,
     openAwards: () => 0,
     leaseSeconds: () => [],
-    positions: () => [{ asset: 'WETH', owned: 7n * ETH, committed: 0n, quoted: 0n, total: 7n * ETH, target: 4n * ETH, soft: 2n * ETH, hard: 4n * ETH, q: 1.5, places: [place, { ...place, slug: 'arc', q: 0.25 }] }],
-    receivables: () => (trouble ? [true, true, false] : []).map((overdue) => ({ orderId: '0x01', corridor: 'base-arc', owed: { chainId: 1, token: TOKEN, amount: 1n }, seconds: 100, limitSeconds: 60, overdue })),
-    advice: () => (trouble ? [{ asset: 'USDC', from: 'base', to: 'arc', amount: (25n * ETH) / 10n, cost: 1n, charges: 2n }] : []),
+    positions: () => [
+      {
+        asset: 'WETH',
+        owned: 7n * ETH,
+        committed: 0n,
+        quoted: 0n,
+        total: 7n * ETH,
+        target: 4n * ETH,
+        soft: 2n * ETH,
+        hard: 4n * ETH,
+        q: 1.5,
+        places: [place, { ...place, slug: 'arc', q: 0.25 }],
+      },
+    ],
+    receivables: () =>
+      (trouble ? [true, true, false] : []).map((overdue) => ({
+        orderId: '0x01',
+        corridor: 'base-arc',
+        owed: { chainId: 1, token: TOKEN, amount: 1n },
+        seconds: 100,
+        limitSeconds: 60,
+        overdue,
+      })),
+    advice: () =>
+      trouble
+        ? [{ asset: 'USDC', from: 'base', to: 'arc', amount: (25n * ETH) / 10n, cost: 1n, charges: 2n }]
+        : [],
   });
   ledger.apply({ type: 'reconciled', chainId: 1, token: TOKEN, amount: 98_000_000n });
   const bad = await metrics.text();
@@ -34,7 +71,8 @@ test('what an operator has to see of the inventory, and nothing of it once it is
     'firmquote_lp_receivables_overdue{corridor="base-arc"} 2',
     'firmquote_lp_rebalance_advice_units{asset="USDC",from="base",to="arc"} 2.5',
     'firmquote_lp_standby_reason{reason="drift"} 1',
-  ]) expect(bad).toContain(line);
+  ])
+    expect(bad).toContain(line);
   trouble = false;
   ledger.apply({ type: 'reconciled', chainId: 1, token: TOKEN, amount: 100_000_000n });
   const good = await metrics.text();

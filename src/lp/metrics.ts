@@ -42,75 +42,205 @@ const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 export function createLpMetrics(metrics: Metrics): LpMetrics {
   return {
     answers: metrics.counter('firmquote_lp_answers_total', 'Requests answered, by kind of answer', ['kind']),
-    quotes: metrics.counter('firmquote_lp_quotes_total', 'Quotes given; a request is quoted at several firm times'),
+    quotes: metrics.counter(
+      'firmquote_lp_quotes_total',
+      'Quotes given; a request is quoted at several firm times',
+    ),
     declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', ['reason']),
     late: metrics.counter('firmquote_lp_late_total', 'Requests declined because no answer could be in time'),
-    quoteSeconds: metrics.histogram('firmquote_lp_quote_seconds', 'From the request in to the answer out', LATENCY_SECONDS),
+    quoteSeconds: metrics.histogram(
+      'firmquote_lp_quote_seconds',
+      'From the request in to the answer out',
+      LATENCY_SECONDS,
+    ),
     slices: metrics.counter('firmquote_lp_slices_total', 'Slices of splits, by answer', ['kind']),
-    awards: metrics.counter('firmquote_lp_awards_total', 'Awards that ended, by outcome', ['outcome', 'kind']),
+    awards: metrics.counter('firmquote_lp_awards_total', 'Awards that ended, by outcome', [
+      'outcome',
+      'kind',
+    ]),
     fills: metrics.counter('firmquote_lp_fills_total', 'Cross-chain fills, by outcome', ['outcome']),
-    frames: metrics.counter('firmquote_lp_bad_frames_total', 'Frames from a venue that were not understood', ['kind']),
+    frames: metrics.counter('firmquote_lp_bad_frames_total', 'Frames from a venue that were not understood', [
+      'kind',
+    ]),
   };
 }
 
 export function showGauges(metrics: Metrics, view: LpGauges): void {
   const places = ['chain', 'token', 'part'];
-  metrics.gauge('firmquote_lp_inventory_units', 'Whole tokens, by what they are spoken for', places, (gauge) =>
-    eachOf(view.ledger.buckets(), BUCKETS_AT_ONCE, (bucket) => {
-      const [chain, token] = [view.slug(bucket.chainId), view.symbol(bucket.chainId, bucket.token)];
-      const { onchain, pendingOut, committed, held, receivable, overdue, buffer, withdrawing, free, shortfall, drift } = bucket;
-      const parts = { onchain, pendingOut, committed, held, receivable, overdue, buffer, withdrawing, free, shortfall, drift: drift ?? 0n };
-      for (const [part, amount] of Object.entries(parts)) gauge.set(Number.parseFloat(formatUnits(amount, bucket.decimals)), { chain, token, part });
-    }),
+  metrics.gauge(
+    'firmquote_lp_inventory_units',
+    'Whole tokens, by what they are spoken for',
+    places,
+    (gauge) =>
+      eachOf(view.ledger.buckets(), BUCKETS_AT_ONCE, (bucket) => {
+        const [chain, token] = [view.slug(bucket.chainId), view.symbol(bucket.chainId, bucket.token)];
+        const {
+          onchain,
+          pendingOut,
+          committed,
+          held,
+          receivable,
+          overdue,
+          buffer,
+          withdrawing,
+          free,
+          shortfall,
+          drift,
+        } = bucket;
+        const parts = {
+          onchain,
+          pendingOut,
+          committed,
+          held,
+          receivable,
+          overdue,
+          buffer,
+          withdrawing,
+          free,
+          shortfall,
+          drift: drift ?? 0n,
+        };
+        for (const [part, amount] of Object.entries(parts))
+          gauge.set(Number.parseFloat(formatUnits(amount, bucket.decimals)), { chain, token, part });
+      }),
   );
-  metrics.gauge('firmquote_lp_reserved_share', 'Promised (held, committed, in flight) over balance', ['chain', 'token'], (gauge) => {
-    for (const { chainId, token, onchain, held, committed, pendingOut } of view.ledger.buckets()) {
-      const promised = held + committed + pendingOut;
-      gauge.set(onchain === 0n ? 0 : Number((promised * 1_000_000n) / onchain) / 1e6, { chain: view.slug(chainId), token: view.symbol(chainId, token) });
-    }
-  });
-  metrics.gauge('firmquote_lp_inventory_q', 'Distance from the target in soft bands: of an asset (chain "all"), and of each chain from its part of it', ['asset', 'chain'], (gauge) => {
-    for (const { asset, q, places: parts } of view.positions()) {
-      if (q !== undefined) gauge.set(q, { asset, chain: 'all' });
-      if (parts.length > 1) for (const { slug, q: off } of parts) gauge.set(off, { asset, chain: slug });
-    }
-  });
-  metrics.gauge('firmquote_lp_receivables_overdue', 'Inputs owed to us for far longer than their corridor takes', ['corridor'], (gauge) => {
-    const late = new Map<string, number>();
-    for (const { corridor, overdue } of view.receivables()) late.set(corridor, (late.get(corridor) ?? 0) + (overdue ? 1 : 0));
-    for (const [corridor, count] of late) gauge.set(count, { corridor });
-  });
-  metrics.gauge('firmquote_lp_rebalance_advice_units', 'Whole tokens worth moving between chains', ['asset', 'from', 'to'], (gauge) => {
-    for (const { asset, from, to, amount } of view.advice()) gauge.set(Number.parseFloat(formatUnits(amount, 18)), { asset, from, to });
-  });
-  metrics.gauge('firmquote_lp_live_quotes', 'Promises that could still be taken', [], (gauge) => gauge.set(view.ledger.live));
-  metrics.gauge('firmquote_lp_open_awards', 'Awards not yet final', [], (gauge) => gauge.set(view.openAwards()));
-  metrics.gauge('firmquote_lp_quoting', '1 while quoting, 0 in standby', [], (gauge) => gauge.set(view.quoting() ? 1 : 0));
-  const kinds = ['killed', 'risk', 'paused', 'stopping', 'starting', 'lost', 'quarantine', 'lag', 'reorg', 'clock', 'gas', 'sender', 'operator', 'drift', 'price', 'store', 'shared', 'proof'] as const;
-  metrics.gauge('firmquote_lp_standby_reason', '1 for each reason that keeps something from being quoted', ['reason'], (gauge) => {
-    const now = new Set(view.reasons().map(({ kind }) => kind));
-    for (const reason of kinds) gauge.set(now.has(reason) ? 1 : 0, { reason });
-  });
-  metrics.gauge('firmquote_lp_lease_seconds', 'How far the signing lease reaches beyond now', ['chain'], (gauge) => {
-    for (const { chainId, seconds } of view.leaseSeconds()) gauge.set(seconds, { chain: view.slug(chainId) });
-  });
+  metrics.gauge(
+    'firmquote_lp_reserved_share',
+    'Promised (held, committed, in flight) over balance',
+    ['chain', 'token'],
+    (gauge) => {
+      for (const { chainId, token, onchain, held, committed, pendingOut } of view.ledger.buckets()) {
+        const promised = held + committed + pendingOut;
+        gauge.set(onchain === 0n ? 0 : Number((promised * 1_000_000n) / onchain) / 1e6, {
+          chain: view.slug(chainId),
+          token: view.symbol(chainId, token),
+        });
+      }
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_inventory_q',
+    'Distance from the target in soft bands: of an asset (chain "all"), and of each chain from its part of it',
+    ['asset', 'chain'],
+    (gauge) => {
+      for (const { asset, q, places: parts } of view.positions()) {
+        if (q !== undefined) gauge.set(q, { asset, chain: 'all' });
+        if (parts.length > 1) for (const { slug, q: off } of parts) gauge.set(off, { asset, chain: slug });
+      }
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_receivables_overdue',
+    'Inputs owed to us for far longer than their corridor takes',
+    ['corridor'],
+    (gauge) => {
+      const late = new Map<string, number>();
+      for (const { corridor, overdue } of view.receivables())
+        late.set(corridor, (late.get(corridor) ?? 0) + (overdue ? 1 : 0));
+      for (const [corridor, count] of late) gauge.set(count, { corridor });
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_rebalance_advice_units',
+    'Whole tokens worth moving between chains',
+    ['asset', 'from', 'to'],
+    (gauge) => {
+      for (const { asset, from, to, amount } of view.advice())
+        gauge.set(Number.parseFloat(formatUnits(amount, 18)), { asset, from, to });
+    },
+  );
+  metrics.gauge('firmquote_lp_live_quotes', 'Promises that could still be taken', [], (gauge) =>
+    gauge.set(view.ledger.live),
+  );
+  metrics.gauge('firmquote_lp_open_awards', 'Awards not yet final', [], (gauge) =>
+    gauge.set(view.openAwards()),
+  );
+  metrics.gauge('firmquote_lp_quoting', '1 while quoting, 0 in standby', [], (gauge) =>
+    gauge.set(view.quoting() ? 1 : 0),
+  );
+  const kinds = [
+    'killed',
+    'risk',
+    'paused',
+    'stopping',
+    'starting',
+    'lost',
+    'quarantine',
+    'lag',
+    'reorg',
+    'clock',
+    'gas',
+    'sender',
+    'operator',
+    'drift',
+    'price',
+    'store',
+    'shared',
+    'proof',
+  ] as const;
+  metrics.gauge(
+    'firmquote_lp_standby_reason',
+    '1 for each reason that keeps something from being quoted',
+    ['reason'],
+    (gauge) => {
+      const now = new Set(view.reasons().map(({ kind }) => kind));
+      for (const reason of kinds) gauge.set(now.has(reason) ? 1 : 0, { reason });
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_lease_seconds',
+    'How far the signing lease reaches beyond now',
+    ['chain'],
+    (gauge) => {
+      for (const { chainId, seconds } of view.leaseSeconds())
+        gauge.set(seconds, { chain: view.slug(chainId) });
+    },
+  );
 }
 
 /** Micro-dollars and base units as people's numbers: for charts, never to count with. */
 const dollars = (micros: bigint): number => Number.parseFloat(formatUnits(micros, 6));
 
-export function showAccounts(metrics: Metrics, accounts: Pick<Accounts, 'totals' | 'positions' | 'lag' | 'reconciled'>): void {
-  metrics.gauge('firmquote_lp_pnl_usd', 'Since the books were opened: spread, what the fees took of it before, gas, losses, realised and unrealised on positions, their total, and mark-outs', ['kind'], (gauge) => {
-    for (const [kind, micros] of Object.entries(accounts.totals() ?? {})) gauge.set(dollars(micros), { kind });
-  });
-  metrics.gauge('firmquote_lp_position_units', 'Whole tokens owned over all chains by the books, receivables included', ['asset'], (gauge) => {
-    for (const { asset, quantity } of accounts.positions()) gauge.set(Number.parseFloat(formatUnits(quantity, 18)), { asset });
-  });
-  metrics.gauge('firmquote_lp_journal_difference', 'Base units by which a chain and the books differ at one final block; anything but 0 wants a person', ['chain', 'token'], (gauge) => {
-    for (const { chain, token, difference } of accounts.reconciled()) gauge.set(Number.parseFloat(formatUnits(difference ?? 0n, 0)), { chain, token });
-  });
-  metrics.gauge('firmquote_lp_journal_lag_blocks', 'Final blocks that are not in the books yet', ['chain'], (gauge) => {
-    for (const { chain, blocks } of accounts.lag().chains) gauge.set(blocks, { chain });
-  });
-  metrics.gauge('firmquote_lp_journal_waiting', 'Notes that wait to be written into the books', [], (gauge) => gauge.set(accounts.lag().waiting));
+export function showAccounts(
+  metrics: Metrics,
+  accounts: Pick<Accounts, 'totals' | 'positions' | 'lag' | 'reconciled'>,
+): void {
+  metrics.gauge(
+    'firmquote_lp_pnl_usd',
+    'Since the books were opened: spread, what the fees took of it before, gas, losses, realised and unrealised on positions, their total, and mark-outs',
+    ['kind'],
+    (gauge) => {
+      for (const [kind, micros] of Object.entries(accounts.totals() ?? {}))
+        gauge.set(dollars(micros), { kind });
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_position_units',
+    'Whole tokens owned over all chains by the books, receivables included',
+    ['asset'],
+    (gauge) => {
+      for (const { asset, quantity } of accounts.positions())
+        gauge.set(Number.parseFloat(formatUnits(quantity, 18)), { asset });
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_journal_difference',
+    'Base units by which a chain and the books differ at one final block; anything but 0 wants a person',
+    ['chain', 'token'],
+    (gauge) => {
+      for (const { chain, token, difference } of accounts.reconciled())
+        gauge.set(Number.parseFloat(formatUnits(difference ?? 0n, 0)), { chain, token });
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_journal_lag_blocks',
+    'Final blocks that are not in the books yet',
+    ['chain'],
+    (gauge) => {
+      for (const { chain, blocks } of accounts.lag().chains) gauge.set(blocks, { chain });
+    },
+  );
+  metrics.gauge('firmquote_lp_journal_waiting', 'Notes that wait to be written into the books', [], (gauge) =>
+    gauge.set(accounts.lag().waiting),
+  );
 }

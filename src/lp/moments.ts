@@ -1,4 +1,7 @@
-/** What happens to our promises, said once to everybody inside the LP who keeps count: explanations, profit, takers, risk. */
+/**
+ * What happens to our promises, said once to everybody inside the LP who keeps count: explanations, profit,
+ * takers, risk.
+ */
 
 import type { Decline } from '../domain/decline.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
@@ -12,7 +15,10 @@ import type { OpenAward } from './award.ts';
 import type { Evidence } from './book.ts';
 import type { Route } from './route.ts';
 
-/** A promise that is held and on its way out, with everything that made its price. Listeners that keep it for long keep what they need of it. */
+/**
+ * A promise that is held and on its way out, with everything that made its price. Listeners that keep it for
+ * long keep what they need of it.
+ */
 export interface QuoteRecord {
   orderId: Bytes32;
   /** The venue's name for it. */
@@ -41,8 +47,9 @@ export interface Seen {
 }
 
 /**
- * Called in the middle of other work, `quoted` and `declined` after every answer (`afterwards.ts`): a listener notes and returns;
- * what takes longer it does later. Chain moments may repeat after a restart and may come without an earlier one.
+ * Called in the middle of other work, `quoted` and `declined` after every answer (`afterwards.ts`): a
+ * listener notes and returns; what takes longer it does later. Chain moments may repeat after a restart and
+ * may come without an earlier one.
  */
 export interface MomentListener {
   quoted?(record: QuoteRecord): void;
@@ -73,7 +80,9 @@ export function createMoments({ log }: { log: Log }): Moments {
     type Hear = (...given: Parameters<Required<MomentListener>[K]>) => void;
     let hearing: Hear[] = [];
     // Asked for once, when somebody begins to listen, and not for every quote.
-    refreshing.push(() => (hearing = listeners.flatMap((listener) => (listener[moment] as Hear | undefined) ?? [])));
+    refreshing.push(
+      () => (hearing = listeners.flatMap((listener) => (listener[moment] as Hear | undefined) ?? [])),
+    );
     const say: Hear = (...given) => {
       for (const hear of hearing) {
         try {

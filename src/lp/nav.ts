@@ -1,4 +1,7 @@
-/** What we own at the market: every asset over all chains, what is owed to us included, in the reference currency. */
+/**
+ * What we own at the market: every asset over all chains, what is owed to us included, in the reference
+ * currency.
+ */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import type { Ledger } from '../inventory/ledger.ts';
@@ -6,7 +9,9 @@ import type { Mid } from '../pricing/mid.ts';
 
 export interface Nav {
   usd: number;
-  /** Every asset that we own has had a price. Where one is missing now the last stands in: no news is no loss. */
+  /**
+   * Every asset that we own has had a price. Where one is missing now the last stands in: no news is no loss.
+   */
   complete: boolean;
 }
 
@@ -17,7 +22,10 @@ export interface NavDeps {
 }
 
 /** A reader that remembers the last mids. Floats: this is a measure, never an amount. */
-export function createNav({ ledger, market, assets }: NavDeps): { now(): Nav; worth(asset: string, units: bigint, decimals: number): number } {
+export function createNav({ ledger, market, assets }: NavDeps): {
+  now(): Nav;
+  worth(asset: string, units: bigint, decimals: number): number;
+} {
   const last = new Map<string, number>();
 
   function mid(asset: string): number | undefined {

@@ -1,4 +1,7 @@
-/** The maker as a whole: opens its store, builds its ledger, follows its chains, and quotes for as long as it is safe. */
+/**
+ * The maker as a whole: opens its store, builds its ledger, follows its chains, and quotes for as long as it
+ * is safe.
+ */
 
 import type { Control } from '../domain/control.ts';
 import { isDecline } from '../domain/decline.ts';
@@ -125,7 +128,10 @@ export interface LpStatus {
 }
 
 export interface LpNode {
-  /** Resolves when the ledger stands and quoting may begin; throws when the configuration or the chains do not allow it. */
+  /**
+   * Resolves when the ledger stands and quoting may begin; throws when the configuration or the chains do not
+   * allow it.
+   */
   start(): Promise<void>;
   /** Stops quoting at once, finishes steps, writes the ledger, closes links. */
   stop(): Promise<void>;
@@ -146,7 +152,10 @@ export interface LpNode {
   accounts(): Accounts;
   /** The requests of late and what became of them. */
   recorded: Flow['recorded'];
-  /** The kill switch: nothing is signed from this moment on. What was signed stays honoured. Before `start` it holds from the start. */
+  /**
+   * The kill switch: nothing is signed from this moment on. What was signed stays honoured. Before `start` it
+   * holds from the start.
+   */
   pause(note: string): void;
   /** The same by another hand. */
   kill(by: KilledBy, note: string): void;
@@ -156,7 +165,10 @@ export interface LpNode {
   killFileGone(): void;
   /** What risk controls do at the moment, and what we own. */
   risk(): RiskStatus;
-  /** Puts another configuration in force from the next request on, all or nothing. What was signed keeps the terms it was signed with. One at a time. */
+  /**
+   * Puts another configuration in force from the next request on, all or nothing. What was signed keeps the
+   * terms it was signed with. One at a time.
+   */
   reload(next: LpConfig): Promise<Reloaded>;
 }
 
@@ -166,25 +178,44 @@ const LEARNED_EVERY = 120;
 const ADVICE_EVERY = 12;
 /** From how many earlier awards it learns what is usual. */
 const PAST_AWARDS = 500;
-/** A stop has ten seconds, of which 100,000 holds take about two; beyond this many the lease does the remembering, as after a crash. */
+/**
+ * A stop has ten seconds, of which 100,000 holds take about two; beyond this many the lease does the
+ * remembering, as after a crash.
+ */
 const MOST_HOLDS_WRITTEN = 200_000;
 
 export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   const { clock, log, store, transactors } = deps;
   const lpChains = config.chains.map((chain): LpChain & { port: ChainPort } => {
     const port = deps.chains.find((each) => each.chain.id === chain.chainId);
-    if (port === undefined) throw new RequestError(`Chain ${chain.chainId} is configured for this LP but not described. Add it, or take it out.`, { code: 'bad_config' });
+    if (port === undefined)
+      throw new RequestError(
+        `Chain ${chain.chainId} is configured for this LP but not described. Add it, or take it out.`,
+        { code: 'bad_config' },
+      );
     return { config: chain, chain: port.chain, port };
   });
   const [account, ...others] = new Set(lpChains.map((chain) => chain.config.account));
-  if (account === undefined || others.length > 0) throw new RequestError('An LP has one account address, the same on every chain: the escrow credits the address that paid.', { code: 'bad_config' });
+  if (account === undefined || others.length > 0)
+    throw new RequestError(
+      'An LP has one account address, the same on every chain: the escrow credits the address that paid.',
+      { code: 'bad_config' },
+    );
   const sequencers = deps.sequencers ?? new Map<number, Sequencer>();
   const market = createMarket({ clock, sequencers }, config);
   const ports = new Map(lpChains.map(({ port }) => [port.chain.id, port]));
   const buckets = bucketsOf(lpChains, config);
   const lpMetrics = createLpMetrics(deps.metrics);
   const slug = (chainId: number) => ports.get(chainId)?.chain.slug ?? String(chainId);
-  const watch = createFeedWatch({ market, feeds: deps.feeds, sequencers, slug, clock, log, metrics: deps.metrics });
+  const watch = createFeedWatch({
+    market,
+    feeds: deps.feeds,
+    sequencers,
+    slug,
+    clock,
+    log,
+    metrics: deps.metrics,
+  });
 
   const graceSeconds = (chainId: number) => graceOf(lpChains.find(({ chain }) => chain.id === chainId));
 
@@ -217,20 +248,40 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const opening = joining ?? (await store.open());
     /** Set once there is somebody to hear: what happens before is told as a whole. */
     let sharing: Sharing | undefined;
-    const options: LedgerOptions = { buckets, graceSeconds, limits: limitsOf(config), ...(joining && { onEvent: (event) => sharing?.heard(event) }) };
-    const restored = await restore({ ports, store, log, nowMs: clock.nowMs() }, { opening, options, account: account as `0x${string}` });
+    const options: LedgerOptions = {
+      buckets,
+      graceSeconds,
+      limits: limitsOf(config),
+      ...(joining && { onEvent: (event) => sharing?.heard(event) }),
+    };
+    const restored = await restore(
+      { ports, store, log, nowMs: clock.nowMs() },
+      { opening, options, account: account as `0x${string}` },
+    );
     live = await run(restored, opening, joining?.generation, (made) => (sharing = made));
   }
 
-  async function run(restored: Awaited<ReturnType<typeof restore>>, opening: Awaited<ReturnType<LpStore['open']>>, generation: string | undefined, hear: (sharing: Sharing) => void): Promise<Live> {
+  async function run(
+    restored: Awaited<ReturnType<typeof restore>>,
+    opening: Awaited<ReturnType<LpStore['open']>>,
+    generation: string | undefined,
+    hear: (sharing: Sharing) => void,
+  ): Promise<Live> {
     const me = account as `0x${string}`;
     const operator = deps.signer.address;
     const { ledger } = restored;
-    const states = new Map(lpChains.map(({ port, config: chain }): [number, ChainState] => [port.chain.id, { port, config: chain, gasPrice: undefined, dataFees: undefined, native: undefined }]));
+    const states = new Map(
+      lpChains.map(({ port, config: chain }): [number, ChainState] => [
+        port.chain.id,
+        { port, config: chain, gasPrice: undefined, dataFees: undefined, native: undefined },
+      ]),
+    );
     const chains = new Map(lpChains.map((each) => [each.chain.id, each.chain]));
     const followers = new Map<number, Follower>();
     const time = (chainId: number) => followers.get(chainId)?.time() ?? 0;
-    const startedWith = new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned]));
+    const startedWith = new Map(
+      Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned]),
+    );
     const moments = createMoments({ log });
     const priceOf = (symbol: string) => {
       const mid = market.mid(symbol);
@@ -241,13 +292,24 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       const price = found && desk.book.usd(found.asset);
       return found && price && Number((amount * price.num) / (price.den * 10n ** BigInt(found.decimals)));
     };
-    const symbolOf = (chainId: number, token: string) => chains.get(chainId)?.tokens.find(({ address }) => address === token)?.symbol ?? 'unknown';
+    const symbolOf = (chainId: number, token: string) =>
+      chains.get(chainId)?.tokens.find(({ address }) => address === token)?.symbol ?? 'unknown';
     const slugOf = (chainId: number) => chains.get(chainId)?.slug ?? String(chainId);
     /** Whether we quote changed by somebody's word: the venues hear it now. */
     let announce = () => {};
     const risk = createRisk(
       {
-        ...{ ledger, market, store, clock, log, metrics: deps.metrics, limitsOf, slug: slugOf, shared: deps.shared !== undefined },
+        ...{
+          ledger,
+          market,
+          store,
+          clock,
+          log,
+          metrics: deps.metrics,
+          limitsOf,
+          slug: slugOf,
+          shared: deps.shared !== undefined,
+        },
         saved: opening.risk,
         assetOf(chainId, token) {
           const found = ledger.bucket(chainId, token as Address);
@@ -262,70 +324,207 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     moments.listen(createFaultLog({ clock, log }));
     const takers = createTakers(config.takers);
     const rules = leaseRules(lpChains, config);
-    const leases = createLeases({ store, log, now: (chainId) => desk.book.now(chainId), settled: time }, { found: opening.leases, clean: restored.clean || deps.shared !== undefined, rules });
-    const lead = deps.shared === undefined ? ALONE : createLead({ store, clock, log }, { leaseMs: deps.shared.leadMs });
-    const awards = createAwards({ ledger, store, recovery: deps.recovery, clock, log, chains, time, taken: moments.accepted }, { account: me, operator });
+    const leases = createLeases(
+      { store, log, now: (chainId) => desk.book.now(chainId), settled: time },
+      { found: opening.leases, clean: restored.clean || deps.shared !== undefined, rules },
+    );
+    const lead =
+      deps.shared === undefined ? ALONE : createLead({ store, clock, log }, { leaseMs: deps.shared.leadMs });
+    const awards = createAwards(
+      { ledger, store, recovery: deps.recovery, clock, log, chains, time, taken: moments.accepted },
+      { account: me, operator },
+    );
     for (const award of restored.awards) awards.load(award);
     const accounts = createAccounts(
       {
-        ...{ store: deps.journal, awards: store, open: awards.open, chains: ports, ledger, market, takers, clock, log, transactions: deps.transactions },
+        ...{
+          store: deps.journal,
+          awards: store,
+          open: awards.open,
+          chains: ports,
+          ledger,
+          market,
+          takers,
+          clock,
+          log,
+          transactions: deps.transactions,
+        },
         final: (chainId) => followers.get(chainId)?.cursor(),
         native: (chainId) => priceOf(states.get(chainId)?.config.gasPrice ?? ''),
         usd: (asset) => desk.book.usd(asset),
         routes: () => desk.routes,
       },
-      { account: me, operator, tokens: buckets, maxBlocks: config.maxBlocksPerScan, reconcileMs: config.reconcileSeconds * 1000, explain: config.explain, journal: config.journal, resting: deps.shared !== undefined },
+      {
+        account: me,
+        operator,
+        tokens: buckets,
+        maxBlocks: config.maxBlocksPerScan,
+        reconcileMs: config.reconcileSeconds * 1000,
+        explain: config.explain,
+        journal: config.journal,
+        resting: deps.shared !== undefined,
+      },
     );
     moments.listen(accounts.listener);
     const flow = createFlow({ clock }, config.explain);
     moments.listen(flow.listener);
-    const sharing = deps.shared && createSharing(
-      {
-        ...{ inventory: deps.shared.inventory, store, followers, limits: risk.limits, graceSeconds, log },
-        ledger: () => ledger,
-        ours(orderId, order) {
-          if (awards.restore(orderId, order)) awards.opened(orderId, order);
-          void advance();
+    const sharing =
+      deps.shared &&
+      createSharing(
+        {
+          ...{ inventory: deps.shared.inventory, store, followers, limits: risk.limits, graceSeconds, log },
+          ledger: () => ledger,
+          ours(orderId, order) {
+            if (awards.restore(orderId, order)) awards.opened(orderId, order);
+            void advance();
+          },
+          changed: () => announce(),
         },
-        changed: () => announce(),
-      },
-      { generation: generation ?? '', chains: lpChains.map(({ chain }) => chain.id) },
-    );
+        { generation: generation ?? '', chains: lpChains.map(({ chain }) => chain.id) },
+      );
     if (sharing !== undefined) hear(sharing);
-    const proving = deps.proofs && createProving({ proofs: deps.proofs, voices: deps.voices, chains, clock }, config.quoting);
-    const standby = createStandby({ desk: () => desk, leases, followers, transactors, risk, clock, sharing, proving, lead });
+    const proving =
+      deps.proofs &&
+      createProving({ proofs: deps.proofs, voices: deps.voices, chains, clock }, config.quoting);
+    const standby = createStandby({
+      desk: () => desk,
+      leases,
+      followers,
+      transactors,
+      risk,
+      clock,
+      sharing,
+      proving,
+      lead,
+    });
     const sessions: Session[] = [];
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
       for (const session of sessions) session.tell(orderId, stage, txHash);
     };
-    const advancer = createAdvancer({ awards, ledger, chains: ports, transactors, proving, metrics: lpMetrics, log, now: (chainId) => desk.book.now(chainId), worthUsd: ({ slice }) => worthUsd(slice.pays), tell, failed: moments.failed }, { quoting: config.quoting, account: me });
-    /** Awards are the business of whoever owns the store; a replica that does not lead only writes down what it heard. */
+    const advancer = createAdvancer(
+      {
+        awards,
+        ledger,
+        chains: ports,
+        transactors,
+        proving,
+        metrics: lpMetrics,
+        log,
+        now: (chainId) => desk.book.now(chainId),
+        worthUsd: ({ slice }) => worthUsd(slice.pays),
+        tell,
+        failed: moments.failed,
+      },
+      { quoting: config.quoting, account: me },
+    );
+    /**
+     * Awards are the business of whoever owns the store; a replica that does not lead only writes down what
+     * it heard.
+     */
     const advance = async () => {
       if (leases.lost || lead.over) return;
       if (lead.mine()) await advancer.run();
       else await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
     };
-    const replica = sharing && createReplica({ store, lead, sharing, awards, ledger, followers, chains, transactors, accounts, log, advance: () => void advance() }, { account: me });
+    const replica =
+      sharing &&
+      createReplica(
+        {
+          store,
+          lead,
+          sharing,
+          awards,
+          ledger,
+          followers,
+          chains,
+          transactors,
+          accounts,
+          log,
+          advance: () => void advance(),
+        },
+        { account: me },
+      );
 
-    const calibrator = createCalibrator({ clock, log, metrics: deps.metrics, store }, config.pricing.calibration, opening.curves);
+    const calibrator = createCalibrator(
+      { clock, log, metrics: deps.metrics, store },
+      config.pricing.calibration,
+      opening.curves,
+    );
     moments.listen(calibrator);
     const deskDeps: DeskDeps = {
-      ...{ clock, market, ledger, chains: states, settled: time, startedWith, networks: chains, adverse: takers.adverse, curves: calibrator },
+      ...{
+        clock,
+        market,
+        ledger,
+        chains: states,
+        settled: time,
+        startedWith,
+        networks: chains,
+        adverse: takers.adverse,
+        curves: calibrator,
+      },
       ...(deps.plugin && { plugin: deps.plugin }),
-      ...{ leases, ladders: createLadders({ clock }), guard: risk.guard, gapLoss: risk.gapLoss, moments: createAfterwards(moments), commit: deps.commit ?? commitmentSigner(deps.signer), random: deps.random, log, refusal: standby.refusal, sharing, proving },
+      ...{
+        leases,
+        ladders: createLadders({ clock }),
+        guard: risk.guard,
+        gapLoss: risk.gapLoss,
+        moments: createAfterwards(moments),
+        commit: deps.commit ?? commitmentSigner(deps.signer),
+        random: deps.random,
+        log,
+        refusal: standby.refusal,
+        sharing,
+        proving,
+      },
     };
     let desk = await inTurns(makeDesk(deskDeps, config));
     const past = await store.listAwards(PAST_AWARDS);
-    const receivables = createReceivables({ awards, ledger, moments, chains, log, time }, { ...config, account: me }, past);
-    const rebalancing = createRebalancing({ bands: () => desk.book.bands, moments, chains, clock, log }, { ...config, account: me }, past);
+    const receivables = createReceivables(
+      { awards, ledger, moments, chains, log, time },
+      { ...config, account: me },
+      past,
+    );
+    const rebalancing = createRebalancing(
+      { bands: () => desk.book.bands, moments, chains, clock, log },
+      { ...config, account: me },
+      past,
+    );
     standby.set('starting', 'starting');
     const levels = createLevels({
-      ...{ desk: () => desk, active: () => standby.status().status === 'active', refusal: standby.refusal, guard: risk.guard, clock, random: deps.random, log },
+      ...{
+        desk: () => desk,
+        active: () => standby.status().status === 'active',
+        refusal: standby.refusal,
+        guard: risk.guard,
+        clock,
+        random: deps.random,
+        log,
+      },
       send: (message) => sessions.map((session) => session.levels(message)).some((sent) => sent),
     });
     const byId = new Map(lpChains.map((each) => [each.chain.id, each]));
     for (const link of deps.links) {
-      sessions.push(createSession({ link, clock, log, metrics: lpMetrics, signer: deps.signer, desk: () => desk, awards, chains: byId, state: standby.status, awarded: () => void advance(), welcomed: () => levels.fresh(), released: risk.tradedElsewhere, replica: deps.shared?.replica }, config));
+      sessions.push(
+        createSession(
+          {
+            link,
+            clock,
+            log,
+            metrics: lpMetrics,
+            signer: deps.signer,
+            desk: () => desk,
+            awards,
+            chains: byId,
+            state: standby.status,
+            awarded: () => void advance(),
+            welcomed: () => levels.fresh(),
+            released: risk.tradedElsewhere,
+            replica: deps.shared?.replica,
+          },
+          config,
+        ),
+      );
     }
 
     function listener(chainId: number): FollowListener {
@@ -337,7 +536,11 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         },
         filled(orderId, seen) {
           const { timestamp, txHash, blockNumber } = seen;
-          awards.update(orderId, { fill: { timestamp, txHash, blockNumber }, stage: 'filled', note: 'filled' });
+          awards.update(orderId, {
+            fill: { timestamp, txHash, blockNumber },
+            stage: 'filled',
+            note: 'filled',
+          });
           const award = awards.get(orderId);
           if (award?.slice.originChainId !== chainId) lpMetrics.fills.add({ outcome: 'filled' });
           if (award !== undefined) moments.filled(award, seen);
@@ -351,7 +554,10 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         },
         finalised(orderId, seen) {
           const award = awards.get(orderId);
-          lpMetrics.awards.add({ outcome: 'settled', kind: award?.slice.destChainId === chainId ? 'same_chain' : 'cross_chain' });
+          lpMetrics.awards.add({
+            outcome: 'settled',
+            kind: award?.slice.destChainId === chainId ? 'same_chain' : 'cross_chain',
+          });
           awards.update(orderId, { stage: 'finalised', note: null });
           if (award !== undefined) moments.finalised(award, seen);
         },
@@ -362,7 +568,11 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         },
         moved: moments.moved,
         operator(allowed) {
-          if (!allowed) log.fatal({ chainId }, 'the account revoked our operator key on the chain: nothing more is signed');
+          if (!allowed)
+            log.fatal(
+              { chainId },
+              'the account revoked our operator key on the chain: nothing more is signed',
+            );
           standby.set('operator', allowed ? undefined : 'the operator key was revoked');
         },
         ...(sharing && { spent: (orderId: Bytes32) => sharing.spent(chainId, orderId), used: sharing.used }),
@@ -375,23 +585,48 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
 
     const pumps = lpChains.map(({ port, chain }) => {
       const cursor = restored.cursors.get(chain.id);
-      if (cursor === undefined) throw new UpstreamError('A chain has no block to start from.', { code: 'block_missing' });
-      const follower = createFollower({ port, ledger, log, listener: listener(chain.id), restore: awards.restore, ...(replica && { learn: replica.learn }) }, { account: me, operator, maxBlocks: config.maxBlocksPerScan }, cursor);
+      if (cursor === undefined)
+        throw new UpstreamError('A chain has no block to start from.', { code: 'block_missing' });
+      const follower = createFollower(
+        {
+          port,
+          ledger,
+          log,
+          listener: listener(chain.id),
+          restore: awards.restore,
+          ...(replica && { learn: replica.learn }),
+        },
+        { account: me, operator, maxBlocks: config.maxBlocksPerScan },
+        cursor,
+      );
       followers.set(chain.id, follower);
       const tokens = buckets.filter(({ chainId }) => chainId === chain.id).map(({ token }) => token);
       const requests = restored.requests.filter(({ chainId }) => chainId === chain.id);
-      const reconciler = createReconciler({ follower, ledger, clock, log }, { account: me, tokens, everyMs: config.reconcileSeconds * 1000, open: requests });
+      const reconciler = createReconciler(
+        { follower, ledger, clock, log },
+        { account: me, tokens, everyMs: config.reconcileSeconds * 1000, open: requests },
+      );
       return createPump({ port, follower, reconciler, log });
     });
 
-    await Promise.all(lpChains.map(async ({ port, chain }) => {
-      if (!(await port.isOperator(me, operator)) && operator !== me) {
-        log.fatal({ chainId: chain.id, operator }, 'the account has not named this operator on the chain: nothing is signed');
-        standby.set('operator', 'the operator key is not allowed on the chain');
-      }
-    }));
+    await Promise.all(
+      lpChains.map(async ({ port, chain }) => {
+        if (!(await port.isOperator(me, operator)) && operator !== me) {
+          log.fatal(
+            { chainId: chain.id, operator },
+            'the account has not named this operator on the chain: nothing is signed',
+          );
+          standby.set('operator', 'the operator key is not allowed on the chain');
+        }
+      }),
+    );
     watch.start();
-    await Promise.all([desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')), ...pumps.map((pump) => pump.first())]);
+    await Promise.all([
+      desk.book
+        .refreshGas(operator)
+        .catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')),
+      ...pumps.map((pump) => pump.first()),
+    ]);
     if (replica === undefined) {
       await leases.tick();
       await accounts.start(opening.epoch);
@@ -401,7 +636,16 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     /** What standby found, for the board of controls. */
     function standing(): Map<Control, Map<string, string>> {
       const reasons = standby.reasons();
-      return new Map((['chain_lag', 'drift'] as const).map((control) => [control, new Map(reasons.filter((reason) => reason.control === control).map(({ note }) => [note.split(':')[0] ?? note, note]))]));
+      return new Map(
+        (['chain_lag', 'drift'] as const).map((control) => [
+          control,
+          new Map(
+            reasons
+              .filter((reason) => reason.control === control)
+              .map(({ note }) => [note.split(':')[0] ?? note, note]),
+          ),
+        ]),
+      );
     }
 
     let ticks = 0;
@@ -409,17 +653,31 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     let cancel = () => {};
     async function tick(): Promise<void> {
       ticks += 1;
-      // What nobody may sign needs no lease, and an hour's outage of the shared inventory is not to be waited for twice.
-      if (sharing?.trouble()?.kind !== 'shared') await leases.tick().then(() => standby.set('store', undefined), (error: unknown) => {
-        log.error({ error }, 'the lease could not be renewed');
-        standby.set('store', 'the database does not answer');
-      });
-      await replica?.tick().catch((error: unknown) => log.error({ error }, 'the other replicas cannot be heard of'));
-      if (deps.shared !== undefined) await risk.heed().catch((error: unknown) => log.error({ error }, 'what other replicas were told cannot be heard'));
+      // What nobody may sign needs no lease, and an hour's outage of the shared inventory is not to be waited
+      // for twice.
+      if (sharing?.trouble()?.kind !== 'shared')
+        await leases.tick().then(
+          () => standby.set('store', undefined),
+          (error: unknown) => {
+            log.error({ error }, 'the lease could not be renewed');
+            standby.set('store', 'the database does not answer');
+          },
+        );
+      await replica
+        ?.tick()
+        .catch((error: unknown) => log.error({ error }, 'the other replicas cannot be heard of'));
+      if (deps.shared !== undefined)
+        await risk
+          .heed()
+          .catch((error: unknown) => log.error({ error }, 'what other replicas were told cannot be heard'));
       if ((leases.lost || lead.over) && !handedOver) {
         handedOver = true;
-        // The one that took over has to send the fills, and two cannot hold the operator's nonces: give them back now.
-        log.fatal({}, 'another process has taken this LP over: this one sends nothing any more and should be stopped');
+        // The one that took over has to send the fills, and two cannot hold the operator's nonces: give them
+        // back now.
+        log.fatal(
+          {},
+          'another process has taken this LP over: this one sends nothing any more and should be stopped',
+        );
         await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
       }
       // With a thousand pairs each of these takes a millisecond or two: quotes get their turn in between.
@@ -427,21 +685,43 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       proving?.look();
       await turn();
       if (ticks % 4 === 0) await inTurns(calibrator.tick());
-      if (ticks % LEARNED_EVERY === 0 && !leases.lost) await calibrator.flush().catch((error: unknown) => log.warn({ error }, 'what was learned of win rates could not be stored'));
-      if (ticks % 4 === 1 && replica !== undefined) await accounts.heed().catch((error: unknown) => log.warn({ error }, 'what takers cost cannot be heard from the replica that leads'));
+      if (ticks % LEARNED_EVERY === 0 && !leases.lost)
+        await calibrator
+          .flush()
+          .catch((error: unknown) =>
+            log.warn({ error }, 'what was learned of win rates could not be stored'),
+          );
+      if (ticks % 4 === 1 && replica !== undefined)
+        await accounts
+          .heed()
+          .catch((error: unknown) =>
+            log.warn({ error }, 'what takers cost cannot be heard from the replica that leads'),
+          );
       if (ticks % 4 === 0) receivables.look();
       if (ticks % ADVICE_EVERY === 0) rebalancing.look();
-      if (ticks % GAS_EVERY === 0) await desk.book.refreshGas(operator).catch((error: unknown) => log.warn({ error }, 'gas prices could not be read'));
+      if (ticks % GAS_EVERY === 0)
+        await desk.book
+          .refreshGas(operator)
+          .catch((error: unknown) => log.warn({ error }, 'gas prices could not be read'));
       await turn();
       await inTurns(risk.look(standing()));
       await turn();
-      await risk.flush().catch((error: unknown) => log.error({ error }, 'what risk must remember could not be written'));
+      await risk
+        .flush()
+        .catch((error: unknown) => log.error({ error }, 'what risk must remember could not be written'));
       if (standby.look()) {
         log.info({ ...standby.status() }, 'status');
         for (const session of sessions) session.status();
       }
     }
-    const loop = () => (cancel = clock.after(TICK_MS, () => void tick().catch((error: unknown) => log.error({ error }, 'a tick failed')).finally(() => stopping || loop())));
+    const loop = () =>
+      (cancel = clock.after(
+        TICK_MS,
+        () =>
+          void tick()
+            .catch((error: unknown) => log.error({ error }, 'a tick failed'))
+            .finally(() => stopping || loop()),
+      ));
     let stopping = false;
 
     for (const [by, note] of killedBefore) risk.kill.engage(by, note);
@@ -470,10 +750,20 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     });
     showAccounts(deps.metrics, accounts);
     if (sharing !== undefined) {
-      deps.metrics.gauge('firmquote_lp_replica_leads', '1 while this replica acts for the LP', [], (gauge) => gauge.set(lead.mine() ? 1 : 0));
-      deps.metrics.gauge('firmquote_lp_shared_ready', '1 while the shared inventory answers and remembers', [], (gauge) => gauge.set(sharing.trouble() === undefined ? 1 : 0));
+      deps.metrics.gauge('firmquote_lp_replica_leads', '1 while this replica acts for the LP', [], (gauge) =>
+        gauge.set(lead.mine() ? 1 : 0),
+      );
+      deps.metrics.gauge(
+        'firmquote_lp_shared_ready',
+        '1 while the shared inventory answers and remembers',
+        [],
+        (gauge) => gauge.set(sharing.trouble() === undefined ? 1 : 0),
+      );
     }
-    log.info({ status: standby.status(), clean: restored.clean, routes: desk.routes.all.length, operator }, 'LP is up');
+    log.info(
+      { status: standby.status(), clean: restored.clean, routes: desk.routes.all.length, operator },
+      'LP is up',
+    );
 
     return {
       risk,
@@ -490,10 +780,14 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       rebalancing: rebalancing.advice,
       curves: calibrator.curves,
       async reload(next) {
-        // Nothing is touched before everything that can say no has said yes; from there on nothing waits, so no request comes in between.
+        // Nothing is touched before everything that can say no has said yes; from there on nothing waits, so
+        // no request comes in between.
         const fresh = await unhurried(makeDesk(deskDeps, next, desk));
         await turn();
-        if (stopping) throw new RequestError('The LP is being stopped: the next start reads the new configuration.', { code: 'not_ready' });
+        if (stopping)
+          throw new RequestError('The LP is being stopped: the next start reads the new configuration.', {
+            code: 'not_ready',
+          });
         const freshBuckets = bucketsOf(lpChains, next);
         const before = desk;
         for (const chain of next.chains) Object.assign(states.get(chain.chainId) ?? {}, { config: chain });
@@ -505,8 +799,10 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         calibrator.configure(next.pricing.calibration);
         standby.look();
         for (const session of sessions) session.status();
-        const said = ({ routes, config: { quoting } }: Desk) => `${[...routes.corridors].sort().join(' ')} ${quoting.maxInFlight}`;
-        if (said(before) !== said(fresh)) for (const session of sessions) session.renew('the configuration changed what we offer');
+        const said = ({ routes, config: { quoting } }: Desk) =>
+          `${[...routes.corridors].sort().join(' ')} ${quoting.maxInFlight}`;
+        if (said(before) !== said(fresh))
+          for (const session of sessions) session.renew('the configuration changed what we offer');
       },
       async stop() {
         stopping = true;
@@ -521,11 +817,20 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
         await advance();
         await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
         await awards.flush();
-        await risk.flush().catch((error: unknown) => log.error({ error }, 'what risk must remember could not be written'));
+        await risk
+          .flush()
+          .catch((error: unknown) => log.error({ error }, 'what risk must remember could not be written'));
         await calibrator.flush();
         await accounts.stop();
-        if (ledger.live > MOST_HOLDS_WRITTEN) return log.warn({ live: ledger.live }, 'LP is down with more live quotes than are worth writing: the next start waits them out');
-        const ours = await store.stop({ ledger: ledger.pieces(), cursors: [...followers.values()].map((follower) => follower.cursor()) });
+        if (ledger.live > MOST_HOLDS_WRITTEN)
+          return log.warn(
+            { live: ledger.live },
+            'LP is down with more live quotes than are worth writing: the next start waits them out',
+          );
+        const ours = await store.stop({
+          ledger: ledger.pieces(),
+          cursors: [...followers.values()].map((follower) => follower.cursor()),
+        });
         log.info({ clean: ours }, 'LP is down');
       },
     };
@@ -547,15 +852,24 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       const state = live?.standby.status() ?? { status: 'standby', note: 'not running' };
       return {
         ...state,
-        replica: deps.shared === undefined ? null : { name: deps.shared.replica, leads: live?.lead.mine() ?? false },
+        replica:
+          deps.shared === undefined ? null : { name: deps.shared.replica, leads: live?.lead.mine() ?? false },
         reasons: live?.standby.reasons() ?? [],
         liveQuotes: live?.desk().book.ledger.live ?? 0,
         openAwards: live?.awards.open().length ?? 0,
         venues: live?.sessions.map(({ name, welcome }) => ({ name, welcome })) ?? [],
-        chains: lpChains.map(({ port, chain }) => ({ chainId: chain.id, slug: chain.slug, head: port.head()?.number ?? null, final: live?.followers.get(chain.id)?.cursor().block ?? 0n, gasWei: live?.desk().book.chains.get(chain.id)?.native ?? null })),
+        chains: lpChains.map(({ port, chain }) => ({
+          chainId: chain.id,
+          slug: chain.slug,
+          head: port.head()?.number ?? null,
+          final: live?.followers.get(chain.id)?.cursor().block ?? 0n,
+          gasWei: live?.desk().book.chains.get(chain.id)?.native ?? null,
+        })),
         prices: Object.keys(config.prices).map((symbol) => {
           const mid = market.mid(symbol);
-          return 'declined' in mid ? { symbol, usd: null, detail: mid.detail ?? null } : { symbol, usd: mid.value, detail: null };
+          return 'declined' in mid
+            ? { symbol, usd: null, detail: mid.detail ?? null }
+            : { symbol, usd: mid.value, detail: null };
         }),
       };
     },
@@ -563,11 +877,18 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     positions: () => (live === undefined ? [] : positionsOf(live.desk())),
     receivables: () => live?.receivables() ?? [],
     rebalancing: () => live?.rebalancing() ?? [],
-    limits: async () => ({ limits: live === undefined ? [] : await unhurried(limitUse(live.desk().book.ledger, live.risk.limits())) }),
+    limits: async () => ({
+      limits:
+        live === undefined ? [] : await unhurried(limitUse(live.desk().book.ledger, live.risk.limits())),
+    }),
     curves: async () => (live === undefined ? [] : await unhurried(live.curves())),
     awards: (limit = 50) => store.listAwards(limit),
     accounts() {
-      if (live === undefined) throw new RequestError('The LP is not up yet: its books are opened when its ledger stands. Ask again in a moment.', { code: 'not_ready' });
+      if (live === undefined)
+        throw new RequestError(
+          'The LP is not up yet: its books are opened when its ledger stands. Ask again in a moment.',
+          { code: 'not_ready' },
+        );
       return live.accounts;
     },
     recorded: (after, limit) => live?.recorded(after, limit) ?? { rfqs: [], next: null },
@@ -586,7 +907,9 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       const running = live;
       if (running === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
       const changes = await unhurried(changesBetween(running.desk().config, next));
-      const refused = changes.filter(({ path }) => !isLive(path)).map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
+      const refused = changes
+        .filter(({ path }) => !isLive(path))
+        .map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
       if (refused.length > 0) return { refused };
       try {
         await running.reload(next);

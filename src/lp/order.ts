@@ -1,4 +1,7 @@
-/** An order from the maker's side: writing one around our own output, and reading which part of somebody's order is ours. */
+/**
+ * An order from the maker's side: writing one around our own output, and reading which part of somebody's
+ * order is ours.
+ */
 
 import { decodeContext, encodeContext, FULL_PORTION_BPS, type OutputContext } from '../domain/context.ts';
 import type { Chain } from '../domain/chain.ts';
@@ -10,9 +13,20 @@ import { recipientFor, type Rfq } from '../protocol/link.ts';
 import type { Route } from './route.ts';
 
 /** The whole order of a quote: one output, ours, for the whole input. */
-export function quoteOrder(rfq: Rfq, route: Route, times: OrderTimes, amounts: { input: bigint; output: bigint; relayFee: bigint }): StandardOrder {
+export function quoteOrder(
+  rfq: Rfq,
+  route: Route,
+  times: OrderTimes,
+  amounts: { input: bigint; output: bigint; relayFee: bigint },
+): StandardOrder {
   const { recipient, callbackData } = recipientFor(rfq);
-  const context = encodeContext({ exclusiveFor: route.account, startTime: times.fillDeadline + 1, portionBps: FULL_PORTION_BPS, feeBps: rfq.platformFeeBps, relayFee: amounts.relayFee });
+  const context = encodeContext({
+    exclusiveFor: route.account,
+    startTime: times.fillDeadline + 1,
+    portionBps: FULL_PORTION_BPS,
+    feeBps: rfq.platformFeeBps,
+    relayFee: amounts.relayFee,
+  });
   return {
     user: rfq.taker,
     nonce: BigInt(rfq.skeleton.nonce),
@@ -37,7 +51,8 @@ export function quoteOrder(rfq: Rfq, route: Route, times: OrderTimes, amounts: {
 }
 
 /** Quotes of one nonce exclude each other on the origin's escrow; this names it for the ledger. */
-export const groupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string => `${originChainId}:${user}:${nonce}`;
+export const groupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
+  `${originChainId}:${user}:${nonce}`;
 
 /** Our slice of an order, and what it pays and earns. */
 export interface OwnSlice {
@@ -55,23 +70,39 @@ export interface OwnSlice {
 }
 
 /**
- * The one output of this order that only we may fill. undefined when there is none, more than one, or when the order is not
- * one that our quotes could be part of (several inputs, other contexts, words that are no addresses).
+ * The one output of this order that only we may fill. undefined when there is none, more than one, or when
+ * the order is not one that our quotes could be part of (several inputs, other contexts, words that are no
+ * addresses).
  */
-export function ownSlice(order: StandardOrder, account: Address, chains: ReadonlyMap<number, Pick<Chain, 'escrow'>>): OwnSlice | undefined {
+export function ownSlice(
+  order: StandardOrder,
+  account: Address,
+  chains: ReadonlyMap<number, Pick<Chain, 'escrow'>>,
+): OwnSlice | undefined {
   const contexts = order.outputs.map(({ context }) => decodeContext(context));
   const [input] = order.inputs;
   const mine = contexts.flatMap((context, index) => (context?.exclusiveFor === account ? [index] : []));
   const index = mine[0];
-  if (input === undefined || order.inputs.length !== 1 || index === undefined || mine.length !== 1) return undefined;
+  if (input === undefined || order.inputs.length !== 1 || index === undefined || mine.length !== 1)
+    return undefined;
   const output = order.outputs[index];
   const context = contexts[index];
   if (output === undefined || context === undefined || contexts.includes(undefined)) return undefined;
-  if (order.originChainId > BigInt(Number.MAX_SAFE_INTEGER) || output.chainId > BigInt(Number.MAX_SAFE_INTEGER) || input[0] >> 160n !== 0n) return undefined;
+  if (
+    order.originChainId > BigInt(Number.MAX_SAFE_INTEGER) ||
+    output.chainId > BigInt(Number.MAX_SAFE_INTEGER) ||
+    input[0] >> 160n !== 0n
+  )
+    return undefined;
   const originChainId = Number(order.originChainId);
   const destChainId = Number(output.chainId);
   const dest = chains.get(destChainId);
-  if (dest === undefined || output.settler !== addressToBytes32(dest.escrow) || !output.token.startsWith(CLEAN)) return undefined;
+  if (
+    dest === undefined ||
+    output.settler !== addressToBytes32(dest.escrow) ||
+    !output.token.startsWith(CLEAN)
+  )
+    return undefined;
   const portion = portionOf(input[1], contexts as OutputContext[], index);
   const earned = portion - (portion * BigInt(context.feeBps)) / BPS - context.relayFee;
   if (earned < 0n) return undefined;
@@ -88,7 +119,12 @@ export function ownSlice(order: StandardOrder, account: Address, chains: Readonl
 }
 
 /** What the ledger holds for a slice. The order's id is its name there: it is what every chain says. */
-export function holdOf(slice: OwnSlice, order: StandardOrder, orderId: string, about: Pick<HoldRequest, 'pair' | 'side' | 'notional' | 'gapLoss'>): HoldRequest {
+export function holdOf(
+  slice: OwnSlice,
+  order: StandardOrder,
+  orderId: string,
+  about: Pick<HoldRequest, 'pair' | 'side' | 'notional' | 'gapLoss'>,
+): HoldRequest {
   return {
     quoteId: orderId,
     ...slice.pays,

@@ -1,4 +1,7 @@
-/** The pricing model's knobs as configuration: any of them may be named for a pair, the rest keep the model's defaults. */
+/**
+ * The pricing model's knobs as configuration: any of them may be named for a pair, the rest keep the model's
+ * defaults.
+ */
 
 import { z } from 'zod';
 import { DEFAULT_PARAMS, type PricingParams } from '../pricing/params.ts';
@@ -44,6 +47,8 @@ type Named = z.infer<typeof zPricingParams>;
 
 /** The model's defaults with what the configuration names; what is named last counts. */
 export function pricingParams(...named: readonly Named[]): PricingParams {
-  const given = named.flatMap((each) => Object.entries(each)).filter(([key, value]) => value !== undefined && key in DEFAULT_PARAMS);
+  const given = named
+    .flatMap((each) => Object.entries(each))
+    .filter(([key, value]) => value !== undefined && key in DEFAULT_PARAMS);
   return { ...DEFAULT_PARAMS, ...Object.fromEntries(given) };
 }

@@ -25,7 +25,11 @@ test('bought at 2000 and at 3000, one sold at 2600: 100 realised, 100 to come', 
 test('through zero into a short and back', () => {
   let weth = moved(emptyPosition('WETH'), WETH, 2_000_000_000n);
   weth = moved(weth, -3n * WETH, 6_600_000_000n);
-  expect(weth).toMatchObject({ quantity: -2n * WETH, costMicros: -4_400_000_000n, realisedMicros: 200_000_000n });
+  expect(weth).toMatchObject({
+    quantity: -2n * WETH,
+    costMicros: -4_400_000_000n,
+    realisedMicros: 200_000_000n,
+  });
   weth = moved(weth, 2n * WETH, 4_000_000_000n);
   expect(weth).toMatchObject({ quantity: 0n, costMicros: 0n, realisedMicros: 600_000_000n });
 });
@@ -37,11 +41,18 @@ test('the owner’s money is no profit, in or out, and what came before there wa
   expect(viewOf(weth, usd('2500')).unrealisedMicros).toBe(0n);
   weth = owned(weth, -WETH, usd('2700'));
   // It left at 2700: 200 of its gain is realised, and 2300 of the owner's money is still in.
-  expect(weth).toMatchObject({ realisedMicros: 200_000_000n, ownerMicros: 2_300_000_000n, costMicros: 2_500_000_000n });
+  expect(weth).toMatchObject({
+    realisedMicros: 200_000_000n,
+    ownerMicros: 2_300_000_000n,
+    costMicros: 2_500_000_000n,
+  });
 });
 
 test('whatever happens in whatever order: realised + unrealised = value now - cash that changed hands', () => {
-  const step = fc.record({ quantity: fc.bigInt({ min: -(10n ** 21n), max: 10n ** 21n }), micros: fc.bigInt({ min: 0n, max: 10n ** 13n }) });
+  const step = fc.record({
+    quantity: fc.bigInt({ min: -(10n ** 21n), max: 10n ** 21n }),
+    micros: fc.bigInt({ min: 0n, max: 10n ** 13n }),
+  });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.bigInt({ min: 1n, max: 10n ** 7n }), (steps, cents) => {
       const price = { num: cents, den: 100n };

@@ -23,14 +23,63 @@ test('a configuration that hangs together has none', () => {
 });
 
 test.each<[string, object, string]>([
-  ['a chain that nobody describes', { chains: [{ chainId: 1, account }, { chainId: 9, account }] }, 'chains.1.chainId: chain 9 is not described under networks'],
-  ['two accounts', { chains: [{ chainId: 1, account }, { chainId: 2, account: `0x${'b'.repeat(40)}` }] }, 'chains.1.account: an LP has one account'],
-  ['a gas price that is none', { chains: [{ chainId: 1, account, gasPrice: 'MATIC' }] }, 'chains.0.gasPrice: there is no price named "MATIC"'],
-  ['an asset without a price', { assets: { USDC: { price: 'USD' }, WETH: { price: 'BTC' } } }, 'assets.WETH.price: there is no price named "BTC": add it under prices, or name one of USD, ETH'],
-  ['a pair of what is no asset', { pairs: [{ base: 'WETH', quote: 'DAI' }] }, 'pairs.0.quote: there is no asset "DAI"'],
-  ['a pair of what none of our chains has', { assets: { USDC: { price: 'USD' }, GOLD: { price: 'ETH' } }, pairs: [{ base: 'GOLD', quote: 'USDC' }] }, 'pairs.0.base: no chain of this LP has a token "GOLD"'],
-  ['a corridor to where we are not', { pairs: [{ base: 'WETH', quote: 'USDC', corridors: ['one-two'] }] }, 'pairs.0.corridors.0: "one-two" is no corridor between chains of this LP (one)'],
-  ['a pair both ways round', { pairs: [{ base: 'WETH', quote: 'USDC' }, { base: 'USDC', quote: 'WETH' }] }, 'pairs.0: WETH-USDC is there the other way round as well'],
+  [
+    'a chain that nobody describes',
+    {
+      chains: [
+        { chainId: 1, account },
+        { chainId: 9, account },
+      ],
+    },
+    'chains.1.chainId: chain 9 is not described under networks',
+  ],
+  [
+    'two accounts',
+    {
+      chains: [
+        { chainId: 1, account },
+        { chainId: 2, account: `0x${'b'.repeat(40)}` },
+      ],
+    },
+    'chains.1.account: an LP has one account',
+  ],
+  [
+    'a gas price that is none',
+    { chains: [{ chainId: 1, account, gasPrice: 'MATIC' }] },
+    'chains.0.gasPrice: there is no price named "MATIC"',
+  ],
+  [
+    'an asset without a price',
+    { assets: { USDC: { price: 'USD' }, WETH: { price: 'BTC' } } },
+    'assets.WETH.price: there is no price named "BTC": add it under prices, or name one of USD, ETH',
+  ],
+  [
+    'a pair of what is no asset',
+    { pairs: [{ base: 'WETH', quote: 'DAI' }] },
+    'pairs.0.quote: there is no asset "DAI"',
+  ],
+  [
+    'a pair of what none of our chains has',
+    { assets: { USDC: { price: 'USD' }, GOLD: { price: 'ETH' } }, pairs: [{ base: 'GOLD', quote: 'USDC' }] },
+    'pairs.0.base: no chain of this LP has a token "GOLD"',
+  ],
+  [
+    'a corridor to where we are not',
+    { pairs: [{ base: 'WETH', quote: 'USDC', corridors: ['one-two'] }] },
+    'pairs.0.corridors.0: "one-two" is no corridor between chains of this LP (one)',
+  ],
+  [
+    'a pair both ways round',
+    {
+      pairs: [
+        { base: 'WETH', quote: 'USDC' },
+        { base: 'USDC', quote: 'WETH' },
+      ],
+    },
+    'pairs.0: WETH-USDC is there the other way round as well',
+  ],
 ])('error: %s', (_, change, sentence) => {
-  expect(atOnce(problemsOf(config(change), networks)).map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual([expect.stringContaining(sentence)]);
+  expect(
+    atOnce(problemsOf(config(change), networks)).map(({ path, message }) => `${path.join('.')}: ${message}`),
+  ).toEqual([expect.stringContaining(sentence)]);
 });

@@ -1,11 +1,21 @@
-/** Proofs that come late, attesters that are away: what is needed before `expires` grows, and nothing is promised that could not be claimed. */
+/**
+ * Proofs that come late, attesters that are away: what is needed before `expires` grows, and nothing is
+ * promised that could not be claimed.
+ */
 
 import { expect, test } from 'vitest';
 import type { Chain } from '../domain/chain.ts';
 import type { Bytes32 } from '../domain/hex.ts';
 import { createProving } from './proving.ts';
 
-const chainOf = (id: number) => ({ id, slug: `chain${id}`, escrow: `0x${'e'.repeat(40)}`, oracle: `0x${'0'.repeat(40)}`, proofWindowSeconds: 100 }) as unknown as Chain;
+const chainOf = (id: number) =>
+  ({
+    id,
+    slug: `chain${id}`,
+    escrow: `0x${'e'.repeat(40)}`,
+    oracle: `0x${'0'.repeat(40)}`,
+    proofWindowSeconds: 100,
+  }) as unknown as Chain;
 const chains = new Map([1, 2].map((id) => [id, chainOf(id)]));
 const hash = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as Bytes32;
 
@@ -16,7 +26,10 @@ function world({ speaking = 3, claimSeconds = 40 } = {}) {
   const proving = createProving(
     {
       proofs: { signatures: async () => (ready ? ['0x01'] : undefined) },
-      voices: { look: async () => void (state.looks += 1), heard: () => ({ speaking: state.speaking, needed: 2 }) },
+      voices: {
+        look: async () => void (state.looks += 1),
+        heard: () => ({ speaking: state.speaking, needed: 2 }),
+      },
       chains,
       clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} },
     },
@@ -28,7 +41,11 @@ function world({ speaking = 3, claimSeconds = 40 } = {}) {
   };
   return {
     ...{ proving, state, pass },
-    ask: (n: number) => proving.signatures({ remoteChainId: 2n, application: hash(7), payloadHash: hash(n) }, { chainId: 1, oracle: `0x${'0'.repeat(40)}` }),
+    ask: (n: number) =>
+      proving.signatures(
+        { remoteChainId: 2n, application: hash(7), payloadHash: hash(n) },
+        { chainId: 1, oracle: `0x${'0'.repeat(40)}` },
+      ),
     answer: (yes: boolean) => (ready = yes),
   };
 }
@@ -62,7 +79,9 @@ test('a slow corridor says nothing of the others', async () => {
   const { proving, ask, pass } = world();
   await ask(1);
   pass(30);
-  expect([proving.neededSeconds(1, 2), proving.neededSeconds(2, 1), proving.neededSeconds(1, 3)]).toEqual([50, 40, 40]);
+  expect([proving.neededSeconds(1, 2), proving.neededSeconds(2, 1), proving.neededSeconds(1, 3)]).toEqual([
+    50, 40, 40,
+  ]);
 });
 
 test('what nobody asks for any more is not waited for', async () => {

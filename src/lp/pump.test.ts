@@ -20,7 +20,12 @@ function setUp() {
     follower: {
       scan({ number }) {
         most = Math.max(most, (inside += 1));
-        return new Promise<void>((resolve, reject) => scans.push({ head: number, end: (error) => ((inside -= 1), error === undefined ? resolve() : reject(error)) }));
+        return new Promise<void>((resolve, reject) =>
+          scans.push({
+            head: number,
+            end: (error) => ((inside -= 1), error === undefined ? resolve() : reject(error)),
+          }),
+        );
       },
     },
     reconciler: { check: async () => void (checks += 1) },

@@ -1,4 +1,7 @@
-/** Feeds every head of a chain through its follower and reconciler, one at a time, always the newest: neither is made for two passes at once. */
+/**
+ * Feeds every head of a chain through its follower and reconciler, one at a time, always the newest: neither
+ * is made for two passes at once.
+ */
 
 import type { ChainPort } from '../ports/chain.ts';
 import type { Log } from '../ports/log.ts';
@@ -51,7 +54,10 @@ export function createPump({ port, follower, reconciler, log }: PumpDeps): Pump 
 
   const unsubscribe = port.onHead(() => {
     again = true;
-    if (!running) run().catch((error: unknown) => log.warn({ chain: port.chain.slug, error }, 'a chain could not be followed: again at its next head'));
+    if (!running)
+      run().catch((error: unknown) =>
+        log.warn({ chain: port.chain.slug, error }, 'a chain could not be followed: again at its next head'),
+      );
   });
 
   return {

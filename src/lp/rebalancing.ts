@@ -1,4 +1,7 @@
-/** Looks every few seconds at where our money lies and says which of it to move. Moving it is the owner's, who alone can withdraw. */
+/**
+ * Looks every few seconds at where our money lies and says which of it to move. Moving it is the owner's, who
+ * alone can withdraw.
+ */
 
 import { formatUnits } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
@@ -35,7 +38,11 @@ export interface RebalancingDeps {
 const NEWS_PERCENT = 20n;
 
 /** `past`: awards of an earlier life, from which it knows what a day drains. */
-export function createRebalancing({ bands, moments, chains, clock, log }: RebalancingDeps, { assets, rebalancing, account }: Pick<LpConfig, 'assets' | 'rebalancing'> & { account: Address }, past: readonly LpAward[]): Rebalancing {
+export function createRebalancing(
+  { bands, moments, chains, clock, log }: RebalancingDeps,
+  { assets, rebalancing, account }: Pick<LpConfig, 'assets' | 'rebalancing'> & { account: Address },
+  past: readonly LpAward[],
+): Rebalancing {
   const rebalancer = createRebalancer(rebalancing);
   const drained = createDailyFlow();
   let last: readonly Advice[] = [];
@@ -53,7 +60,8 @@ export function createRebalancing({ bands, moments, chains, clock, log }: Rebala
 
   function drain(pays: Money, atSeconds: number): void {
     const place = placeOf(pays);
-    if (place !== undefined) drained.add(`${place.asset} ${place.slug}`, toAtto(pays.amount, place.decimals), atSeconds);
+    if (place !== undefined)
+      drained.add(`${place.asset} ${place.slug}`, toAtto(pays.amount, place.decimals), atSeconds);
   }
 
   for (const award of [...past].reverse()) {
@@ -82,7 +90,10 @@ export function createRebalancing({ bands, moments, chains, clock, log }: Rebala
       if (before !== undefined && (change < 0n ? -change : change) * 100n < before * NEWS_PERCENT) continue;
       said.set(key, amount);
       const whole = (atto: bigint) => `${formatUnits(atto, 18)} ${asset}`;
-      log.warn({ move: key, amount: whole(amount), cost: whole(cost), chargesPerDay: whole(charges) }, 'rebalancing: this is worth moving');
+      log.warn(
+        { move: key, amount: whole(amount), cost: whole(cost), chargesPerDay: whole(charges) },
+        'rebalancing: this is worth moving',
+      );
     }
   }
 
@@ -93,7 +104,15 @@ export function createRebalancing({ bands, moments, chains, clock, log }: Rebala
       last = Object.keys(assets).flatMap((asset) => {
         const places = read.places(asset).map(({ slug, q, costBps, available, target }) => {
           const chargeBps = rebalanceTerm({ drained: { q, costBps } });
-          return { chain: slug, available, target, q, costBps, chargeBps, drainedPerDay: drained.perDay(`${asset} ${slug}`, nowSeconds) };
+          return {
+            chain: slug,
+            available,
+            target,
+            q,
+            costBps,
+            chargeBps,
+            drainedPerDay: drained.perDay(`${asset} ${slug}`, nowSeconds),
+          };
         });
         return places.length < 2 ? [] : rebalancer.advise(asset, places, nowSeconds);
       });

@@ -1,4 +1,7 @@
-/** What we filled and have not been paid for: how long each has been owed, and the alarm when one is owed for far too long. */
+/**
+ * What we filled and have not been paid for: how long each has been owed, and the alarm when one is owed for
+ * far too long.
+ */
 
 import { type Corridor, corridorOf } from '../domain/corridor.ts';
 import type { Chain } from '../domain/chain.ts';
@@ -46,23 +49,36 @@ export function createReceivables(
   { receivables, quoting, account }: Pick<LpConfig, 'receivables' | 'quoting'> & { account: Address },
   past: readonly LpAward[],
 ): Receivables {
-  const times = createSettleTimes({ factor: receivables.overdueFactor, leastSeconds: receivables.leastSeconds, expectedSeconds: quoting.lockSeconds });
+  const times = createSettleTimes({
+    factor: receivables.overdueFactor,
+    leastSeconds: receivables.leastSeconds,
+    expectedSeconds: quoting.lockSeconds,
+  });
   const said = new Set<Bytes32>();
 
   const corridor = (originChainId: number, destChainId: number): Corridor => {
     const [origin, dest] = [chains.get(originChainId), chains.get(destChainId)];
-    return corridorOf({ slug: origin?.slug ?? String(originChainId) }, { slug: dest?.slug ?? String(destChainId) });
+    return corridorOf(
+      { slug: origin?.slug ?? String(originChainId) },
+      { slug: dest?.slug ?? String(destChainId) },
+    );
   };
   const between = ({ slice }: OpenAward): Corridor => corridor(slice.originChainId, slice.destChainId);
 
   for (const award of [...past].reverse()) {
-    const slice = award.stage === 'finalised' && award.fill !== null ? ownSlice(award.order, account, chains) : undefined;
-    if (slice !== undefined && award.fill !== null) times.arrived(corridor(slice.originChainId, slice.destChainId), award.updatedAtMs / 1000 - award.fill.timestamp);
+    const slice =
+      award.stage === 'finalised' && award.fill !== null ? ownSlice(award.order, account, chains) : undefined;
+    if (slice !== undefined && award.fill !== null)
+      times.arrived(
+        corridor(slice.originChainId, slice.destChainId),
+        award.updatedAtMs / 1000 - award.fill.timestamp,
+      );
   }
 
   moments.listen({
     finalised(award) {
-      if (award.fill !== null) times.arrived(between(award), time(award.slice.originChainId) - award.fill.timestamp);
+      if (award.fill !== null)
+        times.arrived(between(award), time(award.slice.originChainId) - award.fill.timestamp);
       if (said.delete(award.orderId)) log.warn({ orderId: award.orderId }, 'what was overdue has arrived');
     },
   });
@@ -73,7 +89,16 @@ export function createReceivables(
       if (award.fill === null || (stage !== 'filled' && stage !== 'final')) return [];
       const seconds = Math.max(0, time(award.slice.originChainId) - award.fill.timestamp);
       const limitSeconds = times.limit(between(award));
-      return [{ orderId: award.orderId, corridor: between(award), owed: award.slice.earns, seconds, limitSeconds, overdue: seconds > limitSeconds || said.has(award.orderId) }];
+      return [
+        {
+          orderId: award.orderId,
+          corridor: between(award),
+          owed: award.slice.earns,
+          seconds,
+          limitSeconds,
+          overdue: seconds > limitSeconds || said.has(award.orderId),
+        },
+      ];
     });
   }
 
@@ -84,7 +109,10 @@ export function createReceivables(
         if (!overdue || said.has(orderId)) continue;
         said.add(orderId);
         ledger.apply({ type: 'overdue', quoteId: orderId });
-        log.error({ orderId, ...owed }, 'filled, and not paid for long after the usual time: it counts for nothing until it arrives. Look at the attesters and at our sender on the origin.');
+        log.error(
+          { orderId, ...owed },
+          'filled, and not paid for long after the usual time: it counts for nothing until it arrives. Look at the attesters and at our sender on the origin.',
+        );
       }
     },
   };

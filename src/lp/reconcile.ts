@@ -1,7 +1,7 @@
 /**
- * The ledger against the chain at one final block. Every movement that an event explains is in the ledger by then; any
- * difference sends the follower back to the last block on which both agreed, and if it stays, that token is not quoted
- * until they agree again. A surplus is never credited: nobody knows whose it is.
+ * The ledger against the chain at one final block. Every movement that an event explains is in the ledger by
+ * then; any difference sends the follower back to the last block on which both agreed, and if it stays, that
+ * token is not quoted until they agree again. A surplus is never credited: nobody knows whose it is.
  */
 
 import type { Address } from '../domain/hex.ts';
@@ -19,12 +19,24 @@ export interface Reconciler {
 
 export function createReconciler(
   { follower, ledger, clock, log }: { follower: Follower; ledger: Ledger; clock: Clock; log: Log },
-  { account, tokens, everyMs, open = [] }: { account: Address; tokens: readonly Address[]; everyMs: number; open?: readonly { id: string; token: Address; amount: bigint }[] },
+  {
+    account,
+    tokens,
+    everyMs,
+    open = [],
+  }: {
+    account: Address;
+    tokens: readonly Address[];
+    everyMs: number;
+    open?: readonly { id: string; token: Address; amount: bigint }[];
+  },
 ): Reconciler {
   const { port } = follower;
   const chainId = port.chain.id;
   /** Requests that the ledger counts now; after a clean stop, those it came back with. */
-  const requests = new Map<Address, { id: string; amount: bigint }>(open.map(({ token, id, amount }) => [token, { id, amount }]));
+  const requests = new Map<Address, { id: string; amount: bigint }>(
+    open.map(({ token, id, amount }) => [token, { id, amount }]),
+  );
   const asked = new Set<Address>(tokens);
   let agreed: ChainCursor = follower.cursor();
   let rewound = false;
@@ -32,14 +44,25 @@ export function createReconciler(
   let lastMs: number | undefined;
   let serial = 0;
 
-  /** What leaves the balance by a request or by itself, as it counts: gone from the request or delivery on, until the chain shows at depth that it is over. */
+  /**
+   * What leaves the balance by a request or by itself, as it counts: gone from the request or delivery on,
+   * until the chain shows at depth that it is over.
+   */
   async function withdrawal(token: Address, at: ChainCursor): Promise<void> {
-    const [latest, final, ...deferred] = await Promise.all([port.pendingWithdrawal(account, token), port.pendingWithdrawal(account, token, at.block), port.ledgerDeferred(account, token), port.ledgerDeferred(account, token, at.block)]);
+    const [latest, final, ...deferred] = await Promise.all([
+      port.pendingWithdrawal(account, token),
+      port.pendingWithdrawal(account, token, at.block),
+      port.ledgerDeferred(account, token),
+      port.ledgerDeferred(account, token, at.block),
+    ]);
     const now = follower.time();
-    const amount = max(latest.lapsesAt >= now ? latest.amount : 0n, final.lapsesAt >= now ? final.amount : 0n) + max(...deferred);
+    const amount =
+      max(latest.lapsesAt >= now ? latest.amount : 0n, final.lapsesAt >= now ? final.amount : 0n) +
+      max(...deferred);
     const known = requests.get(token);
     if (amount === (known?.amount ?? 0n)) return;
-    if (known !== undefined) ledger.apply({ type: 'withdrawal_ended', id: known.id, chainId, token, amount: 0n });
+    if (known !== undefined)
+      ledger.apply({ type: 'withdrawal_ended', id: known.id, chainId, token, amount: 0n });
     requests.delete(token);
     if (amount === 0n) return;
     // Never an id of an earlier life: one known already would not count.
@@ -57,7 +80,11 @@ export function createReconciler(
     const frozen = ledger.bucket(chainId, token)?.drift ?? null;
     ledger.apply({ type: 'reconciled', chainId, token, amount });
     const drift = ledger.bucket(chainId, token)?.drift ?? null;
-    if (drift !== null && frozen === null) log.fatal({ chainId, token, drift }, 'ledger and chain disagree and nothing explains it: this token is not quoted until they agree');
+    if (drift !== null && frozen === null)
+      log.fatal(
+        { chainId, token, drift },
+        'ledger and chain disagree and nothing explains it: this token is not quoted until they agree',
+      );
     if (drift === null && frozen !== null) log.warn({ chainId, token }, 'ledger and chain agree again');
     return drift === null;
   }
@@ -85,7 +112,10 @@ export function createReconciler(
     else if (!rewound || nowMs - rewoundMs >= everyMs) {
       // Once, and then now and again: whoever left an event out may have it later.
       rewoundMs = nowMs;
-      log.warn({ chainId, from: agreed.block, to: at.block }, 'ledger and chain differ: reading the events again');
+      log.warn(
+        { chainId, from: agreed.block, to: at.block },
+        'ledger and chain differ: reading the events again',
+      );
       follower.rewind(agreed);
     }
     rewound = !agree;

@@ -1,4 +1,7 @@
-/** What changed between two configurations, told in an operator's words, and which of it may change while quoting goes on. */
+/**
+ * What changed between two configurations, told in an operator's words, and which of it may change while
+ * quoting goes on.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 
@@ -13,10 +16,10 @@ export interface Change {
 export type Reloaded = { applied: readonly Change[] } | { refused: readonly string[] };
 
 /**
- * Everything else is read once, at start. What the desk reads belongs here by itself, for the desk is made anew; what
- * something with a memory reads belongs here once `reload` in node.ts hands it over. `*` stands for any one name.
- * Not here on purpose: `claimSeconds` and `fillMarginSeconds` decide whether an accepted order is still filled, and a
- * promise keeps the terms it was signed with.
+ * Everything else is read once, at start. What the desk reads belongs here by itself, for the desk is made
+ * anew; what something with a memory reads belongs here once `reload` in node.ts hands it over. `*` stands
+ * for any one name. Not here on purpose: `claimSeconds` and `fillMarginSeconds` decide whether an accepted
+ * order is still filled, and a promise keeps the terms it was signed with.
  */
 const LIVE: readonly (readonly string[])[] = [
   ['pairs'],
@@ -42,21 +45,40 @@ const LIVE: readonly (readonly string[])[] = [
   ['pricing', 'calibration'],
   ['limits'],
   ['levels'],
-  ...['standbyAfterSeconds', 'leastValiditySeconds', 'totalBps', 'volSpike', 'gapLoss', 'freeOption', 'rate', 'takers', 'burst', 'drawdown', 'fatFinger'].map((control) => ['risk', control]),
+  ...[
+    'standbyAfterSeconds',
+    'leastValiditySeconds',
+    'totalBps',
+    'volSpike',
+    'gapLoss',
+    'freeOption',
+    'rate',
+    'takers',
+    'burst',
+    'drawdown',
+    'fatFinger',
+  ].map((control) => ['risk', control]),
   ['lease'],
 ];
 
 export function isLive(path: readonly string[]): boolean {
-  return LIVE.some((rule) => rule.length <= path.length && rule.every((name, at) => name === '*' || name === path[at]));
+  return LIVE.some(
+    (rule) => rule.length <= path.length && rule.every((name, at) => name === '*' || name === path[at]),
+  );
 }
 
 /**
- * One change a leaf, in steps of an item of a list each. Items of a list go by their own name (a chain by its id, a pair by
- * its assets) so that moving one changes nothing.
+ * One change a leaf, in steps of an item of a list each. Items of a list go by their own name (a chain by its
+ * id, a pair by its assets) so that moving one changes nothing.
  */
-export function* changesBetween(before: unknown, after: unknown, path: readonly string[] = []): Generator<void, Change[]> {
+export function* changesBetween(
+  before: unknown,
+  after: unknown,
+  path: readonly string[] = [],
+): Generator<void, Change[]> {
   const [old, now] = [named(before), named(after)];
-  if (old === undefined || now === undefined) return same(before, after) ? [] : [{ path, from: before, to: after }];
+  if (old === undefined || now === undefined)
+    return same(before, after) ? [] : [{ path, from: before, to: after }];
   const changes: Change[] = [];
   for (const name of new Set([...old.keys(), ...now.keys()])) {
     const [from, to] = [old.get(name), now.get(name)];
@@ -69,11 +91,19 @@ export function* changesBetween(before: unknown, after: unknown, path: readonly 
   return changes;
 }
 
-/** The parts of an object or of a list of objects; undefined for a value, and a list of values is one value. */
+/**
+ * The parts of an object or of a list of objects; undefined for a value, and a list of values is one value.
+ */
 function named(value: unknown): Map<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return new Map(Object.entries(value).filter(([, part]) => part !== undefined));
-  if (!value.every((item): item is Record<string, unknown> => typeof item === 'object' && item !== null && !Array.isArray(item))) return undefined;
+  if (
+    !value.every(
+      (item): item is Record<string, unknown> =>
+        typeof item === 'object' && item !== null && !Array.isArray(item),
+    )
+  )
+    return undefined;
   const parts = new Map<string, unknown>();
   for (const [index, item] of value.entries()) {
     const name = nameOf(item) ?? String(index);
@@ -82,7 +112,15 @@ function named(value: unknown): Map<string, unknown> | undefined {
   return parts;
 }
 
-function nameOf({ base, quote, chainId, id, name, feed, symbol }: Record<string, unknown>): string | undefined {
+function nameOf({
+  base,
+  quote,
+  chainId,
+  id,
+  name,
+  feed,
+  symbol,
+}: Record<string, unknown>): string | undefined {
   if (base !== undefined && quote !== undefined) return `${String(base)}-${String(quote)}`;
   const own = chainId ?? id ?? name ?? (feed === undefined ? symbol : `${String(feed)}:${String(symbol)}`);
   return own === undefined ? undefined : String(own);

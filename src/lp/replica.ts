@@ -1,4 +1,7 @@
-/** One of several replicas: it leads or stands ready, and either way knows every order that any of them was awarded. */
+/**
+ * One of several replicas: it leads or stands ready, and either way knows every order that any of them was
+ * awarded.
+ */
 
 import type { Bytes32 } from '../domain/hex.ts';
 import type { Ledger } from '../inventory/ledger.ts';
@@ -17,7 +20,10 @@ import type { Sharing } from './sharing.ts';
 export interface Replica {
   /** Orders in our name that the ledger does not know: takes in those that another replica wrote down. */
   learn(orderIds: readonly Bytes32[]): Promise<void>;
-  /** Takes, keeps or hands over the lead; joins the shared inventory; hears of awards. Throws what the store throws. */
+  /**
+   * Takes, keeps or hands over the lead; joins the shared inventory; hears of awards. Throws what the store
+   * throws.
+   */
   tick(): Promise<void>;
   /** Acts no more. */
   rest(): Promise<void>;
@@ -38,7 +44,22 @@ export interface ReplicaDeps {
   advance(): void;
 }
 
-export function createReplica({ store, lead, sharing, awards, ledger, followers, chains, transactors, accounts, log, advance }: ReplicaDeps, { account }: { account: Address }): Replica {
+export function createReplica(
+  {
+    store,
+    lead,
+    sharing,
+    awards,
+    ledger,
+    followers,
+    chains,
+    transactors,
+    accounts,
+    log,
+    advance,
+  }: ReplicaDeps,
+  { account }: { account: Address },
+): Replica {
   /** The epoch of the lead that is acted on. */
   let acting: number | undefined;
 
@@ -83,7 +104,11 @@ export function createReplica({ store, lead, sharing, awards, ledger, followers,
       return;
     }
     if (awards.get(award.orderId) !== undefined) return;
-    if (ledger.quote(award.orderId) === undefined) ledger.apply({ type: 'restored', request: holdOf(slice, award.order, award.orderId, { pair: 'restored', side: 'buy', notional: 0n }) });
+    if (ledger.quote(award.orderId) === undefined)
+      ledger.apply({
+        type: 'restored',
+        request: holdOf(slice, award.order, award.orderId, { pair: 'restored', side: 'buy', notional: 0n }),
+      });
     else ledger.apply({ type: 'accepted', quoteId: award.orderId });
     awards.heard(award);
   }
@@ -92,7 +117,8 @@ export function createReplica({ store, lead, sharing, awards, ledger, followers,
     async learn(orderIds) {
       for (const orderId of orderIds) {
         const award = await store.award(orderId);
-        if (award !== undefined && (award.stage === 'committed' || award.stage === 'filled')) await take(award);
+        if (award !== undefined && (award.stage === 'committed' || award.stage === 'filled'))
+          await take(award);
       }
     },
     async tick() {
@@ -101,7 +127,13 @@ export function createReplica({ store, lead, sharing, awards, ledger, followers,
       if (acting === undefined && lead.mine()) await act();
       await sharing.tick();
       const fresh = await store.awardsBut(awards.open().map(({ orderId }) => orderId));
-      for (const award of fresh) await take(award).catch((error: unknown) => log.warn({ orderId: award.orderId, error }, 'an award of another replica could not be looked at: again in a moment'));
+      for (const award of fresh)
+        await take(award).catch((error: unknown) =>
+          log.warn(
+            { orderId: award.orderId, error },
+            'an award of another replica could not be looked at: again in a moment',
+          ),
+        );
       if (fresh.length > 0) advance();
     },
     rest,

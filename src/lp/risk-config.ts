@@ -11,13 +11,19 @@ export const zLpRisk = z.strictObject({
   killFile: z.string().min(1).nullable().default(null),
   /** Without a price nothing is quoted at once; the roster says so after this. */
   standbyAfterSeconds: natural.default(5),
-  /** What validity is cut to while a market runs wild, or for a taker who holds options; a demand for more is refused then. */
+  /**
+   * What validity is cut to while a market runs wild, or for a taker who holds options; a demand for more is
+   * refused then.
+   */
   leastValiditySeconds: z.int().min(1).default(5),
   /** Live quotes in all, in bps of net asset value; null: only `limits.total`. */
   totalBps: positive.nullable().default(5_000),
   volSpike: z
     .strictObject({
-      /** The last minute this many times as wild as the day, or one move of this many standard deviations of a second. */
+      /**
+       * The last minute this many times as wild as the day, or one move of this many standard deviations of a
+       * second.
+       */
       sigmaTimes: positive.default(3),
       tickTimes: positive.default(6),
       /** Careful until nothing has tripped for this long. */
@@ -52,10 +58,31 @@ export const zLpRisk = z.strictObject({
   rate: z.strictObject({ perSecond: positive.default(20), burst: z.int().min(1).default(60) }).prefault({}),
   /** Takers that are remembered; beyond it those heard of longest ago are forgotten. */
   takers: z.int().min(100).default(20_000),
-  burst: z.strictObject({ fills: z.int().min(1).default(4), deltaUsd: positive.default(500_000), withinSeconds: positive.default(10), freezeSeconds: natural.default(30) }).prefault({}),
-  drawdown: z.strictObject({ hourBps: positive.default(50), dayBps: positive.default(100), sizeFactor: share.default(0.5), killTimes: z.number().min(1).default(2) }).prefault({}),
+  burst: z
+    .strictObject({
+      fills: z.int().min(1).default(4),
+      deltaUsd: positive.default(500_000),
+      withinSeconds: positive.default(10),
+      freezeSeconds: natural.default(30),
+    })
+    .prefault({}),
+  drawdown: z
+    .strictObject({
+      hourBps: positive.default(50),
+      dayBps: positive.default(100),
+      sizeFactor: share.default(0.5),
+      killTimes: z.number().min(1).default(2),
+    })
+    .prefault({}),
   /** Bounds that no pair's parameters reach over: a typo there is caught here. */
-  fatFinger: z.strictObject({ leastBps: z.number().default(0.5), mostBps: positive.default(300), aboveMid: z.number().min(1).default(1.001), maxUsd: positive.default(500_000) }).prefault({}),
+  fatFinger: z
+    .strictObject({
+      leastBps: z.number().default(0.5),
+      mostBps: positive.default(300),
+      aboveMid: z.number().min(1).default(1.001),
+      maxUsd: positive.default(500_000),
+    })
+    .prefault({}),
 });
 
 export type LpRisk = z.infer<typeof zLpRisk>;

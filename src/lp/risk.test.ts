@@ -1,4 +1,6 @@
-/** A look at every pair goes on while others have their turn: what is reconfigured meanwhile holds at once. */
+/**
+ * A look at every pair goes on while others have their turn: what is reconfigured meanwhile holds at once.
+ */
 
 import { expect, test } from 'vitest';
 import { silentLog, silentMetrics } from '../../test/support/silent.ts';
@@ -16,7 +18,10 @@ function configOf(count: number) {
   return zLpConfig.parse({
     solver: { id: 'x', name: 'X' },
     chains: [{ chainId: 1, account: ACCOUNT, gasPrice: 'USDC' }],
-    prices: { USDC: { fixed: '1' }, ...Object.fromEntries(symbols.map((symbol) => [symbol, { sources: [{ feed: 'f', symbol }] }])) },
+    prices: {
+      USDC: { fixed: '1' },
+      ...Object.fromEntries(symbols.map((symbol) => [symbol, { sources: [{ feed: 'f', symbol }] }])),
+    },
     assets: Object.fromEntries(['USDC', ...symbols].map((symbol) => [symbol, { price: symbol }])),
     pairs: symbols.map((base) => ({ base, quote: 'USDC' })),
   });
@@ -28,10 +33,28 @@ test('a pair that is gone has no condition, though it went while all were looked
   const market = createMarket({ clock }, many);
   const ledger = createLedger({ buckets: [], graceSeconds: () => 15, limits: {} });
   const risk = createRisk(
-    { ledger, market, store: {} as LpStore, shared: false, clock, log: silentLog, metrics: silentMetrics, saved: new Map(), assetOf: () => undefined, slug: String, limitsOf: () => ({}), changed() {}, pulled() {} },
+    {
+      ledger,
+      market,
+      store: {} as LpStore,
+      shared: false,
+      clock,
+      log: silentLog,
+      metrics: silentMetrics,
+      saved: new Map(),
+      assetOf: () => undefined,
+      slug: String,
+      limitsOf: () => ({}),
+      changed() {},
+      pulled() {},
+    },
     many,
   );
-  const about = () => risk.status().tripped.filter(({ control }) => control === 'stale_mid').map(({ about: pair }) => pair);
+  const about = () =>
+    risk
+      .status()
+      .tripped.filter(({ control }) => control === 'stale_mid')
+      .map(({ about: pair }) => pair);
   atOnce(risk.look(new Map()));
   expect(about()).toHaveLength(60);
   const look = risk.look(new Map());

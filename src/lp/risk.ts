@@ -1,4 +1,7 @@
-/** Risk as one thing: what stops us, what makes us careful, what we may have out, and how an operator sees all of it. */
+/**
+ * Risk as one thing: what stops us, what makes us careful, what we may have out, and how an operator sees all
+ * of it.
+ */
 
 import type { Control } from '../domain/control.ts';
 import type { Decline } from '../domain/decline.ts';
@@ -48,7 +51,11 @@ export interface Risk {
   /** The pair, or a chain of the route, is stopped. Cheap. */
   stopped(route: Route): Decline | undefined;
   /** What a jump would cost on this quote: for the hold. */
-  gapLoss(route: Route, inputs: Pick<PriceInputs, 'sigma'>, priced: Pick<Priced, 'notional' | 'terms'>): bigint;
+  gapLoss(
+    route: Route,
+    inputs: Pick<PriceInputs, 'sigma'>,
+    priced: Pick<Priced, 'notional' | 'terms'>,
+  ): bigint;
   /** Caps in force: the configured ones and those of our capital. */
   limits(): Limits;
   /** Looks at everything, in steps; a few times a second, before the reasons are read. */
@@ -93,17 +100,30 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
   let configured = deps.limitsOf(first);
   const rule = () => config.risk;
   const board = createBoard(deps);
-  const kill: KillSwitch = createKillSwitch({
-    log,
-    changed() {
-      deps.changed();
-      // At once, because the next thing may be a crash; what fails is tried again at every look.
-      void kill.flush(deps.store).catch((error: unknown) => log.error({ error }, 'the kill switch could not be written down yet'));
+  const kill: KillSwitch = createKillSwitch(
+    {
+      log,
+      changed() {
+        deps.changed();
+        // At once, because the next thing may be a crash; what fails is tried again at every look.
+        void kill
+          .flush(deps.store)
+          .catch((error: unknown) => log.error({ error }, 'the kill switch could not be written down yet'));
+      },
+      pulled: deps.pulled,
     },
-    pulled: deps.pulled,
-  }, { shared: deps.shared });
+    { shared: deps.shared },
+  );
   const nav = createNav({ ledger, market, assets: first.assets });
-  const capital = createCapital({ nav, kill, clock, assetOf: deps.assetOf, setLimits: ledger.setLimits, risk: rule, configured: () => configured });
+  const capital = createCapital({
+    nav,
+    kill,
+    clock,
+    assetOf: deps.assetOf,
+    setLimits: ledger.setLimits,
+    risk: rule,
+    configured: () => configured,
+  });
   const conduct = createConductBook(rule);
   const watch = createWatch(rule);
   const guard = createGuard({ market, watch, conduct, cut: () => capital.cut }, first.risk);
@@ -119,12 +139,21 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
     const request = ledger.quote(award.orderId)?.request;
     conduct.accepted(award, request === undefined ? 0 : markBps(award), nowMs);
     // A promise that was forgotten in a crash does not say which pair it was of.
-    if (request !== undefined && request.notional > 0n) watch.filled(request.pair, { side: request.side, usd: Number(request.notional) / 1e6 }, nowMs);
+    if (request !== undefined && request.notional > 0n)
+      watch.filled(request.pair, { side: request.side, usd: Number(request.notional) / 1e6 }, nowMs);
   }
 
   /** What the trade is worth to us at the market of this moment, of what we give. */
   function markBps({ slice: { pays, earns } }: OpenAward): number {
-    const worth = ({ chainId, token, amount }: { chainId: number; token: string; amount: bigint }): number => {
+    const worth = ({
+      chainId,
+      token,
+      amount,
+    }: {
+      chainId: number;
+      token: string;
+      amount: bigint;
+    }): number => {
       const found = deps.assetOf(chainId, token);
       return found === undefined ? 0 : nav.worth(found.asset, amount, found.decimals);
     };
@@ -141,7 +170,12 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
     );
 
   /** Conditions of prices by control and pair, as of the last look at each pair. */
-  const conditions = new Map<Control, Map<string, string>>([['stale_mid', new Map()], ['deviation', new Map()], ['depeg', new Map()], ['confidence', new Map()]]);
+  const conditions = new Map<Control, Map<string, string>>([
+    ['stale_mid', new Map()],
+    ['deviation', new Map()],
+    ['depeg', new Map()],
+    ['confidence', new Map()],
+  ]);
   function note(base: string, quote: string): void {
     const condition = market.condition(base, quote);
     for (const [control, pairs] of conditions) {
@@ -178,7 +212,8 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
     limits: capital.limits,
     *look(standing) {
       const nowMs = clock.nowMs();
-      // Hundreds of pairs take turns: a quote of a pair looks at it anyway, and this loop must not keep quotes waiting.
+      // Hundreds of pairs take turns: a quote of a pair looks at it anyway, and this loop must not keep
+      // quotes waiting.
       for (let left = Math.min(LOOKED_AT_ONCE, config.pairs.length); left > 0; left--) {
         // Between two steps they may be others.
         const { pairs } = config;
@@ -186,7 +221,8 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
         const { base, quote } = pairs[turn] as (typeof pairs)[number];
         note(base, quote);
         const priced = market.pair(base, quote);
-        if (!('declined' in priced)) watch.mood({ pair: { base, quote } as Route['pair'], pairName: `${base}-${quote}` }, priced, nowMs);
+        if (!('declined' in priced))
+          watch.mood({ pair: { base, quote } as Route['pair'], pairName: `${base}-${quote}` }, priced, nowMs);
         if (left % LOOKED_AT_A_STEP === 0) yield;
       }
       capital.look();
@@ -194,14 +230,23 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       board.holds('sequencer', chainHalts());
       board.holds('vol_spike', watch.wild(nowMs));
       board.holds('burst', watch.frozen(nowMs));
-      board.holds('free_option', new Map(conduct.suspects(nowMs).map(({ taker, step }) => [taker, SUSPICION[step]])));
+      board.holds(
+        'free_option',
+        new Map(conduct.suspects(nowMs).map(({ taker, step }) => [taker, SUSPICION[step]])),
+      );
       board.holds('kill_switch', new Map(kill.held));
       board.holds('drawdown', capital.cut ? new Map([['capital', 'losses: sizes are cut']]) : NONE);
     },
     halts() {
       const nowMs = clock.nowMs();
       const stops = config.pairs.flatMap(({ base, quote }) => watch.stopped(`${base}-${quote}`, nowMs) ?? []);
-      return [...[...chainHalts()].map(([slug, detail]): Halt => ({ control: 'sequencer', note: `${slug}: ${detail}` })), ...stops.map(({ control = 'burst', detail = '' }): Halt => ({ control, note: detail }))];
+      return [
+        ...[...chainHalts()].map(([slug, detail]): Halt => ({
+          control: 'sequencer',
+          note: `${slug}: ${detail}`,
+        })),
+        ...stops.map(({ control = 'burst', detail = '' }): Halt => ({ control, note: detail })),
+      ];
     },
     resume() {
       // Otherwise the loss that stopped us would stop us again at the next look.
@@ -218,7 +263,11 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       guard.configure(next.risk);
       ledger.setLimits(capital.limits());
     },
-    status: () => ({ tripped: board.tripped(), ...capital.status(), suspects: conduct.suspects(clock.nowMs()).slice(0, 50) }),
+    status: () => ({
+      tripped: board.tripped(),
+      ...capital.status(),
+      suspects: conduct.suspects(clock.nowMs()).slice(0, 50),
+    }),
     async heed() {
       const losing = kill.held.has('drawdown');
       await kill.follow(deps.store);
@@ -232,9 +281,15 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
 }
 
 const NONE: ReadonlyMap<string, string> = new Map();
-const SUSPICION = ['nothing', 'pays more for the option', 'pays more and gets it short', 'gets no quotes'] as const;
+const SUSPICION = [
+  'nothing',
+  'pays more for the option',
+  'pays more and gets it short',
+  'gets no quotes',
+] as const;
 const LOOKED_AT_ONCE = 250;
 const LOOKED_AT_A_STEP = 25;
 
 /** T_max: the longest that a quote may be firm. */
-const longestOf = ({ quoting }: LpConfig): number => Math.max(quoting.maxValiditySeconds, longestPoint(quoting)) + quoting.clockSkewSeconds;
+const longestOf = ({ quoting }: LpConfig): number =>
+  Math.max(quoting.maxValiditySeconds, longestPoint(quoting)) + quoting.clockSkewSeconds;

@@ -1,4 +1,7 @@
-/** The ways money can go through this LP: one route for each ordered pair of our tokens it makes markets in, with everything about it that never changes. */
+/**
+ * The ways money can go through this LP: one route for each ordered pair of our tokens it makes markets in,
+ * with everything about it that never changes.
+ */
 
 import { corridorOf } from '../domain/corridor.ts';
 import type { Chain, TokenInfo } from '../domain/chain.ts';
@@ -62,10 +65,15 @@ export interface Routes {
 }
 
 /**
- * A pair at a step. `before`: the routes of these pairs on the same accounts; whichever pair is the same object still keeps its own.
- * Throws `RequestError` when the configuration names a token that none of the chains has.
+ * A pair at a step. `before`: the routes of these pairs on the same accounts; whichever pair is the same
+ * object still keeps its own. Throws `RequestError` when the configuration names a token that none of the
+ * chains has.
  */
-export function* makeRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs'], before?: Routes): Generator<void, Routes> {
+export function* makeRoutes(
+  chains: readonly LpChain[],
+  pairs: LpConfig['pairs'],
+  before?: Routes,
+): Generator<void, Routes> {
   const all: Route[] = [];
   const byAssets = new Map<string, Map<string, Route>>();
   const corridors = new Set<string>();
@@ -76,7 +84,10 @@ export function* makeRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']
     for (const route of made) {
       all.push(route);
       corridors.add(corridorOf(route.origin, route.dest));
-      byAssets.set(route.input, (byAssets.get(route.input) ?? new Map<string, Route>()).set(route.output, route));
+      byAssets.set(
+        route.input,
+        (byAssets.get(route.input) ?? new Map<string, Route>()).set(route.output, route),
+      );
     }
     yield;
   }
@@ -88,16 +99,26 @@ export function* makeRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']
   };
 }
 
-export const createRoutes = (chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes => atOnce(makeRoutes(chains, pairs));
+export const createRoutes = (chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes =>
+  atOnce(makeRoutes(chains, pairs));
 
 function routesOf(chains: readonly LpChain[], pair: LpPairConfig): Route[] {
   for (const symbol of [pair.base, pair.quote]) {
-    if (!chains.some(({ chain }) => named(chain, symbol))) throw new RequestError(`No chain has a token ${symbol}, which a pair names: correct the pair or add the token.`, { code: 'bad_config' });
+    if (!chains.some(({ chain }) => named(chain, symbol)))
+      throw new RequestError(
+        `No chain has a token ${symbol}, which a pair names: correct the pair or add the token.`,
+        { code: 'bad_config' },
+      );
   }
-  const known = new Set(chains.flatMap((from) => chains.map((to) => corridorOf(from.chain, to.chain) as string)));
+  const known = new Set(
+    chains.flatMap((from) => chains.map((to) => corridorOf(from.chain, to.chain) as string)),
+  );
   for (const corridor of Object.keys(pair.corridorParams)) {
     if (!known.has(corridor) || !(pair.corridors?.includes(corridor) ?? true)) {
-      throw new RequestError(`Pair ${pair.base}-${pair.quote} has corridorParams for ${corridor}, which it does not serve: write one of ${(pair.corridors ?? [...known]).join(', ')}, or take it out.`, { code: 'bad_config' });
+      throw new RequestError(
+        `Pair ${pair.base}-${pair.quote} has corridorParams for ${corridor}, which it does not serve: write one of ${(pair.corridors ?? [...known]).join(', ')}, or take it out.`,
+        { code: 'bad_config' },
+      );
     }
   }
   return chains.flatMap((from) =>
@@ -116,9 +137,12 @@ function route(from: LpChain, to: LpChain, pair: LpPairConfig, lp: 'buy' | 'sell
   const [taken, given] = lp === 'buy' ? [pair.base, pair.quote] : [pair.quote, pair.base];
   const [inputToken, outputToken] = [named(from.chain, taken), named(to.chain, given)];
   const sameChain = from.chain.id === to.chain.id;
-  if (inputToken === undefined || outputToken === undefined || (sameChain && taken === given)) return undefined;
+  if (inputToken === undefined || outputToken === undefined || (sameChain && taken === given))
+    return undefined;
   const [base, quote] = lp === 'buy' ? [inputToken, outputToken] : [outputToken, inputToken];
-  const [inputOracle, outputOracle] = sameChain ? [from.chain.escrow, from.chain.escrow] : [from.chain.oracle, to.chain.oracle];
+  const [inputOracle, outputOracle] = sameChain
+    ? [from.chain.escrow, from.chain.escrow]
+    : [from.chain.oracle, to.chain.oracle];
   const pairName = `${pair.base}-${pair.quote}`;
   const corridor = corridorOf(from.chain, to.chain);
   const own = pair.corridorParams[corridor] ?? {};
@@ -151,4 +175,5 @@ function route(from: LpChain, to: LpChain, pair: LpPairConfig, lp: 'buy' | 'sell
   };
 }
 
-const named = (chain: Chain, symbol: string): TokenInfo | undefined => chain.tokens.find((token) => token.symbol === symbol);
+const named = (chain: Chain, symbol: string): TokenInfo | undefined =>
+  chain.tokens.find((token) => token.symbol === symbol);

@@ -1,11 +1,24 @@
-/** One venue's conversation: proves who we are, answers what it asks, believes nothing it says that a chain could say better. */
+/**
+ * One venue's conversation: proves who we are, answers what it asks, believes nothing it says that a chain
+ * could say better.
+ */
 
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Link } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { Signer } from '../ports/signer.ts';
-import { LINK_HEARTBEAT_SECONDS, LINK_MISSED_HEARTBEATS, LINK_PROTOCOL_VERSION, type FromSolver, type FromVenue, type Message, readFromVenue, type Rfq, type Slice } from '../protocol/link.ts';
+import {
+  LINK_HEARTBEAT_SECONDS,
+  LINK_MISSED_HEARTBEATS,
+  LINK_PROTOCOL_VERSION,
+  type FromSolver,
+  type FromVenue,
+  type Message,
+  readFromVenue,
+  type Rfq,
+  type Slice,
+} from '../protocol/link.ts';
 import { linkProofDigest } from '../protocol/link-proof.ts';
 import { plainQuote } from '../protocol/plain-quote.ts';
 import type { Awards } from './award.ts';
@@ -50,7 +63,9 @@ export interface SessionDeps {
   released(quoteIds: readonly Bytes32[]): void;
 }
 
-/** A request that has waited for more than this share of its time gets no answer that could still be in time. */
+/**
+ * A request that has waited for more than this share of its time gets no answer that could still be in time.
+ */
 const IN_TIME = 0.8;
 
 export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'solver'>): Session {
@@ -65,28 +80,57 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
 
   const send = (message: FromSolver): boolean => link.send(JSON.stringify(message));
 
-  async function challenged({ nonce, venueId, protocolVersion, chains }: Message<'challenge', FromVenue>): Promise<void> {
-    if (protocolVersion !== LINK_PROTOCOL_VERSION) return link.reconnect(`the venue speaks protocol ${protocolVersion}, we speak ${LINK_PROTOCOL_VERSION}`);
+  async function challenged({
+    nonce,
+    venueId,
+    protocolVersion,
+    chains,
+  }: Message<'challenge', FromVenue>): Promise<void> {
+    if (protocolVersion !== LINK_PROTOCOL_VERSION)
+      return link.reconnect(
+        `the venue speaks protocol ${protocolVersion}, we speak ${LINK_PROTOCOL_VERSION}`,
+      );
     const accounts: Message<'hello', FromSolver>['accounts'] = [];
     for (const { chainId, escrow, oracle } of chains) {
       const ours = deps.chains.get(chainId);
       if (ours === undefined) continue;
       // A venue on another escrow would have us sign promises that our money does not stand behind.
       if (ours.chain.escrow !== escrow || ours.chain.oracle !== oracle) {
-        log.error({ chainId, escrow, oracle }, 'the venue names another escrow or oracle than our configuration: this chain is left out');
+        log.error(
+          { chainId, escrow, oracle },
+          'the venue names another escrow or oracle than our configuration: this chain is left out',
+        );
         continue;
       }
       const account: Address = ours.config.account;
-      accounts.push({ chainId, account, operator: deps.signer.address, signature: await deps.signer.sign(linkProofDigest({ chainId, escrow }, { nonce, venueId, solverId: solver.id, account })) });
+      accounts.push({
+        chainId,
+        account,
+        operator: deps.signer.address,
+        signature: await deps.signer.sign(
+          linkProofDigest({ chainId, escrow }, { nonce, venueId, solverId: solver.id, account }),
+        ),
+      });
     }
     if (accounts.length === 0) return link.reconnect('the venue and this LP have no chain in common');
     const { routes, config } = deps.desk();
-    send({ type: 'hello', solverId: solver.id, ...(deps.replica !== undefined && { replica: deps.replica }), kind: solver.kind, name: solver.name, accounts, corridors: [...routes.corridors], maxInFlight: config.quoting.maxInFlight, protocolVersion: LINK_PROTOCOL_VERSION });
+    send({
+      type: 'hello',
+      solverId: solver.id,
+      ...(deps.replica !== undefined && { replica: deps.replica }),
+      kind: solver.kind,
+      name: solver.name,
+      accounts,
+      corridors: [...routes.corridors],
+      maxInFlight: config.quoting.maxInFlight,
+      protocolVersion: LINK_PROTOCOL_VERSION,
+    });
   }
 
   function beat(heartbeatSeconds: number): void {
     cancelBeat = clock.after(heartbeatSeconds * 1000, () => {
-      if (clock.monotonicMs() - heardMs > LINK_MISSED_HEARTBEATS * heartbeatSeconds * 1000) return link.reconnect('the venue fell silent');
+      if (clock.monotonicMs() - heardMs > LINK_MISSED_HEARTBEATS * heartbeatSeconds * 1000)
+        return link.reconnect('the venue fell silent');
       send({ type: 'ping' });
       beat(heartbeatSeconds);
     });
@@ -101,9 +145,12 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
   const asked = answering(
     (rfq: Rfq) => deps.desk().quoter.answer(rfq),
     (rfq, answers, tookMs) => {
-      // Too late is worth nothing to the venue; the hold stays, for a signature that nobody has would be worse assumed dead.
+      // Too late is worth nothing to the venue; the hold stays, for a signature that nobody has would be
+      // worse assumed dead.
       if (tookMs > rfq.deadlineMs) tooLate(rfq);
-      else for (const answer of answers) link.send(answer.type === 'quote' ? plainQuote(answer) : JSON.stringify(answer));
+      else
+        for (const answer of answers)
+          link.send(answer.type === 'quote' ? plainQuote(answer) : JSON.stringify(answer));
       metrics.quoteSeconds.observe(tookMs / 1000);
       const [first] = answers;
       if (first?.type === 'quote') metrics.quotes.add({}, answers.length);
@@ -122,8 +169,15 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     (slice) => decline(slice, { declined: 'internal' }, slice.quoteId),
   );
 
-  /** Whatever goes wrong inside, the venue gets an answer and the link lives. Made once: nothing is allocated for a question. */
-  function answering<Q, A>(work: (question: Q) => A | Promise<A>, done: (question: Q, answer: A, tookMs: number) => void, failed: (question: Q) => A): (question: Q) => void {
+  /**
+   * Whatever goes wrong inside, the venue gets an answer and the link lives. Made once: nothing is allocated
+   * for a question.
+   */
+  function answering<Q, A>(
+    work: (question: Q) => A | Promise<A>,
+    done: (question: Q, answer: A, tookMs: number) => void,
+    failed: (question: Q) => A,
+  ): (question: Q) => void {
     const broke = (question: Q, error: unknown): void => {
       log.fatal({ error }, 'answering failed');
       done(question, failed(question), 0);
@@ -157,7 +211,13 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     const read = readFromVenue(text);
     if (!read.ok) {
       metrics.frames.add({ kind: read.kind });
-      if (warned.size < 100 && !warned.has(read.detail)) log.warn({ detail: read.detail }, read.kind === 'invalid' ? 'a frame that breaks the protocol was ignored' : 'frames of an unknown type are ignored');
+      if (warned.size < 100 && !warned.has(read.detail))
+        log.warn(
+          { detail: read.detail },
+          read.kind === 'invalid'
+            ? 'a frame that breaks the protocol was ignored'
+            : 'frames of an unknown type are ignored',
+        );
       warned.add(read.detail);
       return;
     }
@@ -170,7 +230,9 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
       case 'ping':
         return void send({ type: 'pong' });
       case 'challenge':
-        return void challenged(message).catch((error: unknown) => link.reconnect(error instanceof Error ? error.message : 'the proof could not be signed'));
+        return void challenged(message).catch((error: unknown) =>
+          link.reconnect(error instanceof Error ? error.message : 'the proof could not be signed'),
+        );
       case 'welcome':
         welcome = true;
         log.info({ session: message.sessionId }, 'welcome at the venue');
@@ -189,7 +251,8 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
       case 'resync':
         for (const award of message.awards) deps.awards.take(award);
         return deps.awarded();
-      // The chain says it too, and is believed; so does the end of a hold. As hints these two make us look sooner, no more.
+      // The chain says it too, and is believed; so does the end of a hold. As hints these two make us look
+      // sooner, no more.
       case 'order':
         return deps.awarded();
       case 'released':
@@ -229,7 +292,8 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
       if (stopped) return;
       stopped = true;
       // Signatures under way leave before the door closes; a second is plenty for any signer.
-      for (let waited = 0; inFlight > 0 && waited < 1_000; waited += 20) await new Promise<void>((resolve) => clock.after(20, resolve));
+      for (let waited = 0; inFlight > 0 && waited < 1_000; waited += 20)
+        await new Promise<void>((resolve) => clock.after(20, resolve));
       cancelBeat();
       await link.stop();
       cancelBeat();

@@ -1,7 +1,7 @@
 /**
- * One inventory, several replicas: every promise is made in the shared inventory before it is signed, and what this replica
- * learns from the chains is told there, chain by chain, in the order in which it was learned. While the shared inventory is
- * away, or does not remember, nothing is signed.
+ * One inventory, several replicas: every promise is made in the shared inventory before it is signed, and
+ * what this replica learns from the chains is told there, chain by chain, in the order in which it was
+ * learned. While the shared inventory is away, or does not remember, nothing is signed.
  */
 
 import { max } from '../domain/amount.ts';
@@ -18,7 +18,10 @@ import type { KeptPromise, SharedInventory, Verdict } from '../ports/shared-inve
 import type { Follower } from './follow.ts';
 
 export interface Sharing {
-  /** Makes these promises, all of one nonce and held in our own ledger; undefined for each that is made, else why not. */
+  /**
+   * Makes these promises, all of one nonce and held in our own ledger; undefined for each that is made, else
+   * why not.
+   */
   promise(requests: readonly HoldRequest[]): Promise<readonly (Decline | undefined)[]>;
   /** Held in our own ledger and never signed: ends there and then. */
   unsigned(request: HoldRequest): void;
@@ -71,7 +74,10 @@ const SWEEP_EVERY = 40;
 const clockOf = (request: HoldRequest): number => request.clockChainId ?? request.input.chainId;
 const bucketOf = ({ chainId, token }: { chainId: number; token: string }): string => `${chainId}:${token}`;
 
-export function createSharing(deps: SharingDeps, { generation, chains }: { generation: string; chains: readonly number[] }): Sharing {
+export function createSharing(
+  deps: SharingDeps,
+  { generation, chains }: { generation: string; chains: readonly number[] },
+): Sharing {
   const { inventory, followers, log } = deps;
   let joining: Promise<void> | undefined;
   let waits = new Map<number, UnixSeconds>();
@@ -88,14 +94,28 @@ export function createSharing(deps: SharingDeps, { generation, chains }: { gener
   const due = new Set<number>();
   let telling: Promise<void> | undefined;
 
-  const endedOn = (chainId: number): Set<string> => ended.get(chainId) ?? ended.set(chainId, new Set()).get(chainId) ?? new Set();
+  const endedOn = (chainId: number): Set<string> =>
+    ended.get(chainId) ?? ended.set(chainId, new Set()).get(chainId) ?? new Set();
 
   function keep(request: HoldRequest): void {
-    kept.set(request.quoteId, { orderId: request.quoteId, group: request.group, clockChainId: clockOf(request), bucket: bucketOf(request), amount: request.amount });
+    kept.set(request.quoteId, {
+      orderId: request.quoteId,
+      group: request.group,
+      clockChainId: clockOf(request),
+      bucket: bucketOf(request),
+      amount: request.amount,
+    });
   }
 
   function roomsOf(chainId: number): { bucket: string; room: bigint }[] {
-    return deps.ledger().buckets().filter((each) => each.chainId === chainId).map((each) => ({ bucket: bucketOf(each), room: each.drift === null ? each.onchain - each.withdrawing - each.buffer : 0n }));
+    return deps
+      .ledger()
+      .buckets()
+      .filter((each) => each.chainId === chainId)
+      .map((each) => ({
+        bucket: bucketOf(each),
+        room: each.drift === null ? each.onchain - each.withdrawing - each.buffer : 0n,
+      }));
   }
 
   /** One chain's news, and all that was learned up to this moment. */
@@ -106,7 +126,13 @@ export function createSharing(deps: SharingDeps, { generation, chains }: { gener
     const [keeping, asking, using] = [kept, strangers, used];
     [kept, strangers, used] = [new Map(), new Map(), new Map()];
     const answer = await inventory.tell({
-      ...{ chainId, block: follower.cursor().block, time: follower.time(), rooms: roomsOf(chainId), ended: over },
+      ...{
+        chainId,
+        block: follower.cursor().block,
+        time: follower.time(),
+        rooms: roomsOf(chainId),
+        ended: over,
+      },
       kept: [...keeping.values()],
       strangers: [...asking.keys()],
       used: [...using].map(([group, winner]) => ({ group, winner })),
@@ -147,7 +173,12 @@ export function createSharing(deps: SharingDeps, { generation, chains }: { gener
   }
 
   async function join(): Promise<void> {
-    const until = new Map([...(await deps.store.signedUpTo())].map(([chainId, signedUpTo]): [number, UnixSeconds] => [chainId, signedUpTo + deps.graceSeconds(chainId)]));
+    const until = new Map(
+      [...(await deps.store.signedUpTo())].map(([chainId, signedUpTo]): [number, UnixSeconds] => [
+        chainId,
+        signedUpTo + deps.graceSeconds(chainId),
+      ]),
+    );
     const joined = await inventory.join(generation, until);
     waits = new Map([...joined.until].filter(([chainId]) => chains.includes(chainId)));
     // It may not know what binds us: all of it is said again before anything new is promised.
@@ -166,9 +197,13 @@ export function createSharing(deps: SharingDeps, { generation, chains }: { gener
       const chainId = Number(bucket.split(':')[0]);
       const stage = deps.ledger().quote(orderId)?.stage;
       let over = stage === 'final' || stage === 'finalised' || stage === 'failed' || stage === 'released';
-      const origin = followers.get(Number(found?.find((each) => each.orderId === orderId)?.group.split(':')[0]));
+      const origin = followers.get(
+        Number(found?.find((each) => each.orderId === orderId)?.group.split(':')[0]),
+      );
       if (stage === undefined && origin !== undefined) {
-        const status = await origin.port.orderStatus(orderId as Bytes32, origin.cursor().block).catch(() => undefined);
+        const status = await origin.port
+          .orderStatus(orderId as Bytes32, origin.cursor().block)
+          .catch(() => undefined);
         over = status === 'claimed' || status === 'refunded';
       }
       if (!over) continue;
@@ -189,7 +224,8 @@ export function createSharing(deps: SharingDeps, { generation, chains }: { gener
   function trouble(): ReturnType<Sharing['trouble']> {
     const state = inventory.state();
     if (state.state !== 'ready') return { kind: 'shared', note: state.note };
-    if (chains.some((chainId) => !told.has(chainId))) return { kind: 'shared', note: 'the shared inventory is being told what this replica knows' };
+    if (chains.some((chainId) => !told.has(chainId)))
+      return { kind: 'shared', note: 'the shared inventory is being told what this replica knows' };
     const wait = quarantine();
     return wait === undefined ? undefined : { kind: 'quarantine', note: wait };
   }
@@ -210,12 +246,19 @@ export function createSharing(deps: SharingDeps, { generation, chains }: { gener
       const clockChainId = clockOf(first);
       const verdicts = await inventory.promise({
         ...{ group: first.group, clockChainId },
-        promises: requests.map((request, at) => ({ orderId: request.quoteId, bucket: bucketOf(request), amount: request.amount, endsAt: request.lapsesAt + deps.graceSeconds(clockChainId) + 1, caps: asked[at] ?? [] })),
+        promises: requests.map((request, at) => ({
+          orderId: request.quoteId,
+          bucket: bucketOf(request),
+          amount: request.amount,
+          endsAt: request.lapsesAt + deps.graceSeconds(clockChainId) + 1,
+          caps: asked[at] ?? [],
+        })),
       });
       return requests.map((request, at) => refusalOf(request, asked[at] ?? [], verdicts?.[at]));
     },
     unsigned({ quoteId }) {
-      // Not told to the others: should a question without an answer have been heard after all, the hold there runs out by itself.
+      // Not told to the others: should a question without an answer have been heard after all, the hold there
+      // runs out by itself.
       quiet = true;
       deps.ledger().apply({ type: 'released', quoteId });
       quiet = false;
@@ -235,7 +278,8 @@ export function createSharing(deps: SharingDeps, { generation, chains }: { gener
         case 'accepted':
         case 'filled': {
           const quote = deps.ledger().quote(event.quoteId);
-          if (quote !== undefined && (quote.stage === 'accepted' || quote.stage === 'filled')) keep(quote.request);
+          if (quote !== undefined && (quote.stage === 'accepted' || quote.stage === 'filled'))
+            keep(quote.request);
           return;
         }
         case 'released':
@@ -266,7 +310,8 @@ export function createSharing(deps: SharingDeps, { generation, chains }: { gener
     async tick() {
       ticks += 1;
       try {
-        if (inventory.state().state === 'forgotten') await (joining ??= join().finally(() => (joining = undefined)));
+        if (inventory.state().state === 'forgotten')
+          await (joining ??= join().finally(() => (joining = undefined)));
         if (ticks % SWEEP_EVERY === 0) await sweep();
       } catch (error) {
         log.warn({ error }, 'the shared inventory could not be joined: again in a moment');
@@ -280,10 +325,16 @@ export function createSharing(deps: SharingDeps, { generation, chains }: { gener
   };
 }
 
-function refusalOf(request: HoldRequest, claims: ReturnType<typeof claimsOf>, verdict: Verdict | undefined): Decline | undefined {
+function refusalOf(
+  request: HoldRequest,
+  claims: ReturnType<typeof claimsOf>,
+  verdict: Verdict | undefined,
+): Decline | undefined {
   if (verdict === undefined) return AWAY;
   if (verdict.held) return undefined;
   if (verdict.why !== 'full') return verdict.why === 'late' ? LATE : UNKNOWN;
   const claim = claims.find(({ key }) => key === verdict.key);
-  return claim === undefined ? { declined: 'no_inventory', maxAmount: verdict.room } : capRefusal(request, claim, verdict.room);
+  return claim === undefined
+    ? { declined: 'no_inventory', maxAmount: verdict.room }
+    : capRefusal(request, claim, verdict.room);
 }

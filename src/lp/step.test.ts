@@ -19,18 +19,46 @@ const view = (overrides: Partial<AwardView> = {}): AwardView => ({
 
 test.each<[string, Partial<AwardView>, ReturnType<typeof nextStep>]>([
   ['open at depth, in time', {}, { do: 'fill' }],
-  ['not open yet', { origin: { status: 'none', now: 900, finalTime: 890 } }, { do: 'wait', why: 'not open at depth' }],
-  ['never opened, and deeply too late', { origin: { status: 'none', now: 1_100, finalTime: 1_001 } }, { do: 'end', why: 'never opened' }],
-  ['too late only at the head', { origin: { status: 'none', now: 1_100, finalTime: 1_000 } }, { do: 'wait', why: 'not open at depth' }],
+  [
+    'not open yet',
+    { origin: { status: 'none', now: 900, finalTime: 890 } },
+    { do: 'wait', why: 'not open at depth' },
+  ],
+  [
+    'never opened, and deeply too late',
+    { origin: { status: 'none', now: 1_100, finalTime: 1_001 } },
+    { do: 'end', why: 'never opened' },
+  ],
+  [
+    'too late only at the head',
+    { origin: { status: 'none', now: 1_100, finalTime: 1_000 } },
+    { do: 'wait', why: 'not open at depth' },
+  ],
   ['no time to land', { dest: { now: 997, finalTime: 990 } }, { do: 'wait', why: 'too late to fill' }],
-  ['the window closed', { dest: { now: 1_010, finalTime: 1_001 } }, { do: 'end', why: 'not filled in time', faded: true }],
+  [
+    'the window closed',
+    { dest: { now: 1_010, finalTime: 1_001 } },
+    { do: 'end', why: 'not filled in time', faded: true },
+  ],
   ['no time to prove', { expires: 950 }, { do: 'wait', why: 'too little time to prove and claim' }],
   ['filled, shallow', { fill: 'shallow' }, { do: 'wait', why: 'fill not at depth' }],
   ['filled, deep', { fill: 'final' }, { do: 'prove' }],
   ['filled, deep, proven', { fill: 'final', proven: true }, { do: 'claim' }],
-  ['claimed', { fill: 'final', proven: true, origin: { status: 'claimed', now: 900, finalTime: 890 } }, { do: 'wait', why: 'settled, its events are on their way' }],
-  ['refunded, nothing delivered', { origin: { status: 'refunded', now: 2_100, finalTime: 2_090 } }, { do: 'end', why: 'refunded to the taker' }],
-  ['refunded after delivery', { fill: 'final', origin: { status: 'refunded', now: 2_100, finalTime: 2_090 } }, { do: 'end', why: 'refunded to the taker', lost: true }],
+  [
+    'claimed',
+    { fill: 'final', proven: true, origin: { status: 'claimed', now: 900, finalTime: 890 } },
+    { do: 'wait', why: 'settled, its events are on their way' },
+  ],
+  [
+    'refunded, nothing delivered',
+    { origin: { status: 'refunded', now: 2_100, finalTime: 2_090 } },
+    { do: 'end', why: 'refunded to the taker' },
+  ],
+  [
+    'refunded after delivery',
+    { fill: 'final', origin: { status: 'refunded', now: 2_100, finalTime: 2_090 } },
+    { do: 'end', why: 'refunded to the taker', lost: true },
+  ],
   ['one chain', { sameChain: true }, { do: 'wait', why: 'settles in one transaction' }],
 ])('%s', (_, overrides, expected) => expect(nextStep(view(overrides))).toEqual(expected));
 
@@ -39,7 +67,11 @@ const anyView: fc.Arbitrary<AwardView> = fc.record({
   sameChain: fc.boolean(),
   fillDeadline: time,
   expires: time,
-  origin: fc.record({ status: fc.constantFrom('none', 'deposited', 'claimed', 'refunded'), now: time, finalTime: time }),
+  origin: fc.record({
+    status: fc.constantFrom('none', 'deposited', 'claimed', 'refunded'),
+    now: time,
+    finalTime: time,
+  }),
   dest: fc.record({ now: time, finalTime: time }),
   fill: fc.constantFrom('none', 'shallow', 'final'),
   proven: fc.boolean(),

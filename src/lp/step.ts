@@ -29,15 +29,21 @@ export type AwardStep =
   | { do: 'fill' }
   | { do: 'prove' }
   | { do: 'claim' }
-  /** Nothing more can happen; `lost` when we delivered and will not be paid, `faded` when a promise was not kept. */
+  /**
+   * Nothing more can happen; `lost` when we delivered and will not be paid, `faded` when a promise was not
+   * kept.
+   */
   | { do: 'end'; why: string; lost?: true; faded?: true };
 
 export function nextStep(view: AwardView): AwardStep {
   const { origin, fillDeadline } = view;
-  if (origin.status === 'refunded') return { do: 'end', why: 'refunded to the taker', ...(view.fill === 'none' ? {} : { lost: true }) };
+  if (origin.status === 'refunded')
+    return { do: 'end', why: 'refunded to the taker', ...(view.fill === 'none' ? {} : { lost: true }) };
   if (origin.status === 'claimed') return { do: 'wait', why: 'settled, its events are on their way' };
   if (origin.status === 'none' && view.fill === 'none') {
-    return origin.finalTime > fillDeadline ? { do: 'end', why: 'never opened' } : { do: 'wait', why: 'not open at depth' };
+    return origin.finalTime > fillDeadline
+      ? { do: 'end', why: 'never opened' }
+      : { do: 'wait', why: 'not open at depth' };
   }
   if (view.sameChain) return { do: 'wait', why: 'settles in one transaction' };
   return view.fill === 'none' ? beforeFill(view) : afterFill(view);
@@ -48,7 +54,8 @@ function beforeFill(view: AwardView): AwardStep {
   if (dest.finalTime > fillDeadline) return { do: 'end', why: 'not filled in time', faded: true };
   if (dest.now + view.fillMarginSeconds > fillDeadline) return { do: 'wait', why: 'too late to fill' };
   // Delivering without time to prove and claim would be a gift.
-  if (origin.now + view.claimSeconds > expires || dest.now + view.claimSeconds > expires) return { do: 'wait', why: 'too little time to prove and claim' };
+  if (origin.now + view.claimSeconds > expires || dest.now + view.claimSeconds > expires)
+    return { do: 'wait', why: 'too little time to prove and claim' };
   return { do: 'fill' };
 }
 

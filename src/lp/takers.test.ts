@@ -17,7 +17,8 @@ test('the worst horizon counts, shrunk to the average with weight 30', () => {
     takers.learn(address(1), 10, 10, n);
     takers.learn(address(1), 60, 4, n);
   }
-  // The average has seen the same 30 trades: (30 * 10 + 30 * 1.5) / 60 = 5.75. The taker: (30 * 10 + 30 * 5.75) / 60.
+  // The average has seen the same 30 trades: (30 * 10 + 30 * 1.5) / 60 = 5.75. The taker: (30 * 10 + 30 *
+  // 5.75) / 60.
   expect(takers.adverse(address(1))).toBeCloseTo(7.875, 10);
   expect(takers.adverse(address(2))).toBeCloseTo(5.75, 10);
 });
@@ -27,7 +28,8 @@ test('noise is not toxicity: the floor comes after averaging', () => {
   for (let n = 0; n < 50; n++) takers.learn(address(1), 1, n % 2 === 0 ? 20 : -20, n);
   expect(takers.adverse(address(1))).toBeCloseTo(0, 10);
   const kind = createTakers(OPTIONS);
-  for (let n = 0; n < 1_000; n++) for (const horizon of [1, 10, 60] as const) kind.learn(address(1), horizon, -5, n);
+  for (let n = 0; n < 1_000; n++)
+    for (const horizon of [1, 10, 60] as const) kind.learn(address(1), horizon, -5, n);
   expect(kind.adverse(address(1))).toBe(0);
 });
 
@@ -35,7 +37,8 @@ test('the cap holds, and old trades fade', () => {
   const takers = createTakers(OPTIONS);
   for (let n = 0; n < 2_000; n++) takers.learn(address(1), 10, 400, n);
   expect(takers.adverse(address(1))).toBe(25);
-  for (let n = 0; n < 3_000; n++) for (const horizon of [1, 10, 60] as const) takers.learn(address(1), horizon, 0, n);
+  for (let n = 0; n < 3_000; n++)
+    for (const horizon of [1, 10, 60] as const) takers.learn(address(1), horizon, 0, n);
   expect(takers.adverse(address(1))).toBeLessThan(10);
 });
 
@@ -45,7 +48,12 @@ test('no more takers than told are remembered; whoever traded last stays', () =>
   takers.learn(address(1), 1, 10, 4);
   takers.learn(address(4), 1, 10, 5);
   expect(takers.known).toBe(3);
-  expect(takers.worst(10).map(({ taker }) => taker).sort()).toEqual([1, 3, 4].map(address));
+  expect(
+    takers
+      .worst(10)
+      .map(({ taker }) => taker)
+      .sort(),
+  ).toEqual([1, 3, 4].map(address));
 });
 
 test('what was learnt survives as rows, and a number that is none teaches nothing', () => {

@@ -1,7 +1,8 @@
 /**
- * What each taker's trades cost us after acceptance: signed means of the mid's move against us, per taker and horizon,
- * shrunk to what takers cost on average. Pricing charges the worst horizon as its adverse-selection term. Bounded: of many
- * takers those that traded last are remembered, and one that is forgotten is priced as a stranger.
+ * What each taker's trades cost us after acceptance: signed means of the mid's move against us, per taker and
+ * horizon, shrunk to what takers cost on average. Pricing charges the worst horizon as its adverse-selection
+ * term. Bounded: of many takers those that traded last are remembered, and one that is forgotten is priced as
+ * a stranger.
  */
 
 import type { Address } from '../domain/hex.ts';
@@ -11,7 +12,10 @@ import { adverseTerm } from '../pricing/terms.ts';
 export const HORIZONS = [1, 10, 60] as const;
 export type Horizon = (typeof HORIZONS)[number];
 
-/** Means in bps, positive when the mid moved against us; one for each horizon, with how many trades stand behind it. */
+/**
+ * Means in bps, positive when the mid moved against us; one for each horizon, with how many trades stand
+ * behind it.
+ */
 export interface Toxicity {
   means: readonly number[];
   trades: readonly number[];
@@ -61,7 +65,11 @@ interface Known {
 
 /** The average moves slower than any one taker. */
 const TIER_WINDOWS = 10;
-const fresh = (seenMs: number): Known => ({ means: HORIZONS.map(() => 0), trades: HORIZONS.map(() => 0), seenMs });
+const fresh = (seenMs: number): Known => ({
+  means: HORIZONS.map(() => 0),
+  trades: HORIZONS.map(() => 0),
+  seenMs,
+});
 
 export function createTakers({ keep, startBps, capBps, weight, window }: TakerOptions): Takers {
   // In the order in which they were last learnt about.
@@ -70,12 +78,20 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerOp
   let tier = fresh(0);
 
   /** The average of all, itself shrunk to the assumption. Signed: the floor comes after all averaging. */
-  const tierMean = (at: number): number => ((tier.trades[at] as number) * (tier.means[at] as number) + weight * startBps) / ((tier.trades[at] as number) + weight);
+  const tierMean = (at: number): number =>
+    ((tier.trades[at] as number) * (tier.means[at] as number) + weight * startBps) /
+    ((tier.trades[at] as number) + weight);
 
   function termOf({ means, trades }: Toxicity): number {
     let worst = 0;
     for (let at = 0; at < HORIZONS.length; at++) {
-      const term = adverseTerm({ meanBps: means[at] as number, trades: trades[at] as number, tierMeanBps: tierMean(at), weight, capBps });
+      const term = adverseTerm({
+        meanBps: means[at] as number,
+        trades: trades[at] as number,
+        tierMeanBps: tierMean(at),
+        weight,
+        capBps,
+      });
       if (term > worst) worst = term;
     }
     return worst;

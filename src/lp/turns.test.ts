@@ -6,7 +6,7 @@ import { atOnce } from '../domain/steps.ts';
 import { createLine, inTurns, unhurried } from './turns.ts';
 
 const busy = (ms: number): void => {
-  for (const sinceMs = performance.now(); performance.now() - sinceMs < ms; );
+  for (const sinceMs = performance.now(); performance.now() - sinceMs < ms;);
 };
 
 function* work(steps: number, ms: number): Generator<void, string> {
@@ -61,11 +61,20 @@ test('many who waited for one thing go on in their order, and others have their 
   };
   setImmediate(count);
   const served: number[] = [];
-  const all = await Promise.all(Array.from({ length: 10 }, (_, at) => line(() => (busy(2), served.push(at), at))));
+  const all = await Promise.all(
+    Array.from({ length: 10 }, (_, at) => line(() => (busy(2), served.push(at), at))),
+  );
   over = true;
-  expect([all, served]).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
+  expect([all, served]).toEqual([
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+  ]);
   expect(turns).toBeGreaterThanOrEqual(9);
-  await expect(line(() => { throw new Error('its own'); })).rejects.toThrow('its own');
+  await expect(
+    line(() => {
+      throw new Error('its own');
+    }),
+  ).rejects.toThrow('its own');
   await expect(line(async () => Promise.reject(new Error('later')))).rejects.toThrow('later');
   expect(await line(() => line(() => 'one that another brought'))).toBe('one that another brought');
   expect(await line(() => 'the next')).toBe('the next');
@@ -82,8 +91,14 @@ test('several at once have one moment a turn of the loop between them, and each 
     return 'done';
   }
   const line = createLine();
-  const lined = Array.from({ length: 5 }, () => line(() => (turnsOfLoop.push(performance.nodeTiming.uvMetricsInfo.loopCount), busy(1))));
-  expect(await Promise.all([inTurns(watched()), unhurried(watched()), inTurns(watched())])).toEqual(['done', 'done', 'done']);
+  const lined = Array.from({ length: 5 }, () =>
+    line(() => (turnsOfLoop.push(performance.nodeTiming.uvMetricsInfo.loopCount), busy(1))),
+  );
+  expect(await Promise.all([inTurns(watched()), unhurried(watched()), inTurns(watched())])).toEqual([
+    'done',
+    'done',
+    'done',
+  ]);
   await Promise.all(lined);
   expect(turnsOfLoop).toHaveLength(17);
   expect(new Set(turnsOfLoop).size).toBe(17);

@@ -1,4 +1,7 @@
-/** Work that is long only where there is very much of something: done in steps, so that quotes have their turn in between. */
+/**
+ * Work that is long only where there is very much of something: done in steps, so that quotes have their turn
+ * in between.
+ */
 
 import { setTimeout as rest } from 'node:timers/promises';
 
@@ -8,7 +11,10 @@ const AT_ONCE_MS = 0.5;
 const UNHURRIED_AT_ONCE_MS = 0.5;
 const REST_MS = 4;
 
-/** Whoever has work that can wait: one of them each turn of the loop, in their order. Several in one turn would be as long as one of all. */
+/**
+ * Whoever has work that can wait: one of them each turn of the loop, in their order. Several in one turn
+ * would be as long as one of all.
+ */
 const queue: (() => void)[] = [];
 
 function callNext(): void {
@@ -26,11 +32,13 @@ export const turn = (): Promise<void> =>
 export const inTurns = <T>(steps: Generator<void, T>): Promise<T> => taken(steps, AT_ONCE_MS, turn);
 
 /**
- * The same for what nobody is in a hurry for, with a rest after each moment of work. The rest is not for politeness only: V8 marks
- * old memory on a thread beside the loop, and on the loop itself as much as the program takes memory faster than that thread marks.
- * The turn after it is for what came in: timers that are due run one after the other, however long that takes.
+ * The same for what nobody is in a hurry for, with a rest after each moment of work. The rest is not for
+ * politeness only: V8 marks old memory on a thread beside the loop, and on the loop itself as much as the
+ * program takes memory faster than that thread marks. The turn after it is for what came in: timers that are
+ * due run one after the other, however long that takes.
  */
-export const unhurried = <T>(steps: Generator<void, T>): Promise<T> => taken(steps, UNHURRIED_AT_ONCE_MS, () => rest(REST_MS).then(turn));
+export const unhurried = <T>(steps: Generator<void, T>): Promise<T> =>
+  taken(steps, UNHURRIED_AT_ONCE_MS, () => rest(REST_MS).then(turn));
 
 /** Takes work, each piece in its turn. Rejects with what the work throws. */
 export type Line = <T>(work: () => T | Promise<T>) => Promise<T>;
@@ -59,7 +67,11 @@ export function createLine(): Line {
     });
 }
 
-async function taken<T>(steps: Generator<void, T>, atOnceMs: number, pause: () => Promise<unknown>): Promise<T> {
+async function taken<T>(
+  steps: Generator<void, T>,
+  atOnceMs: number,
+  pause: () => Promise<unknown>,
+): Promise<T> {
   let sinceMs = performance.now();
   for (;;) {
     const { done, value } = steps.next();

@@ -1,4 +1,7 @@
-/** Each pair's nerves: how wild its market is and how fast it is being filled, and what both forbid for the moment. */
+/**
+ * Each pair's nerves: how wild its market is and how fast it is being filled, and what both forbid for the
+ * moment.
+ */
 
 import type { Decline } from '../domain/decline.ts';
 import { deviationOver } from '../pricing/volatility.ts';
@@ -42,8 +45,14 @@ export function createWatch(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>): Wat
     const nerves = pairs.get(pairName);
     if (nerves === undefined) return undefined;
     const { regime, burst } = nerves;
-    if (nowMs < burst.frozenUntilMs) return { declined: 'standby', control: 'burst', detail: `${pairName}: frozen after a burst of fills` };
-    if (regime.mood === 'halted' && nowMs < regime.untilMs) return { declined: 'standby', control: 'vol_spike', detail: `${pairName}: two spikes in a row, stopped for a while` };
+    if (nowMs < burst.frozenUntilMs)
+      return { declined: 'standby', control: 'burst', detail: `${pairName}: frozen after a burst of fills` };
+    if (regime.mood === 'halted' && nowMs < regime.untilMs)
+      return {
+        declined: 'standby',
+        control: 'vol_spike',
+        detail: `${pairName}: two spikes in a row, stopped for a while`,
+      };
     return undefined;
   }
 
@@ -56,11 +65,18 @@ export function createWatch(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>): Wat
       if (pair.base === pair.quote) return stopped(pairName, nowMs) ?? 'calm';
       const nerves = nervesOf(pairName);
       // A minute that is quieter than the least we price with is no spike, however quiet the day was.
-      const wildness = priced.sigma > Math.max(priced.base.sigmaFloor, priced.quote.sigmaFloor) ? priced.wildness : 0;
-      nerves.regime = look(nerves.regime, { mid: priced.mid.value, wildness, secondBps: deviationOver(priced.sigma, 1) }, nowMs, rule().volSpike);
+      const wildness =
+        priced.sigma > Math.max(priced.base.sigmaFloor, priced.quote.sigmaFloor) ? priced.wildness : 0;
+      nerves.regime = look(
+        nerves.regime,
+        { mid: priced.mid.value, wildness, secondBps: deviationOver(priced.sigma, 1) },
+        nowMs,
+        rule().volSpike,
+      );
       return stopped(pairName, nowMs) ?? (nerves.regime.mood === 'calm' ? 'calm' : 'wild');
     },
-    known: (pairName, nowMs) => stopped(pairName, nowMs) ?? ((pairs.get(pairName)?.regime.mood ?? 'calm') === 'calm' ? 'calm' : 'wild'),
+    known: (pairName, nowMs) =>
+      stopped(pairName, nowMs) ?? ((pairs.get(pairName)?.regime.mood ?? 'calm') === 'calm' ? 'calm' : 'wild'),
     filled(pairName, fill, nowMs) {
       const nerves = nervesOf(pairName);
       nerves.burst = filled(nerves.burst, { ...fill, atMs: nowMs }, rule().burst);
@@ -69,9 +85,21 @@ export function createWatch(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>): Wat
       new Map(
         [...pairs].flatMap(([name, { regime }]): [string, string][] => {
           if (regime.mood === 'calm' || nowMs >= regime.untilMs) return [];
-          return [[name, regime.mood === 'halted' ? `stopped for ${seconds(regime.untilMs, nowMs)}` : 'a wild market: short, small and wide']];
+          return [
+            [
+              name,
+              regime.mood === 'halted'
+                ? `stopped for ${seconds(regime.untilMs, nowMs)}`
+                : 'a wild market: short, small and wide',
+            ],
+          ];
         }),
       ),
-    frozen: (nowMs) => new Map([...pairs].flatMap(([name, { burst }]): [string, string][] => (nowMs < burst.frozenUntilMs ? [[name, `frozen for ${seconds(burst.frozenUntilMs, nowMs)}`]] : []))),
+    frozen: (nowMs) =>
+      new Map(
+        [...pairs].flatMap(([name, { burst }]): [string, string][] =>
+          nowMs < burst.frozenUntilMs ? [[name, `frozen for ${seconds(burst.frozenUntilMs, nowMs)}`]] : [],
+        ),
+      ),
   };
 }

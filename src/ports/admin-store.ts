@@ -1,4 +1,7 @@
-/** What an administrator changes, in transactions that write the change, its audit entry and its announcement together or not at all. */
+/**
+ * What an administrator changes, in transactions that write the change, its audit entry and its announcement
+ * together or not at all.
+ */
 
 import type { Member } from './members.ts';
 import type { ApiKey, Role, SolverRecord, Workspace } from './store.ts';
@@ -21,7 +24,10 @@ export interface AdminEntry {
   after: object | null;
 }
 
-/** One transaction; only one is at work at any time, on all replicas together, so what it reads stays so until its end. */
+/**
+ * One transaction; only one is at work at any time, on all replicas together, so what it reads stays so until
+ * its end.
+ */
 export interface AdminTx {
   workspace(id: string): Promise<Workspace | undefined>;
   putWorkspace(workspace: Workspace): Promise<void>;

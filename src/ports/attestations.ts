@@ -11,15 +11,25 @@ export interface OracleRef {
 
 /** What settlement asks: enough signatures for that oracle, from whichever attesters. */
 export interface Attestations {
-  /** Ascending by signer, as many as the oracle wants; undefined while there are not. `orderId` helps an attester that has just started to find the fill. */
-  signatures(attestation: Attestation, oracle: OracleRef, orderId?: Bytes32): Promise<readonly Hex[] | undefined>;
+  /**
+   * Ascending by signer, as many as the oracle wants; undefined while there are not. `orderId` helps an
+   * attester that has just started to find the fill.
+   */
+  signatures(
+    attestation: Attestation,
+    oracle: OracleRef,
+    orderId?: Bytes32,
+  ): Promise<readonly Hex[] | undefined>;
 }
 
 /** Who would answer, asked before there is anything to prove. */
 export interface Voices {
   /** Asks every attester about a fill that cannot be, between these chains. Never throws. */
   look(oracle: OracleRef, remote: Pick<Attestation, 'remoteChainId' | 'application'>): Promise<void>;
-  /** How many have answered within this time, 10 s when absent, with a key that the oracle believes, and how many it wants; undefined while the oracle has not said. */
+  /**
+   * How many have answered within this time, 10 s when absent, with a key that the oracle believes, and how
+   * many it wants; undefined while the oracle has not said.
+   */
   heard(oracle: OracleRef, withinMs?: number): { speaking: number; needed: number } | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** Who did what to a running LP, and when: written once, never changed, read when something has to be explained. */
+/**
+ * Who did what to a running LP, and when: written once, never changed, read when something has to be
+ * explained.
+ */
 
 export interface AuditEntry {
   atMs: number;

@@ -1,4 +1,7 @@
-/** Outputs that went into a ledger, and what left of them: an index over facts, moved in the same transaction, and how far the chains' withdrawals have been read into it. */
+/**
+ * Outputs that went into a ledger, and what left of them: an index over facts, moved in the same transaction,
+ * and how far the chains' withdrawals have been read into it.
+ */
 
 import type { Fact } from '../domain/fact.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
@@ -35,10 +38,21 @@ export interface DeliveryStore {
   postponeDelivery(delivery: Pick<LedgerDelivery, 'orderId' | 'outputIndex'>, until: number): Promise<void>;
   /** Of this account in this token, those of which something is left, oldest first; a thousand at most. */
   openDeliveries(chainId: number, account: Address, token: Address): Promise<LedgerDelivery[]>;
-  /** Adds facts that change neither an order's status nor whether it is final, so nobody's claim is needed; announced like others. false, and nothing written, when the order has moved on meanwhile. */
+  /**
+   * Adds facts that change neither an order's status nor whether it is final, so nobody's claim is needed;
+   * announced like others. false, and nothing written, when the order has moved on meanwhile.
+   */
   appendLate(late: LateFacts, atMs: number): Promise<boolean>;
   /** How far a chain's withdrawals have been read; the first call starts at `block`. */
   withdrawalsRead(chainId: number, block: bigint): Promise<EventPlace>;
-  /** What one event says, in one transaction, once: `known` when this or a later event was read before; `moved`, and nothing written, when one of the orders has moved on. */
-  readWithdrawal(chainId: number, place: EventPlace, late: readonly LateFacts[], atMs: number): Promise<'written' | 'known' | 'moved'>;
+  /**
+   * What one event says, in one transaction, once: `known` when this or a later event was read before;
+   * `moved`, and nothing written, when one of the orders has moved on.
+   */
+  readWithdrawal(
+    chainId: number,
+    place: EventPlace,
+    late: readonly LateFacts[],
+    atMs: number,
+  ): Promise<'written' | 'known' | 'moved'>;
 }

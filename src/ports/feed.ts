@@ -1,6 +1,12 @@
-/** Prices from outside: a feed pushes the best bid and ask of a symbol as the exchange wrote them, with what it knows of their age. */
+/**
+ * Prices from outside: a feed pushes the best bid and ask of a symbol as the exchange wrote them, with what
+ * it knows of their age.
+ */
 
-/** One top of book. Texts are the source's own decimals, so that no float ever stands between the exchange and the price. */
+/**
+ * One top of book. Texts are the source's own decimals, so that no float ever stands between the exchange and
+ * the price.
+ */
 export interface FeedQuote {
   /** Which feed said so, such as "binance". */
   source: string;
@@ -11,7 +17,10 @@ export interface FeedQuote {
   ask: string;
   /** When the exchange says it happened; null when it does not say (Binance spot bookTicker does not). */
   exchangeTimeMs: number | null;
-  /** When it reached us, by our clock; of something asked for: when we asked. A price is never younger than this. */
+  /**
+   * When it reached us, by our clock; of something asked for: when we asked. A price is never younger than
+   * this.
+   */
   receivedMs: number;
   /** Rises with every quote of a symbol; null when the source has none. */
   sequence: number | null;
@@ -33,12 +42,22 @@ export type FeedTrouble =
   | { kind: 'disconnected'; detail: string; retryInMs: number | null }
   /** Nothing arrived for so long that the connection is presumed dead and is replaced. */
   | { kind: 'silent'; forMs: number }
-  /** The source proves that something was sent which did not arrive. The price before it stands until it is too old. */
+  /**
+   * The source proves that something was sent which did not arrive. The price before it stands until it is
+   * too old.
+   */
   | { kind: 'gap'; symbol: string }
   /** The source does not serve this symbol: somebody has to correct the configuration. */
   | { kind: 'rejected'; symbol: string | null; detail: string }
-  /** Refused: unreadable, crossed, empty, older than what we have, or of a market that is not trading. The price before it stands. */
-  | { kind: 'refused'; why: 'malformed' | 'crossed' | 'empty' | 'out_of_order' | 'duplicate' | 'unknown_symbol' | 'closed'; symbol: string | null };
+  /**
+   * Refused: unreadable, crossed, empty, older than what we have, or of a market that is not trading. The
+   * price before it stands.
+   */
+  | {
+      kind: 'refused';
+      why: 'malformed' | 'crossed' | 'empty' | 'out_of_order' | 'duplicate' | 'unknown_symbol' | 'closed';
+      symbol: string | null;
+    };
 
 export interface FeedListener {
   quote(quote: FeedQuote): void;

@@ -1,4 +1,7 @@
-/** Doors as data: HTTP routes and WebSocket endpoints, and the gate in front of both. A server adapter opens them, the venue's to holders of API keys. */
+/**
+ * Doors as data: HTTP routes and WebSocket endpoints, and the gate in front of both. A server adapter opens
+ * them, the venue's to holders of API keys.
+ */
 
 import type { Detail, ErrorCode } from '../protocol/errors.ts';
 import type { Schema } from '../protocol/schema.ts';
@@ -22,7 +25,10 @@ export interface RouteRequest<Body, Query, Params, Key = ApiKey> {
   header(name: string): string | undefined;
 }
 
-/** An answer that is sent while it is being made. Whoever stops reading ends it: `return` is called once, whether or not reading began. */
+/**
+ * An answer that is sent while it is being made. Whoever stops reading ends it: `return` is called once,
+ * whether or not reading began.
+ */
 export interface Download {
   contentType: string;
   filename: string;
@@ -32,8 +38,19 @@ export interface Download {
 /** Which bucket a request drinks from. */
 export type RateClass = 'quote' | 'submit' | 'read' | 'socket';
 
-/** What a request asks of the machine: each kind has places of its own. `memory` is a read that no database is asked for. */
-export type LoadKind = 'quote' | 'preflight' | 'submit' | 'read' | 'memory' | 'export' | 'socket' | 'subscribe';
+/**
+ * What a request asks of the machine: each kind has places of its own. `memory` is a read that no database is
+ * asked for.
+ */
+export type LoadKind =
+  | 'quote'
+  | 'preflight'
+  | 'submit'
+  | 'read'
+  | 'memory'
+  | 'export'
+  | 'socket'
+  | 'subscribe';
 
 /** Gives a place back; calling it again does nothing. */
 export type Release = () => void;
@@ -49,7 +66,10 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   summary: string;
   tag: string;
   body?: Schema<Body>;
-  /** A quick way to read what most bodies look like: exactly what the schema would answer, or undefined to leave it to the schema. */
+  /**
+   * A quick way to read what most bodies look like: exactly what the schema would answer, or undefined to
+   * leave it to the schema.
+   */
   plainBody?(json: unknown): Body | undefined;
   query?: Schema<Query>;
   params?: Schema<Params>;
@@ -75,11 +95,23 @@ export interface Admission<Key = ApiKey> {
 export interface Gate<Key = ApiKey> {
   /** Before authentication: throws when this address asks too often. */
   knock(ip: string): void;
-  /** Key and rate, before anything of a body is read. Throws `ApiError`. Synchronous whenever the key is known already. */
-  admit(apiKey: string | undefined, door: { keyKinds: readonly DoorKind[]; rate: RateClass }): Admission<Key> | Promise<Admission<Key>>;
-  /** A place to work, asked for after `admit` and before anything else. Throws `ApiError` when there is none: 429 for the caller's own excess, 503 for ours. */
+  /**
+   * Key and rate, before anything of a body is read. Throws `ApiError`. Synchronous whenever the key is known
+   * already.
+   */
+  admit(
+    apiKey: string | undefined,
+    door: { keyKinds: readonly DoorKind[]; rate: RateClass },
+  ): Admission<Key> | Promise<Admission<Key>>;
+  /**
+   * A place to work, asked for after `admit` and before anything else. Throws `ApiError` when there is none:
+   * 429 for the caller's own excess, 503 for ours.
+   */
   enter(kind: LoadKind, keyId: string): Release | Promise<Release>;
-  /** Calls back, once, when this key is revoked: whatever it holds open ends then. Returns how to stop watching. */
+  /**
+   * Calls back, once, when this key is revoked: whatever it holds open ends then. Returns how to stop
+   * watching.
+   */
   watch(key: Key, revoked: () => void): () => void;
 }
 

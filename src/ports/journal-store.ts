@@ -1,6 +1,7 @@
 /**
- * The LP's books on disk: entries that balance, trades with what they earned, positions, what takers cost, and why each
- * accepted quote was priced as it was. A batch is written whole or not at all, and only by the process that owns the LP.
+ * The LP's books on disk: entries that balance, trades with what they earned, positions, what takers cost,
+ * and why each accepted quote was priced as it was. A batch is written whole or not at all, and only by the
+ * process that owns the LP.
  */
 
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
@@ -19,7 +20,17 @@ export interface Posting {
 export interface JournalEntry {
   /** Names the fact once and for all: the same fact twice is one entry. */
   id: string;
-  kind: 'opening' | 'fill' | 'sent' | 'reversal' | 'credit' | 'refund' | 'loss' | 'owner' | 'gas' | 'adjustment';
+  kind:
+    | 'opening'
+    | 'fill'
+    | 'sent'
+    | 'reversal'
+    | 'credit'
+    | 'refund'
+    | 'loss'
+    | 'owner'
+    | 'gas'
+    | 'adjustment';
   atMs: number;
   orderId: Bytes32 | null;
   chainId: number;
@@ -30,7 +41,9 @@ export interface JournalEntry {
 
 /** How the mid stood some seconds after acceptance. */
 export interface Mark {
-  /** side * (mid at acceptance - mid then), in bps: positive when it moved against us. null: there was no mid. */
+  /**
+   * side * (mid at acceptance - mid then), in bps: positive when it moved against us. null: there was no mid.
+   */
   bps: number | null;
   /** When it was really looked at; later than due after a restart. */
   atMs: number;
@@ -55,7 +68,9 @@ export interface TradeRecord {
   mid: number | null;
   /** The mid is not of the acceptance itself: the LP was down or without a price then. */
   late: boolean;
-  /** What left us, and what the input was worth before fees, what the escrow kept of it, what was left for us. */
+  /**
+   * What left us, and what the input was worth before fees, what the escrow kept of it, what was left for us.
+   */
   paidMicros: bigint;
   inputMicros: bigint;
   feesMicros: bigint;
@@ -97,7 +112,10 @@ export interface StoredExplanation {
   explanation: object;
 }
 
-/** How far the books have read: a final block of a chain, and the operator's first nonce whose transaction is not in them. */
+/**
+ * How far the books have read: a final block of a chain, and the operator's first nonce whose transaction is
+ * not in them.
+ */
 export interface JournalCursor {
   chainId: number;
   block: bigint;
@@ -131,7 +149,10 @@ export interface JournalBatch {
   explanations: readonly StoredExplanation[];
 }
 
-/** Sums over trades whose fill is at depth (and the gas of those that came to nothing), in millionths of USD; marks are what the mid did to us, positive is good. */
+/**
+ * Sums over trades whose fill is at depth (and the gas of those that came to nothing), in millionths of USD;
+ * marks are what the mid did to us, positive is good.
+ */
 export interface ProfitRow {
   key: string;
   trades: number;
@@ -152,15 +173,24 @@ export type ProfitKey = 'pair' | 'corridor' | 'taker' | 'trade';
 
 /** All throw `UpstreamError` when the database does not answer. */
 export interface JournalStore {
-  /** `epoch` is the one that `LpStore.open` raised: once it is raised again, nothing more is written from here. */
+  /**
+   * `epoch` is the one that `LpStore.open` raised: once it is raised again, nothing more is written from
+   * here.
+   */
   open(epoch: number): Promise<JournalOpening>;
   /** Of a replica that priced quotes and does not keep the books: what is there already stays. */
   explain(rows: readonly StoredExplanation[]): Promise<void>;
-  /** What whoever keeps the books has learned of takers since this time (Unix ms), by when each was learned about. */
+  /**
+   * What whoever keeps the books has learned of takers since this time (Unix ms), by when each was learned
+   * about.
+   */
   takersSince(sinceMs: number): Promise<TakerMarks[]>;
   /** Which of these facts are in the books. */
   known(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** In one transaction. false, and nothing written, once another process has taken over. Throws when an entry is in the books already. */
+  /**
+   * In one transaction. false, and nothing written, once another process has taken over. Throws when an entry
+   * is in the books already.
+   */
   write(batch: JournalBatch): Promise<boolean>;
   trade(orderId: Bytes32): Promise<TradeRecord | undefined>;
   /** Newest first for trades, largest volume first otherwise. */
@@ -169,6 +199,9 @@ export interface JournalStore {
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
   /** Under an order, quote or rfq id. */
   explanations(id: string): Promise<StoredExplanation[]>;
-  /** Per token, what all postings ever written sum to: anything but zero is a broken book. And balances that are not the sum of their postings. */
+  /**
+   * Per token, what all postings ever written sum to: anything but zero is a broken book. And balances that
+   * are not the sum of their postings.
+   */
   audit(): Promise<{ unbalanced: number; postings: number; astray: number }>;
 }

@@ -1,4 +1,7 @@
-/** The LP's pipe to a venue: whole text frames over a connection that comes back by itself. What the frames mean is `protocol/link`. */
+/**
+ * The LP's pipe to a venue: whole text frames over a connection that comes back by itself. What the frames
+ * mean is `protocol/link`.
+ */
 
 export interface LinkListener {
   /** Connected anew: nothing of an earlier connection's conversation holds. */

@@ -1,6 +1,7 @@
 /**
- * What an LP must not forget: the orders it was awarded, the time up to which it may have signed, and on a clean stop the
- * whole ledger. One process owns it at a time; a later one takes it over and the earlier can write no more.
+ * What an LP must not forget: the orders it was awarded, the time up to which it may have signed, and on a
+ * clean stop the whole ledger. One process owns it at a time; a later one takes it over and the earlier can
+ * write no more.
  */
 
 import type { SignedCommitment } from '../domain/commitment.ts';
@@ -77,14 +78,18 @@ export interface Lead {
 }
 
 /**
- * All throw `UpstreamError` when the database does not answer. Writes answer false, and write nothing, once another process has taken over.
- * After `join`, leases and risk are written for this replica alone (but for the kill switch, which is one), an award that nobody has written yet by any replica, and all else by
+ * All throw `UpstreamError` when the database does not answer. Writes answer false, and write nothing, once
+ * another process has taken over. After `join`, leases and risk are written for this replica alone (but for
+ * the kill switch, which is one), an award that nobody has written yet by any replica, and all else by
  * whoever leads.
  */
 export interface LpStore {
   /** Takes the store over from whoever had it. From here on every lease counts as unclean until `stop`. */
   open(): Promise<Opening>;
-  /** Takes part as one of several replicas: takes the store from a process that ran the LP alone, and from nobody else. */
+  /**
+   * Takes part as one of several replicas: takes the store from a process that ran the LP alone, and from
+   * nobody else.
+   */
   join(replica: string): Promise<Joining>;
   /** Takes the lead for so long, or keeps it, where nobody else has it. */
   lead(leaseMs: number): Promise<Lead>;
@@ -99,7 +104,10 @@ export interface LpStore {
   putAward(award: LpAward): Promise<boolean>;
   /** What a risk control must remember over a crash (a kill switch, a loss), whole, as JSON. */
   putRisk(name: string, value: object): Promise<boolean>;
-  /** The kill switch of several replicas, one for all: adds what these hands say, or with null takes back what every hand said. */
+  /**
+   * The kill switch of several replicas, one for all: adds what these hands say, or with null takes back what
+   * every hand said.
+   */
   sayKill(word: Readonly<Record<string, string>> | null): Promise<boolean>;
   /** What holds it, by hand. */
   killSaid(): Promise<unknown>;
@@ -108,7 +116,10 @@ export interface LpStore {
   award(orderId: Bytes32): Promise<LpAward | undefined>;
   /** Newest first. */
   listAwards(limit: number): Promise<LpAward[]>;
-  /** Everything of a clean stop in one transaction: the ledger, the cursors, every lease marked clean. A replica gives up its lead, no more. */
+  /**
+   * Everything of a clean stop in one transaction: the ledger, the cursors, every lease marked clean. A
+   * replica gives up its lead, no more.
+   */
   stop(clean: CleanStop): Promise<boolean>;
   ping(): Promise<void>;
   close(): Promise<void>;

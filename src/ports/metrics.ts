@@ -1,4 +1,7 @@
-/** Numbers that every process shows; names are `firmquote_<room>_<thing>_<unit>`, labels come from small fixed sets. */
+/**
+ * Numbers that every process shows; names are `firmquote_<room>_<thing>_<unit>`, labels come from small fixed
+ * sets.
+ */
 
 export type Labels = Record<string, string>;
 
@@ -15,7 +18,10 @@ export interface Histogram {
 
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
-  /** With `collect`, the values are read when somebody scrapes; where they are very many in steps, with others' turns in between. */
+  /**
+   * With `collect`, the values are read when somebody scrapes; where they are very many in steps, with
+   * others' turns in between.
+   */
   gauge(name: string, help: string, labels?: readonly string[], collect?: Collect): Gauge;
   histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
 }

@@ -1,15 +1,20 @@
 /**
- * A venue besides the RFQ one: a DEX, a bridge, an issuer, a fiat rail. The router asks it for a price, the escrow makes it keep the floor.
+ * A venue besides the RFQ one: a DEX, a bridge, an issuer, a fiat rail. The router asks it for a price, the
+ * escrow makes it keep the floor.
  *
  * Whatever a venue offers is an escrow-v0 order that the taker signs, and it executes in one of two ways:
- * - `through` (one chain): `settleThrough(order, funding, filler, data)` hands the input, less fees, to the filler contract, which fills every
+ * - `through` (one chain): `settleThrough(order, funding, filler, data)` hands the input, less fees, to the
+ *   filler contract, which fills every
  *   output within the same transaction, or everything reverts and the taker has lost nothing.
- * - `solver` (any corridor): the order is opened, the input waits in escrow, and the venue's own account fills it on the destination like any LP.
- *   Proof and payout go the same way as an LP's: anybody finalises, the input less fees is credited to the account in the origin's ledger.
+ * - `solver` (any corridor): the order is opened, the input waits in escrow, and the venue's own account
+ *   fills it on the destination like any LP.
+ *   Proof and payout go the same way as an LP's: anybody finalises, the input less fees is credited to the
+ *   account in the origin's ledger.
  *
- * Failure and refund. A `through` order that reverts is tried again until its fillDeadline; then it is `failed` and nothing was ever taken. A
- * `solver` order that is not filled by its fillDeadline is refunded to the taker once `expires` has passed, by the keeper or by anybody. There
- * is no third way: a venue never receives the taker's money before the escrow has seen, or enforces in the same transaction, the delivery.
+ * Failure and refund. A `through` order that reverts is tried again until its fillDeadline; then it is
+ * `failed` and nothing was ever taken. A `solver` order that is not filled by its fillDeadline is refunded to
+ * the taker once `expires` has passed, by the keeper or by anybody. There is no third way: a venue never
+ * receives the taker's money before the escrow has seen, or enforces in the same transaction, the delivery.
  */
 
 import type { Chain, TokenInfo } from '../domain/chain.ts';
@@ -23,7 +28,10 @@ export const ROUTE_KINDS = ['dex', 'bridge', 'issuer', 'fiat'] as const;
 export type RouteKind = (typeof ROUTE_KINDS)[number];
 
 export interface RouteVenue {
-  /** Public: `solverId` and `venue` of its candidates, and its id in the roster. Matches `ROUTE_VENUE_ID`; never reused, because orders name it. */
+  /**
+   * Public: `solverId` and `venue` of its candidates, and its id in the roster. Matches `ROUTE_VENUE_ID`;
+   * never reused, because orders name it.
+   */
   readonly id: string;
   readonly name: string;
   readonly kind: RouteKind;
@@ -31,15 +39,18 @@ export interface RouteVenue {
   /** Is this pair worth asking for? From memory, at once; never throws. */
   serves(pair: RoutePair): boolean;
   /**
-   * The price at the pinned blocks of the ask, and at no other state: the same ask has the same answer, however the world has moved on.
-   * A `Decline` is the answer when there is none. May reject: a rejection, an answer after the deadline or one that breaks a rule below counts
-   * against the venue, and enough of them leave it unasked for a while; nobody else is delayed by it.
+   * The price at the pinned blocks of the ask, and at no other state: the same ask has the same answer,
+   * however the world has moved on. A `Decline` is the answer when there is none. May reject: a rejection, an
+   * answer after the deadline or one that breaks a rule below counts against the venue, and enough of them
+   * leave it unasked for a while; nobody else is delayed by it.
    */
   quote(ask: RouteAsk): Promise<RouteQuote | Decline>;
   /**
-   * Venues that quote `solver` only. The order is open on its origin at that chain's depth: fill what is named, from the quoted account. Called
-   * by a worker, again and again until the fills are seen, possibly by two workers at once and after any crash: it looks at the chain first and
-   * never pays twice (the escrow's `fill` delivers nothing the second time). Not called at or after the fillDeadline. Rejects when it could not; it is called again.
+   * Venues that quote `solver` only. The order is open on its origin at that chain's depth: fill what is
+   * named, from the quoted account. Called by a worker, again and again until the fills are seen, possibly by
+   * two workers at once and after any crash: it looks at the chain first and never pays twice (the escrow's
+   * `fill` delivers nothing the second time). Not called at or after the fillDeadline. Rejects when it could
+   * not; it is called again.
    */
   deliver?(delivery: RouteDelivery): Promise<void>;
 }
@@ -67,7 +78,9 @@ export interface RouteAsk {
   inputToken: TokenInfo;
   outputToken: TokenInfo;
   side: 'exactInput' | 'exactOutput';
-  /** Base units of the side that is fixed: what the taker escrows, fees included, or what the receiver gets. */
+  /**
+   * Base units of the side that is fixed: what the taker escrows, fees included, or what the receiver gets.
+   */
   amount: bigint;
   taker: Address;
   receiver: Address;
@@ -80,7 +93,10 @@ export interface RouteAsk {
   signal: AbortSignal;
 }
 
-/** What platform and relayer take out of the input on its way to the filler or the solver account; `gas` as in the quote's execution. */
+/**
+ * What platform and relayer take out of the input on its way to the filler or the solver account; `gas` as in
+ * the quote's execution.
+ */
 export interface RouteFees {
   /** Base units of the input that arrive; 0n when the fees are all of it or more. */
   handedOver(input: bigint, gas: bigint): bigint;
@@ -91,21 +107,32 @@ export interface RouteFees {
 export interface RouteQuote {
   /** What the taker escrows, base units; `ask.amount` on exactInput. */
   inputAmount: bigint;
-  /** What the receiver gets if the state stays as it was at the pinned blocks; `ask.amount` on exactOutput. */
+  /**
+   * What the receiver gets if the state stays as it was at the pinned blocks; `ask.amount` on exactOutput.
+   */
   outputAmount: bigint;
-  /** What the escrow enforces: the output of the order. At most `outputAmount`, and equal to it on exactOutput. What a filler earns beyond goes to the receiver. */
+  /**
+   * What the escrow enforces: the output of the order. At most `outputAmount`, and equal to it on
+   * exactOutput. What a filler earns beyond goes to the receiver.
+   */
   minimumOutput: bigint;
   /** Last second at which the taker may submit. */
   validUntil: UnixSeconds;
   /** Seconds from submission to delivery, or null. */
   eta: number | null;
-  /** What the input becomes on its way, base units at the pinned blocks: one entry per stop between input and output, none on a single hop. For people; three at most. */
+  /**
+   * What the input becomes on its way, base units at the pinned blocks: one entry per stop between input and
+   * output, none on a single hop. For people; three at most.
+   */
   via: readonly { token: Address; amount: bigint }[];
   execution: RouteExecution;
 }
 
 export type RouteExecution =
-  /** One chain only. `gas` is what `fillThrough` may use: the relayer is paid for it on top of the escrow's own part. `data` is public and untrusted. */
+  /**
+   * One chain only. `gas` is what `fillThrough` may use: the relayer is paid for it on top of the escrow's
+   * own part. `data` is public and untrusted.
+   */
   | { kind: 'through'; filler: Address; data: Hex; gas: bigint }
   /** The account whose fills count, on both chains. `fees` are computed with gas 0n. */
   | { kind: 'solver'; account: Address };

@@ -1,4 +1,6 @@
-/** Whether the venue may serve an address: somebody's list says so, and what it said is kept with the order. */
+/**
+ * Whether the venue may serve an address: somebody's list says so, and what it said is kept with the order.
+ */
 
 import type { Address } from '../domain/hex.ts';
 
@@ -23,7 +25,10 @@ export interface ScreeningCheck {
 export interface Screener {
   /** As records name it. */
   readonly provider: string;
-  /** Synchronous whenever the answer is in memory; otherwise within the screener's own deadline. Never throws and never rejects. */
+  /**
+   * Synchronous whenever the answer is in memory; otherwise within the screener's own deadline. Never throws
+   * and never rejects.
+   */
   screen(address: Address): ScreeningCheck | Promise<ScreeningCheck>;
 }
 

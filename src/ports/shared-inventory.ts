@@ -1,12 +1,16 @@
 /**
- * What all replicas of one LP have promised together. A replica asks here before a signature leaves, and tells what it learns
- * from the chains; whoever keeps the sums decides for all of them at once. A promise that ends late costs a quote, one that
- * ends early costs money: so nothing ends here but by a chain's own clock, or by what a chain proves.
+ * What all replicas of one LP have promised together. A replica asks here before a signature leaves, and
+ * tells what it learns from the chains; whoever keeps the sums decides for all of them at once. A promise
+ * that ends late costs a quote, one that ends early costs money: so nothing ends here but by a chain's own
+ * clock, or by what a chain proves.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
 
-/** Counts against a cap on live quotes over all replicas, in whatever unit the cap has. Ends when the promise is accepted. */
+/**
+ * Counts against a cap on live quotes over all replicas, in whatever unit the cap has. Ends when the promise
+ * is accepted.
+ */
 export interface CapClaim {
   key: string;
   amount: bigint;
@@ -24,7 +28,9 @@ export interface NewPromise {
   caps: readonly CapClaim[];
 }
 
-/** Promises of one nonce: at most one of them can execute, so against every sum they count as their largest. */
+/**
+ * Promises of one nonce: at most one of them can execute, so against every sum they count as their largest.
+ */
 export interface PromiseGroup {
   group: string;
   /** Whose clock ends them. */
@@ -34,7 +40,10 @@ export interface PromiseGroup {
 
 export type Verdict =
   | { held: true }
-  /** `key` is the bucket or the cap that is full; `room` the most that this promise might take of it, never negative. */
+  /**
+   * `key` is the bucket or the cap that is full; `room` the most that this promise might take of it, never
+   * negative.
+   */
   | { held: false; why: 'full'; key: string; room: bigint }
   /** By the chain's clock it would be over already, or no replica has told yet what the bucket holds. */
   | { held: false; why: 'late' | 'unknown_bucket' };
@@ -55,7 +64,10 @@ export interface ChainReport {
   block: bigint;
   /** Time of the newest block whose events are all in this report or in an earlier one. */
   time: UnixSeconds;
-  /** What may be promised at most of each bucket: what lies there at `block` less what the owner takes out or keeps back. */
+  /**
+   * What may be promised at most of each bucket: what lies there at `block` less what the owner takes out or
+   * keeps back.
+   */
   rooms: readonly { bucket: string; room: bigint }[];
   kept: readonly KeptPromise[];
   /** Open on this chain in our name, though this replica knows of no such promise. */
@@ -89,16 +101,25 @@ export type SharedState =
 
 export interface SharedInventory {
   /**
-   * Takes part from now on. `generation` names the time since which every promise of this LP went through here; a memory of another
-   * generation, or one that may have lost something, begins anew: then `until` holds, chain times before whose passing nothing is signed.
-   * Throws `UpstreamError` when nobody answers.
+   * Takes part from now on. `generation` names the time since which every promise of this LP went through
+   * here; a memory of another generation, or one that may have lost something, begins anew: then `until`
+   * holds, chain times before whose passing nothing is signed. Throws `UpstreamError` when nobody answers.
    */
-  join(generation: string, until: ReadonlyMap<number, UnixSeconds>): Promise<{ epoch: string; until: ReadonlyMap<number, UnixSeconds> }>;
-  /** One verdict for each promise, in order; undefined when it cannot be asked, and then nothing may be signed. One round trip, never throws. */
+  join(
+    generation: string,
+    until: ReadonlyMap<number, UnixSeconds>,
+  ): Promise<{ epoch: string; until: ReadonlyMap<number, UnixSeconds> }>;
+  /**
+   * One verdict for each promise, in order; undefined when it cannot be asked, and then nothing may be
+   * signed. One round trip, never throws.
+   */
   promise(group: PromiseGroup): Promise<readonly Verdict[] | undefined>;
   /** undefined when it cannot be told: tell it again with the next report. Never throws. */
   tell(report: ChainReport): Promise<Told | undefined>;
-  /** What binds and has not ended, for whoever looks after what nobody remembers. undefined when it cannot be asked. */
+  /**
+   * What binds and has not ended, for whoever looks after what nobody remembers. undefined when it cannot be
+   * asked.
+   */
   kept(): Promise<readonly Pick<KeptPromise, 'orderId' | 'group' | 'bucket'>[] | undefined>;
   /** Sums over all replicas by bucket or cap, as held now; undefined when it cannot be asked. */
   sums(): Promise<ReadonlyMap<string, bigint> | undefined>;

@@ -9,11 +9,17 @@ export interface Signer {
 }
 
 export interface Recovery {
-  /** Who signed: lower case. undefined for anything that is not a 65-byte (v 0, 1, 27, 28) or 64-byte compact signature with low s. */
+  /**
+   * Who signed: lower case. undefined for anything that is not a 65-byte (v 0, 1, 27, 28) or 64-byte compact
+   * signature with low s.
+   */
   recover(digest: Bytes32, signature: Hex): Address | undefined;
 }
 
-/** Recovery that need not be there at once: an answer, or a promise of one that never rejects. Same rules as `Recovery`. */
+/**
+ * Recovery that need not be there at once: an answer, or a promise of one that never rejects. Same rules as
+ * `Recovery`.
+ */
 export interface Recoveries {
   recover(digest: Bytes32, signature: Hex): Address | undefined | Promise<Address | undefined>;
 }

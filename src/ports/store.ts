@@ -1,4 +1,7 @@
-/** What the venue must never forget: keys, workspaces, solvers, orders with their facts and events. One PostgreSQL realises it. */
+/**
+ * What the venue must never forget: keys, workspaces, solvers, orders with their facts and events. One
+ * PostgreSQL realises it.
+ */
 
 import type { DeliveryStore } from './deliveries.ts';
 import type { SignedCommitment } from '../domain/commitment.ts';
@@ -43,7 +46,10 @@ export interface Workspace {
   platformFeeBps: number;
   /** null: every onboarded solver. */
   eligibleSolvers: readonly string[] | null;
-  /** Open (live, unsubmitted) quotes per key at most, by count and by reserved notional in USD; null: the venue's default. */
+  /**
+   * Open (live, unsubmitted) quotes per key at most, by count and by reserved notional in USD; null: the
+   * venue's default.
+   */
   limits: { openQuotes: number | null; openNotionalUsd: number | null };
   /** Orders of this much or more are reported under the travel rule, in USD; null: none is. */
   travelRuleThresholdUsd: number | null;
@@ -132,7 +138,11 @@ export interface IdempotencyScope {
   bodySha256: string;
 }
 
-export type IdempotencyState = { kind: 'unknown' } | { kind: 'in_progress' } | { kind: 'reused' } | { kind: 'done'; orderId: Bytes32; response: string };
+export type IdempotencyState =
+  | { kind: 'unknown' }
+  | { kind: 'in_progress' }
+  | { kind: 'reused' }
+  | { kind: 'done'; orderId: Bytes32; response: string };
 
 export type Acceptance =
   | { kind: 'accepted'; response: string }
@@ -161,7 +171,10 @@ export interface PlacedEvent extends OrderEvent {
   mode: KeyMode;
 }
 
-/** Payload of the bus topic `orders`, as JSON: this order has new facts, and perhaps an event; read it to learn which. */
+/**
+ * Payload of the bus topic `orders`, as JSON: this order has new facts, and perhaps an event; read it to
+ * learn which.
+ */
 export interface OrderNews {
   orderId: Bytes32;
   workspaceId: string;
@@ -178,7 +191,9 @@ export interface Outcome {
   atMs: number;
 }
 
-/** The right to work on an order for a while; every write carries the fence and a stale one writes nothing. */
+/**
+ * The right to work on an order for a while; every write carries the fence and a stale one writes nothing.
+ */
 export interface Claim {
   orderId: Bytes32;
   fence: bigint;
@@ -211,7 +226,10 @@ export interface SolverStore {
 
 export interface OrderStore {
   idempotency(scope: IdempotencyScope): Promise<IdempotencyState>;
-  /** One transaction: order, fact `accepted`, event `order.created`, first travel-rule record where one is due, idempotency row. Unique on orderId, quoteId and (chain, user, nonce). Replies only after commit. */
+  /**
+   * One transaction: order, fact `accepted`, event `order.created`, first travel-rule record where one is
+   * due, idempotency row. Unique on orderId, quoteId and (chain, user, nonce). Replies only after commit.
+   */
   accept(order: NewOrder, response: string, idempotency: IdempotencyScope | null): Promise<Acceptance>;
   order(orderId: Bytes32): Promise<OrderRecord | undefined>;
   /** The orders whose parent this is, oldest first. At most one of them is not failed. */
@@ -220,29 +238,58 @@ export interface OrderStore {
   openOrders(limit: number, after?: { createdAtMs: number; orderId: Bytes32 }): Promise<OrderRecord[]>;
   /** Orders, open or not yet final, in which this solver has a slice. */
   openOrdersOf(solverId: string): Promise<OrderRecord[]>;
-  /** Claims those of these orders that are open and that nobody else holds; where chains are named, those that begin on one of them. */
-  claim(orderIds: readonly Bytes32[], owner: string, leaseMs: number, originChainIds?: readonly number[]): Promise<Claim[]>;
+  /**
+   * Claims those of these orders that are open and that nobody else holds; where chains are named, those that
+   * begin on one of them.
+   */
+  claim(
+    orderIds: readonly Bytes32[],
+    owner: string,
+    leaseMs: number,
+    originChainIds?: readonly number[],
+  ): Promise<Claim[]>;
   /** Prolongs; answers with the claims that are still ours. */
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
   release(claims: readonly Claim[]): Promise<void>;
   /**
-   * Appends facts after those of `before`, the status and an event when given, moves the order's trade in history with them, in one
-   * transaction, and announces them (`OrderNews`) on the bus topic `orders`. false (and nothing written) when the fence is stale or
-   * `before` is no longer all there is.
+   * Appends facts after those of `before`, the status and an event when given, moves the order's trade in
+   * history with them, in one transaction, and announces them (`OrderNews`) on the bus topic `orders`. false
+   * (and nothing written) when the fence is stale or `before` is no longer all there is.
    */
-  append(claim: Claim, before: Pick<OrderRecord, 'order' | 'facts'>, facts: readonly Fact[], outcome: Outcome): Promise<boolean>;
+  append(
+    claim: Claim,
+    before: Pick<OrderRecord, 'order' | 'facts'>,
+    facts: readonly Fact[],
+    outcome: Outcome,
+  ): Promise<boolean>;
   events(orderId: Bytes32): Promise<OrderEvent[]>;
 }
 
 export interface EventStore {
-  /** Gives every committed event without a place one, and answers with the last place of all; 0 when there is no event. */
+  /**
+   * Gives every committed event without a place one, and answers with the last place of all; 0 when there is
+   * no event.
+   */
   placeEvents(): Promise<number>;
   /** Events beyond a place, in order; of one workspace and mode when named. */
-  eventsAfter(place: number, limit: number, of?: { workspaceId: string; mode: KeyMode }): Promise<PlacedEvent[]>;
+  eventsAfter(
+    place: number,
+    limit: number,
+    of?: { workspaceId: string; mode: KeyMode },
+  ): Promise<PlacedEvent[]>;
   ordersWith(orderIds: readonly Bytes32[]): Promise<ReadonlyMap<Bytes32, OrderRecord>>;
 }
 
-export interface VenueStore extends TravelRuleStore, KeyStore, WorkspaceStore, MemberStore, SolverStore, OrderStore, DeliveryStore, EventStore {
+export interface VenueStore
+  extends
+    TravelRuleStore,
+    KeyStore,
+    WorkspaceStore,
+    MemberStore,
+    SolverStore,
+    OrderStore,
+    DeliveryStore,
+    EventStore {
   readonly trades: TradeStore & TradeUpkeep;
   /** Answers when the database does. Throws `UpstreamError` otherwise. */
   ping(): Promise<void>;
@@ -257,20 +304,31 @@ export interface TxStore {
   renewSigner(signer: TxSigner, leaseMs: number): Promise<boolean>;
   releaseSigner(signer: TxSigner): Promise<void>;
   /**
-   * One slot each, in order, with rising nonces from max(chain nonce, highest reserved + 1). A key that has a live slot, of this signer
-   * or of another one of `lanes`, answers with that; for a bundle of which a key has one, there is none (undefined in its place).
-   * undefined, and nothing written, when the fence is stale.
+   * One slot each, in order, with rising nonces from max(chain nonce, highest reserved + 1). A key that has a
+   * live slot, of this signer or of another one of `lanes`, answers with that; for a bundle of which a key
+   * has one, there is none (undefined in its place). undefined, and nothing written, when the fence is stale.
    */
-  reserve(signer: TxSigner, chainNonce: number, intents: readonly NewSlot[], lanes: readonly Address[]): Promise<(TxSlot | undefined)[] | undefined>;
+  reserve(
+    signer: TxSigner,
+    chainNonce: number,
+    intents: readonly NewSlot[],
+    lanes: readonly Address[],
+  ): Promise<(TxSlot | undefined)[] | undefined>;
   /** Records signed bytes before broadcast. false, and nothing written, when the fence is stale. */
-  addAttempts(signer: TxSigner, attempts: readonly (Omit<TxAttempt, 'createdAtMs'> & { slotId: string })[]): Promise<boolean>;
+  addAttempts(
+    signer: TxSigner,
+    attempts: readonly (Omit<TxAttempt, 'createdAtMs'> & { slotId: string })[],
+  ): Promise<boolean>;
   /** Ends slots: mined, or void because the intent never ran. false when the fence is stale. */
   finish(signer: TxSigner, ends: readonly SlotEnd[]): Promise<boolean>;
   /** Puts mined or void slots back to open after a reorganisation. */
   reopen(signer: TxSigner, slotIds: readonly string[]): Promise<boolean>;
   /** The newest slot of each key that has one with these signers; a bundle once. */
   slotsOf(chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]>;
-  /** Open slots, and ended ones from this nonce or block on: whatever a reorganisation may still touch. By nonce. */
+  /**
+   * Open slots, and ended ones from this nonce or block on: whatever a reorganisation may still touch. By
+   * nonce.
+   */
   liveSlots(chainId: number, signer: Address, from: { nonce: number; block: bigint }): Promise<TxSlot[]>;
 }
 
@@ -292,7 +350,12 @@ export interface NewSlot {
   notAfter: UnixSeconds | null;
 }
 
-export type SlotEnd = { slotId: string; mined: { txHash: Hex; blockNumber: bigint; blockHash: Hex } | null; state: 'mined' | 'void'; reason: string | null };
+export type SlotEnd = {
+  slotId: string;
+  mined: { txHash: Hex; blockNumber: bigint; blockHash: Hex } | null;
+  state: 'mined' | 'void';
+  reason: string | null;
+};
 
 export interface TxSlot {
   id: string;

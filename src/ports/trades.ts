@@ -1,4 +1,7 @@
-/** The history of a workspace as it is asked for: rows derived from facts, filtered, sorted, counted and streamed. */
+/**
+ * The history of a workspace as it is asked for: rows derived from facts, filtered, sorted, counted and
+ * streamed.
+ */
 
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { Stage } from '../settlement/lifecycle.ts';
@@ -17,7 +20,10 @@ export interface TradeTerms {
   lp: string;
   orderKind: OrderKind;
   input: { token: Address; amount: string };
-  /** All outputs together, as the escrow enforces them; they are of one token. `quoted`: what was shown, where that is more. */
+  /**
+   * All outputs together, as the escrow enforces them; they are of one token. `quoted`: what was shown, where
+   * that is more.
+   */
   output: { token: Address; amount: string; quoted?: string };
   platformFeeBps: number | null;
   lpSpreadBps: number | null;
@@ -66,7 +72,10 @@ export interface TradeQuery {
   createdToMs: number | null;
   minUsd: number | null;
   maxUsd: number | null;
-  /** By a value of each trade, or by its group; a trade without a value counts as the smallest. Ties go by creation, then by order id. */
+  /**
+   * By a value of each trade, or by its group; a trade without a value counts as the smallest. Ties go by
+   * creation, then by order id.
+   */
   sort: { by: NumericSort } | { by: 'group'; key(group: TradeGroup): string | number };
   direction: 'asc' | 'desc';
 }
@@ -76,7 +85,10 @@ export type TradeGroup = Omit<TradeFamily, 'id'> & { stage: Stage };
 
 export interface TradePage {
   rows: TradeRow[];
-  /** Exact up to 10,000, and beyond unless both creation and notional are bounded: then an estimate that is never below 10,001. */
+  /**
+   * Exact up to 10,000, and beyond unless both creation and notional are bounded: then an estimate that is
+   * never below 10,001.
+   */
   total: number;
 }
 
@@ -104,20 +116,29 @@ export interface TradeStore {
   families(book: TradeBook): Promise<readonly TradeFamily[]>;
   page(query: TradeQuery, limit: number, offset: number): Promise<TradePage>;
   trade(orderId: Bytes32): Promise<TradeRow | undefined>;
-  /** All trades of a query in batches, from one snapshot. undefined: this book is being exported already, or too many books are. */
+  /**
+   * All trades of a query in batches, from one snapshot. undefined: this book is being exported already, or
+   * too many books are.
+   */
   exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined>;
   gasOf(orderId: Bytes32): Promise<CapturedGas[]>;
 }
 
 /** What the worker does for history beside settling: none of it is ever waited for by an order. */
 export interface TradeUpkeep {
-  /** Counts trades that came to their end. Any number of workers may try; one does it. Answers with how many were counted. */
+  /**
+   * Counts trades that came to their end. Any number of workers may try; one does it. Answers with how many
+   * were counted.
+   */
   fold(): Promise<number>;
   /** Makes rows for orders that have none, such as those of a version without history. */
   adopt(): Promise<number>;
   /** Transactions whose gas is to be captured, longest waiting first. */
   dueGas(limit: number): Promise<DueGas[]>;
-  recordGas(due: DueGas, gas: { gasUsed: bigint; feeWei: bigint; nativeUsd: number | null; atMs: number }): Promise<void>;
+  recordGas(
+    due: DueGas,
+    gas: { gasUsed: bigint; feeWei: bigint; nativeUsd: number | null; atMs: number },
+  ): Promise<void>;
   /** It is not there yet: asked again no earlier than this. */
   postponeGas(due: DueGas, untilMs: number): Promise<void>;
 }

@@ -1,11 +1,16 @@
-/** Sending transactions so that a crash at any point neither loses one nor sends a second: slots, attempts, replacement. */
+/**
+ * Sending transactions so that a crash at any point neither loses one nor sends a second: slots, attempts,
+ * replacement.
+ */
 
 import type { Address, Hex } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Receipt } from './chain.ts';
 
 export interface TxIntent {
-  /** Names the step for ever, such as `<orderId>-settle`: one key is one slot, however often it is asked for. */
+  /**
+   * Names the step for ever, such as `<orderId>-settle`: one key is one slot, however often it is asked for.
+   */
   key: string;
   to: Address;
   data: Hex;
@@ -13,7 +18,10 @@ export interface TxIntent {
   gas?: bigint;
   /** After this chain time the step makes no sense: an unmined transaction is replaced by a no-op. */
   notAfter?: UnixSeconds;
-  /** A settlement that may share a transaction with others: its receipt is then that of all, `reverted` when this one was. */
+  /**
+   * A settlement that may share a transaction with others: its receipt is then that of all, `reverted` when
+   * this one was.
+   */
   together?: boolean;
 }
 
@@ -28,8 +36,9 @@ export type TxStatus =
 export interface Transactor {
   readonly address: Address;
   /**
-   * Makes sure that this intent has a persisted, broadcast transaction. Idempotent per key; a `void` key may be asked for again and gets
-   * a new slot. Throws `would_revert`, with what the contract answered in `facts.data`, when the chain would refuse it now.
+   * Makes sure that this intent has a persisted, broadcast transaction. Idempotent per key; a `void` key may
+   * be asked for again and gets a new slot. Throws `would_revert`, with what the contract answered in
+   * `facts.data`, when the chain would refuse it now.
    */
   submit(intent: TxIntent): Promise<TxStatus>;
   status(key: string): Promise<TxStatus | undefined>;

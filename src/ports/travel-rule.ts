@@ -1,4 +1,7 @@
-/** What has to be told about a transfer above a threshold, to whom it was told, and how that went: one record per order and attempt. */
+/**
+ * What has to be told about a transfer above a threshold, to whom it was told, and how that went: one record
+ * per order and attempt.
+ */
 
 import type { Bytes32 } from '../domain/hex.ts';
 
@@ -11,11 +14,18 @@ export interface TravelRuleDuty {
 }
 
 /**
- * due: not tried yet. failed: the other side refused it or did not answer; the next attempt is due. unknown: the process died while
- * sending, so it may have arrived; the next attempt carries the same idempotency key. abandoned: the last attempt failed, and a person
- * has to look.
+ * due: not tried yet. failed: the other side refused it or did not answer; the next attempt is due. unknown:
+ * the process died while sending, so it may have arrived; the next attempt carries the same idempotency key.
+ * abandoned: the last attempt failed, and a person has to look.
  */
-export const TRAVEL_RULE_STATES = ['due', 'sending', 'transmitted', 'failed', 'unknown', 'abandoned'] as const;
+export const TRAVEL_RULE_STATES = [
+  'due',
+  'sending',
+  'transmitted',
+  'failed',
+  'unknown',
+  'abandoned',
+] as const;
 export type TravelRuleState = (typeof TRAVEL_RULE_STATES)[number];
 
 export interface TravelRuleRecord {
@@ -48,7 +58,10 @@ export interface TravelRuleStore {
   retryTravelRule(orderId: Bytes32, atMs: number): Promise<boolean>;
   /** Takes due records for a while; whoever dies with one leaves it `unknown` and the next attempt due. */
   takeTravelRule(nowMs: number, leaseMs: number, limit: number): Promise<TravelRuleRecord[]>;
-  /** Ends an attempt that is `sending`, and makes the next one due where there is to be one, in one transaction. false when it ended meanwhile. */
+  /**
+   * Ends an attempt that is `sending`, and makes the next one due where there is to be one, in one
+   * transaction. false when it ended meanwhile.
+   */
   endTravelRule(record: TravelRuleRecord, next: { dueAtMs: number } | null): Promise<boolean>;
 }
 
@@ -71,6 +84,9 @@ export interface TravelRuleMessage {
 export interface Transmitter {
   /** As records name it. */
   readonly name: string;
-  /** `idempotencyKey` is the same for all attempts of an order. Throws when it cannot be said that the other side has it. */
+  /**
+   * `idempotencyKey` is the same for all attempts of an order. Throws when it cannot be said that the other
+   * side has it.
+   */
   transmit(message: string, idempotencyKey: string): Promise<{ reference: string | null }>;
 }

@@ -1,17 +1,38 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mulDivUp } from '../domain/amount.ts';
-import { baseUnitRate, type Charges, exactIn, exactOut, grossOf, largestInput, receivedOf, WHOLE } from './amounts.ts';
+import {
+  baseUnitRate,
+  type Charges,
+  exactIn,
+  exactOut,
+  grossOf,
+  largestInput,
+  receivedOf,
+  WHOLE,
+} from './amounts.ts';
 
-const WETH_USDC: Charges = { rate: baseUnitRate({ num: 2500n, den: 1n }, 'buy', 18, 6), spread: 82978n, feeBps: 2n, gas: 360_000n };
-const USDC_WETH: Charges = { rate: baseUnitRate({ num: 2500n, den: 1n }, 'sell', 18, 6), spread: 82978n, feeBps: 0n, gas: 0n };
+const WETH_USDC: Charges = {
+  rate: baseUnitRate({ num: 2500n, den: 1n }, 'buy', 18, 6),
+  spread: 82978n,
+  feeBps: 2n,
+  gas: 360_000n,
+};
+const USDC_WETH: Charges = {
+  rate: baseUnitRate({ num: 2500n, den: 1n }, 'sell', 18, 6),
+  spread: 82978n,
+  feeBps: 0n,
+  gas: 0n,
+};
 
-const charges: fc.Arbitrary<Charges> = fc.record({
-  rate: fc.record({ num: fc.bigInt(1n, 10n ** 24n), den: fc.bigInt(1n, 10n ** 24n) }),
-  spread: fc.oneof(fc.bigInt(0n, 3_000_000n), fc.bigInt(0n, 50_000_000n)),
-  feeBps: fc.oneof(fc.bigInt(0n, 10n), fc.bigInt(0n, 5_000n)),
-  gas: fc.oneof(fc.constant(0n), fc.bigInt(0n, 10n ** 9n)),
-}).filter(({ spread, feeBps }) => spread + feeBps * 10_000n < WHOLE);
+const charges: fc.Arbitrary<Charges> = fc
+  .record({
+    rate: fc.record({ num: fc.bigInt(1n, 10n ** 24n), den: fc.bigInt(1n, 10n ** 24n) }),
+    spread: fc.oneof(fc.bigInt(0n, 3_000_000n), fc.bigInt(0n, 50_000_000n)),
+    feeBps: fc.oneof(fc.bigInt(0n, 10n), fc.bigInt(0n, 5_000n)),
+    gas: fc.oneof(fc.constant(0n), fc.bigInt(0n, 10n ** 9n)),
+  })
+  .filter(({ spread, feeBps }) => spread + feeBps * 10_000n < WHOLE);
 const amount = fc.oneof(fc.bigInt(0n, 20_000n), fc.bigInt(0n, 10n ** 24n));
 
 describe('small sizes, before any gate', () => {
@@ -32,7 +53,14 @@ describe('small sizes, before any gate', () => {
 
 describe('laws', () => {
   test('exactIn never falls as the input rises', () => {
-    fc.assert(fc.property(charges, amount, fc.bigInt(0n, 20_000n), (c, x, more) => exactIn(x + more, c) >= exactIn(x, c)));
+    fc.assert(
+      fc.property(
+        charges,
+        amount,
+        fc.bigInt(0n, 20_000n),
+        (c, x, more) => exactIn(x + more, c) >= exactIn(x, c),
+      ),
+    );
   });
 
   test('the formula alone would fall: one more unit of gross pays one unit less at 50,000,000', () => {
@@ -95,7 +123,10 @@ describe('laws', () => {
   test('in slices never buys more than a unit a slice beyond the whole', () => {
     fc.assert(
       fc.property(charges, fc.array(amount, { minLength: 1, maxLength: 5 }), (c, slices) => {
-        const whole = exactIn(slices.reduce((sum, each) => sum + each, 0n), c);
+        const whole = exactIn(
+          slices.reduce((sum, each) => sum + each, 0n),
+          c,
+        );
         const parts = slices.reduce((sum, each) => sum + exactIn(each, c), 0n);
         return parts <= whole + BigInt(slices.length);
       }),
@@ -104,12 +135,18 @@ describe('laws', () => {
 
   test('what the escrow pays out to the LP is worth what it pays and its gas, at mid', () => {
     fc.assert(
-      fc.property(charges, amount, fc.bigInt(0n, 10n ** 9n), fc.bigInt(0n, 10n ** 9n), (c, x, relayFee, ownGas) => {
-        const gas = ownGas + (relayFee * c.rate.num + c.rate.den - 1n) / c.rate.den;
-        const output = exactIn(x, { ...c, gas });
-        const received = receivedOf(x, c.feeBps, relayFee);
-        return output <= 0n || received * c.rate.num >= (output + ownGas) * c.rate.den;
-      }),
+      fc.property(
+        charges,
+        amount,
+        fc.bigInt(0n, 10n ** 9n),
+        fc.bigInt(0n, 10n ** 9n),
+        (c, x, relayFee, ownGas) => {
+          const gas = ownGas + (relayFee * c.rate.num + c.rate.den - 1n) / c.rate.den;
+          const output = exactIn(x, { ...c, gas });
+          const received = receivedOf(x, c.feeBps, relayFee);
+          return output <= 0n || received * c.rate.num >= (output + ownGas) * c.rate.den;
+        },
+      ),
       { numRuns: 2_000 },
     );
   });

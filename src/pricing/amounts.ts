@@ -1,17 +1,19 @@
 /**
- * The integer half of pricing: base units in, base units out, rounded in the LP's favour, at spread, fee and gas given.
+ * The integer half of pricing: base units in, base units out, rounded in the LP's favour, at spread, fee and
+ * gas given.
  *
  *   out = floor(gross * (1 - spread)) - ceil(gross * fee) - gas,   gross = floor(in * rate)
  *
- * Two roundings make that formula step *down* by one unit where the fee's ceiling rises while the spread's floor stays
- * (once in about gross = 5e7 at 8.2978 and 2 bps), and then more input would buy less. `exactIn` therefore pays the most
- * that this or any smaller input pays. A step down is recovered by the very next unit of gross as long as spread is at
- * most 50 % and fee at most 50 %, so looking one unit back is enough; what the smaller input would have been paid is safe
- * to pay for the larger.
+ * Two roundings make that formula step *down* by one unit where the fee's ceiling rises while the spread's
+ * floor stays (once in about gross = 5e7 at 8.2978 and 2 bps), and then more input would buy less. `exactIn`
+ * therefore pays the most that this or any smaller input pays. A step down is recovered by the very next unit
+ * of gross as long as spread is at most 50 % and fee at most 50 %, so looking one unit back is enough; what
+ * the smaller input would have been paid is safe to pay for the larger.
  *
- * Why the LP is whole on chain. When the input is released the escrow keeps floor(in * feeBps / 1e4) and relayFee of it.
- * What reaches the LP is worth at mid at least gross * (1 - fee) - ceil(relayFee * rate), while it pays at most
- * gross * (1 - spread - fee) - gas, and gas contains ceil(relayFee * rate). The difference is the spread and its own gas.
+ * Why the LP is whole on chain. When the input is released the escrow keeps floor(in * feeBps / 1e4) and
+ * relayFee of it. What reaches the LP is worth at mid at least gross * (1 - fee) - ceil(relayFee * rate),
+ * while it pays at most gross * (1 - spread - fee) - gas, and gas contains ceil(relayFee * rate). The
+ * difference is the spread and its own gas.
  */
 
 import { divUp, mulDivUp } from '../domain/amount.ts';
@@ -36,7 +38,12 @@ export interface Charges {
 }
 
 /** The mid in base units, from input to output. `lp` 'buy' takes base in and pays quote out. */
-export function baseUnitRate(mid: Rational, lp: 'buy' | 'sell', baseDecimals: number, quoteDecimals: number): Rational {
+export function baseUnitRate(
+  mid: Rational,
+  lp: 'buy' | 'sell',
+  baseDecimals: number,
+  quoteDecimals: number,
+): Rational {
   const num = mid.num * ten(quoteDecimals);
   const den = mid.den * ten(baseDecimals);
   return lp === 'buy' ? { num, den } : { num: den, den: num };
@@ -47,7 +54,9 @@ export const grossOf = (input: bigint, { num, den }: Rational): bigint => (input
 /** Platform fee in output units, for a gross. */
 export const feeOf = (gross: bigint, feeBps: bigint): bigint => mulDivUp(gross, feeBps, BPS);
 
-/** What reaches the LP of an input: less the platform fee as the escrow computes it, and less the relay fee. */
+/**
+ * What reaches the LP of an input: less the platform fee as the escrow computes it, and less the relay fee.
+ */
 export function receivedOf(input: bigint, feeBps: bigint, relayFee: bigint): bigint {
   return input - (input * feeBps) / BPS - relayFee;
 }
@@ -69,10 +78,13 @@ function formula(gross: bigint, { spread, feeBps, gas }: Charges): bigint {
   return (gross * (WHOLE - spread)) / WHOLE - feeOf(gross, feeBps) - gas;
 }
 
-/** The smallest input that buys at least `output`: `exactIn(x) >= output > exactIn(x - 1)`. For output > 0. */
+/**
+ * The smallest input that buys at least `output`: `exactIn(x) >= output > exactIn(x - 1)`. For output > 0.
+ */
 export function exactOut(output: bigint, charges: Charges): bigint {
   const { rate, spread, feeBps, gas } = charges;
-  // No smaller gross can do: what is paid never exceeds gross * keep. At most a few units more are needed for the roundings.
+  // No smaller gross can do: what is paid never exceeds gross * keep. At most a few units more are needed for
+  // the roundings.
   const keep = WHOLE - spread - feeBps * BPS;
   let gross = divUp((output + gas) * WHOLE, keep);
   while (paid(gross, charges) < output) gross += 1n;

@@ -1,8 +1,9 @@
 /**
- * The second opinion before a signature: everything that `price` claims, proven by other arithmetic. Integers are checked
- * by cross-multiplied inequalities instead of divisions; the spread is checked by putting it into the equations it must
- * solve instead of solving them; the normal distribution is summed from its series. Shares no code with what it checks.
- * Of a plug-in it only knows that its numbers are in the sum: what they should have been is the market maker's affair.
+ * The second opinion before a signature: everything that `price` claims, proven by other arithmetic. Integers
+ * are checked by cross-multiplied inequalities instead of divisions; the spread is checked by putting it into
+ * the equations it must solve instead of solving them; the normal distribution is summed from its series.
+ * Shares no code with what it checks. Of a plug-in it only knows that its numbers are in the sum: what they
+ * should have been is the market maker's affair.
  */
 
 import type { PriceInputs, Priced } from './price.ts';
@@ -50,17 +51,32 @@ const isFloor = (n: bigint, a: bigint, b: bigint) => n * b <= a && a < (n + 1n) 
 const isCeil = (n: bigint, a: bigint, b: bigint) => (n - 1n) * b < a && a <= n * b;
 
 /** Is n at most g * kept - ceil(g * fee) - gas, for this gross or the one before? */
-const affords = (g: bigint, n: bigint, kept: bigint, fee: bigint, gas: bigint): boolean => buys(g, n, kept, fee, gas) || (g > 0n && buys(g - 1n, n, kept, fee, gas));
-const buys = (g: bigint, n: bigint, kept: bigint, fee: bigint, gas: bigint): boolean => g >= 0n && (n + gas + (g * fee + E4 - 1n) / E4) * E8 <= g * kept;
+const affords = (g: bigint, n: bigint, kept: bigint, fee: bigint, gas: bigint): boolean =>
+  buys(g, n, kept, fee, gas) || (g > 0n && buys(g - 1n, n, kept, fee, gas));
+const buys = (g: bigint, n: bigint, kept: bigint, fee: bigint, gas: bigint): boolean =>
+  g >= 0n && (n + gas + (g * fee + E4 - 1n) / E4) * E8 <= g * kept;
 
-function integers(inputs: PriceInputs, { input, output, gross, feeAmount, gasAmount, relayAmount, spread: s, received }: Priced, { p, q }: Fraction, wrong: string[]): void {
+function integers(
+  inputs: PriceInputs,
+  { input, output, gross, feeAmount, gasAmount, relayAmount, spread: s, received }: Priced,
+  { p, q }: Fraction,
+  wrong: string[],
+): void {
   const fee = BigInt(inputs.platformFeeBps);
   must(wrong, input > 0n && output > 0n, 'amounts are positive');
   must(wrong, isFloor(gross, input * p, q), 'gross is the value at mid, rounded down');
   must(wrong, isCeil(feeAmount, gross * fee, E4), 'fee is rounded up');
-  must(wrong, isCeil(gasAmount, inputs.ownGas * BigInt(inputs.params.gasBufferBps), E4), 'gas carries its buffer, rounded up');
+  must(
+    wrong,
+    isCeil(gasAmount, inputs.ownGas * BigInt(inputs.params.gasBufferBps), E4),
+    'gas carries its buffer, rounded up',
+  );
   must(wrong, isCeil(relayAmount, inputs.relayFee * p, q), 'relay fee is exact, rounded up');
-  must(wrong, isFloor((input - inputs.relayFee - received), input * fee, E4), 'received is what the escrow pays out');
+  must(
+    wrong,
+    isFloor(input - inputs.relayFee - received, input * fee, E4),
+    'received is what the escrow pays out',
+  );
 
   const gas = gasAmount + relayAmount;
   const kept = E8 - s;
@@ -70,50 +86,121 @@ function integers(inputs: PriceInputs, { input, output, gross, feeAmount, gasAmo
     must(wrong, !affords(gross, output + 1n, kept, fee, gas), 'output is not less than the input buys');
   } else {
     must(wrong, output === inputs.amount, 'output is what the taker fixed');
-    must(wrong, !affords(((input - 1n) * p) / q, output, kept, fee, gas), 'input is the smallest that buys the output');
+    must(
+      wrong,
+      !affords(((input - 1n) * p) / q, output, kept, fee, gas),
+      'input is the smallest that buys the output',
+    );
   }
 }
 
-function value(inputs: PriceInputs, { input, output, received, gasAmount, terms, spread: s }: Priced, { p, q }: Fraction, wrong: string[]): void {
+function value(
+  inputs: PriceInputs,
+  { input, output, received, gasAmount, terms, spread: s }: Priced,
+  { p, q }: Fraction,
+  wrong: string[],
+): void {
   must(wrong, output * q <= input * p || terms.D < 0, 'output is not above the mid');
   // A negative spread is what we pay to be rid of a position; then only the line above holds.
-  if (s >= 0n) must(wrong, (output + gasAmount) * q <= received * p, 'what arrives is worth what leaves and the gas');
-  must(wrong, terms.D >= inputs.params.minSpreadBps && terms.D <= inputs.params.maxSpreadBps, 'spread is within its bounds');
+  if (s >= 0n)
+    must(wrong, (output + gasAmount) * q <= received * p, 'what arrives is worth what leaves and the gas');
+  must(
+    wrong,
+    terms.D >= inputs.params.minSpreadBps && terms.D <= inputs.params.maxSpreadBps,
+    'spread is within its bounds',
+  );
 }
 
 const near = (a: number, b: number) => Math.abs(a - b) <= AGREE * Math.max(1, Math.abs(a), Math.abs(b));
 
 /** What D is made of, and the integer that is made of D. */
-function sums(inputs: PriceInputs, { terms, spread: s, gross }: Priced, rate: Fraction, wrong: string[]): void {
+function sums(
+  inputs: PriceInputs,
+  { terms, spread: s, gross }: Priced,
+  rate: Fraction,
+  wrong: string[],
+): void {
   const exact = Number(s) / 1e4;
-  must(wrong, near(terms.gas, (Number(gross - netOfGas(inputs, gross, rate)) / Number(gross)) * 1e4), 'gas term is the gas');
-  must(wrong, exact >= terms.D - terms.fee - terms.gas - 1e-9 && exact < terms.D - terms.fee - terms.gas + 1e-4 + 1e-9, 'spread is D less fee and gas, rounded up');
+  must(
+    wrong,
+    near(terms.gas, (Number(gross - netOfGas(inputs, gross, rate)) / Number(gross)) * 1e4),
+    'gas term is the gas',
+  );
+  must(
+    wrong,
+    exact >= terms.D - terms.fee - terms.gas - 1e-9 && exact < terms.D - terms.fee - terms.gas + 1e-4 + 1e-9,
+    'spread is D less fee and gas, rounded up',
+  );
   let c0 = terms.conf + terms.adv + terms.inv + terms.impact + terms.capital + terms.rebal + terms.gas;
   for (const name in terms.extra) c0 += terms.extra[name] as number;
   must(wrong, near(terms.c0, c0), 'c0 is its sum');
-  must(wrong, terms.fee === inputs.platformFeeBps && (terms.explore ?? 0) === (inputs.exploreBps ?? 0), 'fee and noise are what was given');
-  must(wrong, (terms.extra === undefined) === (inputs.plugin === undefined), 'extra terms come from a plug-in');
-  must(wrong, near(terms.D, Math.max(solvedOf(terms), inputs.params.minSpreadBps)), 'D is cost, fee, premium and markup');
+  must(
+    wrong,
+    terms.fee === inputs.platformFeeBps && (terms.explore ?? 0) === (inputs.exploreBps ?? 0),
+    'fee and noise are what was given',
+  );
+  must(
+    wrong,
+    (terms.extra === undefined) === (inputs.plugin === undefined),
+    'extra terms come from a plug-in',
+  );
+  must(
+    wrong,
+    near(terms.D, Math.max(solvedOf(terms), inputs.params.minSpreadBps)),
+    'D is cost, fee, premium and markup',
+  );
 }
 
 const solvedOf = ({ c0, fee, x, m, explore }: Priced['terms']) => c0 + fee + x + m + (explore ?? 0);
 
 /** A rebate is none where there are to be none. */
-const unrewarded = ({ noRebates }: PriceInputs, bps: number): number => (noRebates === true && bps < 0 ? 0 : bps);
+const unrewarded = ({ noRebates }: PriceInputs, bps: number): number =>
+  noRebates === true && bps < 0 ? 0 : bps;
 
 /** The cost terms from their formulas, written down again. */
 function costs(inputs: PriceInputs, { terms, gross }: Priced, wrong: string[]): void {
   const { params, lp, mid, quoteValue } = inputs;
-  must(wrong, terms.conf >= 0 && terms.conf <= inputs.confidenceBps * Math.sqrt(2 * Math.log(params.rivals)) + AGREE, 'confidence is within what the best of many noises can be');
-  must(wrong, terms.adv === (inputs.adverseBps ?? 1.5) && terms.rebal === unrewarded(inputs, inputs.rebalanceBps ?? 0), 'adverse selection and rebalancing are what was given');
-  const size = (Number(gross) / 10 ** (lp === 'buy' ? inputs.quoteDecimals : inputs.baseDecimals)) * quoteValue * (lp === 'buy' ? 1 : Number(mid.num) / Number(mid.den));
+  must(
+    wrong,
+    terms.conf >= 0 && terms.conf <= inputs.confidenceBps * Math.sqrt(2 * Math.log(params.rivals)) + AGREE,
+    'confidence is within what the best of many noises can be',
+  );
+  must(
+    wrong,
+    terms.adv === (inputs.adverseBps ?? 1.5) && terms.rebal === unrewarded(inputs, inputs.rebalanceBps ?? 0),
+    'adverse selection and rebalancing are what was given',
+  );
+  const size =
+    (Number(gross) / 10 ** (lp === 'buy' ? inputs.quoteDecimals : inputs.baseDecimals)) *
+    quoteValue *
+    (lp === 'buy' ? 1 : Number(mid.num) / Number(mid.den));
   const variance = (inputs.sigma * inputs.sigma * 1e8) / 31_536_000;
-  const slope = Math.sqrt((params.gamma * variance * Math.E) / (2 * params.arrival * params.decay)) / params.unit;
+  const slope =
+    Math.sqrt((params.gamma * variance * Math.E) / (2 * params.arrival * params.decay)) / params.unit;
   const held = (inputs.q < -1 ? -1 : inputs.q > 1 ? 1 : inputs.q) * params.halfBand;
-  must(wrong, near(terms.inv, unrewarded(inputs, slope * (lp === 'buy' ? held + size / 2 : size / 2 - held))), 'skew is its slope at the mean position');
+  must(
+    wrong,
+    near(terms.inv, unrewarded(inputs, slope * (lp === 'buy' ? held + size / 2 : size / 2 - held))),
+    'skew is its slope at the mean position',
+  );
   const rooted = inputs.sigma * params.impactFactor * 1e4 * Math.sqrt(size / (365 * params.dailyVolume));
-  must(wrong, terms.impact >= Math.max(rooted, inputs.walkedImpactBps ?? 0) * (1 - AGREE) && (inputs.hedgeBook !== undefined || near(terms.impact, Math.max(rooted, inputs.walkedImpactBps ?? 0))), 'impact is not below the square-root law');
-  must(wrong, near(terms.capital, (params.capitalRate * 1e4 * (inputs.lockSeconds + params.coFailureRate * (inputs.splitHoldSeconds ?? 0))) / 31_536_000), 'capital is interest on what is locked');
+  must(
+    wrong,
+    terms.impact >= Math.max(rooted, inputs.walkedImpactBps ?? 0) * (1 - AGREE) &&
+      (inputs.hedgeBook !== undefined || near(terms.impact, Math.max(rooted, inputs.walkedImpactBps ?? 0))),
+    'impact is not below the square-root law',
+  );
+  must(
+    wrong,
+    near(
+      terms.capital,
+      (params.capitalRate *
+        1e4 *
+        (inputs.lockSeconds + params.coFailureRate * (inputs.splitHoldSeconds ?? 0))) /
+        31_536_000,
+    ),
+    'capital is interest on what is locked',
+  );
 }
 
 /** Premium and markup, put back into the equations of the model. */
@@ -122,8 +209,16 @@ function solution(inputs: PriceInputs, { terms }: Priced, wrong: string[]): void
   const S = inputs.sigma * 1e4 * Math.sqrt(inputs.firmSeconds / 31_536_000);
   const solved = solvedOf(terms);
   const d = S > 0 ? solved / S : 0;
-  const diffusion = S > 0 ? S * (Math.exp((-d * d) / 2) / Math.sqrt(2 * Math.PI)) - solved * upperTail(d) : Math.max(-solved, 0);
-  const jumps = (params.jumpsPerSecond * inputs.firmSeconds * params.jumpBps * Math.exp(-Math.max(solved, 0) / params.jumpBps)) / 2;
+  const diffusion =
+    S > 0
+      ? S * (Math.exp((-d * d) / 2) / Math.sqrt(2 * Math.PI)) - solved * upperTail(d)
+      : Math.max(-solved, 0);
+  const jumps =
+    (params.jumpsPerSecond *
+      inputs.firmSeconds *
+      params.jumpBps *
+      Math.exp(-Math.max(solved, 0) / params.jumpBps)) /
+    2;
   must(wrong, near(terms.x, params.omega * (diffusion + jumps)), 'premium is its share of the option');
 
   // m = (1 + w) / beta with w * e^w = e^(-1 - alpha - beta * cost), or the least edge.
@@ -134,7 +229,11 @@ function solution(inputs: PriceInputs, { terms }: Priced, wrong: string[]): void
   const excess = w > 1e-3 ? w + Math.log(w) - y : w * Math.exp(w) - Math.exp(y);
   const solves = Math.abs(excess) <= AGREE * Math.max(1, Math.abs(y));
   const floored = near(terms.m, params.minEdgeBps) && excess >= -AGREE;
-  must(wrong, terms.m >= params.minEdgeBps - AGREE && (solves || floored), 'markup is the best on the win-rate curve');
+  must(
+    wrong,
+    terms.m >= params.minEdgeBps - AGREE && (solves || floored),
+    'markup is the best on the win-rate curve',
+  );
 }
 
 /** gross less own gas and relay fee, from the inputs alone. */
@@ -143,7 +242,10 @@ function netOfGas(inputs: PriceInputs, gross: bigint, { p, q }: Fraction): bigin
   return gross - own - (inputs.relayFee * p + q - 1n) / q;
 }
 
-/** 1 - Phi(d): the series of the distribution near zero, its continued fraction (evaluated forwards) in the tail. */
+/**
+ * 1 - Phi(d): the series of the distribution near zero, its continued fraction (evaluated forwards) in the
+ * tail.
+ */
 function upperTail(d: number): number {
   const density = Math.exp((-d * d) / 2) / Math.sqrt(2 * Math.PI);
   if (d < -2.5) return 1 - upperTail(-d);

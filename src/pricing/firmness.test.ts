@@ -5,7 +5,11 @@ import { optionCost, optionSlope, type MidMotion } from './option.ts';
 
 const curve = { alpha: -2, beta: 0.25, minEdgeBps: 1 };
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
-const motion: fc.Arbitrary<MidMotion> = fc.record({ deviation: number(0.01, 200), jumps: number(0, 2), jumpBps: number(1, 100) });
+const motion: fc.Arbitrary<MidMotion> = fc.record({
+  deviation: number(0.01, 200),
+  jumps: number(0, 2),
+  jumpBps: number(1, 100),
+});
 
 test('the solution solves its equations, and halving finds the same', () => {
   fc.assert(
@@ -22,19 +26,29 @@ test('the markup is the best on the curve', () => {
   const profit = (delta: number, cost: number) => (delta - cost) * winProbability(delta, curve);
   for (const cost of [-5, 0, 3, 10, 30]) {
     const best = cost + markup(cost, { ...curve, minEdgeBps: 0 });
-    for (const off of [-0.5, -0.01, 0.01, 0.5]) expect(profit(best, cost)).toBeGreaterThanOrEqual(profit(best + off, cost));
+    for (const off of [-0.5, -0.01, 0.01, 0.5])
+      expect(profit(best, cost)).toBeGreaterThanOrEqual(profit(best + off, cost));
   }
 });
 
 test('a bps of cost is passed on in part: between nothing and all of it', () => {
-  fc.assert(fc.property(number(-20, 40), (cost) => {
-    const [low, high] = [cost, cost + 0.01].map((c) => c + markup(c, { ...curve, minEdgeBps: 0 })) as [number, number];
-    return high > low && high - low < 0.01 + 1e-12;
-  }));
+  fc.assert(
+    fc.property(number(-20, 40), (cost) => {
+      const [low, high] = [cost, cost + 0.01].map((c) => c + markup(c, { ...curve, minEdgeBps: 0 })) as [
+        number,
+        number,
+      ];
+      return high > low && high - low < 0.01 + 1e-12;
+    }),
+  );
 });
 
 describe('the worked example', () => {
-  const [cost, omega, moves] = [1.870369899 + 2, 0.25, { deviation: 12.517111575, jumps: 61 / 3600, jumpBps: 30 }] as const;
+  const [cost, omega, moves] = [
+    1.870369899 + 2,
+    0.25,
+    { deviation: 12.517111575, jumps: 61 / 3600, jumpBps: 30 },
+  ] as const;
 
   test('putting x back in takes nine rounds, and finds what Newton finds', () => {
     let [x, rounds, moved] = [0, 0, 1];
@@ -62,7 +76,10 @@ test('the slope of the option is what its value falls by', () => {
     fc.property(number(-60, 120), motion, (strike, moves) => {
       const step = 1e-4 * Math.max(1, moves.deviation);
       if (Math.abs(strike) < 2 * step) return;
-      expect((optionCost(strike - step, moves) - optionCost(strike + step, moves)) / (2 * step)).toBeCloseTo(optionSlope(strike, moves), 4);
+      expect((optionCost(strike - step, moves) - optionCost(strike + step, moves)) / (2 * step)).toBeCloseTo(
+        optionSlope(strike, moves),
+        4,
+      );
     }),
   );
 });

@@ -1,9 +1,10 @@
 /**
- * Markup and firmness premium, which need each other: the premium is priced at a strike that contains the markup, and the
- * markup is what the win-rate curve leaves on a cost that contains the premium.
+ * Markup and firmness premium, which need each other: the premium is priced at a strike that contains the
+ * markup, and the markup is what the win-rate curve leaves on a cost that contains the premium.
  *
- * x rises and omega * C(D(x)) falls, so there is exactly one root. Putting x back in from 0 finds it where omega <= 1, in
- * nine rounds on the worked example; Newton's steps find the same in three, and bisection finds it whatever happens.
+ * x rises and omega * C(D(x)) falls, so there is exactly one root. Putting x back in from 0 finds it where
+ * omega <= 1, in nine rounds on the worked example; Newton's steps find the same in three, and bisection
+ * finds it whatever happens.
  */
 
 import { optionCost, optionSlope, type MidMotion } from './option.ts';
@@ -37,10 +38,16 @@ export function winProbability(delta: number, { alpha, beta }: Pick<WinCurve, 'a
 }
 
 /**
- * Solves x = omega * C(D), D = cost + x + m + after, for a `cost` that passes through the markup (c0 and fee) and an
- * `after` that is added behind it (inventory skew, when it must pass through one to one; else 0).
+ * Solves x = omega * C(D), D = cost + x + m + after, for a `cost` that passes through the markup (c0 and fee)
+ * and an `after` that is added behind it (inventory skew, when it must pass through one to one; else 0).
  */
-export function firmness(cost: number, after: number, omega: number, curve: WinCurve, motion: MidMotion): Firmness {
+export function firmness(
+  cost: number,
+  after: number,
+  omega: number,
+  curve: WinCurve,
+  motion: MidMotion,
+): Firmness {
   let x = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const w = lambertWExp(-1 - curve.alpha - curve.beta * (cost + x));
@@ -57,7 +64,13 @@ export function firmness(cost: number, after: number, omega: number, curve: WinC
 }
 
 /** The same root by halving; also what the tests hold the iteration to. */
-export function bisect(cost: number, after: number, omega: number, curve: WinCurve, motion: MidMotion): Firmness {
+export function bisect(
+  cost: number,
+  after: number,
+  omega: number,
+  curve: WinCurve,
+  motion: MidMotion,
+): Firmness {
   const allIn = (x: number) => cost + x + markup(cost + x, curve) + after;
   let low = 0;
   let high = omega * optionCost(allIn(0), motion);

@@ -1,4 +1,7 @@
-/** What it costs to pass a position on at once: the average price of walking the hedge venue's book to its size. */
+/**
+ * What it costs to pass a position on at once: the average price of walking the hedge venue's book to its
+ * size.
+ */
 
 /** One price level on the side that we would trade against, best first; whole tokens. */
 export interface HedgeLevel {
@@ -8,10 +11,16 @@ export interface HedgeLevel {
 }
 
 /**
- * How much worse than the mid that average is, in bps; never negative. `side` 1 sells what the LP bought, into the bids. Beyond the visible depth the last level's price stands for
- * the rest: too kind, which the square-root law beside it makes good.
+ * How much worse than the mid that average is, in bps; never negative. `side` 1 sells what the LP bought,
+ * into the bids. Beyond the visible depth the last level's price stands for the rest: too kind, which the
+ * square-root law beside it makes good.
  */
-export function walkedImpact(levels: readonly HedgeLevel[], side: 1 | -1, baseSize: number, mid: number): number {
+export function walkedImpact(
+  levels: readonly HedgeLevel[],
+  side: 1 | -1,
+  baseSize: number,
+  mid: number,
+): number {
   if (!(baseSize > 0)) return 0;
   let left = baseSize;
   let paid = 0;

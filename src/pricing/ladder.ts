@@ -1,6 +1,6 @@
 /**
- * What an LP would take of a request in parts: sizes with their amounts, for a venue that splits. Marginal prices never
- * improve with size, so that filling from the best marginal price first is right.
+ * What an LP would take of a request in parts: sizes with their amounts, for a venue that splits. Marginal
+ * prices never improve with size, so that filling from the best marginal price first is right.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -15,8 +15,9 @@ export interface Rung {
 export const RUNGS = [10, 25, 50, 100] as const;
 
 /**
- * Rungs of rising size; sizes that would be declined are left out. Gas is paid once however little is taken, which makes
- * small sizes dear: where that bends the ladder the wrong way, the larger rung gives up the difference, never the LP.
+ * Rungs of rising size; sizes that would be declined are left out. Gas is paid once however little is taken,
+ * which makes small sizes dear: where that bends the ladder the wrong way, the larger rung gives up the
+ * difference, never the LP.
  */
 export function ladder(inputs: PriceInputs, shares: readonly number[] = RUNGS): Rung[] {
   const rungs: Rung[] = [];

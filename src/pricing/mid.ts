@@ -1,8 +1,9 @@
 /**
  * The mid: several sources, none of them trusted alone.
  *
- * Old ones are dropped, then those far from the median of the rest, and the median of what is left is the mid, exact.
- * How far the survivors lie apart is the confidence that pricing charges for. Too few survivors is no price at all.
+ * Old ones are dropped, then those far from the median of the rest, and the median of what is left is the
+ * mid, exact. How far the survivors lie apart is the confidence that pricing charges for. Too few survivors
+ * is no price at all.
  */
 
 import type { Decline } from '../domain/decline.ts';
@@ -28,16 +29,33 @@ export interface Observation {
 const SCALE = 18;
 
 /**
- * Reads a feed's decimal texts. undefined when they are no prices, crossed, or finer than 1e-18. A source whose clock runs
- * ahead of ours cannot make its price younger than its arrival, but one that delivers late makes it as old as it is.
- * `source` names it where the feed's own name is not enough.
+ * Reads a feed's decimal texts. undefined when they are no prices, crossed, or finer than 1e-18. A source
+ * whose clock runs ahead of ours cannot make its price younger than its arrival, but one that delivers late
+ * makes it as old as it is. `source` names it where the feed's own name is not enough.
  */
-export function observe(quote: { source: string; bid: string; ask: string; receivedMs: number; exchangeTimeMs?: number | null; confidenceBps?: number }, source = quote.source): Observation | undefined {
+export function observe(
+  quote: {
+    source: string;
+    bid: string;
+    ask: string;
+    receivedMs: number;
+    exchangeTimeMs?: number | null;
+    confidenceBps?: number;
+  },
+  source = quote.source,
+): Observation | undefined {
   const bid = toScale(quote.bid);
   const ask = toScale(quote.ask);
   if (bid === undefined || ask === undefined || bid <= 0n || ask < bid) return undefined;
   const exchangeTimeMs = quote.exchangeTimeMs ?? null;
-  return { source, bid, ask, atMs: Math.min(quote.receivedMs, exchangeTimeMs ?? quote.receivedMs), untimed: exchangeTimeMs === null, confidenceBps: quote.confidenceBps ?? 0 };
+  return {
+    source,
+    bid,
+    ask,
+    atMs: Math.min(quote.receivedMs, exchangeTimeMs ?? quote.receivedMs),
+    untimed: exchangeTimeMs === null,
+    confidenceBps: quote.confidenceBps ?? 0,
+  };
 }
 
 function toScale(text: string): bigint | undefined {
@@ -79,17 +97,34 @@ const MAD_SCALE = 1.4826;
 const QUARTERS = 4n * ten(SCALE);
 
 /** The mid of the sources that are fresh and agree, or `stale_price` with what is wrong with them. */
-export function aggregate(observations: Iterable<Observation>, nowMs: number, { maxAgeMs, devGuardBps, minSources }: MidOptions = DEFAULT_MID_OPTIONS): Mid | Decline {
+export function aggregate(
+  observations: Iterable<Observation>,
+  nowMs: number,
+  { maxAgeMs, devGuardBps, minSources }: MidOptions = DEFAULT_MID_OPTIONS,
+): Mid | Decline {
   const dropped: { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[] = [];
   const fresh: Seen[] = [];
   const all = [...observations];
   for (const seen of all) {
     const age = nowMs - seen.atMs;
-    const why = age > (seen.maxAgeMs ?? maxAgeMs) ? 'stale' : age < -maxAgeMs ? 'future' : seen.bid <= 0n || seen.ask < seen.bid ? 'crossed' : undefined;
-    if (why === undefined) fresh.push({ value: 2n * (seen.bid + seen.ask), weight: (seen.weight ?? 1) * (seen.untimed ? 1 : 2), seen });
+    const why =
+      age > (seen.maxAgeMs ?? maxAgeMs)
+        ? 'stale'
+        : age < -maxAgeMs
+          ? 'future'
+          : seen.bid <= 0n || seen.ask < seen.bid
+            ? 'crossed'
+            : undefined;
+    if (why === undefined)
+      fresh.push({
+        value: 2n * (seen.bid + seen.ask),
+        weight: (seen.weight ?? 1) * (seen.untimed ? 1 : 2),
+        seen,
+      });
     else dropped.push({ source: seen.source, why });
   }
-  if (fresh.length < Math.max(minSources, 1)) return { declined: 'stale_price', detail: `${fresh.length} of ${minSources} sources fresh` };
+  if (fresh.length < Math.max(minSources, 1))
+    return { declined: 'stale_price', detail: `${fresh.length} of ${minSources} sources fresh` };
 
   const first = median(fresh);
   const guard = BigInt(Math.round(devGuardBps * 100));
@@ -99,10 +134,12 @@ export function aggregate(observations: Iterable<Observation>, nowMs: number, { 
   let saysBps = 0;
   let atMs = Number.POSITIVE_INFINITY;
   for (const each of fresh) {
-    if (distance(each.value, first) * 1_000_000n > guard * first) dropped.push({ source: each.seen.source, why: 'deviant' });
+    if (distance(each.value, first) * 1_000_000n > guard * first)
+      dropped.push({ source: each.seen.source, why: 'deviant' });
     else kept.push(each);
   }
-  if (kept.length < Math.max(minSources, 1)) return { declined: 'stale_price', detail: `${kept.length} of ${minSources} sources agree` };
+  if (kept.length < Math.max(minSources, 1))
+    return { declined: 'stale_price', detail: `${kept.length} of ${minSources} sources agree` };
 
   const price = median(kept);
   for (const { value, weight, seen } of kept) {
@@ -127,7 +164,10 @@ export function aggregate(observations: Iterable<Observation>, nowMs: number, { 
 /** A/USD over B/USD: quote tokens B for one A. Uncertainties add, and the older leg dates it. */
 export const cross = (a: Mid, b: Mid): Mid => new Cross(a, b);
 
-/** Every tick makes one for each pair that it is part of, and each stays until the next: what its legs know already is not copied. */
+/**
+ * Every tick makes one for each pair that it is part of, and each stays until the next: what its legs know
+ * already is not copied.
+ */
 class Cross implements Mid {
   readonly price: Rational;
   readonly value: number;
@@ -172,7 +212,10 @@ interface Seen extends Weighed {
   seen: Observation;
 }
 
-/** Weighted median; the mean of the two in the middle where the weight splits evenly. Values are even, so it is exact. */
+/**
+ * Weighted median; the mean of the two in the middle where the weight splits evenly. Values are even, so it
+ * is exact.
+ */
 function median(items: readonly Weighed[]): bigint {
   const sorted: Weighed[] = [];
   let total = 0;
@@ -180,7 +223,8 @@ function median(items: readonly Weighed[]): bigint {
   for (const item of items) {
     total += item.weight;
     let at = sorted.length;
-    for (; at > 0 && (sorted[at - 1] as Weighed).value > item.value; at -= 1) sorted[at] = sorted[at - 1] as Weighed;
+    for (; at > 0 && (sorted[at - 1] as Weighed).value > item.value; at -= 1)
+      sorted[at] = sorted[at - 1] as Weighed;
     sorted[at] = item;
   }
   let below = 0;

@@ -1,4 +1,7 @@
-/** The knobs of the pricing model, per pair and corridor, with defaults that work for a liquid pair on two L2s. */
+/**
+ * The knobs of the pricing model, per pair and corridor, with defaults that work for a liquid pair on two
+ * L2s.
+ */
 
 export interface PricingParams {
   /** Win-rate curve: f(delta) = 1 / (1 + e^(alpha + beta*delta)), delta all-in in bps. */
@@ -6,7 +9,9 @@ export interface PricingParams {
   beta: number;
   /** The markup never falls below this. */
   minEdgeBps: number;
-  /** Share of informed takers to others, theta / ((1 - theta) * a): how much of the option's value is charged. */
+  /**
+   * Share of informed takers to others, theta / ((1 - theta) * a): how much of the option's value is charged.
+   */
   omega: number;
   /** Jumps of the mid: how many in a second, and their mean size (Laplace). */
   jumpsPerSecond: number;
@@ -27,11 +32,16 @@ export interface PricingParams {
   dailyVolume: number;
   /** Cost of locked capital, a year. */
   capitalRate: number;
-  /** Chance that another LP of a split fails, which refunds the whole order and locked our part for nothing. */
+  /**
+   * Chance that another LP of a split fails, which refunds the whole order and locked our part for nothing.
+   */
   coFailureRate: number;
   /** Own gas is charged times this over 10,000; the venue's relay fee is exact and is not. */
   gasBufferBps: number;
-  /** Least all-in spread. Below 0: a rebate for bringing a position home may pay more than the mid, by this at most. */
+  /**
+   * Least all-in spread. Below 0: a rebate for bringing a position home may pay more than the mid, by this at
+   * most.
+   */
   minSpreadBps: number;
   maxSpreadBps: number;
   /** Halt when the sources' disagreement is larger. */

@@ -8,9 +8,22 @@ import { pluginProblems, type PricingPlugin, type PricingView } from './plugin.t
 import { price, type PriceInputs, type Priced } from './price.ts';
 
 const inputs: PriceInputs = {
-  side: 'exactInput', amount: 10n ** 19n, platformFeeBps: 2, relayFee: 0n,
-  lp: 'buy', baseDecimals: 18, quoteDecimals: 6, mid: { num: 2500n, den: 1n }, quoteValue: 1, confidenceBps: 1.18608,
-  sigma: 0.9, firmSeconds: 61, q: -0.25, ownGas: 300_000n, lockSeconds: 900, params: DEFAULT_PARAMS,
+  side: 'exactInput',
+  amount: 10n ** 19n,
+  platformFeeBps: 2,
+  relayFee: 0n,
+  lp: 'buy',
+  baseDecimals: 18,
+  quoteDecimals: 6,
+  mid: { num: 2500n, den: 1n },
+  quoteValue: 1,
+  confidenceBps: 1.18608,
+  sigma: 0.9,
+  firmSeconds: 61,
+  q: -0.25,
+  ownGas: 300_000n,
+  lockSeconds: 900,
+  params: DEFAULT_PARAMS,
   market: { pair: 'WETH-USDC', corridor: 'base-op' },
 };
 const priced = (plugin?: PricingPlugin, change: Partial<PriceInputs> = {}): Priced => {
@@ -34,7 +47,9 @@ describe('extra terms', () => {
   test('the second opinion sees a term that is not in the sum, and a term from nowhere', () => {
     const answer = priced(flat(3));
     const given = { ...inputs, plugin: flat(3) };
-    expect(check(given, { ...answer, terms: { ...answer.terms, extra: { desk: 2 } } })).toContain('c0 is its sum');
+    expect(check(given, { ...answer, terms: { ...answer.terms, extra: { desk: 2 } } })).toContain(
+      'c0 is its sum',
+    );
     expect(check(inputs, answer)).toContain('extra terms come from a plug-in');
   });
 });
@@ -47,18 +62,29 @@ describe('a pricer', () => {
     expect(answer.terms.gas).toBeCloseTo(0.144, 12);
     expect(answer.terms.D).toBeCloseTo(10.144, 12);
     expect(answer.spread).toBe(80_000n);
-    expect(answer.output).toBe((25_000_000_000n * (100_000_000n - 80_000n)) / 100_000_000n - 5_000_000n - 360_000n);
+    expect(answer.output).toBe(
+      (25_000_000_000n * (100_000_000n - 80_000n)) / 100_000_000n - 5_000_000n - 360_000n,
+    );
     expect(check({ ...inputs, plugin: ten }, answer)).toEqual([]);
   });
   test('the bounds hold for it too', () => {
-    expect(priced({ name: 'giver', pricer: () => ({ gift: -500 }) }).terms.D).toBe(DEFAULT_PARAMS.minSpreadBps);
-    expect(price({ ...inputs, plugin: { name: 'greedy', pricer: () => ({ edge: 400 }) } })).toMatchObject({ declined: 'size_above_max' });
+    expect(priced({ name: 'giver', pricer: () => ({ gift: -500 }) }).terms.D).toBe(
+      DEFAULT_PARAMS.minSpreadBps,
+    );
+    expect(price({ ...inputs, plugin: { name: 'greedy', pricer: () => ({ edge: 400 }) } })).toMatchObject({
+      declined: 'size_above_max',
+    });
   });
   test('exact output and ladders ask it at every size', () => {
     const sizes: number[] = [];
-    const growing: PricingPlugin = { name: 'growing', pricer: ({ size }) => (sizes.push(size), { edge: 5 + size / 10_000 }) };
+    const growing: PricingPlugin = {
+      name: 'growing',
+      pricer: ({ size }) => (sizes.push(size), { edge: 5 + size / 10_000 }),
+    };
     const out = priced(growing, { side: 'exactOutput', amount: 24_000_000_000n });
-    expect(check({ ...inputs, side: 'exactOutput', amount: 24_000_000_000n, plugin: growing }, out)).toEqual([]);
+    expect(check({ ...inputs, side: 'exactOutput', amount: 24_000_000_000n, plugin: growing }, out)).toEqual(
+      [],
+    );
     expect(ladder({ ...inputs, plugin: growing })).toHaveLength(4);
     expect(new Set(sizes).size).toBeGreaterThan(4);
   });
@@ -68,12 +94,29 @@ describe('what it is shown', () => {
   test('the request and the market, frozen', () => {
     let seen: PricingView | undefined;
     priced({ name: 'looker', terms: { look: (view) => ((seen = view), 0) } });
-    expect(seen).toMatchObject({ pair: 'WETH-USDC', corridor: 'base-op', lp: 'buy', size: 25_000, mid: 2500, sigma: 0.9, firmSeconds: 61, q: -0.25, adverseBps: 1.5, fee: 2 });
+    expect(seen).toMatchObject({
+      pair: 'WETH-USDC',
+      corridor: 'base-op',
+      lp: 'buy',
+      size: 25_000,
+      mid: 2500,
+      sigma: 0.9,
+      firmSeconds: 61,
+      q: -0.25,
+      adverseBps: 1.5,
+      fee: 2,
+    });
     expect(seen?.gas).toBeCloseTo(0.144, 12);
     expect(Object.isFrozen(seen) && Object.isFrozen(seen?.params)).toBe(true);
   });
   test('one that writes on its view is declined, and the configuration stays what it was', () => {
-    const answer = price({ ...inputs, plugin: { name: 'vandal', terms: { break: (view) => ((view.params as { maxSpreadBps: number }).maxSpreadBps = 9_999) } } });
+    const answer = price({
+      ...inputs,
+      plugin: {
+        name: 'vandal',
+        terms: { break: (view) => ((view.params as { maxSpreadBps: number }).maxSpreadBps = 9_999) },
+      },
+    });
     expect(answer).toMatchObject({ declined: 'internal' });
     expect(DEFAULT_PARAMS.maxSpreadBps).toBe(300);
   });
@@ -81,7 +124,12 @@ describe('what it is shown', () => {
 
 describe('nonsense is declined, never signed', () => {
   const nonsense: [string, unknown][] = [
-    ['throws', () => { throw new Error('no model today'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('no model today');
+      },
+    ],
     ['NaN', () => Number.NaN],
     ['infinite', () => Number.POSITIVE_INFINITY],
     ['a text', () => '3'],
@@ -91,22 +139,43 @@ describe('nonsense is declined, never signed', () => {
     ['beyond all bounds', () => 1e9],
   ];
   test.each(nonsense)('a term: %s', (_name, compute) => {
-    expect(price({ ...inputs, plugin: { name: 'bad', terms: { desk: compute as () => number } } })).toMatchObject({ declined: 'internal', detail: expect.stringContaining('"bad"') as string });
+    expect(
+      price({ ...inputs, plugin: { name: 'bad', terms: { desk: compute as () => number } } }),
+    ).toMatchObject({ declined: 'internal', detail: expect.stringContaining('"bad"') as string });
   });
   test.each(nonsense)('a pricer: %s', (_name, compute) => {
     const pricer = () => ({ edge: (compute as () => number)() });
-    expect(price({ ...inputs, plugin: { name: 'bad', pricer } })).toMatchObject({ declined: 'internal', detail: expect.stringContaining('"bad"') as string });
+    expect(price({ ...inputs, plugin: { name: 'bad', pricer } })).toMatchObject({
+      declined: 'internal',
+      detail: expect.stringContaining('"bad"') as string,
+    });
   });
-  test.each([[() => ({})], [() => null], [() => 7], [() => Promise.resolve({ edge: 3 })]])('a pricer without parts: %s', (pricer) => {
-    expect(price({ ...inputs, plugin: { name: 'bad', pricer: pricer as unknown as () => Record<string, number> } })).toMatchObject({ declined: 'internal' });
-  });
+  test.each([[() => ({})], [() => null], [() => 7], [() => Promise.resolve({ edge: 3 })]])(
+    'a pricer without parts: %s',
+    (pricer) => {
+      expect(
+        price({
+          ...inputs,
+          plugin: { name: 'bad', pricer: pricer as unknown as () => Record<string, number> },
+        }),
+      ).toMatchObject({ declined: 'internal' });
+    },
+  );
   test('whatever it answers: a price that passes the second opinion, or a decline', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.double(), fc.double({ min: -400, max: 400 }), fc.constant('x')), fc.boolean(), (bps, whole) => {
-        const plugin = (whole ? { name: 'any', pricer: () => ({ edge: bps }) } : { name: 'any', terms: { desk: () => bps } }) as PricingPlugin;
-        const answer = price({ ...inputs, plugin });
-        if (!isDecline(answer)) expect(check({ ...inputs, plugin }, answer)).toEqual([]);
-      }),
+      fc.property(
+        fc.oneof(fc.double(), fc.double({ min: -400, max: 400 }), fc.constant('x')),
+        fc.boolean(),
+        (bps, whole) => {
+          const plugin = (
+            whole
+              ? { name: 'any', pricer: () => ({ edge: bps }) }
+              : { name: 'any', terms: { desk: () => bps } }
+          ) as PricingPlugin;
+          const answer = price({ ...inputs, plugin });
+          if (!isDecline(answer)) expect(check({ ...inputs, plugin }, answer)).toEqual([]);
+        },
+      ),
     );
   });
 });

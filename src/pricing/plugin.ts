@@ -1,7 +1,8 @@
 /**
- * Where a market maker's own ideas go: extra cost terms, or a pricer in the place of the whole model. Both answer in bps and
- * both end before the integers do: amounts, gas, fee, the bounds on the spread, the second opinion and the hold stay ours,
- * so the worst that a plug-in can do is to price badly within [minSpreadBps, maxSpreadBps] or to have us decline.
+ * Where a market maker's own ideas go: extra cost terms, or a pricer in the place of the whole model. Both
+ * answer in bps and both end before the integers do: amounts, gas, fee, the bounds on the spread, the second
+ * opinion and the hold stay ours, so the worst that a plug-in can do is to price badly within [minSpreadBps,
+ * maxSpreadBps] or to have us decline.
  */
 
 import { UpstreamError } from '../domain/errors.ts';
@@ -9,7 +10,10 @@ import type { PriceInputs } from './price.ts';
 
 /** What a plug-in is shown of one request: plain numbers, frozen, made anew for every call. */
 export interface PricingView {
-  /** Asset symbols such as "WETH-USDC", and `<source>-<dest>`; empty where a price is asked for outside a market. */
+  /**
+   * Asset symbols such as "WETH-USDC", and `<source>-<dest>`; empty where a price is asked for outside a
+   * market.
+   */
   readonly pair: string;
   readonly corridor: string;
   readonly lp: 'buy' | 'sell';
@@ -36,15 +40,21 @@ export interface PricingView {
 }
 
 /**
- * A plug-in is the default export of an ES module: a name, and either terms or a pricer. Functions have to be pure and
- * quick: no I/O, no clock, no dice, the same answer for the same view. One that throws, waits or answers anything but finite
- * numbers makes the LP decline; it never makes it sign.
+ * A plug-in is the default export of an ES module: a name, and either terms or a pricer. Functions have to be
+ * pure and quick: no I/O, no clock, no dice, the same answer for the same view. One that throws, waits or
+ * answers anything but finite numbers makes the LP decline; it never makes it sign.
  */
 export interface PricingPlugin {
   readonly name: string;
-  /** bps of mid by name, positive is worse for the taker; each is summed into c0 and shown beside the model's own terms. */
+  /**
+   * bps of mid by name, positive is worse for the taker; each is summed into c0 and shown beside the model's
+   * own terms.
+   */
   readonly terms?: Readonly<Record<string, (view: PricingView) => number>>;
-  /** Parts of the spread in bps, by name: D is their sum with gas and fee, within the bounds of the configuration. */
+  /**
+   * Parts of the spread in bps, by name: D is their sum with gas and fee, within the bounds of the
+   * configuration.
+   */
   readonly pricer?: (view: PricingView) => Readonly<Record<string, number>>;
 }
 
@@ -54,18 +64,24 @@ const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,39}$/;
 
 /** What is wrong with something that should be a plug-in; empty when it is one. */
 export function pluginProblems(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return ['it must be an object { name, terms } or { name, pricer }'];
+  if (typeof value !== 'object' || value === null)
+    return ['it must be an object { name, terms } or { name, pricer }'];
   const problems: string[] = [];
   const { name, terms, pricer, ...rest } = value as Record<string, unknown>;
   if (typeof name !== 'string' || !NAME.test(name)) problems.push('name: must be a short word');
-  for (const key of Object.keys(rest)) problems.push(`${key}: no such part; a plug-in has name, and terms or pricer`);
-  if ((terms === undefined) === (pricer === undefined)) problems.push('it must have either terms or a pricer');
-  if (pricer !== undefined && typeof pricer !== 'function') problems.push('pricer: must be a function of a view that answers parts in bps');
-  if (terms !== undefined && (typeof terms !== 'object' || terms === null || Array.isArray(terms))) problems.push('terms: must be an object of functions by name');
+  for (const key of Object.keys(rest))
+    problems.push(`${key}: no such part; a plug-in has name, and terms or pricer`);
+  if ((terms === undefined) === (pricer === undefined))
+    problems.push('it must have either terms or a pricer');
+  if (pricer !== undefined && typeof pricer !== 'function')
+    problems.push('pricer: must be a function of a view that answers parts in bps');
+  if (terms !== undefined && (typeof terms !== 'object' || terms === null || Array.isArray(terms)))
+    problems.push('terms: must be an object of functions by name');
   else {
     for (const [term, compute] of Object.entries(terms ?? {})) {
       if (!NAME.test(term)) problems.push(`terms.${term}: must have a short word as its name`);
-      if (typeof compute !== 'function') problems.push(`terms.${term}: must be a function of a view that answers bps`);
+      if (typeof compute !== 'function')
+        problems.push(`terms.${term}: must be a function of a view that answers bps`);
     }
   }
   return problems;
@@ -82,16 +98,26 @@ export class PluginFault extends UpstreamError {
 export function consult(plugin: PricingPlugin, view: PricingView): Record<string, number> {
   const answered: Record<string, number> = {};
   try {
-    if (plugin.pricer === undefined) for (const [name, compute] of Object.entries(plugin.terms ?? {})) answered[name] = compute(view);
+    if (plugin.pricer === undefined)
+      for (const [name, compute] of Object.entries(plugin.terms ?? {})) answered[name] = compute(view);
     else Object.assign(answered, plugin.pricer(view));
   } catch (cause) {
-    throw new PluginFault(plugin.name, `threw: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    throw new PluginFault(
+      plugin.name,
+      `threw: ${cause instanceof Error ? cause.message : String(cause)}`,
+      cause,
+    );
   }
   const entries = Object.entries(answered);
-  if (plugin.pricer !== undefined && entries.length === 0) throw new PluginFault(plugin.name, 'answered no parts of a spread');
+  if (plugin.pricer !== undefined && entries.length === 0)
+    throw new PluginFault(plugin.name, 'answered no parts of a spread');
   for (const [name, bps] of entries) {
     // A promise, a text, NaN: nothing of that may come near a price.
-    if (typeof bps !== 'number' || !(Math.abs(bps) <= MOST_BPS)) throw new PluginFault(plugin.name, `answered ${typeof bps === 'number' ? bps : `a ${typeof bps}`} for ${name}, which is no number of bps`);
+    if (typeof bps !== 'number' || !(Math.abs(bps) <= MOST_BPS))
+      throw new PluginFault(
+        plugin.name,
+        `answered ${typeof bps === 'number' ? bps : `a ${typeof bps}`} for ${name}, which is no number of bps`,
+      );
   }
   return answered;
 }

@@ -13,14 +13,36 @@ const source = (name: string, text: string, atMs = 10_000) => {
   return seen;
 };
 
-const mid = aggregate([source('a', '2500.00'), source('b', '2499.80'), source('c', '2500.20'), source('far', '2620'), source('old', '2400', 1_000)], 10_000);
+const mid = aggregate(
+  [
+    source('a', '2500.00'),
+    source('b', '2499.80'),
+    source('c', '2500.20'),
+    source('far', '2620'),
+    source('old', '2400', 1_000),
+  ],
+  10_000,
+);
 if (isDecline(mid)) throw new Error('no mid');
 
 /** Taker sells 10 WETH for USDC, as in the model's worked example. */
 const example: PriceInputs = {
-  side: 'exactInput', amount: 10n ** 19n, platformFeeBps: 2, relayFee: 0n,
-  lp: 'buy', baseDecimals: 18, quoteDecimals: 6, mid: mid.price, quoteValue: 1, confidenceBps: mid.confidenceBps,
-  sigma: 0.9, firmSeconds: 61, q: -0.25, ownGas: 300_000n, lockSeconds: 900, params: DEFAULT_PARAMS,
+  side: 'exactInput',
+  amount: 10n ** 19n,
+  platformFeeBps: 2,
+  relayFee: 0n,
+  lp: 'buy',
+  baseDecimals: 18,
+  quoteDecimals: 6,
+  mid: mid.price,
+  quoteValue: 1,
+  confidenceBps: mid.confidenceBps,
+  sigma: 0.9,
+  firmSeconds: 61,
+  q: -0.25,
+  ownGas: 300_000n,
+  lockSeconds: 900,
+  params: DEFAULT_PARAMS,
 };
 
 const priced = (change: Partial<PriceInputs> = {}): Priced => {
@@ -36,9 +58,22 @@ describe('worked example', () => {
     const { terms } = priced();
     const digits = (value: number) => value.toFixed(9);
     expect(Object.fromEntries(Object.entries(terms).map(([name, value]) => [name, digits(value)]))).toEqual({
-      conf: '1.003779504', adv: '1.500000000', inv: '-2.477180903', impact: '1.665524723', capital: '0.034246575', rebal: '0.000000000', gas: '0.144000000',
-      c0: '1.870369899', fee: '2.000000000', x: '0.398880980', optionCost: '1.595523918', jumpCost: '0.179456509', deviation: '12.517111575',
-      m: '6.172469116', D: '10.441719995', winProbability: '0.351961116',
+      conf: '1.003779504',
+      adv: '1.500000000',
+      inv: '-2.477180903',
+      impact: '1.665524723',
+      capital: '0.034246575',
+      rebal: '0.000000000',
+      gas: '0.144000000',
+      c0: '1.870369899',
+      fee: '2.000000000',
+      x: '0.398880980',
+      optionCost: '1.595523918',
+      jumpCost: '0.179456509',
+      deviation: '12.517111575',
+      m: '6.172469116',
+      D: '10.441719995',
+      winProbability: '0.351961116',
     });
   });
 
@@ -72,14 +107,28 @@ describe('worked example', () => {
 
   test('sweeps', () => {
     const sixth = (values: number[]) => values.map((value) => value.toFixed(6));
-    expect(sixth([6, 61, 121].map((firmSeconds) => D({ firmSeconds })))).toEqual(['10.189906', '10.441720', '10.719161']);
-    expect(sixth([-1, -0.25, 0, 0.5].map((q) => D({ q })))).toEqual(['5.730094', '10.441720', '12.702749', '18.225358']);
-    expect(sixth([0, 0.25, 1].map((omega) => D(params({ omega }))))).toEqual(['10.186165', '10.441720', '11.146390']);
+    expect(sixth([6, 61, 121].map((firmSeconds) => D({ firmSeconds })))).toEqual([
+      '10.189906',
+      '10.441720',
+      '10.719161',
+    ]);
+    expect(sixth([-1, -0.25, 0, 0.5].map((q) => D({ q })))).toEqual([
+      '5.730094',
+      '10.441720',
+      '12.702749',
+      '18.225358',
+    ]);
+    expect(sixth([0, 0.25, 1].map((omega) => D(params({ omega }))))).toEqual([
+      '10.186165',
+      '10.441720',
+      '11.146390',
+    ]);
   });
 });
 
 describe('properties of the spread', () => {
-  const rises = (...values: number[]) => values.every((value, at) => at === 0 || value > (values[at - 1] as number));
+  const rises = (...values: number[]) =>
+    values.every((value, at) => at === 0 || value > (values[at - 1] as number));
   test('rises in T, q on the side we add to, omega, confidence, adverse selection, rebalancing', () => {
     expect(rises(D({ firmSeconds: 5 }), D({ firmSeconds: 60 }), D({ firmSeconds: 600 }))).toBe(true);
     expect(rises(D({ q: -0.5 }), D({ q: 0 }), D({ q: 0.5 }))).toBe(true);
@@ -91,9 +140,14 @@ describe('properties of the spread', () => {
   });
   test('rises in sigma when the skew is no rebate, and in size when gas is held', () => {
     expect(rises(...[0.3, 0.9, 2].map((sigma) => D({ sigma, q: 0 })))).toBe(true);
-    expect(rises(...[1n, 4n, 10n, 60n].map((weth) => D({ amount: weth * 10n ** 18n, ownGas: 0n })))).toBe(true);
+    expect(rises(...[1n, 4n, 10n, 60n].map((weth) => D({ amount: weth * 10n ** 18n, ownGas: 0n })))).toBe(
+      true,
+    );
   });
-  test('without omega the validity costs nothing', () => expect(D({ firmSeconds: 5, ...params({ omega: 0 }) })).toBe(D({ firmSeconds: 900, ...params({ omega: 0 }) })));
+  test('without omega the validity costs nothing', () =>
+    expect(D({ firmSeconds: 5, ...params({ omega: 0 }) })).toBe(
+      D({ firmSeconds: 900, ...params({ omega: 0 }) }),
+    ));
   test('skew passes through the markup only in part, or one to one where configured', () => {
     const moves = (change: Partial<PriceInputs>) => D({ ...change, q: 0.25 }) - D({ ...change, q: 0.24 });
     const full = moves(params({ omega: 0, invPassThrough: true }));
@@ -102,7 +156,10 @@ describe('properties of the spread', () => {
   });
   test('D(c) rises with slope 1 / (1 + W), between 0 and 1', () => {
     for (const adverseBps of [0, 1.5, 8, 20]) {
-      const [low, high] = [priced({ adverseBps, ...params({ omega: 0 }) }), priced({ adverseBps: adverseBps + 1e-4, ...params({ omega: 0 }) })] as const;
+      const [low, high] = [
+        priced({ adverseBps, ...params({ omega: 0 }) }),
+        priced({ adverseBps: adverseBps + 1e-4, ...params({ omega: 0 }) }),
+      ] as const;
       const w = low.terms.m * DEFAULT_PARAMS.beta - 1;
       expect((high.terms.D - low.terms.D) / 1e-4).toBeCloseTo(1 / (1 + w), 4);
       expect(1 / (1 + w)).toBeGreaterThan(0);
@@ -110,7 +167,10 @@ describe('properties of the spread', () => {
     }
   });
   test('impact is the larger of the square-root law and the hedge book, walked at the size that is priced', () => {
-    const hedgeBook = [{ price: 2499.5, size: 5 }, { price: 2497.5, size: 5 }];
+    const hedgeBook = [
+      { price: 2499.5, size: 5 },
+      { price: 2497.5, size: 5 },
+    ];
     expect(priced({ hedgeBook }).terms.impact).toBeCloseTo(6, 9);
     expect(priced({ hedgeBook, amount: 10n ** 18n }).terms.impact).toBeCloseTo(2, 9);
     expect(priced({ walkedImpactBps: 7 }).terms.impact).toBe(7);
@@ -123,13 +183,24 @@ describe('properties of the spread', () => {
   test('noise for learning goes to the price in full, but for what it takes off the premium, and is told', () => {
     const { terms } = priced({ exploreBps: 1 });
     expect(terms.explore).toBe(1);
-    expect(priced({ exploreBps: 1, ...params({ omega: 0 }) }).terms.D).toBeCloseTo(D(params({ omega: 0 })) + 1, 12);
+    expect(priced({ exploreBps: 1, ...params({ omega: 0 }) }).terms.D).toBeCloseTo(
+      D(params({ omega: 0 })) + 1,
+      12,
+    );
     expect(terms.D - D()).toBeGreaterThan(0.9);
     expect(check({ ...example, exploreBps: 1 }, priced({ exploreBps: 1 }))).toEqual([]);
     expect(check(example, priced({ exploreBps: 1 }))).not.toEqual([]);
   });
   test('no rebate beyond the mid, unless the configuration says so', () => {
-    const home = { q: -1, adverseBps: 0, confidenceBps: 0, platformFeeBps: 0, ownGas: 0n, amount: 10n ** 18n, lockSeconds: 0 };
+    const home = {
+      q: -1,
+      adverseBps: 0,
+      confidenceBps: 0,
+      platformFeeBps: 0,
+      ownGas: 0n,
+      amount: 10n ** 18n,
+      lockSeconds: 0,
+    };
     const eager = { minEdgeBps: 0, beta: 2, alpha: -1, omega: 0, impactFactor: 0 };
     const kept = priced({ ...home, ...params(eager) });
     expect(kept.terms.D).toBe(DEFAULT_PARAMS.minSpreadBps);
@@ -147,7 +218,15 @@ describe('properties of the spread', () => {
   test('never below the least spread, whatever the rebate', () => {
     const answer = priced({ q: -50, ...params({ minSpreadBps: 3, halfBand: 1_000_000 }) });
     expect(answer.terms.D).toBeGreaterThanOrEqual(3);
-    expect(priced({ q: -1, adverseBps: 0, confidenceBps: 0, platformFeeBps: 0, ...params({ minEdgeBps: 0, beta: 2, minSpreadBps: 3 }) }).terms.D).toBe(3);
+    expect(
+      priced({
+        q: -1,
+        adverseBps: 0,
+        confidenceBps: 0,
+        platformFeeBps: 0,
+        ...params({ minEdgeBps: 0, beta: 2, minSpreadBps: 3 }),
+      }).terms.D,
+    ).toBe(3);
   });
 });
 
@@ -213,12 +292,20 @@ describe('declines', () => {
     expect(answer.declined).toBe('size_above_max');
     expect(answer.maxAmount).toBeGreaterThan(249_000_000_000n);
     expect(isDecline(price({ ...example, side: 'exactOutput', amount: answer.maxAmount ?? 0n }))).toBe(false);
-    expect(isDecline(price({ ...example, side: 'exactOutput', amount: ((answer.maxAmount ?? 0n) * 10_001n) / 10_000n }))).toBe(true);
+    expect(
+      isDecline(
+        price({ ...example, side: 'exactOutput', amount: ((answer.maxAmount ?? 0n) * 10_001n) / 10_000n }),
+      ),
+    ).toBe(true);
   });
   test('no inventory: what there is can be served to the last unit', () => {
     for (const side of ['exactInput', 'exactOutput'] as const) {
       const freeOutput = 9_000_000_001n;
-      const answer = declined({ side, amount: side === 'exactInput' ? 10n ** 19n : 20_000_000_000n, freeOutput });
+      const answer = declined({
+        side,
+        amount: side === 'exactInput' ? 10n ** 19n : 20_000_000_000n,
+        freeOutput,
+      });
       expect(answer.declined).toBe('no_inventory');
       const served = price({ ...example, side, amount: answer.maxAmount ?? 0n, freeOutput });
       expect(isDecline(served) ? 0n : served.output).toBe(freeOutput);
@@ -252,44 +339,64 @@ describe('declines', () => {
 
     test('out: the named size pays what is left, to the unit', () => {
       const { maxAmount = 0n } = declined({ room: { output: 5_000n * USDC } });
-      expect(price({ ...example, room: { output: 5_000n * USDC }, amount: maxAmount })).toMatchObject({ output: 5_000n * USDC });
-      expect(declined({ side: 'exactOutput', amount: 6_000n * USDC, room: { output: 5_000n * USDC } })).toMatchObject({ declined: 'limit', maxAmount: 5_000n * USDC });
+      expect(price({ ...example, room: { output: 5_000n * USDC }, amount: maxAmount })).toMatchObject({
+        output: 5_000n * USDC,
+      });
+      expect(
+        declined({ side: 'exactOutput', amount: 6_000n * USDC, room: { output: 5_000n * USDC } }),
+      ).toMatchObject({ declined: 'limit', maxAmount: 5_000n * USDC });
     });
 
-    test('a larger room than the money is the money\'s business, and within it all is as it was', () => {
-      expect(declined({ room: { output: 9_000n * USDC }, freeOutput: 5_000n * USDC }).declined).toBe('no_inventory');
-      expect(price({ ...example, room: { input: 10n * ETH, output: 30_000n * USDC } })).toEqual(price(example));
+    test("a larger room than the money is the money's business, and within it all is as it was", () => {
+      expect(declined({ room: { output: 9_000n * USDC }, freeOutput: 5_000n * USDC }).declined).toBe(
+        'no_inventory',
+      );
+      expect(price({ ...example, room: { input: 10n * ETH, output: 30_000n * USDC } })).toEqual(
+        price(example),
+      );
     });
   });
 });
 
-const scenario: fc.Arbitrary<PriceInputs> = fc.record({
-  side: fc.constantFrom('exactInput', 'exactOutput'),
-  lp: fc.constantFrom('buy', 'sell'),
-  baseDecimals: fc.constantFrom(6, 8, 18),
-  quoteDecimals: fc.constantFrom(6, 18),
-  whole: fc.double({ min: 10, max: 240_000, noNaN: true }),
-  price: fc.bigInt(1n, 10n ** 11n),
-  platformFeeBps: fc.nat(100),
-  relay: fc.boolean(),
-  q: fc.double({ min: -1.9, max: 1.9, noNaN: true }),
-  sigma: fc.double({ min: 0.05, max: 3, noNaN: true }),
-  firmSeconds: fc.integer({ min: 1, max: 300 }),
-  omega: fc.double({ min: 0, max: 3, noNaN: true }),
-  confidenceBps: fc.double({ min: 0, max: 20, noNaN: true }),
-  rebalanceBps: fc.double({ min: -10, max: 10, noNaN: true }),
-}).map(({ whole, price: units, relay, omega, ...rest }) => {
-  const mid = { num: units, den: 10_000_000n };
-  const value = Number(mid.num) / Number(mid.den);
-  const inBase = (rest.lp === 'buy') === (rest.side === 'exactInput');
-  const decimals = inBase ? rest.baseDecimals : rest.quoteDecimals;
-  const amount = BigInt(Math.max(1, Math.round((inBase ? whole / value : whole) * 1e6))) * 10n ** BigInt(decimals) / 1_000_000n;
-  const cent = (base: boolean) => BigInt(Math.ceil((0.01 / (base ? value : 1)) * 1e6)) * 10n ** BigInt(base ? rest.baseDecimals : rest.quoteDecimals) / 1_000_000n;
-  return {
-    ...example, ...rest, mid, amount: amount > 0n ? amount : 1n,
-    relayFee: relay ? cent(rest.lp === 'buy') : 0n, ownGas: cent(rest.lp === 'sell'), params: { ...DEFAULT_PARAMS, omega },
-  };
-});
+const scenario: fc.Arbitrary<PriceInputs> = fc
+  .record({
+    side: fc.constantFrom('exactInput', 'exactOutput'),
+    lp: fc.constantFrom('buy', 'sell'),
+    baseDecimals: fc.constantFrom(6, 8, 18),
+    quoteDecimals: fc.constantFrom(6, 18),
+    whole: fc.double({ min: 10, max: 240_000, noNaN: true }),
+    price: fc.bigInt(1n, 10n ** 11n),
+    platformFeeBps: fc.nat(100),
+    relay: fc.boolean(),
+    q: fc.double({ min: -1.9, max: 1.9, noNaN: true }),
+    sigma: fc.double({ min: 0.05, max: 3, noNaN: true }),
+    firmSeconds: fc.integer({ min: 1, max: 300 }),
+    omega: fc.double({ min: 0, max: 3, noNaN: true }),
+    confidenceBps: fc.double({ min: 0, max: 20, noNaN: true }),
+    rebalanceBps: fc.double({ min: -10, max: 10, noNaN: true }),
+  })
+  .map(({ whole, price: units, relay, omega, ...rest }) => {
+    const mid = { num: units, den: 10_000_000n };
+    const value = Number(mid.num) / Number(mid.den);
+    const inBase = (rest.lp === 'buy') === (rest.side === 'exactInput');
+    const decimals = inBase ? rest.baseDecimals : rest.quoteDecimals;
+    const amount =
+      (BigInt(Math.max(1, Math.round((inBase ? whole / value : whole) * 1e6))) * 10n ** BigInt(decimals)) /
+      1_000_000n;
+    const cent = (base: boolean) =>
+      (BigInt(Math.ceil((0.01 / (base ? value : 1)) * 1e6)) *
+        10n ** BigInt(base ? rest.baseDecimals : rest.quoteDecimals)) /
+      1_000_000n;
+    return {
+      ...example,
+      ...rest,
+      mid,
+      amount: amount > 0n ? amount : 1n,
+      relayFee: relay ? cent(rest.lp === 'buy') : 0n,
+      ownGas: cent(rest.lp === 'sell'),
+      params: { ...DEFAULT_PARAMS, omega },
+    };
+  });
 
 describe('any request', () => {
   test('what is priced passes the second opinion', () => {
@@ -310,26 +417,86 @@ describe('any request', () => {
     const wild = fc.oneof(fc.double(), fc.constantFrom(0, -1, 1e300, Number.NaN, Number.POSITIVE_INFINITY));
     const whole = fc.oneof(fc.bigInt(-5n, 10n ** 30n), fc.bigInt(0n, 2n ** 256n));
     fc.assert(
-      fc.property(scenario, whole, whole, whole, fc.option(whole, { nil: undefined }), fc.record({ sigma: wild, q: wild, firmSeconds: wild, confidenceBps: wild, adverseBps: wild, quoteValue: wild }, { requiredKeys: [] }), (inputs, amount, relayFee, ownGas, freeOutput, odd) => {
-        const answer = price({ ...inputs, ...odd, amount, relayFee, ownGas, ...(freeOutput !== undefined && { freeOutput }) } as PriceInputs);
-        if (!isDecline(answer)) expect(check({ ...inputs, ...odd, amount, relayFee, ownGas } as PriceInputs, answer)).toEqual([]);
-      }),
+      fc.property(
+        scenario,
+        whole,
+        whole,
+        whole,
+        fc.option(whole, { nil: undefined }),
+        fc.record(
+          {
+            sigma: wild,
+            q: wild,
+            firmSeconds: wild,
+            confidenceBps: wild,
+            adverseBps: wild,
+            quoteValue: wild,
+          },
+          { requiredKeys: [] },
+        ),
+        (inputs, amount, relayFee, ownGas, freeOutput, odd) => {
+          const answer = price({
+            ...inputs,
+            ...odd,
+            amount,
+            relayFee,
+            ownGas,
+            ...(freeOutput !== undefined && { freeOutput }),
+          } as PriceInputs);
+          if (!isDecline(answer))
+            expect(check({ ...inputs, ...odd, amount, relayFee, ownGas } as PriceInputs, answer)).toEqual([]);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
 
   test('the second opinion sees a finger on any of the numbers', () => {
     const answer = priced();
-    for (const [field, by] of [['output', 1n], ['output', -1n], ['input', 1n], ['gross', 1n], ['feeAmount', -1n], ['gasAmount', 1n], ['relayAmount', 1n], ['received', 1n], ['spread', -1n], ['spread', 1n]] as const) {
+    for (const [field, by] of [
+      ['output', 1n],
+      ['output', -1n],
+      ['input', 1n],
+      ['gross', 1n],
+      ['feeAmount', -1n],
+      ['gasAmount', 1n],
+      ['relayAmount', 1n],
+      ['received', 1n],
+      ['spread', -1n],
+      ['spread', 1n],
+    ] as const) {
       expect(check(example, { ...answer, [field]: answer[field] + by }), field).not.toEqual([]);
     }
-    for (const term of ['conf', 'adv', 'inv', 'impact', 'capital', 'rebal', 'gas', 'fee', 'x', 'm', 'D', 'c0'] as const) {
-      expect(check(example, { ...answer, terms: { ...answer.terms, [term]: answer.terms[term] + 0.001 } }), term).not.toEqual([]);
+    for (const term of [
+      'conf',
+      'adv',
+      'inv',
+      'impact',
+      'capital',
+      'rebal',
+      'gas',
+      'fee',
+      'x',
+      'm',
+      'D',
+      'c0',
+    ] as const) {
+      expect(
+        check(example, { ...answer, terms: { ...answer.terms, [term]: answer.terms[term] + 0.001 } }),
+        term,
+      ).not.toEqual([]);
     }
     // The same, where the sums have been made to fit.
     for (const term of ['adv', 'inv', 'impact', 'capital', 'rebal'] as const) {
       const { c0, D } = answer.terms;
-      expect(check(example, { ...answer, spread: answer.spread + 10n, terms: { ...answer.terms, c0: c0 + 0.001, D: D + 0.001, [term]: answer.terms[term] + 0.001 } }).join(), term).toMatch(/skew|impact|capital|adverse/);
+      expect(
+        check(example, {
+          ...answer,
+          spread: answer.spread + 10n,
+          terms: { ...answer.terms, c0: c0 + 0.001, D: D + 0.001, [term]: answer.terms[term] + 0.001 },
+        }).join(),
+        term,
+      ).toMatch(/skew|impact|capital|adverse/);
     }
     expect(check({ ...example, quoteDecimals: 18 }, answer)).not.toEqual([]);
   });
@@ -352,7 +519,8 @@ describe('any request', () => {
         const answer = price({ ...inputs, amount });
         if (!isDecline(answer)) return;
         const advice = answer.declined === 'size_below_min' ? answer.minAmount : answer.maxAmount;
-        if (advice !== undefined && advice > 0n) expect(isDecline(price({ ...inputs, amount: advice }))).toBe(false);
+        if (advice !== undefined && advice > 0n)
+          expect(isDecline(price({ ...inputs, amount: advice }))).toBe(false);
       }),
     );
   });
@@ -362,8 +530,14 @@ describe('any request', () => {
       fc.property(scenario, (inputs) => {
         const rungs = [{ input: 0n, output: 0n }, ...ladder(inputs)];
         for (let at = 2; at < rungs.length; at++) {
-          const [a, b, c] = [rungs[at - 2], rungs[at - 1], rungs[at]] as [typeof rungs[0], typeof rungs[0], typeof rungs[0]];
-          expect((c.output - b.output) * (b.input - a.input)).toBeLessThanOrEqual((b.output - a.output) * (c.input - b.input));
+          const [a, b, c] = [rungs[at - 2], rungs[at - 1], rungs[at]] as [
+            (typeof rungs)[0],
+            (typeof rungs)[0],
+            (typeof rungs)[0],
+          ];
+          expect((c.output - b.output) * (b.input - a.input)).toBeLessThanOrEqual(
+            (b.output - a.output) * (c.input - b.input),
+          );
         }
       }),
     );

@@ -2,7 +2,18 @@
 
 import { divUp, mulDivUp } from '../domain/amount.ts';
 import { isDecline, type Decline } from '../domain/decline.ts';
-import { baseUnitRate, exactOut, feeOf, grossOf, largestInput, MOST_FEE_BPS, MOST_SPREAD, paid, receivedOf, type Charges } from './amounts.ts';
+import {
+  baseUnitRate,
+  exactOut,
+  feeOf,
+  grossOf,
+  largestInput,
+  MOST_FEE_BPS,
+  MOST_SPREAD,
+  paid,
+  receivedOf,
+  type Charges,
+} from './amounts.ts';
 import type { HedgeLevel } from './hedge-book.ts';
 import type { PricingParams } from './params.ts';
 import { PluginFault, type PricingPlugin } from './plugin.ts';
@@ -14,7 +25,9 @@ export interface PriceInputs {
   side: 'exactInput' | 'exactOutput';
   amount: bigint;
   platformFeeBps: number;
-  /** Base units of the input token that the relayer is paid out of the input. Exact; 0n on walletBroadcast. */
+  /**
+   * Base units of the input token that the relayer is paid out of the input. Exact; 0n on walletBroadcast.
+   */
   relayFee: bigint;
 
   /** What the LP does with the base asset: 'buy' takes base and pays quote. */
@@ -42,16 +55,27 @@ export interface PriceInputs {
   adverseBps?: number;
   /** Moving inventory between chains: `rebalanceBps` of terms.ts. Default 0. */
   rebalanceBps?: number;
-  /** A peg is broken: nobody is paid to take a position over, neither by the skew nor by rebalancing. Default false. */
+  /**
+   * A peg is broken: nobody is paid to take a position over, neither by the skew nor by rebalancing. Default
+   * false.
+   */
   noRebates?: boolean;
-  /** What passing the position on at once would cost: as a number, or as the book to walk when it is fresh. The larger counts. */
+  /**
+   * What passing the position on at once would cost: as a number, or as the book to walk when it is fresh.
+   * The larger counts.
+   */
   walkedImpactBps?: number;
   hedgeBook?: readonly HedgeLevel[];
-  /** A slice of a split: how long our output stays locked should another LP fail. Default 0: nobody else can. */
+  /**
+   * A slice of a split: how long our output stays locked should another LP fail. Default 0: nobody else can.
+   */
   splitHoldSeconds?: number;
   /** Noise in bps, to learn what the market makes of a price; drawn by the caller. Default 0. */
   exploreBps?: number;
-  /** What the ledger could pay at most; declines `no_inventory` beyond. The hold decides, this only answers sooner. */
+  /**
+   * What the ledger could pay at most; declines `no_inventory` beyond. The hold decides, this only answers
+   * sooner.
+   */
   freeOutput?: bigint;
   /** What may still come in and go out before a hard band is left, base units; declines `limit` beyond. */
   room?: { readonly input?: bigint; readonly output?: bigint };
@@ -72,7 +96,10 @@ export interface Terms {
   capital: number;
   rebal: number;
   gas: number;
-  /** Terms of a plug-in, or the parts of its pricer (then the seven above but gas are 0). Only where there is a plug-in. */
+  /**
+   * Terms of a plug-in, or the parts of its pricer (then the seven above but gas are 0). Only where there is
+   * a plug-in.
+   */
   extra?: Readonly<Record<string, number>>;
   /** Sum of the seven above and the extra ones. */
   c0: number;
@@ -99,14 +126,20 @@ export interface Priced {
   output: bigint;
   /** Value of the input at mid in output units, rounded down. */
   gross: bigint;
-  /** In output units: the LP's spread (with rounding), the platform fee, own gas with buffer, the relay fee at mid. */
+  /**
+   * In output units: the LP's spread (with rounding), the platform fee, own gas with buffer, the relay fee at
+   * mid.
+   */
   spreadAmount: bigint;
   feeAmount: bigint;
   gasAmount: bigint;
   relayAmount: bigint;
   /** What would be delivered without platform fee and LP spread: gross less gas. */
   amountBeforeFees: bigint;
-  /** What reaches the LP when the input is released: input less platform fee and relay fee. The hold's `input.amount`. */
+  /**
+   * What reaches the LP when the input is released: input less platform fee and relay fee. The hold's
+   * `input.amount`.
+   */
   received: bigint;
   /** D - fee - gas in 1e-4 bps, rounded up: the integer that priced it. */
   spread: bigint;
@@ -128,7 +161,8 @@ const MICRO = 1_000_000;
 const BPS = 10_000n;
 
 /**
- * The worked example of the model: 10 WETH at a mid of 2500 are 25,000 USDC gross; 8.2978 bps of spread, 2 bps of fee and
+ * The worked example of the model: 10 WETH at a mid of 2500 are 25,000 USDC gross; 8.2978 bps of spread, 2
+ * bps of fee and
  * 0.36 USDC of gas leave 24,973.8955 USDC.
  */
 export function price(inputs: PriceInputs): Priced | PriceDecline {
@@ -156,43 +190,92 @@ interface Frame {
   aboveOutput: Decline;
 }
 
-const OUT_OF_BAND: Decline = { declined: 'limit', control: 'band', detail: 'beyond a hard band of the position' };
+const OUT_OF_BAND: Decline = {
+  declined: 'limit',
+  control: 'band',
+  detail: 'beyond a hard band of the position',
+};
 const NO_INVENTORY: Decline = { declined: 'no_inventory' };
 
 function frameOf(inputs: PriceInputs): Frame | PriceDecline {
   const { mid, params, platformFeeBps: fee } = inputs;
   if (!sane(inputs)) return { declined: 'internal', detail: 'an input is no number' };
-  if (mid.num <= 0n || mid.den <= 0n || !(inputs.quoteValue > 0)) return { declined: 'stale_price', detail: 'no price' };
-  if (inputs.confidenceBps > params.maxConfidenceBps) return { declined: 'stale_price', control: 'confidence', detail: `sources disagree by ${inputs.confidenceBps.toFixed(2)} bps` };
+  if (mid.num <= 0n || mid.den <= 0n || !(inputs.quoteValue > 0))
+    return { declined: 'stale_price', detail: 'no price' };
+  if (inputs.confidenceBps > params.maxConfidenceBps)
+    return {
+      declined: 'stale_price',
+      control: 'confidence',
+      detail: `sources disagree by ${inputs.confidenceBps.toFixed(2)} bps`,
+    };
   if (!(inputs.firmSeconds > 0)) return { declined: 'validity', detail: 'already over' };
-  if (!Number.isInteger(fee) || fee < 0 || fee > MOST_FEE_BPS || inputs.relayFee < 0n || inputs.ownGas < 0n) return { declined: 'internal', detail: 'fee or gas out of range' };
-  if (inputs.amount <= 0n) return { declined: 'size_below_min', detail: 'not a positive amount', minAmount: 1n };
+  if (!Number.isInteger(fee) || fee < 0 || fee > MOST_FEE_BPS || inputs.relayFee < 0n || inputs.ownGas < 0n)
+    return { declined: 'internal', detail: 'fee or gas out of range' };
+  if (inputs.amount <= 0n)
+    return { declined: 'size_below_min', detail: 'not a positive amount', minAmount: 1n };
   const rate = baseUnitRate(mid, inputs.lp, inputs.baseDecimals, inputs.quoteDecimals);
   const { room, freeOutput } = inputs;
   const gate = sizeGate(inputs, rate, params.maxSize);
   const bound = room?.input !== undefined && room.input < gate ? room.input : undefined;
-  const output = room?.output !== undefined && (freeOutput === undefined || room.output < freeOutput) ? room.output : undefined;
+  const output =
+    room?.output !== undefined && (freeOutput === undefined || room.output < freeOutput)
+      ? room.output
+      : undefined;
   return {
     rate,
     ownGas: mulDivUp(inputs.ownGas, BigInt(params.gasBufferBps), BPS),
     relay: divUp(inputs.relayFee * rate.num, rate.den),
     largestInput: bound ?? gate,
-    aboveInput: bound === undefined ? { declined: 'size_above_max', detail: `above ${params.maxSize}` } : OUT_OF_BAND,
+    aboveInput:
+      bound === undefined ? { declined: 'size_above_max', detail: `above ${params.maxSize}` } : OUT_OF_BAND,
     largestOutput: output ?? freeOutput,
     aboveOutput: output === undefined ? NO_INVENTORY : OUT_OF_BAND,
   };
 }
 
 /** Numbers, and none so large that a square of it would not be one. */
-function sane({ quoteValue, sigma, q, firmSeconds, confidenceBps, lockSeconds, adverseBps = 0, rebalanceBps = 0, walkedImpactBps = 0, splitHoldSeconds = 0, exploreBps = 0 }: PriceInputs): boolean {
-  const most = Math.max(Math.abs(quoteValue), sigma, Math.abs(q), Math.abs(firmSeconds), Math.abs(confidenceBps), Math.abs(lockSeconds), Math.abs(adverseBps), Math.abs(rebalanceBps), Math.abs(walkedImpactBps), Math.abs(splitHoldSeconds), Math.abs(exploreBps));
+function sane({
+  quoteValue,
+  sigma,
+  q,
+  firmSeconds,
+  confidenceBps,
+  lockSeconds,
+  adverseBps = 0,
+  rebalanceBps = 0,
+  walkedImpactBps = 0,
+  splitHoldSeconds = 0,
+  exploreBps = 0,
+}: PriceInputs): boolean {
+  const most = Math.max(
+    Math.abs(quoteValue),
+    sigma,
+    Math.abs(q),
+    Math.abs(firmSeconds),
+    Math.abs(confidenceBps),
+    Math.abs(lockSeconds),
+    Math.abs(adverseBps),
+    Math.abs(rebalanceBps),
+    Math.abs(walkedImpactBps),
+    Math.abs(splitHoldSeconds),
+    Math.abs(exploreBps),
+  );
   // Math.max answers NaN when any of them is.
   return most < 1e12 && sigma >= 0;
 }
 
-/** The largest input worth at most `size` of the reference currency, exactly: the gate and its answer must not disagree. */
-function sizeGate({ lp, quoteValue, quoteDecimals }: PriceInputs, { num, den }: Rational, size: number): bigint {
-  const quote = (BigInt(Math.floor(size * MICRO)) * ten(quoteDecimals)) / BigInt(Math.max(1, Math.round(quoteValue * MICRO)));
+/**
+ * The largest input worth at most `size` of the reference currency, exactly: the gate and its answer must not
+ * disagree.
+ */
+function sizeGate(
+  { lp, quoteValue, quoteDecimals }: PriceInputs,
+  { num, den }: Rational,
+  size: number,
+): bigint {
+  const quote =
+    (BigInt(Math.floor(size * MICRO)) * ten(quoteDecimals)) /
+    BigInt(Math.max(1, Math.round(quoteValue * MICRO)));
   return lp === 'sell' ? quote : ((quote + 1n) * den - 1n) / num;
 }
 
@@ -226,7 +309,8 @@ function evaluate(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   if (inputs.side === 'exactInput') return evaluateAt(inputs, frame, inputs.amount, undefined);
   if (frame.largestOutput !== undefined && inputs.amount > frame.largestOutput) return frame.aboveOutput;
 
-  // Exact output: the spread depends on the size and the size on the spread. It settles within two or three rounds; should
+  // Exact output: the spread depends on the size and the size on the spread. It settles within two or three
+  // rounds; should
   // two neighbours keep swapping, the wider one stands.
   const gas = frame.ownGas + frame.relay;
   let gross = inputs.amount + gas;
@@ -246,7 +330,12 @@ function evaluate(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   return { declined: 'internal', detail: 'exact output did not settle' };
 }
 
-function evaluateAt(inputs: PriceInputs, frame: Frame, input: bigint, fixed: { terms: Terms; spread: bigint } | undefined): Priced | PriceDecline {
+function evaluateAt(
+  inputs: PriceInputs,
+  frame: Frame,
+  input: bigint,
+  fixed: { terms: Terms; spread: bigint } | undefined,
+): Priced | PriceDecline {
   const { params } = inputs;
   if (input > frame.largestInput) return frame.aboveInput;
   const gross = grossOf(input, frame.rate);
@@ -270,11 +359,16 @@ function evaluateAt(inputs: PriceInputs, frame: Frame, input: bigint, fixed: { t
 
   const feeAmount = feeOf(gross, feeBps);
   return {
-    input, output, gross,
+    input,
+    output,
+    gross,
     spreadAmount: gross - output - feeAmount - gas,
-    feeAmount, gasAmount: frame.ownGas, relayAmount: frame.relay,
+    feeAmount,
+    gasAmount: frame.ownGas,
+    relayAmount: frame.relay,
     amountBeforeFees: gross - gas,
-    received, spread,
+    received,
+    spread,
     lpSpreadBps: Math.round(Number(spread) / 1e4),
     platformFeeBps: inputs.platformFeeBps,
     notional: BigInt(Math.ceil(size * MICRO)),
@@ -282,7 +376,10 @@ function evaluateAt(inputs: PriceInputs, frame: Frame, input: bigint, fixed: { t
   };
 }
 
-/** Too wide because gas is a large part of it: too small. Otherwise because of what grows with size: too large. */
+/**
+ * Too wide because gas is a large part of it: too small. Otherwise because of what grows with size: too
+ * large.
+ */
 function tooWide(terms: Terms): PriceDecline {
   const detail = `spread of ${terms.D.toFixed(2)} bps is out of bounds`;
   if (2 * terms.gas > terms.D) return { declined: 'size_below_min', detail };
@@ -299,7 +396,8 @@ function sizeOf({ lp, mid, quoteValue, baseDecimals, quoteDecimals }: PriceInput
 
 /* Advice for a declined size: an amount that was itself evaluated and passes, and no more than 64 evaluations to find it. */
 
-const passes = (inputs: PriceInputs, frame: Frame, amount: bigint): boolean => amount > 0n && !isDecline(evaluate({ ...inputs, amount }, frame));
+const passes = (inputs: PriceInputs, frame: Frame, amount: bigint): boolean =>
+  amount > 0n && !isDecline(evaluate({ ...inputs, amount }, frame));
 
 /** Largest amount up to `inputs.amount` that passes; 0n when none was found. */
 function largestPassing(inputs: PriceInputs, frame: Frame): bigint {
@@ -310,7 +408,8 @@ function largestPassing(inputs: PriceInputs, frame: Frame): bigint {
     if (!isDecline(gate) && gate.output < high && passes(inputs, frame, gate.output)) return gate.output;
   }
   if (frame.largestOutput !== undefined) {
-    const served = inputs.side === 'exactOutput' ? frame.largestOutput : servedBy(inputs, frame, frame.largestOutput);
+    const served =
+      inputs.side === 'exactOutput' ? frame.largestOutput : servedBy(inputs, frame, frame.largestOutput);
     if (passes(inputs, frame, served)) return served;
     if (served < high) high = served;
   }

@@ -17,7 +17,10 @@ test('reduced: the same price in the smallest terms', () => {
 });
 
 test('a feed’s text stays exact through cross rates and midpoints', () => {
-  const [eth, usd] = [parseDecimal('2500.25'), parseDecimal('0.9996')] as [{ num: bigint; den: bigint }, { num: bigint; den: bigint }];
+  const [eth, usd] = [parseDecimal('2500.25'), parseDecimal('0.9996')] as [
+    { num: bigint; den: bigint },
+    { num: bigint; den: bigint },
+  ];
   expect(reduced(divide(eth, usd))).toEqual({ num: 6_250_625n, den: 2_499n });
   expect(reduced(midpoint(eth, { num: 2_500n, den: 1n }))).toEqual({ num: 20_001n, den: 8n });
   expect(toNumber({ num: 10n ** 400n, den: 4n * 10n ** 400n })).toBe(0.25);

@@ -1,4 +1,7 @@
-/** Exact fractions: a price is num/den of bigints from the feed's decimal text to the last base unit, never a float. */
+/**
+ * Exact fractions: a price is num/den of bigints from the feed's decimal text to the last base unit, never a
+ * float.
+ */
 
 export interface Rational {
   num: bigint;
@@ -14,7 +17,10 @@ export function ten(exponent: number): bigint {
   return TENS[exponent] ?? 10n ** BigInt(exponent);
 }
 
-/** `parseDecimal("2500.10")` is {num: 250010n, den: 100n}. undefined for signs, exponents, empty parts and oversize. */
+/**
+ * `parseDecimal("2500.10")` is {num: 250010n, den: 100n}. undefined for signs, exponents, empty parts and
+ * oversize.
+ */
 export function parseDecimal(text: string): Rational | undefined {
   const match = DECIMAL.exec(text);
   if (!match) return undefined;
@@ -22,7 +28,10 @@ export function parseDecimal(text: string): Rational | undefined {
   return { num: BigInt(match[1] + fraction), den: ten(fraction.length) };
 }
 
-/** The same in the smallest terms: a price is made once and multiplied in thousands of quotes, and short numbers multiply faster. */
+/**
+ * The same in the smallest terms: a price is made once and multiplied in thousands of quotes, and short
+ * numbers multiply faster.
+ */
 export function reduced({ num, den }: Rational): Rational {
   let [a, b] = [num, den];
   while (b !== 0n) [a, b] = [b, a % b];
@@ -36,7 +45,9 @@ export function divide(a: Rational, b: Rational): Rational {
 
 /** (a + b) / 2. */
 export function midpoint(a: Rational, b: Rational): Rational {
-  return a.den === b.den ? { num: a.num + b.num, den: 2n * a.den } : { num: a.num * b.den + b.num * a.den, den: 2n * a.den * b.den };
+  return a.den === b.den
+    ? { num: a.num + b.num, den: 2n * a.den }
+    : { num: a.num * b.den + b.num * a.den, den: 2n * a.den * b.den };
 }
 
 /** Negative, zero or positive, as a is below, equal to or above b. */

@@ -8,7 +8,10 @@ describe('Lambert W', () => {
     [-1, 0.2784645428],
   ])('W(e^%s)', (y, w) => expect(lambertWExp(y)).toBeCloseTo(w, 10));
   test('w + ln w = y from -600 to 1e6', () => {
-    for (const y of [-600, -100, -5, -1, -0.5, 0, 0.5, 1, 1.5, 3, 50, 1e3, 1e6]) expect(Math.abs(lambertWExp(y) + Math.log(lambertWExp(y)) - y)).toBeLessThanOrEqual(1e-14 * Math.max(1, Math.abs(y)));
+    for (const y of [-600, -100, -5, -1, -0.5, 0, 0.5, 1, 1.5, 3, 50, 1e3, 1e6])
+      expect(Math.abs(lambertWExp(y) + Math.log(lambertWExp(y)) - y)).toBeLessThanOrEqual(
+        1e-14 * Math.max(1, Math.abs(y)),
+      );
   });
 });
 
@@ -42,8 +45,14 @@ describe('normal distribution', () => {
 describe('Bachelier', () => {
   // The model prints 2.246 for 100 %, 10 s; 0.3989 in place of 1/sqrt(2 pi) gives that, 2.24653 is right.
   test('zero spread, T = 5/10/30/60 s', () => {
-    const cost = (sigma: number, seconds: number) => bachelierCall(0, perRootSecond(sigma) * Math.sqrt(seconds)).toFixed(3);
-    expect([5, 10, 30, 60].map((seconds) => cost(0.6, seconds))).toEqual(['0.953', '1.348', '2.335', '3.302']);
+    const cost = (sigma: number, seconds: number) =>
+      bachelierCall(0, perRootSecond(sigma) * Math.sqrt(seconds)).toFixed(3);
+    expect([5, 10, 30, 60].map((seconds) => cost(0.6, seconds))).toEqual([
+      '0.953',
+      '1.348',
+      '2.335',
+      '3.302',
+    ]);
     expect([5, 10, 30, 60].map((seconds) => cost(1, seconds))).toEqual(['1.589', '2.247', '3.891', '5.503']);
   });
   test('falls fast in d = D/S', () => {
@@ -60,13 +69,23 @@ describe('Bachelier', () => {
       }
       return low.toFixed(6);
     };
-    expect([0.1, 0.25, 0.5, 1, 2, 5].map(breakEven)).toEqual(['0.038022', '0.089005', '0.161658', '0.276030', '0.436327', '0.706530']);
+    expect([0.1, 0.25, 0.5, 1, 2, 5].map(breakEven)).toEqual([
+      '0.038022',
+      '0.089005',
+      '0.161658',
+      '0.276030',
+      '0.436327',
+      '0.706530',
+    ]);
   });
   test('against Black-Scholes at sigma 90 %, T 60 s: off by what is printed', () => {
     const T = 60 / 31_536_000;
     const deviation = 0.9 * Math.sqrt(T);
-    const off = (d: number) => blackScholes(1, 1 + d * deviation, 0, 0.9, T).call / bachelierCall(d * deviation, deviation) - 1;
+    const off = (d: number) =>
+      blackScholes(1, 1 + d * deviation, 0, 0.9, T).call / bachelierCall(d * deviation, deviation) - 1;
     expect(off(0)).toBeCloseTo(-6.4e-8, 9);
-    expect([0.5, 1, 2, 3].map((d) => Number(off(d).toPrecision(3)))).toEqual([5.52e-4, 1.8e-3, 7.91e-3, 2.18e-2]);
+    expect([0.5, 1, 2, 3].map((d) => Number(off(d).toPrecision(3)))).toEqual([
+      5.52e-4, 1.8e-3, 7.91e-3, 2.18e-2,
+    ]);
   });
 });

@@ -1,4 +1,7 @@
-/** The three special functions of the model, to double precision: normal density, normal distribution, Lambert's W. */
+/**
+ * The three special functions of the model, to double precision: normal density, normal distribution,
+ * Lambert's W.
+ */
 
 const SQRT_2PI = Math.sqrt(2 * Math.PI);
 
@@ -8,9 +11,9 @@ export function normalPdf(z: number): number {
 }
 
 /**
- * Distribution function of the standard normal: Hart's rational approximation (1968, no. 5666) up to 7.07, a continued
- * fraction beyond. Good to 1e-15 in absolute and, in the lower tail, about 1e-13 in relative terms: the tail is what an
- * option struck at our own spread is made of.
+ * Distribution function of the standard normal: Hart's rational approximation (1968, no. 5666) up to 7.07, a
+ * continued fraction beyond. Good to 1e-15 in absolute and, in the lower tail, about 1e-13 in relative terms:
+ * the tail is what an option struck at our own spread is made of.
  */
 export function normalCdf(z: number): number {
   const distance = Math.abs(z);
@@ -19,8 +22,22 @@ export function normalCdf(z: number): number {
 }
 
 function hart(z: number): number {
-  const above = ((((((0.0352624965998911 * z + 0.700383064443688) * z + 6.37396220353165) * z + 33.912866078383) * z + 112.079291497871) * z + 221.213596169931) * z + 220.206867912376);
-  const below = (((((((0.0883883476483184 * z + 1.75566716318264) * z + 16.064177579207) * z + 86.7807322029461) * z + 296.564248779674) * z + 637.333633378831) * z + 793.826512519948) * z + 440.413735824752);
+  const above =
+    (((((0.0352624965998911 * z + 0.700383064443688) * z + 6.37396220353165) * z + 33.912866078383) * z +
+      112.079291497871) *
+      z +
+      221.213596169931) *
+      z +
+    220.206867912376;
+  const below =
+    ((((((0.0883883476483184 * z + 1.75566716318264) * z + 16.064177579207) * z + 86.7807322029461) * z +
+      296.564248779674) *
+      z +
+      637.333633378831) *
+      z +
+      793.826512519948) *
+      z +
+    440.413735824752;
   return (Math.exp(-0.5 * z * z) * above) / below;
 }
 

@@ -1,4 +1,7 @@
-/** From inputs and size to the all-in spread D with all its terms: the part of pricing where floats are allowed, and it ends here. */
+/**
+ * From inputs and size to the all-in spread D with all its terms: the part of pricing where floats are
+ * allowed, and it ends here.
+ */
 
 import { firmness, winProbability } from './firmness.ts';
 import { walkedImpact } from './hedge-book.ts';
@@ -7,29 +10,58 @@ import { consult, DEFAULT_ADVERSE_BPS, viewOf } from './plugin.ts';
 import type { PriceInputs, Terms } from './price.ts';
 import { capitalTerm, confidenceTerm, impactTerm, inventoryTerm, skewSlope } from './terms.ts';
 
-/** `size` in the reference currency; `gas` in bps of it, own and relayed. Throws `PluginFault` when a plug-in does. */
+/**
+ * `size` in the reference currency; `gas` in bps of it, own and relayed. Throws `PluginFault` when a plug-in
+ * does.
+ */
 export function spreadTerms(inputs: PriceInputs, size: number, gas: number): Terms {
   const { plugin, params, exploreBps: explore = 0 } = inputs;
   const sigma = perRootSecond(inputs.sigma);
-  const motion: MidMotion = { deviation: sigma * Math.sqrt(inputs.firmSeconds), jumps: params.jumpsPerSecond * inputs.firmSeconds, jumpBps: params.jumpBps };
+  const motion: MidMotion = {
+    deviation: sigma * Math.sqrt(inputs.firmSeconds),
+    jumps: params.jumpsPerSecond * inputs.firmSeconds,
+    jumpBps: params.jumpBps,
+  };
   const extra = plugin && consult(plugin, viewOf(inputs, size, gas));
-  const terms = plugin?.pricer === undefined ? modelled(inputs, size, gas, sigma, motion, extra) : replaced(inputs, gas, motion, extra);
+  const terms =
+    plugin?.pricer === undefined
+      ? modelled(inputs, size, gas, sigma, motion, extra)
+      : replaced(inputs, gas, motion, extra);
   if (extra !== undefined) terms.extra = extra;
   if (explore !== 0) terms.explore = explore;
   return terms;
 }
 
-function modelled(inputs: PriceInputs, size: number, gas: number, sigma: number, motion: MidMotion, extra: Record<string, number> | undefined): Terms {
+function modelled(
+  inputs: PriceInputs,
+  size: number,
+  gas: number,
+  sigma: number,
+  motion: MidMotion,
+  extra: Record<string, number> | undefined,
+): Terms {
   const { params, exploreBps: explore = 0 } = inputs;
   const side = inputs.lp === 'buy' ? 1 : -1;
-  const slopeAtBand = (params.halfBand / params.unit) * skewSlope({ gamma: params.gamma, sigma, arrival: params.arrival, decay: params.decay });
+  const slopeAtBand =
+    (params.halfBand / params.unit) *
+    skewSlope({ gamma: params.gamma, sigma, arrival: params.arrival, decay: params.decay });
 
   const conf = confidenceTerm(inputs.confidenceBps, params.rivals);
   const adv = inputs.adverseBps ?? DEFAULT_ADVERSE_BPS;
   const least = inputs.noRebates === true ? 0 : Number.NEGATIVE_INFINITY;
-  const inv = Math.max(inventoryTerm({ slopeAtBand, side, q: inputs.q, sizeInBands: size / params.halfBand }), least);
-  const impact = Math.max(impactTerm({ factor: params.impactFactor, sigma: inputs.sigma, size, dailyVolume: params.dailyVolume }), inputs.walkedImpactBps ?? 0, walked(inputs, side, size));
-  const capital = capitalTerm(params.capitalRate, inputs.lockSeconds + params.coFailureRate * (inputs.splitHoldSeconds ?? 0));
+  const inv = Math.max(
+    inventoryTerm({ slopeAtBand, side, q: inputs.q, sizeInBands: size / params.halfBand }),
+    least,
+  );
+  const impact = Math.max(
+    impactTerm({ factor: params.impactFactor, sigma: inputs.sigma, size, dailyVolume: params.dailyVolume }),
+    inputs.walkedImpactBps ?? 0,
+    walked(inputs, side, size),
+  );
+  const capital = capitalTerm(
+    params.capitalRate,
+    inputs.lockSeconds + params.coFailureRate * (inputs.splitHoldSeconds ?? 0),
+  );
   const rebal = Math.max(inputs.rebalanceBps ?? 0, least);
   const c0 = conf + adv + inv + impact + capital + rebal + gas + sum(extra);
   const fee = inputs.platformFeeBps;
@@ -38,21 +70,52 @@ function modelled(inputs: PriceInputs, size: number, gas: number, sigma: number,
   const solved = firmness(c0 - through + fee, through + explore, params.omega, params, motion);
   const D = Math.max(solved.D, params.minSpreadBps);
   return {
-    conf, adv, inv, impact, capital, rebal, gas, c0, fee,
-    x: solved.x, optionCost: optionCost(solved.D, motion), jumpCost: jumpCost(solved.D, motion), deviation: motion.deviation,
-    m: solved.m, D, winProbability: winProbability(D, params),
+    conf,
+    adv,
+    inv,
+    impact,
+    capital,
+    rebal,
+    gas,
+    c0,
+    fee,
+    x: solved.x,
+    optionCost: optionCost(solved.D, motion),
+    jumpCost: jumpCost(solved.D, motion),
+    deviation: motion.deviation,
+    m: solved.m,
+    D,
+    winProbability: winProbability(D, params),
   };
 }
 
 /** A pricer's parts in the place of ours. What the option would cost at its spread is still told. */
-function replaced({ platformFeeBps: fee, params, exploreBps: explore = 0 }: PriceInputs, gas: number, motion: MidMotion, parts: Record<string, number> | undefined): Terms {
+function replaced(
+  { platformFeeBps: fee, params, exploreBps: explore = 0 }: PriceInputs,
+  gas: number,
+  motion: MidMotion,
+  parts: Record<string, number> | undefined,
+): Terms {
   const c0 = gas + sum(parts);
   const asked = c0 + fee + explore;
   const D = Math.max(asked, params.minSpreadBps);
   return {
-    conf: 0, adv: 0, inv: 0, impact: 0, capital: 0, rebal: 0, gas, c0, fee,
-    x: 0, optionCost: optionCost(asked, motion), jumpCost: jumpCost(asked, motion), deviation: motion.deviation,
-    m: 0, D, winProbability: winProbability(D, params),
+    conf: 0,
+    adv: 0,
+    inv: 0,
+    impact: 0,
+    capital: 0,
+    rebal: 0,
+    gas,
+    c0,
+    fee,
+    x: 0,
+    optionCost: optionCost(asked, motion),
+    jumpCost: jumpCost(asked, motion),
+    deviation: motion.deviation,
+    m: 0,
+    D,
+    winProbability: winProbability(D, params),
   };
 }
 

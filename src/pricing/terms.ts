@@ -2,7 +2,10 @@
 
 import { YEAR_SECONDS } from './option.ts';
 
-/** E[max of n standard normals]: how much the best of n noisy mids is off on average. Four digits, as tabulated. */
+/**
+ * E[max of n standard normals]: how much the best of n noisy mids is off on average. Four digits, as
+ * tabulated.
+ */
 const LARGEST_OF = [0, 0, 0.5642, 0.8463, 1.0294, 1.163, 1.2672, 1.3522, 1.4236, 1.485, 1.5388];
 
 /** Winner's curse: whoever wins among n has probably misjudged the mid by this much. */
@@ -12,23 +15,58 @@ export function confidenceTerm(confidenceBps: number, rivals: number): number {
 }
 
 /**
- * Slope of the quote in the position, bps per unit held, of Guéant, Lehalle and Fernandez-Tapia, in the general form for
- * order size `size` and risk term `xi` (xi = gamma, size 1: the 2013 paper; xi -> 0: e in place of the power).
+ * Slope of the quote in the position, bps per unit held, of Guéant, Lehalle and Fernandez-Tapia, in the
+ * general form for order size `size` and risk term `xi` (xi = gamma, size 1: the 2013 paper; xi -> 0: e in
+ * place of the power).
  */
-export function skewSlope({ gamma, sigma, arrival, decay, size = 1, xi = 0 }: { gamma: number; sigma: number; arrival: number; decay: number; size?: number; xi?: number }): number {
+export function skewSlope({
+  gamma,
+  sigma,
+  arrival,
+  decay,
+  size = 1,
+  xi = 0,
+}: {
+  gamma: number;
+  sigma: number;
+  arrival: number;
+  decay: number;
+  size?: number;
+  xi?: number;
+}): number {
   const step = (xi * size) / decay;
   const power = step === 0 ? Math.E : (1 + step) ** (1 / step + 1);
   return Math.sqrt(((gamma * sigma * sigma) / (2 * arrival * size * decay)) * power);
 }
 
 /** Skew for a trade of `size`: at the mean position between before and after it. q is clipped to the band. */
-export function inventoryTerm({ slopeAtBand, side, q, sizeInBands }: { slopeAtBand: number; side: 1 | -1; q: number; sizeInBands: number }): number {
+export function inventoryTerm({
+  slopeAtBand,
+  side,
+  q,
+  sizeInBands,
+}: {
+  slopeAtBand: number;
+  side: 1 | -1;
+  q: number;
+  sizeInBands: number;
+}): number {
   const clipped = Math.min(Math.max(q, -1), 1);
   return slopeAtBand * side * (clipped + (side * sizeInBands) / 2);
 }
 
 /** Square-root law. */
-export function impactTerm({ factor, sigma, size, dailyVolume }: { factor: number; sigma: number; size: number; dailyVolume: number }): number {
+export function impactTerm({
+  factor,
+  sigma,
+  size,
+  dailyVolume,
+}: {
+  factor: number;
+  sigma: number;
+  size: number;
+  dailyVolume: number;
+}): number {
   return factor * ((sigma * 1e4) / Math.sqrt(365)) * Math.sqrt(size / dailyVolume);
 }
 
@@ -37,7 +75,10 @@ export function capitalTerm(rate: number, lockSeconds: number): number {
   return ((rate * lockSeconds) / YEAR_SECONDS) * 1e4;
 }
 
-/** A chain's bucket as the rebalancer sees it: (balance - target) / half-band, and what it costs to move money there. */
+/**
+ * A chain's bucket as the rebalancer sees it: (balance - target) / half-band, and what it costs to move money
+ * there.
+ */
 export interface ChainBand {
   q: number;
   costBps: number;
@@ -46,20 +87,43 @@ export interface ChainBand {
 const RAMP_FROM = 0.2;
 const REFILL_SHARE = 0.5;
 
-/** Draining a chain that is short costs up to its transport; filling one that is short earns up to half of it back. */
-export function rebalanceTerm({ drained, filled }: { drained?: ChainBand | undefined; filled?: ChainBand | undefined }): number {
+/**
+ * Draining a chain that is short costs up to its transport; filling one that is short earns up to half of it
+ * back.
+ */
+export function rebalanceTerm({
+  drained,
+  filled,
+}: {
+  drained?: ChainBand | undefined;
+  filled?: ChainBand | undefined;
+}): number {
   return shortage(drained) - REFILL_SHARE * shortage(filled);
 }
 
 function shortage(band: ChainBand | undefined): number {
-  return band === undefined || band.q >= 0 ? 0 : band.costBps * Math.min(Math.max((-band.q - RAMP_FROM) / (1 - RAMP_FROM), 0), 1);
+  return band === undefined || band.q >= 0
+    ? 0
+    : band.costBps * Math.min(Math.max((-band.q - RAMP_FROM) / (1 - RAMP_FROM), 0), 1);
 }
 
 /**
- * What a taker's accepted quotes cost us after acceptance, averaged over its trades and shrunk to its tier. The floor comes
- * only after averaging: the positive part of noise is not toxicity.
+ * What a taker's accepted quotes cost us after acceptance, averaged over its trades and shrunk to its tier.
+ * The floor comes only after averaging: the positive part of noise is not toxicity.
  */
-export function adverseTerm({ meanBps, trades, tierMeanBps, weight = 30, capBps = 25 }: { meanBps: number; trades: number; tierMeanBps: number; weight?: number; capBps?: number }): number {
+export function adverseTerm({
+  meanBps,
+  trades,
+  tierMeanBps,
+  weight = 30,
+  capBps = 25,
+}: {
+  meanBps: number;
+  trades: number;
+  tierMeanBps: number;
+  weight?: number;
+  capBps?: number;
+}): number {
   const shrunk = (trades * meanBps + weight * tierMeanBps) / (trades + weight);
   return Math.min(Math.max(shrunk, 0), capBps);
 }

@@ -47,6 +47,7 @@ test('a start is no spike: one bp a second from the first second on', () => {
     state = observeMid(state, 2_500 * (second % 2 === 0 ? 1 : 1.0001), second * 1_000);
     if (second > 0) expect(wildness(state)).toBeCloseTo(1, 6);
   }
-  for (let second = 3_600; second < 3_630; second++) state = observeMid(state, 2_500 * (second % 2 === 0 ? 1 : 1.001), second * 1_000);
+  for (let second = 3_600; second < 3_630; second++)
+    state = observeMid(state, 2_500 * (second % 2 === 0 ? 1 : 1.001), second * 1_000);
   expect(wildness(state)).toBeGreaterThan(3);
 });

@@ -1,6 +1,6 @@
 /**
- * How fast the mid moves: exponentially weighted variance over three horizons, so that a burst widens quotes within
- * seconds, a calm spell does not make us forget the day, and a quiet start is held up by a floor.
+ * How fast the mid moves: exponentially weighted variance over three horizons, so that a burst widens quotes
+ * within seconds, a calm spell does not make us forget the day, and a quiet start is held up by a floor.
  */
 
 import { annualised, perRootSecond } from './option.ts';
@@ -39,19 +39,26 @@ export function observeMid(state: Volatility, mid: number, atMs: number): Volati
   const bps = Math.log(mid / state.last.mid) * 1e4;
   const seconds = elapsedMs / 1000;
   const [short, medium, long] = state.variances;
-  const variances = [decay(short, bps, seconds, HORIZONS[0]), decay(medium, bps, seconds, HORIZONS[1]), decay(long, bps, seconds, HORIZONS[2])] as const;
+  const variances = [
+    decay(short, bps, seconds, HORIZONS[0]),
+    decay(medium, bps, seconds, HORIZONS[1]),
+    decay(long, bps, seconds, HORIZONS[2]),
+  ] as const;
   return { variances, seconds: state.seconds + seconds, last: { mid, atMs } };
 }
 
-/** Annualised volatility to price with: the larger of the two short horizons, never below the floor (annualised). */
+/**
+ * Annualised volatility to price with: the larger of the two short horizons, never below the floor
+ * (annualised).
+ */
 export function sigmaOf({ variances }: Volatility, floor: number): number {
   return Math.max(annualised(Math.sqrt(Math.max(variances[0], variances[1]))), floor);
 }
 
 /**
- * How many times as wild the last minute is as the day; 0 while nothing is known. Both averages start at nothing, the day's a
- * thousand times slower, so each is measured by the share of its horizon that it has seen: otherwise every start would look
- * like a spike for hours.
+ * How many times as wild the last minute is as the day; 0 while nothing is known. Both averages start at
+ * nothing, the day's a thousand times slower, so each is measured by the share of its horizon that it has
+ * seen: otherwise every start would look like a spike for hours.
  */
 export function wildness({ variances, seconds }: Volatility): number {
   if (!(seconds > 0) || variances[2] <= 0) return 0;

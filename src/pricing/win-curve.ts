@@ -1,7 +1,7 @@
 /**
- * The win-rate curve learned from what became of our quotes: online logistic regression of "taken" on the all-in spread, as
- * a Gaussian belief about (alpha, beta) that every outcome moves by one Newton step. It starts at the configured curve, so
- * that with few outcomes it says what the operator said.
+ * The win-rate curve learned from what became of our quotes: online logistic regression of "taken" on the
+ * all-in spread, as a Gaussian belief about (alpha, beta) that every outcome moves by one Newton step. It
+ * starts at the configured curve, so that with few outcomes it says what the operator said.
  */
 
 export interface Curve {
@@ -36,15 +36,23 @@ const PRIOR_BETA_SHARE = 0.5;
 const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
 
 export function startFit({ alpha, beta }: Curve): CurveFit {
-  return { alpha, beta: clamp(beta, LEAST_BETA, MOST_BETA), aa: 1 / PRIOR_ALPHA ** 2, ab: 0, bb: 1 / (PRIOR_BETA_SHARE * beta) ** 2, won: 0, lost: 0 };
+  return {
+    alpha,
+    beta: clamp(beta, LEAST_BETA, MOST_BETA),
+    aa: 1 / PRIOR_ALPHA ** 2,
+    ab: 0,
+    bb: 1 / (PRIOR_BETA_SHARE * beta) ** 2,
+    won: 0,
+    lost: 0,
+  };
 }
 
 /**
- * The fit after one more outcome. `kept` below 1 forgets: the weight of what is old falls by it with every outcome, down to
- * the weight that the configuration had at the start.
+ * The fit after one more outcome. `kept` below 1 forgets: the weight of what is old falls by it with every
+ * outcome, down to the weight that the configuration had at the start.
  *
- * A win says that the best alternative R lay above delta, a loss that it lay below; with the winner's price R itself is
- * seen, and R is logistic: density beta * f * (1 - f).
+ * A win says that the best alternative R lay above delta, a loss that it lay below; with the winner's price R
+ * itself is seen, and R is logistic: density beta * f * (1 - f).
  */
 export function learn(fit: CurveFit, { delta, won, winnerDelta }: Outcome, kept = 1): CurveFit {
   const at = !won && winnerDelta !== undefined && winnerDelta < delta ? winnerDelta : delta;
@@ -61,7 +69,9 @@ export function learn(fit: CurveFit, { delta, won, winnerDelta }: Outcome, kept 
   return {
     alpha: clamp(fit.alpha + (bb * a - ab * b) / determinant, -20, 20),
     beta: clamp(fit.beta + (aa * b - ab * a) / determinant, LEAST_BETA, MOST_BETA),
-    aa, ab, bb,
+    aa,
+    ab,
+    bb,
     won: fit.won + (won ? 1 : 0),
     lost: fit.lost + (won ? 0 : 1),
   };
@@ -75,10 +85,15 @@ export interface Trust {
 }
 
 /**
- * The curve to price with, or undefined while too little is known. Who asks much and takes nothing teaches us to be cheap,
- * at no cost to them; that is why a fit may lead only so far away from what the operator configured.
+ * The curve to price with, or undefined while too little is known. Who asks much and takes nothing teaches us
+ * to be cheap, at no cost to them; that is why a fit may lead only so far away from what the operator
+ * configured.
  */
-export function trusted(fit: CurveFit, configured: Curve, { minOutcomes, maxShiftBps }: Trust): Curve | undefined {
+export function trusted(
+  fit: CurveFit,
+  configured: Curve,
+  { minOutcomes, maxShiftBps }: Trust,
+): Curve | undefined {
   if (fit.won + fit.lost < minOutcomes || Math.min(fit.won, fit.lost) < minOutcomes / 20) return undefined;
   const beta = clamp(fit.beta, configured.beta / 2, configured.beta * 2);
   const half = -configured.alpha / configured.beta;
@@ -93,7 +108,10 @@ export const sizeBucket = (size: number): number => {
   return bucket;
 };
 
-/** Noise for a share of quotes, up or down by `bps`: the same for the same key, so that a record can be checked and asking again gains nothing. */
+/**
+ * Noise for a share of quotes, up or down by `bps`: the same for the same key, so that a record can be
+ * checked and asking again gains nothing.
+ */
 export function exploration(key: string, { share, bps }: { share: number; bps: number }): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);

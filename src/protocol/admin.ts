@@ -1,4 +1,7 @@
-/** What administrators say and read, on the admin API and on the command line alike: workspaces, members, keys, solvers, and what was changed. */
+/**
+ * What administrators say and read, on the admin API and on the command line alike: workspaces, members,
+ * keys, solvers, and what was changed.
+ */
 
 import { z } from 'zod';
 
@@ -6,14 +9,22 @@ const ROLES = ['owner', 'admin', 'member', 'viewer'] as const;
 const KYC = ['none', 'pending', 'verified', 'rejected'] as const;
 
 /** Ids appear in paths, logs and CSV: nothing in them needs an escape anywhere. */
-const zId = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-", beginning with a letter or digit');
+const zId = z
+  .string()
+  .regex(
+    /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/,
+    'must be 1 to 64 letters, digits, ".", "_" or "-", beginning with a letter or digit',
+  );
 /** Shown to people: one line, no control characters, no text that runs backwards. */
 const zName = (max: number) =>
   z
     .string()
     .min(1)
     .max(max)
-    .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u, 'must be one line without control characters')
+    .regex(
+      /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u,
+      'must be one line without control characters',
+    )
     .refine((text) => text.trim() === text, 'must not begin or end with a space');
 const zWhen = z.iso.datetime();
 const zLimits = z.strictObject({
@@ -60,10 +71,20 @@ export const zMember = z.object({
 });
 export type MemberView = z.infer<typeof zMember>;
 
-const memberFields = { firstName: zName(80), lastName: zName(80), email: z.email().max(254), role: z.enum(ROLES), kycStatus: z.enum(KYC) };
+const memberFields = {
+  firstName: zName(80),
+  lastName: zName(80),
+  email: z.email().max(254),
+  role: z.enum(ROLES),
+  kycStatus: z.enum(KYC),
+};
 export const zMemberChange = z.strictObject(memberFields).partial();
 export type MemberChange = z.infer<typeof zMemberChange>;
-export const zNewMember = z.strictObject({ ...memberFields, kycStatus: memberFields.kycStatus.default('none'), /** Made up when absent. */ userId: zId.optional() });
+export const zNewMember = z.strictObject({
+  ...memberFields,
+  kycStatus: memberFields.kycStatus.default('none'),
+  /** Made up when absent. */ userId: zId.optional(),
+});
 export type NewMember = z.infer<typeof zNewMember>;
 
 export const zKey = z.object({
@@ -111,7 +132,20 @@ export const zOnboarded = z.object({
 });
 export type OnboardedView = z.infer<typeof zOnboarded>;
 
-const solverFields = { name: zName(80), kind: z.enum(['lp', 'solver']), corridors: z.array(z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)+$/, 'must be <source>-<dest> with slugs of chains').max(80)).max(1_000).nullable(), disabled: z.boolean() };
+const solverFields = {
+  name: zName(80),
+  kind: z.enum(['lp', 'solver']),
+  corridors: z
+    .array(
+      z
+        .string()
+        .regex(/^[a-z0-9]+(?:-[a-z0-9]+)+$/, 'must be <source>-<dest> with slugs of chains')
+        .max(80),
+    )
+    .max(1_000)
+    .nullable(),
+  disabled: z.boolean(),
+};
 export const zSolverChange = z.strictObject(solverFields).partial();
 export type SolverChange = z.infer<typeof zSolverChange>;
 export const zNewSolver = zSolverChange.extend({ id: zId, name: solverFields.name });

@@ -35,7 +35,9 @@ export const zPreviewOutput = z.strictObject({
 export const zOrderPayload = z.strictObject({ type: z.string(), payload: z.record(z.string(), z.unknown()) });
 
 export const zSplitFill = z.strictObject({
-  fills: z.array(z.strictObject({ solverId: z.string(), portionBps: z.int(), outputAmount: z.string().optional() })),
+  fills: z.array(
+    z.strictObject({ solverId: z.string(), portionBps: z.int(), outputAmount: z.string().optional() }),
+  ),
   executionModel: z.string().optional(),
 });
 
@@ -59,7 +61,10 @@ export const zQuoteCandidate = z.strictObject({
 
 export type QuoteCandidate = z.infer<typeof zQuoteCandidate>;
 
-/** A candidate as the venue makes it: every field present, null where it does not apply. Its checksum is added by the seal. */
+/**
+ * A candidate as the venue makes it: every field present, null where it does not apply. Its checksum is added
+ * by the seal.
+ */
 export interface Terms {
   quoteId: string;
   solverId: string;
@@ -69,7 +74,13 @@ export interface Terms {
   eta: number | null;
   validity: { validUntil: number; minValidUntil: number | null };
   preview: {
-    inputs: { asset: string; amount: string; decimals: number | null; symbol: string | null; priceUsd: number | null }[];
+    inputs: {
+      asset: string;
+      amount: string;
+      decimals: number | null;
+      symbol: string | null;
+      priceUsd: number | null;
+    }[];
     outputs: {
       asset: string;
       amount: string;
@@ -85,7 +96,10 @@ export interface Terms {
   routingPath: 'direct';
   platformFeeBps: number;
   lpSpreadBps: number | null;
-  splitFill: { fills: { solverId: string; portionBps: number; outputAmount: string }[]; executionModel: 'atomic' } | null;
+  splitFill: {
+    fills: { solverId: string; portionBps: number; outputAmount: string }[];
+    executionModel: 'atomic';
+  } | null;
   gas: { native: string; usd: number | null };
   warnings: { code: number; message: string }[];
 }

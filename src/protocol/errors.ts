@@ -1,4 +1,7 @@
-/** The one table from error code to HTTP status, and the two bodies an error can have: `{detail: [...]}` for 422, `{error: {...}}` for the rest. */
+/**
+ * The one table from error code to HTTP status, and the two bodies an error can have: `{detail: [...]}` for
+ * 422, `{error: {...}}` for the rest.
+ */
 
 import { z } from 'zod';
 import { BaseError, RequestError, UpstreamError } from '../domain/errors.ts';
@@ -50,7 +53,11 @@ export interface Detail {
 }
 
 export const zErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-export const zDetailBody = z.object({ detail: z.array(z.object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string(), type: z.string() })) });
+export const zDetailBody = z.object({
+  detail: z.array(
+    z.object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string(), type: z.string() }),
+  ),
+});
 
 /** 422: what the caller sent does not hold, and where. */
 export class InvalidError extends RequestError {
@@ -62,13 +69,18 @@ export class InvalidError extends RequestError {
   }
 }
 
-export const invalid = (type: Refusal, loc: Location, msg: string): InvalidError => new InvalidError([{ loc, msg, type }]);
+export const invalid = (type: Refusal, loc: Location, msg: string): InvalidError =>
+  new InvalidError([{ loc, msg, type }]);
 
 /** Any other refusal that the table knows. */
 export class ApiError extends RequestError {
   readonly retryAfterSeconds: number | null;
 
-  constructor(code: ErrorCode, message: string, { retryAfterSeconds = null }: { retryAfterSeconds?: number | null } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { retryAfterSeconds = null }: { retryAfterSeconds?: number | null } = {},
+  ) {
     super(message, { code, retry: retryAfterSeconds === null ? 'never' : 'later' });
     this.retryAfterSeconds = retryAfterSeconds;
   }
@@ -84,20 +96,38 @@ export interface ErrorAnswer {
 
 /** What the caller may see of any error. Messages of errors that were not written for callers stay inside. */
 export function answerFor(error: unknown): ErrorAnswer {
-  if (error instanceof InvalidError) return { status: 422, body: { detail: error.details }, retryAfterSeconds: null, ours: false };
-  if (error instanceof ApiError) return plain(error.code as ErrorCode, error.message, error.retryAfterSeconds);
+  if (error instanceof InvalidError)
+    return { status: 422, body: { detail: error.details }, retryAfterSeconds: null, ours: false };
+  if (error instanceof ApiError)
+    return plain(error.code as ErrorCode, error.message, error.retryAfterSeconds);
   if (error instanceof UpstreamError || (error instanceof BaseError && error.retry === 'later')) {
-    return plain('unavailable', 'A part of the venue does not answer at the moment, so nothing was done. Try again in a second.', 1);
+    return plain(
+      'unavailable',
+      'A part of the venue does not answer at the moment, so nothing was done. Try again in a second.',
+      1,
+    );
   }
   if (error instanceof RequestError) return plain('bad_request', error.message, null);
-  return plain('internal', 'The venue made a mistake and has logged it. Nothing is known to have been done; ask again or check the order.', null);
+  return plain(
+    'internal',
+    'The venue made a mistake and has logged it. Nothing is known to have been done; ask again or check the order.',
+    null,
+  );
 }
 
 function plain(code: ErrorCode, message: string, retryAfterSeconds: number | null): ErrorAnswer {
-  return { status: ERROR_STATUS[code], body: { error: { code, message } }, retryAfterSeconds, ours: code === 'internal' };
+  return {
+    status: ERROR_STATUS[code],
+    body: { error: { code, message } },
+    retryAfterSeconds,
+    ours: code === 'internal',
+  };
 }
 
-/** zod's issues as `{loc, msg, type}`. `sent` is what was parsed: it tells a missing field from one of the wrong type. */
+/**
+ * zod's issues as `{loc, msg, type}`. `sent` is what was parsed: it tells a missing field from one of the
+ * wrong type.
+ */
 export function detailsOf(error: z.ZodError, part: string, sent: unknown): Detail[] {
   return error.issues.flatMap((issue) => issueDetails(issue, [part], sent)).slice(0, 50);
 }
@@ -107,7 +137,11 @@ function issueDetails(issue: z.core.$ZodIssue, prefix: Location, sent: unknown):
   const loc = [...prefix, ...path];
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ loc: [...loc, key.slice(0, 100)], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }));
+      return issue.keys.map((key) => ({
+        loc: [...loc, key.slice(0, 100)],
+        msg: 'Extra inputs are not permitted',
+        type: 'extra_forbidden',
+      }));
     case 'invalid_type':
       if (valueAt(sent, path) === undefined) return [{ loc, msg: 'Field required', type: 'missing' }];
       return [{ loc, msg: issue.message, type: `${issue.expected}_type` }];

@@ -1,4 +1,7 @@
-/** GET /api/v1/ws: what a client may say, and what it hears. The AsyncAPI document is generated from these schemas. */
+/**
+ * GET /api/v1/ws: what a client may say, and what it hears. The AsyncAPI document is generated from these
+ * schemas.
+ */
 
 import { z } from 'zod';
 import { zSolver } from './roster.ts';
@@ -8,12 +11,21 @@ export const EVENTS_PATH = '/api/v1/ws';
 export const EVENTS_MAX_PAYLOAD_BYTES = 16 * 1024;
 export const MAX_TOPICS = 100;
 /** Application range of WebSocket close codes. */
-export const CLOSE = { policy: 1008, tooBig: 1009, unsupported: 1003, tryLater: 1013, restarting: 1012 } as const;
+export const CLOSE = {
+  policy: 1008,
+  tooBig: 1009,
+  unsupported: 1003,
+  tryLater: 1013,
+  restarting: 1012,
+} as const;
 /** Price events of one topic are at least this far apart. */
 export const PRICES_EVERY_MS = 200;
 
 /** Where a client stands in its workspace's stream. Opaque to clients: only ever handed back. */
-export const zCursor = z.string().regex(/^(?:0|[1-9][0-9]{0,14})$/, 'must be the cursor of an event or of a subscribed frame').describe('Opaque. Hand back the last one you handled.');
+export const zCursor = z
+  .string()
+  .regex(/^(?:0|[1-9][0-9]{0,14})$/, 'must be the cursor of an event or of a subscribed frame')
+  .describe('Opaque. Hand back the last one you handled.');
 
 const zFrameId = z.union([z.string().max(100), z.int()]);
 
@@ -35,11 +47,22 @@ export const zSubscribed = z.object({
   cursor: zCursor.optional(),
   id: zAnsweredId,
 });
-export const zUnsubscribed = z.object({ op: z.literal('unsubscribed'), topics: z.array(z.string()), id: zAnsweredId });
-export const zStreamError = z.object({ op: z.literal('error'), error: z.object({ code: z.string(), message: z.string() }), id: zAnsweredId });
+export const zUnsubscribed = z.object({
+  op: z.literal('unsubscribed'),
+  topics: z.array(z.string()),
+  id: zAnsweredId,
+});
+export const zStreamError = z.object({
+  op: z.literal('error'),
+  error: z.object({ code: z.string(), message: z.string() }),
+  id: zAnsweredId,
+});
 
 export type FrameId = z.infer<typeof zAnsweredId>;
-export type ServerFrame = z.infer<typeof zSubscribed> | z.infer<typeof zUnsubscribed> | z.infer<typeof zStreamError>;
+export type ServerFrame =
+  | z.infer<typeof zSubscribed>
+  | z.infer<typeof zUnsubscribed>
+  | z.infer<typeof zStreamError>;
 
 export const zOrderEvent = z.object({
   topic: z.string(),
@@ -55,9 +78,17 @@ export const zOrderEvent = z.object({
 });
 export type OrderEventFrame = z.infer<typeof zOrderEvent>;
 
-export const zSolverEvent = z.object({ topic: z.literal('solvers'), type: z.literal('solver.changed'), occurredAt: z.iso.datetime(), data: zSolver });
+export const zSolverEvent = z.object({
+  topic: z.literal('solvers'),
+  type: z.literal('solver.changed'),
+  occurredAt: z.iso.datetime(),
+  data: zSolver,
+});
 
-/** In base units; for an ask the amounts are what goes in of the output asset and comes out of the input asset. */
+/**
+ * In base units; for an ask the amounts are what goes in of the output asset and comes out of the input
+ * asset.
+ */
 export const zPriceLevel = z.object({
   give: z.string(),
   get: z.string(),
@@ -75,7 +106,9 @@ export const zPriceEvent = z.object({
     firm: z.literal(false),
     input: zPriceAsset,
     output: zPriceAsset,
-    /** Taker gives the input asset and gets the output asset: sizes rising, before platform fee and relay fee. */
+    /**
+     * Taker gives the input asset and gets the output asset: sizes rising, before platform fee and relay fee.
+     */
     bids: z.array(zPriceLevel),
     /** Taker gives the output asset (on its chain) and gets the input asset. */
     asks: z.array(zPriceLevel),
@@ -88,9 +121,16 @@ export const zPriceEvent = z.object({
 });
 export type PriceEventFrame = z.infer<typeof zPriceEvent>;
 
-export type Topic = { kind: 'order'; orderId: string } | { kind: 'orders' } | { kind: 'solvers' } | { kind: 'prices'; corridor: string; pair: string };
+export type Topic =
+  | { kind: 'order'; orderId: string }
+  | { kind: 'orders' }
+  | { kind: 'solvers' }
+  | { kind: 'prices'; corridor: string; pair: string };
 
-/** undefined for anything that is not a topic of ours; wildcards are not. Which chains and tokens there are is for the venue to say. */
+/**
+ * undefined for anything that is not a topic of ours; wildcards are not. Which chains and tokens there are is
+ * for the venue to say.
+ */
 export function parseTopic(text: string): Topic | undefined {
   if (text === 'orders') return { kind: 'orders' };
   if (text === 'solvers') return { kind: 'solvers' };

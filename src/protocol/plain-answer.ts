@@ -1,6 +1,6 @@
 /**
- * The quick way to read a quote: one arrives from every solver of every request, and what an LP of ours sends is spelled canonically.
- * Like `plainRfq`, it only ever says yes to what the schema would return unchanged.
+ * The quick way to read a quote: one arrives from every solver of every request, and what an LP of ours sends
+ * is spelled canonically. Like `plainRfq`, it only ever says yes to what the schema would return unchanged.
  */
 
 import type { OrderMessage } from '../domain/order.ts';
@@ -14,7 +14,9 @@ export function plainAnswer(json: object): LinkQuote | undefined {
   const { commitment } = quote;
   const sure =
     quote.type === 'quote' &&
-    (quote.more === undefined ? fieldsOf(quote) === 9 : fieldsOf(quote) === 10 && typeof quote.more === 'boolean') &&
+    (quote.more === undefined
+      ? fieldsOf(quote) === 9
+      : fieldsOf(quote) === 10 && typeof quote.more === 'boolean') &&
     isText(quote.rfqId, 64) &&
     isPlainWord(quote.quoteId) &&
     isPlainOrder(quote.order) &&
@@ -52,7 +54,8 @@ function isPlainOrder(order: OrderMessage): boolean {
   );
 }
 
-const isPlainInput = (row: unknown): boolean => Array.isArray(row) && row.length === 2 && isUnits(row[0]) && isUnits(row[1]);
+const isPlainInput = (row: unknown): boolean =>
+  Array.isArray(row) && row.length === 2 && isUnits(row[0]) && isUnits(row[1]);
 
 function isPlainOutput(output: OrderMessage['outputs'][number] | null | undefined): boolean {
   return (

@@ -18,10 +18,28 @@ test('law: equal to JSON.stringify, whatever the venue calls its request', () =>
       eta: fc.option(fc.nat()),
       lpSpreadBps: fc.integer({ min: -10_000, max: 10_000 }),
       amountBeforeFees: arbUint256.map(String),
-      commitment: fc.record({ lp: arbAddress, deadline: fc.nat(), signature: fc.uint8Array({ minLength: 65, maxLength: 65 }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}` as const) }),
+      commitment: fc.record({
+        lp: arbAddress,
+        deadline: fc.nat(),
+        signature: fc
+          .uint8Array({ minLength: 65, maxLength: 65 })
+          .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}` as const),
+      }),
       more: fc.boolean(),
     },
-    { requiredKeys: ['type', 'rfqId', 'quoteId', 'order', 'validUntil', 'eta', 'lpSpreadBps', 'amountBeforeFees', 'commitment'] },
+    {
+      requiredKeys: [
+        'type',
+        'rfqId',
+        'quoteId',
+        'order',
+        'validUntil',
+        'eta',
+        'lpSpreadBps',
+        'amountBeforeFees',
+        'commitment',
+      ],
+    },
   );
   fc.assert(fc.property(arbQuote, (quote) => plainQuote(quote as LinkQuote) === JSON.stringify(quote)));
 });

@@ -1,12 +1,23 @@
 /**
- * The quick way to write a quote. Everything in it but the request's id is a number or hex and decimal digits that our own
- * encoder has made, so nothing needs to be looked through for characters to escape: a third of what `JSON.stringify` takes.
+ * The quick way to write a quote. Everything in it but the request's id is a number or hex and decimal digits
+ * that our own encoder has made, so nothing needs to be looked through for characters to escape: a third of
+ * what `JSON.stringify` takes.
  */
 
 import type { LinkQuote } from './link.ts';
 
 /** What `JSON.stringify` would write, field for field. */
-export function plainQuote({ rfqId, quoteId, order, validUntil, eta, lpSpreadBps, amountBeforeFees, commitment, more }: LinkQuote): string {
+export function plainQuote({
+  rfqId,
+  quoteId,
+  order,
+  validUntil,
+  eta,
+  lpSpreadBps,
+  amountBeforeFees,
+  commitment,
+  more,
+}: LinkQuote): string {
   let inputs = '';
   for (const [token, amount] of order.inputs) inputs += `${inputs === '' ? '' : ','}["${token}","${amount}"]`;
   let outputs = '';

@@ -1,7 +1,7 @@
 /**
- * The quick way to read a request: what a venue of ours sends is spelled canonically, and then a dozen comparisons say so
- * in a fifth of the time that the schema takes. It only ever says yes to what the schema would return unchanged; anything
- * else is the schema's to judge.
+ * The quick way to read a request: what a venue of ours sends is spelled canonically, and then a dozen
+ * comparisons say so in a fifth of the time that the schema takes. It only ever says yes to what the schema
+ * would return unchanged; anything else is the schema's to judge.
  */
 
 import { MAX_UINT32 } from '../domain/time.ts';
@@ -30,7 +30,9 @@ export function plainRfq(json: object): Rfq | undefined {
     isWhole(rfq.maxSplitParts, 1) &&
     typeof skeleton === 'object' &&
     skeleton !== null &&
-    (skeleton.delivery === undefined ? fieldsOf(skeleton) === 7 : fieldsOf(skeleton) === 8 && isPlainDelivery(skeleton.delivery)) &&
+    (skeleton.delivery === undefined
+      ? fieldsOf(skeleton) === 7
+      : fieldsOf(skeleton) === 8 && isPlainDelivery(skeleton.delivery)) &&
     isUnits(skeleton.nonce) &&
     isWhole(skeleton.originChainId) &&
     isPlainAddress(skeleton.inputOracle) &&
@@ -42,5 +44,11 @@ export function plainRfq(json: object): Rfq | undefined {
 }
 
 function isPlainDelivery(delivery: NonNullable<Rfq['skeleton']['delivery']>): boolean {
-  return typeof delivery === 'object' && delivery !== null && fieldsOf(delivery) === 2 && isPlainAddress(delivery.recipient) && isPlainHex(delivery.callbackData);
+  return (
+    typeof delivery === 'object' &&
+    delivery !== null &&
+    fieldsOf(delivery) === 2 &&
+    isPlainAddress(delivery.recipient) &&
+    isPlainHex(delivery.callbackData)
+  );
 }

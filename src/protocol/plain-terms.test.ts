@@ -18,18 +18,50 @@ const arbTerms: fc.Arbitrary<Terms> = fc.record({
   quoteId: arbBytes32,
   solverId: anyText,
   executionMode: fc.constantFrom('apiSubmit', 'walletBroadcast'),
-  order: fc.record({ type: fc.constant(ORDER_TYPE), payload: fc.tuple(fc.nat(), arbAddress, arbOrder).map(([chainId, escrow, order]) => orderEnvelope({ chainId, escrow }, order)) }),
+  order: fc.record({
+    type: fc.constant(ORDER_TYPE),
+    payload: fc
+      .tuple(fc.nat(), arbAddress, arbOrder)
+      .map(([chainId, escrow, order]) => orderEnvelope({ chainId, escrow }, order)),
+  }),
   validUntil: fc.nat(),
   eta: maybe(fc.nat()),
   validity: fc.record({ validUntil: fc.nat(), minValidUntil: maybe(fc.nat()) }),
   preview: fc.record({
-    inputs: fc.array(fc.record({ asset, amount: units, decimals: maybe(fc.nat(36)), symbol: maybe(anyText), priceUsd: finite }), { minLength: 1, maxLength: 2 }),
-    outputs: fc.array(fc.record({ asset, amount: units, minimumAmount: units, decimals: maybe(fc.nat(36)), symbol: maybe(anyText), priceUsd: finite, receiver: arbAddress, amountBeforeFees: maybe(units), deltaFromMid: finite }), { minLength: 1, maxLength: 2 }),
+    inputs: fc.array(
+      fc.record({
+        asset,
+        amount: units,
+        decimals: maybe(fc.nat(36)),
+        symbol: maybe(anyText),
+        priceUsd: finite,
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+    outputs: fc.array(
+      fc.record({
+        asset,
+        amount: units,
+        minimumAmount: units,
+        decimals: maybe(fc.nat(36)),
+        symbol: maybe(anyText),
+        priceUsd: finite,
+        receiver: arbAddress,
+        amountBeforeFees: maybe(units),
+        deltaFromMid: finite,
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
   }),
   routingPath: fc.constant('direct'),
   platformFeeBps: fc.nat(10_000),
   lpSpreadBps: maybe(fc.integer()),
-  splitFill: maybe(fc.record({ fills: fc.array(fc.record({ solverId: anyText, portionBps: fc.nat(10_000), outputAmount: units })), executionModel: fc.constant('atomic' as const) })),
+  splitFill: maybe(
+    fc.record({
+      fills: fc.array(fc.record({ solverId: anyText, portionBps: fc.nat(10_000), outputAmount: units })),
+      executionModel: fc.constant('atomic' as const),
+    }),
+  ),
   gas: fc.record({ native: units, usd: finite }),
   warnings: fc.array(fc.record({ code: fc.nat(), message: anyText }), { maxLength: 3 }),
 });

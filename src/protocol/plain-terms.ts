@@ -1,6 +1,7 @@
 /**
- * The quick way to write a candidate: the RFC 8785 text of `Terms`, with its keys in their canonical order as they stand here instead of
- * sorted anew for each one. Only names and sentences are looked through for what must be escaped; all else is digits and hex of ours.
+ * The quick way to write a candidate: the RFC 8785 text of `Terms`, with its keys in their canonical order as
+ * they stand here instead of sorted anew for each one. Only names and sentences are looked through for what
+ * must be escaped; all else is digits and hex of ours.
  */
 
 import { InvariantError } from '../domain/errors.ts';
@@ -11,13 +12,38 @@ import type { Terms } from './candidate.ts';
 const TYPES = canonicalJson(ORDER_TYPES);
 
 /** What `canonicalJson` would write. Throws `InvariantError` for a number that is not finite. */
-export function plainTerms({ eta, executionMode, gas, lpSpreadBps, order, platformFeeBps, preview, quoteId, routingPath, solverId, splitFill, validUntil, validity, warnings }: Terms): string {
+export function plainTerms({
+  eta,
+  executionMode,
+  gas,
+  lpSpreadBps,
+  order,
+  platformFeeBps,
+  preview,
+  quoteId,
+  routingPath,
+  solverId,
+  splitFill,
+  validUntil,
+  validity,
+  warnings,
+}: Terms): string {
   let inputs = '';
   for (const { amount, asset, decimals, priceUsd, symbol } of preview.inputs) {
     inputs += `${inputs === '' ? '' : ','}{"amount":"${amount}","asset":"${asset}","decimals":${decimals},"priceUsd":${finite(priceUsd)},"symbol":${JSON.stringify(symbol)}}`;
   }
   let outputs = '';
-  for (const { amount, amountBeforeFees, asset, decimals, deltaFromMid, minimumAmount, priceUsd, receiver, symbol } of preview.outputs) {
+  for (const {
+    amount,
+    amountBeforeFees,
+    asset,
+    decimals,
+    deltaFromMid,
+    minimumAmount,
+    priceUsd,
+    receiver,
+    symbol,
+  } of preview.outputs) {
     outputs +=
       `${outputs === '' ? '' : ','}{"amount":"${amount}","amountBeforeFees":${amountBeforeFees === null ? null : `"${amountBeforeFees}"`},"asset":"${asset}","decimals":${decimals},` +
       `"deltaFromMid":${finite(deltaFromMid)},"minimumAmount":"${minimumAmount}","priceUsd":${finite(priceUsd)},"receiver":"${receiver}","symbol":${JSON.stringify(symbol)}}`;
@@ -32,9 +58,19 @@ export function plainTerms({ eta, executionMode, gas, lpSpreadBps, order, platfo
 
 function envelope({ domain, message, primaryType }: OrderEnvelope): string {
   let inputs = '';
-  for (const [token, amount] of message.inputs) inputs += `${inputs === '' ? '' : ','}["${token}","${amount}"]`;
+  for (const [token, amount] of message.inputs)
+    inputs += `${inputs === '' ? '' : ','}["${token}","${amount}"]`;
   let outputs = '';
-  for (const { amount, callbackData, chainId, context, oracle, recipient, settler, token } of message.outputs) {
+  for (const {
+    amount,
+    callbackData,
+    chainId,
+    context,
+    oracle,
+    recipient,
+    settler,
+    token,
+  } of message.outputs) {
     outputs += `${outputs === '' ? '' : ','}{"amount":"${amount}","callbackData":"${callbackData}","chainId":"${chainId}","context":"${context}","oracle":"${oracle}","recipient":"${recipient}","settler":"${settler}","token":"${token}"}`;
   }
   return (
@@ -45,6 +81,7 @@ function envelope({ domain, message, primaryType }: OrderEnvelope): string {
 }
 
 function finite(value: number | null): number | null {
-  if (value !== null && !Number.isFinite(value)) throw new InvariantError('JSON has no spelling for a number that is not finite.');
+  if (value !== null && !Number.isFinite(value))
+    throw new InvariantError('JSON has no spelling for a number that is not finite.');
   return value;
 }

@@ -3,22 +3,50 @@
 import { z } from 'zod';
 import { zQuoteCandidate } from './candidate.ts';
 
-/** `fundingLock` asks for a particular lock, such as a deposit into the ledger; without it preflight chooses. */
+/**
+ * `fundingLock` asks for a particular lock, such as a deposit into the ledger; without it preflight chooses.
+ */
 export const FUNDING_LOCKS = ['Permit2', 'EIP-3009', 'ResourceLock'] as const;
 export type FundingLock = (typeof FUNDING_LOCKS)[number];
 
-export const zPreflightRequest = z.strictObject({ quoteResponse: zQuoteCandidate, fundingLock: z.enum(FUNDING_LOCKS).optional() });
+export const zPreflightRequest = z.strictObject({
+  quoteResponse: zQuoteCandidate,
+  fundingLock: z.enum(FUNDING_LOCKS).optional(),
+});
 export type PreflightRequest = z.infer<typeof zPreflightRequest>;
 
 export const zAction = z.object({
-  /** `wait` asks nothing of the caller but to come back: an earlier leg of a route is under way, or a later one has no price at the moment. */
+  /**
+   * `wait` asks nothing of the caller but to come back: an earlier leg of a route is under way, or a later
+   * one has no price at the moment.
+   */
   type: z.enum(['evmTransaction', 'signature', 'wait']),
-  purpose: z.enum(['tokenApproval', 'permit2Grant', 'resourceLockDeposit', 'permit2Lock', 'eip3009Authorization', 'orderSignature', 'settlementBroadcast', 'legDelivery', 'legQuote']),
+  purpose: z.enum([
+    'tokenApproval',
+    'permit2Grant',
+    'resourceLockDeposit',
+    'permit2Lock',
+    'eip3009Authorization',
+    'orderSignature',
+    'settlementBroadcast',
+    'legDelivery',
+    'legQuote',
+  ]),
   actor: z.enum(['userWallet', 'venue']),
   frequency: z.enum(['perTrade', 'reusableSetup']),
   chainId: z.int(),
   /** Transactions only. */
-  tx: z.object({ to: z.string(), value: z.string(), data: z.string(), chainId: z.int(), from: z.string(), gas: z.int(), gasPrice: z.int() }).optional(),
+  tx: z
+    .object({
+      to: z.string(),
+      value: z.string(),
+      data: z.string(),
+      chainId: z.int(),
+      from: z.string(),
+      gas: z.int(),
+      gasPrice: z.int(),
+    })
+    .optional(),
   /** Signatures only. */
   typedData: z.object({ type: z.string(), payload: z.record(z.string(), z.unknown()) }).optional(),
   /** Signatures only. */
@@ -30,15 +58,27 @@ export type Action = z.infer<typeof zAction>;
 
 export const zLockDetails = z.union([
   z.object({ signature: z.string().nullable(), deadline: z.int() }),
-  z.object({ signature: z.string().nullable(), validAfter: z.int(), validBefore: z.int(), nonce: z.string() }),
-  z.object({ token: z.string(), account: z.string(), available: z.string(), withdrawableAt: z.int().nullable() }),
+  z.object({
+    signature: z.string().nullable(),
+    validAfter: z.int(),
+    validBefore: z.int(),
+    nonce: z.string(),
+  }),
+  z.object({
+    token: z.string(),
+    account: z.string(),
+    available: z.string(),
+    withdrawableAt: z.int().nullable(),
+  }),
 ]);
 
 export const zPreflightResponse = z.object({
   quoteId: z.string(),
   ready: z.boolean(),
   nextActions: z.array(zAction),
-  /** Both absent where there is no lock: on walletBroadcast, paid by plain allowance, and while a route waits. */
+  /**
+   * Both absent where there is no lock: on walletBroadcast, paid by plain allowance, and while a route waits.
+   */
   fundingLock: z.enum(FUNDING_LOCKS).optional(),
   lockDetails: zLockDetails.optional(),
 });

@@ -1,4 +1,7 @@
-/** What a real venue was asked and answered once, kept as the examples of its documents. `npm run docs` records anew. */
+/**
+ * What a real venue was asked and answered once, kept as the examples of its documents. `npm run docs`
+ * records anew.
+ */
 
 export interface RecordedExchange {
   request: {

@@ -1,4 +1,7 @@
-/** The dossier's sections for compliance officers: who was screened, what was reported, and the proofs that anybody can check against the chain. */
+/**
+ * The dossier's sections for compliance officers: who was screened, what was reported, and the proofs that
+ * anybody can check against the chain.
+ */
 
 import { z } from 'zod';
 
@@ -42,26 +45,70 @@ export const zTravelRuleTransmission = z.object({
 export type TravelRuleTransmission = z.infer<typeof zTravelRuleTransmission>;
 
 /** Where on a chain a proof stands. */
-const zPlace = z.object({ chainId: z.int(), contract: zHexText, txHash: zHexText, blockNumber: z.int(), blockHash: zHexText, at: z.int() });
+const zPlace = z.object({
+  chainId: z.int(),
+  contract: zHexText,
+  txHash: zHexText,
+  blockNumber: z.int(),
+  blockHash: zHexText,
+  at: z.int(),
+});
 
 export const zComplianceProofs = z.object({
-  takerSignature: z.object({ proves: z.string(), scheme: z.enum(['EIP712', 'EIP1271']), signer: zHexText, digest: zHexText, signature: zHexText }),
+  takerSignature: z.object({
+    proves: z.string(),
+    scheme: z.enum(['EIP712', 'EIP1271']),
+    signer: zHexText,
+    digest: zHexText,
+    signature: zHexText,
+  }),
   /** One per output, in order; none where no LP stands behind the order. */
-  commitments: z.array(z.object({ proves: z.string(), outputIndex: z.int(), lp: zHexText, quoteId: zHexText, deadline: z.int(), digest: zHexText, signature: zHexText })),
+  commitments: z.array(
+    z.object({
+      proves: z.string(),
+      outputIndex: z.int(),
+      lp: zHexText,
+      quoteId: zHexText,
+      deadline: z.int(),
+      digest: zHexText,
+      signature: zHexText,
+    }),
+  ),
   checksum: z.object({ proves: z.string(), value: z.string() }).nullable(),
   receipts: z.array(
     zPlace.extend({
       proves: z.string(),
       event: z.enum(['Open', 'OutputFilled', 'Finalised', 'Refunded']),
       /** Of OutputFilled only. */
-      fill: z.object({ outputIndex: z.int(), outputHash: zHexText, solver: zHexText, timestamp: z.int(), amount: z.string() }).nullable(),
+      fill: z
+        .object({
+          outputIndex: z.int(),
+          outputHash: zHexText,
+          solver: zHexText,
+          timestamp: z.int(),
+          amount: z.string(),
+        })
+        .nullable(),
     }),
   ),
-  attestations: z.array(zPlace.extend({ proves: z.string(), outputIndex: z.int(), remoteChainId: z.int(), application: zHexText, payloadHash: zHexText })),
+  attestations: z.array(
+    zPlace.extend({
+      proves: z.string(),
+      outputIndex: z.int(),
+      remoteChainId: z.int(),
+      application: zHexText,
+      payloadHash: zHexText,
+    }),
+  ),
 });
 export type ComplianceProofs = z.infer<typeof zComplianceProofs>;
 
-const zIntentOutput = z.object({ token: zHexText, amount: z.string(), recipient: zHexText, chainId: z.int() });
+const zIntentOutput = z.object({
+  token: zHexText,
+  amount: z.string(),
+  recipient: zHexText,
+  chainId: z.int(),
+});
 
 export const zIntent = z.object({
   standard: z.literal('ERC-7683'),
@@ -79,12 +126,17 @@ export const zIntent = z.object({
   resolved: z.object({
     maxSpent: z.array(zIntentOutput),
     minReceived: z.array(zIntentOutput),
-    fillInstructions: z.array(z.object({ destinationChainId: z.int(), destinationSettler: zHexText, originData: zHexText })),
+    fillInstructions: z.array(
+      z.object({ destinationChainId: z.int(), destinationSettler: zHexText, originData: zHexText }),
+    ),
   }),
   /** The EIP-712 envelope that the taker signed. */
   typedData: z.record(z.string(), z.unknown()),
   /** How the input was pulled: `openFor`'s signature argument. */
-  funding: z.object({ mode: z.enum(['self', 'permit2Grant', 'permit2Lock', 'eip3009', 'resourceLock']).nullable(), data: zHexText }),
+  funding: z.object({
+    mode: z.enum(['self', 'permit2Grant', 'permit2Lock', 'eip3009', 'resourceLock']).nullable(),
+    data: zHexText,
+  }),
   signatures: z.object({
     taker: z.object({ scheme: z.enum(['EIP712', 'EIP1271']), signature: zHexText }),
     commitments: z.array(z.object({ lp: zHexText, deadline: z.int(), signature: zHexText })),

@@ -4,7 +4,8 @@ import { z } from 'zod';
 
 export const ROSTER_STATUSES = ['active', 'standby', 'offline'] as const;
 
-const oneOrMany = <S extends z.ZodType<string>>(schema: S) => z.union([z.array(schema).max(50), schema.transform((one) => [one])]);
+const oneOrMany = <S extends z.ZodType<string>>(schema: S) =>
+  z.union([z.array(schema).max(50), schema.transform((one) => [one])]);
 
 export const zSolversQuery = z.strictObject({
   status: oneOrMany(z.enum(ROSTER_STATUSES)).optional(),

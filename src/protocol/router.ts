@@ -1,4 +1,7 @@
-/** QuoteCandidate of the router namespace: the RFQ shape with `composite` instead of `splitFill`, and the requests and answers that carry it. */
+/**
+ * QuoteCandidate of the router namespace: the RFQ shape with `composite` instead of `splitFill`, and the
+ * requests and answers that carry it.
+ */
 
 import { z } from 'zod';
 import { SETTLEMENTS } from '../domain/delivery.ts';
@@ -36,7 +39,10 @@ export const zLeg = z.strictObject({
 });
 export type Leg = z.infer<typeof zLeg>;
 
-export const zComposite = z.strictObject({ legs: z.array(zLeg).min(1).max(8), executionModel: z.enum(['atomic', 'sequential']) });
+export const zComposite = z.strictObject({
+  legs: z.array(zLeg).min(1).max(8),
+  executionModel: z.enum(['atomic', 'sequential']),
+});
 export type Composite = z.infer<typeof zComposite>;
 
 export const zRouterCandidate = z.strictObject({
@@ -66,8 +72,22 @@ export interface RouterTerms {
   validUntil: number;
   eta: number | null;
   preview: {
-    inputs: { asset: string; amount: string; decimals: number | null; symbol: string | null; priceUsd: number | null }[];
-    outputs: { asset: string; amount: string; minimumAmount: string | null; decimals: number | null; symbol: string | null; priceUsd: number | null; receiver: string }[];
+    inputs: {
+      asset: string;
+      amount: string;
+      decimals: number | null;
+      symbol: string | null;
+      priceUsd: number | null;
+    }[];
+    outputs: {
+      asset: string;
+      amount: string;
+      minimumAmount: string | null;
+      decimals: number | null;
+      symbol: string | null;
+      priceUsd: number | null;
+      receiver: string;
+    }[];
   };
   routingPath: 'direct' | 'composite';
   platformFeeBps: number;
@@ -77,19 +97,36 @@ export interface RouterTerms {
   warnings: { code: number; message: string }[];
 }
 
-/** What a router candidate's checksum carries beside the commitments: who settles the order when no LP has committed to it, which order it follows, and what comes after it. */
+/**
+ * What a router candidate's checksum carries beside the commitments: who settles the order when no LP has
+ * committed to it, which order it follows, and what comes after it.
+ */
 export const zSealedRoute = z.strictObject({
   venue: z.strictObject({ id: z.string(), kind: z.enum(['dex', 'bridge', 'issuer', 'fiat']) }).nullable(),
   /** `gas` is what the fill itself may use. */
   through: z.strictObject({ filler: zHex, data: zHex, gas: zAmount }).nullable(),
   parent: zBytes32.nullable(),
   /** Of the request, for the legs that follow. */
-  next: z.strictObject({ settlement: z.enum(SETTLEMENTS), include: z.array(z.string()).nullable(), exclude: z.array(z.string()) }).nullable(),
+  next: z
+    .strictObject({
+      settlement: z.enum(SETTLEMENTS),
+      include: z.array(z.string()).nullable(),
+      exclude: z.array(z.string()),
+    })
+    .nullable(),
 });
 export type SealedRoute = z.infer<typeof zSealedRoute>;
 
-export const zRouterQuoteResponse = z.object({ requestId: z.string(), createdAt: z.iso.datetime(), quotes: z.array(zRouterCandidate), productUnavailable: zUnavailable.nullable() });
-export const zRouterPreflightRequest = z.strictObject({ quoteResponse: zRouterCandidate, fundingLock: z.enum(FUNDING_LOCKS).optional() });
+export const zRouterQuoteResponse = z.object({
+  requestId: z.string(),
+  createdAt: z.iso.datetime(),
+  quotes: z.array(zRouterCandidate),
+  productUnavailable: zUnavailable.nullable(),
+});
+export const zRouterPreflightRequest = z.strictObject({
+  quoteResponse: zRouterCandidate,
+  fundingLock: z.enum(FUNDING_LOCKS).optional(),
+});
 export type RouterPreflightRequest = z.infer<typeof zRouterPreflightRequest>;
 export const zRouterSubmitRequest = z.strictObject({ quoteResponse: zRouterCandidate, ...zSubmission });
 export type RouterSubmitRequest = z.infer<typeof zRouterSubmitRequest>;

@@ -9,4 +9,7 @@ export type Schema<T = unknown> = z.ZodType<T>;
 export const zNothing: Schema = z.strictObject({});
 
 /** The same, without asking the schema. */
-export const plainNothing = (json: unknown): object | undefined => (typeof json === 'object' && json !== null && !Array.isArray(json) && fieldsOf(json) === 0 ? json : undefined);
+export const plainNothing = (json: unknown): object | undefined =>
+  typeof json === 'object' && json !== null && !Array.isArray(json) && fieldsOf(json) === 0
+    ? json
+    : undefined;

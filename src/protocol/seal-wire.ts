@@ -1,6 +1,7 @@
 /**
- * `integrityChecksum` as text: `v1.<kid>.<mac>.<commitments>`, so that the LPs' own signatures travel with the terms they back. A router
- * candidate that a route venue settles, or that follows another order, has a fifth part: its route, as base64url of JSON.
+ * `integrityChecksum` as text: `v1.<kid>.<mac>.<commitments>`, so that the LPs' own signatures travel with
+ * the terms they back. A router candidate that a route venue settles, or that follows another order, has a
+ * fifth part: its route, as base64url of JSON.
  */
 
 import type { SignedCommitment } from '../domain/commitment.ts';
@@ -13,23 +14,30 @@ export interface SealText {
   kid: string;
   /** 64 lower-case hex digits. */
   mac: string;
-  /** base64url of abi.encode((address lp, uint32 deadline, bytes signature)[]), as text: it is under the MAC. */
+  /**
+   * base64url of abi.encode((address lp, uint32 deadline, bytes signature)[]), as text: it is under the MAC.
+   */
   commitments: string;
   /** base64url; null on candidates with four parts. Under the MAC like the commitments. */
   route: string | null;
 }
 
-const SEAL = /^v1\.([A-Za-z0-9_-]{1,32})\.([0-9a-f]{64})\.([A-Za-z0-9_-]{1,32768})(?:\.([A-Za-z0-9_-]{1,32768}))?$/;
+const SEAL =
+  /^v1\.([A-Za-z0-9_-]{1,32})\.([0-9a-f]{64})\.([A-Za-z0-9_-]{1,32768})(?:\.([A-Za-z0-9_-]{1,32768}))?$/;
 
-export const formatSeal = ({ kid, mac, commitments, route }: SealText): string => `${SEAL_VERSION}.${kid}.${mac}.${commitments}${route === null ? '' : `.${route}`}`;
+export const formatSeal = ({ kid, mac, commitments, route }: SealText): string =>
+  `${SEAL_VERSION}.${kid}.${mac}.${commitments}${route === null ? '' : `.${route}`}`;
 
 /** What is under the MAC for both parts. */
-export const sealedParts = ({ commitments, route }: Pick<SealText, 'commitments' | 'route'>): string => (route === null ? commitments : `${commitments}.${route}`);
+export const sealedParts = ({ commitments, route }: Pick<SealText, 'commitments' | 'route'>): string =>
+  route === null ? commitments : `${commitments}.${route}`;
 
 /** undefined for anything that we never wrote. */
 export function parseSeal(text: string): SealText | undefined {
   const match = SEAL.exec(text);
-  return match?.[1] && match[2] && match[3] ? { kid: match[1], mac: match[2], commitments: match[3], route: match[4] ?? null } : undefined;
+  return match?.[1] && match[2] && match[3]
+    ? { kid: match[1], mac: match[2], commitments: match[3], route: match[4] ?? null }
+    : undefined;
 }
 
 /** abi.encode of the commitments, in base64url. */
@@ -52,7 +60,10 @@ export function encodeCommitments(commitments: readonly SignedCommitment[]): str
   return toBase64Url(encoded);
 }
 
-/** The commitments of a checksum, none where a filler settles; undefined unless this is exactly how `encodeCommitments` would write them. Never throws. */
+/**
+ * The commitments of a checksum, none where a filler settles; undefined unless this is exactly how
+ * `encodeCommitments` would write them. Never throws.
+ */
 export function decodeCommitments(text: string): SignedCommitment[] | undefined {
   const bytes = fromBase64Url(text);
   if (!bytes) return undefined;
@@ -65,8 +76,13 @@ export function decodeCommitments(text: string): SignedCommitment[] | undefined 
     const tail = 64 + offset;
     const deadline = wordAt(bytes, tail + 32);
     const length = wordAt(bytes, tail + 96);
-    if (deadline === undefined || length === undefined || tail + 128 + length > bytes.length) return undefined;
-    commitments.push({ lp: bytesToHex(bytes.subarray(tail + 12, tail + 32)), deadline, signature: bytesToHex(bytes.subarray(tail + 128, tail + 128 + length)) });
+    if (deadline === undefined || length === undefined || tail + 128 + length > bytes.length)
+      return undefined;
+    commitments.push({
+      lp: bytesToHex(bytes.subarray(tail + 12, tail + 32)),
+      deadline,
+      signature: bytesToHex(bytes.subarray(tail + 128, tail + 128 + length)),
+    });
   }
   return encodeCommitments(commitments) === text ? commitments : undefined;
 }
@@ -83,7 +99,8 @@ function wordAt(bytes: Uint8Array, offset: number): number | undefined {
 const nodeBuffer = (globalThis as { Buffer?: typeof Buffer }).Buffer;
 
 function toBase64Url(bytes: Uint8Array): string {
-  if (nodeBuffer) return nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url');
+  if (nodeBuffer)
+    return nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url');
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
@@ -91,7 +108,9 @@ function toBase64Url(bytes: Uint8Array): string {
 
 function fromBase64Url(text: string): Uint8Array | undefined {
   try {
-    return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
+    return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) =>
+      letter.charCodeAt(0),
+    );
   } catch {
     return undefined;
   }

@@ -1,10 +1,19 @@
-/** GET …/orders/{id}, and the `data` of every order event: one shape, so polling and the stream cannot disagree. */
+/**
+ * GET …/orders/{id}, and the `data` of every order event: one shape, so polling and the stream cannot
+ * disagree.
+ */
 
 import { z } from 'zod';
 import { FAILURE_CODES } from '../domain/fact.ts';
 import { ORDER_STATUSES } from './submit.ts';
 
-export const zSettledAmount = z.object({ amount: z.string(), decimals: z.int().nullable(), symbol: z.string().nullable(), receiver: z.string(), txHash: z.string() });
+export const zSettledAmount = z.object({
+  amount: z.string(),
+  decimals: z.int().nullable(),
+  symbol: z.string().nullable(),
+  receiver: z.string(),
+  txHash: z.string(),
+});
 
 export const zOrderStatusResponse = z.object({
   id: z.string(),

@@ -1,6 +1,7 @@
 /**
- * JSON read as strictly as a signature deserves: bytes that two parsers could read differently are refused before anybody looks inside.
- * `JSON.parse` alone keeps the last of two equal keys, takes lone surrogates, and nests until the stack ends.
+ * JSON read as strictly as a signature deserves: bytes that two parsers could read differently are refused
+ * before anybody looks inside. `JSON.parse` alone keeps the last of two equal keys, takes lone surrogates,
+ * and nests until the stack ends.
  */
 
 import { type InvalidError, invalid } from './errors.ts';
@@ -17,15 +18,23 @@ export type StrictJson = { ok: true; value: unknown } | { ok: false; error: Inva
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The value, or the 422 that says why there is none. Never throws. */
-export function readStrictJson(bytes: Uint8Array, part = 'body', limits: JsonLimits = JSON_LIMITS): StrictJson {
-  const refuse = (type: Fault['type'], at: number, msg: string): StrictJson => ({ ok: false, error: invalid(type, [part, at], msg) });
+export function readStrictJson(
+  bytes: Uint8Array,
+  part = 'body',
+  limits: JsonLimits = JSON_LIMITS,
+): StrictJson {
+  const refuse = (type: Fault['type'], at: number, msg: string): StrictJson => ({
+    ok: false,
+    error: invalid(type, [part, at], msg),
+  });
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     return refuse('json_invalid', 0, 'The body is not UTF-8.');
   }
-  if (text.charCodeAt(0) === 0xfeff) return refuse('json_invalid', 0, 'The body begins with a byte order mark; JSON has none.');
+  if (text.charCodeAt(0) === 0xfeff)
+    return refuse('json_invalid', 0, 'The body begins with a byte order mark; JSON has none.');
   const scan = scanShape(text, limits);
   if (scan) return refuse(scan.type, scan.at, scan.msg);
   try {
@@ -45,8 +54,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * One pass without recursion over text that may not even be JSON: depth, number of nodes, keys of every object, and strings.
- * Grammar is left to `JSON.parse`; whatever this pass lets through and `JSON.parse` takes has one meaning only.
+ * One pass without recursion over text that may not even be JSON: depth, number of nodes, keys of every
+ * object, and strings. Grammar is left to `JSON.parse`; whatever this pass lets through and `JSON.parse`
+ * takes has one meaning only.
  */
 function scanShape(text: string, { maxDepth, maxNodes }: JsonLimits): Fault | undefined {
   /** One entry per open bracket: the keys of an object so far, or null in an array. */
@@ -58,7 +68,8 @@ function scanShape(text: string, { maxDepth, maxNodes }: JsonLimits): Fault | un
     switch (code) {
       case 0x7b: // {
       case 0x5b: // [
-        if (open.length === maxDepth) return { type: 'too_deep', at, msg: `Nested deeper than ${maxDepth} levels.` };
+        if (open.length === maxDepth)
+          return { type: 'too_deep', at, msg: `Nested deeper than ${maxDepth} levels.` };
         open.push(code === 0x7b ? new Set() : null);
         expectKey = code === 0x7b;
         nodes++;
@@ -82,7 +93,8 @@ function scanShape(text: string, { maxDepth, maxNodes }: JsonLimits): Fault | un
         if (expectKey && keys) {
           const key = raw.includes('\\') ? unescaped(raw) : raw.slice(1, -1);
           if (key === undefined) return { type: 'json_invalid', at, msg: 'A key has a broken escape.' };
-          if (key === '__proto__' || key === 'constructor' || key === 'prototype') return { type: 'json_invalid', at, msg: `No object here has a key "${key}".` };
+          if (key === '__proto__' || key === 'constructor' || key === 'prototype')
+            return { type: 'json_invalid', at, msg: `No object here has a key "${key}".` };
           if (keys.has(key)) return { type: 'json_invalid', at, msg: 'An object has the same key twice.' };
           keys.add(key);
           expectKey = false;
@@ -120,5 +132,7 @@ function stringFault(raw: string, at: number): Fault | undefined {
   const value = unescaped(raw);
   if (value === undefined) return { type: 'json_invalid', at, msg: 'A string has a broken escape.' };
   if (value.includes('\0')) return { type: 'json_invalid', at, msg: 'A string holds NUL.' };
-  return !/\p{Surrogate}/u.test(value) ? undefined : { type: 'json_invalid', at, msg: 'A string holds half a surrogate pair.' };
+  return !/\p{Surrogate}/u.test(value)
+    ? undefined
+    : { type: 'json_invalid', at, msg: 'A string holds half a surrogate pair.' };
 }

@@ -70,17 +70,33 @@ describe('canonical json', () => {
   });
 
   test('behavior: the example of RFC 8785', () => {
-    const value: unknown = JSON.parse('{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}');
-    expect(canonicalJson(value)).toBe('{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}');
+    const value: unknown = JSON.parse(
+      '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}',
+    );
+    expect(canonicalJson(value)).toBe(
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+    );
   });
 });
 
 describe('seal text', () => {
-  const hex = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((data): Hex => `0x${Buffer.from(data).toString('hex')}`);
-  const commitment = fc.record({ lp: hex(20), deadline: fc.integer({ min: 0, max: 0xffff_ffff }), signature: fc.oneof(hex(65), hex(64), hex(1), hex(200)) });
+  const hex = (bytes: number) =>
+    fc
+      .uint8Array({ minLength: bytes, maxLength: bytes })
+      .map((data): Hex => `0x${Buffer.from(data).toString('hex')}`);
+  const commitment = fc.record({
+    lp: hex(20),
+    deadline: fc.integer({ min: 0, max: 0xffff_ffff }),
+    signature: fc.oneof(hex(65), hex(64), hex(1), hex(200)),
+  });
 
   test('law: commitments come back as they went', () => {
-    fc.assert(fc.property(fc.array(commitment, { maxLength: 6 }), (commitments) => void expect(decodeCommitments(encodeCommitments(commitments))).toEqual(commitments)));
+    fc.assert(
+      fc.property(
+        fc.array(commitment, { maxLength: 6 }),
+        (commitments) => void expect(decodeCommitments(encodeCommitments(commitments))).toEqual(commitments),
+      ),
+    );
   });
 
   test('law: nothing else decodes, and nothing throws', () => {
@@ -102,13 +118,27 @@ describe('seal text', () => {
     expect(parseSeal(text)).toEqual(seal);
     expect(parseSeal(formatSeal({ ...seal, route: 'e30' }))).toEqual({ ...seal, route: 'e30' });
     expect([parseSeal(`${text}.`), parseSeal(`${text}.e30.e30`)]).toEqual([undefined, undefined]);
-    for (const bad of ['', 'v1', text.toUpperCase(), text.replace('v1', 'v2'), text.slice(0, -5), `${text}=`, ` ${text}`, text.replace('ab', 'zz')]) expect(parseSeal(bad)).toBeUndefined();
+    for (const bad of [
+      '',
+      'v1',
+      text.toUpperCase(),
+      text.replace('v1', 'v2'),
+      text.slice(0, -5),
+      `${text}=`,
+      ` ${text}`,
+      text.replace('ab', 'zz'),
+    ])
+      expect(parseSeal(bad)).toBeUndefined();
   });
 });
 
 describe('422 details', () => {
   const asset = (chain: number, byte: string) => `eip155:${chain}/erc20:0x${byte.repeat(20)}`;
-  const good = { taker: `0x${'11'.repeat(20)}`, input: { asset: asset(1, 'aa'), amount: '1' }, output: { asset: asset(1, 'bb') } };
+  const good = {
+    taker: `0x${'11'.repeat(20)}`,
+    input: { asset: asset(1, 'aa'), amount: '1' },
+    output: { asset: asset(1, 'bb') },
+  };
   const details = (body: unknown) => {
     const parsed = zQuoteRequest.safeParse(body);
     return parsed.success ? [] : detailsOf(parsed.error, 'body', body);
@@ -116,30 +146,78 @@ describe('422 details', () => {
 
   test('default: a good request has none', () => expect(details(good)).toEqual([]));
 
-  test.each(['-1', '0x10', '1e18', '1.0', '', ' 5 ', '+1', '01', '9'.repeat(79), (2n ** 256n).toString(), '1'.repeat(5_000), '１', 'NaN', '0'])('amount %.20j is refused at its place', (amount) => {
-    expect(details({ ...good, input: { ...good.input, amount } })[0]?.loc).toEqual(['body', 'input', 'amount']);
+  test.each([
+    '-1',
+    '0x10',
+    '1e18',
+    '1.0',
+    '',
+    ' 5 ',
+    '+1',
+    '01',
+    '9'.repeat(79),
+    (2n ** 256n).toString(),
+    '1'.repeat(5_000),
+    '１',
+    'NaN',
+    '0',
+  ])('amount %.20j is refused at its place', (amount) => {
+    expect(details({ ...good, input: { ...good.input, amount } })[0]?.loc).toEqual([
+      'body',
+      'input',
+      'amount',
+    ]);
   });
   test('amount as a number is refused at its place', () => {
-    expect(details({ ...good, input: { ...good.input, amount: 1 } })[0]).toMatchObject({ loc: ['body', 'input', 'amount'], type: 'string_type' });
+    expect(details({ ...good, input: { ...good.input, amount: 1 } })[0]).toMatchObject({
+      loc: ['body', 'input', 'amount'],
+      type: 'string_type',
+    });
   });
 
-  test.each([asset(0, 'aa'), 'eip155:01/erc20:0x' + 'aa'.repeat(20), 'eip155:9007199254740992/erc20:0x' + 'aa'.repeat(20), asset(1, '00'), `eip155:1/erc20:0x${'00'.repeat(19)}01`, 'eip155:1/erc721:0x' + 'aa'.repeat(20), ''])('asset %s is refused', (bad) => {
+  test.each([
+    asset(0, 'aa'),
+    'eip155:01/erc20:0x' + 'aa'.repeat(20),
+    'eip155:9007199254740992/erc20:0x' + 'aa'.repeat(20),
+    asset(1, '00'),
+    `eip155:1/erc20:0x${'00'.repeat(19)}01`,
+    'eip155:1/erc721:0x' + 'aa'.repeat(20),
+    '',
+  ])('asset %s is refused', (bad) => {
     expect(details({ ...good, output: { asset: bad } })[0]?.loc).toEqual(['body', 'output', 'asset']);
   });
 
   test('missing, extra, both amounts, none, same asset', () => {
     const { taker: _, ...without } = good;
     expect(details(without)).toEqual([{ loc: ['body', 'taker'], msg: 'Field required', type: 'missing' }]);
-    expect(details({ ...good, extra: 1 })[0]).toMatchObject({ loc: ['body', 'extra'], type: 'extra_forbidden' });
+    expect(details({ ...good, extra: 1 })[0]).toMatchObject({
+      loc: ['body', 'extra'],
+      type: 'extra_forbidden',
+    });
     expect(details({ ...good, toString: 1 })[0]).toMatchObject({ type: 'extra_forbidden' });
-    expect(details({ ...good, output: { ...good.output, amount: '1' } })[0]?.loc).toEqual(['body', 'output', 'amount']);
-    expect(details({ ...good, input: { asset: good.input.asset } })[0]?.loc).toEqual(['body', 'input', 'amount']);
-    expect(details({ ...good, output: { asset: good.input.asset } })[0]?.loc).toEqual(['body', 'output', 'asset']);
+    expect(details({ ...good, output: { ...good.output, amount: '1' } })[0]?.loc).toEqual([
+      'body',
+      'output',
+      'amount',
+    ]);
+    expect(details({ ...good, input: { asset: good.input.asset } })[0]?.loc).toEqual([
+      'body',
+      'input',
+      'amount',
+    ]);
+    expect(details({ ...good, output: { asset: good.input.asset } })[0]?.loc).toEqual([
+      'body',
+      'output',
+      'asset',
+    ]);
     for (const top of [null, [], '', 1]) expect(details(top)[0]?.loc).toEqual(['body']);
   });
 
   test('answers: the table and nothing of ours', () => {
-    expect(answerFor(new InvalidError([{ loc: ['body'], msg: 'm', type: 't' }]))).toMatchObject({ status: 422, body: { detail: [{ loc: ['body'], msg: 'm', type: 't' }] } });
+    expect(answerFor(new InvalidError([{ loc: ['body'], msg: 'm', type: 't' }]))).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['body'], msg: 'm', type: 't' }] },
+    });
     expect(JSON.stringify(answerFor(new Error('postgres://user:secret@host')))).not.toContain('secret');
   });
 });

@@ -13,7 +13,12 @@ const zSignature = zHex.refine((text) => text.length <= 2 + 2 * 8_192, 'must not
 const zWindow = z.int().min(0);
 
 export const zPermit2Lock = z.strictObject({ signature: zSignature, deadline: zWindow });
-export const zEip3009Authorization = z.strictObject({ signature: zSignature, validAfter: zWindow, validBefore: zWindow, nonce: zBytes32 });
+export const zEip3009Authorization = z.strictObject({
+  signature: zSignature,
+  validAfter: zWindow,
+  validBefore: zWindow,
+  nonce: zBytes32,
+});
 
 /** What a submission says beside the candidate, in both namespaces. */
 export const zSubmission = {
@@ -29,6 +34,13 @@ export type Permit2Lock = z.infer<typeof zPermit2Lock>;
 export type Eip3009Authorization = z.infer<typeof zEip3009Authorization>;
 
 /** Printable ASCII, so that it survives every header, log and index unchanged. */
-export const zIdempotencyKey = z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/, 'must be 1 to 255 printable ASCII characters');
+export const zIdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/, 'must be 1 to 255 printable ASCII characters');
 
-export const zOrder = z.object({ id: z.string(), status: z.enum(ORDER_STATUSES), quoteId: z.string(), createdAt: z.iso.datetime() });
+export const zOrder = z.object({
+  id: z.string(),
+  status: z.enum(ORDER_STATUSES),
+  quoteId: z.string(),
+  createdAt: z.iso.datetime(),
+});

@@ -6,35 +6,77 @@ import { zLeg } from './router.ts';
 
 const MAX_SEARCH = 200;
 export const TRADE_BUCKETS = ['all', 'pending', 'settled', 'failed', 'refunded'] as const;
-export const TRADE_SORTS = ['created_at', 'order_id', 'member', 'corridor', 'amount_usd', 'lp_name', 'routing_path', 'settlement_status', 'settlement_speed_ms'] as const;
+export const TRADE_SORTS = [
+  'created_at',
+  'order_id',
+  'member',
+  'corridor',
+  'amount_usd',
+  'lp_name',
+  'routing_path',
+  'settlement_status',
+  'settlement_speed_ms',
+] as const;
 export type TradeSort = (typeof TRADE_SORTS)[number];
 export const DEFAULT_LIMIT = 25;
 export const MAX_LIMIT = 100;
 
-const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-/** Milliseconds of an RFC 3339 date-time, with the part below a millisecond; undefined for anything else, local time and 24:00 included. */
+/**
+ * Milliseconds of an RFC 3339 date-time, with the part below a millisecond; undefined for anything else,
+ * local time and 24:00 included.
+ */
 export function readDateTime(text: string): number | undefined {
   const match = DATE_TIME.exec(text);
   if (!match) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [number, number, number, number, number, number];
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   const [offsetHour, offsetMinute] = [Number(match[9] ?? 0), Number(match[10] ?? 0)];
-  if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return undefined;
+  if (
+    month < 1 ||
+    month > 12 ||
+    day < 1 ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 59 ||
+    offsetHour > 23 ||
+    offsetMinute > 59
+  )
+    return undefined;
   if (day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return undefined;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second);
   const sign = match[8] === '-' ? -1 : 1;
-  return date.getTime() - sign * (offsetHour * 60 + offsetMinute) * 60_000 + Number(`0.${match[7] ?? '0'}`) * 1_000;
+  return (
+    date.getTime() - sign * (offsetHour * 60 + offsetMinute) * 60_000 + Number(`0.${match[7] ?? '0'}`) * 1_000
+  );
 }
 
 const zDateTime = z
   .string()
   .max(64)
-  .refine((text) => readDateTime(text) !== undefined, 'must be an RFC 3339 date-time with its offset, such as 2026-01-31T09:30:00Z')
+  .refine(
+    (text) => readDateTime(text) !== undefined,
+    'must be an RFC 3339 date-time with its offset, such as 2026-01-31T09:30:00Z',
+  )
   .transform((text) => readDateTime(text) as number);
-const zInteger = z.string().regex(/^-?\d{1,30}$/, 'must be an integer').transform(Number);
-const zUsd = z.string().regex(/^-?\d{1,20}(?:\.\d{1,20})?$/, 'must be a decimal number of USD').transform(Number);
+const zInteger = z
+  .string()
+  .regex(/^-?\d{1,30}$/, 'must be an integer')
+  .transform(Number);
+const zUsd = z
+  .string()
+  .regex(/^-?\d{1,20}(?:\.\d{1,20})?$/, 'must be a decimal number of USD')
+  .transform(Number);
 const zSearch = z.string().max(MAX_SEARCH);
 
 const clamped = (low: number, high: number) => (value: number) => Math.min(high, Math.max(low, value));
@@ -63,7 +105,11 @@ export const zTradesQuery = zTradesFilter.extend({
 export const zTradesParams = z.strictObject({ id: z.string().max(200) });
 export const zTradeParams = z.strictObject({ id: z.string().max(200), orderId: z.string().max(200) });
 
-const zState = z.object({ key: z.string(), label: z.string(), tone: z.enum(['neutral', 'info', 'success', 'warning', 'danger']) });
+const zState = z.object({
+  key: z.string(),
+  label: z.string(),
+  tone: z.enum(['neutral', 'info', 'success', 'warning', 'danger']),
+});
 const zTradeAsset = z.object({
   assetId: z.string(),
   symbol: z.string().nullable(),
@@ -75,7 +121,11 @@ const zTradeAsset = z.object({
   chainRef: z.string(),
   address: z.string(),
 });
-const zTradeLeg = z.object({ asset: zTradeAsset, rawAmount: z.string(), decimalAmount: z.string().nullable() });
+const zTradeLeg = z.object({
+  asset: zTradeAsset,
+  rawAmount: z.string(),
+  decimalAmount: z.string().nullable(),
+});
 
 export const zTradeMember = z.object({
   userId: z.string(),
@@ -111,7 +161,16 @@ export const zTradeItem = z.object({
   lpSource: z.enum(['roster', 'external']),
   routingPathLabel: z.string(),
   status: z.enum(['pending', 'settled', 'failed']),
-  settlementStatus: z.enum(['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'settled', 'refund_pending', 'refunded', 'failed']),
+  settlementStatus: z.enum([
+    'awaiting_escrow',
+    'escrowed',
+    'delivered',
+    'proven',
+    'settled',
+    'refund_pending',
+    'refunded',
+    'failed',
+  ]),
   lifecycleStatus: z.object({
     flowKind: z.enum(['same_chain', 'cross_chain', 'split', 'route']),
     primary: zState,
@@ -123,10 +182,21 @@ export const zTradeItem = z.object({
     rawStatus: z.string(),
     rawDeferredStatus: z.string().nullable(),
   }),
-  executionPrice: z.object({ source: z.literal('stored_quote_price'), value: z.string(), baseSymbol: z.string(), quoteSymbol: z.string() }).nullable(),
+  executionPrice: z
+    .object({
+      source: z.literal('stored_quote_price'),
+      value: z.string(),
+      baseSymbol: z.string(),
+      quoteSymbol: z.string(),
+    })
+    .nullable(),
   /** Owners and admins only. */
   member: zTradeMember.nullable().optional(),
-  routingPath: z.object({ type: z.enum(['direct', 'via_broker']), brokerWorkspaceId: z.string().nullable(), brokerName: z.string().nullable() }),
+  routingPath: z.object({
+    type: z.enum(['direct', 'via_broker']),
+    brokerWorkspaceId: z.string().nullable(),
+    brokerName: z.string().nullable(),
+  }),
   orderKind: z.enum(['rfq_direct', 'rfq_split', 'route_dex', 'route_composite']),
   deferredSettlement: zDeferredSettlement.nullable(),
   settlementSpeedMs: z.int().nullable(),
@@ -134,7 +204,12 @@ export const zTradeItem = z.object({
 });
 export type TradeItem = z.infer<typeof zTradeItem>;
 
-export const zTradesResponse = z.object({ items: z.array(zTradeItem), total: z.int(), offset: z.int(), limit: z.int() });
+export const zTradesResponse = z.object({
+  items: z.array(zTradeItem),
+  total: z.int(),
+  offset: z.int(),
+  limit: z.int(),
+});
 
 const zTransaction = z.object({
   txHash: z.string(),
@@ -161,15 +236,31 @@ const zLegExecution = z.object({
 export const zTradeDossier = z.object({
   trade: zTradeItem.extend({ filledAt: z.iso.datetime().nullable(), slippageToleranceBps: z.int() }),
   settlement: z.object({
-    stages: z.object({ submit: zTransaction.nullable(), fill: zTransaction.nullable(), proof: zTransaction.nullable(), finalise: zTransaction.nullable() }),
-    transactions: z.array(zTransaction.extend({ kind: z.enum(['submit', 'fill', 'proof', 'finalise', 'refund']) })),
+    stages: z.object({
+      submit: zTransaction.nullable(),
+      fill: zTransaction.nullable(),
+      proof: zTransaction.nullable(),
+      finalise: zTransaction.nullable(),
+    }),
+    transactions: z.array(
+      zTransaction.extend({ kind: z.enum(['submit', 'fill', 'proof', 'finalise', 'refund']) }),
+    ),
   }),
   lp: z.object({
     id: z.string(),
     name: z.string(),
     kind: z.string(),
     spreadBps: z.int().nullable(),
-    slices: z.array(z.object({ solverId: z.string(), name: z.string(), account: z.string().nullable(), portionBps: z.int().nullable(), outputAmount: z.string(), deliveredAmount: z.string().nullable() })),
+    slices: z.array(
+      z.object({
+        solverId: z.string(),
+        name: z.string(),
+        account: z.string().nullable(),
+        portionBps: z.int().nullable(),
+        outputAmount: z.string(),
+        deliveredAmount: z.string().nullable(),
+      }),
+    ),
   }),
   /** Routes only. */
   orderKind: z.string().optional(),
@@ -179,7 +270,10 @@ export const zTradeDossier = z.object({
   legs: z.array(zLeg.extend({ execution: zLegExecution.nullable() })).optional(),
   /** From here on: owners and admins only. */
   member: zTradeMember.nullable().optional(),
-  /** What the screeners say now; `snapshotCompliance` is what they said when the order was accepted, null on orders older than screening. */
+  /**
+   * What the screeners say now; `snapshotCompliance` is what they said when the order was accepted, null on
+   * orders older than screening.
+   */
   compliance: zCompliance.nullable().optional(),
   snapshotCompliance: zCompliance.nullable().optional(),
   travelRuleTransmission: zTravelRuleTransmission.nullable().optional(),

@@ -1,4 +1,7 @@
-/** The spellings that every message shares: amounts, addresses, assets and orders as JSON, strict in, canonical out. */
+/**
+ * The spellings that every message shares: amounts, addresses, assets and orders as JSON, strict in,
+ * canonical out.
+ */
 
 import { z } from 'zod';
 import { isAmount } from '../domain/amount.ts';
@@ -7,16 +10,33 @@ import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { OrderMessage, StandardOrder } from '../domain/order.ts';
 import { MAX_UINT32 } from '../domain/time.ts';
 
-export const zAmount = z.string().max(78).refine(isAmount, 'must be a decimal amount in base units: digits only, no leading zero, below 2^256');
-export const zAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits').transform((text) => text.toLowerCase() as Address);
-export const zBytes32 = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes: 0x and 64 hex digits').transform((text) => text.toLowerCase() as Bytes32);
-export const zHex = z.string().regex(/^0x(?:[0-9a-fA-F]{2})*$/, 'must be hex bytes after 0x').transform((text) => text.toLowerCase() as Hex);
+export const zAmount = z
+  .string()
+  .max(78)
+  .refine(isAmount, 'must be a decimal amount in base units: digits only, no leading zero, below 2^256');
+export const zAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
+  .transform((text) => text.toLowerCase() as Address);
+export const zBytes32 = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes: 0x and 64 hex digits')
+  .transform((text) => text.toLowerCase() as Bytes32);
+export const zHex = z
+  .string()
+  .regex(/^0x(?:[0-9a-fA-F]{2})*$/, 'must be hex bytes after 0x')
+  .transform((text) => text.toLowerCase() as Hex);
 export const zSeconds = z.int().min(0).max(MAX_UINT32);
 export const zAssetId = z
   .string()
   .max(100)
-  .refine((text) => parseAssetId(text) !== undefined, 'must be an asset: eip155:<chainId>/erc20:<token address>')
-  .transform((text) => assetId(parseAssetId(text) as NonNullable<ReturnType<typeof parseAssetId>>) as AssetId);
+  .refine(
+    (text) => parseAssetId(text) !== undefined,
+    'must be an asset: eip155:<chainId>/erc20:<token address>',
+  )
+  .transform(
+    (text) => assetId(parseAssetId(text) as NonNullable<ReturnType<typeof parseAssetId>>) as AssetId,
+  );
 
 /** StandardOrder as the EIP-712 message: integers beyond 2^53 as decimal strings. */
 export const zOrderMessage = z.strictObject({
@@ -26,7 +46,10 @@ export const zOrderMessage = z.strictObject({
   expires: zSeconds,
   fillDeadline: zSeconds,
   inputOracle: zAddress,
-  inputs: z.array(z.tuple([zAmount, zAmount])).min(1).max(8),
+  inputs: z
+    .array(z.tuple([zAmount, zAmount]))
+    .min(1)
+    .max(8),
   outputs: z
     .array(
       z.strictObject({
@@ -53,7 +76,11 @@ export function orderFromMessage(message: OrderMessage): StandardOrder {
     fillDeadline: message.fillDeadline,
     inputOracle: message.inputOracle,
     inputs: message.inputs.map(([token, amount]) => [BigInt(token), BigInt(amount)] as const),
-    outputs: message.outputs.map((output) => ({ ...output, chainId: BigInt(output.chainId), amount: BigInt(output.amount) })),
+    outputs: message.outputs.map((output) => ({
+      ...output,
+      chainId: BigInt(output.chainId),
+      amount: BigInt(output.amount),
+    })),
   };
 }
 
@@ -66,6 +93,10 @@ export function orderToMessage(order: StandardOrder): OrderMessage {
     fillDeadline: order.fillDeadline,
     inputOracle: order.inputOracle,
     inputs: order.inputs.map(([token, amount]) => [token.toString(), amount.toString()] as const),
-    outputs: order.outputs.map((output) => ({ ...output, chainId: output.chainId.toString(), amount: output.amount.toString() })),
+    outputs: order.outputs.map((output) => ({
+      ...output,
+      chainId: output.chainId.toString(),
+      amount: output.amount.toString(),
+    })),
   };
 }

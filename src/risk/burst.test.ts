@@ -5,8 +5,13 @@ import { expect, test } from 'vitest';
 import { type Burst, type BurstRule, type Fill, filled, NO_FILLS } from './burst.ts';
 
 const rule: BurstRule = { fills: 4, deltaUsd: 100_000, withinSeconds: 10, freezeSeconds: 30 };
-const fold = (fills: readonly Fill[]): Burst => fills.reduce((burst, fill) => filled(burst, fill, rule), NO_FILLS);
-const fill = (second: number, side: 'buy' | 'sell' = 'buy', usd = 1_000): Fill => ({ atMs: second * 1_000, side, usd });
+const fold = (fills: readonly Fill[]): Burst =>
+  fills.reduce((burst, fill) => filled(burst, fill, rule), NO_FILLS);
+const fill = (second: number, side: 'buy' | 'sell' = 'buy', usd = 1_000): Fill => ({
+  atMs: second * 1_000,
+  side,
+  usd,
+});
 
 test('the fifth on one side within ten seconds freezes for thirty', () => {
   expect(fold([0, 1, 2, 3].map((at) => fill(at))).frozenUntilMs).toBe(0);
@@ -14,17 +19,28 @@ test('the fifth on one side within ten seconds freezes for thirty', () => {
 });
 
 test('both sides, or spread over time, do not', () => {
-  expect(fold([0, 1, 2, 3, 4, 5, 6, 7].map((at) => fill(at, at % 2 === 0 ? 'buy' : 'sell'))).frozenUntilMs).toBe(0);
+  expect(
+    fold([0, 1, 2, 3, 4, 5, 6, 7].map((at) => fill(at, at % 2 === 0 ? 'buy' : 'sell'))).frozenUntilMs,
+  ).toBe(0);
   expect(fold([0, 3, 6, 9, 12, 15].map((at) => fill(at))).frozenUntilMs).toBe(0);
 });
 
 test('a net change above the limit freezes, a round trip does not', () => {
   expect(fold([fill(0, 'sell', 60_000), fill(1, 'sell', 50_000)]).frozenUntilMs).toBe(31_000);
-  expect(fold([fill(0, 'sell', 60_000), fill(1, 'buy', 60_000), fill(2, 'sell', 60_000)]).frozenUntilMs).toBe(0);
+  expect(fold([fill(0, 'sell', 60_000), fill(1, 'buy', 60_000), fill(2, 'sell', 60_000)]).frozenUntilMs).toBe(
+    0,
+  );
 });
 
 test('memory stays short and a freeze is never cut', () => {
-  const fills = fc.array(fc.record({ gap: fc.nat(3_000), side: fc.constantFrom<'buy' | 'sell'>('buy', 'sell'), usd: fc.integer({ min: 1, max: 40_000 }) }), { maxLength: 200 });
+  const fills = fc.array(
+    fc.record({
+      gap: fc.nat(3_000),
+      side: fc.constantFrom<'buy' | 'sell'>('buy', 'sell'),
+      usd: fc.integer({ min: 1, max: 40_000 }),
+    }),
+    { maxLength: 200 },
+  );
   fc.assert(
     fc.property(fills, (steps) => {
       let atMs = 0;

@@ -1,4 +1,7 @@
-/** Many fills on one side within seconds: somebody knows something, or something is broken. The pair freezes and thinks. */
+/**
+ * Many fills on one side within seconds: somebody knows something, or something is broken. The pair freezes
+ * and thinks.
+ */
 
 export interface BurstRule {
   /** More fills than this on one side within the window freeze. */
@@ -24,7 +27,9 @@ export interface Burst {
 
 export const NO_FILLS: Burst = { fills: [], frozenUntilMs: 0 };
 
-/** Takes a fill in. A freeze forgets the fills that made it, so that the next one needs a burst of its own. */
+/**
+ * Takes a fill in. A freeze forgets the fills that made it, so that the next one needs a burst of its own.
+ */
 export function filled({ fills, frozenUntilMs }: Burst, fill: Fill, rule: BurstRule): Burst {
   const since = fill.atMs - rule.withinSeconds * 1000;
   const recent = [...fills.filter(({ atMs }) => atMs > since), fill];

@@ -2,14 +2,35 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { accepted, type Conduct, type ConductRule, faded, quoted, suspicion, tradedElsewhere, UNKNOWN } from './conduct.ts';
+import {
+  accepted,
+  type Conduct,
+  type ConductRule,
+  faded,
+  quoted,
+  suspicion,
+  tradedElsewhere,
+  UNKNOWN,
+} from './conduct.ts';
 
-const rule: ConductRule = { liveSeconds: 50, acceptShare: 0.02, accepts: 10, lateShare: 0.8, memorySeconds: 3_600 };
-const times = (count: number, step: (conduct: Conduct) => Conduct, from: Conduct = UNKNOWN) => Array.from({ length: count }).reduce<Conduct>((conduct) => step(conduct), from);
+const rule: ConductRule = {
+  liveSeconds: 50,
+  acceptShare: 0.02,
+  accepts: 10,
+  lateShare: 0.8,
+  memorySeconds: 3_600,
+};
+const times = (count: number, step: (conduct: Conduct) => Conduct, from: Conduct = UNKNOWN) =>
+  Array.from({ length: count }).reduce<Conduct>((conduct) => step(conduct), from);
 const asks = (count: number, from?: Conduct) => times(count, (conduct) => quoted(conduct, 10, 1), from);
 
 describe('asking and never taking', () => {
-  test.each([[5, 0], [6, 1], [20, 2], [80, 3]])('%i quotes of ten seconds: step %i', (count, step) => {
+  test.each([
+    [5, 0],
+    [6, 1],
+    [20, 2],
+    [80, 3],
+  ])('%i quotes of ten seconds: step %i', (count, step) => {
     expect(suspicion(asks(count), rule)).toBe(step);
   });
 
@@ -20,12 +41,18 @@ describe('asking and never taking', () => {
   });
 
   test('who trades with somebody else is no option holder', () => {
-    expect(suspicion(times(80, (conduct) => tradedElsewhere(conduct, 10), asks(80)), rule)).toBe(0);
+    expect(
+      suspicion(
+        times(80, (conduct) => tradedElsewhere(conduct, 10), asks(80)),
+        rule,
+      ),
+    ).toBe(0);
   });
 });
 
 describe('taking late, when it has become good', () => {
-  const late = (count: number, share: number, markBps: number) => times(count, (conduct) => accepted(quoted(conduct, 10, 1), { share, markBps, unused: 10 * (1 - share) }));
+  const late = (count: number, share: number, markBps: number) =>
+    times(count, (conduct) => accepted(quoted(conduct, 10, 1), { share, markBps, unused: 10 * (1 - share) }));
   test.each([
     [9, 0.9, -5, 0],
     [10, 0.9, -5, 1],
@@ -39,18 +66,27 @@ describe('taking late, when it has become good', () => {
 
   test('ten spread over minutes still count as ten', () => {
     let conduct = UNKNOWN;
-    for (let at = 0; at < 10; at++) conduct = accepted(quoted(faded(conduct, at * 20_000, rule), 10, 1), { share: 0.95, markBps: -3, unused: 0.5 });
+    for (let at = 0; at < 10; at++)
+      conduct = accepted(quoted(faded(conduct, at * 20_000, rule), 10, 1), {
+        share: 0.95,
+        markBps: -3,
+        unused: 0.5,
+      });
     expect(suspicion(conduct, rule)).toBe(1);
   });
 });
 
 test('everything is forgiven in time, and nothing is by asking more', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 500 }), fc.double({ min: 1, max: 60, noNaN: true }), (count, seconds) => {
-      const guilty = times(count, (conduct) => quoted(conduct, seconds, 1), { ...UNKNOWN, atMs: 1 });
-      expect(suspicion(faded(guilty, 20 * 3_600_000, rule), rule)).toBe(0);
-      expect(suspicion(quoted(guilty, seconds, 1), rule)).toBeGreaterThanOrEqual(suspicion(guilty, rule));
-    }),
+    fc.property(
+      fc.integer({ min: 1, max: 500 }),
+      fc.double({ min: 1, max: 60, noNaN: true }),
+      (count, seconds) => {
+        const guilty = times(count, (conduct) => quoted(conduct, seconds, 1), { ...UNKNOWN, atMs: 1 });
+        expect(suspicion(faded(guilty, 20 * 3_600_000, rule), rule)).toBe(0);
+        expect(suspicion(quoted(guilty, seconds, 1), rule)).toBeGreaterThanOrEqual(suspicion(guilty, rule));
+      },
+    ),
   );
 });
 
@@ -62,7 +98,8 @@ test('fading in one step or in many is the same', () => {
       let atMs = 0;
       for (const gap of gaps) stepwise = faded(stepwise, (atMs += gap), rule);
       const once = faded(start, atMs, rule);
-      for (const key of ['quotes', 'liveSeconds', 'accepts', 'lateness', 'markBps'] as const) expect(stepwise[key]).toBeCloseTo(once[key], 9);
+      for (const key of ['quotes', 'liveSeconds', 'accepts', 'lateness', 'markBps'] as const)
+        expect(stepwise[key]).toBeCloseTo(once[key], 9);
     }),
   );
 });

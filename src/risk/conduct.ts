@@ -1,6 +1,7 @@
 /**
- * How a taker uses the options that our quotes are. Who asks for many and takes none, or takes only at the last moment
- * and only when the price has moved against us, holds options and does not trade. All evidence fades with time.
+ * How a taker uses the options that our quotes are. Who asks for many and takes none, or takes only at the
+ * last moment and only when the price has moved against us, holds options and does not trade. All evidence
+ * fades with time.
  */
 
 export interface ConductRule {
@@ -51,26 +52,55 @@ export function faded(conduct: Conduct, nowMs: number, { memorySeconds }: Conduc
   };
 }
 
-/** One more quote, firm for `seconds`. A further answer to the same request adds only the time by which it is longer, and no quote. */
+/**
+ * One more quote, firm for `seconds`. A further answer to the same request adds only the time by which it is
+ * longer, and no quote.
+ */
 export function quoted(conduct: Conduct, seconds: number, quotes: 0 | 1): Conduct {
   return { ...conduct, quotes: conduct.quotes + quotes, liveSeconds: conduct.liveSeconds + seconds };
 }
 
-/** Taken after `share` of its life, worth `markBps` to us at that instant; `unused` seconds of it were not needed. */
-export function accepted(conduct: Conduct, { share, markBps, unused }: { share: number; markBps: number; unused: number }): Conduct {
-  return { ...conduct, liveSeconds: Math.max(0, conduct.liveSeconds - unused), accepts: conduct.accepts + 1, lateness: conduct.lateness + share, markBps: conduct.markBps + markBps };
+/**
+ * Taken after `share` of its life, worth `markBps` to us at that instant; `unused` seconds of it were not
+ * needed.
+ */
+export function accepted(
+  conduct: Conduct,
+  { share, markBps, unused }: { share: number; markBps: number; unused: number },
+): Conduct {
+  return {
+    ...conduct,
+    liveSeconds: Math.max(0, conduct.liveSeconds - unused),
+    accepts: conduct.accepts + 1,
+    lateness: conduct.lateness + share,
+    markBps: conduct.markBps + markBps,
+  };
 }
 
 /** It took another quote of the same request, on chain: it traded, only not with us. */
 export function tradedElsewhere(conduct: Conduct, seconds: number): Conduct {
-  return { ...conduct, quotes: Math.max(0, conduct.quotes - 1), liveSeconds: Math.max(0, conduct.liveSeconds - seconds) };
+  return {
+    ...conduct,
+    quotes: Math.max(0, conduct.quotes - 1),
+    liveSeconds: Math.max(0, conduct.liveSeconds - seconds),
+  };
 }
 
-export function suspicion({ quotes, liveSeconds, accepts, lateness, markBps }: Conduct, rule: ConductRule): Suspicion {
-  const idle = accepts < rule.acceptShare * quotes ? steps(liveSeconds / rule.liveSeconds, MORE_SECONDS, liveSeconds > rule.liveSeconds) : 0;
+export function suspicion(
+  { quotes, liveSeconds, accepts, lateness, markBps }: Conduct,
+  rule: ConductRule,
+): Suspicion {
+  const idle =
+    accepts < rule.acceptShare * quotes
+      ? steps(liveSeconds / rule.liveSeconds, MORE_SECONDS, liveSeconds > rule.liveSeconds)
+      : 0;
   // Faded counts fall just short of whole ones; half a trade is no trade.
-  const late = accepts > 0 && lateness / accepts > rule.lateShare && markBps < 0 ? steps((accepts + 0.5) / rule.accepts, MORE_ACCEPTS, accepts + 0.5 >= rule.accepts) : 0;
+  const late =
+    accepts > 0 && lateness / accepts > rule.lateShare && markBps < 0
+      ? steps((accepts + 0.5) / rule.accepts, MORE_ACCEPTS, accepts + 0.5 >= rule.accepts)
+      : 0;
   return Math.max(idle, late) as Suspicion;
 }
 
-const steps = (evidence: number, more: number, enough: boolean): Suspicion => (!enough ? 0 : evidence < more ? 1 : evidence < more * more ? 2 : 3);
+const steps = (evidence: number, more: number, enough: boolean): Suspicion =>
+  !enough ? 0 : evidence < more ? 1 : evidence < more * more ? 2 : 3;

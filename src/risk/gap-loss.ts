@@ -1,4 +1,7 @@
-/** What one jump of the mid would take from us on the quotes that are out: the budget that bounds the worst second. */
+/**
+ * What one jump of the mid would take from us on the quotes that are out: the budget that bounds the worst
+ * second.
+ */
 
 export interface GapRule {
   /** A jump is this many standard deviations over the longest life of a quote … */
@@ -7,7 +10,9 @@ export interface GapRule {
   leastBps: number;
 }
 
-/** J, in bps. `longestBps` is one standard deviation of the mid over the longest life that a quote may have. */
+/**
+ * J, in bps. `longestBps` is one standard deviation of the mid over the longest life that a quote may have.
+ */
 export function jumpOf(longestBps: number, { deviations, leastBps }: GapRule): number {
   return Math.max(deviations * longestBps, leastBps);
 }

@@ -1,4 +1,6 @@
-/** The small rules: loss by a jump, drawdown, rate; each with its numbers and what must hold for all numbers. */
+/**
+ * The small rules: loss by a jump, drawdown, rate; each with its numbers and what must hold for all numbers.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +13,11 @@ import { fullBucket, take } from './rate.ts';
 describe('gap loss', () => {
   const rule = { deviations: 4, leastBps: 100 };
 
-  test.each([[12.5, 100], [25, 100], [40, 160]])('one deviation of %d bps over the longest life: a jump of %d bps', (deviation, jump) => {
+  test.each([
+    [12.5, 100],
+    [25, 100],
+    [40, 160],
+  ])('one deviation of %d bps over the longest life: a jump of %d bps', (deviation, jump) => {
     expect(jumpOf(deviation, rule)).toBe(jump);
   });
 
@@ -45,7 +51,13 @@ describe('drawdown', () => {
   const start = rolled(undefined, 1_000_000, 5 * HOUR);
   const verdict = (nav: number, marks = start) => judged(marks, nav, rule).verdict;
 
-  test.each([[1_001_000, 'fine'], [995_001, 'fine'], [995_000, 'cut'], [990_001, 'cut'], [990_000, 'kill']] as const)('an hour that began at a million and is at %i: %s', (nav, is) => {
+  test.each([
+    [1_001_000, 'fine'],
+    [995_001, 'fine'],
+    [995_000, 'cut'],
+    [990_001, 'cut'],
+    [990_000, 'kill'],
+  ] as const)('an hour that began at a million and is at %i: %s', (nav, is) => {
     expect(verdict(nav)).toBe(is);
   });
 
@@ -59,10 +71,17 @@ describe('drawdown', () => {
 
   test('deposits and withdrawals are neither gains nor losses', () => {
     fc.assert(
-      fc.property(fc.integer({ min: -400_000, max: 400_000 }), fc.integer({ min: 900_000, max: 1_100_000 }), (flow, nav) => {
-        const [hour, with_] = [lossOf(start, nav).hourBps * 1_000_000, lossOf(moved(start, flow), nav + flow).hourBps * (1_000_000 + flow)];
-        expect(with_).toBeCloseTo(hour, 0);
-      }),
+      fc.property(
+        fc.integer({ min: -400_000, max: 400_000 }),
+        fc.integer({ min: 900_000, max: 1_100_000 }),
+        (flow, nav) => {
+          const [hour, with_] = [
+            lossOf(start, nav).hourBps * 1_000_000,
+            lossOf(moved(start, flow), nav + flow).hourBps * (1_000_000 + flow),
+          ];
+          expect(with_).toBeCloseTo(hour, 0);
+        },
+      ),
     );
   });
 
@@ -79,7 +98,8 @@ describe('rate', () => {
 
   test('a burst passes, then ten a second', () => {
     const tokens = fullBucket(rule, 0);
-    const asked = (at: number, count: number) => Array.from({ length: count }, () => take(tokens, at, rule)).filter(Boolean).length;
+    const asked = (at: number, count: number) =>
+      Array.from({ length: count }, () => take(tokens, at, rule)).filter(Boolean).length;
     expect(asked(0, 20)).toBe(5);
     expect(asked(100, 20)).toBe(1);
     expect(asked(1_100, 20)).toBe(5);

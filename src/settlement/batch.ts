@@ -19,5 +19,10 @@ export function readRun(answer: Hex): { failed: bigint; used: readonly bigint[] 
 export function failedIn(logs: readonly { topics: readonly Hex[]; data: Hex }[]): bigint {
   const log = logs[0];
   if (!log) return 0n;
-  return decodeEventLog({ abi: batchAbi, eventName: 'Failed', topics: log.topics as [Hex, ...Hex[]], data: log.data }).args.calls;
+  return decodeEventLog({
+    abi: batchAbi,
+    eventName: 'Failed',
+    topics: log.topics as [Hex, ...Hex[]],
+    data: log.data,
+  }).args.calls;
 }

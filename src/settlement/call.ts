@@ -14,18 +14,38 @@ const escrowCall = encodeFunctionData<typeof escrowAbi>;
 const SETTLE = prepareEncodeFunctionData({ abi: escrowAbi, functionName: 'settle' });
 
 /** One commitment per output, all over the candidate's quoteId. */
-export function settleCall(order: StandardOrder, funding: Hex, quoteId: Bytes32, commitments: readonly SignedCommitment[]): Hex {
-  return encodeFunctionData({ ...SETTLE, args: [toTuple(order), funding, commitments.map(({ lp, deadline, signature }) => ({ quoteId, lp, deadline, signature }))] });
+export function settleCall(
+  order: StandardOrder,
+  funding: Hex,
+  quoteId: Bytes32,
+  commitments: readonly SignedCommitment[],
+): Hex {
+  return encodeFunctionData({
+    ...SETTLE,
+    args: [
+      toTuple(order),
+      funding,
+      commitments.map(({ lp, deadline, signature }) => ({ quoteId, lp, deadline, signature })),
+    ],
+  });
 }
 
 /** The input goes to `filler`, which fills every output within the same transaction. */
 export function settleThroughCall(order: StandardOrder, funding: Hex, filler: Address, data: Hex): Hex {
-  return encodeFunctionData({ abi: escrowAbi, functionName: 'settleThrough', args: [toTuple(order), funding, filler, data] });
+  return encodeFunctionData({
+    abi: escrowAbi,
+    functionName: 'settleThrough',
+    args: [toTuple(order), funding, filler, data],
+  });
 }
 
 /** In our own funding modes the sponsor is the user; the stock ones let anybody pay. */
 export function openForCall(order: StandardOrder, funding: Hex, sponsor = order.user): Hex {
-  return encodeFunctionData({ abi: escrowAbi, functionName: 'openFor', args: [toTuple(order), sponsor, funding] });
+  return encodeFunctionData({
+    abi: escrowAbi,
+    functionName: 'openFor',
+    args: [toTuple(order), sponsor, funding],
+  });
 }
 
 /** Sent by the taker itself (walletBroadcast). */
@@ -34,47 +54,102 @@ export function openCall(order: StandardOrder): Hex {
 }
 
 /** On the destination: `solver` is the LP account; the sender is it or one of its operators. */
-export function fillCall(orderId: Bytes32, output: MandateOutput, fillDeadline: UnixSeconds, solver: Address): Hex {
-  return encodeFunctionData({ abi: escrowAbi, functionName: 'fill', args: [orderId, output, fillDeadline, addressToBytes32(solver)] });
+export function fillCall(
+  orderId: Bytes32,
+  output: MandateOutput,
+  fillDeadline: UnixSeconds,
+  solver: Address,
+): Hex {
+  return encodeFunctionData({
+    abi: escrowAbi,
+    functionName: 'fill',
+    args: [orderId, output, fillDeadline, addressToBytes32(solver)],
+  });
 }
 
 /** Several slices at once, each by its LP's approval: all or none. */
-export function fillWithApprovalsCall(orderId: Bytes32, outputs: readonly MandateOutput[], fillDeadline: UnixSeconds, approvals: readonly { deadline: UnixSeconds; signature: Hex }[]): Hex {
-  return encodeFunctionData({ abi: escrowAbi, functionName: 'fillWithApprovals', args: [orderId, outputs, fillDeadline, approvals] });
+export function fillWithApprovalsCall(
+  orderId: Bytes32,
+  outputs: readonly MandateOutput[],
+  fillDeadline: UnixSeconds,
+  approvals: readonly { deadline: UnixSeconds; signature: Hex }[],
+): Hex {
+  return encodeFunctionData({
+    abi: escrowAbi,
+    functionName: 'fillWithApprovals',
+    args: [orderId, outputs, fillDeadline, approvals],
+  });
 }
 
 /** One fill per output, in their order. */
-export function finaliseCall(order: StandardOrder, fills: readonly { timestamp: UnixSeconds; solver: Address }[]): Hex {
+export function finaliseCall(
+  order: StandardOrder,
+  fills: readonly { timestamp: UnixSeconds; solver: Address }[],
+): Hex {
   const params = fills.map(({ timestamp, solver }) => ({ timestamp, solver: addressToBytes32(solver) }));
-  return encodeFunctionData({ abi: escrowAbi, functionName: 'finalise', args: [toTuple(order), params, ZERO_BYTES32, '0x'] });
+  return encodeFunctionData({
+    abi: escrowAbi,
+    functionName: 'finalise',
+    args: [toTuple(order), params, ZERO_BYTES32, '0x'],
+  });
 }
 
 export function refundCall(order: StandardOrder): Hex {
   return encodeFunctionData({ abi: escrowAbi, functionName: 'refund', args: [toTuple(order)] });
 }
 
-/** To the origin's oracle. Signatures of each payload together, ascending by signer, the same number for each payload. */
-export function submitAttestationsCall(remoteChainId: bigint, application: Bytes32, payloads: readonly { payloadHash: Bytes32; signatures: readonly Hex[] }[]): Hex {
+/**
+ * To the origin's oracle. Signatures of each payload together, ascending by signer, the same number for each
+ * payload.
+ */
+export function submitAttestationsCall(
+  remoteChainId: bigint,
+  application: Bytes32,
+  payloads: readonly { payloadHash: Bytes32; signatures: readonly Hex[] }[],
+): Hex {
   return encodeFunctionData({
     abi: attestationOracleAbi,
     functionName: 'submit',
-    args: [remoteChainId, application, payloads.map(({ payloadHash }) => payloadHash), payloads.flatMap(({ signatures }) => signatures)],
+    args: [
+      remoteChainId,
+      application,
+      payloads.map(({ payloadHash }) => payloadHash),
+      payloads.flatMap(({ signatures }) => signatures),
+    ],
   });
 }
 
-export const approveCall = (spender: Address, amount: bigint): Hex => encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] });
+export const approveCall = (spender: Address, amount: bigint): Hex =>
+  encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] });
 /** To Permit2: a bounded standing grant to the escrow. */
-export const permit2GrantCall = (token: Address, escrow: Address, amount: bigint, expiration: UnixSeconds): Hex => encodeFunctionData({ abi: permit2Abi, functionName: 'approve', args: [token, escrow, amount, expiration] });
-export const depositCall = (token: Address, amount: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] });
-export const depositForCall = (account: Address, token: Address, amount: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'depositFor', args: [account, token, amount] });
-export const requestWithdrawalCall = (token: Address, amount: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'requestWithdrawal', args: [token, amount] });
-export const withdrawCall = (token: Address, to: Address): Hex => escrowCall({ abi: escrowAbi, functionName: 'withdraw', args: [token, to] });
+export const permit2GrantCall = (
+  token: Address,
+  escrow: Address,
+  amount: bigint,
+  expiration: UnixSeconds,
+): Hex =>
+  encodeFunctionData({ abi: permit2Abi, functionName: 'approve', args: [token, escrow, amount, expiration] });
+export const depositCall = (token: Address, amount: bigint): Hex =>
+  escrowCall({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] });
+export const depositForCall = (account: Address, token: Address, amount: bigint): Hex =>
+  escrowCall({ abi: escrowAbi, functionName: 'depositFor', args: [account, token, amount] });
+export const requestWithdrawalCall = (token: Address, amount: bigint): Hex =>
+  escrowCall({ abi: escrowAbi, functionName: 'requestWithdrawal', args: [token, amount] });
+export const withdrawCall = (token: Address, to: Address): Hex =>
+  escrowCall({ abi: escrowAbi, functionName: 'withdraw', args: [token, to] });
 /** By anyone, once the deferral is over: to the account's own wallet. */
-export const withdrawDeferredCall = (orderId: Bytes32, output: MandateOutput): Hex => escrowCall({ abi: escrowAbi, functionName: 'withdrawDeferred', args: [orderId, output] });
-export const setOperatorCall = (operator: Address, allowed: boolean): Hex => escrowCall({ abi: escrowAbi, functionName: 'setOperator', args: [operator, allowed] });
-export const invalidateNonceCall = (nonce: bigint): Hex => escrowCall({ abi: escrowAbi, functionName: 'invalidateNonce', args: [nonce] });
+export const withdrawDeferredCall = (orderId: Bytes32, output: MandateOutput): Hex =>
+  escrowCall({ abi: escrowAbi, functionName: 'withdrawDeferred', args: [orderId, output] });
+export const setOperatorCall = (operator: Address, allowed: boolean): Hex =>
+  escrowCall({ abi: escrowAbi, functionName: 'setOperator', args: [operator, allowed] });
+export const invalidateNonceCall = (nonce: bigint): Hex =>
+  escrowCall({ abi: escrowAbi, functionName: 'invalidateNonce', args: [nonce] });
 
 /** viem's types want mutable rows. */
 function toTuple(order: StandardOrder) {
-  return { ...order, inputs: order.inputs.map(([token, amount]) => [token, amount] as const), outputs: [...order.outputs] };
+  return {
+    ...order,
+    inputs: order.inputs.map(([token, amount]) => [token, amount] as const),
+    outputs: [...order.outputs],
+  };
 }

@@ -1,4 +1,7 @@
-/** Settlement into the ledger: what has become of the outputs that were credited there, folded from an order's facts, and as history shows it. */
+/**
+ * Settlement into the ledger: what has become of the outputs that were credited there, folded from an order's
+ * facts, and as history shows it.
+ */
 
 import type { Fact, FactOf } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
@@ -29,8 +32,9 @@ export type DeferredStage = (typeof DEFERRED_STAGES)[number];
 
 export interface DeferredSettlement {
   /**
-   * executed: in the ledger, the window runs and then it is paid out by itself. available: there to be asked for, or due to be paid out.
-   * requested: asked for, or the payment is on its way. withdrawn: it has left the ledger.
+   * executed: in the ledger, the window runs and then it is paid out by itself. available: there to be asked
+   * for, or due to be paid out. requested: asked for, or the payment is on its way. withdrawn: it has left
+   * the ledger.
    */
   stage: DeferredStage;
   autoWithdraw: boolean;
@@ -44,14 +48,22 @@ export interface DeferredSettlement {
   withdrawalTxHash: Hex | null;
 }
 
-/** The credited outputs of an order, by index; empty for deliveries to wallets and for what is not delivered yet. */
+/**
+ * The credited outputs of an order, by index; empty for deliveries to wallets and for what is not delivered
+ * yet.
+ */
 export function foldCredits(facts: Iterable<Fact>): LedgerCredit[] {
   const credits = new Map<number, LedgerCredit>();
   const later: FactOf<'payout_sent' | 'withdrawal_requested' | 'withdrawn'>[] = [];
   for (const fact of facts) {
     if (fact.kind === 'credited') {
       if (!credits.has(fact.outputIndex)) credits.set(fact.outputIndex, creditOf(fact));
-    } else if (fact.kind === 'payout_sent' || fact.kind === 'withdrawal_requested' || fact.kind === 'withdrawn') later.push(fact);
+    } else if (
+      fact.kind === 'payout_sent' ||
+      fact.kind === 'withdrawal_requested' ||
+      fact.kind === 'withdrawn'
+    )
+      later.push(fact);
   }
   // A worker that was away may record the delivery after another has recorded that it left.
   for (const fact of later) {
@@ -61,7 +73,13 @@ export function foldCredits(facts: Iterable<Fact>): LedgerCredit[] {
   return [...credits.values()].sort((a, b) => a.outputIndex - b.outputIndex);
 }
 
-const creditOf = ({ outputIndex, autoWithdraw, windowSeconds, amount, evidence }: FactOf<'credited'>): LedgerCredit => ({
+const creditOf = ({
+  outputIndex,
+  autoWithdraw,
+  windowSeconds,
+  amount,
+  evidence,
+}: FactOf<'credited'>): LedgerCredit => ({
   outputIndex,
   autoWithdraw,
   creditedAt: evidence.at,
@@ -76,7 +94,10 @@ const creditOf = ({ outputIndex, autoWithdraw, windowSeconds, amount, evidence }
   withdrawalTx: null,
 });
 
-function take(credit: LedgerCredit, fact: FactOf<'payout_sent' | 'withdrawal_requested' | 'withdrawn'>): void {
+function take(
+  credit: LedgerCredit,
+  fact: FactOf<'payout_sent' | 'withdrawal_requested' | 'withdrawn'>,
+): void {
   switch (fact.kind) {
     case 'payout_sent':
       credit.payoutTx = fact.txHash;
@@ -97,15 +118,26 @@ function take(credit: LedgerCredit, fact: FactOf<'payout_sent' | 'withdrawal_req
   }
 }
 
-/** null: the output goes to a wallet, or not all of it is in the ledger yet. `now` is chain time where it is known, else the clock's. */
-export function deferredSettlement({ orderId, outputs, credits }: { orderId: Hex; outputs: number; credits: readonly LedgerCredit[] }, now: UnixSeconds): DeferredSettlement | null {
+/**
+ * null: the output goes to a wallet, or not all of it is in the ledger yet. `now` is chain time where it is
+ * known, else the clock's.
+ */
+export function deferredSettlement(
+  { orderId, outputs, credits }: { orderId: Hex; outputs: number; credits: readonly LedgerCredit[] },
+  now: UnixSeconds,
+): DeferredSettlement | null {
   const [first] = credits;
   if (!first || credits.length < outputs) return null;
   const shown = credits.map((credit) => ({ credit, ...standing(credit, now) }));
   // All slices of one delivery: as far as the one that is behind.
-  const last = shown.reduce((behind, each) => (DEFERRED_STAGES.indexOf(each.stage) < DEFERRED_STAGES.indexOf(behind.stage) ? each : behind));
+  const last = shown.reduce((behind, each) =>
+    DEFERRED_STAGES.indexOf(each.stage) < DEFERRED_STAGES.indexOf(behind.stage) ? each : behind,
+  );
   const executedAt = Math.max(...credits.map(({ creditedAt }) => creditedAt));
-  const known = credits.flatMap(({ autoWithdraw, creditedAt, windowSeconds, requestAvailableAt }) => requestAvailableAt ?? (autoWithdraw ? creditedAt + windowSeconds : []));
+  const known = credits.flatMap(
+    ({ autoWithdraw, creditedAt, windowSeconds, requestAvailableAt }) =>
+      requestAvailableAt ?? (autoWithdraw ? creditedAt + windowSeconds : []),
+  );
   const asked = last.stage === 'requested' || last.stage === 'withdrawn';
   return {
     stage: last.stage,
@@ -122,21 +154,36 @@ export function deferredSettlement({ orderId, outputs, credits }: { orderId: Hex
 /** Names the payment of one output for ever. */
 export const payoutKey = (orderId: Hex, outputIndex: number): string => `${orderId}-withdraw-${outputIndex}`;
 
-function standing(credit: LedgerCredit, now: UnixSeconds): { stage: DeferredStage; status: DeferredSettlement['withdrawalStatus'] } {
+function standing(
+  credit: LedgerCredit,
+  now: UnixSeconds,
+): { stage: DeferredStage; status: DeferredSettlement['withdrawalStatus'] } {
   if (BigInt(credit.withdrawn) >= BigInt(credit.amount)) return { stage: 'withdrawn', status: 'completed' };
-  if (credit.requested !== '0' && now <= (credit.requestLapsesAt ?? 0)) return { stage: 'requested', status: 'requested' };
+  if (credit.requested !== '0' && now <= (credit.requestLapsesAt ?? 0))
+    return { stage: 'requested', status: 'requested' };
   if (!credit.autoWithdraw) return { stage: 'available', status: 'none' };
   if (credit.ended) return { stage: 'available', status: 'kept_in_ledger' };
   if (credit.payoutTx) return { stage: 'requested', status: 'submitted' };
-  return now < credit.creditedAt + credit.windowSeconds ? { stage: 'executed', status: 'scheduled' } : { stage: 'available', status: 'due' };
+  return now < credit.creditedAt + credit.windowSeconds
+    ? { stage: 'executed', status: 'scheduled' }
+    : { stage: 'available', status: 'due' };
 }
 
 const iso = (at: UnixSeconds): string => new Date(at * 1_000).toISOString();
 
-/** What a withdrawal or a request for one takes of an account's credits, oldest first, those that leave by themselves last. */
-export function allocate<C extends { autoWithdraw: boolean; left: bigint }>(amount: bigint, credits: readonly C[]): { credit: C; amount: bigint }[] {
+/**
+ * What a withdrawal or a request for one takes of an account's credits, oldest first, those that leave by
+ * themselves last.
+ */
+export function allocate<C extends { autoWithdraw: boolean; left: bigint }>(
+  amount: bigint,
+  credits: readonly C[],
+): { credit: C; amount: bigint }[] {
   let rest = amount;
-  return [...credits.filter(({ autoWithdraw }) => !autoWithdraw), ...credits.filter(({ autoWithdraw }) => autoWithdraw)].map((credit) => {
+  return [
+    ...credits.filter(({ autoWithdraw }) => !autoWithdraw),
+    ...credits.filter(({ autoWithdraw }) => autoWithdraw),
+  ].map((credit) => {
     const part = rest < credit.left ? rest : credit.left;
     rest -= part;
     return { credit, amount: part };

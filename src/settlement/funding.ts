@@ -1,4 +1,7 @@
-/** How an order is paid for: the lock that fits the taker's state, what the taker signs for it, and `openFor`'s signature argument. */
+/**
+ * How an order is paid for: the lock that fits the taker's state, what the taker signs for it, and
+ * `openFor`'s signature argument.
+ */
 
 import { decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from 'viem';
 import { type EscrowDomain, separatorOf } from '../domain/escrow-domain.ts';
@@ -17,11 +20,24 @@ export type Funding =
   /** A standing Permit2 allowance to the escrow. */
   | { mode: 'permit2Grant'; orderSignature: Hex }
   | { mode: 'permit2Lock'; orderSignature: Hex; deadline: bigint; permitSignature: Hex }
-  | { mode: 'eip3009'; orderSignature: Hex; validAfter: bigint; validBefore: bigint; nonce: Bytes32; authSignature: Hex }
+  | {
+      mode: 'eip3009';
+      orderSignature: Hex;
+      validAfter: bigint;
+      validBefore: bigint;
+      nonce: Bytes32;
+      authSignature: Hex;
+    }
   /** The taker's own balance in the escrow's ledger. */
   | { mode: 'resourceLock'; orderSignature: Hex };
 
-export const FUNDING_MODE_BYTES = { self: 'ff', permit2Grant: '10', permit2Lock: '11', eip3009: '12', resourceLock: '13' } as const;
+export const FUNDING_MODE_BYTES = {
+  self: 'ff',
+  permit2Grant: '10',
+  permit2Lock: '11',
+  eip3009: '12',
+  resourceLock: '13',
+} as const;
 
 const ONE_SIGNATURE = parseAbiParameters('bytes');
 const PERMIT2_LOCK = parseAbiParameters('bytes, uint256, bytes');
@@ -37,9 +53,23 @@ export function encodeFunding(funding: Funding): Hex {
     case 'resourceLock':
       return join(encodeAbiParameters(ONE_SIGNATURE, [funding.orderSignature]));
     case 'permit2Lock':
-      return join(encodeAbiParameters(PERMIT2_LOCK, [funding.orderSignature, funding.deadline, funding.permitSignature]));
+      return join(
+        encodeAbiParameters(PERMIT2_LOCK, [
+          funding.orderSignature,
+          funding.deadline,
+          funding.permitSignature,
+        ]),
+      );
     case 'eip3009':
-      return join(encodeAbiParameters(EIP3009, [funding.orderSignature, funding.validAfter, funding.validBefore, funding.nonce, funding.authSignature]));
+      return join(
+        encodeAbiParameters(EIP3009, [
+          funding.orderSignature,
+          funding.validAfter,
+          funding.validBefore,
+          funding.nonce,
+          funding.authSignature,
+        ]),
+      );
   }
 }
 
@@ -60,7 +90,10 @@ export function decodeFunding(data: Hex): Funding | undefined {
         return { mode: 'permit2Lock', orderSignature, deadline, permitSignature };
       }
       case FUNDING_MODE_BYTES.eip3009: {
-        const [orderSignature, validAfter, validBefore, nonce, authSignature] = decodeAbiParameters(EIP3009, rest);
+        const [orderSignature, validAfter, validBefore, nonce, authSignature] = decodeAbiParameters(
+          EIP3009,
+          rest,
+        );
         return { mode: 'eip3009', orderSignature, validAfter, validBefore, nonce, authSignature };
       }
       default:
@@ -98,45 +131,82 @@ export interface LockChoice {
   sufficient: boolean;
 }
 
-/** ResourceLock if the ledger balance covers it, else EIP-3009 where it works, else Permit2: by a standing grant, or by a lock signed for this order. */
+/**
+ * ResourceLock if the ledger balance covers it, else EIP-3009 where it works, else Permit2: by a standing
+ * grant, or by a lock signed for this order.
+ */
 export function chooseLock(state: FundingState): LockChoice {
   const { amount } = state;
-  if (state.ledgerAvailable >= amount) return { lock: 'ResourceLock', mode: 'resourceLock', needsTokenApproval: false, sufficient: true };
+  if (state.ledgerAvailable >= amount)
+    return { lock: 'ResourceLock', mode: 'resourceLock', needsTokenApproval: false, sufficient: true };
   const sufficient = state.tokenBalance >= amount;
-  if (state.hasEip3009 && !state.takerHasCode) return { lock: 'EIP-3009', mode: 'eip3009', needsTokenApproval: false, sufficient };
+  if (state.hasEip3009 && !state.takerHasCode)
+    return { lock: 'EIP-3009', mode: 'eip3009', needsTokenApproval: false, sufficient };
   const granted = state.permit2Grant.amount >= amount && state.permit2Grant.expiration >= state.fillDeadline;
-  return { lock: 'Permit2', mode: granted ? 'permit2Grant' : 'permit2Lock', needsTokenApproval: state.permit2TokenAllowance < amount, sufficient };
+  return {
+    lock: 'Permit2',
+    mode: granted ? 'permit2Grant' : 'permit2Lock',
+    needsTokenApproval: state.permit2TokenAllowance < amount,
+    sufficient,
+  };
 }
 
 /** Something to sign: as JSON for wallets, and its digest by our own encoder for checking the signature. */
 export interface TypedDataToSign {
-  typedData: { domain: Record<string, string | number>; types: Record<string, readonly { name: string; type: string }[]>; primaryType: string; message: Record<string, unknown> };
+  typedData: {
+    domain: Record<string, string | number>;
+    types: Record<string, readonly { name: string; type: string }[]>;
+    primaryType: string;
+    message: Record<string, unknown>;
+  };
   digest: Bytes32;
 }
 
 const field = (name: string, type: string) => ({ name, type });
 
-const PERMIT2_WITNESS_TYPE = 'Permit2Witness(address user,uint32 expires,address inputOracle,MandateOutput[] outputs)';
+const PERMIT2_WITNESS_TYPE =
+  'Permit2Witness(address user,uint32 expires,address inputOracle,MandateOutput[] outputs)';
 const TOKEN_PERMISSIONS_TYPE = 'TokenPermissions(address token,uint256 amount)';
 const PERMIT2_TYPEHASH = keccakText(
   `PermitBatchWitnessTransferFrom(TokenPermissions[] permitted,address spender,uint256 nonce,uint256 deadline,Permit2Witness witness)${MANDATE_OUTPUT_TYPE}${PERMIT2_WITNESS_TYPE}${TOKEN_PERMISSIONS_TYPE}`,
 );
 const WITNESS_TYPEHASH = keccakText(`${PERMIT2_WITNESS_TYPE}${MANDATE_OUTPUT_TYPE}`);
 const TOKEN_PERMISSIONS_TYPEHASH = keccakText(TOKEN_PERMISSIONS_TYPE);
-const PERMIT2_DOMAIN_TYPEHASH = keccakText('EIP712Domain(string name,uint256 chainId,address verifyingContract)');
+const PERMIT2_DOMAIN_TYPEHASH = keccakText(
+  'EIP712Domain(string name,uint256 chainId,address verifyingContract)',
+);
 const PERMIT2_NAME_HASH = keccakText('Permit2');
 
 const PERMIT2_TYPES = {
   EIP712Domain: [field('name', 'string'), field('chainId', 'uint256'), field('verifyingContract', 'address')],
-  PermitBatchWitnessTransferFrom: [field('permitted', 'TokenPermissions[]'), field('spender', 'address'), field('nonce', 'uint256'), field('deadline', 'uint256'), field('witness', 'Permit2Witness')],
+  PermitBatchWitnessTransferFrom: [
+    field('permitted', 'TokenPermissions[]'),
+    field('spender', 'address'),
+    field('nonce', 'uint256'),
+    field('deadline', 'uint256'),
+    field('witness', 'Permit2Witness'),
+  ],
   TokenPermissions: [field('token', 'address'), field('amount', 'uint256')],
-  Permit2Witness: [field('user', 'address'), field('expires', 'uint32'), field('inputOracle', 'address'), field('outputs', 'MandateOutput[]')],
+  Permit2Witness: [
+    field('user', 'address'),
+    field('expires', 'uint32'),
+    field('inputOracle', 'address'),
+    field('outputs', 'MandateOutput[]'),
+  ],
   MandateOutput: ORDER_TYPES.MandateOutput,
 };
 
 /** The Permit2 batch permit with this order as its witness: nonce = order.nonce, spender = the escrow. */
-export function permit2LockTypedData(escrow: EscrowDomain, permit2: Address, order: StandardOrder, deadline: bigint): TypedDataToSign {
-  const permitted = order.inputs.map(([token, amount]) => ({ token: inputToken(token), amount: amount.toString() }));
+export function permit2LockTypedData(
+  escrow: EscrowDomain,
+  permit2: Address,
+  order: StandardOrder,
+  deadline: bigint,
+): TypedDataToSign {
+  const permitted = order.inputs.map(([token, amount]) => ({
+    token: inputToken(token),
+    amount: amount.toString(),
+  }));
   const typedData = {
     domain: { name: 'Permit2', chainId: escrow.chainId, verifyingContract: permit2 },
     types: PERMIT2_TYPES,
@@ -150,14 +220,23 @@ export function permit2LockTypedData(escrow: EscrowDomain, permit2: Address, ord
         user: order.user,
         expires: order.expires,
         inputOracle: order.inputOracle,
-        outputs: order.outputs.map((output) => ({ ...output, chainId: output.chainId.toString(), amount: output.amount.toString() })),
+        outputs: order.outputs.map((output) => ({
+          ...output,
+          chainId: output.chainId.toString(),
+          amount: output.amount.toString(),
+        })),
       },
     },
   };
   return { typedData, digest: permit2LockDigest(escrow, permit2, order, deadline) };
 }
 
-export function permit2LockDigest(escrow: EscrowDomain, permit2: Address, order: StandardOrder, deadline: bigint): Bytes32 {
+export function permit2LockDigest(
+  escrow: EscrowDomain,
+  permit2: Address,
+  order: StandardOrder,
+  deadline: bigint,
+): Bytes32 {
   const rows = Buffer.allocUnsafe(order.inputs.length * 32);
   order.inputs.forEach(([token, amount], index) => {
     const row = Buffer.allocUnsafe(96);
@@ -210,21 +289,43 @@ export interface ReceiveAuthorization {
   nonce: Bytes32;
 }
 
-const RECEIVE_FIELDS = [field('from', 'address'), field('to', 'address'), field('value', 'uint256'), field('validAfter', 'uint256'), field('validBefore', 'uint256'), field('nonce', 'bytes32')];
-const RECEIVE_TYPEHASH = keccakText('ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)');
+const RECEIVE_FIELDS = [
+  field('from', 'address'),
+  field('to', 'address'),
+  field('value', 'uint256'),
+  field('validAfter', 'uint256'),
+  field('validBefore', 'uint256'),
+  field('nonce', 'bytes32'),
+];
+const RECEIVE_TYPEHASH = keccakText(
+  'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+);
 
 /** EIP-3009's ReceiveWithAuthorization on the token's own domain. */
 export function eip3009TypedData(token: Eip3009Token, authorization: ReceiveAuthorization): TypedDataToSign {
   const typedData = {
-    domain: { name: token.name, version: token.version, chainId: token.chainId, verifyingContract: token.address },
+    domain: {
+      name: token.name,
+      version: token.version,
+      chainId: token.chainId,
+      verifyingContract: token.address,
+    },
     types: { EIP712Domain: ORDER_TYPES.EIP712Domain, ReceiveWithAuthorization: RECEIVE_FIELDS },
     primaryType: 'ReceiveWithAuthorization',
-    message: { ...authorization, value: authorization.value.toString(), validAfter: authorization.validAfter.toString(), validBefore: authorization.validBefore.toString() },
+    message: {
+      ...authorization,
+      value: authorization.value.toString(),
+      validAfter: authorization.validAfter.toString(),
+      validBefore: authorization.validBefore.toString(),
+    },
   };
   return { typedData, digest: eip3009Digest(token, authorization) };
 }
 
-export function eip3009Digest({ chainId, address, name, version }: Eip3009Token, { from, to, value, validAfter, validBefore, nonce }: ReceiveAuthorization): Bytes32 {
+export function eip3009Digest(
+  { chainId, address, name, version }: Eip3009Token,
+  { from, to, value, validAfter, validBefore, nonce }: ReceiveAuthorization,
+): Bytes32 {
   const words = Buffer.allocUnsafe(7 * 32);
   writeHexWord(words, 0, RECEIVE_TYPEHASH);
   writeHexWord(words, 32, from);
@@ -233,7 +334,10 @@ export function eip3009Digest({ chainId, address, name, version }: Eip3009Token,
   writeUint(words, 128, validAfter);
   writeUint(words, 160, validBefore);
   words.set(hexToBytes(nonce), 192);
-  return typedDataDigest(separatorOf({ name, version, chainId, verifyingContract: address }), keccakBytes(words));
+  return typedDataDigest(
+    separatorOf({ name, version, chainId, verifyingContract: address }),
+    keccakBytes(words),
+  );
 }
 
 /** The token of an order's input row. */

@@ -1,4 +1,7 @@
-/** An order in the words of ERC-7683, the cross-chain intents standard: what was signed, what has to be delivered, what is received for it. */
+/**
+ * An order in the words of ERC-7683, the cross-chain intents standard: what was signed, what has to be
+ * delivered, what is received for it.
+ */
 
 import { encodeAbiParameters, getAbiItem } from 'viem';
 import { addressToBytes32, type Address, type Bytes32, type Hex } from '../domain/hex.ts';
@@ -48,11 +51,32 @@ export function intentOf(escrow: Address, order: StandardOrder): Intent {
     fillDeadline,
     orderDataType: STANDARD_ORDER_TYPEHASH,
     orderData: encodeOrder(order),
-    maxSpent: outputs.map(({ token, amount, recipient, chainId }) => ({ token, amount: amount.toString(), recipient, chainId: Number(chainId) })),
-    minReceived: inputs.map(([token, amount]) => ({ token: `0x${token.toString(16).padStart(64, '0')}`, amount: amount.toString(), recipient: addressToBytes32(escrow), chainId: Number(originChainId) })),
-    fillInstructions: outputs.map((output) => ({ destinationChainId: Number(output.chainId), destinationSettler: output.settler, originData: encodeOutput(output) })),
+    maxSpent: outputs.map(({ token, amount, recipient, chainId }) => ({
+      token,
+      amount: amount.toString(),
+      recipient,
+      chainId: Number(chainId),
+    })),
+    minReceived: inputs.map(([token, amount]) => ({
+      token: `0x${token.toString(16).padStart(64, '0')}`,
+      amount: amount.toString(),
+      recipient: addressToBytes32(escrow),
+      chainId: Number(originChainId),
+    })),
+    fillInstructions: outputs.map((output) => ({
+      destinationChainId: Number(output.chainId),
+      destinationSettler: output.settler,
+      originData: encodeOutput(output),
+    })),
   };
 }
 
-const encodeOrder = (order: StandardOrder): Hex => encodeAbiParameters(ORDER, [{ ...order, inputs: order.inputs.map(([token, amount]) => [token, amount] as const), outputs: [...order.outputs] }]);
+const encodeOrder = (order: StandardOrder): Hex =>
+  encodeAbiParameters(ORDER, [
+    {
+      ...order,
+      inputs: order.inputs.map(([token, amount]) => [token, amount] as const),
+      outputs: [...order.outputs],
+    },
+  ]);
 const encodeOutput = (output: MandateOutput): Hex => encodeAbiParameters(OUTPUT, [output]);

@@ -1,4 +1,7 @@
-/** The life of an order: a fold of its facts into the stage it is in. Whatever anybody shows of an order is a view of this fold. */
+/**
+ * The life of an order: a fold of its facts into the stage it is in. Whatever anybody shows of an order is a
+ * view of this fold.
+ */
 
 import type { Evidence, Fact, FactOf, Failure } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
@@ -24,7 +27,16 @@ export type Stage =
   | 'failed';
 
 /** As far as they follow each other, in the order in which orders pass through them. */
-export const STAGES = ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'settled', 'refund_pending', 'refunded', 'failed'] as const satisfies readonly Stage[];
+export const STAGES = [
+  'awaiting_escrow',
+  'escrowed',
+  'delivered',
+  'proven',
+  'settled',
+  'refund_pending',
+  'refunded',
+  'failed',
+] as const satisfies readonly Stage[];
 
 export type OrderStatus = 'pending' | 'settled' | 'failed';
 
@@ -50,18 +62,28 @@ export interface Progress {
 const FINAL: ReadonlySet<Stage> = new Set<Stage>(['settled', 'refunded', 'failed']);
 
 /** What the receiver got of a fill, base units. */
-export const receivedIn = ({ amount, surplus = 0n }: Pick<FactOf<'filled'>, 'amount' | 'surplus'>): bigint => amount + surplus;
+export const receivedIn = ({ amount, surplus = 0n }: Pick<FactOf<'filled'>, 'amount' | 'surplus'>): bigint =>
+  amount + surplus;
 
 /** All that the receiver got, base units; undefined while an output is missing. */
 export function receivedBy({ fills }: Pick<Progress, 'fills'>): bigint | undefined {
-  return fills.reduce<bigint | undefined>((sum, fill) => (sum === undefined || !fill ? undefined : sum + receivedIn(fill)), 0n);
+  return fills.reduce<bigint | undefined>(
+    (sum, fill) => (sum === undefined || !fill ? undefined : sum + receivedIn(fill)),
+    0n,
+  );
 }
 
 export const isFinal = (stage: Stage): boolean => FINAL.has(stage);
 
-export const statusOf = (stage: Stage): OrderStatus => (stage === 'settled' ? 'settled' : stage === 'refund_pending' || stage === 'refunded' || stage === 'failed' ? 'failed' : 'pending');
+export const statusOf = (stage: Stage): OrderStatus =>
+  stage === 'settled'
+    ? 'settled'
+    : stage === 'refund_pending' || stage === 'refunded' || stage === 'failed'
+      ? 'failed'
+      : 'pending';
 
-export const isSameChain = (order: StandardOrder): boolean => order.outputs.every(({ chainId }) => chainId === order.originChainId);
+export const isSameChain = (order: StandardOrder): boolean =>
+  order.outputs.every(({ chainId }) => chainId === order.originChainId);
 
 /** Facts may arrive in any order within a stage; once the stage is final, later ones change nothing. */
 export function foldFacts(order: StandardOrder, facts: Iterable<Fact>): Progress {
@@ -124,17 +146,24 @@ function take(progress: Progress, fact: Fact): void {
   }
 }
 
-function stageOf(order: StandardOrder, { opened, fills, attested, finalised, refunded, failure }: Progress): Stage {
+function stageOf(
+  order: StandardOrder,
+  { opened, fills, attested, finalised, refunded, failure }: Progress,
+): Stage {
   if (finalised) return 'settled';
   if (refunded) return 'refunded';
   if (failure) return opened ? 'refund_pending' : 'failed';
   if (!opened) return 'awaiting_escrow';
   if (!fills.every(Boolean)) return 'escrowed';
-  const proven = order.outputs.every(({ chainId }, index) => chainId === order.originChainId || attested[index]);
+  const proven = order.outputs.every(
+    ({ chainId }, index) => chainId === order.originChainId || attested[index],
+  );
   return proven ? 'proven' : 'delivered';
 }
 
-/** Hash of the transaction that a taker should look at: the one that settled, else the latest that was sent. */
+/**
+ * Hash of the transaction that a taker should look at: the one that settled, else the latest that was sent.
+ */
 export function settlementTxHash(progress: Progress): Hex | undefined {
   const delivered = progress.fills.find(Boolean)?.evidence.txHash;
   return progress.flow === 'same_chain'

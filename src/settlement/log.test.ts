@@ -11,7 +11,8 @@ import { decodeRevert, isFundingRevert } from './revert.ts';
 test('topics are the golden ones and those of the ABI', () => {
   expect(TOPICS).toMatchObject(vectors.topics);
   for (const item of [...escrowAbi, ...attestationOracleAbi]) {
-    if (item.type === 'event' && item.name in TOPICS) expect(toEventHash(item), item.name).toBe(TOPICS[item.name as keyof typeof TOPICS]);
+    if (item.type === 'event' && item.name in TOPICS)
+      expect(toEventHash(item), item.name).toBe(TOPICS[item.name as keyof typeof TOPICS]);
   }
 });
 
@@ -24,11 +25,17 @@ test('events that are not ours are nothing', () => {
 test('reverts read as sentences, and tell whose money was missing', () => {
   const user = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
   const word = (value: string) => value.padStart(64, '0');
-  const error = (text: string) => decodeRevert(`0x08c379a0${word('20')}${word(text.length.toString(16))}${Buffer.from(text).toString('hex').padEnd(64, '0')}`);
+  const error = (text: string) =>
+    decodeRevert(
+      `0x08c379a0${word('20')}${word(text.length.toString(16))}${Buffer.from(text).toString('hex').padEnd(64, '0')}`,
+    );
   expect(error('TRANSFER_FROM_FAILED')).toEqual({ name: 'Error', text: 'TRANSFER_FROM_FAILED' });
   expect(isFundingRevert(error('TRANSFER_FROM_FAILED'), user)).toBe(true);
   expect(decodeRevert('0x')).toEqual({ name: 'unknown', text: 'reverted without a reason' });
   expect(decodeRevert('0xdeadbeef')).toEqual({ name: 'unknown', text: 'an unknown error 0xdeadbeef' });
   const insufficient = { name: 'InsufficientBalance', text: `InsufficientBalance(${user}, 0x01, 0, 1)` };
-  expect([isFundingRevert(insufficient, user), isFundingRevert(insufficient, '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc')]).toEqual([true, false]);
+  expect([
+    isFundingRevert(insufficient, user),
+    isFundingRevert(insufficient, '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'),
+  ]).toEqual([true, false]);
 });

@@ -9,14 +9,34 @@ import { escrowAbi } from './abi/escrow.ts';
 
 export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; logIndex: number } & (
   | { kind: 'open'; orderId: Bytes32; order: StandardOrder }
-  | { kind: 'filled'; orderId: Bytes32; solver: Bytes32; timestamp: UnixSeconds; output: MandateOutput; amount: bigint }
+  | {
+      kind: 'filled';
+      orderId: Bytes32;
+      solver: Bytes32;
+      timestamp: UnixSeconds;
+      output: MandateOutput;
+      amount: bigint;
+    }
   | { kind: 'finalised'; orderId: Bytes32 }
   | { kind: 'refunded'; orderId: Bytes32 }
   | { kind: 'operator'; account: Address; operator: Address; allowed: boolean }
-  /** Anything that may have changed a ledger balance other than by paying or settling an order, by `amount`: deposits, credits, withdrawals (negative) and requests for them (0). */
+  /**
+   * Anything that may have changed a ledger balance other than by paying or settling an order, by `amount`:
+   * deposits, credits, withdrawals (negative) and requests for them (0).
+   */
   | { kind: 'ledger'; account: Address; token: Address; amount: bigint; request?: WithdrawalRequest }
-  /** A deferred delivery waits no longer: `amount` of it was paid to the account's wallet, which the ledger event just before says too. */
-  | { kind: 'deferral_ended'; orderId: Bytes32; outputHash: Bytes32; account: Address; token: Address; amount: bigint }
+  /**
+   * A deferred delivery waits no longer: `amount` of it was paid to the account's wallet, which the ledger
+   * event just before says too.
+   */
+  | {
+      kind: 'deferral_ended';
+      orderId: Bytes32;
+      outputHash: Bytes32;
+      account: Address;
+      token: Address;
+      amount: bigint;
+    }
   | { kind: 'nonce'; user: Address; nonce: bigint }
   /** The oracle took a payload for proven. */
   | { kind: 'proven'; remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 }
@@ -45,7 +65,8 @@ const ORDER_TUPLE = `(address,uint256,uint256,uint32,uint32,address,uint256[2][]
 export const SURPLUS_TOPIC = keccakText('Surplus(bytes32,address,address,uint256)');
 
 /** The amount in the data of such a log, base units. */
-export const surplusOf = (data: Hex): bigint => decodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], data)[1];
+export const surplusOf = (data: Hex): bigint =>
+  decodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], data)[1];
 
 export const TOPICS = {
   Open: keccakText(`Open(bytes32,${ORDER_TUPLE})`),
@@ -62,7 +83,8 @@ export const TOPICS = {
   DeferralEnded: keccakText('DeferralEnded(bytes32,bytes32,address,address,uint256)'),
 } as const;
 
-// What follows the indexed orderId. Decoded directly: viem's event decoder hashes the signature anew for every log.
+// What follows the indexed orderId. Decoded directly: viem's event decoder hashes the signature anew for
+// every log.
 const [, ...OPEN_DATA] = getAbiItem({ abi: escrowAbi, name: 'Open' }).inputs;
 const [, ...FILLED_DATA] = getAbiItem({ abi: escrowAbi, name: 'OutputFilled' }).inputs;
 
@@ -77,24 +99,72 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
     case TOPICS.Open: {
       const [opened] = decodeAbiParameters(OPEN_DATA, data);
       const { outputs, user, inputOracle, ...rest } = opened;
-      return { ...place, kind: 'open', orderId: first as Bytes32, order: { ...rest, user: lower(user), inputOracle: lower(inputOracle), outputs: outputs.map(toOutput) } };
+      return {
+        ...place,
+        kind: 'open',
+        orderId: first as Bytes32,
+        order: {
+          ...rest,
+          user: lower(user),
+          inputOracle: lower(inputOracle),
+          outputs: outputs.map(toOutput),
+        },
+      };
     }
     case TOPICS.OutputFilled: {
       const [solver, timestamp, output, amount] = decodeAbiParameters(FILLED_DATA, data);
-      return { ...place, kind: 'filled', orderId: first as Bytes32, solver: lower(solver), timestamp, output: toOutput(output), amount };
+      return {
+        ...place,
+        kind: 'filled',
+        orderId: first as Bytes32,
+        solver: lower(solver),
+        timestamp,
+        output: toOutput(output),
+        amount,
+      };
     }
     case TOPICS.OperatorSet:
-      return { ...place, kind: 'operator', account: wordAddress(first), operator: wordAddress(second), allowed: BigInt(data) !== 0n };
+      return {
+        ...place,
+        kind: 'operator',
+        account: wordAddress(first),
+        operator: wordAddress(second),
+        allowed: BigInt(data) !== 0n,
+      };
     case TOPICS.NonceInvalidated:
       return { ...place, kind: 'nonce', user: wordAddress(first), nonce: BigInt(data) };
     case TOPICS.OutputProven:
-      return { ...place, kind: 'proven', remoteChainId: BigInt(data.slice(0, 66)), application: `0x${data.slice(130, 194)}`, payloadHash: `0x${data.slice(194, 258)}` };
+      return {
+        ...place,
+        kind: 'proven',
+        remoteChainId: BigInt(data.slice(0, 66)),
+        application: `0x${data.slice(130, 194)}`,
+        payloadHash: `0x${data.slice(194, 258)}`,
+      };
     case TOPICS.Deposited:
-      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second), amount: wordAt(data, 1) };
+      return {
+        ...place,
+        kind: 'ledger',
+        account: wordAddress(first),
+        token: wordAddress(second),
+        amount: wordAt(data, 1),
+      };
     case TOPICS.Credited:
-      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second), amount: wordAt(data, 0) };
+      return {
+        ...place,
+        kind: 'ledger',
+        account: wordAddress(first),
+        token: wordAddress(second),
+        amount: wordAt(data, 0),
+      };
     case TOPICS.Withdrawn:
-      return { ...place, kind: 'ledger', account: wordAddress(first), token: wordAddress(second), amount: -wordAt(data, 1) };
+      return {
+        ...place,
+        kind: 'ledger',
+        account: wordAddress(first),
+        token: wordAddress(second),
+        amount: -wordAt(data, 1),
+      };
     case TOPICS.WithdrawalRequested:
       return {
         ...place,
@@ -102,20 +172,44 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
         account: wordAddress(first),
         token: wordAddress(second),
         amount: 0n,
-        request: { amount: wordAt(data, 0), availableAt: Number(wordAt(data, 1)), lapsesAt: Number(wordAt(data, 2)) },
+        request: {
+          amount: wordAt(data, 0),
+          availableAt: Number(wordAt(data, 1)),
+          lapsesAt: Number(wordAt(data, 2)),
+        },
       };
     case TOPICS.DeferralEnded:
-      return { ...place, kind: 'deferral_ended', orderId: first as Bytes32, outputHash: second as Bytes32, account: wordAddress(third), token: `0x${data.slice(26, 66)}`, amount: wordAt(data, 1) };
+      return {
+        ...place,
+        kind: 'deferral_ended',
+        orderId: first as Bytes32,
+        outputHash: second as Bytes32,
+        account: wordAddress(third),
+        token: `0x${data.slice(26, 66)}`,
+        amount: wordAt(data, 1),
+      };
     default:
       return undefined;
   }
 }
 
-/** Also makes one piece of what viem puts together byte by byte: events are kept by the thousand, and as that they take five times the memory. */
+/**
+ * Also makes one piece of what viem puts together byte by byte: events are kept by the thousand, and as that
+ * they take five times the memory.
+ */
 const lower = (hex: string): Hex => hex.toLowerCase() as Hex;
 const wordAddress = (word: Hex | undefined): Address => `0x${(word ?? '').slice(26)}`;
 const wordAt = (data: Hex, at: number): bigint => BigInt(`0x${data.slice(2 + 64 * at, 66 + 64 * at)}`);
-const toOutput = ({ oracle, settler, chainId, token, amount, recipient, callbackData, context }: MandateOutput): MandateOutput => ({
+const toOutput = ({
+  oracle,
+  settler,
+  chainId,
+  token,
+  amount,
+  recipient,
+  callbackData,
+  context,
+}: MandateOutput): MandateOutput => ({
   oracle: lower(oracle),
   settler: lower(settler),
   chainId,

@@ -1,4 +1,7 @@
-/** What an order needs next, who takes the step, and when to look again: from its progress and the chains' own clocks alone. */
+/**
+ * What an order needs next, who takes the step, and when to look again: from its progress and the chains' own
+ * clocks alone.
+ */
 
 import type { FailureCode } from '../domain/fact.ts';
 import type { StandardOrder } from '../domain/order.ts';
@@ -19,7 +22,14 @@ export interface ChainTime {
 export type Plan =
   | { kind: 'done' }
   /** A transaction is due. After `notAfter` (chain time) it makes no sense any more. */
-  | { kind: 'step'; step: Step; by: Actor; chainId: number; outputs: readonly number[]; notAfter: UnixSeconds | null }
+  | {
+      kind: 'step';
+      step: Step;
+      by: Actor;
+      chainId: number;
+      outputs: readonly number[];
+      notAfter: UnixSeconds | null;
+    }
   /** Nothing to send: look again once the chain is past this second, at its head or at its depth. */
   | { kind: 'wait'; chainId: number; until: UnixSeconds; at: 'head' | 'deep' }
   /** It can no longer settle; the chain excludes it. */
@@ -30,8 +40,9 @@ export interface PlanInput {
   progress: Progress;
   executionMode: 'apiSubmit' | 'walletBroadcast';
   /**
-   * A cross-chain order opened in the last seconds before its fillDeadline only locks the taker's money until the refund, because the
-   * LP has to see it at depth and fill: nothing is opened later than this many seconds before.
+   * A cross-chain order opened in the last seconds before its fillDeadline only locks the taker's money until
+   * the refund, because the LP has to see it at depth and fill: nothing is opened later than this many
+   * seconds before.
    */
   openReserveSeconds: number;
   /** undefined for a chain that has not been seen yet. */
@@ -51,37 +62,78 @@ export function plan({ order, progress, executionMode, openReserveSeconds, timeO
     case 'escrowed':
       return planFill(order, progress, timeOf);
     case 'delivered': {
-      const outputs = order.outputs.flatMap(({ chainId }, index) => (chainId !== order.originChainId && !progress.attested[index] ? [index] : []));
+      const outputs = order.outputs.flatMap(({ chainId }, index) =>
+        chainId !== order.originChainId && !progress.attested[index] ? [index] : [],
+      );
       // Also after `expires`: what was delivered stays claimable until somebody refunds.
       return { kind: 'step', step: 'attest', by: 'anyone', chainId: originId, outputs, notAfter: null };
     }
     case 'proven':
-      return { kind: 'step', step: 'finalise', by: 'anyone', chainId: originId, outputs: allOf(order), notAfter: null };
+      return {
+        kind: 'step',
+        step: 'finalise',
+        by: 'anyone',
+        chainId: originId,
+        outputs: allOf(order),
+        notAfter: null,
+      };
     case 'refund_pending': {
       const now = timeOf(originId);
-      if (now && now.head > order.expires) return { kind: 'step', step: 'refund', by: 'anyone', chainId: originId, outputs: allOf(order), notAfter: null };
+      if (now && now.head > order.expires)
+        return {
+          kind: 'step',
+          step: 'refund',
+          by: 'anyone',
+          chainId: originId,
+          outputs: allOf(order),
+          notAfter: null,
+        };
       return { kind: 'wait', chainId: originId, until: order.expires, at: 'head' };
     }
   }
 }
 
-function planEscrow(order: StandardOrder, progress: Progress, executionMode: PlanInput['executionMode'], openReserveSeconds: number, now: ChainTime | undefined): Plan {
+function planEscrow(
+  order: StandardOrder,
+  progress: Progress,
+  executionMode: PlanInput['executionMode'],
+  openReserveSeconds: number,
+  now: ChainTime | undefined,
+): Plan {
   const originId = Number(order.originChainId);
-  if (now && now.deep > order.fillDeadline) return { kind: 'fail', code: executionMode === 'walletBroadcast' ? 'not_broadcast' : 'not_opened' };
+  if (now && now.deep > order.fillDeadline)
+    return { kind: 'fail', code: executionMode === 'walletBroadcast' ? 'not_broadcast' : 'not_opened' };
   const step = progress.flow === 'same_chain' ? 'settle' : 'open';
   const notAfter = step === 'settle' ? order.fillDeadline : order.fillDeadline - openReserveSeconds;
-  if (now && now.head > notAfter) return { kind: 'wait', chainId: originId, until: order.fillDeadline, at: 'deep' };
-  return { kind: 'step', step, by: executionMode === 'apiSubmit' ? 'venue' : 'taker', chainId: originId, outputs: allOf(order), notAfter };
+  if (now && now.head > notAfter)
+    return { kind: 'wait', chainId: originId, until: order.fillDeadline, at: 'deep' };
+  return {
+    kind: 'step',
+    step,
+    by: executionMode === 'apiSubmit' ? 'venue' : 'taker',
+    chainId: originId,
+    outputs: allOf(order),
+    notAfter,
+  };
 }
 
 function planFill(order: StandardOrder, progress: Progress, timeOf: PlanInput['timeOf']): Plan {
-  const open = order.outputs.flatMap((output, index) => (progress.fills[index] ? [] : [{ index, chainId: Number(output.chainId) }]));
+  const open = order.outputs.flatMap((output, index) =>
+    progress.fills[index] ? [] : [{ index, chainId: Number(output.chainId) }],
+  );
   const late = open.find(({ chainId }) => (timeOf(chainId)?.deep ?? 0) > order.fillDeadline);
   if (late) return { kind: 'fail', code: 'expired_unfilled' };
   const over = open.find(({ chainId }) => (timeOf(chainId)?.head ?? 0) > order.fillDeadline);
   if (over) return { kind: 'wait', chainId: over.chainId, until: order.fillDeadline, at: 'deep' };
   const chainId = open[0]?.chainId as number;
-  return { kind: 'step', step: 'fill', by: 'lp', chainId, outputs: open.filter((output) => output.chainId === chainId).map(({ index }) => index), notAfter: order.fillDeadline };
+  return {
+    kind: 'step',
+    step: 'fill',
+    by: 'lp',
+    chainId,
+    outputs: open.filter((output) => output.chainId === chainId).map(({ index }) => index),
+    notAfter: order.fillDeadline,
+  };
 }
 
 const allOf = (order: StandardOrder): number[] => order.outputs.map((_, index) => index);

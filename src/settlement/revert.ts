@@ -1,4 +1,7 @@
-/** Why the chain said no, in words: the escrow's own errors and those of what it calls, decoded. The fillers share theirs. */
+/**
+ * Why the chain said no, in words: the escrow's own errors and those of what it calls, decoded. The fillers
+ * share theirs.
+ */
 
 import { type Abi, decodeErrorResult } from 'viem';
 import type { Hex } from '../domain/hex.ts';
@@ -9,10 +12,19 @@ import { escrowAbi } from './abi/escrow.ts';
 import { permit2Abi } from './abi/permit2.ts';
 
 // The token's errors are OpenZeppelin's and EIP-6093's, which many tokens share.
-const ABI: Abi = [...escrowAbi, ...attestationOracleAbi, ...permit2Abi, ...concentratedFillerAbi, ...devUsdAbi].filter(({ type }) => type === 'error') as Abi;
+const ABI: Abi = [
+  ...escrowAbi,
+  ...attestationOracleAbi,
+  ...permit2Abi,
+  ...concentratedFillerAbi,
+  ...devUsdAbi,
+].filter(({ type }) => type === 'error') as Abi;
 
 export interface Revert {
-  /** The error's name, such as `InsufficientBalance`; `Error` for text, `unknown` for bytes that nobody here knows. */
+  /**
+   * The error's name, such as `InsufficientBalance`; `Error` for text, `unknown` for bytes that nobody here
+   * knows.
+   */
   name: string;
   /** Name and arguments on one line. */
   text: string;
@@ -22,7 +34,13 @@ export function decodeRevert(data: Hex): Revert {
   if (data === '0x') return { name: 'unknown', text: 'reverted without a reason' };
   try {
     const { errorName, args = [] } = decodeErrorResult({ abi: ABI, data });
-    return { name: errorName, text: errorName === 'Error' ? String(args[0]).slice(0, 200) : `${errorName}(${args.map(String).join(', ').slice(0, 300)})` };
+    return {
+      name: errorName,
+      text:
+        errorName === 'Error'
+          ? String(args[0]).slice(0, 200)
+          : `${errorName}(${args.map(String).join(', ').slice(0, 300)})`,
+    };
   } catch {
     return { name: 'unknown', text: `an unknown error ${data.slice(0, 10)}` };
   }
@@ -30,8 +48,22 @@ export function decodeRevert(data: Hex): Revert {
 
 /** Reverts that are about the taker's money rather than about the order's terms. */
 const FUNDING_ERRORS = new Set([
-  'ShortTransfer', 'ERC20InsufficientBalance', 'ERC20InsufficientAllowance', 'ERC3009UsedAuthorization', 'ERC3009InvalidAuthorizationTime', 'ERC3009InvalidSignature', 'AllowanceExpired',
-  'InsufficientAllowance', 'InvalidAmount', 'InvalidNonce', 'SignatureExpired', 'InvalidSigner', 'InvalidContractSignature', 'Blocked', 'Paused', 'SafeERC20FailedOperation',
+  'ShortTransfer',
+  'ERC20InsufficientBalance',
+  'ERC20InsufficientAllowance',
+  'ERC3009UsedAuthorization',
+  'ERC3009InvalidAuthorizationTime',
+  'ERC3009InvalidSignature',
+  'AllowanceExpired',
+  'InsufficientAllowance',
+  'InvalidAmount',
+  'InvalidNonce',
+  'SignatureExpired',
+  'InvalidSigner',
+  'InvalidContractSignature',
+  'Blocked',
+  'Paused',
+  'SafeERC20FailedOperation',
 ]);
 
 /** Did the taker's side fail to pay? `InsufficientBalance` counts when the account is the taker's. */

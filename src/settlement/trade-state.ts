@@ -1,4 +1,7 @@
-/** The part of a trade that its facts move: where it stands, which transactions show it, and what was delivered. */
+/**
+ * The part of a trade that its facts move: where it stands, which transactions show it, and what was
+ * delivered.
+ */
 
 import type { RecordedFact } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
@@ -25,8 +28,12 @@ export interface TradeState {
 }
 
 export function tradeState(order: StandardOrder, facts: readonly RecordedFact[]): TradeState {
-  const progress = foldFacts(order, facts.map(({ fact }) => fact));
-  const seenAt = (which: (fact: RecordedFact['fact']) => boolean) => facts.find(({ fact }) => which(fact))?.recordedAtMs ?? null;
+  const progress = foldFacts(
+    order,
+    facts.map(({ fact }) => fact),
+  );
+  const seenAt = (which: (fact: RecordedFact['fact']) => boolean) =>
+    facts.find(({ fact }) => which(fact))?.recordedAtMs ?? null;
   const delivered = receivedBy(progress)?.toString() ?? null;
   const sent = progress.sent.findLast(({ step }) => step !== 'refund');
   const settled = progress.stage === 'settled';
@@ -38,7 +45,13 @@ export function tradeState(order: StandardOrder, facts: readonly RecordedFact[])
     fillTx: progress.fills.find(Boolean)?.evidence.txHash ?? null,
     finaliseTx: settled ? (progress.finalised?.txHash ?? null) : null,
     refundTx: progress.refunded?.txHash ?? null,
-    filledAtMs: delivered === null ? null : facts.reduce<number | null>((last, { fact, recordedAtMs }) => (fact.kind === 'filled' ? recordedAtMs : last), null),
+    filledAtMs:
+      delivered === null
+        ? null
+        : facts.reduce<number | null>(
+            (last, { fact, recordedAtMs }) => (fact.kind === 'filled' ? recordedAtMs : last),
+            null,
+          ),
     settledAtMs: settled ? seenAt(({ kind }) => kind === 'finalised') : null,
     credits: foldCredits(facts.map(({ fact }) => fact)),
   };

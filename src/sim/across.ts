@@ -1,4 +1,7 @@
-/** What another bridge charges for the same two things: Across' capital fee (a kink in the size) and its utilisation curve, held to the vectors of its own tests. */
+/**
+ * What another bridge charges for the same two things: Across' capital fee (a kink in the size) and its
+ * utilisation curve, held to the vectors of its own tests.
+ */
 
 export interface CapitalFee {
   lower: number;

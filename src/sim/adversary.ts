@@ -1,7 +1,8 @@
 /**
- * The taker that every promise has to survive: asks until nothing is left to promise, then accepts everything at once, in
- * the last second if it likes, of every nonce the answer that drains one bucket most. The chain is played by plain balances
- * that know nothing of the ledger: a payment that they cannot make is an unpayable quote.
+ * The taker that every promise has to survive: asks until nothing is left to promise, then accepts everything
+ * at once, in the last second if it likes, of every nonce the answer that drains one bucket most. The chain
+ * is played by plain balances that know nothing of the ledger: a payment that they cannot make is an
+ * unpayable quote.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -35,7 +36,13 @@ const ETH: Address = '0x1111111111111111111111111111111111111111';
 const USD: Address = '0x2222222222222222222222222222222222222222';
 const PLACES: readonly Place[] = [1, 2].flatMap((chainId) => [
   { chainId, token: ETH, asset: 'ETH' as const, decimals: 18, start: 100n * 10n ** 18n },
-  { chainId, token: USD, asset: 'USD' as const, decimals: chainId === 1 ? 6 : 18, start: 250_000n * 10n ** (chainId === 1 ? 6n : 18n) },
+  {
+    chainId,
+    token: USD,
+    asset: 'USD' as const,
+    decimals: chainId === 1 ? 6 : 18,
+    start: 250_000n * 10n ** (chainId === 1 ? 6n : 18n),
+  },
 ]);
 
 interface Promised {
@@ -47,17 +54,43 @@ interface Promised {
   lapsesAt: number;
 }
 
-/** `graceSeconds`: how long holds outlive their promises; a negative one breaks the ledger's rule, which shows that this can fail. */
+/**
+ * `graceSeconds`: how long holds outlive their promises; a negative one breaks the ledger's rule, which shows
+ * that this can fail.
+ */
 export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2): AdversaryResult {
   const dice = createDice(seed);
   const balances = new Map(PLACES.map((place) => [place, place.start]));
-  const ledger = createLedger({ buckets: PLACES, graceSeconds: () => graceSeconds, limits: {}, rememberSeconds: 5 });
-  const result: AdversaryResult = { events: 0, quoted: 0, declined: 0, strikes: 0, paid: 0, unpayable: 0, shortfalls: 0 };
+  const ledger = createLedger({
+    buckets: PLACES,
+    graceSeconds: () => graceSeconds,
+    limits: {},
+    rememberSeconds: 5,
+  });
+  const result: AdversaryResult = {
+    events: 0,
+    quoted: 0,
+    declined: 0,
+    strikes: 0,
+    paid: 0,
+    unpayable: 0,
+    shortfalls: 0,
+  };
   const live = new Map<string, Promised[]>();
   const unclaimed: Promised[] = [];
-  const now = new Map([[1, 1_000_000], [2, 1_000_000]]);
+  const now = new Map([
+    [1, 1_000_000],
+    [2, 1_000_000],
+  ]);
   let [mid, nonce] = [2500, 0];
-  for (const place of PLACES) ledger.apply({ type: 'deposited', chainId: place.chainId, token: place.token, id: `start ${place.asset}`, amount: place.start });
+  for (const place of PLACES)
+    ledger.apply({
+      type: 'deposited',
+      chainId: place.chainId,
+      token: place.token,
+      id: `start ${place.asset}`,
+      amount: place.start,
+    });
 
   const pick = <T>(items: readonly T[]): T => items[dice.below(items.length)] as T;
   const tell = (event: Parameters<typeof ledger.apply>[0]) => {
@@ -70,27 +103,63 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
     mid *= 1 + 0.0005 * dice.normal();
     // One nonce lives on one chain: all its answers are opened where the first one is.
     const shared = live.size > 0 && dice.uniform() < 0.3 ? pick([...live]) : undefined;
-    const into = pick(PLACES.filter(({ chainId }) => shared === undefined || chainId === shared[1][0]?.into.chainId));
+    const into = pick(
+      PLACES.filter(({ chainId }) => shared === undefined || chainId === shared[1][0]?.into.chainId),
+    );
     const out = pick(PLACES.filter(({ asset }) => asset !== into.asset));
     const lp = out.asset === 'USD' ? 'buy' : 'sell';
     const [base, quote] = lp === 'buy' ? [into, out] : [out, into];
     const size = 10 ** (2 + 3 * dice.uniform());
     const answer = price({
-      side: 'exactInput', amount: into.asset === 'ETH' ? BigInt(Math.round((size / mid) * 1e9)) * 10n ** 9n : BigInt(Math.round(size * 1e6)) * 10n ** BigInt(into.decimals - 6),
-      platformFeeBps: 2, relayFee: 0n, lp, baseDecimals: base.decimals, quoteDecimals: quote.decimals,
-      mid: { num: BigInt(Math.round(mid * 1e6)), den: 1_000_000n }, quoteValue: 1, confidenceBps: 1, sigma: 0.9, firmSeconds: 30,
-      q: 2 * dice.uniform() - 1, ownGas: 0n, lockSeconds: 60, params: DEFAULT_PARAMS,
+      side: 'exactInput',
+      amount:
+        into.asset === 'ETH'
+          ? BigInt(Math.round((size / mid) * 1e9)) * 10n ** 9n
+          : BigInt(Math.round(size * 1e6)) * 10n ** BigInt(into.decimals - 6),
+      platformFeeBps: 2,
+      relayFee: 0n,
+      lp,
+      baseDecimals: base.decimals,
+      quoteDecimals: quote.decimals,
+      mid: { num: BigInt(Math.round(mid * 1e6)), den: 1_000_000n },
+      quoteValue: 1,
+      confidenceBps: 1,
+      sigma: 0.9,
+      firmSeconds: 30,
+      q: 2 * dice.uniform() - 1,
+      ownGas: 0n,
+      lockSeconds: 60,
+      params: DEFAULT_PARAMS,
     });
     if (isDecline(answer)) {
       result.declined += 1;
       return;
     }
     const [group, answers] = shared ?? [`nonce ${nonce++}`, []];
-    const promise: Promised = { quoteId: `quote ${result.events}`, out, into, amount: answer.output, received: answer.received, lapsesAt: (now.get(into.chainId) as number) + 1 + dice.below(30) };
-    const held = ledger.hold({
-      quoteId: promise.quoteId, chainId: out.chainId, token: out.token, amount: answer.output, input: { chainId: into.chainId, token: into.token, amount: answer.received },
-      group, lapsesAt: promise.lapsesAt, taker: 'adversary', pair: 'ETH-USD', side: lp, notional: answer.notional,
-    }, now.get(into.chainId) as number);
+    const promise: Promised = {
+      quoteId: `quote ${result.events}`,
+      out,
+      into,
+      amount: answer.output,
+      received: answer.received,
+      lapsesAt: (now.get(into.chainId) as number) + 1 + dice.below(30),
+    };
+    const held = ledger.hold(
+      {
+        quoteId: promise.quoteId,
+        chainId: out.chainId,
+        token: out.token,
+        amount: answer.output,
+        input: { chainId: into.chainId, token: into.token, amount: answer.received },
+        group,
+        lapsesAt: promise.lapsesAt,
+        taker: 'adversary',
+        pair: 'ETH-USD',
+        side: lp,
+        notional: answer.notional,
+      },
+      now.get(into.chainId) as number,
+    );
     if (isDecline(held)) {
       result.declined += 1;
       return;
@@ -105,7 +174,9 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
     const wanted = pick(PLACES);
     for (const [group, answers] of live) {
       const open = answers.filter(({ lapsesAt, into }) => lapsesAt >= (now.get(into.chainId) as number));
-      const [worst] = open.sort((a, b) => Number(b.out === wanted) - Number(a.out === wanted) || (a.amount < b.amount ? 1 : -1));
+      const [worst] = open.sort(
+        (a, b) => Number(b.out === wanted) - Number(a.out === wanted) || (a.amount < b.amount ? 1 : -1),
+      );
       live.delete(group);
       if (worst === undefined) continue;
       tell({ type: 'accepted', quoteId: worst.quoteId });
@@ -135,7 +206,9 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
     const time = (now.get(chainId) as number) + 1 + dice.below(5);
     now.set(chainId, time);
     tell({ type: 'time', chainId, now: time });
-    for (const [group, answers] of live) if (answers.every(({ lapsesAt, into }) => lapsesAt < (now.get(into.chainId) as number))) live.delete(group);
+    for (const [group, answers] of live)
+      if (answers.every(({ lapsesAt, into }) => lapsesAt < (now.get(into.chainId) as number)))
+        live.delete(group);
   }
 
   while (result.events < mostEvents) {

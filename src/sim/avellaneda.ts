@@ -1,6 +1,7 @@
 /**
- * The market maker of Avellaneda and Stoikov, "High-frequency trading in a limit order book" (Quantitative Finance 8,
- * 2008, section 3.3), replayed as its tables were made: a fill within dt has the probability lambda * dt, taken literally.
+ * The market maker of Avellaneda and Stoikov, "High-frequency trading in a limit order book" (Quantitative
+ * Finance 8, 2008, section 3.3), replayed as its tables were made: a fill within dt has the probability
+ * lambda * dt, taken literally.
  */
 
 import type { Dice } from './dice.ts';
@@ -20,7 +21,9 @@ export interface AvellanedaSetup {
   strategy: 'inventory' | 'symmetric';
   /** `literal`: lambda * dt, as the tables; `exact`: 1 - e^(-lambda * dt). */
   fills?: 'literal' | 'exact';
-  /** `journal`: gamma sigma^2 (T - t) + (2 / gamma) ln(1 + gamma / k); `preprint` (2006): the logarithm alone. */
+  /**
+   * `journal`: gamma sigma^2 (T - t) + (2 / gamma) ln(1 + gamma / k); `preprint` (2006): the logarithm alone.
+   */
   spread?: 'journal' | 'preprint';
 }
 
@@ -33,12 +36,25 @@ export interface AvellanedaResult {
   finalQStd: number;
 }
 
-export const AS2008: Omit<AvellanedaSetup, 'gamma' | 'strategy'> = { sigma: 2, k: 1.5, A: 140, T: 1, dt: 0.005, paths: 1000 };
+export const AS2008: Omit<AvellanedaSetup, 'gamma' | 'strategy'> = {
+  sigma: 2,
+  k: 1.5,
+  A: 140,
+  T: 1,
+  dt: 0.005,
+  paths: 1000,
+};
 
 const START = 100;
 
 /** Mean over [0, T] of the total spread. */
-export function averageSpread({ gamma, sigma, k, T, spread = 'journal' }: Pick<AvellanedaSetup, 'gamma' | 'sigma' | 'k' | 'T' | 'spread'>): number {
+export function averageSpread({
+  gamma,
+  sigma,
+  k,
+  T,
+  spread = 'journal',
+}: Pick<AvellanedaSetup, 'gamma' | 'sigma' | 'k' | 'T' | 'spread'>): number {
   return (spread === 'journal' ? (gamma * sigma * sigma * T) / 2 : 0) + (2 / gamma) * Math.log1p(gamma / k);
 }
 
@@ -63,7 +79,8 @@ export function simulateAvellaneda(setup: AvellanedaSetup, dice: Dice): Avellane
     let [mid, cash, q] = [START, 0, 0];
     for (let step = 0; step < steps; step++) {
       const risk = gamma * sigma * sigma * (T - step * dt);
-      const [shift, total] = strategy === 'inventory' ? [-q * risk, (spread === 'journal' ? risk : 0) + logarithm] : [0, average];
+      const [shift, total] =
+        strategy === 'inventory' ? [-q * risk, (spread === 'journal' ? risk : 0) + logarithm] : [0, average];
       const bid = total / 2 - shift;
       const ask = total / 2 + shift;
       const [sold, bought] = [dice.uniform() < chance(ask), dice.uniform() < chance(bid)];
@@ -80,5 +97,11 @@ export function simulateAvellaneda(setup: AvellanedaSetup, dice: Dice): Avellane
     count(profits, cash + q * mid);
     count(positions, q);
   }
-  return { averageSpread: average, profit: meanOf(profits), profitStd: deviationOf(profits), finalQ: meanOf(positions), finalQStd: deviationOf(positions) };
+  return {
+    averageSpread: average,
+    profit: meanOf(profits),
+    profitStd: deviationOf(profits),
+    finalQ: meanOf(positions),
+    finalQStd: deviationOf(positions),
+  };
 }

@@ -13,7 +13,10 @@ import { drawWorld, replayWorld } from './world.ts';
 const HOURS_4 = { ...FIRM, seconds: 14_400, rfqSeconds: 20 };
 
 describe('the firm-quote backtest', () => {
-  const prices = drawPrices({ seconds: 600, start: 2500, sigma: 0.9, jumpsPerHour: 6, jumpBps: 30 }, createDice(5));
+  const prices = drawPrices(
+    { seconds: 600, start: 2500, sigma: 0.9, jumpsPerHour: 6, jumpBps: 30 },
+    createDice(5),
+  );
   const report = bars({ paths: 24, seed: 1, events: 30_000, prices });
 
   test.each(report.rows.map((row) => [row.name, row] as const))('%s', (_, row) => {
@@ -21,7 +24,8 @@ describe('the firm-quote backtest', () => {
   });
 
   test('has every bar', () => {
-    for (const bar of [1, 2, 3, 4, 5, 6]) expect(report.rows.filter(({ name }) => name.startsWith(`Bar ${bar}`)).length).toBeGreaterThan(0);
+    for (const bar of [1, 2, 3, 4, 5, 6])
+      expect(report.rows.filter(({ name }) => name.startsWith(`Bar ${bar}`)).length).toBeGreaterThan(0);
     expect(report.ok).toBe(true);
   });
 });
@@ -48,11 +52,21 @@ describe('what the bars rest on', () => {
   });
 
   test('quotes are those of the pricing engine, to the base unit', () => {
-    for (const [lp, side] of [['buy', 1], ['sell', -1]] as const) {
+    for (const [lp, side] of [
+      ['buy', 1],
+      ['sell', -1],
+    ] as const) {
       for (const q of [-0.5, 0, 0.35]) {
         const mid = { num: 10_000n, den: 1n };
         const unit = 10n ** 18n;
-        const inputs = { ...firmInputs({ ...FIRM, strategy: 'full' }), side: lp === 'buy' ? ('exactInput' as const) : ('exactOutput' as const), amount: unit, lp, mid, q };
+        const inputs = {
+          ...firmInputs({ ...FIRM, strategy: 'full' }),
+          side: lp === 'buy' ? ('exactInput' as const) : ('exactOutput' as const),
+          amount: unit,
+          lp,
+          mid,
+          q,
+        };
         const engine = price(inputs);
         if (isDecline(engine)) throw new Error(engine.detail);
         const charges = { rate: baseUnitRate(mid, lp, 18, 6), spread: engine.spread, feeBps: 0n, gas: 0n };
@@ -79,6 +93,7 @@ describe('what the bars rest on', () => {
     expect(mids.at(-1)).toBeCloseTo(100, 9);
     expect(sigmas?.length).toBe(101);
     const short = replayWorld(prices.slice(0, 70), { seconds: 600, rfqSeconds: 20 }, 1, 0);
-    for (let at = 1; at <= 600; at++) expect(Math.abs((short.mids[at] as number) - (short.mids[at - 1] as number))).toBeCloseTo(1, 6);
+    for (let at = 1; at <= 600; at++)
+      expect(Math.abs((short.mids[at] as number) - (short.mids[at - 1] as number))).toBeCloseTo(1, 6);
   });
 });

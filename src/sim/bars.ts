@@ -1,7 +1,18 @@
-/** The bars that the engine has to clear in the firm-quote backtest, and the printed table beside what it does now. */
+/**
+ * The bars that the engine has to clear in the firm-quote backtest, and the printed table beside what it does
+ * now.
+ */
 
 import { type AdversaryResult, runAdversary } from './adversary.ts';
-import { FIRM, type FirmResult, type FirmSetup, noResult, runFirm, STRATEGIES, type Strategy } from './firm.ts';
+import {
+  FIRM,
+  type FirmResult,
+  type FirmSetup,
+  noResult,
+  runFirm,
+  STRATEGIES,
+  type Strategy,
+} from './firm.ts';
 import { deviationOf, errorOf, meanOf } from './moments.ts';
 import { atLeast, atMost, informs, near, reportOf, type Report, type Row } from './row.ts';
 import { drawWorld, replayWorld, type World } from './world.ts';
@@ -27,36 +38,73 @@ const HOURS_4 = { seconds: 14_400, rfqSeconds: 20 };
 
 /** theta, validity, strategy: PnL, its error, std, q rms, fills, pick-off. The print has 1500 paths. */
 const PRINTED = [
-  [0.2, 5, 'fixed', 2106, 55, 2117, 9.86, 284, -6.8], [0.2, 5, 'symmetric', 2108, 54, 2092, 9.74, 275, -6.0],
-  [0.2, 5, 'skew', 2118, 18, 714, 3.21, 271, -6.4], [0.2, 5, 'full', 2119, 18, 712, 3.22, 271, -6.3],
-  [0.2, 60, 'fixed', 1798, 56, 2178, 10.05, 284, -302], [0.2, 60, 'symmetric', 1816, 55, 2117, 9.84, 257, -275],
-  [0.2, 60, 'skew', 1817, 19, 736, 3.37, 271, -291], [0.2, 60, 'full', 1825, 19, 722, 3.28, 253, -273],
-  [0.5, 60, 'fixed', 537, 55, 2136, 10.02, 177, -756], [0.5, 60, 'symmetric', 655, 52, 1998, 9.45, 132, -581],
-  [0.5, 60, 'skew', 559, 21, 827, 3.76, 169, -729], [0.5, 60, 'full', 652, 20, 772, 3.55, 130, -579],
+  [0.2, 5, 'fixed', 2106, 55, 2117, 9.86, 284, -6.8],
+  [0.2, 5, 'symmetric', 2108, 54, 2092, 9.74, 275, -6.0],
+  [0.2, 5, 'skew', 2118, 18, 714, 3.21, 271, -6.4],
+  [0.2, 5, 'full', 2119, 18, 712, 3.22, 271, -6.3],
+  [0.2, 60, 'fixed', 1798, 56, 2178, 10.05, 284, -302],
+  [0.2, 60, 'symmetric', 1816, 55, 2117, 9.84, 257, -275],
+  [0.2, 60, 'skew', 1817, 19, 736, 3.37, 271, -291],
+  [0.2, 60, 'full', 1825, 19, 722, 3.28, 253, -273],
+  [0.5, 60, 'fixed', 537, 55, 2136, 10.02, 177, -756],
+  [0.5, 60, 'symmetric', 655, 52, 1998, 9.45, 132, -581],
+  [0.5, 60, 'skew', 559, 21, 827, 3.76, 169, -729],
+  [0.5, 60, 'full', 652, 20, 772, 3.55, 130, -579],
 ] as const;
 const PRINTED_PATHS = 1500;
-const MARKETS = [[0.2, 5], [0.2, 60], [0.5, 60]] as const;
+const MARKETS = [
+  [0.2, 5],
+  [0.2, 60],
+  [0.5, 60],
+] as const;
 
 /** Robustness needs fewer worlds than the table: the differences are coarse. */
 const FEWER = 5;
 
-export function bars({ paths = PRINTED_PATHS, seed = 1, events = 1_000_000, prices, progress = () => {} }: BarsOptions = {}): Report {
-  const table = MARKETS.flatMap(([theta, validitySeconds]) => STRATEGIES.map((strategy) => cell({ theta, validitySeconds, strategy })));
+export function bars({
+  paths = PRINTED_PATHS,
+  seed = 1,
+  events = 1_000_000,
+  prices,
+  progress = () => {},
+}: BarsOptions = {}): Report {
+  const table = MARKETS.flatMap(([theta, validitySeconds]) =>
+    STRATEGIES.map((strategy) => cell({ theta, validitySeconds, strategy })),
+  );
   inWorlds(table, paths, seed, (path) => drawWorld({ ...FIRM, ...HOURS_4 }, seed, path), progress);
 
   const few = Math.max(Math.ceil(paths / FEWER), Math.min(paths, 20));
   const wrong = misbeliefs();
   const crowd = crowds();
-  inWorlds([...wrong, ...crowd].map(([, cell]) => cell), few, seed, (path) => drawWorld({ ...FIRM, ...HOURS_4 }, seed, path), (done) => progress(`misspecified and competing: ${done}`));
+  inWorlds(
+    [...wrong, ...crowd].map(([, cell]) => cell),
+    few,
+    seed,
+    (path) => drawWorld({ ...FIRM, ...HOURS_4 }, seed, path),
+    (done) => progress(`misspecified and competing: ${done}`),
+  );
 
   progress('adversary');
-  return reportOf([...tableRows(table, paths), ...barRows(table, paths), ...adversaryRows(runAdversary(events, seed)), ...wrongRows(wrong), ...crowdRows(crowd), ...recordedRows(prices, few, seed, progress)]);
+  return reportOf([
+    ...tableRows(table, paths),
+    ...barRows(table, paths),
+    ...adversaryRows(runAdversary(events, seed)),
+    ...wrongRows(wrong),
+    ...crowdRows(crowd),
+    ...recordedRows(prices, few, seed, progress),
+  ]);
 }
 
 const cell = (changed: Partial<FirmSetup>): Cell => ({ setup: { ...FIRM, ...changed }, result: noResult() });
 
 /** Every cell lives through the same worlds. */
-function inWorlds(cells: readonly Cell[], paths: number, seed: number, worldOf: (path: number) => World, progress: (done: string) => void = () => {}): void {
+function inWorlds(
+  cells: readonly Cell[],
+  paths: number,
+  seed: number,
+  worldOf: (path: number) => World,
+  progress: (done: string) => void = () => {},
+): void {
   for (let path = 0; path < paths; path++) {
     const world = worldOf(path);
     for (const { setup, result } of cells) runFirm(setup, world, seed + path, result);
@@ -64,11 +112,19 @@ function inWorlds(cells: readonly Cell[], paths: number, seed: number, worldOf: 
   }
 }
 
-const nameOf = ({ theta, validitySeconds, strategy }: Pick<FirmSetup, 'theta' | 'validitySeconds' | 'strategy'>): string => `θ=${theta} T=${validitySeconds} s ${strategy}`;
+const nameOf = ({
+  theta,
+  validitySeconds,
+  strategy,
+}: Pick<FirmSetup, 'theta' | 'validitySeconds' | 'strategy'>): string =>
+  `θ=${theta} T=${validitySeconds} s ${strategy}`;
 const positionOf = ({ position }: FirmResult): number => Math.sqrt(position.squares / position.seconds);
 
 /** One cell on its own, with what is asked of it. */
-export function firmRows(changed: Partial<FirmSetup>, { paths, seed }: { paths: number; seed: number }): Row[] {
+export function firmRows(
+  changed: Partial<FirmSetup>,
+  { paths, seed }: { paths: number; seed: number },
+): Row[] {
   const one = cell(changed);
   inWorlds([one], paths, seed, (path) => drawWorld({ ...one.setup, ...HOURS_4 }, seed, path));
   return cellRows(one);
@@ -92,7 +148,8 @@ function cellRows({ setup, result }: Cell): Row[] {
 
 function tableRows(table: readonly Cell[], paths: number): Row[] {
   const because = '3 joint standard errors';
-  // What two independent samples of these sizes may differ by; a std has an error of its own, wider for fat tails.
+  // What two independent samples of these sizes may differ by; a std has an error of its own, wider for fat
+  // tails.
   const joint = Math.sqrt(1 + paths / PRINTED_PATHS);
   const ofStd = (3 * 1.25 * joint) / Math.sqrt(2 * paths);
   return PRINTED.flatMap(([theta, validitySeconds, strategy, pnl, error, std, q, fills, pickOff]) => {
@@ -100,55 +157,134 @@ function tableRows(table: readonly Cell[], paths: number): Row[] {
     const name = nameOf({ theta, validitySeconds, strategy });
     const [ours, deviation] = [meanOf(result.profit), deviationOf(result.profit)];
     return [
-      near(`${name}: PnL`, ours, pnl, 3 * Math.hypot(error, errorOf(result.profit)), `${because} (ours ±${errorOf(result.profit).toFixed(0)})`),
+      near(
+        `${name}: PnL`,
+        ours,
+        pnl,
+        3 * Math.hypot(error, errorOf(result.profit)),
+        `${because} (ours ±${errorOf(result.profit).toFixed(0)})`,
+      ),
       near(`${name}: std of PnL`, deviation, std, ofStd * std, because),
-      near(`${name}: PnL / std`, ours / deviation, pnl / std, 3 * joint * Math.sqrt(1 / paths + (pnl / std) ** 2 / (2 * paths)) * 1.25, because),
+      near(
+        `${name}: PnL / std`,
+        ours / deviation,
+        pnl / std,
+        3 * joint * Math.sqrt(1 / paths + (pnl / std) ** 2 / (2 * paths)) * 1.25,
+        because,
+      ),
       near(`${name}: q rms`, positionOf(result), q, ofStd * q + 0.005, because),
-      near(`${name}: uninformed fills`, meanOf(result.fills), fills, 3 * joint * errorOf(result.fills) + 0.5, because),
-      near(`${name}: pick-off`, meanOf(result.pickOff), pickOff, 3 * joint * errorOf(result.pickOff) + 0.5, because),
+      near(
+        `${name}: uninformed fills`,
+        meanOf(result.fills),
+        fills,
+        3 * joint * errorOf(result.fills) + 0.5,
+        because,
+      ),
+      near(
+        `${name}: pick-off`,
+        meanOf(result.pickOff),
+        pickOff,
+        3 * joint * errorOf(result.pickOff) + 0.5,
+        because,
+      ),
     ];
   });
 }
 
 function find(table: readonly Cell[], theta: number, validitySeconds: number, strategy: Strategy): Cell {
-  return table.find(({ setup }) => setup.theta === theta && setup.validitySeconds === validitySeconds && setup.strategy === strategy) as Cell;
+  return table.find(
+    ({ setup }) =>
+      setup.theta === theta && setup.validitySeconds === validitySeconds && setup.strategy === strategy,
+  ) as Cell;
 }
 
 function barRows(table: readonly Cell[], paths: number): Row[] {
   const rows: Row[] = [];
   for (const [theta, validity] of MARKETS) {
-    const [full, symmetric] = [find(table, theta, validity, 'full').result, find(table, theta, validity, 'symmetric').result];
+    const [full, symmetric] = [
+      find(table, theta, validity, 'full').result,
+      find(table, theta, validity, 'symmetric').result,
+    ];
     rows.push(
-      atMost(`Bar 1, θ=${theta} T=${validity} s: std of full over symmetric`, deviationOf(full.profit) / deviationOf(symmetric.profit), 0.45),
+      atMost(
+        `Bar 1, θ=${theta} T=${validity} s: std of full over symmetric`,
+        deviationOf(full.profit) / deviationOf(symmetric.profit),
+        0.45,
+      ),
       meanRow(`Bar 1, θ=${theta} T=${validity} s: mean of full over symmetric`, full, symmetric, paths),
-      atLeast(`Bar 1, θ=${theta} T=${validity} s: the same without the luck of holding a position`, meanOf(full.edge) / meanOf(symmetric.edge), 0.97),
+      atLeast(
+        `Bar 1, θ=${theta} T=${validity} s: the same without the luck of holding a position`,
+        meanOf(full.edge) / meanOf(symmetric.edge),
+        0.97,
+      ),
     );
   }
   const [full, skew] = [find(table, 0.5, 60, 'full').result, find(table, 0.5, 60, 'skew').result];
-  rows.push(atMost('Bar 2, θ=0.5 T=60 s: pick-off with premium over without', meanOf(full.pickOff) / meanOf(skew.pickOff), 0.82));
+  rows.push(
+    atMost(
+      'Bar 2, θ=0.5 T=60 s: pick-off with premium over without',
+      meanOf(full.pickOff) / meanOf(skew.pickOff),
+      0.82,
+    ),
+  );
   const { optionPaid, optionCost, optionError } = find(table, 0.2, 60, 'fixed').result;
-  rows.push(near('Bar 3, fixed 8 bps, T=60 s: paid per option against C(D), bps', meanOf(optionPaid), meanOf(optionCost), 3 * errorOf(optionError), '3 standard errors'));
+  rows.push(
+    near(
+      'Bar 3, fixed 8 bps, T=60 s: paid per option against C(D), bps',
+      meanOf(optionPaid),
+      meanOf(optionCost),
+      3 * errorOf(optionError),
+      '3 standard errors',
+    ),
+  );
   return rows;
 }
 
 function adversaryRows({ events, paid, unpayable, shortfalls }: AdversaryResult): Row[] {
   return [
-    { name: `Bar 4, adversary who accepts everything, ${events} events: unpayable quotes`, ours: unpayable, reference: 0, tolerance: 'exactly', ok: unpayable === 0 },
-    { name: 'Bar 4: events after which the ledger had promised more than it has', ours: shortfalls, reference: 0, tolerance: 'exactly', ok: shortfalls === 0 },
+    {
+      name: `Bar 4, adversary who accepts everything, ${events} events: unpayable quotes`,
+      ours: unpayable,
+      reference: 0,
+      tolerance: 'exactly',
+      ok: unpayable === 0,
+    },
+    {
+      name: 'Bar 4: events after which the ledger had promised more than it has',
+      ours: shortfalls,
+      reference: 0,
+      tolerance: 'exactly',
+      ok: shortfalls === 0,
+    },
     atLeast('Bar 4: promises that were called in and paid', paid, events / 100),
   ];
 }
 
-/** A few worlds cannot tell 0.97 from 1: they are given three standard errors of the ratio. The full size is not. */
+/**
+ * A few worlds cannot tell 0.97 from 1: they are given three standard errors of the ratio. The full size is
+ * not.
+ */
 function meanRow(name: string, full: FirmResult, symmetric: FirmResult, paths: number): Row {
-  const noise = paths >= PRINTED_PATHS ? 0 : (3 * Math.hypot(errorOf(full.profit), errorOf(symmetric.profit))) / meanOf(symmetric.profit);
+  const noise =
+    paths >= PRINTED_PATHS
+      ? 0
+      : (3 * Math.hypot(errorOf(full.profit), errorOf(symmetric.profit))) / meanOf(symmetric.profit);
   const row = atLeast(name, meanOf(full.profit) / meanOf(symmetric.profit), 0.97 - noise);
-  return noise === 0 ? row : { ...row, reference: 0.97, tolerance: 'at least, less 3 standard errors of so few worlds' };
+  return noise === 0
+    ? row
+    : { ...row, reference: 0.97, tolerance: 'at least, less 3 standard errors of so few worlds' };
 }
 
 /** The engine believes something wrong; the market does not care. */
 function misbeliefs(): [string, Cell][] {
-  const wrong = (name: string, validitySeconds: number, believed: Partial<FirmSetup['believed']>): [string, Cell] => [name, cell({ theta: 0.2, validitySeconds, strategy: 'full', believed: { ...FIRM.believed, ...believed } })];
+  const wrong = (
+    name: string,
+    validitySeconds: number,
+    believed: Partial<FirmSetup['believed']>,
+  ): [string, Cell] => [
+    name,
+    cell({ theta: 0.2, validitySeconds, strategy: 'full', believed: { ...FIRM.believed, ...believed } }),
+  ];
   return [
     wrong('Bar 5, σ understated 2×, θ=0.2 T=5 s', 5, { sigma: 0.5 }),
     wrong('Bar 5, σ understated 2×, θ=0.2 T=60 s', 60, { sigma: 0.5 }),
@@ -162,7 +298,13 @@ function misbeliefs(): [string, Cell][] {
 
 function wrongRows(wrong: readonly [string, Cell][]): Row[] {
   return wrong.flatMap(([name, { result }]) => [
-    { name: `${name}: PnL, three standard errors below its mean`, ours: meanOf(result.profit) - 3 * errorOf(result.profit), reference: 0, tolerance: 'more than', ok: meanOf(result.profit) - 3 * errorOf(result.profit) > 0 },
+    {
+      name: `${name}: PnL, three standard errors below its mean`,
+      ours: meanOf(result.profit) - 3 * errorOf(result.profit),
+      reference: 0,
+      tolerance: 'more than',
+      ok: meanOf(result.profit) - 3 * errorOf(result.profit) > 0,
+    },
     informs(`${name}: PnL`, meanOf(result.profit)),
     informs(`${name}: std of PnL`, deviationOf(result.profit)),
     informs(`${name}: uninformed fills`, meanOf(result.fills)),
@@ -173,39 +315,97 @@ const CROWD = 3;
 
 /** Copies of the engine against each other, each with a mid of its own that is a little off. */
 function crowds(): [string, Cell][] {
-  const among = (name: string, changed: Partial<FirmSetup>): [string, Cell] => [name, cell({ theta: 0.2, validitySeconds: 60, strategy: 'full', ...changed })];
+  const among = (name: string, changed: Partial<FirmSetup>): [string, Cell] => [
+    name,
+    cell({ theta: 0.2, validitySeconds: 60, strategy: 'full', ...changed }),
+  ];
   return [
     among(`${CROWD} engines, equal mids`, { engines: CROWD }),
-    among(`${CROWD} engines, mids 2 bps off, winner's curse charged`, { engines: CROWD, noiseBps: 2, confidence: true }),
+    among(`${CROWD} engines, mids 2 bps off, winner's curse charged`, {
+      engines: CROWD,
+      noiseBps: 2,
+      confidence: true,
+    }),
     among(`${CROWD} engines, mids 2 bps off, winner's curse ignored`, { engines: CROWD, noiseBps: 2 }),
   ];
 }
 
 function crowdRows(crowd: readonly [string, Cell][]): Row[] {
   const perFill = ({ profit, fills }: FirmResult) => meanOf(profit) / meanOf(fills);
-  const rows = crowd.flatMap(([name, { result }]) => [informs(`${name}: PnL each`, meanOf(result.profit)), informs(`${name}: std of PnL`, deviationOf(result.profit)), informs(`${name}: uninformed fills each`, meanOf(result.fills)), atLeast(`${name}: PnL each, three standard errors below its mean`, meanOf(result.profit) - 3 * errorOf(result.profit), 0)]);
+  const rows = crowd.flatMap(([name, { result }]) => [
+    informs(`${name}: PnL each`, meanOf(result.profit)),
+    informs(`${name}: std of PnL`, deviationOf(result.profit)),
+    informs(`${name}: uninformed fills each`, meanOf(result.fills)),
+    atLeast(
+      `${name}: PnL each, three standard errors below its mean`,
+      meanOf(result.profit) - 3 * errorOf(result.profit),
+      0,
+    ),
+  ]);
   const [, charged, ignored] = crowd.map(([, { result }]) => result) as [FirmResult, FirmResult, FirmResult];
-  rows.push(atLeast(`${CROWD} engines, mids 2 bps off: PnL per fill with the winner's curse charged, over without`, perFill(charged) / perFill(ignored), 1));
+  rows.push(
+    atLeast(
+      `${CROWD} engines, mids 2 bps off: PnL per fill with the winner's curse charged, over without`,
+      perFill(charged) / perFill(ignored),
+      1,
+    ),
+  );
   return rows;
 }
 
 /** Bar 6: the same order of strategies when the mid is a recorded one. Empty without a recording. */
-function recordedRows(prices: readonly number[] | undefined, paths: number, seed: number, progress: (done: string) => void): Row[] {
+function recordedRows(
+  prices: readonly number[] | undefined,
+  paths: number,
+  seed: number,
+  progress: (done: string) => void,
+): Row[] {
   if (prices === undefined) return [];
   const [theta, validitySeconds] = [0.5, 60];
   const cells = STRATEGIES.map((strategy) => cell({ theta, validitySeconds, strategy }));
-  inWorlds(cells, paths, seed, (path) => replayWorld(prices, HOURS_4, seed, path), (done) => progress(`recorded prices: ${done}`));
+  inWorlds(
+    cells,
+    paths,
+    seed,
+    (path) => replayWorld(prices, HOURS_4, seed, path),
+    (done) => progress(`recorded prices: ${done}`),
+  );
   const of = (strategy: Strategy) => find(cells, theta, validitySeconds, strategy).result;
-  // What trades earn over how much the outcome varies: one recording is one piece of luck for every position held through it.
+  // What trades earn over how much the outcome varies: one recording is one piece of luck for every position
+  // held through it.
   const ratio = (strategy: Strategy) => meanOf(of(strategy).edge) / deviationOf(of(strategy).profit);
   return [
     // What an option should cost belongs to the drawn mid; nobody knows the recorded one's law.
-    ...cells.flatMap((each) => cellRows(each).filter(({ name }) => !name.includes('C(D)')).map((row) => ({ ...row, name: `Recorded prices, ${row.name}` }))),
-    atMost('Bar 6, recorded prices: std of full over symmetric', deviationOf(of('full').profit) / deviationOf(of('symmetric').profit), 1),
+    ...cells.flatMap((each) =>
+      cellRows(each)
+        .filter(({ name }) => !name.includes('C(D)'))
+        .map((row) => ({ ...row, name: `Recorded prices, ${row.name}` })),
+    ),
+    atMost(
+      'Bar 6, recorded prices: std of full over symmetric',
+      deviationOf(of('full').profit) / deviationOf(of('symmetric').profit),
+      1,
+    ),
     atLeast('Bar 6, recorded prices: earned / std of PnL, full over skew', ratio('full') / ratio('skew'), 1),
-    atLeast('Bar 6, recorded prices: earned / std of PnL, skew over symmetric', ratio('skew') / ratio('symmetric'), 1),
-    atLeast('Bar 6, recorded prices: earned / std of PnL, symmetric over fixed', ratio('symmetric') / ratio('fixed'), 1),
-    atMost('Bar 6, recorded prices: pick-off of full over skew', meanOf(of('full').pickOff) / meanOf(of('skew').pickOff), 1),
-    atMost('Bar 6, recorded prices: pick-off of symmetric over fixed', meanOf(of('symmetric').pickOff) / meanOf(of('fixed').pickOff), 1),
+    atLeast(
+      'Bar 6, recorded prices: earned / std of PnL, skew over symmetric',
+      ratio('skew') / ratio('symmetric'),
+      1,
+    ),
+    atLeast(
+      'Bar 6, recorded prices: earned / std of PnL, symmetric over fixed',
+      ratio('symmetric') / ratio('fixed'),
+      1,
+    ),
+    atMost(
+      'Bar 6, recorded prices: pick-off of full over skew',
+      meanOf(of('full').pickOff) / meanOf(of('skew').pickOff),
+      1,
+    ),
+    atMost(
+      'Bar 6, recorded prices: pick-off of symmetric over fixed',
+      meanOf(of('symmetric').pickOff) / meanOf(of('fixed').pickOff),
+      1,
+    ),
   ];
 }

@@ -1,4 +1,7 @@
-/** Options on a share, by Black and Scholes (1973): the world's best known figures, to hold our normal distribution and the Bachelier premium to. */
+/**
+ * Options on a share, by Black and Scholes (1973): the world's best known figures, to hold our normal
+ * distribution and the Bachelier premium to.
+ */
 
 import { bachelierCall } from '../pricing/option.ts';
 import { normalCdf } from '../pricing/special.ts';
@@ -20,7 +23,10 @@ export function blackScholes({ S, K, r, sigma, T }: BlackScholesSetup): { call: 
   return { call: S * normalCdf(d1) - bond * normalCdf(d2), put: bond * normalCdf(-d2) - S * normalCdf(-d1) };
 }
 
-/** Black-Scholes over Bachelier, less one, for calls struck d deviations out of the money; `deviation` as a share of the price. */
+/**
+ * Black-Scholes over Bachelier, less one, for calls struck d deviations out of the money; `deviation` as a
+ * share of the price.
+ */
 export function overBachelier(d: number, deviation: number): number {
   const { call } = blackScholes({ S: 1, K: 1 + d * deviation, r: 0, sigma: deviation, T: 1 });
   return call / bachelierCall(d * deviation, deviation) - 1;

@@ -1,12 +1,22 @@
-/** Exact chances that the model's figures rest on: fills among live quotes, the best of several mids, arbitrage against a stale pool. */
+/**
+ * Exact chances that the model's figures rest on: fills among live quotes, the best of several mids,
+ * arbitrage against a stale pool.
+ */
 
 import { bachelierCall } from '../pricing/option.ts';
 import { normalCdf, normalPdf } from '../pricing/special.ts';
 
-/** P(N > m) for every m from 0 to n - 1, N the number of successes among independent trials (Poisson-binomial), by dynamic programming. */
+/**
+ * P(N > m) for every m from 0 to n - 1, N the number of successes among independent trials
+ * (Poisson-binomial), by dynamic programming.
+ */
 export function exceedance(chances: readonly number[]): number[] {
   let distribution = [1];
-  for (const p of chances) distribution = Array.from({ length: distribution.length + 1 }, (_, at) => (distribution[at] ?? 0) * (1 - p) + (distribution[at - 1] ?? 0) * p);
+  for (const p of chances)
+    distribution = Array.from(
+      { length: distribution.length + 1 },
+      (_, at) => (distribution[at] ?? 0) * (1 - p) + (distribution[at - 1] ?? 0) * p,
+    );
   const above: number[] = [];
   let tail = 0;
   // From the small end, so that small tails keep their digits.
@@ -33,17 +43,36 @@ export function largestOf(n: number): number {
   return integral((z) => n * z * normalPdf(z) * normalCdf(z) ** (n - 1), -9, 9);
 }
 
-/** Share of blocks in which a pool with a fee is worth arbitraging: Milionis et al., arXiv 2305.14604. `sigma` per root second, `fee` as a share. */
-export function arbitrageChance({ sigma, fee, blockSeconds }: { sigma: number; fee: number; blockSeconds: number }): number {
+/**
+ * Share of blocks in which a pool with a fee is worth arbitraging: Milionis et al., arXiv 2305.14604. `sigma`
+ * per root second, `fee` as a share.
+ */
+export function arbitrageChance({
+  sigma,
+  fee,
+  blockSeconds,
+}: {
+  sigma: number;
+  fee: number;
+  blockSeconds: number;
+}): number {
   return 1 / (1 + (Math.sqrt(2 / blockSeconds) * fee) / sigma);
 }
 
-/** What an x*y=k pool is expected to lose in value while the price only diffuses, as a share: its value goes with the root of the price. */
+/**
+ * What an x*y=k pool is expected to lose in value while the price only diffuses, as a share: its value goes
+ * with the root of the price.
+ */
 export function poolLoss(deviation: number): number {
-  return 1 - integral((z) => normalPdf(z) * Math.exp((deviation * z - (deviation * deviation) / 2) / 2), -9, 9);
+  return (
+    1 - integral((z) => normalPdf(z) * Math.exp((deviation * z - (deviation * deviation) / 2) / 2), -9, 9)
+  );
 }
 
-/** d* = omega * (phi(d*) - d* * Phi(-d*)): the spread, in deviations of the mid, that breaks even when nothing else is earned. */
+/**
+ * d* = omega * (phi(d*) - d* * Phi(-d*)): the spread, in deviations of the mid, that breaks even when nothing
+ * else is earned.
+ */
 export function breakEven(omega: number): number {
   let [low, high] = [0, Math.max(1, omega)];
   for (let round = 0; round < 100; round++) {

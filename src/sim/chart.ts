@@ -1,4 +1,7 @@
-/** Charts as SVG text: lines over time and bars by name, drawn from numbers alone, so that a report is one file that asks nobody for anything. */
+/**
+ * Charts as SVG text: lines over time and bars by name, drawn from numbers alone, so that a report is one
+ * file that asks nobody for anything.
+ */
 
 export interface Line {
   name: string;
@@ -36,19 +39,47 @@ export function lineChart({ title, unit, minutes, lines, level, dots = false }: 
   const scale = scaleOf([...values, ...(level === undefined ? [] : [level])]);
   const last = minutes.at(-1) as number;
   const first = minutes[0] as number;
-  const x = (minute: number) => PLOT.left + ((minute - first) / (last - first || 1)) * (WIDTH - PLOT.left - PLOT.right);
-  const y = (value: number) => HEIGHT - PLOT.bottom - ((value - scale.low) / (scale.high - scale.low)) * (HEIGHT - PLOT.top - PLOT.bottom);
-  const grid = scale.ticks.map((tick) => `<line class="grid" x1="${PLOT.left}" x2="${WIDTH - PLOT.right}" y1="${fixed(y(tick))}" y2="${fixed(y(tick))}"/><text class="tick" x="${PLOT.left - 8}" y="${fixed(y(tick) + 4)}" text-anchor="end">${short(tick)}</text>`).join('');
-  const times = ticksOf(first, last).filter((tick) => tick >= first && tick <= last).map((tick) => `<text class="tick" x="${fixed(x(tick))}" y="${HEIGHT - 12}" text-anchor="${x(tick) > WIDTH - PLOT.right - 24 ? 'end' : 'middle'}">${short(tick)} min</text>`).join('');
-  const zero = level === undefined ? '' : `<line class="level" x1="${PLOT.left}" x2="${WIDTH - PLOT.right}" y1="${fixed(y(level))}" y2="${fixed(y(level))}"/>`;
+  const x = (minute: number) =>
+    PLOT.left + ((minute - first) / (last - first || 1)) * (WIDTH - PLOT.left - PLOT.right);
+  const y = (value: number) =>
+    HEIGHT -
+    PLOT.bottom -
+    ((value - scale.low) / (scale.high - scale.low)) * (HEIGHT - PLOT.top - PLOT.bottom);
+  const grid = scale.ticks
+    .map(
+      (tick) =>
+        `<line class="grid" x1="${PLOT.left}" x2="${WIDTH - PLOT.right}" y1="${fixed(y(tick))}" y2="${fixed(y(tick))}"/><text class="tick" x="${PLOT.left - 8}" y="${fixed(y(tick) + 4)}" text-anchor="end">${short(tick)}</text>`,
+    )
+    .join('');
+  const times = ticksOf(first, last)
+    .filter((tick) => tick >= first && tick <= last)
+    .map(
+      (tick) =>
+        `<text class="tick" x="${fixed(x(tick))}" y="${HEIGHT - 12}" text-anchor="${x(tick) > WIDTH - PLOT.right - 24 ? 'end' : 'middle'}">${short(tick)} min</text>`,
+    )
+    .join('');
+  const zero =
+    level === undefined
+      ? ''
+      : `<line class="level" x1="${PLOT.left}" x2="${WIDTH - PLOT.right}" y1="${fixed(y(level))}" y2="${fixed(y(level))}"/>`;
   const drawn = lines
     .map(({ values: each }, line) => {
-      const points = each.flatMap((value, at): [string, string][] => (value === null ? [] : [[fixed(x(minutes[at] as number)), fixed(y(value))]]));
-      if (dots) return points.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="2" fill="${colour(line)}"/>`).join('');
+      const points = each.flatMap((value, at): [string, string][] =>
+        value === null ? [] : [[fixed(x(minutes[at] as number)), fixed(y(value))]],
+      );
+      if (dots)
+        return points
+          .map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="2" fill="${colour(line)}"/>`)
+          .join('');
       return `<path class="line" stroke="${colour(line)}" d="${points.map(([px, py], at) => `${at === 0 ? 'M' : 'L'}${px} ${py}`).join('')}"/>`;
     })
     .join('');
-  return figure(title, unit, `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escape(title)}">${grid}${times}${zero}${drawn}</svg>`, lines.length > 1 ? lines.map(({ name }) => name) : []);
+  return figure(
+    title,
+    unit,
+    `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escape(title)}">${grid}${times}${zero}${drawn}</svg>`,
+    lines.length > 1 ? lines.map(({ name }) => name) : [],
+  );
 }
 
 export function barChart({ title, unit, bars }: BarChart): string {
@@ -67,18 +98,26 @@ export function barChart({ title, unit, bars }: BarChart): string {
     });
     return `<text class="name" x="${label - 8}" y="${top + (bars.length * row) / 2 + 3}" text-anchor="end">${escape(name)}</text>${each.join('')}`;
   });
-  return figure(title, unit, `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escape(title)}">${drawn.join('')}</svg>`, bars.length > 1 ? bars.map(({ name }) => name) : []);
+  return figure(
+    title,
+    unit,
+    `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escape(title)}">${drawn.join('')}</svg>`,
+    bars.length > 1 ? bars.map(({ name }) => name) : [],
+  );
 }
 
 function figure(title: string, unit: string, body: string, legend: readonly string[]): string {
-  const keys = legend.map((name, at) => `<span><i style="background:${colour(at)}"></i>${escape(name)}</span>`).join('');
+  const keys = legend
+    .map((name, at) => `<span><i style="background:${colour(at)}"></i>${escape(name)}</span>`)
+    .join('');
   return `<figure><figcaption><b>${escape(title)}</b> <small>${escape(unit)}</small><span class="legend">${keys}</span></figcaption>${body}</figure>`;
 }
 
 function scaleOf(values: readonly number[]): { low: number; high: number; ticks: number[] } {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
-  if (low === high) [low, high] = [low - Math.max(1, Math.abs(low) / 10), high + Math.max(1, Math.abs(high) / 10)];
+  if (low === high)
+    [low, high] = [low - Math.max(1, Math.abs(low) / 10), high + Math.max(1, Math.abs(high) / 10)];
   const ticks = ticksOf(low, high);
   return { low: Math.min(low, ticks[0] ?? low), high: Math.max(high, ticks.at(-1) ?? high), ticks };
 }
@@ -89,7 +128,8 @@ export function ticksOf(low: number, high: number): number[] {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough) ?? rough;
   const ticks: number[] = [];
-  for (let at = Math.floor(low / step); at <= Math.ceil(high / step); at++) ticks.push(Number((at * step).toPrecision(12)));
+  for (let at = Math.floor(low / step); at <= Math.ceil(high / step); at++)
+    ticks.push(Number((at * step).toPrecision(12)));
   return ticks;
 }
 

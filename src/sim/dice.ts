@@ -1,6 +1,7 @@
 /**
- * The simulator's only source of chance: a small generator (Doty-Humphrey's sfc32) started from a seed and a stream
- * number, so that every part of a run draws from its own stream and a change in one leaves the others as they were.
+ * The simulator's only source of chance: a small generator (Doty-Humphrey's sfc32) started from a seed and a
+ * stream number, so that every part of a run draws from its own stream and a change in one leaves the others
+ * as they were.
  */
 
 export interface Dice {
@@ -27,7 +28,7 @@ export function createDice(seed: number, stream = 0): Dice {
     counter = (counter + 1) | 0;
     a = b ^ (b >>> 9);
     b = (c + (c << 3)) | 0;
-    c = ((c << 21) | (c >>> 11)) + out | 0;
+    c = (((c << 21) | (c >>> 11)) + out) | 0;
     return out >>> 0;
   }
   for (let round = 0; round < WARM_UP; round++) bits();

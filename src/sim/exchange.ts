@@ -12,7 +12,10 @@ export interface PathSetup {
 }
 
 /** Geometric diffusion with Laplace jumps, one price for each second and the start. */
-export function drawPrices({ seconds, start, sigma, jumpsPerHour, jumpBps }: PathSetup, dice: Dice): number[] {
+export function drawPrices(
+  { seconds, start, sigma, jumpsPerHour, jumpBps }: PathSetup,
+  dice: Dice,
+): number[] {
   const step = perRootSecond(sigma);
   const prices = [start];
   let price = start;
@@ -28,6 +31,7 @@ export function drawPrices({ seconds, start, sigma, jumpsPerHour, jumpBps }: Pat
 /** Annualised volatility of a series of one price a second. */
 export function realised(prices: readonly number[]): number {
   let squares = 0;
-  for (let at = 1; at < prices.length; at++) squares += (Math.log((prices[at] as number) / (prices[at - 1] as number)) * 1e4) ** 2;
+  for (let at = 1; at < prices.length; at++)
+    squares += (Math.log((prices[at] as number) / (prices[at - 1] as number)) * 1e4) ** 2;
   return prices.length < 2 ? 0 : Math.sqrt(squares / (prices.length - 1)) / perRootSecond(1);
 }

@@ -1,9 +1,10 @@
 /**
- * The firm-quote backtest of the model (section 5.4): one LP with our pricing and our ledger among takers of whom a share
- * hold every quote to its last second and exercise it when the mid has passed it.
+ * The firm-quote backtest of the model (section 5.4): one LP with our pricing and our ledger among takers of
+ * whom a share hold every quote to its last second and exercise it when the mid has passed it.
  *
- * One unit is $10,000 of base and one bps of it is $1, so profits in dollars are profits in bps times units. A quote binds
- * for its validity and the second of clock skew that the engine adds to its own T; the holder uses all of it.
+ * One unit is $10,000 of base and one bps of it is $1, so profits in dollars are profits in bps times units.
+ * A quote binds for its validity and the second of clock skew that the engine adds to its own T; the holder
+ * uses all of it.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -44,7 +45,9 @@ export interface FirmSetup {
   decay: number;
   /** What the engine believes, as a factor on the truth. */
   believed: { sigma: number; alpha: number; beta: number };
-  /** Copies of the engine that compete for every request, each with its own inventory and its own noisy mid. */
+  /**
+   * Copies of the engine that compete for every request, each with its own inventory and its own noisy mid.
+   */
   engines: number;
   noiseBps: number;
   /** Charge for the winner's curse. */
@@ -52,18 +55,34 @@ export interface FirmSetup {
 }
 
 export const FIRM: FirmSetup = {
-  strategy: 'full', theta: 0.2, validitySeconds: 60,
-  sigma: 0.9, jumpsPerHour: 1, jumpBps: 30, alpha: -2, beta: 0.25,
-  costBps: 0.5, fixedBps: 8, capUnits: 20, gamma: 5e-4, arrival: 0.02, decay: 0.2,
+  strategy: 'full',
+  theta: 0.2,
+  validitySeconds: 60,
+  sigma: 0.9,
+  jumpsPerHour: 1,
+  jumpBps: 30,
+  alpha: -2,
+  beta: 0.25,
+  costBps: 0.5,
+  fixedBps: 8,
+  capUnits: 20,
+  gamma: 5e-4,
+  arrival: 0.02,
+  decay: 0.2,
   believed: { sigma: 1, alpha: 1, beta: 1 },
-  engines: 1, noiseBps: 0, confidence: false,
+  engines: 1,
+  noiseBps: 0,
+  confidence: false,
 };
 
 export interface FirmResult {
   /** One entry per path and engine. */
   profit: Sums;
   pickOff: Sums;
-  /** What trades earned at the mid of their second, less their cost: the mean of the profit without the luck of holding a position. */
+  /**
+   * What trades earned at the mid of their second, less their cost: the mean of the profit without the luck
+   * of holding a position.
+   */
   edge: Sums;
   /** Squares of the position, per second. */
   position: { squares: number; seconds: number };
@@ -77,7 +96,18 @@ export interface FirmResult {
   declined: number;
 }
 
-export const noResult = (): FirmResult => ({ profit: noSums(), pickOff: noSums(), edge: noSums(), position: { squares: 0, seconds: 0 }, fills: noSums(), exercised: noSums(), optionError: noSums(), optionPaid: noSums(), optionCost: noSums(), declined: 0 });
+export const noResult = (): FirmResult => ({
+  profit: noSums(),
+  pickOff: noSums(),
+  edge: noSums(),
+  position: { squares: 0, seconds: 0 },
+  fills: noSums(),
+  exercised: noSums(),
+  optionError: noSums(),
+  optionPaid: noSums(),
+  optionCost: noSums(),
+  declined: 0,
+});
 
 const UNIT = 10n ** 18n;
 const UNIT_USD = 10_000;
@@ -130,14 +160,24 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
     const funds = BigInt(4 * capUnits * UNIT_USD) * BigInt(MICRO);
     const spreadAt = spreads(setup, world);
     const held: Held[] = [];
-    const motion = { deviation: perRootSecond(setup.sigma) * Math.sqrt(validitySeconds + SKEW_SECONDS), jumps: (setup.jumpsPerHour / 3600) * (validitySeconds + SKEW_SECONDS), jumpBps: setup.jumpBps };
+    const motion = {
+      deviation: perRootSecond(setup.sigma) * Math.sqrt(validitySeconds + SKEW_SECONDS),
+      jumps: (setup.jumpsPerHour / 3600) * (validitySeconds + SKEW_SECONDS),
+      jumpBps: setup.jumpBps,
+    };
     let [first, q, changedAt, squares, fills, exercised, pickOff, edge] = [0, 0, 0, 0, 0, 0, 0, 0];
     const live = { buy: 0, sell: 0 };
 
     function settle(quote: Held, at: number): void {
       const { quoteId, side, money } = quote;
-      for (const applied of [ledger.apply({ type: 'accepted', quoteId }), ledger.apply({ type: 'finalised', quoteId, id: quoteId, received: side === 1 ? UNIT : money })]) {
-        if (!applied.applied) throw new InvariantError('The ledger did not take a fill of a quote that it holds.', { facts: { quoteId, why: applied.why } });
+      for (const applied of [
+        ledger.apply({ type: 'accepted', quoteId }),
+        ledger.apply({ type: 'finalised', quoteId, id: quoteId, received: side === 1 ? UNIT : money }),
+      ]) {
+        if (!applied.applied)
+          throw new InvariantError('The ledger did not take a fill of a quote that it holds.', {
+            facts: { quoteId, why: applied.why },
+          });
       }
       edge += side * ((world.mids[at] as number) - (Number(money) / MICRO - UNIT_USD)) - costBps;
       squares += q * q * (at - changedAt);
@@ -145,13 +185,17 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
     }
 
     const maker = {
-      /** Lets every promise whose last second is over before `at` be exercised or lapse, and the ledger's clock run. */
+      /**
+       * Lets every promise whose last second is over before `at` be exercised or lapse, and the ledger's
+       * clock run.
+       */
       until(at: number): void {
         for (let quote = held[first]; quote !== undefined && quote.dueAt < at; quote = held[first]) {
           first += 1;
           live[quote.side === 1 ? 'buy' : 'sell'] -= 1;
           if (quote.option === undefined || quote.dueAt > seconds) continue;
-          const gain = quote.side * (Number(quote.money) / MICRO - UNIT_USD - (world.mids[quote.dueAt] as number));
+          const gain =
+            quote.side * (Number(quote.money) / MICRO - UNIT_USD - (world.mids[quote.dueAt] as number));
           count(result.optionPaid, Math.max(gain, 0));
           count(result.optionCost, quote.option);
           count(result.optionError, Math.max(gain, 0) - quote.option);
@@ -169,12 +213,48 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
           result.declined += 1;
           return undefined;
         }
-        const charges: Charges = { rate: baseUnitRate({ num: BigInt(Math.round((UNIT_USD + mid) * MICRO)), den: BigInt(MICRO) }, word, 18, 6), spread: spreadAt(side, q, at), feeBps: 0n, gas: 0n };
+        const charges: Charges = {
+          rate: baseUnitRate(
+            { num: BigInt(Math.round((UNIT_USD + mid) * MICRO)), den: BigInt(MICRO) },
+            word,
+            18,
+            6,
+          ),
+          spread: spreadAt(side, q, at),
+          feeBps: 0n,
+          gas: 0n,
+        };
         const money = side === 1 ? exactIn(UNIT, charges) : exactOut(UNIT, charges);
-        const [out, input] = side === 1 ? [{ token: QUOTE, amount: money }, { token: BASE, amount: UNIT }] : [{ token: BASE, amount: UNIT }, { token: QUOTE, amount: money }];
+        const [out, input] =
+          side === 1
+            ? [
+                { token: QUOTE, amount: money },
+                { token: BASE, amount: UNIT },
+              ]
+            : [
+                { token: BASE, amount: UNIT },
+                { token: QUOTE, amount: money },
+              ];
         const dueAt = at + validitySeconds + SKEW_SECONDS;
-        const answer = ledger.hold({ quoteId, chainId: CHAIN, ...out, input: { chainId: CHAIN, ...input }, group: quoteId, lapsesAt: START + dueAt, taker: 'taker', pair: 'U-USD', side: word, notional: BigInt(UNIT_USD * MICRO) }, START + at);
-        if (isDecline(answer)) throw new InvariantError('The ledger refuses a quote within the position limit.', { facts: { declined: answer.declined, detail: answer.detail } });
+        const answer = ledger.hold(
+          {
+            quoteId,
+            chainId: CHAIN,
+            ...out,
+            input: { chainId: CHAIN, ...input },
+            group: quoteId,
+            lapsesAt: START + dueAt,
+            taker: 'taker',
+            pair: 'U-USD',
+            side: word,
+            notional: BigInt(UNIT_USD * MICRO),
+          },
+          START + at,
+        );
+        if (isDecline(answer))
+          throw new InvariantError('The ledger refuses a quote within the position limit.', {
+            facts: { declined: answer.declined, detail: answer.detail },
+          });
         live[word] += 1;
         const quote: Held = { quoteId, dueAt, side, money, option: undefined };
         held.push(quote);
@@ -185,7 +265,9 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
         quote.option = optionCost(away, motion);
       },
 
-      /** Taken at once. Its place in the queue of promises stays until its time is over, as its nonce does. */
+      /**
+       * Taken at once. Its place in the queue of promises stays until its time is over, as its nonce does.
+       */
       fill(quote: Held, at: number): void {
         fills += 1;
         settle(quote, at);
@@ -197,7 +279,9 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
         maker.until(at + 1);
         squares += q * q * (at - changedAt);
         const [money, base] = [bucketOf(ledger, QUOTE), bucketOf(ledger, BASE)];
-        const gained = Number(money - funds) / MICRO + (Number(base) / 1e18 - capUnits) * (UNIT_USD + (world.mids[at] as number));
+        const gained =
+          Number(money - funds) / MICRO +
+          (Number(base) / 1e18 - capUnits) * (UNIT_USD + (world.mids[at] as number));
         count(into.profit, gained - costBps * (fills + exercised));
         count(into.pickOff, pickOff);
         count(into.edge, edge);
@@ -211,42 +295,108 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
   }
 }
 
-type Maker = { until(at: number): void; quote(quoteId: string, side: 1 | -1, mid: number, at: number): Held | undefined; sellOption(quote: Held, away: number): void; fill(quote: Held, at: number): void };
+type Maker = {
+  until(at: number): void;
+  quote(quoteId: string, side: 1 | -1, mid: number, at: number): Held | undefined;
+  sellOption(quote: Held, away: number): void;
+  fill(quote: Held, at: number): void;
+};
 
 function fund(capUnits: number): Ledger {
-  const ledger = createLedger({ buckets: [{ chainId: CHAIN, token: BASE, asset: 'U', decimals: 18 }, { chainId: CHAIN, token: QUOTE, asset: 'USD', decimals: 6 }], graceSeconds: () => 0, limits: {}, rememberSeconds: 0, rememberSpentSeconds: 0 });
-  // Base to sell exactly up to the cap: there the ledger itself is the limit. Money enough for the cap at four times the price.
-  ledger.apply({ type: 'deposited', chainId: CHAIN, token: BASE, id: 'base', amount: BigInt(capUnits) * UNIT });
-  ledger.apply({ type: 'deposited', chainId: CHAIN, token: QUOTE, id: 'quote', amount: BigInt(4 * capUnits * UNIT_USD) * BigInt(MICRO) });
+  const ledger = createLedger({
+    buckets: [
+      { chainId: CHAIN, token: BASE, asset: 'U', decimals: 18 },
+      { chainId: CHAIN, token: QUOTE, asset: 'USD', decimals: 6 },
+    ],
+    graceSeconds: () => 0,
+    limits: {},
+    rememberSeconds: 0,
+    rememberSpentSeconds: 0,
+  });
+  // Base to sell exactly up to the cap: there the ledger itself is the limit. Money enough for the cap at
+  // four times the price.
+  ledger.apply({
+    type: 'deposited',
+    chainId: CHAIN,
+    token: BASE,
+    id: 'base',
+    amount: BigInt(capUnits) * UNIT,
+  });
+  ledger.apply({
+    type: 'deposited',
+    chainId: CHAIN,
+    token: QUOTE,
+    id: 'quote',
+    amount: BigInt(4 * capUnits * UNIT_USD) * BigInt(MICRO),
+  });
   return ledger;
 }
 
 function bucketOf(ledger: Ledger, token: Address): bigint {
   const bucket = ledger.bucket(CHAIN, token);
-  if (bucket === undefined || bucket.shortfall > 0n) throw new InvariantError('A ledger lost money or a bucket.');
+  if (bucket === undefined || bucket.shortfall > 0n)
+    throw new InvariantError('A ledger lost money or a bucket.');
   return bucket.onchain;
 }
 
 /** What the engine knows of the set-up, in its own parameters. */
-export function firmInputs({ strategy, theta, validitySeconds, sigma, jumpsPerHour, jumpBps, alpha, beta, costBps, capUnits, gamma, arrival, decay, believed, engines, noiseBps, confidence }: FirmSetup): Omit<PriceInputs, 'side' | 'amount' | 'lp' | 'mid' | 'q'> {
+export function firmInputs({
+  strategy,
+  theta,
+  validitySeconds,
+  sigma,
+  jumpsPerHour,
+  jumpBps,
+  alpha,
+  beta,
+  costBps,
+  capUnits,
+  gamma,
+  arrival,
+  decay,
+  believed,
+  engines,
+  noiseBps,
+  confidence,
+}: FirmSetup): Omit<PriceInputs, 'side' | 'amount' | 'lp' | 'mid' | 'q'> {
   const premium = strategy === 'symmetric' || strategy === 'full';
   const params: PricingParams = {
     ...DEFAULT_PARAMS,
-    alpha: alpha * believed.alpha, beta: beta * believed.beta,
+    alpha: alpha * believed.alpha,
+    beta: beta * believed.beta,
     omega: premium ? theta / ((1 - theta) * 0.5) : 0,
     gamma: strategy === 'skew' || strategy === 'full' ? gamma : 0,
-    jumpsPerSecond: jumpsPerHour / 3600, jumpBps, arrival, decay,
-    rivals: engines, unit: UNIT_USD, halfBand: capUnits * UNIT_USD,
-    impactFactor: 0, capitalRate: 0, maxSize: Number.MAX_SAFE_INTEGER / MICRO / 2,
+    jumpsPerSecond: jumpsPerHour / 3600,
+    jumpBps,
+    arrival,
+    decay,
+    rivals: engines,
+    unit: UNIT_USD,
+    halfBand: capUnits * UNIT_USD,
+    impactFactor: 0,
+    capitalRate: 0,
+    maxSize: Number.MAX_SAFE_INTEGER / MICRO / 2,
   };
   return {
-    platformFeeBps: 0, relayFee: 0n, baseDecimals: 18, quoteDecimals: 6, quoteValue: 1,
-    confidenceBps: confidence ? noiseBps : 0, sigma: sigma * believed.sigma,
-    firmSeconds: validitySeconds + SKEW_SECONDS, ownGas: 0n, lockSeconds: 0, adverseBps: costBps, params,
+    platformFeeBps: 0,
+    relayFee: 0n,
+    baseDecimals: 18,
+    quoteDecimals: 6,
+    quoteValue: 1,
+    confidenceBps: confidence ? noiseBps : 0,
+    sigma: sigma * believed.sigma,
+    firmSeconds: validitySeconds + SKEW_SECONDS,
+    ownGas: 0n,
+    lockSeconds: 0,
+    adverseBps: costBps,
+    params,
   };
 }
 
-/** The spread at a side and a position, in 1e-4 bps. Positions are whole units, so a known volatility leaves only a few to work out. */
+/**
+ * The spread at a side and a position, in 1e-4 bps. Positions are whole units, so a known volatility leaves
+ * only a few to work out.
+ */
 function spreads(setup: FirmSetup, { sigmas }: World): (side: 1 | -1, q: number, at: number) => bigint {
   if (setup.strategy === 'fixed') {
     const fixed = BigInt(Math.round(setup.fixedBps * 1e4));
@@ -254,8 +404,23 @@ function spreads(setup: FirmSetup, { sigmas }: World): (side: 1 | -1, q: number,
   }
   const common = firmInputs(setup);
   const compute = (side: 1 | -1, q: number, sigma: number) =>
-    spreadInteger(spreadTerms({ ...common, side: 'exactInput', amount: UNIT, lp: side === 1 ? 'buy' : 'sell', mid: { num: BigInt(UNIT_USD), den: 1n }, q: q / setup.capUnits, sigma }, UNIT_USD, 0));
-  if (sigmas !== undefined) return (side, q, at) => compute(side, q, (sigmas[at] as number) * setup.believed.sigma);
+    spreadInteger(
+      spreadTerms(
+        {
+          ...common,
+          side: 'exactInput',
+          amount: UNIT,
+          lp: side === 1 ? 'buy' : 'sell',
+          mid: { num: BigInt(UNIT_USD), den: 1n },
+          q: q / setup.capUnits,
+          sigma,
+        },
+        UNIT_USD,
+        0,
+      ),
+    );
+  if (sigmas !== undefined)
+    return (side, q, at) => compute(side, q, (sigmas[at] as number) * setup.believed.sigma);
   const known = new Map<number, bigint>();
   return (side, q) => {
     const key = side * (q + 1000);

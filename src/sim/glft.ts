@@ -1,6 +1,7 @@
 /**
- * Guéant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk" (arXiv 1105.3115): the closed-form quotes that
- * our skew is taken from, beside the exact ones, which are ratios of the ground eigenvector of a tridiagonal matrix.
+ * Guéant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk" (arXiv 1105.3115): the closed-form
+ * quotes that our skew is taken from, beside the exact ones, which are ratios of the ground eigenvector of a
+ * tridiagonal matrix.
  */
 
 import { skewSlope } from '../pricing/terms.ts';
@@ -25,7 +26,10 @@ export interface Glft {
   /** 2 c1 + c2: bid to ask at a flat position. */
   spread: number;
   eta: number;
-  /** Distance of the bid from the mid at a position, by the closed form and exactly; NaN where nothing may be bought. */
+  /**
+   * Distance of the bid from the mid at a position, by the closed form and exactly; NaN where nothing may be
+   * bought.
+   */
   bid(q: number): number;
   exactBid(q: number): number;
   ask(q: number): number;
@@ -44,10 +48,17 @@ export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup): Glft
 
   const alpha = (k * gamma * sigma * sigma) / 2;
   const positions = Array.from({ length: 2 * Q + 1 }, (_, at) => at - Q);
-  const { vector, residual } = groundState(positions.map((q) => alpha * q * q - k * mu * q), positions.slice(1).map(() => -eta * Math.exp((-k * xi) / 2)));
+  const { vector, residual } = groundState(
+    positions.map((q) => alpha * q * q - k * mu * q),
+    positions.slice(1).map(() => -eta * Math.exp((-k * xi) / 2)),
+  );
   const f = (q: number) => vector[q + Q] ?? Number.NaN;
   return {
-    c1, c2, spread: 2 * c1 + c2, eta, residual,
+    c1,
+    c2,
+    spread: 2 * c1 + c2,
+    eta,
+    residual,
     bid: (q) => c1 + xi / 2 + ((2 * q + 1) / 2 - tilt) * scaled,
     ask: (q) => c1 + xi / 2 - ((2 * q - 1) / 2 - tilt) * scaled,
     exactBid: (q) => c1 + xi / 2 + Math.log(f(q) / f(q + 1)) / k,

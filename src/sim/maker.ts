@@ -1,6 +1,7 @@
 /**
- * An LP as the simulator plays it: the real pricing, the real ledger and the real risk rules, with the network, the disk and
- * the signature taken away. It is told the mid and the time; it answers requests with firm offers that it holds money for.
+ * An LP as the simulator plays it: the real pricing, the real ledger and the real risk rules, with the
+ * network, the disk and the signature taken away. It is told the mid and the time; it answers requests with
+ * firm offers that it holds money for.
  */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
@@ -16,7 +17,16 @@ import type { PricingPlugin } from '../pricing/plugin.ts';
 import { price, type Priced, type PriceInputs } from '../pricing/price.ts';
 import { deviationOver, observeMid, sigmaOf, UNSEEN, wildness } from '../pricing/volatility.ts';
 import { type Burst, type BurstRule, filled, NO_FILLS } from '../risk/burst.ts';
-import { accepted, type Conduct, type ConductRule, faded, quoted, suspicion, tradedElsewhere, UNKNOWN } from '../risk/conduct.ts';
+import {
+  accepted,
+  type Conduct,
+  type ConductRule,
+  faded,
+  quoted,
+  suspicion,
+  tradedElsewhere,
+  UNKNOWN,
+} from '../risk/conduct.ts';
 import { type DrawdownRule, judged, type Marks, rolled } from '../risk/drawdown.ts';
 import { gapLoss, type GapRule, jumpOf } from '../risk/gap-loss.ts';
 import { fullBucket, type RateRule, take, type Tokens } from '../risk/rate.ts';
@@ -66,7 +76,12 @@ export interface MakerSetup {
   hardBand: number | null;
   /** Whole base tokens; null: what it starts with. */
   target: number | null;
-  quoting: { validitySeconds: number; pointsSeconds: readonly number[]; maxValiditySeconds: number; clockSkewSeconds: number };
+  quoting: {
+    validitySeconds: number;
+    pointsSeconds: readonly number[];
+    maxValiditySeconds: number;
+    clockSkewSeconds: number;
+  };
   graceSeconds: number;
   limits: Limits;
   /** null: without risk controls. */
@@ -147,8 +162,14 @@ interface Known {
 
 export function createMaker(setup: MakerSetup): Maker {
   const { risk, quoting } = setup;
-  const ledger = createLedger({ buckets: setup.buckets, graceSeconds: () => setup.graceSeconds, limits: setup.limits, rememberSpentSeconds: 60 });
-  for (const { chainId, token, start } of setup.buckets) ledger.apply({ type: 'deposited', chainId, token, id: `start ${chainId} ${token}`, amount: start });
+  const ledger = createLedger({
+    buckets: setup.buckets,
+    graceSeconds: () => setup.graceSeconds,
+    limits: setup.limits,
+    rememberSpentSeconds: 60,
+  });
+  for (const { chainId, token, start } of setup.buckets)
+    ledger.apply({ type: 'deposited', chainId, token, id: `start ${chainId} ${token}`, amount: start });
   const started = { base: ledger.exposure(setup.base).owned, quote: ledger.exposure(setup.quote).owned };
   const target = setup.target === null ? started.base : atto(setup.target);
   const chains = [...new Set(setup.buckets.map(({ chainId }) => chainId))];
@@ -178,7 +199,10 @@ export function createMaker(setup: MakerSetup): Maker {
   function known(taker: string, atMs: number): Known {
     const found = takers.get(taker);
     if (found !== undefined) return found;
-    const one = { tokens: risk === null ? { left: 0, atMs } : fullBucket(risk.rate, atMs), conduct: { ...UNKNOWN, atMs } };
+    const one = {
+      tokens: risk === null ? { left: 0, atMs } : fullBucket(risk.rate, atMs),
+      conduct: { ...UNKNOWN, atMs },
+    };
     takers.set(taker, one);
     return one;
   }
@@ -190,7 +214,10 @@ export function createMaker(setup: MakerSetup): Maker {
   }
 
   /** What the controls make of a request: a refusal, or how careful to be. */
-  function caution({ taker }: SimRequest, atMs: number): { sigma: number; size: number; omega: number; mostSeconds: number } | Decline {
+  function caution(
+    { taker }: SimRequest,
+    atMs: number,
+  ): { sigma: number; size: number; omega: number; mostSeconds: number } | Decline {
     if (risk === null) return { sigma: 1, size: 1, omega: 1, mostSeconds: Number.POSITIVE_INFINITY };
     if (killed) return { declined: 'standby', control: 'kill_switch' };
     const one = known(taker, atMs);
@@ -199,7 +226,8 @@ export function createMaker(setup: MakerSetup): Maker {
     const suspect = suspicion(one.conduct, risk.freeOption);
     if (suspect === 3) return { declined: 'limit', control: 'free_option' };
     if (atMs < burst.frozenUntilMs) return { declined: 'standby', control: 'burst' };
-    if (regime.mood === 'halted' && atMs < regime.untilMs) return { declined: 'standby', control: 'vol_spike' };
+    if (regime.mood === 'halted' && atMs < regime.untilMs)
+      return { declined: 'standby', control: 'vol_spike' };
     const wild = regime.mood === 'wild';
     return {
       sigma: wild ? risk.volSpike.sigmaFactor : 1,
@@ -209,20 +237,48 @@ export function createMaker(setup: MakerSetup): Maker {
     };
   }
 
-  function offer(request: SimRequest, validSeconds: number, inputs: PriceInputs, atMs: number): Offer | Decline {
+  function offer(
+    request: SimRequest,
+    validSeconds: number,
+    inputs: PriceInputs,
+    atMs: number,
+  ): Offer | Decline {
     const { route } = request;
-    const quote = price({ ...inputs, firmSeconds: validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000 });
+    const quote = price({
+      ...inputs,
+      firmSeconds: validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000,
+    });
     if (isDecline(quote)) return quote;
-    const [doubt] = check({ ...inputs, firmSeconds: validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000 }, quote);
-    if (doubt !== undefined) throw new InvariantError('A simulated price did not survive the second opinion.', { facts: { doubt, request: request.id } });
+    const [doubt] = check(
+      { ...inputs, firmSeconds: validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000 },
+      quote,
+    );
+    if (doubt !== undefined)
+      throw new InvariantError('A simulated price did not survive the second opinion.', {
+        facts: { doubt, request: request.id },
+      });
     const now = Math.floor(atMs / 1000);
     const id = `${setup.name} ${request.id} ${validSeconds}`;
     const hold: HoldRequest = {
-      quoteId: id, chainId: route.output.chainId, token: route.output.token, amount: quote.output,
+      quoteId: id,
+      chainId: route.output.chainId,
+      token: route.output.token,
+      amount: quote.output,
       input: { chainId: route.input.chainId, token: route.input.token, amount: quote.received },
-      group: request.id, lapsesAt: now + validSeconds + route.landingSeconds,
-      taker: request.taker, pair: `${setup.base}-${setup.quote}`, side: route.lp, notional: quote.notional,
-      gapLoss: risk === null ? 0n : gapLoss(quote.notional, quote.terms.D, jumpOf(deviationOver(inputs.sigma, longest), risk.gapLoss)),
+      group: request.id,
+      lapsesAt: now + validSeconds + route.landingSeconds,
+      taker: request.taker,
+      pair: `${setup.base}-${setup.quote}`,
+      side: route.lp,
+      notional: quote.notional,
+      gapLoss:
+        risk === null
+          ? 0n
+          : gapLoss(
+              quote.notional,
+              quote.terms.D,
+              jumpOf(deviationOver(inputs.sigma, longest), risk.gapLoss),
+            ),
       fillProbabilityBps: Math.min(10_000, Math.max(1, Math.ceil(quote.terms.winProbability * 10_000))),
     };
     const answer = ledger.hold(hold, now);
@@ -232,14 +288,26 @@ export function createMaker(setup: MakerSetup): Maker {
   function measure(atMs: number): void {
     if (risk === null || atMs < navAtMs + NAV_EVERY_MS) return;
     navAtMs = atMs;
-    const nav = (Number(held(setup.base) / 1_000_000_000n) / 1e9) * mid + Number(held(setup.quote) / 1_000_000_000n) / 1e9;
+    const nav =
+      (Number(held(setup.base) / 1_000_000_000n) / 1e9) * mid +
+      Number(held(setup.quote) / 1_000_000_000n) / 1e9;
     const verdict = judged(rolled(marks, nav, atMs), nav, risk.drawdown);
     marks = verdict.marks;
     killed ||= verdict.verdict === 'kill';
     const share = (bps: number): bigint => BigInt(Math.floor((Math.max(0, nav) * bps * MICRO) / 1e4));
     const least = (a: bigint | undefined, b: bigint): bigint => (a !== undefined && a < b ? a : b);
-    const total: Cap = risk.totalBps === null ? { ...setup.limits.total } : { ...setup.limits.total, notional: least(setup.limits.total?.notional, share(risk.totalBps)) };
-    ledger.setLimits({ ...setup.limits, total, perAssetSide: { ...setup.limits.perAssetSide, gapLoss: least(setup.limits.perAssetSide?.gapLoss, share(risk.gapLoss.budgetBps)) } });
+    const total: Cap =
+      risk.totalBps === null
+        ? { ...setup.limits.total }
+        : { ...setup.limits.total, notional: least(setup.limits.total?.notional, share(risk.totalBps)) };
+    ledger.setLimits({
+      ...setup.limits,
+      total,
+      perAssetSide: {
+        ...setup.limits.perAssetSide,
+        gapLoss: least(setup.limits.perAssetSide?.gapLoss, share(risk.gapLoss.budgetBps)),
+      },
+    });
   }
 
   return {
@@ -250,33 +318,74 @@ export function createMaker(setup: MakerSetup): Maker {
       volatility = observeMid(volatility, next, atMs);
       if (risk === null) return;
       const sigma = sigmaOf(volatility, setup.sigmaFloor);
-      regime = look(regime, { mid: next, wildness: sigma > setup.sigmaFloor ? wildness(volatility) : 0, secondBps: deviationOver(sigma, 1) }, atMs, risk.volSpike);
+      regime = look(
+        regime,
+        {
+          mid: next,
+          wildness: sigma > setup.sigmaFloor ? wildness(volatility) : 0,
+          secondBps: deviationOver(sigma, 1),
+        },
+        atMs,
+        risk.volSpike,
+      );
       measure(atMs);
     },
     ask(request, atMs) {
       const { route } = request;
       const careful = caution(request, atMs);
       if (isDecline(careful)) return careful;
-      if (request.minValidSeconds > Math.min(Math.max(quoting.maxValiditySeconds, longest), careful.mostSeconds + 1)) return { declined: 'validity' };
+      if (
+        request.minValidSeconds >
+        Math.min(Math.max(quoting.maxValiditySeconds, longest), careful.mostSeconds + 1)
+      )
+        return { declined: 'validity' };
       const bounds = band();
       const exposed = ledger.exposure(setup.base).total;
       const room = bandRoom(exposed, bounds);
       const units = (amount: bigint, { decimals }: SimToken) => amount / 10n ** BigInt(18 - decimals);
       const usd = route.lp === 'buy' ? 1 : mid;
       const inputs: PriceInputs = {
-        side: request.side, amount: request.amount, platformFeeBps: request.platformFeeBps, relayFee: 0n,
-        lp: route.lp, baseDecimals: (route.lp === 'buy' ? route.input : route.output).decimals, quoteDecimals: (route.lp === 'buy' ? route.output : route.input).decimals,
-        mid: { num: BigInt(Math.round(mid * NANO)), den: BigInt(NANO) }, quoteValue: 1, confidenceBps: setup.noiseBps,
-        sigma: sigmaOf(volatility, setup.sigmaFloor) * careful.sigma, firmSeconds: longest, q: bandQ(exposed, bounds),
-        ownGas: route.sameChain ? 0n : BigInt(Math.ceil((setup.gasUsd / usd) * MICRO)) * 10n ** BigInt(Math.max(0, route.output.decimals - 6)),
-        lockSeconds: route.sameChain ? 0 : route.lockSeconds, adverseBps: setup.adverseBps,
+        side: request.side,
+        amount: request.amount,
+        platformFeeBps: request.platformFeeBps,
+        relayFee: 0n,
+        lp: route.lp,
+        baseDecimals: (route.lp === 'buy' ? route.input : route.output).decimals,
+        quoteDecimals: (route.lp === 'buy' ? route.output : route.input).decimals,
+        mid: { num: BigInt(Math.round(mid * NANO)), den: BigInt(NANO) },
+        quoteValue: 1,
+        confidenceBps: setup.noiseBps,
+        sigma: sigmaOf(volatility, setup.sigmaFloor) * careful.sigma,
+        firmSeconds: longest,
+        q: bandQ(exposed, bounds),
+        ownGas: route.sameChain
+          ? 0n
+          : BigInt(Math.ceil((setup.gasUsd / usd) * MICRO)) *
+            10n ** BigInt(Math.max(0, route.output.decimals - 6)),
+        lockSeconds: route.sameChain ? 0 : route.lockSeconds,
+        adverseBps: setup.adverseBps,
         freeOutput: ledger.free(route.output.chainId, route.output.token),
-        ...(room !== undefined && { room: route.lp === 'buy' ? { input: units(room.in, route.input) } : { output: units(room.out, route.output) } }),
-        params: { ...route.params, maxSize: route.params.maxSize * careful.size, omega: route.params.omega * careful.omega },
+        ...(room !== undefined && {
+          room:
+            route.lp === 'buy'
+              ? { input: units(room.in, route.input) }
+              : { output: units(room.out, route.output) },
+        }),
+        params: {
+          ...route.params,
+          maxSize: route.params.maxSize * careful.size,
+          omega: route.params.omega * careful.omega,
+        },
         market: { pair: `${setup.base}-${setup.quote}`, corridor: route.corridor },
         ...(setup.plugin && { plugin: setup.plugin }),
       };
-      const times = [...new Set([...quoting.pointsSeconds, quoting.validitySeconds].map((seconds) => Math.max(Math.min(seconds, careful.mostSeconds), request.minValidSeconds)))].sort((a, b) => a - b);
+      const times = [
+        ...new Set(
+          [...quoting.pointsSeconds, quoting.validitySeconds].map((seconds) =>
+            Math.max(Math.min(seconds, careful.mostSeconds), request.minValidSeconds),
+          ),
+        ),
+      ].sort((a, b) => a - b);
       const offers: Offer[] = [];
       let refusal: Decline | undefined;
       for (const seconds of times) {
@@ -293,43 +402,81 @@ export function createMaker(setup: MakerSetup): Maker {
       const now = Math.floor(atMs / 1000);
       const done = (event: LedgerEvent) => {
         const applied = ledger.apply(event);
-        if (!applied.applied) throw new InvariantError('The ledger did not take what happened to a quote that it holds.', { facts: { event: event.type, quote: id, why: applied.why } });
+        if (!applied.applied)
+          throw new InvariantError('The ledger did not take what happened to a quote that it holds.', {
+            facts: { event: event.type, quote: id, why: applied.why },
+          });
       };
       done({ type: 'accepted', quoteId: id });
-      const steps: Steps = { filled: now + FILL_SECONDS, finalised: now + FILL_SECONDS + (route.sameChain ? 0 : route.lockSeconds) };
+      const steps: Steps = {
+        filled: now + FILL_SECONDS,
+        finalised: now + FILL_SECONDS + (route.sameChain ? 0 : route.lockSeconds),
+      };
       due.push({ atSecond: steps.filled, event: { type: 'filled', quoteId: id, id: `fill ${id}` } });
-      due.push({ atSecond: steps.finalised, event: { type: 'fill_final', quoteId: id, id: `fill ${id}` } }, { atSecond: steps.finalised, event: { type: 'finalised', quoteId: id, id: `fill ${id}`, received: priced.received } });
+      due.push(
+        { atSecond: steps.finalised, event: { type: 'fill_final', quoteId: id, id: `fill ${id}` } },
+        {
+          atSecond: steps.finalised,
+          event: { type: 'finalised', quoteId: id, id: `fill ${id}`, received: priced.received },
+        },
+      );
       gasPaid += route.sameChain ? 0 : setup.gasUsd;
       const usd = Number(priced.notional) / MICRO;
       if (risk !== null) burst = filled(burst, { atMs, side: route.lp, usd }, risk.burst);
       const life = validUntil * 1000 - quotedAtMs;
       const share = life > 0 ? Math.min(1, (atMs - quotedAtMs) / life) : 1;
-      const edgeUsd = route.lp === 'buy' ? whole(priced.received, route.input) * mid - whole(priced.output, route.output) : whole(priced.received, route.input) - whole(priced.output, route.output) * mid;
-      learn(taker, atMs, (conduct) => accepted(conduct, { share, markBps: (edgeUsd / usd) * 1e4, unused: (1 - share) * (life / 1000) }));
+      const edgeUsd =
+        route.lp === 'buy'
+          ? whole(priced.received, route.input) * mid - whole(priced.output, route.output)
+          : whole(priced.received, route.input) - whole(priced.output, route.output) * mid;
+      learn(taker, atMs, (conduct) =>
+        accepted(conduct, { share, markBps: (edgeUsd / usd) * 1e4, unused: (1 - share) * (life / 1000) }),
+      );
       return steps;
     },
     elsewhere(offers, atMs) {
       const [first] = offers;
       if (first === undefined) return;
-      learn(first.request.taker, atMs, (conduct) => tradedElsewhere(conduct, Math.max(...offers.map(({ validUntil, atMs: from }) => validUntil - from / 1000))));
-      for (const { id } of offers) due.push({ atSecond: Math.floor(atMs / 1000) + FILL_SECONDS, event: { type: 'released', quoteId: id } });
+      learn(first.request.taker, atMs, (conduct) =>
+        tradedElsewhere(
+          conduct,
+          Math.max(...offers.map(({ validUntil, atMs: from }) => validUntil - from / 1000)),
+        ),
+      );
+      for (const { id } of offers)
+        due.push({
+          atSecond: Math.floor(atMs / 1000) + FILL_SECONDS,
+          event: { type: 'released', quoteId: id },
+        });
     },
     step(atMs) {
       const now = Math.floor(atMs / 1000);
       due.sort((a, b) => a.atSecond - b.atSecond);
-      while ((due[0]?.atSecond ?? Number.POSITIVE_INFINITY) <= now) ledger.apply((due.shift() as { event: LedgerEvent }).event);
+      while ((due[0]?.atSecond ?? Number.POSITIVE_INFINITY) <= now)
+        ledger.apply((due.shift() as { event: LedgerEvent }).event);
       for (const chainId of chains) ledger.advance(chainId, now);
     },
-    change: () => ({ base: Number((held(setup.base) - started.base) / 1_000_000n) / 1e12, quote: Number((held(setup.quote) - started.quote) / 1_000_000n) / 1e12 }),
+    change: () => ({
+      base: Number((held(setup.base) - started.base) / 1_000_000n) / 1e12,
+      quote: Number((held(setup.quote) - started.quote) / 1_000_000n) / 1e12,
+    }),
     q: () => bandQ(ledger.exposure(setup.base).owned, band()),
     get gasPaid() {
       return gasPaid;
     },
-    heldUsd: (at) => ledger.buckets().reduce((sum, { held: amount, decimals, asset }) => sum + whole(amount, { decimals }) * (asset === setup.base ? at : 1), 0),
+    heldUsd: (at) =>
+      ledger
+        .buckets()
+        .reduce(
+          (sum, { held: amount, decimals, asset }) =>
+            sum + whole(amount, { decimals }) * (asset === setup.base ? at : 1),
+          0,
+        ),
   };
 }
 
 const atto = (tokens: number): bigint => BigInt(Math.round(tokens * 1e9)) * BigInt(ATTO / 1e9);
 
 /** Whole tokens as a float: for reports and for what takers think, never for an amount. */
-export const whole = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number => Number(units) / 10 ** decimals;
+export const whole = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number =>
+  Number(units) / 10 ** decimals;

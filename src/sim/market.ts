@@ -1,6 +1,7 @@
 /**
- * A market around the engine: an exchange whose mid moves, takers who ask everybody and take the best, others who hold what
- * they were given to its last second, and several LPs with their own inventories. Money is counted on all sides, always.
+ * A market around the engine: an exchange whose mid moves, takers who ask everybody and take the best, others
+ * who hold what they were given to its last second, and several LPs with their own inventories. Money is
+ * counted on all sides, always.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -8,7 +9,14 @@ import { InvariantError } from '../domain/errors.ts';
 import { winProbability } from '../pricing/firmness.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
 import { createDice, type Dice } from './dice.ts';
-import { createMaker, type Maker, type MakerSetup, type Offer, type SimRequest, type SimRoute } from './maker.ts';
+import {
+  createMaker,
+  type Maker,
+  type MakerSetup,
+  type Offer,
+  type SimRequest,
+  type SimRoute,
+} from './maker.ts';
 import { awayBps, type Counter, createCounter, type Sample, type Tally } from './tally.ts';
 
 export interface TakerSetup {
@@ -72,7 +80,11 @@ export function runMarket(setup: MarketSetup): MarketResult {
   const { prices, takers, startMs } = setup;
   const makers = setup.makers.map(createMaker);
   const counters: Counter[] = makers.map(createCounter);
-  const [arrivals, crowd, noise] = [createDice(setup.seed, 1), createDice(setup.seed, 2), createDice(setup.seed, 3)];
+  const [arrivals, crowd, noise] = [
+    createDice(setup.seed, 1),
+    createDice(setup.seed, 2),
+    createDice(setup.seed, 3),
+  ];
   const books = createBooks(makers);
   const before = books.total(makers);
   const waiting = new Map<number, Pending[]>();
@@ -85,7 +97,8 @@ export function runMarket(setup: MarketSetup): MarketResult {
     const steps = (makers[maker] as Maker).accept(offer, atMs);
     (counters[maker] as Counter).taken(offer, mid, exercised);
     books.accepted(offer, steps);
-    for (const other of others) if (other.maker !== maker) (makers[other.maker] as Maker).elsewhere(other.offers, atMs);
+    for (const other of others)
+      if (other.maker !== maker) (makers[other.maker] as Maker).elsewhere(other.offers, atMs);
   }
 
   function ask(drawn: Drawn, atMs: number, mid: number): void {
@@ -96,7 +109,9 @@ export function runMarket(setup: MarketSetup): MarketResult {
       (counters[index] as Counter).answered(answer);
       return { maker: index, offers: isDecline(answer) ? [] : answer };
     });
-    const offered = answers.flatMap(({ maker, offers }) => offers.map((offer) => ({ maker, offer, others: answers })));
+    const offered = answers.flatMap(({ maker, offers }) =>
+      offers.map((offer) => ({ maker, offer, others: answers })),
+    );
     const chosen = holder ? mostValuable(offered, mid, setup.motion) : cheapest(offered, mid);
     if (chosen === undefined) {
       result.unanswered += 1;
@@ -122,7 +137,8 @@ export function runMarket(setup: MarketSetup): MarketResult {
       if (awayBps(pending.offer, mid) < 0) take(pending, atMs, mid, true);
     }
     waiting.delete(Math.floor(atMs / 1000));
-    for (; nextAt < second + 1; nextAt += arrivals.exponential(takers.rfqSeconds)) ask(drawRequest(crowd, takers, routes, mid, `rfq ${result.requests}`), atMs, mid);
+    for (; nextAt < second + 1; nextAt += arrivals.exponential(takers.rfqSeconds))
+      ask(drawRequest(crowd, takers, routes, mid, `rfq ${result.requests}`), atMs, mid);
     if (second % setup.sampleSeconds === 0 || second === prices.length - 1) {
       series.push({ second, mid, makers: counters.map((counter) => counter.sample(mid)) });
       books.assertWhole(before, makers);
@@ -135,7 +151,12 @@ export function runMarket(setup: MarketSetup): MarketResult {
     ...result,
     makers: counters.map((counter) => counter.tally(last)),
     series,
-    money: [...before].map(([place, amount]) => ({ chainId: place.chainId, symbol: place.symbol, before: amount.toString(), after: (after.get(place) as bigint).toString() })),
+    money: [...before].map(([place, amount]) => ({
+      chainId: place.chainId,
+      symbol: place.symbol,
+      before: amount.toString(),
+      after: (after.get(place) as bigint).toString(),
+    })),
   };
 }
 
@@ -156,18 +177,32 @@ export interface OptionView {
 }
 
 /** Holders take the longest promise at the best price: what is worth most as an option. */
-export function mostValuable<T extends { offer: Offer }>(offered: readonly T[], mid: number, { sigma, jumpsPerHour, jumpBps }: OptionView): T | undefined {
+export function mostValuable<T extends { offer: Offer }>(
+  offered: readonly T[],
+  mid: number,
+  { sigma, jumpsPerHour, jumpBps }: OptionView,
+): T | undefined {
   let best: { choice: T; worth: number } | undefined;
   for (const choice of offered) {
     const seconds = choice.offer.validUntil - choice.offer.atMs / 1000;
-    const worth = optionCost(awayBps(choice.offer, mid), { deviation: perRootSecond(sigma) * Math.sqrt(seconds), jumps: (jumpsPerHour / 3600) * seconds, jumpBps });
+    const worth = optionCost(awayBps(choice.offer, mid), {
+      deviation: perRootSecond(sigma) * Math.sqrt(seconds),
+      jumps: (jumpsPerHour / 3600) * seconds,
+      jumpBps,
+    });
     if (best === undefined || worth > best.worth) best = { choice, worth };
   }
   return best?.choice;
 }
 
 /** One request: who, which way, how much. Sizes are drawn in dollars and fixed on either side. */
-export function drawRequest(dice: Dice, { theta, takers, holders, medianUsd, sizeSpread, mostUsd, platformFeeBps }: TakerSetup, routes: readonly SimRoute[], mid: number, id: string): Drawn {
+export function drawRequest(
+  dice: Dice,
+  { theta, takers, holders, medianUsd, sizeSpread, mostUsd, platformFeeBps }: TakerSetup,
+  routes: readonly SimRoute[],
+  mid: number,
+  id: string,
+): Drawn {
   const holder = dice.uniform() < theta;
   const taker = holder ? `holder ${dice.below(holders)}` : `taker ${dice.below(takers)}`;
   const route = routes[dice.below(routes.length)] as SimRoute;
@@ -176,8 +211,15 @@ export function drawRequest(dice: Dice, { theta, takers, holders, medianUsd, siz
   const token = side === 'exactInput' ? route.input : route.output;
   const inBase = (side === 'exactInput') === (route.lp === 'buy');
   const units = Math.round((inBase ? usd / mid : usd) * 1e6);
-  const amount = token.decimals >= 6 ? BigInt(units) * 10n ** BigInt(token.decimals - 6) : BigInt(units) / 10n ** BigInt(6 - token.decimals);
-  return { request: { id, taker, route, side, amount, platformFeeBps, minValidSeconds: 0 }, holder, whether: dice.uniform() };
+  const amount =
+    token.decimals >= 6
+      ? BigInt(units) * 10n ** BigInt(token.decimals - 6)
+      : BigInt(units) / 10n ** BigInt(6 - token.decimals);
+  return {
+    request: { id, taker, route, side, amount, platformFeeBps, minValidSeconds: 0 },
+    holder,
+    whether: dice.uniform(),
+  };
 }
 
 /* What does not lie with an LP: takers, the venue, and the escrow in between. */
@@ -197,15 +239,21 @@ interface Books {
 }
 
 function createBooks(makers: readonly Maker[]): Books {
-  const places: Place[] = (makers[0]?.setup.buckets ?? []).map(({ chainId, token, asset }) => ({ chainId, token, symbol: asset }));
+  const places: Place[] = (makers[0]?.setup.buckets ?? []).map(({ chainId, token, asset }) => ({
+    chainId,
+    token,
+    symbol: asset,
+  }));
   const outside = new Map<Place, bigint>(places.map((place) => [place, 0n]));
   const due = new Map<number, { place: Place; amount: bigint }[]>();
   const placeOf = ({ chainId, token }: { chainId: number; token: string }): Place => {
     const found = places.find((place) => place.chainId === chainId && place.token === token);
-    if (found === undefined) throw new InvariantError('A trade touched a token that nobody has.', { facts: { chainId, token } });
+    if (found === undefined)
+      throw new InvariantError('A trade touched a token that nobody has.', { facts: { chainId, token } });
     return found;
   };
-  const later = (second: number, entry: { place: Place; amount: bigint }) => due.set(second, [...(due.get(second) ?? []), entry]);
+  const later = (second: number, entry: { place: Place; amount: bigint }) =>
+    due.set(second, [...(due.get(second) ?? []), entry]);
   const move = (place: Place, amount: bigint) => outside.set(place, (outside.get(place) as bigint) + amount);
 
   function total(all: readonly Maker[]): Map<Place, bigint> {
@@ -213,7 +261,8 @@ function createBooks(makers: readonly Maker[]): Books {
     for (const { ledger } of all) {
       for (const place of places) {
         const bucket = ledger.bucket(place.chainId, place.token as `0x${string}`);
-        if (bucket !== undefined) sums.set(place, (sums.get(place) as bigint) + bucket.onchain - bucket.pendingOut);
+        if (bucket !== undefined)
+          sums.set(place, (sums.get(place) as bigint) + bucket.onchain - bucket.pendingOut);
       }
     }
     return sums;
@@ -233,7 +282,10 @@ function createBooks(makers: readonly Maker[]): Books {
     assertWhole(before, all) {
       const now = total(all);
       for (const [place, amount] of before) {
-        if (now.get(place) !== amount) throw new InvariantError('Money was made or lost in the simulation.', { facts: { chainId: place.chainId, symbol: place.symbol, before: amount, now: now.get(place) } });
+        if (now.get(place) !== amount)
+          throw new InvariantError('Money was made or lost in the simulation.', {
+            facts: { chainId: place.chainId, symbol: place.symbol, before: amount, now: now.get(place) },
+          });
       }
     },
   };

@@ -47,6 +47,7 @@ export function pageOf({ title, facts, tables, charts, details = [] }: Page): st
 }
 
 function tableOf({ title, note, head, rows }: PageTable): string {
-  const cells = (tag: string, row: readonly string[]) => `<tr>${row.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
+  const cells = (tag: string, row: readonly string[]) =>
+    `<tr>${row.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
   return `<h2>${escape(title)}</h2>${note === undefined ? '' : `<p class="note">${escape(note)}</p>`}<div class="scroll"><table><thead>${cells('th', head)}</thead><tbody>${rows.map((row) => cells('td', row)).join('')}</tbody></table></div>`;
 }

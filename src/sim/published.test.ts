@@ -22,7 +22,9 @@ describe('published figures', () => {
 
   test('the same seed gives the same bytes, another one does not', () => {
     expect(JSON.stringify(published({ paths: 50 }))).toBe(JSON.stringify(published({ paths: 50 })));
-    expect(JSON.stringify(published({ paths: 50, seed: 2 }))).not.toBe(JSON.stringify(published({ paths: 50 })));
+    expect(JSON.stringify(published({ paths: 50, seed: 2 }))).not.toBe(
+      JSON.stringify(published({ paths: 50 })),
+    );
   });
 
   test('a figure that is off fails', () => {
@@ -36,7 +38,17 @@ describe('published figures', () => {
   });
 
   test('printed rows are recognised when a model is asked for them', () => {
-    const rows = modelRows('as2008', { gamma: '0.1', sigma: '2', k: '1.5', A: '140', T: '1', dt: '0.005', paths: '1000', seed: '1', strategy: 'inventory' });
+    const rows = modelRows('as2008', {
+      gamma: '0.1',
+      sigma: '2',
+      k: '1.5',
+      A: '140',
+      T: '1',
+      dt: '0.005',
+      paths: '1000',
+      seed: '1',
+      strategy: 'inventory',
+    });
     expect(rows.map(({ reference }) => reference)).toEqual([1.49, 65, 6.6, 0.08, 2.9]);
     expect(rows.every(({ ok }) => ok)).toBe(true);
   });
@@ -59,16 +71,23 @@ describe('published figures', () => {
 describe('ground state of a tridiagonal matrix', () => {
   test('of the second difference: 2 - 2 cos(pi / (n + 1)), a sine', () => {
     for (const n of [2, 3, 10, 61, 200]) {
-      const { value, vector, residual } = groundState(Array.from({ length: n }, () => 2), Array.from({ length: n - 1 }, () => -1));
+      const { value, vector, residual } = groundState(
+        Array.from({ length: n }, () => 2),
+        Array.from({ length: n - 1 }, () => -1),
+      );
       expect(value).toBeCloseTo(2 - 2 * Math.cos(Math.PI / (n + 1)), 13);
       const norm = Math.sqrt(2 / (n + 1));
-      for (const [at, each] of vector.entries()) expect(each).toBeCloseTo(norm * Math.sin(((at + 1) * Math.PI) / (n + 1)), 10);
+      for (const [at, each] of vector.entries())
+        expect(each).toBeCloseTo(norm * Math.sin(((at + 1) * Math.PI) / (n + 1)), 10);
       expect(residual).toBeLessThan(1e-14);
     }
   });
 
   test('small components keep their digits: 60-digit arithmetic says 11.24544405263389', () => {
-    expect(glft({ gamma: 0.01, sigma: 1, A: 0.2, k: 0.3, Q: 30 }).exactBid(20)).toBeCloseTo(11.24544405263389, 10);
+    expect(glft({ gamma: 0.01, sigma: 1, A: 0.2, k: 0.3, Q: 30 }).exactBid(20)).toBeCloseTo(
+      11.24544405263389,
+      10,
+    );
   });
 });
 

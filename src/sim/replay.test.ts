@@ -7,7 +7,10 @@ import { runReplay, type ReplaySetup } from './replay.ts';
 import { parseRfqs, type RfqRecord } from './rfq-record.ts';
 
 const startMs = Date.UTC(2026, 0, 1);
-const prices = drawPrices({ seconds: 300, start: 2500, sigma: 0.9, jumpsPerHour: 1, jumpBps: 30 }, createDice(9));
+const prices = drawPrices(
+  { seconds: 300, start: 2500, sigma: 0.9, jumpsPerHour: 1, jumpBps: 30 },
+  createDice(9),
+);
 
 function setup(a: MakerSetup, b: MakerSetup, records?: readonly RfqRecord[]): ReplaySetup {
   const { takers, motion } = simulatedMarket(prices, [a]);
@@ -15,11 +18,28 @@ function setup(a: MakerSetup, b: MakerSetup, records?: readonly RfqRecord[]): Re
 }
 
 const one = simulatedMaker({ noiseBps: 0 });
-const wider: MakerSetup = { ...one, name: 'wider', routes: one.routes.map((route) => ({ ...route, params: { ...route.params, minEdgeBps: 40 } })) };
+const wider: MakerSetup = {
+  ...one,
+  name: 'wider',
+  routes: one.routes.map((route) => ({ ...route, params: { ...route.params, minEdgeBps: 40 } })),
+};
 
 const record = (changed: Partial<RfqRecord> = {}): RfqRecord => ({
-  atMs: startMs + 20_500, id: 'r', taker: '0xabc', corridor: 'c1-c2', input: 'WETH', output: 'USDC', side: 'exactInput', amount: (4n * 10n ** 18n).toString(),
-  platformFeeBps: 2, minValidSeconds: 0, outcome: null, quoted: null, acceptedAtMs: null, rival: null, ...changed,
+  atMs: startMs + 20_500,
+  id: 'r',
+  taker: '0xabc',
+  corridor: 'c1-c2',
+  input: 'WETH',
+  output: 'USDC',
+  side: 'exactInput',
+  amount: (4n * 10n ** 18n).toString(),
+  platformFeeBps: 2,
+  minValidSeconds: 0,
+  outcome: null,
+  quoted: null,
+  acceptedAtMs: null,
+  rival: null,
+  ...changed,
 });
 
 describe('a replay', () => {
@@ -32,18 +52,24 @@ describe('a replay', () => {
   });
 
   test('a wider configuration quotes worse, wins less, and every row says so', () => {
-    const { quotes, makers: [a, b], changed } = runReplay(setup(one, wider));
+    const {
+      quotes,
+      makers: [a, b],
+      changed,
+    } = runReplay(setup(one, wider));
     expect(changed).toBeGreaterThan(0);
     expect(b.fills).toBeLessThan(a.fills);
     expect(b.meanSpreadBps).toBeGreaterThan(a.meanSpreadBps + 20);
-    for (const { differenceBps } of quotes) if (differenceBps !== null) expect(differenceBps).toBeGreaterThan(0);
+    for (const { differenceBps } of quotes)
+      if (differenceBps !== null) expect(differenceBps).toBeGreaterThan(0);
   });
 
   test('what was recorded happens again at the recorded price, whatever the dice say', () => {
     const [quote] = runReplay(setup(one, one, [record()])).quotes;
     const quoted = quote?.legs[0].amount as string;
     for (let seed = 0; seed < 40; seed++) {
-      const outcomes = (outcome: RfqRecord['outcome']) => runReplay({ ...setup(one, one, [record({ outcome, quoted })]), seed }).quotes[0]?.legs[0].outcome;
+      const outcomes = (outcome: RfqRecord['outcome']) =>
+        runReplay({ ...setup(one, one, [record({ outcome, quoted })]), seed }).quotes[0]?.legs[0].outcome;
       expect(outcomes('accepted')).toBe('won');
       expect(outcomes('expired')).toBe('refused');
       expect(outcomes('lost')).toBe('refused');
@@ -51,22 +77,37 @@ describe('a replay', () => {
   });
 
   test('a rival has to be beaten', () => {
-    const better = runReplay(setup(one, one, [record({ outcome: 'lost', quoted: '1', rival: (11_000n * 10n ** 6n).toString() })]));
+    const better = runReplay(
+      setup(one, one, [record({ outcome: 'lost', quoted: '1', rival: (11_000n * 10n ** 6n).toString() })]),
+    );
     expect(better.quotes[0]?.legs[0].outcome).toBe('refused');
     const accepted = record({ outcome: 'accepted', quoted: (10_100n * 10n ** 6n).toString() });
-    expect(runReplay(setup(one, one, [{ ...accepted, rival: '1' }])).quotes[0]?.legs[0].outcome).toBe(runReplay(setup(one, one, [accepted])).quotes[0]?.legs[0].outcome);
+    expect(runReplay(setup(one, one, [{ ...accepted, rival: '1' }])).quotes[0]?.legs[0].outcome).toBe(
+      runReplay(setup(one, one, [accepted])).quotes[0]?.legs[0].outcome,
+    );
   });
 
   test('who came back late finds the quote firm, or finds it gone', () => {
     const [quote] = runReplay(setup(one, one, [record()])).quotes;
     const quoted = String(BigInt(quote?.legs[0].amount as string) - 10n ** 6n * 20n);
-    const late = (acceptedAtMs: number) => runReplay(setup(one, { ...one, quoting: { ...one.quoting, validitySeconds: 60 } }, [record({ outcome: 'accepted', quoted, acceptedAtMs })])).quotes[0]?.legs.map(({ outcome }) => outcome);
+    const late = (acceptedAtMs: number) =>
+      runReplay(
+        setup(one, { ...one, quoting: { ...one.quoting, validitySeconds: 60 } }, [
+          record({ outcome: 'accepted', quoted, acceptedAtMs }),
+        ]),
+      ).quotes[0]?.legs.map(({ outcome }) => outcome);
     expect(late(startMs + 28_500)).toEqual(['won', 'won']);
     expect(late(startMs + 55_500)).toEqual(['refused', 'won']);
   });
 
   test('requests outside of the prices, and of routes that nobody has, are said to be so', () => {
-    const { skipped, requests, quotes } = runReplay(setup(one, wider, [record({ atMs: startMs - 1 }), record({ corridor: 'c1-c9' }), record({ atMs: startMs + 10 ** 9 })]));
+    const { skipped, requests, quotes } = runReplay(
+      setup(one, wider, [
+        record({ atMs: startMs - 1 }),
+        record({ corridor: 'c1-c9' }),
+        record({ atMs: startMs + 10 ** 9 }),
+      ]),
+    );
     expect({ skipped, requests }).toEqual({ skipped: 2, requests: 1 });
     expect(quotes[0]?.legs.map(({ declined }) => declined)).toEqual(['pair', 'pair']);
   });
@@ -74,9 +115,16 @@ describe('a replay', () => {
 
 describe('recorded requests', () => {
   test('are read line by line and sorted by time', () => {
-    const lines = [record({ atMs: 5, id: 'b' }), record({ atMs: 3, id: 'a' })].map((each) => JSON.stringify(each)).join('\n');
+    const lines = [record({ atMs: 5, id: 'b' }), record({ atMs: 3, id: 'a' })]
+      .map((each) => JSON.stringify(each))
+      .join('\n');
     expect(parseRfqs(`${lines}\n\n`, 'f').map(({ id }) => id)).toEqual(['a', 'b']);
-    expect(parseRfqs('{"atMs":1,"id":"x","taker":"t","corridor":"a-b","input":"A","output":"B","side":"exactInput","amount":"5"}', 'f')[0]).toMatchObject({ outcome: null, platformFeeBps: 0, rival: null });
+    expect(
+      parseRfqs(
+        '{"atMs":1,"id":"x","taker":"t","corridor":"a-b","input":"A","output":"B","side":"exactInput","amount":"5"}',
+        'f',
+      )[0],
+    ).toMatchObject({ outcome: null, platformFeeBps: 0, rival: null });
   });
 
   test.each([

@@ -1,16 +1,24 @@
 /**
  * The same requests at the same prices, answered by two configurations: what would have differed.
  *
- * What a taker would have said to another price nobody recorded. It is drawn, once and for both, so that it agrees with
- * what was recorded: who accepted at 9 bps is somebody drawn from those who accept at 9 bps, who let a quote run out from
- * those who do not. Beside it stand two facts: a rival's amount has to be beaten, and a taker who came back later than at
- * once holds an option, which it uses if the quote is still firm and good then.
+ * What a taker would have said to another price nobody recorded. It is drawn, once and for both, so that it
+ * agrees with what was recorded: who accepted at 9 bps is somebody drawn from those who accept at 9 bps, who
+ * let a quote run out from those who do not. Beside it stand two facts: a rival's amount has to be beaten,
+ * and a taker who came back later than at once holds an option, which it uses if the quote is still firm and
+ * good then.
  */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { winProbability } from '../pricing/firmness.ts';
 import { createDice } from './dice.ts';
-import { createMaker, type Maker, type MakerSetup, type Offer, type SimRequest, type SimRoute } from './maker.ts';
+import {
+  createMaker,
+  type Maker,
+  type MakerSetup,
+  type Offer,
+  type SimRequest,
+  type SimRoute,
+} from './maker.ts';
 import { drawRequest, mostValuable, type OptionView, type TakerSetup } from './market.ts';
 import type { RfqRecord } from './rfq-record.ts';
 import { away, awayBps, type Counter, createCounter, edgeUsd, type Sample, type Tally } from './tally.ts';
@@ -116,21 +124,46 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
 
   function answer(plan: Planned, side: 0 | 1, atMs: number, mid: number): Leg {
     const maker = makers[side];
-    const route = maker.setup.routes.find((each) => each.corridor === plan.corridor && each.input.symbol === plan.input && each.output.symbol === plan.output);
+    const route = maker.setup.routes.find(
+      (each) =>
+        each.corridor === plan.corridor &&
+        each.input.symbol === plan.input &&
+        each.output.symbol === plan.output,
+    );
     const request = route === undefined ? undefined : requestOf(plan, route);
-    const answered: readonly Offer[] | Decline = request === undefined ? { declined: 'pair' } : maker.ask(request, atMs);
+    const answered: readonly Offer[] | Decline =
+      request === undefined ? { declined: 'pair' } : maker.ask(request, atMs);
     counters[side].answered(answered);
-    if (isDecline(answered)) return { declined: answered.control ?? answered.declined, amount: null, spreadBps: null, validSeconds: null, outcome: 'declined', edgeUsd: 0 };
+    if (isDecline(answered))
+      return {
+        declined: answered.control ?? answered.declined,
+        amount: null,
+        spreadBps: null,
+        validSeconds: null,
+        outcome: 'declined',
+        edgeUsd: 0,
+      };
 
     const offer = chosen(plan, answered, mid);
     const { priced } = offer;
-    const leg: Leg = { declined: null, amount: freeSide(offer).toString(), spreadBps: priced.terms.D, validSeconds: offer.validUntil - Math.floor(atMs / 1000), outcome: 'refused', edgeUsd: 0 };
+    const leg: Leg = {
+      declined: null,
+      amount: freeSide(offer).toString(),
+      spreadBps: priced.terms.D,
+      validSeconds: offer.validUntil - Math.floor(atMs / 1000),
+      outcome: 'refused',
+      edgeUsd: 0,
+    };
     const { record } = plan;
     const backAt = record?.acceptedAtMs ?? null;
     const late = backAt !== null && backAt > plan.atMs + AT_ONCE_MS;
     if (late) wait(Math.floor((backAt as number) / 1000), { side, offer, record: record ?? null, leg });
     else if (plan.holder) wait(offer.validUntil, { side, offer, record: null, leg });
-    else if (beatsRival(offer, record) && fitted(plan, offer, mid, takers) < winProbability(awayBps(offer, mid), takers)) take({ side, offer, record: null, leg }, atMs, mid, false);
+    else if (
+      beatsRival(offer, record) &&
+      fitted(plan, offer, mid, takers) < winProbability(awayBps(offer, mid), takers)
+    )
+      take({ side, offer, record: null, leg }, atMs, mid, false);
     return leg;
   }
 
@@ -138,7 +171,12 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     const backAt = record?.acceptedAtMs ?? null;
     // Who comes back later needed a quote that lasts until then; who trades at once takes the best price.
     const lasting = backAt === null ? offers : offers.filter(({ validUntil }) => validUntil * 1000 >= backAt);
-    if (holder) return mostValuable(offers.map((offer) => ({ offer })), mid, motion)?.offer as Offer;
+    if (holder)
+      return mostValuable(
+        offers.map((offer) => ({ offer })),
+        mid,
+        motion,
+      )?.offer as Offer;
     const of = lasting.length > 0 ? lasting : offers;
     return of.reduce((best, offer) => (awayBps(offer, mid) < awayBps(best, mid) ? offer : best));
   }
@@ -158,11 +196,26 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     const { id, atMs, corridor, side, amount, record } = plan;
     const lp = plan.input === setup.makers[0].base ? 'buy' : 'sell';
     const [one, other] = [a.amount, b.amount];
-    const differenceBps = one === null || other === null ? null : (side === 'exactInput' ? 1 - Number(other) / Number(one) : Number(other) / Number(one) - 1) * 1e4;
-    return { id, atMs, corridor, lp, side, amount: amount.toString(), recorded: record?.outcome ?? null, legs, differenceBps, changed: false };
+    const differenceBps =
+      one === null || other === null
+        ? null
+        : (side === 'exactInput' ? 1 - Number(other) / Number(one) : Number(other) / Number(one) - 1) * 1e4;
+    return {
+      id,
+      atMs,
+      corridor,
+      lp,
+      side,
+      amount: amount.toString(),
+      recorded: record?.outcome ?? null,
+      legs,
+      differenceBps,
+      changed: false,
+    };
   }
 
-  while (planned[next] !== undefined && (planned[next] as Planned).atMs < startMs) [next, skipped] = [next + 1, skipped + 1];
+  while (planned[next] !== undefined && (planned[next] as Planned).atMs < startMs)
+    [next, skipped] = [next + 1, skipped + 1];
   for (const [at, mid] of prices.entries()) {
     const atMs = startMs + at * 1000;
     const second = Math.floor(atMs / 1000);
@@ -172,52 +225,123 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
       makers[side].step(atMs);
     }
     back(second, atMs, mid);
-    for (let plan = planned[next]; plan !== undefined && plan.atMs < atMs + 1000 && plan.atMs <= endMs + 999; plan = planned[++next]) quotes.push(finished(plan, [answer(plan, 0, atMs, mid), answer(plan, 1, atMs, mid)]));
-    if (at % setup.sampleSeconds === 0 || at === prices.length - 1) series.push({ second: at, mid, makers: counters.map((counter) => counter.sample(mid)) });
+    for (
+      let plan = planned[next];
+      plan !== undefined && plan.atMs < atMs + 1000 && plan.atMs <= endMs + 999;
+      plan = planned[++next]
+    )
+      quotes.push(finished(plan, [answer(plan, 0, atMs, mid), answer(plan, 1, atMs, mid)]));
+    if (at % setup.sampleSeconds === 0 || at === prices.length - 1)
+      series.push({ second: at, mid, makers: counters.map((counter) => counter.sample(mid)) });
   }
   skipped += planned.length - next;
-  for (const quote of quotes) quote.changed = quote.legs[0].outcome !== quote.legs[1].outcome || quote.legs[0].amount !== quote.legs[1].amount || quote.legs[0].declined !== quote.legs[1].declined;
+  for (const quote of quotes)
+    quote.changed =
+      quote.legs[0].outcome !== quote.legs[1].outcome ||
+      quote.legs[0].amount !== quote.legs[1].amount ||
+      quote.legs[0].declined !== quote.legs[1].declined;
   const last = prices.at(-1) as number;
-  return { seconds: prices.length - 1, requests: quotes.length, skipped, changed: quotes.filter(({ changed }) => changed).length, makers: [counters[0].tally(last), counters[1].tally(last)], quotes, series };
+  return {
+    seconds: prices.length - 1,
+    requests: quotes.length,
+    skipped,
+    changed: quotes.filter(({ changed }) => changed).length,
+    makers: [counters[0].tally(last), counters[1].tally(last)],
+    quotes,
+    series,
+  };
 }
 
-function requestOf({ id, taker, side, amount, platformFeeBps, minValidSeconds }: Planned, route: SimRoute): SimRequest {
+function requestOf(
+  { id, taker, side, amount, platformFeeBps, minValidSeconds }: Planned,
+  route: SimRoute,
+): SimRequest {
   return { id, taker, route, side, amount, platformFeeBps, minValidSeconds };
 }
 
 function recorded(records: readonly RfqRecord[], seed: number): Planned[] {
   const dice = createDice(seed, 2);
   return records.map((record, at) => ({
-    id: `${at} ${record.id}`, atMs: record.atMs, taker: record.taker, corridor: record.corridor, input: record.input, output: record.output,
-    side: record.side, amount: BigInt(record.amount), platformFeeBps: record.platformFeeBps, minValidSeconds: record.minValidSeconds,
-    holder: false, whether: dice.uniform(), record,
+    id: `${at} ${record.id}`,
+    atMs: record.atMs,
+    taker: record.taker,
+    corridor: record.corridor,
+    input: record.input,
+    output: record.output,
+    side: record.side,
+    amount: BigInt(record.amount),
+    platformFeeBps: record.platformFeeBps,
+    minValidSeconds: record.minValidSeconds,
+    holder: false,
+    whether: dice.uniform(),
+    record,
   }));
 }
 
 function drawn({ seed, takers, prices, startMs, makers }: ReplaySetup): Planned[] {
   const [arrivals, crowd] = [createDice(seed, 1), createDice(seed, 2)];
   const planned: Planned[] = [];
-  for (let time = arrivals.exponential(takers.rfqSeconds); time < prices.length - 1; time += arrivals.exponential(takers.rfqSeconds)) {
-    const { request, holder, whether } = drawRequest(crowd, takers, makers[0].routes, prices[Math.floor(time)] as number, `rfq ${planned.length}`);
+  for (
+    let time = arrivals.exponential(takers.rfqSeconds);
+    time < prices.length - 1;
+    time += arrivals.exponential(takers.rfqSeconds)
+  ) {
+    const { request, holder, whether } = drawRequest(
+      crowd,
+      takers,
+      makers[0].routes,
+      prices[Math.floor(time)] as number,
+      `rfq ${planned.length}`,
+    );
     const { id, taker, route, side, amount, platformFeeBps, minValidSeconds } = request;
-    planned.push({ id, atMs: startMs + Math.floor(time * 1000), taker, corridor: route.corridor, input: route.input.symbol, output: route.output.symbol, side, amount, platformFeeBps, minValidSeconds, holder, whether, record: undefined });
+    planned.push({
+      id,
+      atMs: startMs + Math.floor(time * 1000),
+      taker,
+      corridor: route.corridor,
+      input: route.input.symbol,
+      output: route.output.symbol,
+      side,
+      amount,
+      platformFeeBps,
+      minValidSeconds,
+      holder,
+      whether,
+      record: undefined,
+    });
   }
   return planned;
 }
 
 /** The taker's draw, made to agree with what it did at the price it was shown. */
-function fitted({ whether, record, side, amount }: Planned, { request: { route } }: Offer, mid: number, takers: TakerSetup): number {
-  if (record === undefined || record.quoted === null || record.outcome === null || record.outcome === 'declined') return whether;
+function fitted(
+  { whether, record, side, amount }: Planned,
+  { request: { route } }: Offer,
+  mid: number,
+  takers: TakerSetup,
+): number {
+  if (
+    record === undefined ||
+    record.quoted === null ||
+    record.outcome === null ||
+    record.outcome === 'declined'
+  )
+    return whether;
   const quoted = BigInt(record.quoted);
-  const chance = winProbability(side === 'exactInput' ? away(route, amount, quoted, mid) : away(route, quoted, amount, mid), takers);
+  const chance = winProbability(
+    side === 'exactInput' ? away(route, amount, quoted, mid) : away(route, quoted, amount, mid),
+    takers,
+  );
   return record.outcome === 'accepted' ? whether * chance : chance + whether * (1 - chance);
 }
 
 /** What the taker did not fix. */
-const freeSide = ({ request: { side }, priced: { input, output } }: Offer): bigint => (side === 'exactInput' ? output : input);
+const freeSide = ({ request: { side }, priced: { input, output } }: Offer): bigint =>
+  side === 'exactInput' ? output : input;
 
 /** At least as good for the taker as this amount of the side that it did not fix. */
-const noWorse = (offer: Offer, amount: bigint): boolean => (offer.request.side === 'exactInput' ? freeSide(offer) >= amount : freeSide(offer) <= amount);
+const noWorse = (offer: Offer, amount: bigint): boolean =>
+  offer.request.side === 'exactInput' ? freeSide(offer) >= amount : freeSide(offer) <= amount;
 
 /** A rival who showed its price is beaten by more than that, or not at all. */
 function beatsRival(offer: Offer, record: RfqRecord | undefined): boolean {

@@ -1,4 +1,7 @@
-/** A recorded request and what became of it, one JSON object a line: what an LP can write down of its flow and play again later. */
+/**
+ * A recorded request and what became of it, one JSON object a line: what an LP can write down of its flow and
+ * play again later.
+ */
 
 import { z } from 'zod';
 import { RequestError } from '../domain/errors.ts';
@@ -20,7 +23,10 @@ const zRfqRecord = z.strictObject({
   platformFeeBps: z.int().min(0).max(5_000).default(0),
   /** For how long the taker wanted it firm. */
   minValidSeconds: z.int().min(0).max(3_600).default(0),
-  /** What became of it: `accepted` ours, `lost` to a rival, `expired` unused, `declined` by us; null: not known. */
+  /**
+   * What became of it: `accepted` ours, `lost` to a rival, `expired` unused, `declined` by us; null: not
+   * known.
+   */
   outcome: z.enum(['accepted', 'lost', 'expired', 'declined']).nullable().default(null),
   /** The other side's amount as we quoted it; null: we did not. */
   quoted: zAmount.nullable().default(null),
@@ -33,7 +39,10 @@ export type RfqRecord = z.infer<typeof zRfqRecord>;
 
 const MOST_PROBLEMS = 5;
 
-/** Reads lines in any order and answers them by time. Throws `RequestError` naming the first lines that are wrong. */
+/**
+ * Reads lines in any order and answers them by time. Throws `RequestError` naming the first lines that are
+ * wrong.
+ */
 export function parseRfqs(text: string, source: string): RfqRecord[] {
   const records: RfqRecord[] = [];
   const problems: string[] = [];
@@ -43,7 +52,11 @@ export function parseRfqs(text: string, source: string): RfqRecord[] {
     if (wrong !== undefined) problems.push(`line ${at + 1}: ${wrong}`);
     if (problems.length >= MOST_PROBLEMS) break;
   }
-  if (problems.length > 0) throw new RequestError(`${source} is no file of requests.\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nThe format is described in docs/simulator.md.`, { code: 'bad_request' });
+  if (problems.length > 0)
+    throw new RequestError(
+      `${source} is no file of requests.\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nThe format is described in docs/simulator.md.`,
+      { code: 'bad_request' },
+    );
   return records.sort((a, b) => a.atMs - b.atMs);
 }
 
@@ -55,10 +68,15 @@ function read(line: string, into: RfqRecord[]): string | undefined {
     return 'not JSON';
   }
   const parsed = zRfqRecord.safeParse(json);
-  if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'record'}: ${message}`).join('; ');
+  if (!parsed.success)
+    return parsed.error.issues
+      .map(({ path, message }) => `${path.join('.') || 'record'}: ${message}`)
+      .join('; ');
   const { outcome, quoted, acceptedAtMs, atMs } = parsed.data;
-  if ((outcome === 'accepted' || outcome === 'lost' || outcome === 'expired') && quoted === null) return `quoted: must be there where the outcome is ${outcome}`;
-  if (acceptedAtMs !== null && (outcome !== 'accepted' || acceptedAtMs < atMs)) return 'acceptedAtMs: only of what was accepted, and not before it was asked for';
+  if ((outcome === 'accepted' || outcome === 'lost' || outcome === 'expired') && quoted === null)
+    return `quoted: must be there where the outcome is ${outcome}`;
+  if (acceptedAtMs !== null && (outcome !== 'accepted' || acceptedAtMs < atMs))
+    return 'acceptedAtMs: only of what was accepted, and not before it was asked for';
   into.push(parsed.data);
   return undefined;
 }

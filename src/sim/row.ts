@@ -18,12 +18,19 @@ export interface Report {
 export const reportOf = (rows: Row[]): Report => ({ ok: rows.every(({ ok }) => ok), rows });
 
 /** A figure without a printed counterpart. It still has to be a number. */
-export const informs = (name: string, ours: number): Row => ({ name, ours, reference: null, tolerance: 'informs', ok: Number.isFinite(ours) });
+export const informs = (name: string, ours: number): Row => ({
+  name,
+  ours,
+  reference: null,
+  tolerance: 'informs',
+  ok: Number.isFinite(ours),
+});
 
 /** Equal in every digit of the printed text, rounded or cut off there. */
 export function asPrinted(name: string, ours: number, printed: string): Row {
   const reference = Number(printed);
-  const unit = 10 ** (Number(/e(.+)$/.exec(printed)?.[1] ?? 0) - (/\.([0-9]+)/.exec(printed)?.[1]?.length ?? 0));
+  const unit =
+    10 ** (Number(/e(.+)$/.exec(printed)?.[1] ?? 0) - (/\.([0-9]+)/.exec(printed)?.[1]?.length ?? 0));
   // Half a unit of the last digit, and what a double cannot tell apart.
   const ok = Math.abs(ours - reference) <= unit / 2 + 4 * Number.EPSILON * Math.abs(reference);
   return { name, ours, reference, tolerance: 'every printed digit', ok };
@@ -31,7 +38,13 @@ export function asPrinted(name: string, ours: number, printed: string): Row {
 
 /** Within a share of the reference: 0.02 is 2 %. */
 export function within(name: string, ours: number, reference: number, share: number): Row {
-  return { name, ours, reference, tolerance: `${Number((share * 100).toPrecision(3))} %`, ok: Math.abs(ours - reference) <= share * Math.abs(reference) };
+  return {
+    name,
+    ours,
+    reference,
+    tolerance: `${Number((share * 100).toPrecision(3))} %`,
+    ok: Math.abs(ours - reference) <= share * Math.abs(reference),
+  };
 }
 
 /** Within `distance` of the reference, in its own unit; `because` says where the distance comes from. */
@@ -39,6 +52,18 @@ export function near(name: string, ours: number, reference: number, distance: nu
   return { name, ours, reference, tolerance: because, ok: Math.abs(ours - reference) <= distance };
 }
 
-export const atMost = (name: string, ours: number, reference: number): Row => ({ name, ours, reference, tolerance: 'at most', ok: ours <= reference });
+export const atMost = (name: string, ours: number, reference: number): Row => ({
+  name,
+  ours,
+  reference,
+  tolerance: 'at most',
+  ok: ours <= reference,
+});
 
-export const atLeast = (name: string, ours: number, reference: number): Row => ({ name, ours, reference, tolerance: 'at least', ok: ours >= reference });
+export const atLeast = (name: string, ours: number, reference: number): Row => ({
+  name,
+  ours,
+  reference,
+  tolerance: 'at least',
+  ok: ours >= reference,
+});

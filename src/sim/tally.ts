@@ -95,8 +95,15 @@ export function createCounter(maker: Maker): Counter {
       return { pnlUsd: now, q, heldUsd, spreadBps };
     },
     tally: (mid) => ({
-      name: maker.setup.name, ...total, pnlUsd: pnl(mid), meanSpreadBps: spread.sum / Math.max(spread.n, 1), meanSkewBps: spread.skew / Math.max(spread.n, 1),
-      qRms: seen.n === 0 ? 0 : Math.sqrt(seen.squares / seen.n), qEnd: maker.q(), worstDrawdownUsd: seen.drawdown, mostHeldUsd: seen.held,
+      name: maker.setup.name,
+      ...total,
+      pnlUsd: pnl(mid),
+      meanSpreadBps: spread.sum / Math.max(spread.n, 1),
+      meanSkewBps: spread.skew / Math.max(spread.n, 1),
+      qRms: seen.n === 0 ? 0 : Math.sqrt(seen.squares / seen.n),
+      qEnd: maker.q(),
+      worstDrawdownUsd: seen.drawdown,
+      mostHeldUsd: seen.held,
       declines: Object.fromEntries([...declines].sort(([a], [b]) => (a < b ? -1 : 1))),
     }),
   };
@@ -109,7 +116,8 @@ export function edgeUsd({ request: { route }, priced }: Offer, mid: number): num
 }
 
 /** How far a deal is from the mid for its taker, all-in, bps: positive is what the taker pays. */
-export const awayBps = ({ request: { route }, priced: { input, output } }: Offer, mid: number): number => away(route, input, output, mid);
+export const awayBps = ({ request: { route }, priced: { input, output } }: Offer, mid: number): number =>
+  away(route, input, output, mid);
 
 /** The same of any two amounts on a route. */
 export function away(route: SimRoute, input: bigint, output: bigint, mid: number): number {

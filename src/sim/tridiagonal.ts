@@ -1,6 +1,6 @@
 /**
- * The lowest eigenvalue and its vector of a symmetric tridiagonal matrix, to the last digits: the value by bisection on
- * Sturm's count, the vector by inverse iteration.
+ * The lowest eigenvalue and its vector of a symmetric tridiagonal matrix, to the last digits: the value by
+ * bisection on Sturm's count, the vector by inverse iteration.
  */
 
 export interface Ground {
@@ -19,7 +19,15 @@ export function groundState(diagonal: readonly number[], off: readonly number[])
   let vector = diagonal.map(() => 1);
   for (let round = 0; round < 6; round++) vector = unit(solve(diagonal, off, value, vector));
   if ((vector[0] ?? 0) < 0) vector = vector.map((each) => -each);
-  const residual = Math.max(...vector.map((each, at) => Math.abs(((diagonal[at] as number) - value) * each + (off[at - 1] ?? 0) * (vector[at - 1] ?? 0) + (off[at] ?? 0) * (vector[at + 1] ?? 0))));
+  const residual = Math.max(
+    ...vector.map((each, at) =>
+      Math.abs(
+        ((diagonal[at] as number) - value) * each +
+          (off[at - 1] ?? 0) * (vector[at - 1] ?? 0) +
+          (off[at] ?? 0) * (vector[at + 1] ?? 0),
+      ),
+    ),
+  );
   return { value, vector, residual };
 }
 
@@ -48,8 +56,16 @@ function below(diagonal: readonly number[], off: readonly number[], x: number): 
   return negative;
 }
 
-/** (matrix - shift) * x = right by elimination; the shift lies just below the spectrum, so no pivoting is needed. */
-function solve(diagonal: readonly number[], off: readonly number[], shift: number, right: readonly number[]): number[] {
+/**
+ * (matrix - shift) * x = right by elimination; the shift lies just below the spectrum, so no pivoting is
+ * needed.
+ */
+function solve(
+  diagonal: readonly number[],
+  off: readonly number[],
+  shift: number,
+  right: readonly number[],
+): number[] {
   const n = diagonal.length;
   const pivots: number[] = [];
   const values: number[] = [];
@@ -60,7 +76,8 @@ function solve(diagonal: readonly number[], off: readonly number[], shift: numbe
     values.push((right[at] as number) - factor * (values[at - 1] ?? 0));
   }
   const x = Array.from<number>({ length: n }).fill(0);
-  for (let at = n - 1; at >= 0; at--) x[at] = ((values[at] as number) - (off[at] ?? 0) * (x[at + 1] ?? 0)) / (pivots[at] as number);
+  for (let at = n - 1; at >= 0; at--)
+    x[at] = ((values[at] as number) - (off[at] ?? 0) * (x[at + 1] ?? 0)) / (pivots[at] as number);
   return x;
 }
 

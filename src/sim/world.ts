@@ -1,4 +1,7 @@
-/** What happens whoever quotes: the mid, second by second, and the requests with their takers' luck. Strategies that live in the same world are compared on equal terms. */
+/**
+ * What happens whoever quotes: the mid, second by second, and the requests with their takers' luck.
+ * Strategies that live in the same world are compared on equal terms.
+ */
 
 import { perRootSecond } from '../pricing/option.ts';
 import { observeMid, sigmaOf, UNSEEN } from '../pricing/volatility.ts';
@@ -18,7 +21,10 @@ export interface World {
   /** Mid in bps of its start, arithmetic, at every whole second. */
   mids: Float64Array;
   arrivals: readonly Arrival[];
-  /** Annualised volatility as an LP watching would estimate it at that second; undefined where the set-up knows it. */
+  /**
+   * Annualised volatility as an LP watching would estimate it at that second; undefined where the set-up
+   * knows it.
+   */
   sigmas: Float64Array | undefined;
 }
 
@@ -31,7 +37,11 @@ export interface WorldSetup {
   jumpBps: number;
 }
 
-export function drawWorld({ seconds, rfqSeconds, sigma, jumpsPerHour, jumpBps }: WorldSetup, seed: number, path: number): World {
+export function drawWorld(
+  { seconds, rfqSeconds, sigma, jumpsPerHour, jumpBps }: WorldSetup,
+  seed: number,
+  path: number,
+): World {
   const dice = createDice(seed, 2 * path);
   const step = perRootSecond(sigma);
   const jump = jumpsPerHour / 3600;
@@ -42,35 +52,53 @@ export function drawWorld({ seconds, rfqSeconds, sigma, jumpsPerHour, jumpBps }:
     if (dice.uniform() < jump) mid += dice.laplace(jumpBps);
     mids[at] = mid;
   }
-  return { mids, arrivals: drawArrivals(seconds, rfqSeconds, createDice(seed, 2 * path + 1)), sigmas: undefined };
+  return {
+    mids,
+    arrivals: drawArrivals(seconds, rfqSeconds, createDice(seed, 2 * path + 1)),
+    sigmas: undefined,
+  };
 }
 
 /** Blocks of a recording that are put together to a longer one. */
 const BLOCK_SECONDS = 60;
-/** Before it has seen a minute, an estimate is worth nothing: the floor of the LP's configuration by default. */
+/**
+ * Before it has seen a minute, an estimate is worth nothing: the floor of the LP's configuration by default.
+ */
 const SIGMA_FLOOR = 0.2;
 
 /**
- * A world with a recorded mid, one price for each second. A recording longer than the world lends a stretch of itself; of
- * a shorter one, blocks of a minute are drawn, up or down with equal chance, so that its drift is no strategy's luck.
+ * A world with a recorded mid, one price for each second. A recording longer than the world lends a stretch
+ * of itself; of a shorter one, blocks of a minute are drawn, up or down with equal chance, so that its drift
+ * is no strategy's luck.
  */
-export function replayWorld(prices: readonly number[], { seconds, rfqSeconds }: Pick<WorldSetup, 'seconds' | 'rfqSeconds'>, seed: number, path: number): World {
+export function replayWorld(
+  prices: readonly number[],
+  { seconds, rfqSeconds }: Pick<WorldSetup, 'seconds' | 'rfqSeconds'>,
+  seed: number,
+  path: number,
+): World {
   const dice = createDice(seed, 2 * path);
   const mids = new Float64Array(seconds + 1);
   const moves = prices.slice(1).map((price, at) => Math.log(price / (prices[at] as number)) * 1e4);
   if (moves.length >= seconds) {
     const from = dice.below(moves.length - seconds + 1);
-    for (let at = 1; at <= seconds; at++) mids[at] = (mids[at - 1] as number) + (moves[from + at - 1] as number);
+    for (let at = 1; at <= seconds; at++)
+      mids[at] = (mids[at - 1] as number) + (moves[from + at - 1] as number);
   } else {
     const block = Math.min(BLOCK_SECONDS, moves.length);
     let [from, left, sign] = [0, 0, 1];
     for (let at = 1; at <= seconds; at++) {
-      if (left === 0) [from, left, sign] = [dice.below(moves.length - block + 1), block, dice.uniform() < 0.5 ? 1 : -1];
+      if (left === 0)
+        [from, left, sign] = [dice.below(moves.length - block + 1), block, dice.uniform() < 0.5 ? 1 : -1];
       mids[at] = (mids[at - 1] as number) + sign * (moves[from + block - left] as number);
       left -= 1;
     }
   }
-  return { mids, arrivals: drawArrivals(seconds, rfqSeconds, createDice(seed, 2 * path + 1)), sigmas: watch(mids) };
+  return {
+    mids,
+    arrivals: drawArrivals(seconds, rfqSeconds, createDice(seed, 2 * path + 1)),
+    sigmas: watch(mids),
+  };
 }
 
 /** The volatility that the LP's own estimator has at each second. */
@@ -85,7 +113,12 @@ function watch(mids: Float64Array): Float64Array {
 function drawArrivals(seconds: number, every: number, dice: Dice): Arrival[] {
   const arrivals: Arrival[] = [];
   for (let time = dice.exponential(every); time < seconds; time += dice.exponential(every)) {
-    arrivals.push({ at: Math.floor(time), side: dice.uniform() < 0.5 ? 1 : -1, who: dice.uniform(), whether: dice.uniform() });
+    arrivals.push({
+      at: Math.floor(time),
+      side: dice.uniform() < 0.5 ? 1 : -1,
+      who: dice.uniform(),
+      whether: dice.uniform(),
+    });
   }
   return arrivals;
 }

@@ -1,4 +1,7 @@
-/** Places, lines and shares, and how an entrance closes when the loop or the database is behind: by the clock of the test. */
+/**
+ * Places, lines and shares, and how an entrance closes when the loop or the database is behind: by the clock
+ * of the test.
+ */
 
 import { describe, expect, test } from 'vitest';
 import { silentMetrics } from '../../test/support/silent.ts';
@@ -9,7 +12,8 @@ import { createAdmission } from './admission.ts';
 import { createBulkhead } from './bulkhead.ts';
 import { ADMISSION } from './options.ts';
 
-const each = (most: number) => Object.fromEntries(Object.keys(ADMISSION.places).map((kind) => [kind, most])) as Record<LoadKind, number>;
+const each = (most: number) =>
+  Object.fromEntries(Object.keys(ADMISSION.places).map((kind) => [kind, most])) as Record<LoadKind, number>;
 
 function venue(options: Partial<typeof ADMISSION>) {
   let nowMs = 0;
@@ -24,7 +28,10 @@ function venue(options: Partial<typeof ADMISSION>) {
       return () => void due.delete(entry);
     },
   };
-  const admission = createAdmission({ clock, metrics: silentMetrics, databaseWaitMs: () => databaseWaitMs }, { ...ADMISSION, ...options });
+  const admission = createAdmission(
+    { clock, metrics: silentMetrics, databaseWaitMs: () => databaseWaitMs },
+    { ...ADMISSION, ...options },
+  );
   admission.start();
   return {
     admission,
@@ -72,7 +79,9 @@ describe('places', () => {
   test('who waits too long in line is refused and forgotten', async () => {
     const { enter, admission, pass } = venue({ places: each(1), waiting: each(8), maxWaitMs: 100 });
     const release = enter('submit', 'a');
-    const waiting = (admission.enter('submit', 'b') as Promise<Release>).catch((error: unknown) => (error as ApiError).code);
+    const waiting = (admission.enter('submit', 'b') as Promise<Release>).catch(
+      (error: unknown) => (error as ApiError).code,
+    );
     pass(200);
     expect(await waiting).toBe('unavailable');
     release();
@@ -120,8 +129,12 @@ describe('overload', () => {
   test('a database that lets statements wait closes only what needs it', () => {
     const one = venue({ shedAtDatabaseWaitMs: 500 });
     one.database(1_000);
-    expect((['quote', 'memory', 'preflight', 'socket'] as const).map((kind) => letIn(one, kind))).toEqual([100, 100, 100, 100]);
-    expect((['submit', 'read', 'export', 'subscribe'] as const).map((kind) => letIn(one, kind))).toEqual([0, 0, 0, 0]);
+    expect((['quote', 'memory', 'preflight', 'socket'] as const).map((kind) => letIn(one, kind))).toEqual([
+      100, 100, 100, 100,
+    ]);
+    expect((['submit', 'read', 'export', 'subscribe'] as const).map((kind) => letIn(one, kind))).toEqual([
+      0, 0, 0, 0,
+    ]);
     one.database(0);
     expect(letIn(one, 'submit')).toBe(100);
   });
@@ -134,7 +147,10 @@ test('bulkhead: a full room refuses, the next one does not notice, and failures 
   const first = rooms.within('a', slow).catch(() => {});
   const end = finish;
   const second = rooms.within('a', slow).catch(() => {});
-  await expect(rooms.within('a', async () => 1)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 2 });
+  await expect(rooms.within('a', async () => 1)).rejects.toMatchObject({
+    code: 'unavailable',
+    retryAfterSeconds: 2,
+  });
   expect(await rooms.within('b', async () => 1)).toBe(1);
   end();
   finish();

@@ -1,4 +1,7 @@
-/** Takes a solver out of the fan-out when it answers nonsense or fails what it promised: for longer each time, forgiven by good conduct. */
+/**
+ * Takes a solver out of the fan-out when it answers nonsense or fails what it promised: for longer each time,
+ * forgiven by good conduct.
+ */
 
 import type { BreakerOptions } from './options.ts';
 
@@ -17,7 +20,13 @@ export interface Breaker {
 
 const WEIGHT: Record<Fault, number> = { invalid: 1, fade: 3 };
 
-export function createBreaker({ limit, halfLifeMs, firstCoolDownMs, longestCoolDownMs, forgiveAfterMs }: BreakerOptions): Breaker {
+export function createBreaker({
+  limit,
+  halfLifeMs,
+  firstCoolDownMs,
+  longestCoolDownMs,
+  forgiveAfterMs,
+}: BreakerOptions): Breaker {
   let score = 0;
   let scoredAtMs = 0;
   let trips = 0;

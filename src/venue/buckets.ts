@@ -22,9 +22,13 @@ interface Bucket {
   atMs: number;
 }
 
-export function createBuckets(clock: Clock, { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number }): Buckets {
+export function createBuckets(
+  clock: Clock,
+  { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number },
+): Buckets {
   const capacity = Math.max(1, perSecond * burst);
-  // The oldest entry goes first; whoever is forgotten starts with a full bucket, which only a flood of ids could want.
+  // The oldest entry goes first; whoever is forgotten starts with a full bucket, which only a flood of ids
+  // could want.
   const buckets = createBoundedMap<string, Bucket>({ most: () => maxIds });
 
   function filled(id: string): Bucket {
@@ -43,7 +47,12 @@ export function createBuckets(clock: Clock, { perSecond, burst, maxIds = 100_000
       const bucket = filled(id);
       const ok = bucket.tokens >= 1;
       if (ok) bucket.tokens -= 1;
-      return { ok, limit: perSecond, remaining: Math.max(0, Math.floor(bucket.tokens)), resetSeconds: bucket.tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)) };
+      return {
+        ok,
+        limit: perSecond,
+        remaining: Math.max(0, Math.floor(bucket.tokens)),
+        resetSeconds: bucket.tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)),
+      };
     },
     spent(id, count) {
       const bucket = filled(id);

@@ -5,4 +5,5 @@ import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
 
 /** A node's head may be old, and our clock may be behind it: whichever is later. */
-export const chainNow = (clock: Clock, port: ChainPort | undefined): UnixSeconds => Math.max(toSeconds(clock.nowMs()), port?.head()?.timestamp ?? 0);
+export const chainNow = (clock: Clock, port: ChainPort | undefined): UnixSeconds =>
+  Math.max(toSeconds(clock.nowMs()), port?.head()?.timestamp ?? 0);

@@ -1,4 +1,7 @@
-/** Reads the stream of order events as it grows, once for everybody on this replica: the bus only says when to look, the database says what happened. */
+/**
+ * Reads the stream of order events as it grows, once for everybody on this replica: the bus only says when to
+ * look, the database says what happened.
+ */
 
 import type { Bytes32 } from '../domain/hex.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -23,13 +26,26 @@ export interface EventTail {
 }
 
 const PAGE = 500;
-/** A burst of events costs a few reads, not a few reads each: the first is looked for at once, what follows it at this pace. */
+/**
+ * A burst of events costs a few reads, not a few reads each: the first is looked for at once, what follows it
+ * at this pace.
+ */
 const GATHER_MS = 5;
 const PACE_MS = 40;
 /** Looked at without being told, should the bus ever be deaf for a moment. */
 const SWEEP_MS = 2_000;
 
-export function createEventTail({ store, bus, clock, log }: { store: EventStore; bus: Bus; clock: Clock; log: Log }): EventTail {
+export function createEventTail({
+  store,
+  bus,
+  clock,
+  log,
+}: {
+  store: EventStore;
+  bus: Bus;
+  clock: Clock;
+  log: Log;
+}): EventTail {
   const listeners: EventListener[] = [];
   let place = 0;
   let looking: Promise<void> | undefined;
@@ -46,10 +62,14 @@ export function createEventTail({ store, bus, clock, log }: { store: EventStore;
 
   async function run(): Promise<void> {
     while (again && !stopped) {
-      await new Promise<void>((done) => clock.after(Math.max(GATHER_MS, lookedAtMs + PACE_MS - clock.monotonicMs()), done));
+      await new Promise<void>((done) =>
+        clock.after(Math.max(GATHER_MS, lookedAtMs + PACE_MS - clock.monotonicMs()), done),
+      );
       again = false;
       lookedAtMs = clock.monotonicMs();
-      await readOn().catch((error: unknown) => log.warn({ error }, 'events could not be read; they will be with the next look'));
+      await readOn().catch((error: unknown) =>
+        log.warn({ error }, 'events could not be read; they will be with the next look'),
+      );
     }
   }
 
@@ -58,7 +78,8 @@ export function createEventTail({ store, bus, clock, log }: { store: EventStore;
     for (;;) {
       const events = await store.eventsAfter(place, PAGE);
       const records = new Map<Bytes32, OrderRecord | undefined>();
-      // Who begins to listen while orders are read was told a place before these events, and waits for them too.
+      // Who begins to listen while orders are read was told a place before these events, and waits for them
+      // too.
       for (let wanted = wantedOf(events, records); wanted.length > 0; wanted = wantedOf(events, records)) {
         const found = await store.ordersWith(wanted);
         for (const orderId of wanted) records.set(orderId, found.get(orderId));
@@ -73,7 +94,9 @@ export function createEventTail({ store, bus, clock, log }: { store: EventStore;
 
   /** Orders that somebody waits for and that were not asked for yet. */
   function wantedOf(events: readonly PlacedEvent[], asked: ReadonlyMap<Bytes32, unknown>): Bytes32[] {
-    const wanted = events.filter((event) => !asked.has(event.orderId) && listeners.some((listener) => listener.wants(event)));
+    const wanted = events.filter(
+      (event) => !asked.has(event.orderId) && listeners.some((listener) => listener.wants(event)),
+    );
     return [...new Set(wanted.map(({ orderId }) => orderId))];
   }
 

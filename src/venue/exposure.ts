@@ -1,7 +1,8 @@
 /**
- * What each LP has promised to takers through this venue and could still have to pay. Quotes that share an order nonce exclude each other
- * on chain, so a group counts once, with its largest member. An entry lapses after its commitment's deadline, or when the nonce is spent.
- * What the other replicas promised counts as they last told it: the LP's own hold is what keeps money from being promised twice.
+ * What each LP has promised to takers through this venue and could still have to pay. Quotes that share an
+ * order nonce exclude each other on chain, so a group counts once, with its largest member. An entry lapses
+ * after its commitment's deadline, or when the nonce is spent. What the other replicas promised counts as
+ * they last told it: the LP's own hold is what keeps money from being promised twice.
  */
 
 import type { Address } from '../domain/hex.ts';
@@ -35,9 +36,13 @@ export interface Exposure {
 }
 
 /** Quotes of one nonce of one user on one origin. */
-export const groupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string => `${originChainId}:${user}:${nonce}`;
+export const groupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
+  `${originChainId}:${user}:${nonce}`;
 
-/** What one group may still cost one account in one token. Thousands live at once, so an entry is the only thing that is kept for it. */
+/**
+ * What one group may still cost one account in one token. Thousands live at once, so an entry is the only
+ * thing that is kept for it.
+ */
 interface Entry {
   book: Book;
   group: string;

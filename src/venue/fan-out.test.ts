@@ -1,4 +1,7 @@
-/** Who a round waits for: somebody silent costs the takers three deadlines and then nobody anything, until it speaks again. */
+/**
+ * Who a round waits for: somebody silent costs the takers three deadlines and then nobody anything, until it
+ * speaks again.
+ */
 
 import { expect, test } from 'vitest';
 import { silentMetrics } from '../../test/support/silent.ts';
@@ -27,7 +30,19 @@ function createHandClock() {
   return { clock, pass };
 }
 
-const session = (solverId: string): Session => ({ solverId, mode: 'test', accounts: new Map(), corridors: [], maxInFlight: 10, status: 'active', note: null, inFlight: 0, keepsUp: () => true, send: () => {}, end: () => {} });
+const session = (solverId: string): Session => ({
+  solverId,
+  mode: 'test',
+  accounts: new Map(),
+  corridors: [],
+  maxInFlight: 10,
+  status: 'active',
+  note: null,
+  inFlight: 0,
+  keepsUp: () => true,
+  send: () => {},
+  end: () => {},
+});
 const decline = (rfqId: string): LinkDecline => ({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
 const OPTIONS = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 0 };
 
@@ -41,10 +56,12 @@ function createRounds(others: readonly Session[]) {
     async round(speaking: readonly Session[]) {
       const rfqId = `r${n++}`;
       let over = false;
-      const gathered = fanOut.gather({ rfqId } as Omit<Rfq, 'deadlineMs'>, others, () => 'terms').then((result) => {
-        over = true;
-        return result;
-      });
+      const gathered = fanOut
+        .gather({ rfqId } as Omit<Rfq, 'deadlineMs'>, others, () => 'terms')
+        .then((result) => {
+          over = true;
+          return result;
+        });
       for (const one of speaking) fanOut.answer(one, decline(rfqId));
       await Promise.resolve();
       await Promise.resolve();
@@ -85,10 +102,16 @@ test('proofs that come later are waited for, count in the order in which their q
   const objections: [string, string][] = [];
   fanOut.onInvalid((who, why) => void objections.push([who.solverId, why]));
   const proofs = new Map<Session, (verdict: { by: string } | 'signature') => void>();
-  const verify = (who: Session) => (who === quick ? { by: 'quick' } : new Promise<{ by: string } | 'signature'>((resolve) => void proofs.set(who, resolve)));
+  const verify = (who: Session) =>
+    who === quick
+      ? { by: 'quick' }
+      : new Promise<{ by: string } | 'signature'>((resolve) => void proofs.set(who, resolve));
   let over = false;
-  const gathered = fanOut.gather({ rfqId: 'r' } as Omit<Rfq, 'deadlineMs'>, [slow, quick, liar], verify).finally(() => void (over = true));
-  for (const who of [slow, liar, quick]) fanOut.answer(who, { type: 'quote', rfqId: 'r', more: false } as LinkQuote);
+  const gathered = fanOut
+    .gather({ rfqId: 'r' } as Omit<Rfq, 'deadlineMs'>, [slow, quick, liar], verify)
+    .finally(() => void (over = true));
+  for (const who of [slow, liar, quick])
+    fanOut.answer(who, { type: 'quote', rfqId: 'r', more: false } as LinkQuote);
   // The deadline is for solvers; what they said in time is judged, however long that takes.
   pass(OPTIONS.timeoutMs);
   await new Promise((done) => setImmediate(done));
@@ -98,6 +121,10 @@ test('proofs that come later are waited for, count in the order in which their q
   expect(over).toBe(false);
   proofs.get(slow)?.({ by: 'slow' });
   const { quotes, invalid } = await gathered;
-  expect([quotes, invalid, objections]).toEqual([[{ by: 'slow' }, { by: 'quick' }], 1, [['liar', 'signature']]]);
+  expect([quotes, invalid, objections]).toEqual([
+    [{ by: 'slow' }, { by: 'quick' }],
+    1,
+    [['liar', 'signature']],
+  ]);
   expect([slow.inFlight, quick.inFlight, liar.inFlight]).toEqual([0, 0, 0]);
 });

@@ -1,4 +1,7 @@
-/** The highest platform fee that every escrow of the venue takes: an order with more could never settle, so none is ever quoted. */
+/**
+ * The highest platform fee that every escrow of the venue takes: an order with more could never settle, so
+ * none is ever quoted.
+ */
 
 import type { ChainPort } from '../ports/chain.ts';
 import type { Log } from '../ports/log.ts';
@@ -27,7 +30,12 @@ export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, Chai
           known = true;
           lowest = Math.min(lowest, bps);
         })
-        .catch((error: unknown) => log.warn({ chain: port.chain.slug, error }, 'the highest fee of this escrow is not known yet; the next block asks again'))
+        .catch((error: unknown) =>
+          log.warn(
+            { chain: port.chain.slug, error },
+            'the highest fee of this escrow is not known yet; the next block asks again',
+          ),
+        )
         .finally(() => (asking = false));
     };
     stops.push(port.onHead(look));

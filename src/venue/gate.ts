@@ -11,7 +11,12 @@ import type { Keyring } from './keys.ts';
 import type { RateOptions } from './options.ts';
 import type { News, Shared } from './peers.ts';
 
-const KIND_NAMES: Record<DoorKind, string> = { admin: 'an admin key', service: 'a service key', workspace: 'a workspace key', solver: 'a solver key' };
+const KIND_NAMES: Record<DoorKind, string> = {
+  admin: 'an admin key',
+  service: 'a service key',
+  workspace: 'a workspace key',
+  solver: 'a solver key',
+};
 
 /** A key's rate is counted over all replicas, an address's here. */
 export interface VenueGate extends Gate {
@@ -19,7 +24,10 @@ export interface VenueGate extends Gate {
   shared(soon: () => void): Shared;
 }
 
-export function createGate({ keyring, places, clock, metrics }: { keyring: Keyring; places: Places; clock: Clock; metrics: Metrics }, rates: RateOptions): VenueGate {
+export function createGate(
+  { keyring, places, clock, metrics }: { keyring: Keyring; places: Places; clock: Clock; metrics: Metrics },
+  rates: RateOptions,
+): VenueGate {
   const burst = rates.burst;
   const addresses = createBuckets(clock, { perSecond: rates.perIpPerSecond, burst });
   const trusted = new Set(rates.trustedIps);
@@ -36,24 +44,41 @@ export function createGate({ keyring, places, clock, metrics }: { keyring: Keyri
 
   function limited(take: Take, why: string): never {
     refused.add({ why });
-    throw new ApiError('rate_limited', `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`, { retryAfterSeconds: Math.max(1, take.resetSeconds) });
+    throw new ApiError(
+      'rate_limited',
+      `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`,
+      { retryAfterSeconds: Math.max(1, take.resetSeconds) },
+    );
   }
 
-  function judge(key: ApiKey | undefined, { keyKinds, rate }: { keyKinds: readonly DoorKind[]; rate: RateClass }): Admission {
+  function judge(
+    key: ApiKey | undefined,
+    { keyKinds, rate }: { keyKinds: readonly DoorKind[]; rate: RateClass },
+  ): Admission {
     if (!key) {
       refused.add({ why: 'unauthorized' });
       throw new ApiError('unauthorized', 'This needs a valid API key in the X-API-Key header.');
     }
     if (!keyKinds.includes(key.kind)) {
       refused.add({ why: 'wrong_key_kind' });
-      throw new ApiError('wrong_key_kind', `This needs ${keyKinds.map((kind) => KIND_NAMES[kind]).join(' or ')}; the one sent is ${KIND_NAMES[key.kind]}.`);
+      throw new ApiError(
+        'wrong_key_kind',
+        `This needs ${keyKinds.map((kind) => KIND_NAMES[kind]).join(' or ')}; the one sent is ${KIND_NAMES[key.kind]}.`,
+      );
     }
     const take = perKey[rate].take(key.id);
     if (!take.ok) limited(take, 'rate_key');
     const slot = `${rate} ${key.id}`;
     taken.set(slot, (taken.get(slot) ?? 0) + 1);
     soon();
-    return { key, headers: { 'RateLimit-Limit': String(take.limit), 'RateLimit-Remaining': String(take.remaining), 'RateLimit-Reset': String(take.resetSeconds) } };
+    return {
+      key,
+      headers: {
+        'RateLimit-Limit': String(take.limit),
+        'RateLimit-Remaining': String(take.remaining),
+        'RateLimit-Reset': String(take.resetSeconds),
+      },
+    };
   }
 
   return {

@@ -1,4 +1,7 @@
-/** API keys: 256 bits after a readable prefix, shown once, kept as a SHA-256, compared in constant time, revoked everywhere at once. */
+/**
+ * API keys: 256 bits after a readable prefix, shown once, kept as a SHA-256, compared in constant time,
+ * revoked everywhere at once.
+ */
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { hexToBytes } from '../domain/hex.ts';
@@ -18,10 +21,22 @@ const LOOKUP_LENGTH = 8;
 export type NewKey = Omit<ApiKey, 'id' | 'lookup' | 'sha256' | 'createdAtMs' | 'revokedAtMs'>;
 
 /** A fresh key: its text, which nobody can read again, and the row to keep. */
-export function mintKey({ random, clock }: { random: Random; clock: Clock }, key: NewKey): { text: string; record: ApiKey } {
+export function mintKey(
+  { random, clock }: { random: Random; clock: Clock },
+  key: NewKey,
+): { text: string; record: ApiKey } {
   const secret = Buffer.from(hexToBytes(random.bytes32())).toString('base64url');
   const text = `fq_${key.mode}_${secret}`;
-  return { text, record: { ...key, ...keyFingerprint(text), id: `key_${random.bytes32().slice(2, 18)}`, createdAtMs: clock.nowMs(), revokedAtMs: null } };
+  return {
+    text,
+    record: {
+      ...key,
+      ...keyFingerprint(text),
+      id: `key_${random.bytes32().slice(2, 18)}`,
+      createdAtMs: clock.nowMs(),
+      revokedAtMs: null,
+    },
+  };
 }
 
 /** How a key is found and recognised without being kept. */
@@ -30,15 +45,31 @@ export function keyFingerprint(text: string): { lookup: string; sha256: string }
 }
 
 export interface Keyring {
-  /** The live key with this text; undefined for missing, malformed, unknown and revoked ones alike. Synchronous when it is remembered. */
+  /**
+   * The live key with this text; undefined for missing, malformed, unknown and revoked ones alike.
+   * Synchronous when it is remembered.
+   */
   find(text: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>;
-  /** Calls back, once, when this key is found to have been revoked, whatever was known of it before. Returns how to stop watching. */
+  /**
+   * Calls back, once, when this key is found to have been revoked, whatever was known of it before. Returns
+   * how to stop watching.
+   */
   watch(key: ApiKey, revoked: () => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export function createKeyring({ store, bus, clock, log }: { store: KeyStore; bus: Bus; clock: Clock; log: Log }): Keyring {
+export function createKeyring({
+  store,
+  bus,
+  clock,
+  log,
+}: {
+  store: KeyStore;
+  bus: Bus;
+  clock: Clock;
+  log: Log;
+}): Keyring {
   // By hash and not by text: a dump of this memory holds no key.
   const remembered = createRemembered({ bus, clock, topic: KEYS_TOPIC, read });
   const watched = new Map<string, Set<() => void>>();
@@ -51,12 +82,21 @@ export function createKeyring({ store, bus, clock, log }: { store: KeyStore; bus
     let found: ApiKey | undefined;
     for (const key of await store.findKey(lookup)) {
       const kept = Buffer.from(key.sha256, 'hex');
-      if (kept.length === given.length && timingSafeEqual(kept, given) && key.revokedAtMs === null && key.mode === (mode as KeyMode)) found = key;
+      if (
+        kept.length === given.length &&
+        timingSafeEqual(kept, given) &&
+        key.revokedAtMs === null &&
+        key.mode === (mode as KeyMode)
+      )
+        found = key;
     }
     return found;
   }
 
-  /** Asks the database: an announcement may have been missed, or have come while a connection was being let in. */
+  /**
+   * Asks the database: an announcement may have been missed, or have come while a connection was being let
+   * in.
+   */
   async function check(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const live = new Set(await store.liveKeys(ids));
@@ -68,7 +108,13 @@ export function createKeyring({ store, bus, clock, log }: { store: KeyStore; bus
     }
   }
 
-  const checkSoon = (ids: readonly string[]): void => void check(ids).catch((error: unknown) => log.warn({ error }, 'open connections could not be checked for revoked keys; the next sweep tries again'));
+  const checkSoon = (ids: readonly string[]): void =>
+    void check(ids).catch((error: unknown) =>
+      log.warn(
+        { error },
+        'open connections could not be checked for revoked keys; the next sweep tries again',
+      ),
+    );
 
   function sweep(): void {
     checkSoon([...watched.keys()]);

@@ -1,4 +1,7 @@
-/** The prices topics: solvers' ladders put together into one two-sided view per market, told when it changes and at most five times a second. */
+/**
+ * The prices topics: solvers' ladders put together into one two-sided view per market, told when it changes
+ * and at most five times a second.
+ */
 
 import { type AssetId, assetId } from '../domain/asset.ts';
 import type { Chain, TokenInfo } from '../domain/chain.ts';
@@ -52,7 +55,15 @@ const TICK_MS = PRICES_EVERY_MS / 4;
 /** Steps of a side. */
 const STEPS = 8;
 
-export function createLevelsBoard({ levels, roster, chains, clock }: { levels: Levels; roster: Roster; chains: ReadonlyMap<number, Chain>; clock: Clock }, { maxAgeMs, maxSplitParts }: { maxAgeMs: number; maxSplitParts: number }): LevelsBoard {
+export function createLevelsBoard(
+  {
+    levels,
+    roster,
+    chains,
+    clock,
+  }: { levels: Levels; roster: Roster; chains: ReadonlyMap<number, Chain>; clock: Clock },
+  { maxAgeMs, maxSplitParts }: { maxAgeMs: number; maxSplitParts: number },
+): LevelsBoard {
   const views = new Map<string, View>();
   const byMarket = new Map<string, Set<View>>();
   let cancel = () => {};
@@ -67,7 +78,8 @@ export function createLevelsBoard({ levels, roster, chains, clock }: { levels: L
   function tick(): void {
     const now = clock.monotonicMs();
     for (const view of views.values()) {
-      if ((view.dirty || clock.nowMs() > view.staleMs) && now - view.toldMs >= PRICES_EVERY_MS) tell(view, now);
+      if ((view.dirty || clock.nowMs() > view.staleMs) && now - view.toldMs >= PRICES_EVERY_MS)
+        tell(view, now);
     }
     cancel = clock.after(TICK_MS, tick);
   }
@@ -82,7 +94,8 @@ export function createLevelsBoard({ levels, roster, chains, clock }: { levels: L
   function frameOf(view: View): string {
     const { market, eligible } = view;
     const { input, output } = market;
-    const usable = (from: Side, to: Side) => levels.of(from.asset, to.asset).filter(({ solverId }) => !eligible || eligible.has(solverId));
+    const usable = (from: Side, to: Side) =>
+      levels.of(from.asset, to.asset).filter(({ solverId }) => !eligible || eligible.has(solverId));
     const [forward, back] = [usable(input, output), usable(output, input)];
     const parts = input.chain.id === output.chain.id ? maxSplitParts : 1;
     const oldest = Math.min(...[...forward, ...back].map(({ atMs }) => atMs));
@@ -96,8 +109,16 @@ export function createLevelsBoard({ levels, roster, chains, clock }: { levels: L
         firm: false,
         input: shown(input),
         output: shown(output),
-        bids: together(forward, parts).map(([give, get]) => ({ give: give.toString(), get: get.toString(), price: priceText(get, output.token.decimals, give, input.token.decimals) })),
-        asks: together(back, parts).map(([give, get]): Level => ({ give: give.toString(), get: get.toString(), price: priceText(give, output.token.decimals, get, input.token.decimals) })),
+        bids: together(forward, parts).map(([give, get]) => ({
+          give: give.toString(),
+          get: get.toString(),
+          price: priceText(get, output.token.decimals, give, input.token.decimals),
+        })),
+        asks: together(back, parts).map(([give, get]): Level => ({
+          give: give.toString(),
+          get: get.toString(),
+          price: priceText(give, output.token.decimals, get, input.token.decimals),
+        })),
         solvers: new Set([...forward, ...back].map(({ solverId }) => solverId)).size,
         asOf: Number.isFinite(oldest) ? toIso(oldest) : null,
         ageMs: Number.isFinite(oldest) ? Math.max(0, nowMs - oldest) : null,
@@ -108,11 +129,17 @@ export function createLevelsBoard({ levels, roster, chains, clock }: { levels: L
 
   return {
     market(topic, corridor, pair, mode) {
-      const found = parseCorridor(corridor, [...chains.values()].filter((chain) => tradesOn(chain, mode)));
+      const found = parseCorridor(
+        corridor,
+        [...chains.values()].filter((chain) => tradesOn(chain, mode)),
+      );
       if (!found) return undefined;
       // Symbols may hold hyphens, so only the tokens themselves can split a pair.
       for (let at = pair.indexOf('-'); at !== -1; at = pair.indexOf('-', at + 1)) {
-        const [input, output] = [sideOf(found.source, pair.slice(0, at)), sideOf(found.dest, pair.slice(at + 1))];
+        const [input, output] = [
+          sideOf(found.source, pair.slice(0, at)),
+          sideOf(found.dest, pair.slice(at + 1)),
+        ];
         if (input && output && input.asset !== output.asset) return { topic, input, output };
       }
       return undefined;
@@ -121,7 +148,14 @@ export function createLevelsBoard({ levels, roster, chains, clock }: { levels: L
       const id = viewId(market.topic, eligibleSolvers);
       let view = views.get(id);
       if (!view) {
-        view = { market, eligible: eligibleSolvers ? new Set(eligibleSolvers) : undefined, clients: new Set(), dirty: false, toldMs: clock.monotonicMs(), staleMs: Number.POSITIVE_INFINITY };
+        view = {
+          market,
+          eligible: eligibleSolvers ? new Set(eligibleSolvers) : undefined,
+          clients: new Set(),
+          dirty: false,
+          toldMs: clock.monotonicMs(),
+          staleMs: Number.POSITIVE_INFINITY,
+        };
         views.set(id, view);
         for (const key of keysOf(market)) byMarket.set(key, (byMarket.get(key) ?? new Set()).add(view));
       }
@@ -144,8 +178,12 @@ export function createLevelsBoard({ levels, roster, chains, clock }: { levels: L
   };
 }
 
-const viewId = (topic: string, eligible: readonly string[] | null): string => `${topic} ${eligible ? [...eligible].sort().join(' ') : '*'}`;
-const keysOf = ({ input, output }: PriceMarket): string[] => [marketKey(input.asset, output.asset), marketKey(output.asset, input.asset)];
+const viewId = (topic: string, eligible: readonly string[] | null): string =>
+  `${topic} ${eligible ? [...eligible].sort().join(' ') : '*'}`;
+const keysOf = ({ input, output }: PriceMarket): string[] => [
+  marketKey(input.asset, output.asset),
+  marketKey(output.asset, input.asset),
+];
 const shown = ({ asset, token }: Side) => ({ asset, symbol: token.symbol, decimals: token.decimals });
 
 function sideOf(chain: Chain, symbol: string): Side | undefined {
@@ -154,15 +192,16 @@ function sideOf(chain: Chain, symbol: string): Side | undefined {
 }
 
 /**
- * The best that these ladders together would give at rising sizes: one solver's answer, or, where an order can be split, a plan of several.
- * Exported for its test.
+ * The best that these ladders together would give at rising sizes: one solver's answer, or, where an order
+ * can be split, a plan of several. Exported for its test.
  */
 export function together(offered: readonly Offered[], maxParts: number): [bigint, bigint][] {
   const ladders = new Map(offered.map(({ solverId, ladder }): [string, Ladder] => [solverId, ladder]));
   const sizes = new Set(offered.flatMap(({ ladder }) => ladder.map(([size]) => size)));
   if (maxParts > 1) {
     const ends = offered.map(({ ladder }) => ladder.at(-1)?.[0] ?? 0n).sort((a, b) => (a > b ? -1 : 1));
-    for (let parts = 2; parts <= Math.min(maxParts, ends.length); parts++) sizes.add(ends.slice(0, parts).reduce((sum, end) => sum + end, 0n));
+    for (let parts = 2; parts <= Math.min(maxParts, ends.length); parts++)
+      sizes.add(ends.slice(0, parts).reduce((sum, end) => sum + end, 0n));
   }
   const steps: [bigint, bigint][] = [];
   for (const size of thinned([...sizes].sort((a, b) => (a < b ? -1 : 1)))) {
@@ -172,7 +211,10 @@ export function together(offered: readonly Offered[], maxParts: number): [bigint
       const alone = size <= end ? outputAt(ladder, size) : undefined;
       if (alone !== undefined && alone > best) best = alone;
     }
-    const plan = maxParts > 1 && ladders.size > 1 ? planSplit(ladders, { side: 'exactInput', amount: size, maxParts }) : undefined;
+    const plan =
+      maxParts > 1 && ladders.size > 1
+        ? planSplit(ladders, { side: 'exactInput', amount: size, maxParts })
+        : undefined;
     if (plan && plan.outputAmount > best) best = plan.outputAmount;
     if (best > (steps.at(-1)?.[1] ?? 0n)) steps.push([size, best]);
   }
@@ -182,10 +224,16 @@ export function together(offered: readonly Offered[], maxParts: number): [bigint
 /** The first, the last and evenly between. */
 function thinned(sizes: bigint[]): bigint[] {
   if (sizes.length <= STEPS) return sizes;
-  return Array.from({ length: STEPS }, (_, index) => sizes[Math.round((index * (sizes.length - 1)) / (STEPS - 1))] as bigint);
+  return Array.from(
+    { length: STEPS },
+    (_, index) => sizes[Math.round((index * (sizes.length - 1)) / (STEPS - 1))] as bigint,
+  );
 }
 
-/** Whole output tokens for one whole input token, rounded down to twelve significant digits; for reading, not for reckoning. */
+/**
+ * Whole output tokens for one whole input token, rounded down to twelve significant digits; for reading, not
+ * for reckoning.
+ */
 function priceText(outputs: bigint, outputDecimals: number, inputs: bigint, inputDecimals: number): string {
   if (inputs === 0n) return '0';
   const SCALE = 36;

@@ -1,4 +1,7 @@
-/** Indicative ladders that solvers publish over their link: read strictly, capped, and believed for a short while only. Never executed, never firm. */
+/**
+ * Indicative ladders that solvers publish over their link: read strictly, capped, and believed for a short
+ * while only. Never executed, never firm.
+ */
 
 import type { AssetId } from '../domain/asset.ts';
 import { corridorOf } from '../domain/corridor.ts';
@@ -33,18 +36,26 @@ export interface Levels {
 
 export const marketKey = (input: AssetId, output: AssetId): string => `${input}>${output}`;
 
-export function createLevels({ roster, markets, clock, metrics }: { roster: Roster; markets: Markets; clock: Clock; metrics: Metrics }, { maxAgeMs, maxMarkets, maxPerSecond }: LevelsOptions): Levels {
+export function createLevels(
+  { roster, markets, clock, metrics }: { roster: Roster; markets: Markets; clock: Clock; metrics: Metrics },
+  { maxAgeMs, maxMarkets, maxPerSecond }: LevelsOptions,
+): Levels {
   const bySession = new Map<Session, Map<string, Offered>>();
   const listeners: ((market: string) => void)[] = [];
   const rate = createBuckets(clock, { perSecond: maxPerSecond, burst: 5 });
-  const counted = metrics.counter('firmquote_venue_levels_total', 'Indicative ladders from solvers, by what became of them', ['outcome']);
+  const counted = metrics.counter(
+    'firmquote_venue_levels_total',
+    'Indicative ladders from solvers, by what became of them',
+    ['outcome'],
+  );
 
   function judged(session: Session, { input, output, levels, atMs }: Message<'levels', FromSolver>): Taken {
     if (!rate.take(session.solverId).ok) return 'too_many';
     const ladder = rising(levels);
     if (!ladder) return 'broken';
     const [source, dest] = [placed(input), placed(output)];
-    if (!source || !dest || input === output || !session.corridors.includes(corridorOf(source, dest))) return 'unknown';
+    if (!source || !dest || input === output || !session.corridors.includes(corridorOf(source, dest)))
+      return 'unknown';
     const key = marketKey(input, output);
     const mine = bySession.get(session) ?? new Map<string, Offered>();
     if (ladder.length === 0) {
@@ -82,7 +93,13 @@ export function createLevels({ roster, markets, clock, metrics }: { roster: Rost
       for (const [session, mine] of bySession) {
         const offered = mine.get(key);
         const entry = roster.entry(session.solverId);
-        if (offered && entry?.session === session && entry.status === 'active' && nowMs - offered.atMs <= maxAgeMs) found.push(offered);
+        if (
+          offered &&
+          entry?.session === session &&
+          entry.status === 'active' &&
+          nowMs - offered.atMs <= maxAgeMs
+        )
+          found.push(offered);
       }
       return found;
     },

@@ -1,4 +1,7 @@
-/** The venue's small ledgers against naive models of themselves: promises, open quotes, buckets, breaker, signatures, prices. */
+/**
+ * The venue's small ledgers against naive models of themselves: promises, open quotes, buckets, breaker,
+ * signatures, prices.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -19,11 +22,28 @@ import { whyNoQuotes } from './unavailable.ts';
 const LP: Hex = `0x${'11'.repeat(20)}`;
 const TOKEN: Hex = `0x${'22'.repeat(20)}`;
 
-test('law: exposure is the sum over groups of each group\'s largest live promise', () => {
+test("law: exposure is the sum over groups of each group's largest live promise", () => {
   const event = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('add' as const), group: fc.constantFrom('a', 'b', 'c', 'd'), amount: fc.bigInt(1n, 100n), until: fc.integer({ min: 1, max: 30 }) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), group: fc.constantFrom('a', 'b', 'c', 'd') }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('lapse' as const), by: fc.integer({ min: 1, max: 10 }) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('add' as const),
+        group: fc.constantFrom('a', 'b', 'c', 'd'),
+        amount: fc.bigInt(1n, 100n),
+        until: fc.integer({ min: 1, max: 30 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('release' as const),
+        group: fc.constantFrom('a', 'b', 'c', 'd'),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('lapse' as const), by: fc.integer({ min: 1, max: 10 }) }),
+    },
   );
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
@@ -35,7 +55,10 @@ test('law: exposure is the sum over groups of each group\'s largest live promise
           const until = now + next.until;
           exposure.add({ chainId: 1, lp: LP, token: TOKEN, amount: next.amount, group: next.group, until });
           const known = model.get(next.group);
-          model.set(next.group, { amount: known && known.amount > next.amount ? known.amount : next.amount, until: Math.max(known?.until ?? 0, until) });
+          model.set(next.group, {
+            amount: known && known.amount > next.amount ? known.amount : next.amount,
+            until: Math.max(known?.until ?? 0, until),
+          });
         } else if (next.kind === 'release') {
           exposure.release(next.group);
           model.delete(next.group);
@@ -45,7 +68,10 @@ test('law: exposure is the sum over groups of each group\'s largest live promise
           for (const [group, { until }] of model) if (until < now) model.delete(group);
         }
         for (const except of ['a', 'z']) {
-          const expected = [...model].reduce((sum, [group, { amount }]) => (group === except ? sum : sum + amount), 0n);
+          const expected = [...model].reduce(
+            (sum, [group, { amount }]) => (group === except ? sum : sum + amount),
+            0n,
+          );
           expect(exposure.promised(1, LP, TOKEN, except)).toBe(expected);
         }
         expect(exposure.size()).toBe(model.size);
@@ -107,8 +133,18 @@ test('buckets: a burst, then the rate, per id', () => {
 });
 
 test('breaker: opens at its limit, rests longer each time, forgives', () => {
-  const breaker = createBreaker({ limit: 3, halfLifeMs: 1_000, firstCoolDownMs: 100, longestCoolDownMs: 350, forgiveAfterMs: 10_000 });
-  expect([breaker.fault('invalid', 0), breaker.fault('invalid', 0), breaker.fault('invalid', 0)]).toEqual([false, false, true]);
+  const breaker = createBreaker({
+    limit: 3,
+    halfLifeMs: 1_000,
+    firstCoolDownMs: 100,
+    longestCoolDownMs: 350,
+    forgiveAfterMs: 10_000,
+  });
+  expect([breaker.fault('invalid', 0), breaker.fault('invalid', 0), breaker.fault('invalid', 0)]).toEqual([
+    false,
+    false,
+    true,
+  ]);
   expect([breaker.openUntil(99), breaker.openUntil(100)]).toEqual([100, undefined]);
   expect(breaker.fault('fade', 200)).toBe(true);
   expect(breaker.openUntil(200)).toBe(400);
@@ -123,7 +159,9 @@ test('breaker: opens at its limit, rests longer each time, forgives', () => {
 
 test('law: every accepted spelling of a signature becomes the same 65 bytes', () => {
   const recovery = createRecovery(portable);
-  const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((data): Hex => `0x${Buffer.from(data).toString('hex')}`);
+  const bytes32 = fc
+    .uint8Array({ minLength: 32, maxLength: 32 })
+    .map((data): Hex => `0x${Buffer.from(data).toString('hex')}`);
   fc.assert(
     fc.property(bytes32, fc.bigInt(1n, 1n << 250n), (digest, key) => {
       const signer = createSigner(`0x${key.toString(16).padStart(64, '0')}`, portable);
@@ -137,13 +175,21 @@ test('law: every accepted spelling of a signature becomes the same 65 bytes', ()
     }),
     { numRuns: 20 },
   );
-  for (const bad of ['0x', '0x00', `0x${'00'.repeat(66)}`, `0x${'00'.repeat(64)}1d`] as Hex[]) expect(normalSignature(bad)).toBeUndefined();
+  for (const bad of ['0x', '0x00', `0x${'00'.repeat(66)}`, `0x${'00'.repeat(64)}1d`] as Hex[])
+    expect(normalSignature(bad)).toBeUndefined();
   expect(isWrapped(`0x00${'6492'.repeat(16)}`)).toBe(true);
   expect(isWrapped(`0x${'6492'.repeat(15)}`)).toBe(false);
 });
 
 describe('prices', () => {
-  const token = (decimals: number, priceSymbol: string | null): TokenInfo => ({ address: TOKEN, symbol: 'T', name: 'T', decimals, eip3009: null, priceSymbol });
+  const token = (decimals: number, priceSymbol: string | null): TokenInfo => ({
+    address: TOKEN,
+    symbol: 'T',
+    name: 'T',
+    decimals,
+    eip3009: null,
+    priceSymbol,
+  });
   const prices = createPrices({ usdE8: (symbol) => ({ USD: 100_000_000n, ETH: 250_000_000_000n })[symbol] });
 
   test('the relayer is never paid less than its gas is worth, nor more than a unit above', () => {
@@ -160,17 +206,34 @@ describe('prices', () => {
 
   test('delta from mid: negative is worse for the taker', () => {
     expect(prices.deltaFromMid(token(6, 'USD'), 2_500_000_000n, token(18, 'ETH'), 10n ** 18n)).toBe(0);
-    expect(prices.deltaFromMid(token(6, 'USD'), 2_500_000_000n, token(18, 'ETH'), 999n * 10n ** 15n)).toBe(-0.001);
+    expect(prices.deltaFromMid(token(6, 'USD'), 2_500_000_000n, token(18, 'ETH'), 999n * 10n ** 15n)).toBe(
+      -0.001,
+    );
     expect(prices.deltaFromMid(token(6, null), 1n, token(18, 'ETH'), 1n)).toBeNull();
-    expect([prices.amountUsd(token(6, 'USD'), 1_234_567n), prices.priceUsd(token(6, null))]).toEqual([1.234567, null]);
+    expect([prices.amountUsd(token(6, 'USD'), 1_234_567n), prices.priceUsd(token(6, null))]).toEqual([
+      1.234567,
+      null,
+    ]);
   });
 });
 
 test('why there is nothing: the reason a taker can act on comes first', () => {
   const context = { asked: 3, invalid: 0, corridor: 'a-b', unit: { decimals: 6, symbol: 'USDC' } };
-  const of = (...reasons: [Parameters<typeof whyNoQuotes>[0][number]['reason'], bigint | null][]) => whyNoQuotes(reasons.map(([reason, maxAmount]) => ({ solverId: 'x', reason, maxAmount })), context);
-  expect(of(['size_below_min', null], ['size_above_max', 5n], ['no_inventory', 7n])).toEqual({ code: 'amount_too_large', message: 'No solver takes this much at once. The most that would pass now is maxAmount 7 base units (0.000007 USDC).', corridor: 'a-b' });
+  const of = (...reasons: [Parameters<typeof whyNoQuotes>[0][number]['reason'], bigint | null][]) =>
+    whyNoQuotes(
+      reasons.map(([reason, maxAmount]) => ({ solverId: 'x', reason, maxAmount })),
+      context,
+    );
+  expect(of(['size_below_min', null], ['size_above_max', 5n], ['no_inventory', 7n])).toEqual({
+    code: 'amount_too_large',
+    message:
+      'No solver takes this much at once. The most that would pass now is maxAmount 7 base units (0.000007 USDC).',
+    corridor: 'a-b',
+  });
   expect(of(['no_inventory', null], ['size_below_min', null]).code).toBe('amount_too_small');
   expect(of(['validity', null], ['pair', null]).code).toBe('validity_unavailable');
-  expect(of(['stale_price', null])).toMatchObject({ code: 'no_quotes', message: expect.stringContaining('3 solvers were asked: 1 declined, 2 did not answer') });
+  expect(of(['stale_price', null])).toMatchObject({
+    code: 'no_quotes',
+    message: expect.stringContaining('3 solvers were asked: 1 declined, 2 did not answer'),
+  });
 });

@@ -1,4 +1,7 @@
-/** The venue's end of the LP link: challenge, proof, welcome; then frames in and out until either side goes silent. Nothing a solver sends can throw here. */
+/**
+ * The venue's end of the LP link: challenge, proof, welcome; then frames in and out until either side goes
+ * silent. Nothing a solver sends can throw here.
+ */
 
 import { parseCorridor } from '../domain/corridor.ts';
 import { InvariantError } from '../domain/errors.ts';
@@ -52,15 +55,21 @@ export interface LinkDeps {
 const HANDSHAKE_MS = 10_000;
 /** A solver that does not read is as good as gone. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** What waits to be read for longer than a request lives is not worth adding to: such a solver is not asked until it has caught up. */
+/**
+ * What waits to be read for longer than a request lives is not worth adding to: such a solver is not asked
+ * until it has caught up.
+ */
 const BUSY_BYTES = 128 * 1024;
 const MAX_FRAMES_PER_SECOND = 50_000;
 /** A frame of the link holds 64 KB; awards of a resync travel in pieces well below that. */
 const RESYNC_PIECE_CHARS = 40_000;
 
 export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketDoor {
-  const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } = deps;
-  const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers by kind', ['kind']);
+  const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } =
+    deps;
+  const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers by kind', [
+    'kind',
+  ]);
 
   liquidity.onRevoked((chainId, account, operator) => {
     for (const session of [...roster.entries()].flatMap(({ sessions }) => sessions)) {
@@ -81,7 +90,9 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
     let warned = false;
     let second = 0;
     let inSecond = 0;
-    let cancelTimer = clock.after(HANDSHAKE_MS, () => refuse('handshake_timeout', 'No proof of identity came in time.'));
+    let cancelTimer = clock.after(HANDSHAKE_MS, () =>
+      refuse('handshake_timeout', 'No proof of identity came in time.'),
+    );
 
     const say = (message: FromVenue) => socket.send(JSON.stringify(message));
     /** The chains that this key's mode trades on; of the others it is told nothing. */
@@ -96,23 +107,41 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
 
     async function greet(hello: Hello): Promise<void> {
       if (hello.solverId !== solverId) return refuse('wrong_solver', 'This key belongs to another solver.');
-      if (hello.protocolVersion !== LINK_PROTOCOL_VERSION) return refuse('protocol_version', `This venue speaks version ${LINK_PROTOCOL_VERSION} of the link.`);
+      if (hello.protocolVersion !== LINK_PROTOCOL_VERSION)
+        return refuse('protocol_version', `This venue speaks version ${LINK_PROTOCOL_VERSION} of the link.`);
       const accounts = new Map<number, { account: Address; operator: Address }>();
       for (const { chainId, account, operator, signature } of hello.accounts) {
         const port = ours.find(({ chain }) => chain.id === chainId);
         if (!port) continue;
-        const digest = linkProofDigest({ chainId, escrow: port.chain.escrow }, { nonce, venueId, solverId, account });
-        if (recovery.recover(digest, signature) !== operator) return refuse('bad_proof', `The proof for chain ${chainId} is not signed by the operator it names.`);
+        const digest = linkProofDigest(
+          { chainId, escrow: port.chain.escrow },
+          { nonce, venueId, solverId, account },
+        );
+        if (recovery.recover(digest, signature) !== operator)
+          return refuse(
+            'bad_proof',
+            `The proof for chain ${chainId} is not signed by the operator it names.`,
+          );
         if (await liquidity.watch(chainId, account, operator)) accounts.set(chainId, { account, operator });
       }
       if (closed) return;
-      if (accounts.size === 0) return refuse('not_operator', 'On none of the chains that this key opens may this operator sign for the account it names. Register it with setOperator on the escrow.');
+      if (accounts.size === 0)
+        return refuse(
+          'not_operator',
+          'On none of the chains that this key opens may this operator sign for the account it names. Register it with setOperator on the escrow.',
+        );
       session = {
         solverId,
         replica: hello.replica,
         mode: key.mode,
         accounts,
-        corridors: hello.corridors.filter((corridor) => parseCorridor(corridor, ours.map(({ chain }) => chain)) !== undefined),
+        corridors: hello.corridors.filter(
+          (corridor) =>
+            parseCorridor(
+              corridor,
+              ours.map(({ chain }) => chain),
+            ) !== undefined,
+        ),
         maxInFlight: hello.maxInFlight,
         // Nobody is asked before saying that it prices.
         status: 'standby',
@@ -125,9 +154,17 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         },
         end: (code, reason) => socket.close(code, reason),
       };
-      if (!roster.join(session)) return refuse('not_on_roster', 'This solver is not on the roster, or has been disabled by the venue.');
+      if (!roster.join(session))
+        return refuse(
+          'not_on_roster',
+          'This solver is not on the roster, or has been disabled by the venue.',
+        );
       cancelTimer();
-      say({ type: 'welcome', sessionId: random.bytes32().slice(2, 34), heartbeatSeconds: LINK_HEARTBEAT_SECONDS });
+      say({
+        type: 'welcome',
+        sessionId: random.bytes32().slice(2, 34),
+        heartbeatSeconds: LINK_HEARTBEAT_SECONDS,
+      });
       cancelTimer = clock.after(LINK_HEARTBEAT_SECONDS * 1_000, beat);
     }
 
@@ -170,7 +207,9 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         case 'fill':
           return wake(message.orderId);
         case 'resync':
-          return void resync(session).catch((error: unknown) => log.warn({ solver: solverId, error }, 'a resync could not be answered'));
+          return void resync(session).catch((error: unknown) =>
+            log.warn({ solver: solverId, error }, 'a resync could not be answered'),
+          );
         case 'hello':
           return refuse('hello_once', 'This connection has proven its identity already.');
       }
@@ -200,7 +239,18 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       flush();
     }
 
-    say({ type: 'challenge', nonce, venueId, protocolVersion: LINK_PROTOCOL_VERSION, chains: ours.map(({ chain }) => ({ chainId: chain.id, slug: chain.slug, escrow: chain.escrow, oracle: chain.oracle })) });
+    say({
+      type: 'challenge',
+      nonce,
+      venueId,
+      protocolVersion: LINK_PROTOCOL_VERSION,
+      chains: ours.map(({ chain }) => ({
+        chainId: chain.id,
+        slug: chain.slug,
+        escrow: chain.escrow,
+        oracle: chain.oracle,
+      })),
+    });
 
     return {
       message(text) {
@@ -219,7 +269,11 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
           roster.fault(solverId, 'invalid');
           if (!session) return refuse('invalid', 'That is not a message of the link.');
         }
-        if (!warned) log.warn({ solver: solverId, kind: read.kind, detail: read.detail }, 'a solver sent a frame that is ignored; further ones are only counted');
+        if (!warned)
+          log.warn(
+            { solver: solverId, kind: read.kind, detail: read.detail },
+            'a solver sent a frame that is ignored; further ones are only counted',
+          );
         warned = true;
       },
       pong: () => void (missed = 0),
@@ -234,14 +288,23 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
     };
   }
 
-  return { path: LINK_PATH, keyKinds: ['solver'], maxPayloadBytes: LINK_MAX_PAYLOAD_BYTES, maxPerKey: 8, open };
+  return {
+    path: LINK_PATH,
+    keyKinds: ['solver'],
+    maxPayloadBytes: LINK_MAX_PAYLOAD_BYTES,
+    maxPerKey: 8,
+    open,
+  };
 }
 
 /** What a solver needs to keep its promise, its own signature included: it may have lost the memory of it. */
 export function awardOf(record: OrderRecord, solverId: string): Award {
   const { stage, status } = progressOf(record);
   const commitment = record.commitments[record.solverIds.indexOf(solverId)];
-  if (!commitment) throw new InvariantError('An award goes to a solver of the order.', { facts: { orderId: record.orderId, solverId } });
+  if (!commitment)
+    throw new InvariantError('An award goes to a solver of the order.', {
+      facts: { orderId: record.orderId, solverId },
+    });
   return {
     type: 'award',
     orderId: record.orderId,

@@ -1,6 +1,7 @@
 /**
- * What the LPs' ledger accounts hold and who may sign for them, remembered per chain so that a quote never waits for a node.
- * Escrow events say which balances to read again; a full round every so often heals whatever an event could not tell.
+ * What the LPs' ledger accounts hold and who may sign for them, remembered per chain so that a quote never
+ * waits for a node. Escrow events say which balances to read again; a full round every so often heals
+ * whatever an event could not tell.
  */
 
 import { max } from '../domain/amount.ts';
@@ -18,7 +19,10 @@ export interface Liquidity {
   mayBind(chainId: number, account: Address, signer: Address): boolean;
   /** The same, asked of the chain when this replica has never seen the signer. */
   mayBindNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
-  /** Ledger balance less what a withdrawal has been announced for and what is paid out by itself; undefined while unknown. */
+  /**
+   * Ledger balance less what a withdrawal has been announced for and what is paid out by itself; undefined
+   * while unknown.
+   */
   available(chainId: number, account: Address, token: Address): bigint | undefined;
   /** Someone may no longer sign for an account. */
   onRevoked(listener: (chainId: number, account: Address, operator: Address) => void): void;
@@ -39,7 +43,10 @@ interface Ledger {
   accounts: Set<Address>;
   holdings: Map<string, Holding>;
   operators: Map<string, boolean>;
-  /** Promises that events ended; they count until the balances that they moved have been read, or the same money would be offered twice. */
+  /**
+   * Promises that events ended; they count until the balances that they moved have been read, or the same
+   * money would be offered twice.
+   */
   ended: Set<string>;
   /** Last block whose events have been read. */
   read: bigint | undefined;
@@ -51,25 +58,60 @@ interface Ledger {
 const FULL_ROUND_BLOCKS = 30;
 const MAX_EVENT_BLOCKS = 500n;
 
-export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap<number, ChainPort>; exposure: Exposure; log: Log }): Liquidity {
+export function createLiquidity({
+  chains,
+  exposure,
+  log,
+}: {
+  chains: ReadonlyMap<number, ChainPort>;
+  exposure: Exposure;
+  log: Log;
+}): Liquidity {
   const revoked: ((chainId: number, account: Address, operator: Address) => void)[] = [];
   /** Opened cross-chain orders and the promise that a fill of theirs keeps. */
   const groups = new Map<Bytes32, string>();
   const ledgers = new Map<number, Ledger>(
-    [...chains].map(([id, port]) => [id, { port, accounts: new Set(), holdings: new Map(), operators: new Map(), ended: new Set(), read: undefined, busy: false, blocksSinceFull: 0, stop: () => {} }]),
+    [...chains].map(([id, port]) => [
+      id,
+      {
+        port,
+        accounts: new Set(),
+        holdings: new Map(),
+        operators: new Map(),
+        ended: new Set(),
+        read: undefined,
+        busy: false,
+        blocksSinceFull: 0,
+        stop: () => {},
+      },
+    ]),
   );
 
-  /** What is deferred is read before and after the balance: whichever way money moves meanwhile, none of it is counted as there to stay. */
+  /**
+   * What is deferred is read before and after the balance: whichever way money moves meanwhile, none of it is
+   * counted as there to stay.
+   */
   async function readHolding({ port, holdings }: Ledger, account: Address, token: Address): Promise<void> {
     const before = await port.ledgerDeferred(account, token);
-    const [balance, pending] = await Promise.all([port.ledgerBalance(account, token), port.pendingWithdrawal(account, token)]);
+    const [balance, pending] = await Promise.all([
+      port.ledgerBalance(account, token),
+      port.pendingWithdrawal(account, token),
+    ]);
     const deferred = max(before, await port.ledgerDeferred(account, token));
-    holdings.set(`${account}:${token}`, { balance, pending: pending.amount, lapsesAt: pending.lapsesAt, deferred });
+    holdings.set(`${account}:${token}`, {
+      balance,
+      pending: pending.amount,
+      lapsesAt: pending.lapsesAt,
+      deferred,
+    });
   }
 
-  const readAccount = (ledger: Ledger, account: Address) => Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(ledger, account, address)));
+  const readAccount = (ledger: Ledger, account: Address) =>
+    Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(ledger, account, address)));
 
-  /** Which (account, token) an event may have moved; null: only a look at everything of the account can tell. */
+  /**
+   * Which (account, token) an event may have moved; null: only a look at everything of the account can tell.
+   */
   function touched(ledger: Ledger, event: EscrowEvent, dirty: Map<Address, Set<Address> | null>): void {
     const mark = (account: Address, token: Address | null) => {
       if (!ledger.accounts.has(account)) return;
@@ -101,7 +143,8 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
         return void ledger.ended.add(groupOf(ledger.port.chain.id, event.user, event.nonce));
       case 'operator':
         ledger.operators.set(`${event.account}:${event.operator}`, event.allowed);
-        if (!event.allowed) for (const listener of revoked) listener(ledger.port.chain.id, event.account, event.operator);
+        if (!event.allowed)
+          for (const listener of revoked) listener(ledger.port.chain.id, event.account, event.operator);
     }
   }
 
@@ -118,7 +161,8 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
       const dirty = new Map<Address, Set<Address> | null>();
       const from = ledger.read === undefined ? head.number : ledger.read + 1n;
       const gap = head.number - from > MAX_EVENT_BLOCKS;
-      if (!gap && from <= head.number) for (const event of await ledger.port.events(from, head.number)) touched(ledger, event, dirty);
+      if (!gap && from <= head.number)
+        for (const event of await ledger.port.events(from, head.number)) touched(ledger, event, dirty);
       const full = gap || ++ledger.blocksSinceFull >= FULL_ROUND_BLOCKS;
       if (full) {
         ledger.blocksSinceFull = 0;
@@ -126,7 +170,13 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
         await refreshOperators(ledger);
       }
       ledger.read = head.number;
-      await Promise.all([...dirty].map(([account, tokens]) => (tokens === null ? readAccount(ledger, account) : Promise.all([...tokens].map((token) => readHolding(ledger, account, token))))));
+      await Promise.all(
+        [...dirty].map(([account, tokens]) =>
+          tokens === null
+            ? readAccount(ledger, account)
+            : Promise.all([...tokens].map((token) => readHolding(ledger, account, token))),
+        ),
+      );
       for (const group of ledger.ended) exposure.release(group);
       ledger.ended.clear();
     } catch (error) {
@@ -137,7 +187,13 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
       ledger.busy = false;
     }
     const now = ledger.port.head();
-    if (now && ledger.read !== undefined && now.number > ledger.read && ledger.blocksSinceFull !== FULL_ROUND_BLOCKS) await follow(ledger, now);
+    if (
+      now &&
+      ledger.read !== undefined &&
+      now.number > ledger.read &&
+      ledger.blocksSinceFull !== FULL_ROUND_BLOCKS
+    )
+      await follow(ledger, now);
   }
 
   async function refreshOperators(ledger: Ledger): Promise<void> {
@@ -147,7 +203,8 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
         const allowed = await ledger.port.isOperator(account, operator);
         const was = ledger.operators.get(key);
         ledger.operators.set(key, allowed);
-        if (was && !allowed) for (const listener of revoked) listener(ledger.port.chain.id, account, operator);
+        if (was && !allowed)
+          for (const listener of revoked) listener(ledger.port.chain.id, account, operator);
       }),
     );
   }
@@ -163,7 +220,8 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
       await readAccount(ledger, account);
       return true;
     },
-    mayBind: (chainId, account, signer) => signer === account || ledgers.get(chainId)?.operators.get(`${account}:${signer}`) === true,
+    mayBind: (chainId, account, signer) =>
+      signer === account || ledgers.get(chainId)?.operators.get(`${account}:${signer}`) === true,
     async mayBindNow(chainId, account, signer) {
       const ledger = ledgers.get(chainId);
       const known = signer === account || ledger?.operators.get(`${account}:${signer}`);
@@ -179,7 +237,8 @@ export function createLiquidity({ chains, exposure, log }: { chains: ReadonlyMap
     },
     onRevoked: (listener) => void revoked.push(listener),
     start() {
-      for (const ledger of ledgers.values()) ledger.stop = ledger.port.onHead((head) => void follow(ledger, head));
+      for (const ledger of ledgers.values())
+        ledger.stop = ledger.port.onHead((head) => void follow(ledger, head));
     },
     stop() {
       for (const ledger of ledgers.values()) ledger.stop();

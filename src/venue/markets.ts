@@ -19,10 +19,17 @@ export interface Markets {
   pairs(mode: KeyMode): Record<string, number>;
 }
 
-/** A test key trades on sandbox chains and a live key on production: neither can reach the other's money, whatever else it may name. */
-export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): boolean => sandbox === (mode === 'test');
+/**
+ * A test key trades on sandbox chains and a live key on production: neither can reach the other's money,
+ * whatever else it may name.
+ */
+export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): boolean =>
+  sandbox === (mode === 'test');
 
-export function createMarkets(chains: Iterable<Chain>, listed: readonly { slug: string; id: number; sandbox: boolean }[] = []): Markets {
+export function createMarkets(
+  chains: Iterable<Chain>,
+  listed: readonly { slug: string; id: number; sandbox: boolean }[] = [],
+): Markets {
   const byId = new Map([...chains].map((chain) => [chain.id, chain]));
   const roster = [...[...byId.values()].map(({ slug, id, sandbox }) => ({ slug, id, sandbox })), ...listed];
   const named = new Map(roster.map((entry) => [entry.id, entry]));
@@ -37,6 +44,9 @@ export function createMarkets(chains: Iterable<Chain>, listed: readonly { slug: 
       return chain && token ? { kind: 'market', market: { asset, chain, token } } : { kind: 'unsupported' };
     },
     // A test key is told of production too, so that whoever builds with it knows what a live key will find.
-    pairs: (mode) => Object.fromEntries(roster.filter(({ sandbox }) => mode === 'test' || !sandbox).map(({ slug, id }) => [slug, id])),
+    pairs: (mode) =>
+      Object.fromEntries(
+        roster.filter(({ sandbox }) => mode === 'test' || !sandbox).map(({ slug, id }) => [slug, id]),
+      ),
   };
 }

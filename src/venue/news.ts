@@ -1,4 +1,7 @@
-/** One ear on the bus for all that happens to orders, on whichever replica: solvers get awards and progress, takers their events, the roster its lessons. */
+/**
+ * One ear on the bus for all that happens to orders, on whichever replica: solvers get awards and progress,
+ * takers their events, the roster its lessons.
+ */
 
 import type { Evidence, Fact } from '../domain/fact.ts';
 import type { Bytes32 } from '../domain/hex.ts';
@@ -27,7 +30,19 @@ export interface News {
 /** Failures that are a solver's: it had promised and did not deliver. */
 const FADES: ReadonlySet<string> = new Set(['expired_unfilled', 'solver_released', 'settlement_reverted']);
 
-export function createNews({ bus, store, roster, siblings, log }: { bus: Bus; store: OrderStore; roster: Roster; siblings: Siblings; log: Log }): News {
+export function createNews({
+  bus,
+  store,
+  roster,
+  siblings,
+  log,
+}: {
+  bus: Bus;
+  store: OrderStore;
+  roster: Roster;
+  siblings: Siblings;
+  log: Log;
+}): News {
   const listeners: NewsListener[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
 
@@ -48,7 +63,9 @@ export function createNews({ bus, store, roster, siblings, log }: { bus: Bus; st
   function tellSolvers(record: OrderRecord, { event }: OrderNews): void {
     const progress = progressOf(record);
     const created = event === 'order.created';
-    const frame = created ? undefined : JSON.stringify(progressFrame(record.orderId, progress, record.facts.at(-1)?.fact));
+    const frame = created
+      ? undefined
+      : JSON.stringify(progressFrame(record.orderId, progress, record.facts.at(-1)?.fact));
     for (const solverId of record.solverIds) {
       sessionOf(solverId, record)?.send(frame ?? JSON.stringify(awardOf(record, solverId)));
       if (event === 'order.settled') roster.settled(solverId);
@@ -60,7 +77,10 @@ export function createNews({ bus, store, roster, siblings, log }: { bus: Bus; st
   /** The nonce is spent on chain: nothing else of that request can execute. */
   function releaseSiblings(record: OrderRecord): void {
     const { originChainId, order, quoteId } = record;
-    for (const [solverId, quoteIds] of siblings.take(groupOf(originChainId, order.user, order.nonce), quoteId)) {
+    for (const [solverId, quoteIds] of siblings.take(
+      groupOf(originChainId, order.user, order.nonce),
+      quoteId,
+    )) {
       const released: Message<'released'> = { type: 'released', quoteIds, proof: 'nonce_used' };
       sessionOf(solverId, record)?.send(JSON.stringify(released));
     }
@@ -69,7 +89,13 @@ export function createNews({ bus, store, roster, siblings, log }: { bus: Bus; st
   return {
     onOrder: (listener) => void listeners.push(listener),
     async start() {
-      unsubscribe = await bus.subscribe(ORDERS_TOPIC, (payload) => void hear(payload).catch((error: unknown) => log.warn({ error }, 'news of an order could not be passed on; whoever asks will still see it')));
+      unsubscribe = await bus.subscribe(
+        ORDERS_TOPIC,
+        (payload) =>
+          void hear(payload).catch((error: unknown) =>
+            log.warn({ error }, 'news of an order could not be passed on; whoever asks will still see it'),
+          ),
+      );
     },
     async stop() {
       await unsubscribe?.();
@@ -79,5 +105,12 @@ export function createNews({ bus, store, roster, siblings, log }: { bus: Bus; st
 
 function progressFrame(orderId: Bytes32, { stage }: Progress, last: Fact | undefined): Message<'order'> {
   const evidence: Evidence | undefined = last && 'evidence' in last ? last.evidence : undefined;
-  return { type: 'order', orderId, stage, evidence: evidence ? { chainId: evidence.chainId, txHash: evidence.txHash, blockNumber: evidence.blockNumber.toString() } : null };
+  return {
+    type: 'order',
+    orderId,
+    stage,
+    evidence: evidence
+      ? { chainId: evidence.chainId, txHash: evidence.txHash, blockNumber: evidence.blockNumber.toString() }
+      : null,
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * How many live quotes one key holds open, and for how much: asking is free, but every answer ties up an LP's inventory until it lapses.
- * An entry ends with its quotes' validity or with the submission of one of them. What the other replicas answered counts too.
+ * How many live quotes one key holds open, and for how much: asking is free, but every answer ties up an LP's
+ * inventory until it lapses. An entry ends with its quotes' validity or with the submission of one of them.
+ * What the other replicas answered counts too.
  */
 
 import { ApiError } from '../protocol/errors.ts';
@@ -10,14 +11,16 @@ import type { News, Shared } from './peers.ts';
 
 export interface OpenQuotes {
   /**
-   * Throws 429 when this key already holds as much as it may. Until what it gives back is called, once the answer is made, the request
-   * counts as one that will be answered: asking many times at once gains nothing.
+   * Throws 429 when this key already holds as much as it may. Until what it gives back is called, once the
+   * answer is made, the request counts as one that will be answered: asking many times at once gains nothing.
    */
   ask(keyId: string, limits: { count: number; notionalUsd: number }, now: UnixSeconds): () => void;
   add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
   /** A quote of this group was submitted: nothing of it is an option any more. */
   close(keyId: string, group: string): void;
-  /** How the replicas tell each other what their keys hold. `now`: chain time. `soon`: something just changed. */
+  /**
+   * How the replicas tell each other what their keys hold. `now`: chain time. `soon`: something just changed.
+   */
   shared(now: () => UnixSeconds, soon: () => void): Shared;
 }
 
@@ -61,7 +64,11 @@ export function createOpenQuotes(): OpenQuotes {
 
   function of(keyId: string): Held {
     let held = keys.get(keyId);
-    if (!held) keys.set(keyId, (held = { count: 0, asking: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0 }));
+    if (!held)
+      keys.set(
+        keyId,
+        (held = { count: 0, asking: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0 }),
+      );
     return held;
   }
 
@@ -78,7 +85,10 @@ export function createOpenQuotes(): OpenQuotes {
       if (held.count !== before) changed.add(keyId);
       const elsewhere = others.of(keyId, now);
       const sum = (of: 'count' | 'notionalUsd') => elsewhere.reduce((total, each) => total + each[of], 0);
-      if (held.count + held.asking + sum('count') < count && held.notionalUsd + sum('notionalUsd') < notionalUsd) {
+      if (
+        held.count + held.asking + sum('count') < count &&
+        held.notionalUsd + sum('notionalUsd') < notionalUsd
+      ) {
         held.asking++;
         let answered = false;
         return () => {
@@ -87,9 +97,11 @@ export function createOpenQuotes(): OpenQuotes {
         };
       }
       const soonest = Math.min(...held.lapses.keys(), others.until(keyId) ?? Number.POSITIVE_INFINITY);
-      throw new ApiError('rate_limited', 'This key holds as many live quotes as it may. Submit some or let them lapse before asking for more.', {
-        retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1),
-      });
+      throw new ApiError(
+        'rate_limited',
+        'This key holds as many live quotes as it may. Submit some or let them lapse before asking for more.',
+        { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
+      );
     },
     add(keyId, group, notionalUsd, until) {
       const held = of(keyId);
@@ -130,7 +142,12 @@ export function createOpenQuotes(): OpenQuotes {
           changed.clear();
         },
         hear(replica, [keyId, count, notionalUsd, until]) {
-          others.put(replica, keyId, { count: Number(count), notionalUsd: Number(notionalUsd) }, Number(until));
+          others.put(
+            replica,
+            keyId,
+            { count: Number(count), notionalUsd: Number(notionalUsd) },
+            Number(until),
+          );
         },
       };
     },

@@ -9,7 +9,10 @@ export interface ChainSettings {
   executionMode: 'apiSubmit' | 'walletBroadcast';
   /** Reference price symbol of the native currency. */
   nativeSymbol: string;
-  /** Gas of one settlement, of each output beyond the first, of an `open`, and of a settlement through a filler without what the filler uses. */
+  /**
+   * Gas of one settlement, of each output beyond the first, of an `open`, and of a settlement through a
+   * filler without what the filler uses.
+   */
   settleGas: bigint;
   outputGas: bigint;
   openGas: bigint;
@@ -18,7 +21,15 @@ export interface ChainSettings {
   relayBufferBps: number;
 }
 
-export const CHAIN_DEFAULTS: ChainSettings = { executionMode: 'apiSubmit', nativeSymbol: 'ETH', settleGas: 230_000n, outputGas: 60_000n, openGas: 180_000n, throughGas: 240_000n, relayBufferBps: 2_000 };
+export const CHAIN_DEFAULTS: ChainSettings = {
+  executionMode: 'apiSubmit',
+  nativeSymbol: 'ETH',
+  settleGas: 230_000n,
+  outputGas: 60_000n,
+  openGas: 180_000n,
+  throughGas: 240_000n,
+  relayBufferBps: 2_000,
+};
 
 export interface VenueOptions {
   /** Named in every link challenge. */
@@ -88,14 +99,20 @@ export interface BreakerOptions {
   forgiveAfterMs: number;
 }
 
-/** How much may be at work at once in this process; what is beyond it is refused with 429 or 503 before it costs anything. */
+/**
+ * How much may be at work at once in this process; what is beyond it is refused with 429 or 503 before it
+ * costs anything.
+ */
 export interface AdmissionOptions {
   /** Requests at work, by kind. */
   places: Readonly<Record<LoadKind, number>>;
   /** Requests that may wait for a place, by kind, and for how long. */
   waiting: Readonly<Record<LoadKind, number>>;
   maxWaitMs: number;
-  /** While the event loop is this late, quotes and exports begin to be refused; at twice this, all of them. Submissions come last. */
+  /**
+   * While the event loop is this late, quotes and exports begin to be refused; at twice this, all of them.
+   * Submissions come last.
+   */
   shedAtLagMs: number;
   /** While a statement waits this long for a connection, what needs the database begins to be refused. */
   shedAtDatabaseWaitMs: number;
@@ -123,14 +140,61 @@ export interface LevelsOptions {
   maxPerSecond: number;
 }
 
-export const FAN_OUT: FanOutOptions = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 1, maxSplitParts: 4, maxValiditySeconds: 600, shortValiditySeconds: 4, farFromMidBps: 200 };
+export const FAN_OUT: FanOutOptions = {
+  timeoutMs: 300,
+  sliceTimeoutMs: 200,
+  lingerMs: 1,
+  maxSplitParts: 4,
+  maxValiditySeconds: 600,
+  shortValiditySeconds: 4,
+  farFromMidBps: 200,
+};
 export const ROUTER: RouterOptions = { timeoutMs: 700, middles: [], maxMiddles: 3 };
-export const RATES: RateOptions = { quotesPerSecond: 50, submitsPerSecond: 20, readsPerSecond: 100, perIpPerSecond: 300, burst: 2, openQuotes: 2_000, openNotionalUsd: 50_000_000, trustedIps: [] };
-export const BREAKER: BreakerOptions = { limit: 5, halfLifeMs: 60_000, firstCoolDownMs: 10_000, longestCoolDownMs: 900_000, forgiveAfterMs: 600_000 };
-export const SOCKETS: SocketOptions = { pingEveryMs: 30_000, maxBufferedBytes: 1024 * 1024, maxTotalBufferedBytes: 128 * 1024 * 1024, maxPerKey: 100, maxFramesPerSecond: 100 };
+export const RATES: RateOptions = {
+  quotesPerSecond: 50,
+  submitsPerSecond: 20,
+  readsPerSecond: 100,
+  perIpPerSecond: 300,
+  burst: 2,
+  openQuotes: 2_000,
+  openNotionalUsd: 50_000_000,
+  trustedIps: [],
+};
+export const BREAKER: BreakerOptions = {
+  limit: 5,
+  halfLifeMs: 60_000,
+  firstCoolDownMs: 10_000,
+  longestCoolDownMs: 900_000,
+  forgiveAfterMs: 600_000,
+};
+export const SOCKETS: SocketOptions = {
+  pingEveryMs: 30_000,
+  maxBufferedBytes: 1024 * 1024,
+  maxTotalBufferedBytes: 128 * 1024 * 1024,
+  maxPerKey: 100,
+  maxFramesPerSecond: 100,
+};
 export const ADMISSION: AdmissionOptions = {
-  places: { quote: 256, preflight: 128, submit: 128, read: 64, memory: 128, export: 8, socket: 64, subscribe: 32 },
-  waiting: { quote: 0, preflight: 128, submit: 640, read: 128, memory: 128, export: 0, socket: 2_048, subscribe: 2_048 },
+  places: {
+    quote: 256,
+    preflight: 128,
+    submit: 128,
+    read: 64,
+    memory: 128,
+    export: 8,
+    socket: 64,
+    subscribe: 32,
+  },
+  waiting: {
+    quote: 0,
+    preflight: 128,
+    submit: 640,
+    read: 128,
+    memory: 128,
+    export: 0,
+    socket: 2_048,
+    subscribe: 2_048,
+  },
   maxWaitMs: 2_000,
   shedAtLagMs: 200,
   shedAtDatabaseWaitMs: 500,

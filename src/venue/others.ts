@@ -1,4 +1,7 @@
-/** Totals as the other replicas last told them, by replica and name, until they say otherwise or their time is over. */
+/**
+ * Totals as the other replicas last told them, by replica and name, until they say otherwise or their time is
+ * over.
+ */
 
 export interface Others<T> {
   put(replica: string, key: string, total: T, until: number): void;
@@ -10,7 +13,9 @@ export interface Others<T> {
   lapse(now: number): void;
 }
 
-/** A replica that dies takes its promises nowhere: what it told of stands until it would have ended anyway. */
+/**
+ * A replica that dies takes its promises nowhere: what it told of stands until it would have ended anyway.
+ */
 export function createOthers<T>(): Others<T> {
   const told = new Map<string, Map<string, { total: T; until: number }>>();
   return {
@@ -21,7 +26,9 @@ export function createOthers<T>(): Others<T> {
     },
     of(key, now) {
       const entries = told.get(key);
-      return entries ? [...entries.values()].flatMap(({ total, until }) => (until >= now ? [total] : [])) : [];
+      return entries
+        ? [...entries.values()].flatMap(({ total, until }) => (until >= now ? [total] : []))
+        : [];
     },
     until: (key) => {
       const entries = told.get(key);

@@ -1,6 +1,7 @@
 /**
- * What the api replicas of one venue tell each other as it happens, so that a limit is the venue's and not the process's. Totals and
- * states travel, never money: whoever misses a message is a moment behind, until everything is said again some seconds later.
+ * What the api replicas of one venue tell each other as it happens, so that a limit is the venue's and not
+ * the process's. Totals and states travel, never money: whoever misses a message is a moment behind, until
+ * everything is said again some seconds later.
  */
 
 import type { Bus } from '../ports/bus.ts';
@@ -19,7 +20,10 @@ export type News = readonly [key: string, ...facts: (string | number)[]];
 export interface Shared {
   /** In every message, so a short word. */
   name: string;
-  /** What changed since this was last asked, which is every second at least; `all`: whatever there is, for a replica that has just come. */
+  /**
+   * What changed since this was last asked, which is every second at least; `all`: whatever there is, for a
+   * replica that has just come.
+   */
   news(all: boolean): Iterable<News>;
   hear(replica: string, news: News): void;
   /** This replica has said goodbye or fallen silent. */
@@ -46,7 +50,10 @@ interface Message {
   bye?: true;
 }
 
-/** What is new leaves at once, then with this much between: however many quotes a second there are, the bus carries fifty messages of them. */
+/**
+ * What is new leaves at once, then with this much between: however many quotes a second there are, the bus
+ * carries fifty messages of them.
+ */
 const BETWEEN_MS = 20;
 /** Something is said this often in any case; not heard of for longer than `SILENT_MS`, a replica is gone. */
 const ALIVE_MS = 1_000;
@@ -56,7 +63,19 @@ const ALL_MS = 10_000;
 /** Of one message on the bus, beside what is around it; the adapter takes no more than 7,900. */
 export const MAX_NEWS_BYTES = 7_000;
 
-export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; clock: Clock; random: Random; log: Log; metrics: Metrics }): Peers {
+export function createPeers({
+  bus,
+  clock,
+  random,
+  log,
+  metrics,
+}: {
+  bus: Bus;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  metrics: Metrics;
+}): Peers {
   const me = random.bytes32().slice(2, 14);
   const parts = new Map<string, Shared>();
   const heardMs = new Map<string, number>();
@@ -68,7 +87,9 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
   let spokeMs = Number.NEGATIVE_INFINITY;
   let allMs = Number.NEGATIVE_INFINITY;
   let failing = false;
-  metrics.gauge('firmquote_venue_replicas', 'Other api replicas that this one hears of', [], (gauge) => gauge.set(heardMs.size));
+  metrics.gauge('firmquote_venue_replicas', 'Other api replicas that this one hears of', [], (gauge) =>
+    gauge.set(heardMs.size),
+  );
 
   function messages(all: boolean): Message[] {
     const made: Message[] = [];
@@ -104,7 +125,8 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
     } catch (error) {
       // What was not said is said again, whole.
       allMs = Number.NEGATIVE_INFINITY;
-      if (!failing) log.warn({ error }, 'the other replicas could not be told; until they are, limits are per replica');
+      if (!failing)
+        log.warn({ error }, 'the other replicas could not be told; until they are, limits are per replica');
       failing = true;
     }
   }
@@ -169,7 +191,9 @@ export function createPeers({ bus, clock, random, log, metrics }: { bus: Bus; cl
       stopped = true;
       cancel();
       await unsubscribe();
-      await bus.publish(REPLICAS_TOPIC, JSON.stringify({ from: me, bye: true } satisfies Message)).catch(() => {});
+      await bus
+        .publish(REPLICAS_TOPIC, JSON.stringify({ from: me, bye: true } satisfies Message))
+        .catch(() => {});
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Reference prices put to use: what an amount is worth, what the relayer must be paid in the input token. Integers until the last display step. */
+/**
+ * Reference prices put to use: what an amount is worth, what the relayer must be paid in the input token.
+ * Integers until the last display step.
+ */
 
 import { divUp } from '../domain/amount.ts';
 import type { TokenInfo } from '../domain/chain.ts';
@@ -20,9 +23,11 @@ export interface Prices {
 }
 
 export function createPrices(reference: Reference): Prices {
-  const usdE8 = (token: TokenInfo) => (token.priceSymbol === null ? undefined : reference.usdE8(token.priceSymbol));
+  const usdE8 = (token: TokenInfo) =>
+    token.priceSymbol === null ? undefined : reference.usdE8(token.priceSymbol);
   /** USD times 10^8. */
-  const worthE8 = (priceE8: bigint, amount: bigint, decimals: number) => (priceE8 * amount) / 10n ** BigInt(decimals);
+  const worthE8 = (priceE8: bigint, amount: bigint, decimals: number) =>
+    (priceE8 * amount) / 10n ** BigInt(decimals);
   const show = (valueE8: bigint | undefined) => (valueE8 === undefined ? null : Number(valueE8) / 1e8);
   return {
     priceUsd: (token) => show(usdE8(token)),
@@ -37,7 +42,10 @@ export function createPrices(reference: Reference): Prices {
     tokenForNativeUp(token, nativeSymbol, wei) {
       const [tokenPrice, nativePrice] = [usdE8(token), reference.usdE8(nativeSymbol)];
       if (tokenPrice === undefined || nativePrice === undefined || tokenPrice <= 0n) return undefined;
-      return divUp(wei * nativePrice * 10n ** BigInt(token.decimals), tokenPrice * 10n ** BigInt(NATIVE_DECIMALS));
+      return divUp(
+        wei * nativePrice * 10n ** BigInt(token.decimals),
+        tokenPrice * 10n ** BigInt(NATIVE_DECIMALS),
+      );
     },
     deltaFromMid(input, inputAmount, output, outputAmount) {
       const [inputPrice, outputPrice] = [usdE8(input), usdE8(output)];

@@ -1,4 +1,7 @@
-/** POST /rfq/quotes: from a request to ranked, sealed, firm candidates, without a database, a queue or a node on the way. */
+/**
+ * POST /rfq/quotes: from a request to ranked, sealed, firm candidates, without a database, a queue or a node
+ * on the way.
+ */
 
 import { rank } from '../auction/rank.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -35,7 +38,10 @@ export interface Quoter {
   quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;
 }
 
-export function createQuoter({ reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random }: QuoteDeps, options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>): Quoter {
+export function createQuoter(
+  { reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random }: QuoteDeps,
+  options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>,
+): Quoter {
   async function offer(intent: Intent): Promise<Offer> {
     const { request, workspace, key } = intent;
     const { ask, found, why } = await source.find(intent, BigInt(random.bytes32()));
@@ -58,10 +64,19 @@ export function createQuoter({ reception, source, roster, sealing, gas, prices, 
         farFromMidBps: options.farFromMidBps,
         underWatch: (solverId) => roster.entry(solverId)?.breaker.underWatch(clock.nowMs()) ?? false,
       });
-      return sealing.seal({ account: workspace.id, namespace: 'rfq', mode: key.mode }, terms, verified.commitments);
+      return sealing.seal(
+        { account: workspace.id, namespace: 'rfq', mode: key.mode },
+        terms,
+        verified.commitments,
+      );
     });
     const lastValid = Math.max(...best.map(({ validUntil }) => validUntil));
-    openQuotes.add(key.id, ask.group, prices.amountUsd(ask.inputToken, best[0]?.inputAmount ?? 0n) ?? 0, lastValid);
+    openQuotes.add(
+      key.id,
+      ask.group,
+      prices.amountUsd(ask.inputToken, best[0]?.inputAmount ?? 0n) ?? 0,
+      lastValid,
+    );
     return { quotes, productUnavailable: null };
   }
 

@@ -1,4 +1,7 @@
-/** Why a process of the venue cannot do its work at the moment, whichever its role: what it stands on does not answer. */
+/**
+ * Why a process of the venue cannot do its work at the moment, whichever its role: what it stands on does not
+ * answer.
+ */
 
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -9,7 +12,15 @@ const STALE_BLOCKS = 10;
 const STALE_FLOOR_MS = 15_000;
 
 /** Empty when all is well. */
-export async function unready({ store, chains, clock }: { store: Pick<VenueStore, 'ping'>; chains: ReadonlyMap<number, ChainPort>; clock: Clock }): Promise<string[]> {
+export async function unready({
+  store,
+  chains,
+  clock,
+}: {
+  store: Pick<VenueStore, 'ping'>;
+  chains: ReadonlyMap<number, ChainPort>;
+  clock: Clock;
+}): Promise<string[]> {
   const reasons: string[] = [];
   await store.ping().catch(() => reasons.push('the database does not answer'));
   for (const port of chains.values()) {
@@ -17,7 +28,8 @@ export async function unready({ store, chains, clock }: { store: Pick<VenueStore
     const doubt = port.doubt();
     if (doubt) reasons.push(doubt.note);
     if (!port.head()) reasons.push(`no block of ${port.chain.slug} has been seen`);
-    else if (clock.nowMs() - port.headSeenAtMs() > staleMs) reasons.push(`the newest block of ${port.chain.slug} is old`);
+    else if (clock.nowMs() - port.headSeenAtMs() > staleMs)
+      reasons.push(`the newest block of ${port.chain.slug} is old`);
   }
   return reasons;
 }

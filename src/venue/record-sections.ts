@@ -1,4 +1,7 @@
-/** Sections of a dossier made of what an order's record holds: pure views, the same whenever they are asked for. */
+/**
+ * Sections of a dossier made of what an order's record holds: pure views, the same whenever they are asked
+ * for.
+ */
 
 import type { Chain } from '../domain/chain.ts';
 import { commitmentDigest } from '../domain/commitment.ts';
@@ -9,39 +12,85 @@ import { toIso } from '../domain/time.ts';
 import type { Screened, ScreenedParty } from '../ports/screening.ts';
 import type { OrderRecord } from '../ports/store.ts';
 import type { TravelRuleRecord } from '../ports/travel-rule.ts';
-import type { Compliance, ComplianceProofs, IntentSection, TravelRuleTransmission } from '../protocol/records.ts';
+import type {
+  Compliance,
+  ComplianceProofs,
+  IntentSection,
+  TravelRuleTransmission,
+} from '../protocol/records.ts';
 import { decodeFunding } from '../settlement/funding.ts';
 import { intentOf } from '../settlement/intent.ts';
 import { foldFacts } from '../settlement/lifecycle.ts';
 
-/** Both `compliance` (what the screeners say now) and `snapshotCompliance` (what they said when the order was accepted). */
-export const complianceSection = ({ decision, taker, receiver }: Screened): Compliance => ({ decision, taker: partySection(taker), receiver: partySection(receiver) });
+/**
+ * Both `compliance` (what the screeners say now) and `snapshotCompliance` (what they said when the order was
+ * accepted).
+ */
+export const complianceSection = ({ decision, taker, receiver }: Screened): Compliance => ({
+  decision,
+  taker: partySection(taker),
+  receiver: partySection(receiver),
+});
 
 const partySection = ({ address, decision, checks }: ScreenedParty): Compliance['taker'] => ({
   address,
   decision,
-  checks: checks.map(({ atMs, provider, listVersion, decision: verdict, reason }) => ({ provider, listVersion, decision: verdict, reason, at: toIso(atMs) })),
+  checks: checks.map(({ atMs, provider, listVersion, decision: verdict, reason }) => ({
+    provider,
+    listVersion,
+    decision: verdict,
+    reason,
+    at: toIso(atMs),
+  })),
 });
 
 /** null when nothing has to be reported about the order. */
-export function travelRuleSection({ travelRule }: Pick<OrderRecord, 'travelRule'>, latest: TravelRuleRecord | undefined): TravelRuleTransmission | null {
+export function travelRuleSection(
+  { travelRule }: Pick<OrderRecord, 'travelRule'>,
+  latest: TravelRuleRecord | undefined,
+): TravelRuleTransmission | null {
   if (!travelRule || !latest) return null;
-  const { attempt, state, dueAtMs, startedAtMs, endedAtMs, transmitter, reference, detail, messageSha256 } = latest;
-  return { attempt, state, ...travelRule, dueAt: toIso(dueAtMs), startedAt: isoOrNull(startedAtMs), endedAt: isoOrNull(endedAtMs), transmitter, reference, detail, messageSha256 };
+  const { attempt, state, dueAtMs, startedAtMs, endedAtMs, transmitter, reference, detail, messageSha256 } =
+    latest;
+  return {
+    attempt,
+    state,
+    ...travelRule,
+    dueAt: toIso(dueAtMs),
+    startedAt: isoOrNull(startedAtMs),
+    endedAt: isoOrNull(endedAtMs),
+    transmitter,
+    reference,
+    detail,
+    messageSha256,
+  };
 }
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
-/** Every signature and receipt that there is so far, and what each of them shows to somebody who trusts nobody. null on a chain that the venue has forgotten. */
-export function proofsSection(record: OrderRecord, chains: ReadonlyMap<number, Chain>): ComplianceProofs | null {
+/**
+ * Every signature and receipt that there is so far, and what each of them shows to somebody who trusts
+ * nobody. null on a chain that the venue has forgotten.
+ */
+export function proofsSection(
+  record: OrderRecord,
+  chains: ReadonlyMap<number, Chain>,
+): ComplianceProofs | null {
   const { order, orderId, quoteId, commitments, signature, signScheme } = record;
   const origin = chains.get(record.originChainId);
   if (!origin) return null;
   const escrow = { chainId: origin.id, escrow: origin.escrow };
-  const { opened, fills, attested, finalised, refunded } = foldFacts(order, record.facts.map(({ fact }) => fact));
+  const { opened, fills, attested, finalised, refunded } = foldFacts(
+    order,
+    record.facts.map(({ fact }) => fact),
+  );
   const receipts: ComplianceProofs['receipts'] = [];
   const on = (chainId: number): Address => chains.get(chainId)?.escrow ?? origin.escrow;
-  const receipt = (event: ComplianceProofs['receipts'][number]['event'], evidence: Evidence | undefined, proves: string) => {
+  const receipt = (
+    event: ComplianceProofs['receipts'][number]['event'],
+    evidence: Evidence | undefined,
+    proves: string,
+  ) => {
     if (evidence) receipts.push({ proves, event, ...placeOf(evidence, on(evidence.chainId)), fill: null });
   };
   receipt('Open', opened, 'The escrow on the origin took the input of exactly this order.');
@@ -56,10 +105,25 @@ export function proofsSection(record: OrderRecord, chains: ReadonlyMap<number, C
       fill: { outputIndex, outputHash: outputHash(output), solver, timestamp, amount: amount.toString() },
     });
   });
-  receipt('Finalised', finalised, 'The escrow released the input to those who delivered; it cannot be refunded or paid out again.');
-  receipt('Refunded', refunded, 'The escrow gave the input back to the taker; it cannot be paid out to anybody else.');
+  receipt(
+    'Finalised',
+    finalised,
+    'The escrow released the input to those who delivered; it cannot be refunded or paid out again.',
+  );
+  receipt(
+    'Refunded',
+    refunded,
+    'The escrow gave the input back to the taker; it cannot be paid out to anybody else.',
+  );
   return {
-    takerSignature: { proves: 'The taker agreed to exactly these inputs, outputs, recipients and times, on this escrow and no other.', scheme: signScheme, signer: order.user, digest: orderDigest(escrow, order), signature },
+    takerSignature: {
+      proves:
+        'The taker agreed to exactly these inputs, outputs, recipients and times, on this escrow and no other.',
+      scheme: signScheme,
+      signer: order.user,
+      digest: orderDigest(escrow, order),
+      signature,
+    },
     commitments: commitments.map(({ lp, deadline, signature: signed }, outputIndex) => ({
       proves: `The LP promised to pay output ${outputIndex} of exactly this order until the deadline, from its balance in the escrow.`,
       outputIndex,
@@ -89,15 +153,29 @@ export function proofsSection(record: OrderRecord, chains: ReadonlyMap<number, C
   };
 }
 
-const placeOf = ({ chainId, txHash, blockNumber, blockHash, at }: Evidence, contract: Address) => ({ chainId, contract, txHash, blockNumber: Number(blockNumber), blockHash, at });
+const placeOf = ({ chainId, txHash, blockNumber, blockHash, at }: Evidence, contract: Address) => ({
+  chainId,
+  contract,
+  txHash,
+  blockNumber: Number(blockNumber),
+  blockHash,
+  at,
+});
 
 function checksumOf({ candidate }: OrderRecord): ComplianceProofs['checksum'] {
   const { integrityChecksum } = JSON.parse(candidate) as { integrityChecksum?: string };
   if (integrityChecksum === undefined) return null;
-  return { proves: 'The venue showed the taker the terms that were submitted; the LP commitments travel inside it. Only the venue can recompute its MAC.', value: integrityChecksum };
+  return {
+    proves:
+      'The venue showed the taker the terms that were submitted; the LP commitments travel inside it. Only the venue can recompute its MAC.',
+    value: integrityChecksum,
+  };
 }
 
-/** The order as it was submitted, as ERC-7683 writes intents, with every signature over it. null on a chain that the venue has forgotten. */
+/**
+ * The order as it was submitted, as ERC-7683 writes intents, with every signature over it. null on a chain
+ * that the venue has forgotten.
+ */
 export function intentSection(record: OrderRecord, chains: ReadonlyMap<number, Chain>): IntentSection | null {
   const { order, orderId, quoteId, commitments, signature, signScheme, funding } = record;
   const origin = chains.get(record.originChainId);
@@ -112,6 +190,13 @@ export function intentSection(record: OrderRecord, chains: ReadonlyMap<number, C
     resolved: { maxSpent, minReceived, fillInstructions },
     typedData: { ...orderEnvelope({ chainId: origin.id, escrow: origin.escrow }, order) },
     funding: { mode: decodeFunding(funding)?.mode ?? null, data: funding },
-    signatures: { taker: { scheme: signScheme, signature }, commitments: commitments.map(({ lp, deadline, signature: signed }) => ({ lp, deadline, signature: signed })) },
+    signatures: {
+      taker: { scheme: signScheme, signature },
+      commitments: commitments.map(({ lp, deadline, signature: signed }) => ({
+        lp,
+        deadline,
+        signature: signed,
+      })),
+    },
   };
 }

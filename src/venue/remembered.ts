@@ -1,4 +1,7 @@
-/** Rows of the database kept in memory for the hot path, forgotten by every replica the moment one is announced as changed. */
+/**
+ * Rows of the database kept in memory for the hot path, forgotten by every replica the moment one is
+ * announced as changed.
+ */
 
 import { UpstreamError } from '../domain/errors.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -15,11 +18,24 @@ export interface Remembered<T> {
 
 /** A row is read again after this long, should the message of its change ever be lost. */
 export const REMEMBER_MS = 10_000;
-/** What could not be read again still holds for this long, so that a database that is slow for a moment slows nobody who is known. */
+/**
+ * What could not be read again still holds for this long, so that a database that is slow for a moment slows
+ * nobody who is known.
+ */
 const STALE_MS = 20_000;
 const MAX_REMEMBERED = 20_000;
 
-export function createRemembered<T>({ bus, clock, topic, read }: { bus: Bus; clock: Clock; topic: string; read(id: string): Promise<T> }): Remembered<T> {
+export function createRemembered<T>({
+  bus,
+  clock,
+  topic,
+  read,
+}: {
+  bus: Bus;
+  clock: Clock;
+  topic: string;
+  read(id: string): Promise<T>;
+}): Remembered<T> {
   const known = new Map<string, { value: T; untilMs: number }>();
   /** Counts announcements: a row that was being read while one came may be older than it. */
   let changes = 0;

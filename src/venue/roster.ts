@@ -1,6 +1,7 @@
 /**
- * Who can be asked right now, and why the others cannot: every change has a time and a reason, is kept, counted and told. A solver is asked
- * over its connection here; it is shown as the best that any replica knows of it.
+ * Who can be asked right now, and why the others cannot: every change has a time and a reason, is kept,
+ * counted and told. A solver is asked over its connection here; it is shown as the best that any replica
+ * knows of it.
  */
 
 import type { Entrant } from '../auction/eligible.ts';
@@ -73,7 +74,10 @@ interface Presence {
 export interface Roster {
   entries(): Iterable<Entry>;
   entry(solverId: string): Entry | undefined;
-  /** A solver has proven who it is. An older connection of the same replica of it is closed. false: it may not join. */
+  /**
+   * A solver has proven who it is. An older connection of the same replica of it is closed. false: it may not
+   * join.
+   */
   join(session: Session): boolean;
   /** A connection of it is gone; ignored when a newer one has taken its place. */
   leave(session: Session, reason: string): void;
@@ -87,7 +91,10 @@ export interface Roster {
   onChange(listener: (entry: Entry, transition: RosterTransition) => void): () => void;
   /** What `view` says of it changed. */
   onShown(listener: (entry: Entry, atMs: number) => void): () => void;
-  /** How the replicas tell each other who is connected where, and whose answers did not hold. `soon`: something just changed. */
+  /**
+   * How the replicas tell each other who is connected where, and whose answers did not hold. `soon`:
+   * something just changed.
+   */
   shared(soon: () => void): Shared;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -98,7 +105,24 @@ const TICK_MS = 1_000;
 const RELOAD_TICKS = 30;
 const STATUS_VALUE: Record<RosterStatus, number> = { offline: 0, standby: 1, active: 2 };
 
-export function createRoster({ store, bus, clock, log, metrics, corridors: known }: { store: SolverStore; bus: Bus; clock: Clock; log: Log; metrics: Metrics; corridors: Readonly<Record<KeyMode, readonly string[]>> }, breakerOptions: BreakerOptions): Roster {
+export function createRoster(
+  {
+    store,
+    bus,
+    clock,
+    log,
+    metrics,
+    corridors: known,
+  }: {
+    store: SolverStore;
+    bus: Bus;
+    clock: Clock;
+    log: Log;
+    metrics: Metrics;
+    corridors: Readonly<Record<KeyMode, readonly string[]>>;
+  },
+  breakerOptions: BreakerOptions,
+): Roster {
   const entries = new Map<string, Entry>();
   const allCorridors = [...known.test, ...known.live];
   const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
@@ -113,26 +137,60 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
   let cancelTick = () => {};
   let ticks = 0;
 
-  metrics.gauge('firmquote_venue_roster_status', 'Solver status: 0 offline, 1 standby, 2 active', ['solver'], (gauge) => {
-    for (const entry of entries.values()) gauge.set(STATUS_VALUE[entry.status], { solver: entry.id });
-  });
-  const transitions = metrics.counter('firmquote_venue_roster_transitions_total', 'Roster transitions', ['solver', 'to']);
+  metrics.gauge(
+    'firmquote_venue_roster_status',
+    'Solver status: 0 offline, 1 standby, 2 active',
+    ['solver'],
+    (gauge) => {
+      for (const entry of entries.values()) gauge.set(STATUS_VALUE[entry.status], { solver: entry.id });
+    },
+  );
+  const transitions = metrics.counter('firmquote_venue_roster_transitions_total', 'Roster transitions', [
+    'solver',
+    'to',
+  ]);
 
-  function assess({ disabled, session, breaker }: Entry): { status: RosterStatus; reason: string; note: string | null } {
-    if (disabled) return { status: 'offline', reason: 'disabled by the venue', note: 'Disabled by the venue.' };
+  function assess({ disabled, session, breaker }: Entry): {
+    status: RosterStatus;
+    reason: string;
+    note: string | null;
+  } {
+    if (disabled)
+      return { status: 'offline', reason: 'disabled by the venue', note: 'Disabled by the venue.' };
     if (!session) return { status: 'offline', reason: 'not connected', note: null };
     const until = breaker.openUntil(clock.nowMs());
     if (until !== undefined) {
-      const why = breaker.reason() === 'fade' ? 'failed orders it had committed to' : 'gave answers that do not hold';
-      return { status: 'standby', reason: `breaker open: ${why}`, note: `Resting until ${toIso(until)}: ${why}.` };
+      const why =
+        breaker.reason() === 'fade' ? 'failed orders it had committed to' : 'gave answers that do not hold';
+      return {
+        status: 'standby',
+        reason: `breaker open: ${why}`,
+        note: `Resting until ${toIso(until)}: ${why}.`,
+      };
     }
-    return session.status === 'active' ? { status: 'active', reason: 'pricing', note: session.note } : { status: 'standby', reason: session.note ?? 'says standby', note: session.note };
+    return session.status === 'active'
+      ? { status: 'active', reason: 'pricing', note: session.note }
+      : { status: 'standby', reason: session.note ?? 'says standby', note: session.note };
   }
 
-  /** The best that any replica knows of it; this one's word where it is as good. What the operator of the venue says is the same everywhere. */
-  function shown({ status, corridors, note, disabled, elsewhere }: Entry): { status: RosterStatus; corridors: Iterable<string>; note: string | null } {
-    let best: { status: RosterStatus; corridors: Iterable<string>; note: string | null } = { status, corridors, note };
-    if (!disabled) for (const presence of elsewhere.values()) if (STATUS_VALUE[presence.status] > STATUS_VALUE[best.status]) best = { ...presence, corridors: presence.corridors ?? corridors };
+  /**
+   * The best that any replica knows of it; this one's word where it is as good. What the operator of the
+   * venue says is the same everywhere.
+   */
+  function shown({ status, corridors, note, disabled, elsewhere }: Entry): {
+    status: RosterStatus;
+    corridors: Iterable<string>;
+    note: string | null;
+  } {
+    let best: { status: RosterStatus; corridors: Iterable<string>; note: string | null } = {
+      status,
+      corridors,
+      note,
+    };
+    if (!disabled)
+      for (const presence of elsewhere.values())
+        if (STATUS_VALUE[presence.status] > STATUS_VALUE[best.status])
+          best = { ...presence, corridors: presence.corridors ?? corridors };
     return best;
   }
 
@@ -143,7 +201,13 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     entry.note = note ?? (status === 'offline' && why ? why : null);
     if (entry.note !== before) changed.add(entry.id);
     if (status === entry.status) return;
-    const transition: RosterTransition = { solverId: entry.id, from: entry.status, to: status, reason: why ?? reason, atMs: clock.nowMs() };
+    const transition: RosterTransition = {
+      solverId: entry.id,
+      from: entry.status,
+      to: status,
+      reason: why ?? reason,
+      atMs: clock.nowMs(),
+    };
     entry.status = status;
     changed.add(entry.id);
     soon();
@@ -151,7 +215,11 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     log.info({ solver: entry.id, from: transition.from, to: status, reason: transition.reason }, 'roster');
     for (const listener of listeners) listener(entry, transition);
     if (shown(entry).status === was) return;
-    store.addTransition(transition).catch((error: unknown) => log.warn({ solver: entry.id, error }, 'a roster transition could not be kept'));
+    store
+      .addTransition(transition)
+      .catch((error: unknown) =>
+        log.warn({ solver: entry.id, error }, 'a roster transition could not be kept'),
+      );
     tell(entry);
   }
 
@@ -181,7 +249,10 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
   function choose(entry: Entry, sessions: readonly Session[]): void {
     entry.sessions = sessions;
     const spoke = entry.session !== undefined && sessions.includes(entry.session) ? entry.session : undefined;
-    entry.session = spoke?.status === 'active' ? spoke : (sessions.find(({ status }) => status === 'active') ?? spoke ?? sessions[0]);
+    entry.session =
+      spoke?.status === 'active'
+        ? spoke
+        : (sessions.find(({ status }) => status === 'active') ?? spoke ?? sessions[0]);
     entry.corridors = corridorsOf(onboarded.get(entry.id) ?? null, entry.session);
   }
 
@@ -204,10 +275,31 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
     const entry = entries.get(record.id);
     if (!entry) {
       const { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs } = record;
-      entries.set(id, { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs, corridors: corridorsOf(record.corridors, undefined), status: 'offline', note: null, session: undefined, sessions: [], breaker: createBreaker(breakerOptions), settled: 0, faded: 0, elsewhere: new Map() });
+      entries.set(id, {
+        id,
+        name,
+        kind,
+        disabled,
+        firstSeenAtMs,
+        lastQuoteAtMs,
+        corridors: corridorsOf(record.corridors, undefined),
+        status: 'offline',
+        note: null,
+        session: undefined,
+        sessions: [],
+        breaker: createBreaker(breakerOptions),
+        settled: 0,
+        faded: 0,
+        elsewhere: new Map(),
+      });
       return;
     }
-    Object.assign(entry, { name: record.name, kind: record.kind, disabled: record.disabled, firstSeenAtMs: earlier(entry.firstSeenAtMs, record.firstSeenAtMs) });
+    Object.assign(entry, {
+      name: record.name,
+      kind: record.kind,
+      disabled: record.disabled,
+      firstSeenAtMs: earlier(entry.firstSeenAtMs, record.firstSeenAtMs),
+    });
     // It may have quoted at another replica.
     if ((record.lastQuoteAtMs ?? 0) > (entry.lastQuoteAtMs ?? 0)) entry.lastQuoteAtMs = record.lastQuoteAtMs;
     entry.corridors = corridorsOf(record.corridors, entry.session);
@@ -217,7 +309,8 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
 
   function tick(): void {
     for (const entry of entries.values()) update(entry);
-    if (++ticks % RELOAD_TICKS === 0) reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded'));
+    if (++ticks % RELOAD_TICKS === 0)
+      reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded'));
     cancelTick = clock.after(TICK_MS, tick);
   }
 
@@ -232,14 +325,21 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       older?.end(1008, 'another connection of this solver took over');
       const nowMs = clock.nowMs();
       entry.firstSeenAtMs ??= nowMs;
-      store.solverSeen(entry.id, nowMs).catch((error: unknown) => log.warn({ solver: entry.id, error }, 'first sight of a solver could not be kept'));
+      store
+        .solverSeen(entry.id, nowMs)
+        .catch((error: unknown) =>
+          log.warn({ solver: entry.id, error }, 'first sight of a solver could not be kept'),
+        );
       update(entry);
       return true;
     },
     leave(session, reason) {
       const entry = entries.get(session.solverId);
       if (!entry?.sessions.includes(session)) return;
-      choose(entry, entry.sessions.filter((each) => each !== session));
+      choose(
+        entry,
+        entry.sessions.filter((each) => each !== session),
+      );
       update(entry, entry.session === undefined ? reason : undefined);
     },
     say(session, status, note) {
@@ -270,7 +370,11 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       entry.lastQuoteAtMs = nowMs;
       if (nowMs - (quotedWrittenAt.get(solverId) ?? 0) < QUOTED_WRITE_MS) return;
       quotedWrittenAt.set(solverId, nowMs);
-      store.solverQuoted(solverId, nowMs).catch((error: unknown) => log.warn({ solver: solverId, error }, 'the time of a last quote could not be kept'));
+      store
+        .solverQuoted(solverId, nowMs)
+        .catch((error: unknown) =>
+          log.warn({ solver: solverId, error }, 'the time of a last quote could not be kept'),
+        );
     },
     view(entry, mode) {
       const { status, note, corridors: served } = shown(entry);
@@ -302,7 +406,8 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
           for (const [solverId, count] of faults) yield [solverId, 'invalid', count];
           faults.clear();
           for (const { id, status, corridors, note, firstSeenAtMs } of entries.values()) {
-            if ((all && status !== 'offline') || changed.has(id)) yield presenceOf(id, status, [...corridors], note ?? '', firstSeenAtMs ?? 0);
+            if ((all && status !== 'offline') || changed.has(id))
+              yield presenceOf(id, status, [...corridors], note ?? '', firstSeenAtMs ?? 0);
           }
           changed.clear();
         },
@@ -311,7 +416,11 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
           if (!entry) return;
           if (what !== 'invalid') {
             entry.firstSeenAtMs = earlier(entry.firstSeenAtMs, Number(firstSeenAtMs) || null);
-            return hearOf(solverId, replica, { status: what as RosterStatus, corridors: of === '' ? null : String(of).split(' '), note: note === '' ? null : String(note) });
+            return hearOf(solverId, replica, {
+              status: what as RosterStatus,
+              corridors: of === '' ? null : String(of).split(' '),
+              note: note === '' ? null : String(note),
+            });
           }
           for (let count = Number(of); count > 0; count--) entry.breaker.fault('invalid', clock.nowMs());
           update(entry);
@@ -322,13 +431,18 @@ export function createRoster({ store, bus, clock, log, metrics, corridors: known
       };
     },
     async start() {
-      unsubscribe = await bus.subscribe(SOLVERS_TOPIC, () => void reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded')));
+      unsubscribe = await bus.subscribe(
+        SOLVERS_TOPIC,
+        () =>
+          void reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded')),
+      );
       await reload();
       cancelTick = clock.after(TICK_MS, tick);
     },
     async stop() {
       cancelTick();
-      for (const { sessions } of entries.values()) for (const session of sessions) session.end(1012, 'the venue is restarting');
+      for (const { sessions } of entries.values())
+        for (const session of sessions) session.end(1012, 'the venue is restarting');
       await unsubscribe?.();
     },
   };
@@ -339,7 +453,19 @@ function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
-function presenceOf(id: string, status: RosterStatus, corridors: readonly string[], note: string, firstSeenAtMs: number): News {
+function presenceOf(
+  id: string,
+  status: RosterStatus,
+  corridors: readonly string[],
+  note: string,
+  firstSeenAtMs: number,
+): News {
   const all = corridors.join(' ');
-  return [id, status, all.length + 3 * note.length > MAX_NEWS_BYTES / 2 ? '' : all, note.slice(0, 500), firstSeenAtMs];
+  return [
+    id,
+    status,
+    all.length + 3 * note.length > MAX_NEWS_BYTES / 2 ? '' : all,
+    note.slice(0, 500),
+    firstSeenAtMs,
+  ];
 }

@@ -16,8 +16,20 @@ import type { QuoteCandidate, Terms } from '../protocol/candidate.ts';
 import { ORDER_TYPE } from '../protocol/candidate.ts';
 import { plainTerms } from '../protocol/plain-terms.ts';
 import { invalid, type InvalidError } from '../protocol/errors.ts';
-import { type RouterCandidate, type RouterTerms, type SealedRoute, zSealedRoute } from '../protocol/router.ts';
-import { decodeCommitments, encodeCommitments, formatSeal, parseSeal, type SealText, sealedParts } from '../protocol/seal-wire.ts';
+import {
+  type RouterCandidate,
+  type RouterTerms,
+  type SealedRoute,
+  zSealedRoute,
+} from '../protocol/router.ts';
+import {
+  decodeCommitments,
+  encodeCommitments,
+  formatSeal,
+  parseSeal,
+  type SealText,
+  sealedParts,
+} from '../protocol/seal-wire.ts';
 import { inputToken as inputTokenAddress } from '../settlement/funding.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
 
@@ -27,7 +39,10 @@ export interface SealOwner {
   mode: 'test' | 'live';
 }
 
-/** A candidate that is ours, unchanged, with its order read back. Whether it is still executable is another question. */
+/**
+ * A candidate that is ours, unchanged, with its order read back. Whether it is still executable is another
+ * question.
+ */
 export interface Opened {
   quoteId: Bytes32;
   executionMode: 'apiSubmit' | 'walletBroadcast';
@@ -64,14 +79,23 @@ export interface NextLeg {
 
 export interface Sealing {
   /** The candidate as JSON text, checksum and all: serialised this once. */
-  seal(owner: SealOwner, terms: Terms | RouterTerms, commitments: readonly SignedCommitment[], route?: SealedRoute | null): string;
+  seal(
+    owner: SealOwner,
+    terms: Terms | RouterTerms,
+    commitments: readonly SignedCommitment[],
+    route?: SealedRoute | null,
+  ): string;
   /** Throws a 422 unless this very candidate was sealed for this very owner. */
   open(owner: SealOwner, candidate: QuoteCandidate | RouterCandidate, now: UnixSeconds): Opened;
 }
 
 const LOC = ['body', 'quoteResponse'] as const;
 const mismatch = (...at: (string | number)[]): InvalidError =>
-  invalid('integrity_mismatch', [...LOC, ...at], 'The candidate is not the one that was quoted. Pass it back exactly as it was received, from the account and namespace that asked for it.');
+  invalid(
+    'integrity_mismatch',
+    [...LOC, ...at],
+    'The candidate is not the one that was quoted. Pass it back exactly as it was received, from the account and namespace that asked for it.',
+  );
 
 export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>): Sealing {
   return {
@@ -87,38 +111,64 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
       const seal = parseSeal(integrityChecksum);
       if (!seal) throw mismatch('integrityChecksum');
       const candidate = canonicalJson(rest);
-      const holds = (namespace: SealOwner['namespace']) => sealer.verify(seal.kid, seal.mac, { ...owner, namespace, commitments: sealedParts(seal), candidate }, now);
+      const holds = (namespace: SealOwner['namespace']) =>
+        sealer.verify(
+          seal.kid,
+          seal.mac,
+          { ...owner, namespace, commitments: sealedParts(seal), candidate },
+          now,
+        );
       if (!holds(owner.namespace)) {
         const other = owner.namespace === 'rfq' ? 'router' : 'rfq';
-        if (holds(other)) throw invalid('namespace_mismatch', LOC, `This candidate was quoted in the ${other} namespace; submit it there.`);
+        if (holds(other))
+          throw invalid(
+            'namespace_mismatch',
+            LOC,
+            `This candidate was quoted in the ${other} namespace; submit it there.`,
+          );
         throw mismatch('integrityChecksum');
       }
       return read(sealed, seal, sealedText(candidate, integrityChecksum));
     },
   };
 
-  /** What the seal vouches for, read back and held against itself once more: the shown terms are the signed terms. */
+  /**
+   * What the seal vouches for, read back and held against itself once more: the shown terms are the signed
+   * terms.
+   */
   function read(candidate: QuoteCandidate | RouterCandidate, seal: SealText, text: string): Opened {
     const commitments = decodeCommitments(seal.commitments);
     const route = routeIn(seal);
     const payload = candidate.order?.payload;
     const message = zOrderMessage.safeParse(payload?.['message']);
-    if (!commitments || route === undefined || candidate.order?.type !== ORDER_TYPE || !message.success) throw mismatch('order');
+    if (!commitments || route === undefined || candidate.order?.type !== ORDER_TYPE || !message.success)
+      throw mismatch('order');
     const order = orderFromMessage(message.data);
     const origin = chains.get(Number(order.originChainId));
     const dest = chains.get(Number(order.outputs[0]?.chainId));
     const domain = payload?.['domain'] as { chainId?: unknown; verifyingContract?: unknown } | undefined;
-    if (!origin || !dest || domain?.chainId !== origin.id || domain.verifyingContract !== origin.escrow) throw mismatch('order', 'payload', 'domain');
+    if (!origin || !dest || domain?.chainId !== origin.id || domain.verifyingContract !== origin.escrow)
+      throw mismatch('order', 'payload', 'domain');
 
     const [input] = order.inputs as [readonly [bigint, bigint]];
     const inputToken = tokenOf(origin, inputTokenAddress(input[0]));
     const shownIn = candidate.preview.inputs[0];
-    if (!inputToken || shownIn?.asset !== assetId({ chainId: origin.id, token: inputToken.address }) || shownIn.amount !== input[1].toString()) throw mismatch('preview', 'inputs', 0);
+    if (
+      !inputToken ||
+      shownIn?.asset !== assetId({ chainId: origin.id, token: inputToken.address }) ||
+      shownIn.amount !== input[1].toString()
+    )
+      throw mismatch('preview', 'inputs', 0);
     const nextLeg = requireOutput(candidate, order, dest, route);
-    if (order.fillDeadline !== candidate.validUntil + origin.landingMarginSeconds) throw mismatch('validUntil');
+    if (order.fillDeadline !== candidate.validUntil + origin.landingMarginSeconds)
+      throw mismatch('validUntil');
     const settledBy = orderRoute(route);
     if (commitments.length !== (settledBy ? 0 : order.outputs.length)) throw mismatch('integrityChecksum');
-    if (settledBy?.through && decodeContext(order.outputs[0]?.context ?? '0x')?.exclusiveFor !== settledBy.through.filler) throw mismatch('order');
+    if (
+      settledBy?.through &&
+      decodeContext(order.outputs[0]?.context ?? '0x')?.exclusiveFor !== settledBy.through.filler
+    )
+      throw mismatch('order');
 
     const escrow = { chainId: origin.id, escrow: origin.escrow };
     return {
@@ -143,8 +193,16 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
   }
 }
 
-/** Shown output against enforced output. A sequential route shows its last leg's; what the escrow enforces then is its first leg's. */
-function requireOutput(candidate: QuoteCandidate | RouterCandidate, order: StandardOrder, dest: Chain, route: SealedRoute | null): NextLeg | null {
+/**
+ * Shown output against enforced output. A sequential route shows its last leg's; what the escrow enforces
+ * then is its first leg's.
+ */
+function requireOutput(
+  candidate: QuoteCandidate | RouterCandidate,
+  order: StandardOrder,
+  dest: Chain,
+  route: SealedRoute | null,
+): NextLeg | null {
   const output = previewOf(order, dest);
   const shown = candidate.preview.outputs[0];
   if (!output || !shown) throw mismatch('preview', 'outputs', 0);
@@ -153,13 +211,31 @@ function requireOutput(candidate: QuoteCandidate | RouterCandidate, order: Stand
     const [first, second] = composite?.legs ?? [];
     const goal = parseAssetId(shown.asset);
     const middle = parseAssetId(output.asset);
-    const holds = first?.output.asset === output.asset && first.output.minimumAmount === output.amount && second?.input.asset === output.asset && output.receiver === order.user;
-    if (!holds || !goal || !middle || (shown.minimumAmount ?? null) !== null || typeof shown.receiver !== 'string') throw mismatch('composite');
+    const holds =
+      first?.output.asset === output.asset &&
+      first.output.minimumAmount === output.amount &&
+      second?.input.asset === output.asset &&
+      output.receiver === order.user;
+    if (
+      !holds ||
+      !goal ||
+      !middle ||
+      (shown.minimumAmount ?? null) !== null ||
+      typeof shown.receiver !== 'string'
+    )
+      throw mismatch('composite');
     return { input: middle, output: goal, receiver: shown.receiver as Address, terms: route.next };
   }
-  if (shown.asset !== output.asset || shown.minimumAmount !== output.amount || shown.receiver !== output.receiver) throw mismatch('preview', 'outputs', 0);
+  if (
+    shown.asset !== output.asset ||
+    shown.minimumAmount !== output.amount ||
+    shown.receiver !== output.receiver
+  )
+    throw mismatch('preview', 'outputs', 0);
   // Liquidity that is not committed may give more than the floor, never less.
-  const amountHolds = route?.venue ? BigInt(shown.amount) >= BigInt(output.amount) : shown.amount === output.amount;
+  const amountHolds = route?.venue
+    ? BigInt(shown.amount) >= BigInt(output.amount)
+    : shown.amount === output.amount;
   if (!amountHolds) throw mismatch('preview', 'outputs', 0);
   return null;
 }
@@ -172,23 +248,51 @@ function routeIn({ route }: SealText): SealedRoute | null | undefined {
 }
 
 function orderRoute(route: SealedRoute | null): OrderRoute | null {
-  return route?.venue ? { venueId: route.venue.id, kind: route.venue.kind, through: route.through && { filler: route.through.filler, data: route.through.data } } : null;
+  return route?.venue
+    ? {
+        venueId: route.venue.id,
+        kind: route.venue.kind,
+        through: route.through && { filler: route.through.filler, data: route.through.data },
+      }
+    : null;
 }
 
 function solversOf(candidate: QuoteCandidate | RouterCandidate, order: StandardOrder): string[] {
   if (order.outputs.length === 1) return [candidate.solverId];
-  if ('composite' in candidate && candidate.composite) return candidate.composite.legs.slice(0, order.outputs.length).map(({ solverId }) => solverId);
-  return 'splitFill' in candidate && candidate.splitFill ? candidate.splitFill.fills.map(({ solverId }) => solverId) : [candidate.solverId];
+  if ('composite' in candidate && candidate.composite)
+    return candidate.composite.legs.slice(0, order.outputs.length).map(({ solverId }) => solverId);
+  return 'splitFill' in candidate && candidate.splitFill
+    ? candidate.splitFill.fills.map(({ solverId }) => solverId)
+    : [candidate.solverId];
 }
 
 /** Nothing in a seal has to be escaped. */
-const sealedText = (candidate: string, checksum: string): string => `${candidate.slice(0, -1)},"integrityChecksum":"${checksum}"}`;
+const sealedText = (candidate: string, checksum: string): string =>
+  `${candidate.slice(0, -1)},"integrityChecksum":"${checksum}"}`;
 
 /** All outputs of an order of ours are slices of one delivery. undefined when these are not. */
-function previewOf(order: StandardOrder, dest: Chain): { asset: string; amount: string; receiver: Address } | undefined {
+function previewOf(
+  order: StandardOrder,
+  dest: Chain,
+): { asset: string; amount: string; receiver: Address } | undefined {
   const [first] = order.outputs;
   const delivery = first && readDelivery(first);
-  if (!delivery || order.outputs.some(({ chainId, token, recipient, callbackData, context }) => chainId !== first.chainId || token !== first.token || recipient !== first.recipient || callbackData !== first.callbackData || !decodeContext(context))) return undefined;
+  if (
+    !delivery ||
+    order.outputs.some(
+      ({ chainId, token, recipient, callbackData, context }) =>
+        chainId !== first.chainId ||
+        token !== first.token ||
+        recipient !== first.recipient ||
+        callbackData !== first.callbackData ||
+        !decodeContext(context),
+    )
+  )
+    return undefined;
   const amount = order.outputs.reduce((sum, output) => sum + output.amount, 0n);
-  return { asset: assetId({ chainId: dest.id, token: bytes32ToAddress(first.token) }), amount: amount.toString(), receiver: delivery.account };
+  return {
+    asset: assetId({ chainId: dest.id, token: bytes32ToAddress(first.token) }),
+    amount: amount.toString(),
+    receiver: delivery.account,
+  };
 }

@@ -1,4 +1,7 @@
-/** Which published quotes exclude each other: when one of a group executes, the LPs of the others hear that they are free. */
+/**
+ * Which published quotes exclude each other: when one of a group executes, the LPs of the others hear that
+ * they are free.
+ */
 
 import type { Bytes32 } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';

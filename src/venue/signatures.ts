@@ -1,6 +1,7 @@
 /**
- * The one rule for signatures: 65 bytes with v 27, 28, 0 or 1, or 64 bytes compact (ERC-2098), s in the lower half. Whatever comes in is
- * kept as 65 bytes with v 27 or 28, the only form that every contract on the way reads alike.
+ * The one rule for signatures: 65 bytes with v 27, 28, 0 or 1, or 64 bytes compact (ERC-2098), s in the lower
+ * half. Whatever comes in is kept as 65 bytes with v 27 or 28, the only form that every contract on the way
+ * reads alike.
  */
 
 import type { Hex } from '../domain/hex.ts';
@@ -20,4 +21,5 @@ export function normalSignature(signature: Hex): Hex | undefined {
 }
 
 /** ERC-6492 wraps a signature with the deployment of its wallet; we never run anybody's deployment. */
-export const isWrapped = (signature: Hex): boolean => signature.toLowerCase().endsWith('6492649264926492649264926492649264926492649264926492649264926492');
+export const isWrapped = (signature: Hex): boolean =>
+  signature.toLowerCase().endsWith('6492649264926492649264926492649264926492649264926492649264926492');

@@ -10,12 +10,23 @@ import type { OrderStatusResponse } from '../protocol/status.ts';
 import { foldFacts, type Progress, receivedIn, settlementTxHash } from '../settlement/lifecycle.ts';
 import { receiverOf } from './receiver.ts';
 
-export const progressOf = (record: OrderRecord): Progress => foldFacts(record.order, record.facts.map(({ fact }) => fact));
+export const progressOf = (record: OrderRecord): Progress =>
+  foldFacts(
+    record.order,
+    record.facts.map(({ fact }) => fact),
+  );
 
 /** `atMs` shows the order as it was then; without it, as it is. */
-export function statusResponse(record: OrderRecord, chains: ReadonlyMap<number, Chain>, atMs = Number.POSITIVE_INFINITY): OrderStatusResponse {
+export function statusResponse(
+  record: OrderRecord,
+  chains: ReadonlyMap<number, Chain>,
+  atMs = Number.POSITIVE_INFINITY,
+): OrderStatusResponse {
   const facts = record.facts.filter(({ recordedAtMs }) => recordedAtMs <= atMs);
-  const progress = foldFacts(record.order, facts.map(({ fact }) => fact));
+  const progress = foldFacts(
+    record.order,
+    facts.map(({ fact }) => fact),
+  );
   const txHash = settlementTxHash(progress);
   return {
     id: record.orderId,
@@ -30,8 +41,15 @@ export function statusResponse(record: OrderRecord, chains: ReadonlyMap<number, 
   };
 }
 
-function settledAmounts({ order }: OrderRecord, progress: Progress, chains: ReadonlyMap<number, Chain>): NonNullable<OrderStatusResponse['settledAmounts']> {
-  const totals = new Map<string, { amount: bigint; decimals: number | null; symbol: string | null; receiver: string; txHash: string }>();
+function settledAmounts(
+  { order }: OrderRecord,
+  progress: Progress,
+  chains: ReadonlyMap<number, Chain>,
+): NonNullable<OrderStatusResponse['settledAmounts']> {
+  const totals = new Map<
+    string,
+    { amount: bigint; decimals: number | null; symbol: string | null; receiver: string; txHash: string }
+  >();
   order.outputs.forEach((output, index) => {
     const fill = progress.fills[index];
     if (!fill) return;
@@ -40,14 +58,25 @@ function settledAmounts({ order }: OrderRecord, progress: Progress, chains: Read
     const info = chain && tokenOf(chain, token);
     const asset = assetId({ chainId: Number(output.chainId), token });
     const known = totals.get(asset);
-    totals.set(asset, { amount: (known?.amount ?? 0n) + receivedIn(fill), decimals: info?.decimals ?? null, symbol: info?.symbol ?? null, receiver: receiverOf(order), txHash: fill.evidence.txHash });
+    totals.set(asset, {
+      amount: (known?.amount ?? 0n) + receivedIn(fill),
+      decimals: info?.decimals ?? null,
+      symbol: info?.symbol ?? null,
+      receiver: receiverOf(order),
+      txHash: fill.evidence.txHash,
+    });
   });
-  return Object.fromEntries([...totals].map(([asset, { amount, ...rest }]) => [asset, { ...rest, amount: amount.toString() }]));
+  return Object.fromEntries(
+    [...totals].map(([asset, { amount, ...rest }]) => [asset, { ...rest, amount: amount.toString() }]),
+  );
 }
 
 const UNSTATED: Failure = { code: 'expired_unfilled', message: 'The order was not delivered in time.' };
 
-function failureOf({ order }: OrderRecord, { failure = UNSTATED, opened, refunded }: Progress): NonNullable<OrderStatusResponse['failure']> {
+function failureOf(
+  { order }: OrderRecord,
+  { failure = UNSTATED, opened, refunded }: Progress,
+): NonNullable<OrderStatusResponse['failure']> {
   return {
     code: failure.code,
     message: failure.message,

@@ -1,4 +1,7 @@
-/** The order topics of the stream: what is new as it happens, and what was missed before that, each event in its place. */
+/**
+ * The order topics of the stream: what is new as it happens, and what was missed before that, each event in
+ * its place.
+ */
 
 import type { Chain } from '../domain/chain.ts';
 import type { Bytes32 } from '../domain/hex.ts';
@@ -21,7 +24,10 @@ export interface StreamClient {
 export interface OrderStream {
   /** The last place there is: no cursor that was ever given out is beyond it. */
   last(): Promise<number>;
-  /** The workspace's events, from after a place when one is given and from now on otherwise. Answers with that place. */
+  /**
+   * The workspace's events, from after a place when one is given and from now on otherwise. Answers with that
+   * place.
+   */
   joinAll(client: StreamClient, since: number | undefined): Joined;
   leaveAll(client: StreamClient): void;
   /** One order's events, from its first on. */
@@ -31,7 +37,9 @@ export interface OrderStream {
 
 export interface Joined {
   place: number;
-  /** Sends what was missed; call it once the client knows that it has joined. Throws what the store throws. */
+  /**
+   * Sends what was missed; call it once the client knows that it has joined. Throws what the store throws.
+   */
   catchUp(): Promise<void>;
 }
 
@@ -56,7 +64,17 @@ const LOW_WATER_BYTES = 128 * 1024;
 const DRAIN_MS = 20;
 const DRAIN_WITHIN_MS = 30_000;
 
-export function createOrderStream({ store, tail, chains, clock }: { store: OrderStore & EventStore; tail: EventTail; chains: ReadonlyMap<number, Chain>; clock: Clock }): OrderStream {
+export function createOrderStream({
+  store,
+  tail,
+  chains,
+  clock,
+}: {
+  store: OrderStore & EventStore;
+  tail: EventTail;
+  chains: ReadonlyMap<number, Chain>;
+  clock: Clock;
+}): OrderStream {
   const ofWorkspace = new Map<string, Map<StreamClient, Follower>>();
   const ofOrder = new Map<Bytes32, Map<StreamClient, Sent>>();
 
@@ -86,10 +104,20 @@ export function createOrderStream({ store, tail, chains, clock }: { store: Order
   });
 
   function bodyOf({ type, seq, occurredAtMs }: OrderEvent, record: OrderRecord): string {
-    return JSON.stringify({ type, seq, orderId: record.orderId, occurredAt: toIso(occurredAtMs), data: statusResponse(record, chains, occurredAtMs) }).slice(1);
+    return JSON.stringify({
+      type,
+      seq,
+      orderId: record.orderId,
+      occurredAt: toIso(occurredAtMs),
+      data: statusResponse(record, chains, occurredAtMs),
+    }).slice(1);
   }
 
-  async function replayAll(follower: Follower, of: Pick<PlacedEvent, 'workspaceId' | 'mode'>, still: () => boolean): Promise<void> {
+  async function replayAll(
+    follower: Follower,
+    of: Pick<PlacedEvent, 'workspaceId' | 'mode'>,
+    still: () => boolean,
+  ): Promise<void> {
     // What was committed by now has its place by now.
     await store.placeEvents();
     while (still()) {
@@ -124,14 +152,24 @@ export function createOrderStream({ store, tail, chains, clock }: { store: Order
       const scope = scopeOf(client.key);
       const known = ofWorkspace.get(scope)?.get(client);
       if (known && since === undefined) return { place: known.place, catchUp: () => Promise.resolve() };
-      const follower: Follower = { client, place: since ?? tail.place(), live: since === undefined, missed: false };
+      const follower: Follower = {
+        client,
+        place: since ?? tail.place(),
+        live: since === undefined,
+        missed: false,
+      };
       const members = ofWorkspace.get(scope) ?? new Map<StreamClient, Follower>();
       ofWorkspace.set(scope, members.set(client, follower));
       const { workspaceId, mode } = client.key;
       return {
         place: follower.place,
         async catchUp() {
-          if (!follower.live && workspaceId !== null) await replayAll(follower, { workspaceId, mode }, () => !client.gone && members.get(client) === follower);
+          if (!follower.live && workspaceId !== null)
+            await replayAll(
+              follower,
+              { workspaceId, mode },
+              () => !client.gone && members.get(client) === follower,
+            );
         },
       };
     },
@@ -161,8 +199,10 @@ export function createOrderStream({ store, tail, chains, clock }: { store: Order
   };
 }
 
-const scopeOf = ({ workspaceId, mode }: { workspaceId: string | null; mode: string }): string => `${mode} ${workspaceId ?? ''}`;
-const workspaceFrame = ({ place }: PlacedEvent, body: string): string => `{"topic":"orders","cursor":"${place}",${body}`;
+const scopeOf = ({ workspaceId, mode }: { workspaceId: string | null; mode: string }): string =>
+  `${mode} ${workspaceId ?? ''}`;
+const workspaceFrame = ({ place }: PlacedEvent, body: string): string =>
+  `{"topic":"orders","cursor":"${place}",${body}`;
 const orderFrame = ({ orderId }: OrderEvent, body: string): string => `{"topic":"orders:${orderId}",${body}`;
 
 function remove<K, V>(from: Map<K, Map<StreamClient, V>>, key: K, client: StreamClient): void {

@@ -1,4 +1,7 @@
-/** The public WebSocket: topics in, events out. Subscribing replays what was missed, so the stream always agrees with polling. */
+/**
+ * The public WebSocket: topics in, events out. Subscribing replays what was missed, so the stream always
+ * agrees with polling.
+ */
 
 import type { Bytes32 } from '../domain/hex.ts';
 import { toIso } from '../domain/time.ts';
@@ -8,7 +11,17 @@ import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { ApiKey, KeyMode, OrderStore } from '../ports/store.ts';
 import { ApiError } from '../protocol/errors.ts';
-import { CLOSE, EVENTS_MAX_PAYLOAD_BYTES, EVENTS_PATH, type FrameId, MAX_TOPICS, parseTopic, type ServerFrame, type Topic, zClientFrame } from '../protocol/events.ts';
+import {
+  CLOSE,
+  EVENTS_MAX_PAYLOAD_BYTES,
+  EVENTS_PATH,
+  type FrameId,
+  MAX_TOPICS,
+  parseTopic,
+  type ServerFrame,
+  type Topic,
+  zClientFrame,
+} from '../protocol/events.ts';
 import type { Admission } from './admission.ts';
 import type { LevelsBoard, PriceMarket } from './levels-board.ts';
 import type { SocketOptions } from './options.ts';
@@ -35,19 +48,34 @@ export interface StreamDeps {
 }
 
 const WEIGH_MS = 100;
-const TOPICS = 'Topics are orders, orders:{id}, solvers and prices:{source}-{dest}:{inputSymbol}-{outputSymbol}.';
+const TOPICS =
+  'Topics are orders, orders:{id}, solvers and prices:{source}-{dest}:{inputSymbol}-{outputSymbol}.';
 
-export function createStreamDoor({ places, store, orders, prices, roster, workspaces, clock, log, metrics }: StreamDeps, { pingEveryMs, maxBufferedBytes, maxTotalBufferedBytes, maxPerKey, maxFramesPerSecond }: SocketOptions): SocketDoor {
+export function createStreamDoor(
+  { places, store, orders, prices, roster, workspaces, clock, log, metrics }: StreamDeps,
+  { pingEveryMs, maxBufferedBytes, maxTotalBufferedBytes, maxPerKey, maxFramesPerSecond }: SocketOptions,
+): SocketDoor {
   const clients = new Set<Client>();
   const rosterListeners = new Set<Client>();
-  metrics.gauge('firmquote_venue_stream_clients', 'Connected event streams', [], (gauge) => gauge.set(clients.size));
-  const dropped = metrics.counter('firmquote_venue_stream_dropped_total', 'Event streams closed by the venue', ['why']);
+  metrics.gauge('firmquote_venue_stream_clients', 'Connected event streams', [], (gauge) =>
+    gauge.set(clients.size),
+  );
+  const dropped = metrics.counter(
+    'firmquote_venue_stream_dropped_total',
+    'Event streams closed by the venue',
+    ['why'],
+  );
   const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to event streams');
 
-  /** All together stay within one budget: those that lag most go first, until the rest fits. Looked at while anybody is here. */
+  /**
+   * All together stay within one budget: those that lag most go first, until the rest fits. Looked at while
+   * anybody is here.
+   */
   let cancelWeighing = () => {};
   function weigh(): void {
-    const lagging = [...clients].map((client) => ({ client, bytes: client.bufferedBytes() })).filter(({ bytes }) => bytes > 0);
+    const lagging = [...clients]
+      .map((client) => ({ client, bytes: client.bufferedBytes() }))
+      .filter(({ bytes }) => bytes > 0);
     let total = lagging.reduce((sum, { bytes }) => sum + bytes, 0);
     if (total > maxTotalBufferedBytes) {
       for (const { client, bytes } of lagging.sort((a, b) => b.bytes - a.bytes)) {
@@ -59,16 +87,28 @@ export function createStreamDoor({ places, store, orders, prices, roster, worksp
     cancelWeighing = clients.size > 0 ? clock.after(WEIGH_MS, weigh) : () => {};
   }
 
-  /** Whoever may see a solver is looked up per client, which may wait: one change at a time keeps them in order. */
+  /**
+   * Whoever may see a solver is looked up per client, which may wait: one change at a time keeps them in
+   * order.
+   */
   let turn = Promise.resolve();
   roster.onShown((entry, atMs) => {
     if (rosterListeners.size === 0) return;
     const frameFor = (mode: KeyMode): Buffer | undefined => {
       const data = roster.view(entry, mode);
-      return data && Buffer.from(JSON.stringify({ topic: 'solvers', type: 'solver.changed', occurredAt: toIso(atMs), data }));
+      return (
+        data &&
+        Buffer.from(
+          JSON.stringify({ topic: 'solvers', type: 'solver.changed', occurredAt: toIso(atMs), data }),
+        )
+      );
     };
     const frames = { test: frameFor('test'), live: frameFor('live') };
-    turn = turn.then(() => tellRoster(entry, frames)).catch((error: unknown) => log.warn({ error }, 'a roster change could not be told; GET /solvers shows it'));
+    turn = turn
+      .then(() => tellRoster(entry, frames))
+      .catch((error: unknown) =>
+        log.warn({ error }, 'a roster change could not be told; GET /solvers shows it'),
+      );
   });
 
   async function tellRoster({ id }: Entry, frames: Record<KeyMode, Buffer | undefined>): Promise<void> {
@@ -76,12 +116,18 @@ export function createStreamDoor({ places, store, orders, prices, roster, worksp
       const frame = frames[client.key.mode];
       if (!frame) continue;
       const { eligibleSolvers } = await workspaces.of(client.key);
-      if ((!eligibleSolvers || eligibleSolvers.includes(id)) && rosterListeners.has(client)) client.send(frame);
+      if ((!eligibleSolvers || eligibleSolvers.includes(id)) && rosterListeners.has(client))
+        client.send(frame);
     }
   }
 
   /** Prices are put together from the ladders of eligible solvers: who is may have changed. */
-  workspaces.onChange(() => void rejoinPrices().catch((error: unknown) => log.warn({ error }, 'price streams could not follow a changed workspace; subscribing again does')));
+  workspaces.onChange(
+    () =>
+      void rejoinPrices().catch((error: unknown) =>
+        log.warn({ error }, 'price streams could not follow a changed workspace; subscribing again does'),
+      ),
+  );
 
   async function rejoinPrices(): Promise<void> {
     for (const client of clients) {
@@ -112,7 +158,8 @@ export function createStreamDoor({ places, store, orders, prices, roster, worksp
       bufferedBytes: () => socket.bufferedBytes(),
       send(text) {
         if (gone) return;
-        if (socket.bufferedBytes() > maxBufferedBytes) return drop('slow', CLOSE.tryLater, 'reads too slowly');
+        if (socket.bufferedBytes() > maxBufferedBytes)
+          return drop('slow', CLOSE.tryLater, 'reads too slowly');
         sentFrames.add();
         socket.send(text);
       },
@@ -143,27 +190,54 @@ export function createStreamDoor({ places, store, orders, prices, roster, worksp
     }
 
     const say = (frame: ServerFrame) => client.send(JSON.stringify(frame));
-    const fail = (code: string, message: string, id: FrameId) => say({ op: 'error', error: { code, message }, id });
+    const fail = (code: string, message: string, id: FrameId) =>
+      say({ op: 'error', error: { code, message }, id });
 
     /** All of the topics or none. */
-    async function subscribe(texts: readonly string[], since: string | undefined, id: FrameId): Promise<void> {
+    async function subscribe(
+      texts: readonly string[],
+      since: string | undefined,
+      id: FrameId,
+    ): Promise<void> {
       const topics: { text: string; topic: Topic; market?: PriceMarket }[] = [];
       for (const text of texts) {
         const topic = parseTopic(text);
         if (!topic) return fail('bad_request', `"${text.slice(0, 80)}" is not a topic. ${TOPICS}`, id);
         if (topic.kind === 'order') {
           const record = await store.order(topic.orderId as Bytes32);
-          if (!record || record.workspaceId !== key.workspaceId || record.mode !== key.mode) return fail('not_found', 'No such order.', id);
+          if (!record || record.workspaceId !== key.workspaceId || record.mode !== key.mode)
+            return fail('not_found', 'No such order.', id);
         }
-        const market = topic.kind === 'prices' ? prices.market(text, topic.corridor, topic.pair, key.mode) : undefined;
-        if (topic.kind === 'prices' && !market) return fail('not_found', `There is no market "${text.slice(7, 80)}" for this key. Write slugs of GET …/pairs and symbols of tokens there, such as prices:base-base:USDC-WETH.`, id);
+        const market =
+          topic.kind === 'prices' ? prices.market(text, topic.corridor, topic.pair, key.mode) : undefined;
+        if (topic.kind === 'prices' && !market)
+          return fail(
+            'not_found',
+            `There is no market "${text.slice(7, 80)}" for this key. Write slugs of GET …/pairs and symbols of tokens there, such as prices:base-base:USDC-WETH.`,
+            id,
+          );
         topics.push({ text, topic, ...(market && { market }) });
       }
       const ofAll = topics.some(({ topic }) => topic.kind === 'orders');
-      if (since !== undefined && !ofAll) return fail('bad_request', 'since belongs to the topic orders: orders:{id} always begins with the order\'s first event.', id);
-      if (new Set([...client.topics, ...texts]).size > MAX_TOPICS) return fail('rate_limited', `A connection has at most ${MAX_TOPICS} topics. Unsubscribe from some first.`, id);
+      if (since !== undefined && !ofAll)
+        return fail(
+          'bad_request',
+          "since belongs to the topic orders: orders:{id} always begins with the order's first event.",
+          id,
+        );
+      if (new Set([...client.topics, ...texts]).size > MAX_TOPICS)
+        return fail(
+          'rate_limited',
+          `A connection has at most ${MAX_TOPICS} topics. Unsubscribe from some first.`,
+          id,
+        );
       const from = since === undefined ? undefined : Number(since);
-      if (from !== undefined && from > (await orders.last())) return fail('bad_request', 'That cursor is not one of ours. Subscribe without since and read the orders you care about.', id);
+      if (from !== undefined && from > (await orders.last()))
+        return fail(
+          'bad_request',
+          'That cursor is not one of ours. Subscribe without since and read the orders you care about.',
+          id,
+        );
       const workspace = topics.some(({ market }) => market) ? await workspaces.of(key) : undefined;
       if (client.gone) return;
       let cursor: string | undefined;
@@ -207,7 +281,11 @@ export function createStreamDoor({ places, store, orders, prices, roster, worksp
 
     function broke(error: unknown, id: FrameId): void {
       log.warn({ error }, 'a subscription failed');
-      fail('unavailable', 'The database does not answer at the moment, so you are subscribed to none of these topics. Subscribe again shortly.', id);
+      fail(
+        'unavailable',
+        'The database does not answer at the moment, so you are subscribed to none of these topics. Subscribe again shortly.',
+        id,
+      );
     }
 
     function unsubscribe(topics: readonly string[], id: FrameId): void {
@@ -242,13 +320,21 @@ export function createStreamDoor({ places, store, orders, prices, roster, worksp
           return fail('bad_request', 'That frame is not JSON.', null);
         }
         const frame = zClientFrame.safeParse(json);
-        if (!frame.success) return fail('bad_request', 'A frame is {"op":"subscribe"|"unsubscribe","topics":[…],"since"?,"id"?}.', null);
+        if (!frame.success)
+          return fail(
+            'bad_request',
+            'A frame is {"op":"subscribe"|"unsubscribe","topics":[…],"since"?,"id"?}.',
+            null,
+          );
         const { op, topics, since, id = null } = frame.data;
         work = work.then(async () => {
           if (client.gone) return;
           if (op === 'unsubscribe') return unsubscribe(topics, id);
           const release = await enter(id);
-          if (release) await subscribe(topics, since, id).catch((error: unknown) => broke(error, id)).finally(release);
+          if (release)
+            await subscribe(topics, since, id)
+              .catch((error: unknown) => broke(error, id))
+              .finally(release);
         });
       },
       pong: () => void (alive = true),
@@ -261,5 +347,11 @@ export function createStreamDoor({ places, store, orders, prices, roster, worksp
     };
   }
 
-  return { path: EVENTS_PATH, keyKinds: ['service', 'workspace'], maxPayloadBytes: EVENTS_MAX_PAYLOAD_BYTES, maxPerKey, open };
+  return {
+    path: EVENTS_PATH,
+    keyKinds: ['service', 'workspace'],
+    maxPayloadBytes: EVENTS_MAX_PAYLOAD_BYTES,
+    maxPerKey,
+    open,
+  };
 }

@@ -1,4 +1,7 @@
-/** What the chain says about a taker and its candidate, read at once: who signed, what it holds, what it has granted. */
+/**
+ * What the chain says about a taker and its candidate, read at once: who signed, what it holds, what it has
+ * granted.
+ */
 
 import { max } from '../domain/amount.ts';
 import type { Bytes32, Hex } from '../domain/hex.ts';
@@ -19,10 +22,23 @@ export interface TakerState {
   withdrawableAt: number | null;
 }
 
-export async function readTaker(port: ChainPort, { order, inputToken, inputAmount }: Opened): Promise<TakerState> {
+export async function readTaker(
+  port: ChainPort,
+  { order, inputToken, inputAmount }: Opened,
+): Promise<TakerState> {
   const { escrow, permit2 } = port.chain;
   const [user, token] = [order.user, inputToken.address];
-  const [ledger, pending, deferred, tokenBalance, hasCode, permit2TokenAllowance, grant, escrowAllowance, nonceUsed] = await Promise.all([
+  const [
+    ledger,
+    pending,
+    deferred,
+    tokenBalance,
+    hasCode,
+    permit2TokenAllowance,
+    grant,
+    escrowAllowance,
+    nonceUsed,
+  ] = await Promise.all([
     port.ledgerBalance(user, token),
     port.pendingWithdrawal(user, token),
     port.ledgerDeferred(user, token),
@@ -43,7 +59,13 @@ export async function readTaker(port: ChainPort, { order, inputToken, inputAmoun
     permit2Grant: grant,
     fillDeadline: order.fillDeadline,
   };
-  return { funding, choice: chooseLock(funding), nonceUsed, escrowAllowance, withdrawableAt: pending.amount > 0n ? pending.availableAt : null };
+  return {
+    funding,
+    choice: chooseLock(funding),
+    nonceUsed,
+    escrowAllowance,
+    withdrawableAt: pending.amount > 0n ? pending.availableAt : null,
+  };
 }
 
 /** The signature in its one kept form. Throws a 422 when it does not bind the order's user. */
@@ -53,13 +75,33 @@ export async function bindTaker(
   digest: Bytes32,
   { signature, scheme, loc }: { signature: Hex; scheme: 'EIP712' | 'EIP1271'; loc: readonly string[] },
 ): Promise<Hex> {
-  if (isWrapped(signature)) throw invalid('wallet_not_deployed', loc, 'This is an ERC-6492 signature of a wallet that is not deployed. Deploy the wallet, then sign with it.');
+  if (isWrapped(signature))
+    throw invalid(
+      'wallet_not_deployed',
+      loc,
+      'This is an ERC-6492 signature of a wallet that is not deployed. Deploy the wallet, then sign with it.',
+    );
   if (scheme === 'EIP712') {
     const normal = normalSignature(signature);
-    if (!normal || recovery.recover(digest, normal) !== user) throw invalid('invalid_signature', loc, `The signature is not ${user}'s over exactly this payload (65 bytes or compact, low s). Sign the payload as it was received.`);
+    if (!normal || recovery.recover(digest, normal) !== user)
+      throw invalid(
+        'invalid_signature',
+        loc,
+        `The signature is not ${user}'s over exactly this payload (65 bytes or compact, low s). Sign the payload as it was received.`,
+      );
     return normal;
   }
-  if (!(await port.hasCode(user))) throw invalid('invalid_signature', loc, 'No contract is deployed at the taker address, so EIP1271 cannot verify it. Deploy the wallet or sign with EIP712.');
-  if (!(await port.isValidSignature(user, digest, signature))) throw invalid('invalid_signature', loc, 'The wallet contract does not accept this signature over this payload.');
+  if (!(await port.hasCode(user)))
+    throw invalid(
+      'invalid_signature',
+      loc,
+      'No contract is deployed at the taker address, so EIP1271 cannot verify it. Deploy the wallet or sign with EIP712.',
+    );
+  if (!(await port.isValidSignature(user, digest, signature)))
+    throw invalid(
+      'invalid_signature',
+      loc,
+      'The wallet contract does not accept this signature over this payload.',
+    );
   return signature;
 }

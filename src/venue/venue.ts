@@ -1,4 +1,7 @@
-/** The venue's api, whole: give it the world as ports and it gives back routes and socket doors for a server to open. */
+/**
+ * The venue's api, whole: give it the world as ports and it gives back routes and socket doors for a server
+ * to open.
+ */
 
 import { createSealer } from '../auction/seal.ts';
 import { corridorOf } from '../domain/corridor.ts';
@@ -74,7 +77,10 @@ export interface VenueDeps {
   chains: ReadonlyMap<number, ChainPort>;
   /** Beside the RFQ venue: DEX pools, bridges, issuers, fiat rails. */
   routeVenues: readonly RouteVenue[];
-  /** Whoever lands transactions, by chain id (a `Transactor` is one); a chain without one trades by walletBroadcast. */
+  /**
+   * Whoever lands transactions, by chain id (a `Transactor` is one); a chain without one trades by
+   * walletBroadcast.
+   */
   relayers: ReadonlyMap<number, Relayer>;
   reference: Reference;
   /** All are asked about every taker and receiver; none: nobody is screened. */
@@ -109,7 +115,23 @@ const NAMESPACES = ['rfq', 'router'] as const;
 const SWEEP_MS = 1_000;
 
 export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
-  const { store, bus, queue, chains, routeVenues, relayers, reference, screeners, recovery, recoveries, databaseWaitMs, clock, random, log, metrics } = deps;
+  const {
+    store,
+    bus,
+    queue,
+    chains,
+    routeVenues,
+    relayers,
+    reference,
+    screeners,
+    recovery,
+    recoveries,
+    databaseWaitMs,
+    clock,
+    random,
+    log,
+    metrics,
+  } = deps;
   const fanOutOptions = { ...FAN_OUT, ...options.fanOut };
   const rates = { ...RATES, ...options.rates };
   const breaker = { ...BREAKER, ...options.breaker };
@@ -127,7 +149,10 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const workspaces = createWorkspaces({ store, bus, clock, feeCap });
   const admissionOptions = { ...ADMISSION, ...options.admission };
   const places = createAdmission({ clock, metrics, databaseWaitMs }, admissionOptions);
-  const lanes = createBulkhead<number>(admissionOptions.perChain, 'The chain of this order answers slowly and enough is waiting for it already, so nothing was done. Try again in a moment.');
+  const lanes = createBulkhead<number>(
+    admissionOptions.perChain,
+    'The chain of this order answers slowly and enough is waiting for it already, so nothing was done. Try again in a moment.',
+  );
   const gate = createGate({ keyring, places, clock, metrics }, rates);
   const exposure = createExposure();
   const siblings = createSiblings();
@@ -135,33 +160,92 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const liquidity = createLiquidity({ chains, exposure, log });
   const gas = createGasDesk({ chains, relayers, prices, log }, options.chainSettings);
   const screening = createScreening({ screeners, metrics });
-  const roster = createRoster({ store, bus, clock, log, metrics, corridors: { test: corridorsOf('test'), live: corridorsOf('live') } }, breaker);
+  const roster = createRoster(
+    { store, bus, clock, log, metrics, corridors: { test: corridorsOf('test'), live: corridorsOf('live') } },
+    breaker,
+  );
   const fanOut = createFanOut({ clock, metrics }, fanOutOptions);
   fanOut.onInvalid(({ solverId }) => roster.fault(solverId, 'invalid'));
   const sealing = createSealing(createSealer(options.sealKeys), described);
-  const reception = createReception({ chains, markets, roster, screening, openQuotes, clock, random, metrics }, fanOutOptions, rates);
-  const source = createRfqSource({ roster, fanOut, gas, liquidity, exposure, siblings, recovery, recoveries, clock, random, metrics }, fanOutOptions);
-  const quoter = createQuoter({ reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random }, fanOutOptions);
+  const reception = createReception(
+    { chains, markets, roster, screening, openQuotes, clock, random, metrics },
+    fanOutOptions,
+    rates,
+  );
+  const source = createRfqSource(
+    { roster, fanOut, gas, liquidity, exposure, siblings, recovery, recoveries, clock, random, metrics },
+    fanOutOptions,
+  );
+  const quoter = createQuoter(
+    { reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random },
+    fanOutOptions,
+  );
   const preflighter = createPreflighter({ chains, sealing, lanes, gas, screening, clock, random });
   const router = createRouter(
-    { source, roster, liquidity, chains, routeVenues, markets, reception, sealing, gas, prices, openQuotes, clock, random, log, metrics },
+    {
+      source,
+      roster,
+      liquidity,
+      chains,
+      routeVenues,
+      markets,
+      reception,
+      sealing,
+      gas,
+      prices,
+      openQuotes,
+      clock,
+      random,
+      log,
+      metrics,
+    },
     { router: { ...ROUTER, ...options.router }, fanOut: fanOutOptions, rates, breaker },
   );
   const routePreflighter = createRoutePreflighter({ base: preflighter, router, store, sealing, clock });
   const routeRoster = createRouteRoster({ routeVenues, router, chains: described, clock });
-  const history = createHistory({ store, chains: described, screening, nativeSymbol: (chainId) => gas.settings(chainId).nativeSymbol, clock });
-  const submitter = createSubmitter({ chains, store, queue, routeVenues: new Map(routeVenues.map((venue) => [venue.id, venue])), sealing, recovery, lanes, liquidity, openQuotes, screening, prices, clock, log, metrics });
+  const history = createHistory({
+    store,
+    chains: described,
+    screening,
+    nativeSymbol: (chainId) => gas.settings(chainId).nativeSymbol,
+    clock,
+  });
+  const submitter = createSubmitter({
+    chains,
+    store,
+    queue,
+    routeVenues: new Map(routeVenues.map((venue) => [venue.id, venue])),
+    sealing,
+    recovery,
+    lanes,
+    liquidity,
+    openQuotes,
+    screening,
+    prices,
+    clock,
+    log,
+    metrics,
+  });
   const news = createNews({ bus, store, roster, siblings, log });
   // Wherever it was submitted, nothing of its request is an option any more.
   news.onOrder(({ keyId, originChainId, order }, { event }) => {
     if (event === 'order.created') openQuotes.close(keyId, groupOf(originChainId, order.user, order.nonce));
   });
   const peers = createPeers({ bus, clock, random, log, metrics });
-  for (const part of [gate.shared(peers.soon), openQuotes.shared(() => chainNow(clock, undefined), peers.soon), exposure.shared(peers.soon), roster.shared(peers.soon)]) peers.share(part);
+  for (const part of [
+    gate.shared(peers.soon),
+    openQuotes.shared(() => chainNow(clock, undefined), peers.soon),
+    exposure.shared(peers.soon),
+    roster.shared(peers.soon),
+  ])
+    peers.share(part);
   const levelsOptions = { ...LEVELS, ...options.levels };
   const levels = createLevels({ roster, markets, clock, metrics }, levelsOptions);
   const tail = createEventTail({ store, bus, clock, log });
-  const board = createLevelsBoard({ levels, roster, chains: described, clock }, { maxAgeMs: levelsOptions.maxAgeMs, maxSplitParts: fanOutOptions.maxSplitParts });
+  const board = createLevelsBoard(
+    { levels, roster, chains: described, clock },
+    { maxAgeMs: levelsOptions.maxAgeMs, maxSplitParts: fanOutOptions.maxSplitParts },
+  );
 
   const routes = [
     quotesRoute({ quoter, workspaces }, 'rfq', zQuoteResponse),
@@ -170,23 +254,48 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     submitRoute({ submitter, workspaces }, 'router', zRouterSubmitRequest),
     preflightRoute({ preflighter, workspaces }, 'rfq', zPreflightRequest),
     preflightRoute({ preflighter: routePreflighter, workspaces }, 'router', zRouterPreflightRequest),
-    ...NAMESPACES.flatMap((namespace) => [orderRoute({ store, chains: described }, namespace), pairsRoute({ markets }, namespace)]),
+    ...NAMESPACES.flatMap((namespace) => [
+      orderRoute({ store, chains: described }, namespace),
+      pairsRoute({ markets }, namespace),
+    ]),
     solversRoute({ roster, workspaces, chains: described }, '/api/v1/rfq/solvers', 'rfq'),
-    solversRoute({ roster, workspaces, chains: described, routes: routeRoster }, '/api/v1/router/solvers', 'router'),
+    solversRoute(
+      { roster, workspaces, chains: described, routes: routeRoster },
+      '/api/v1/router/solvers',
+      'router',
+    ),
     solversRoute({ roster, workspaces, chains: described, routes: routeRoster }, '/api/v1/solvers', 'roster'),
     tradesRoute({ history }),
     tradesExportRoute({ history }),
     tradeRoute({ history }),
   ] as unknown as Route[];
   const doors = [
-    createStreamDoor({ places, store, orders: createOrderStream({ store, tail, chains: described, clock }), prices: board, roster, workspaces, clock, log, metrics }, { ...SOCKETS, ...options.sockets }),
-    createLinkDoor({ chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics }, options),
+    createStreamDoor(
+      {
+        places,
+        store,
+        orders: createOrderStream({ store, tail, chains: described, clock }),
+        prices: board,
+        roster,
+        workspaces,
+        clock,
+        log,
+        metrics,
+      },
+      { ...SOCKETS, ...options.sockets },
+    ),
+    createLinkDoor(
+      { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics },
+      options,
+    ),
   ];
 
   let cancelSweep = () => {};
   function sweep(): void {
     // A promise is forgotten only when every chain is past it; theirs is the clock that counts.
-    const now = Math.min(...[...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port)));
+    const now = Math.min(
+      ...[...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port)),
+    );
     if (Number.isFinite(now)) exposure.lapse(now);
     siblings.lapse(chainNow(clock, undefined));
     cancelSweep = clock.after(SWEEP_MS, sweep);
@@ -200,7 +309,14 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     told: peers.told,
     ready: () => unready({ store, chains, clock }),
     async start() {
-      await Promise.all([keyring.start(), workspaces.start(), roster.start(), news.start(), tail.start(), gas.start()]);
+      await Promise.all([
+        keyring.start(),
+        workspaces.start(),
+        roster.start(),
+        news.start(),
+        tail.start(),
+        gas.start(),
+      ]);
       await peers.start();
       places.start();
       liquidity.start();
@@ -215,7 +331,14 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
       feeCap.stop();
       gas.stop();
       board.stop();
-      await Promise.all([keyring.stop(), workspaces.stop(), roster.stop(), news.stop(), tail.stop(), peers.stop()]);
+      await Promise.all([
+        keyring.stop(),
+        workspaces.stop(),
+        roster.stop(),
+        news.stop(),
+        tail.stop(),
+        peers.stop(),
+      ]);
     },
   };
 }

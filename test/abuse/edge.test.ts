@@ -16,13 +16,18 @@ beforeAll(async () => {
   v = await startTestVenue();
   key = await v.key('service');
   const { chain, usdc, weth } = v.chain;
-  body = { taker: account(1).address, input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' }, output: { asset: assetId({ chainId: chain.id, token: weth.address }) } };
+  body = {
+    taker: account(1).address,
+    input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' },
+    output: { asset: assetId({ chainId: chain.id, token: weth.address }) },
+  };
   await v.solver(1, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }));
 });
 afterAll(() => v.stop());
 
 const QUOTES = '/api/v1/rfq/quotes';
-const raw = (text: string | Buffer, headers: Record<string, string> = {}) => v.call('POST', QUOTES, { key, raw: text, headers });
+const raw = (text: string | Buffer, headers: Record<string, string> = {}) =>
+  v.call('POST', QUOTES, { key, raw: text, headers });
 /** What a socket is told to exactly these bytes, until it is closed or has answered `answers` requests. */
 const say = (text: string, answers = Number.POSITIVE_INFINITY): Promise<string> =>
   new Promise((resolve) => {
@@ -37,7 +42,10 @@ const say = (text: string, answers = Number.POSITIVE_INFINITY): Promise<string> 
     socket.on('error', end);
     socket.write(text, 'latin1');
   });
-const refusal = ({ status, json }: { status: number; json: Json }): [number, unknown] => [status, json?.['detail']?.[0]?.['type'] ?? json?.['error']?.['code']];
+const refusal = ({ status, json }: { status: number; json: Json }): [number, unknown] => [
+  status,
+  json?.['detail']?.[0]?.['type'] ?? json?.['error']?.['code'],
+];
 
 describe('keys', () => {
   test('A1, A2: no key, and every key that is none, answer the same', async () => {
@@ -48,13 +56,32 @@ describe('keys', () => {
     await v.store.revokeKey(record?.id ?? '', Date.now());
     await v.bus.publish(KEYS_TOPIC, '');
     await until(async () => (await v.call('GET', '/api/v1/rfq/pairs', { key: revoked })).status === 401);
-    const answers = await Promise.all(['', 'x', 'k'.repeat(10_000), nearly, revoked, key.replace('test', 'live'), ` ${key} x`, 'k\u00e9y', 'tab\there', undefined].map((one) => v.call('POST', QUOTES, { key: one ?? null, body })));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set(['401 {"error":{"code":"unauthorized","message":"This needs a valid API key in the X-API-Key header."}}']));
+    const answers = await Promise.all(
+      [
+        '',
+        'x',
+        'k'.repeat(10_000),
+        nearly,
+        revoked,
+        key.replace('test', 'live'),
+        ` ${key} x`,
+        'k\u00e9y',
+        'tab\there',
+        undefined,
+      ].map((one) => v.call('POST', QUOTES, { key: one ?? null, body })),
+    );
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(
+      new Set([
+        '401 {"error":{"code":"unauthorized","message":"This needs a valid API key in the X-API-Key header."}}',
+      ]),
+    );
   });
 
   test('A1: a key with control bytes is no header at all, and none of its bytes comes back', async () => {
     for (const byte of ['\x00', '\x01', '\x1b[31m', '\x7f']) {
-      const answer = await say(`GET /api/v1/rfq/pairs HTTP/1.1\r\nHost: x\r\nX-API-Key: fq_test_${byte}\r\nConnection: close\r\n\r\n`);
+      const answer = await say(
+        `GET /api/v1/rfq/pairs HTTP/1.1\r\nHost: x\r\nX-API-Key: fq_test_${byte}\r\nConnection: close\r\n\r\n`,
+      );
       expect(answer).toMatch(/^HTTP\/1\.1 40[01] /);
       expect(answer).not.toContain(byte);
     }
@@ -68,11 +95,18 @@ describe('keys', () => {
   });
 
   test('A3: every route refuses every kind of key but its own, before it looks at anything else', async () => {
-    const keys = { service: key, workspace: await v.key('workspace'), solver: await v.key('solver', { solverId: 'lp-1' }) };
+    const keys = {
+      service: key,
+      workspace: await v.key('workspace'),
+      solver: await v.key('solver', { solverId: 'lp-1' }),
+    };
     for (const { method, path, keyKinds } of v.venue.routes) {
       for (const kind of ['service', 'workspace', 'solver'] as const) {
         if (keyKinds.includes(kind)) continue;
-        const answer = await v.call(method, path.replace(/:[A-Za-z]+/g, 'x'), { key: keys[kind], ...(method === 'POST' ? { raw: '{broken' } : {}) });
+        const answer = await v.call(method, path.replace(/:[A-Za-z]+/g, 'x'), {
+          key: keys[kind],
+          ...(method === 'POST' ? { raw: '{broken' } : {}),
+        });
         expect([path, kind, ...refusal(answer)]).toEqual([path, kind, 403, 'wrong_key_kind']);
       }
     }
@@ -81,8 +115,17 @@ describe('keys', () => {
   test('A3: a key of the wrong kind', async () => {
     for (const kind of ['workspace', 'solver'] as const) {
       const other = await v.key(kind, { solverId: 'lp-1' });
-      for (const [method, path] of [['POST', QUOTES], ['POST', '/api/v1/rfq/orders'], ['POST', '/api/v1/rfq/orders/preflight'], ['GET', '/api/v1/rfq/orders/x'], ['GET', '/api/v1/solvers'], ['GET', '/api/v1/rfq/pairs']] as const) {
-        expect(refusal(await v.call(method, path, { key: other, ...(method === 'POST' ? { body } : {}) }))).toEqual([403, 'wrong_key_kind']);
+      for (const [method, path] of [
+        ['POST', QUOTES],
+        ['POST', '/api/v1/rfq/orders'],
+        ['POST', '/api/v1/rfq/orders/preflight'],
+        ['GET', '/api/v1/rfq/orders/x'],
+        ['GET', '/api/v1/solvers'],
+        ['GET', '/api/v1/rfq/pairs'],
+      ] as const) {
+        expect(
+          refusal(await v.call(method, path, { key: other, ...(method === 'POST' ? { body } : {}) })),
+        ).toEqual([403, 'wrong_key_kind']);
       }
     }
   });
@@ -92,8 +135,14 @@ describe('bodies and paths', () => {
   test('A27: size before key, key before parsing', async () => {
     const huge = 'x'.repeat(256 * 1024 + 1);
     expect(refusal(await v.call('POST', QUOTES, { key: null, raw: huge }))).toEqual([413, 'body_too_large']);
-    expect(refusal(await v.call('POST', QUOTES, { key: null, raw: '{broken' }))).toEqual([401, 'unauthorized']);
-    expect(refusal(await raw(`"${'x'.repeat(256 * 1024 - 2)}"`))).toEqual([422, 'value_error'.replace('value_error', 'object_type')]);
+    expect(refusal(await v.call('POST', QUOTES, { key: null, raw: '{broken' }))).toEqual([
+      401,
+      'unauthorized',
+    ]);
+    expect(refusal(await raw(`"${'x'.repeat(256 * 1024 - 2)}"`))).toEqual([
+      422,
+      'value_error'.replace('value_error', 'object_type'),
+    ]);
   });
 
   test('A27: a body shorter than announced is no request, one longer is another one, and one of no length is empty', async () => {
@@ -101,7 +150,9 @@ describe('bodies and paths', () => {
     expect(await say(`${head}Content-Length: 2\r\n\r\n{}GARBAGE\r\n\r\n`)).toMatch(/HTTP\/1\.1 400 /);
     expect(await say(`${head}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 4(?:15|22) /);
     expect(await say(`${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}`)).toMatch(/^HTTP\/1\.1 400 /);
-    expect(await say(`${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await say(`${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`)).toMatch(
+      /^HTTP\/1\.1 400 /,
+    );
     expect(await say(`${head}Content-Length: -1\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
@@ -112,7 +163,9 @@ describe('bodies and paths', () => {
       socket.on('data', (data) => (text += data.toString()));
       socket.on('close', () => resolve(text));
       socket.on('error', (error: NodeJS.ErrnoException) => (text ? resolve(text) : reject(error)));
-      socket.write(`POST ${QUOTES} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      socket.write(
+        `POST ${QUOTES} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
       const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`;
       const push = () => {
         while (socket.writable && socket.write(chunk));
@@ -160,9 +213,14 @@ describe('bodies and paths', () => {
   });
 
   test('A32: a GET with a body; dots in a path that no client folded', async () => {
-    const ask = (head: string, payload = '') => say(`${head} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`, 1);
+    const ask = (head: string, payload = '') =>
+      say(
+        `${head} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`,
+        1,
+      );
     expect(await ask('GET /api/v1/solvers', '{}')).toMatch(/^HTTP\/1\.1 415/);
-    for (const path of ['/api/v1/rfq/%2e%2e/solvers', '/api/v1/rfq/../solvers', '/./api/v1/solvers']) expect(await ask(`GET ${path}`)).toMatch(/^HTTP\/1\.1 404/);
+    for (const path of ['/api/v1/rfq/%2e%2e/solvers', '/api/v1/rfq/../solvers', '/./api/v1/solvers'])
+      expect(await ask(`GET ${path}`)).toMatch(/^HTTP\/1\.1 404/);
   });
 
   test.each([
@@ -187,53 +245,136 @@ describe('bodies and paths', () => {
   });
 
   test('A30, A31: keys named like methods, NUL, lone surrogates, bad UTF-8 and a BOM', async () => {
-    expect((await raw(JSON.stringify({ ...body, toString: 1 }))).json['detail']?.[0]).toMatchObject({ loc: ['body', 'toString'], type: 'extra_forbidden' });
-    for (const bad of [Buffer.from([0x7b, 0xff, 0x7d]), Buffer.from('\ufeff{}'), '{"a":"\\u0000"}', '{"a":"\\ud800"}']) expect(refusal(await raw(bad))).toEqual([422, 'json_invalid']);
+    expect((await raw(JSON.stringify({ ...body, toString: 1 }))).json['detail']?.[0]).toMatchObject({
+      loc: ['body', 'toString'],
+      type: 'extra_forbidden',
+    });
+    for (const bad of [
+      Buffer.from([0x7b, 0xff, 0x7d]),
+      Buffer.from('\ufeff{}'),
+      '{"a":"\\u0000"}',
+      '{"a":"\\ud800"}',
+    ])
+      expect(refusal(await raw(bad))).toEqual([422, 'json_invalid']);
   });
 
   test('A23, A25: the 422 of a request names the place', async () => {
-    for (const amount of ['0', '-1', '0x10', '1e18', '1.0', '', ' 5 ', '+1', '01', '9'.repeat(79), (2n ** 256n).toString(), 5, null, '５']) {
-      const answer = await v.call('POST', QUOTES, { key, body: { ...body, input: { ...(body['input'] as object), amount } } });
-      expect([answer.status, answer.json['detail']?.[0]?.['loc']]).toEqual([422, ['body', 'input', 'amount']]);
+    for (const amount of [
+      '0',
+      '-1',
+      '0x10',
+      '1e18',
+      '1.0',
+      '',
+      ' 5 ',
+      '+1',
+      '01',
+      '9'.repeat(79),
+      (2n ** 256n).toString(),
+      5,
+      null,
+      '５',
+    ]) {
+      const answer = await v.call('POST', QUOTES, {
+        key,
+        body: { ...body, input: { ...(body['input'] as object), amount } },
+      });
+      expect([answer.status, answer.json['detail']?.[0]?.['loc']]).toEqual([
+        422,
+        ['body', 'input', 'amount'],
+      ]);
     }
-    for (const asset of ['', 'USDC', `eip155:0/erc20:0x${'ab'.repeat(20)}`, `eip155:01/erc20:0x${'ab'.repeat(20)}`, `eip155:${2 ** 53}/erc20:0x${'ab'.repeat(20)}`, `eip155:1/erc20:0x${'00'.repeat(20)}`, `eip155:1/erc20:0x${'00'.repeat(19)}01`, `eip155:1/erc721:0x${'ab'.repeat(20)}`, `eip155:1/erc20:${'ab'.repeat(20)}`, 7]) {
+    for (const asset of [
+      '',
+      'USDC',
+      `eip155:0/erc20:0x${'ab'.repeat(20)}`,
+      `eip155:01/erc20:0x${'ab'.repeat(20)}`,
+      `eip155:${2 ** 53}/erc20:0x${'ab'.repeat(20)}`,
+      `eip155:1/erc20:0x${'00'.repeat(20)}`,
+      `eip155:1/erc20:0x${'00'.repeat(19)}01`,
+      `eip155:1/erc721:0x${'ab'.repeat(20)}`,
+      `eip155:1/erc20:${'ab'.repeat(20)}`,
+      7,
+    ]) {
       const answer = await v.call('POST', QUOTES, { key, body: { ...body, output: { asset } } });
-      expect([asset, answer.status, answer.json['detail']?.[0]?.['loc']]).toEqual([asset, 422, ['body', 'output', 'asset']]);
+      expect([asset, answer.status, answer.json['detail']?.[0]?.['loc']]).toEqual([
+        asset,
+        422,
+        ['body', 'output', 'asset'],
+      ]);
     }
-    const same = await v.call('POST', QUOTES, { key, body: { ...body, output: { asset: (body['input'] as { asset: string }).asset } } });
+    const same = await v.call('POST', QUOTES, {
+      key,
+      body: { ...body, output: { asset: (body['input'] as { asset: string }).asset } },
+    });
     expect([same.status, same.json['detail']?.[0]?.['loc']?.[0]]).toEqual([422, 'body']);
-    expect((await v.call('GET', '/api/v1/solvers?status=busy', { key })).json['detail']?.[0]?.['loc']).toEqual(['query', 'status']);
-    expect((await v.call('GET', '/api/v1/solvers?corridor=a-b', { key })).json['detail']?.[0]?.['loc']).toEqual(['query', 'corridor']);
-    expect((await v.call('GET', '/api/v1/solvers?nope=1', { key })).json['detail']?.[0]?.['type']).toBe('extra_forbidden');
+    expect(
+      (await v.call('GET', '/api/v1/solvers?status=busy', { key })).json['detail']?.[0]?.['loc'],
+    ).toEqual(['query', 'status']);
+    expect(
+      (await v.call('GET', '/api/v1/solvers?corridor=a-b', { key })).json['detail']?.[0]?.['loc'],
+    ).toEqual(['query', 'corridor']);
+    expect((await v.call('GET', '/api/v1/solvers?nope=1', { key })).json['detail']?.[0]?.['type']).toBe(
+      'extra_forbidden',
+    );
   });
 });
 
 describe('the roster and the pairs', () => {
   test('filters, and the shape of an entry', async () => {
     const all = await v.call('GET', '/api/v1/solvers', { key });
-    expect(all.json).toEqual({ solvers: [{ id: 'lp-1', status: 'active', kind: 'lp', corridors: ['chain1-chain1'], firstSeenAt: expect.stringMatching(/Z$/), lastQuoteAt: all.json['solvers']?.[0]?.['lastQuoteAt'], eligibilityNote: null }] });
-    const ids = async (query: string) => ((await v.call('GET', `/api/v1/rfq/solvers${query}`, { key })).json['solvers'] as unknown as Json[]).map(({ id }) => id);
+    expect(all.json).toEqual({
+      solvers: [
+        {
+          id: 'lp-1',
+          status: 'active',
+          kind: 'lp',
+          corridors: ['chain1-chain1'],
+          firstSeenAt: expect.stringMatching(/Z$/),
+          lastQuoteAt: all.json['solvers']?.[0]?.['lastQuoteAt'],
+          eligibilityNote: null,
+        },
+      ],
+    });
+    const ids = async (query: string) =>
+      (
+        (await v.call('GET', `/api/v1/rfq/solvers${query}`, { key })).json['solvers'] as unknown as Json[]
+      ).map(({ id }) => id);
     expect(await ids('?status=active&corridor=chain1-chain1')).toEqual(['lp-1']);
     expect(await ids('?status=offline&status=standby')).toEqual([]);
-    expect((await v.call('GET', '/api/v1/rfq/pairs', { key })).json).toEqual({ chain1: v.chain.chain.id, 'tron-shasta': 2_494_104_990 });
-    expect((await v.call('GET', '/api/v1/rfq/pairs', { key: await v.key('service', { mode: 'live' }) })).json).toEqual({});
+    expect((await v.call('GET', '/api/v1/rfq/pairs', { key })).json).toEqual({
+      chain1: v.chain.chain.id,
+      'tron-shasta': 2_494_104_990,
+    });
+    expect(
+      (await v.call('GET', '/api/v1/rfq/pairs', { key: await v.key('service', { mode: 'live' }) })).json,
+    ).toEqual({});
   });
 
   test('the OpenAPI document describes every route', async () => {
     const { json, status } = await v.call('GET', '/openapi.json');
     expect(status).toBe(200);
     expect(json['openapi']).toBe('3.1.0');
-    const listed = Object.entries(json['paths'] as unknown as Record<string, Record<string, Json>>).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
-    expect(listed.sort()).toEqual(v.venue.routes.map(({ method, path }) => `${method} ${path.replace(/:([A-Za-z]+)/g, '{$1}')}`).sort());
+    const listed = Object.entries(json['paths'] as unknown as Record<string, Record<string, Json>>).flatMap(
+      ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(listed.sort()).toEqual(
+      v.venue.routes.map(({ method, path }) => `${method} ${path.replace(/:([A-Za-z]+)/g, '{$1}')}`).sort(),
+    );
     expect((await v.call('GET', '/docs')).text).toContain('/api/v1/rfq/quotes');
   });
 });
 
 test('rates: per key after authentication, per address before it', async () => {
-  const slow = await startTestVenue({ chainIds: [31_402], rates: { quotesPerSecond: 1, readsPerSecond: 2, perIpPerSecond: 20, burst: 1 } });
+  const slow = await startTestVenue({
+    chainIds: [31_402],
+    rates: { quotesPerSecond: 1, readsPerSecond: 2, perIpPerSecond: 20, burst: 1 },
+  });
   try {
     const one = await slow.key('service');
-    const reads = await Promise.all(Array.from({ length: 15 }, () => slow.call('GET', '/api/v1/rfq/pairs', { key: one })));
+    const reads = await Promise.all(
+      Array.from({ length: 15 }, () => slow.call('GET', '/api/v1/rfq/pairs', { key: one })),
+    );
     // Two at once, and whatever came back while a slow machine answered; never all.
     expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200, 429]));
     const limited = reads.find(({ status }) => status === 429);
@@ -241,7 +382,11 @@ test('rates: per key after authentication, per address before it', async () => {
     expect(reads.find(({ status }) => status === 200)?.headers.get('ratelimit-limit')).toBe('2');
     const knocks = new Set<number>();
     // However slow the machine, enough of them at once come faster than twenty a second.
-    while (knocks.size < 2) for (const { status } of await Promise.all(Array.from({ length: 40 }, () => slow.call('GET', '/api/v1/rfq/pairs', { key: 'wrong' })))) knocks.add(status);
+    while (knocks.size < 2)
+      for (const { status } of await Promise.all(
+        Array.from({ length: 40 }, () => slow.call('GET', '/api/v1/rfq/pairs', { key: 'wrong' })),
+      ))
+        knocks.add(status);
     expect(knocks).toEqual(new Set([401, 429]));
   } finally {
     await slow.stop();

@@ -1,4 +1,7 @@
-/** Slow, greedy and hostile callers, and what the venue lets slip about any of them: nothing that hangs, nothing that fills up, nothing in a log. */
+/**
+ * Slow, greedy and hostile callers, and what the venue lets slip about any of them: nothing that hangs,
+ * nothing that fills up, nothing in a log.
+ */
 
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,18 +22,34 @@ const lines: string[] = [];
 const metrics = createMetrics();
 
 beforeAll(async () => {
-  const log = createLog({ app: 'abused', level: 'debug', destination: { write: (line: string) => void lines.push(line) } });
-  v = await startTestVenue({ chainIds: [31_451], log, metrics, http: { maxConnections: MAX_CONNECTIONS, headersTimeoutMs: 400, requestTimeoutMs: 900 } });
+  const log = createLog({
+    app: 'abused',
+    level: 'debug',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  v = await startTestVenue({
+    chainIds: [31_451],
+    log,
+    metrics,
+    http: { maxConnections: MAX_CONNECTIONS, headersTimeoutMs: 400, requestTimeoutMs: 900 },
+  });
   key = await v.key('service');
   const { chain, usdc, weth } = v.chain;
-  body = { taker: account(8_200).address, input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' }, output: { asset: assetId({ chainId: chain.id, token: weth.address }) } };
+  body = {
+    taker: account(8_200).address,
+    input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' },
+    output: { asset: assetId({ chainId: chain.id, token: weth.address }) },
+  };
   await v.chain.fund(account(8_200).address, 10_000n);
-  solver = await v.solver(1, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }));
+  solver = await v.solver(1, (rfq, make) =>
+    make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }),
+  );
 });
 afterAll(() => v.stop());
 
 const QUOTES = '/api/v1/rfq/quotes';
-const ask = (as: string, more: object = {}) => v.call('POST', QUOTES, { key: as, body: { ...body, ...more } });
+const ask = (as: string, more: object = {}) =>
+  v.call('POST', QUOTES, { key: as, body: { ...body, ...more } });
 
 /** Sends, then a little more every now and then, until the venue has closed the socket. */
 function drip(first: string, more: string): Promise<string> {
@@ -53,7 +72,11 @@ describe('slow', () => {
   test('A43: headers that never end, a body that never ends, and a connection that says nothing are shown out', async () => {
     const head = `POST ${QUOTES} HTTP/1.1\r\nHost: x\r\n`;
     const whole = `${head}X-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{`;
-    const [headers, slowBody, silent] = await Promise.all([drip(head, 'X-A: b\r\n'), drip(whole, ' '), drip('', '')]);
+    const [headers, slowBody, silent] = await Promise.all([
+      drip(head, 'X-A: b\r\n'),
+      drip(whole, ' '),
+      drip('', ''),
+    ]);
     for (const heard of [headers, slowBody]) expect(heard).toMatch(/^HTTP\/1\.1 408 /);
     expect(silent === '' || silent.startsWith('HTTP/1.1 408 ')).toBe(true);
     expect((await ask(key)).status).toBe(200);
@@ -62,17 +85,25 @@ describe('slow', () => {
   test('A43: more idle connections than there is room for are dropped, and leave no room taken', async () => {
     const heard = await Promise.all(Array.from({ length: MAX_CONNECTIONS * 3 }, () => drip('GET /', '')));
     expect(heard.filter((text) => text === '').length).toBeGreaterThan(0);
-    await until(() => ask(key).then(({ status }) => status === 200, () => false));
+    await until(() =>
+      ask(key).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
   });
 
   test('A43: requests in one pipe are answered one after the other', async () => {
-    const one = (last: boolean) => `GET /api/v1/rfq/pairs HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`;
+    const one = (last: boolean) =>
+      `GET /api/v1/rfq/pairs HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`;
     const heard = await drip(`${one(false).repeat(49)}${one(true)}`, '');
     expect(heard.match(/HTTP\/1\.1 200 /g)).toHaveLength(50);
   });
 
-  test('A43: too many headers, or garbage, and the socket is closed with the API\'s own error', async () => {
-    expect(await drip(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`, '')).toContain('header_too_large');
+  test("A43: too many headers, or garbage, and the socket is closed with the API's own error", async () => {
+    expect(await drip(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`, '')).toContain(
+      'header_too_large',
+    );
     expect(await drip('EHLO there\r\n\r\n', '')).toContain('bad_request');
   });
 });
@@ -98,26 +129,39 @@ describe('greedy', () => {
     const hasty = await v.key('service', { workspaceId: 'hasty' });
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(hasty)));
     const granted = answers.filter(({ status }) => status === 200);
-    expect([granted.length > 0 && granted.length <= 3, answers.every(({ status }) => status === 200 || status === 429)]).toEqual([true, true]);
+    expect([
+      granted.length > 0 && granted.length <= 3,
+      answers.every(({ status }) => status === 200 || status === 429),
+    ]).toEqual([true, true]);
     expect((await ask(hasty)).status).toBe(429);
   });
 });
 
 describe('hostile', () => {
   test('A46: a solver that sends nonsense, deep nests, numbers that are none or a frame too large harms itself only', async () => {
-    const rude = await v.solver(2, (rfq) => [
-      `{"type":"quote","rfqId":"${rfq.rfqId}","validUntil":NaN}`,
-      `{"type":"quote","rfqId":"${rfq.rfqId}","eta":1e999,"__proto__":{"polluted":1}}`,
-      `{"type":"partial","rfqId":"${rfq.rfqId}","ladder":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
-      `{"type":"decline","rfqId":"${rfq.rfqId}","reason":"because","maxAmount":-1}`,
-    ] as never);
+    const rude = await v.solver(
+      2,
+      (rfq) =>
+        [
+          `{"type":"quote","rfqId":"${rfq.rfqId}","validUntil":NaN}`,
+          `{"type":"quote","rfqId":"${rfq.rfqId}","eta":1e999,"__proto__":{"polluted":1}}`,
+          `{"type":"partial","rfqId":"${rfq.rfqId}","ladder":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+          `{"type":"decline","rfqId":"${rfq.rfqId}","reason":"because","maxAmount":-1}`,
+        ] as never,
+    );
     const answers = await Promise.all(Array.from({ length: 3 }, () => ask(key)));
-    for (const { status, json } of answers) expect([status, (json['quotes'] as unknown as Json[]).map(({ solverId }) => solverId)]).toEqual([200, [solver.id]]);
+    for (const { status, json } of answers)
+      expect([status, (json['quotes'] as unknown as Json[]).map(({ solverId }) => solverId)]).toEqual([
+        200,
+        [solver.id],
+      ]);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     await until(() => v.venue.roster.entry(rude.id)?.status !== 'active');
     rude.say(`{"type":"status","status":"active","note":"${'x'.repeat(70_000)}"}`);
     expect((await rude.closed).code).toBe(1009);
-    expect(((await ask(key)).json['quotes'] as unknown as Json[]).map(({ solverId }) => solverId)).toEqual([solver.id]);
+    expect(((await ask(key)).json['quotes'] as unknown as Json[]).map(({ solverId }) => solverId)).toEqual([
+      solver.id,
+    ]);
   });
 });
 
@@ -125,19 +169,31 @@ describe('what is let slip', () => {
   test('A47: whatever is sent, every line of the log is one JSON object, and no log, metric or answer holds a key, a signature or a lock', async () => {
     const taker = account(8_200);
     const quote = (await ask(key)).json['quotes']?.[0] as Json;
-    const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
+    const plan = (
+      await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })
+    ).json;
     const submission = await signPlan(taker, quote, plan);
     const authorization = submission['eip3009Authorization'] as { signature: string };
     const answers = [
-      await v.call('POST', '/api/v1/rfq/orders', { key, body: { ...submission, signature: `0x${'ab'.repeat(65)}` } }),
+      await v.call('POST', '/api/v1/rfq/orders', {
+        key,
+        body: { ...submission, signature: `0x${'ab'.repeat(65)}` },
+      }),
       await v.call('POST', '/api/v1/rfq/orders', { key, body: submission }),
       await v.call('POST', '/api/v1/rfq/orders', { key: `${key}x`, body: submission }),
       await v.call('POST', '/api/v1/rfq/orders', { key, body: { ...submission, [key]: 1 } }),
       await v.call('GET', `/api/v1/rfq/orders/%0d%0a%1b%5b31m{"level":"fatal"}`, { key }),
-      await v.call('GET', '/api/v1/%0d%0aSet-Cookie:%20a=b', { key, headers: { 'User-Agent': '{"level":"fatal"}', 'Idempotency-Key': '%1b[31m' } }),
+      await v.call('GET', '/api/v1/%0d%0aSet-Cookie:%20a=b', {
+        key,
+        headers: { 'User-Agent': '{"level":"fatal"}', 'Idempotency-Key': '%1b[31m' },
+      }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([422, 200, 401, 422, 404, 404]);
-    for (const raw of ['X-Evil: a\x1b[31mb', 'X-Evil: a\x00b', 'User-Agent: x\x0by']) await drip(`GET /api/v1/rfq/pairs HTTP/1.1\r\nHost: x\r\n${raw}\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`, '');
+    for (const raw of ['X-Evil: a\x1b[31mb', 'X-Evil: a\x00b', 'User-Agent: x\x0by'])
+      await drip(
+        `GET /api/v1/rfq/pairs HTTP/1.1\r\nHost: x\r\n${raw}\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`,
+        '',
+      );
     solver.say(`{"type":"\x1b[31m${solver.apiKey}","note":"\\r\\n{\\"level\\":\\"fatal\\"}"}`);
     solver.say({ type: 'status', status: 'standby', note: 'line\r\n{"level":"fatal"}' });
     await until(() => v.venue.roster.entry(solver.id)?.status === 'standby');
@@ -148,8 +204,21 @@ describe('what is let slip', () => {
       expect(line.endsWith('\n') && [...line.slice(0, -1)].every((character) => character >= ' ')).toBe(true);
       expect((JSON.parse(line) as { level: string }).level).not.toBe('fatal');
     }
-    const secrets = [key, solver.apiKey, submission['signature'] as string, authorization.signature, taker.privateKey.slice(2), v.db.url].flatMap((secret) => [secret, secret.slice(0, -1)]);
-    const told = [lines.join(''), await metrics.text(), ...answers.slice(0, 1).map(({ text }) => text), ...answers.slice(2, 3).map(({ text }) => text), ...answers.slice(4).map(({ text }) => text)];
+    const secrets = [
+      key,
+      solver.apiKey,
+      submission['signature'] as string,
+      authorization.signature,
+      taker.privateKey.slice(2),
+      v.db.url,
+    ].flatMap((secret) => [secret, secret.slice(0, -1)]);
+    const told = [
+      lines.join(''),
+      await metrics.text(),
+      ...answers.slice(0, 1).map(({ text }) => text),
+      ...answers.slice(2, 3).map(({ text }) => text),
+      ...answers.slice(4).map(({ text }) => text),
+    ];
     for (const secret of secrets) for (const text of told) expect(text.includes(secret)).toBe(false);
     expect(answers.every(({ headers }) => headers.get('set-cookie') === null)).toBe(true);
   });
@@ -162,9 +231,14 @@ describe('what is let slip', () => {
       const { headers, text } = await v.call('GET', path, { key });
       expect([path, headers.get('x-content-type-options')]).toEqual([path, 'nosniff']);
       expect(text).not.toContain(name);
-      if (path !== '/docs') expect([path, headers.get('content-type')]).toEqual([path, expect.stringMatching(/^application\/json/)]);
+      if (path !== '/docs')
+        expect([path, headers.get('content-type')]).toEqual([
+          path,
+          expect.stringMatching(/^application\/json/),
+        ]);
       const policy = headers.get('content-security-policy') ?? '';
-      const scripts = /script-src ([^;]*)/.exec(policy)?.[1] ?? /default-src ([^;]*)/.exec(policy)?.[1] ?? '*';
+      const scripts =
+        /script-src ([^;]*)/.exec(policy)?.[1] ?? /default-src ([^;]*)/.exec(policy)?.[1] ?? '*';
       expect([path, /unsafe|\*|https?:|data:/.test(scripts)]).toEqual([path, false]);
     }
     expect((await v.call('GET', '/docs')).text).not.toMatch(/<script|\son\w+=|javascript:/i);
@@ -172,10 +246,26 @@ describe('what is let slip', () => {
 
   test('A49: the doors of operators and administrators are on loopback unless somebody opens them, and an admin door without a key is none', () => {
     const { ops, admin, http } = zVenueConfig.parse({
-      app: 'venue', venueId: 'x', keys: { relayer: { env: 'K', development: true }, seals: [{ id: 'k1', secret: { env: 'S' } }] },
-      chains: [{ id: 1, slug: 'a', escrow: v.chain.chain.escrow, oracle: v.chain.chain.oracle, tokens: v.chain.chain.tokens, rpcUrls: ['http://x'] }],
+      app: 'venue',
+      venueId: 'x',
+      keys: { relayer: { env: 'K', development: true }, seals: [{ id: 'k1', secret: { env: 'S' } }] },
+      chains: [
+        {
+          id: 1,
+          slug: 'a',
+          escrow: v.chain.chain.escrow,
+          oracle: v.chain.chain.oracle,
+          tokens: v.chain.chain.tokens,
+          rpcUrls: ['http://x'],
+        },
+      ],
     });
-    expect([ops.host, admin.host, http.host, admin.keys]).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1', []]);
+    expect([ops.host, admin.host, http.host, admin.keys]).toEqual([
+      '127.0.0.1',
+      '127.0.0.1',
+      '127.0.0.1',
+      [],
+    ]);
     expect(new Set([ops.port, admin.port, http.port]).size).toBe(3);
   });
 });

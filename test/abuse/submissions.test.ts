@@ -1,4 +1,7 @@
-/** What a submission may not do: every mutation, every stale or borrowed signature, every replay is refused without side effects. */
+/**
+ * What a submission may not do: every mutation, every stale or borrowed signature, every replay is refused
+ * without side effects.
+ */
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -20,7 +23,12 @@ let meanwhile: (() => Promise<unknown>) | undefined;
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 beforeAll(async () => {
-  v = await startTestVenue({ seen: (port) => ({ ...port, isNonceUsed: async (...of) => (await meanwhile?.(), port.isNonceUsed(...of)) }) });
+  v = await startTestVenue({
+    seen: (port) => ({
+      ...port,
+      isNonceUsed: async (...of) => (await meanwhile?.(), port.isNonceUsed(...of)),
+    }),
+  });
   key = await v.key('service');
   usdc = assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address });
   weth = assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
@@ -32,10 +40,19 @@ beforeAll(async () => {
 });
 afterAll(() => v.stop());
 
-const post = (path: string, body: unknown, headers: Record<string, string> = {}, as = key): Promise<Answer> => v.call('POST', path, { key: as, body, headers });
-const ask = async (taker: TestAccount, body: object = {}): Promise<Answer> => post('/api/v1/rfq/quotes', { taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth }, ...body });
-const candidateFor = async (taker: TestAccount, body: object = {}): Promise<Json> => (await ask(taker, body)).json['quotes']?.[0] as Json;
-const preflight = async (candidate: Json): Promise<Json> => (await post('/api/v1/rfq/orders/preflight', { quoteResponse: candidate })).json;
+const post = (path: string, body: unknown, headers: Record<string, string> = {}, as = key): Promise<Answer> =>
+  v.call('POST', path, { key: as, body, headers });
+const ask = async (taker: TestAccount, body: object = {}): Promise<Answer> =>
+  post('/api/v1/rfq/quotes', {
+    taker: taker.address,
+    input: { asset: usdc, amount: '1000000000' },
+    output: { asset: weth },
+    ...body,
+  });
+const candidateFor = async (taker: TestAccount, body: object = {}): Promise<Json> =>
+  (await ask(taker, body)).json['quotes']?.[0] as Json;
+const preflight = async (candidate: Json): Promise<Json> =>
+  (await post('/api/v1/rfq/orders/preflight', { quoteResponse: candidate })).json;
 const refusal = ({ status, json }: Answer): [number, unknown] => [status, json['detail']?.[0]?.['type']];
 
 let takers = 0;
@@ -44,21 +61,30 @@ async function fundedTaker(): Promise<TestAccount> {
   await v.chain.fund(taker.address, 10_000n);
   return taker;
 }
-async function ready(body: object = {}): Promise<{ taker: TestAccount; candidate: Json; plan: Json; submission: Record<string, unknown> }> {
+async function ready(
+  body: object = {},
+): Promise<{ taker: TestAccount; candidate: Json; plan: Json; submission: Record<string, unknown> }> {
   const taker = await fundedTaker();
   const candidate = await candidateFor(taker, body);
   const plan = await preflight(candidate);
   return { taker, candidate, plan, submission: await signPlan(taker, candidate, plan) };
 }
-const submit = (submission: unknown, headers: Record<string, string> = {}, as = key) => post('/api/v1/rfq/orders', submission, headers, as);
+const submit = (submission: unknown, headers: Record<string, string> = {}, as = key) =>
+  post('/api/v1/rfq/orders', submission, headers, as);
 
 type Path = (string | number)[];
 function pathsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
-  const children = Array.isArray(value) ? value.map((child, index) => pathsOf(child, [...path, index])) : Object.entries(value).map(([name, child]) => pathsOf(child, [...path, name]));
+  const children = Array.isArray(value)
+    ? value.map((child, index) => pathsOf(child, [...path, index]))
+    : Object.entries(value).map(([name, child]) => pathsOf(child, [...path, name]));
   return [...(path.length > 0 ? [path] : []), ...children.flat()];
 }
-function edit(root: Json, path: Path, change: (parent: Record<string | number, unknown>, last: string | number) => void): Json {
+function edit(
+  root: Json,
+  path: Path,
+  change: (parent: Record<string | number, unknown>, last: string | number) => void,
+): Json {
   const copy = structuredClone(root) as unknown as Record<string | number, unknown>;
   let parent = copy;
   for (const step of path.slice(0, -1)) parent = parent[step] as Record<string | number, unknown>;
@@ -67,19 +93,26 @@ function edit(root: Json, path: Path, change: (parent: Record<string | number, u
 }
 
 describe('a candidate is what was quoted or nothing', () => {
-  const mutations: Record<string, (parent: Record<string | number, unknown>, last: string | number) => void> = {
-    change: (parent, last) => {
-      const value = parent[last];
-      if (typeof value === 'string') parent[last] = value === '' ? 'x' : value.slice(0, -1) + (value.endsWith('1') ? '2' : '1');
-      else if (typeof value === 'number') parent[last] = value + 1;
-      else if (value === null) parent[last] = 0;
-      else if (typeof value === 'boolean') parent[last] = !value;
-      else parent[last] = Array.isArray(value) ? [...value, 1] : { ...value, more: 1 };
-    },
-    remove: (parent, last) => (Array.isArray(parent) ? parent.splice(last as number, 1) : delete parent[last]),
-    null: (parent, last) => (parent[last] = parent[last] === null ? 'x' : null),
-    upper: (parent, last) => (parent[last] = typeof parent[last] === 'string' && parent[last].toUpperCase() !== parent[last] ? parent[last].toUpperCase() : 7),
-  };
+  const mutations: Record<string, (parent: Record<string | number, unknown>, last: string | number) => void> =
+    {
+      change: (parent, last) => {
+        const value = parent[last];
+        if (typeof value === 'string')
+          parent[last] = value === '' ? 'x' : value.slice(0, -1) + (value.endsWith('1') ? '2' : '1');
+        else if (typeof value === 'number') parent[last] = value + 1;
+        else if (value === null) parent[last] = 0;
+        else if (typeof value === 'boolean') parent[last] = !value;
+        else parent[last] = Array.isArray(value) ? [...value, 1] : { ...value, more: 1 };
+      },
+      remove: (parent, last) =>
+        Array.isArray(parent) ? parent.splice(last as number, 1) : delete parent[last],
+      null: (parent, last) => (parent[last] = parent[last] === null ? 'x' : null),
+      upper: (parent, last) =>
+        (parent[last] =
+          typeof parent[last] === 'string' && parent[last].toUpperCase() !== parent[last]
+            ? parent[last].toUpperCase()
+            : 7),
+    };
 
   test('A7: law: every change at every JSON path is refused', async () => {
     const { candidate, submission } = await ready();
@@ -94,7 +127,9 @@ describe('a candidate is what was quoted or nothing', () => {
         }),
       ),
     );
-    expect(outcomes.filter((outcome) => !/422 (?:integrity_mismatch|extra_forbidden)$/.test(outcome))).toEqual([]);
+    expect(
+      outcomes.filter((outcome) => !/422 (?:integrity_mismatch|extra_forbidden)$/.test(outcome)),
+    ).toEqual([]);
     expect(await v.store.openOrders(10)).toEqual([]);
     // And the candidate itself still goes through: nothing above left a trace.
     expect((await submit(submission)).status).toBe(200);
@@ -103,36 +138,80 @@ describe('a candidate is what was quoted or nothing', () => {
   test('A7, A8: law: reordered arrays and swapped values are refused', async () => {
     const { candidate, submission } = await ready();
     const types = candidate['order']?.['payload']?.['types']?.['StandardOrder'] as unknown as unknown[];
-    expect(refusal(await submit({ ...submission, quoteResponse: edit(candidate, ['order', 'payload', 'types', 'StandardOrder'], (parent, last) => (parent[last] = [...types].reverse())) }))).toEqual([422, 'integrity_mismatch']);
+    expect(
+      refusal(
+        await submit({
+          ...submission,
+          quoteResponse: edit(
+            candidate,
+            ['order', 'payload', 'types', 'StandardOrder'],
+            (parent, last) => (parent[last] = [...types].reverse()),
+          ),
+        }),
+      ),
+    ).toEqual([422, 'integrity_mismatch']);
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom('preview', 'order', 'validity', 'gas', 'top'), fc.stringMatching(/^[a-z]{1,12}$/), async (where, name) => {
-        const target = (where === 'top' ? candidate : candidate[where]) as unknown as object;
-        fc.pre(!(name in target) && name !== 'composite');
-        const mutated = edit(candidate, where === 'top' ? [name] : [where, name], (parent, last) => (parent[last] = null));
-        // The parser refuses this name in any body, before anybody asks whether the candidate has it.
-        const expected = name === 'prototype' ? [422, 'json_invalid'] : [422, 'extra_forbidden'];
-        expect(refusal(await submit({ ...submission, quoteResponse: mutated }))).toEqual(expected);
-      }),
-      { numRuns: 25, examples: [['preview', 'prototype'], ['top', 'prototype']] },
+      fc.asyncProperty(
+        fc.constantFrom('preview', 'order', 'validity', 'gas', 'top'),
+        fc.stringMatching(/^[a-z]{1,12}$/),
+        async (where, name) => {
+          const target = (where === 'top' ? candidate : candidate[where]) as unknown as object;
+          fc.pre(!(name in target) && name !== 'composite');
+          const mutated = edit(
+            candidate,
+            where === 'top' ? [name] : [where, name],
+            (parent, last) => (parent[last] = null),
+          );
+          // The parser refuses this name in any body, before anybody asks whether the candidate has it.
+          const expected = name === 'prototype' ? [422, 'json_invalid'] : [422, 'extra_forbidden'];
+          expect(refusal(await submit({ ...submission, quoteResponse: mutated }))).toEqual(expected);
+        },
+      ),
+      {
+        numRuns: 25,
+        examples: [
+          ['preview', 'prototype'],
+          ['top', 'prototype'],
+        ],
+      },
     );
   });
 
   test('A7: key order is not part of a candidate', async () => {
     const { candidate, submission } = await ready();
-    const reversed = Object.fromEntries(Object.entries(candidate as unknown as Record<string, unknown>).reverse());
+    const reversed = Object.fromEntries(
+      Object.entries(candidate as unknown as Record<string, unknown>).reverse(),
+    );
     expect((await submit({ ...submission, quoteResponse: reversed })).status).toBe(200);
   });
 
   test('A7: preflight refuses the same', async () => {
     const { candidate } = await ready();
-    expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: { ...(candidate as object), validUntil: 4_000_000_000 } }))).toEqual([422, 'integrity_mismatch']);
+    expect(
+      refusal(
+        await post('/api/v1/rfq/orders/preflight', {
+          quoteResponse: { ...(candidate as object), validUntil: 4_000_000_000 },
+        }),
+      ),
+    ).toEqual([422, 'integrity_mismatch']);
   });
 });
 
 describe('seals of other keys, accounts and namespaces', () => {
-  test.each(['', 'x', 'v1.k1.00.AA', `v1.k1.${'zz'.repeat(32)}.AAAA`, `v1.k9.${'00'.repeat(32)}.AAAA`, `v1.k1.${'00'.repeat(31)}.AAAA`])('A9: checksum %j', async (integrityChecksum) => {
+  test.each([
+    '',
+    'x',
+    'v1.k1.00.AA',
+    `v1.k1.${'zz'.repeat(32)}.AAAA`,
+    `v1.k9.${'00'.repeat(32)}.AAAA`,
+    `v1.k1.${'00'.repeat(31)}.AAAA`,
+  ])('A9: checksum %j', async (integrityChecksum) => {
     const { candidate, submission } = await ready();
-    expect(refusal(await submit({ ...submission, quoteResponse: { ...(candidate as object), integrityChecksum } }))).toEqual([422, 'integrity_mismatch']);
+    expect(
+      refusal(
+        await submit({ ...submission, quoteResponse: { ...(candidate as object), integrityChecksum } }),
+      ),
+    ).toEqual([422, 'integrity_mismatch']);
   });
 
   test('A10, A38: another workspace, and a key of the other mode, cannot use it', async () => {
@@ -140,8 +219,13 @@ describe('seals of other keys, accounts and namespaces', () => {
     const { candidate, submission } = await ready();
     const foreign = await v.key('service', { workspaceId: 'w2' });
     expect(refusal(await submit(submission, {}, foreign))).toEqual([422, 'integrity_mismatch']);
-    expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: candidate }, {}, foreign))).toEqual([422, 'integrity_mismatch']);
-    expect(refusal(await submit(submission, {}, await v.key('service', { mode: 'live' })))).toEqual([422, 'integrity_mismatch']);
+    expect(
+      refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: candidate }, {}, foreign)),
+    ).toEqual([422, 'integrity_mismatch']);
+    expect(refusal(await submit(submission, {}, await v.key('service', { mode: 'live' })))).toEqual([
+      422,
+      'integrity_mismatch',
+    ]);
     // A second key of the same workspace may.
     expect((await submit(submission, {}, await v.key('service'))).status).toBe(200);
   });
@@ -149,38 +233,77 @@ describe('seals of other keys, accounts and namespaces', () => {
   test('A10, A11: a candidate of one namespace is none of the other, unchanged or dressed up', async () => {
     const { submission, candidate } = await ready();
     expect(refusal(await post('/api/v1/router/orders', submission))).toEqual([422, 'namespace_mismatch']);
-    expect(refusal(await post('/api/v1/router/orders/preflight', { quoteResponse: candidate }))).toEqual([422, 'namespace_mismatch']);
+    expect(refusal(await post('/api/v1/router/orders/preflight', { quoteResponse: candidate }))).toEqual([
+      422,
+      'namespace_mismatch',
+    ]);
     const { splitFill: _, validity: __, ...shaped } = candidate as unknown as Record<string, unknown>;
     const output = candidate['preview']?.['outputs']?.[0];
-    const { amountBeforeFees: ___, deltaFromMid: ____, ...plain } = output as unknown as Record<string, unknown>;
-    const dressed = { ...shaped, composite: null, preview: { ...(shaped['preview'] as object), outputs: [plain] } };
-    expect(refusal(await post('/api/v1/router/orders', { ...submission, quoteResponse: dressed }))).toEqual([422, 'integrity_mismatch']);
+    const {
+      amountBeforeFees: ___,
+      deltaFromMid: ____,
+      ...plain
+    } = output as unknown as Record<string, unknown>;
+    const dressed = {
+      ...shaped,
+      composite: null,
+      preview: { ...(shaped['preview'] as object), outputs: [plain] },
+    };
+    expect(refusal(await post('/api/v1/router/orders', { ...submission, quoteResponse: dressed }))).toEqual([
+      422,
+      'integrity_mismatch',
+    ]);
     const taker = await fundedTaker();
-    const routed = (await post('/api/v1/router/quotes', { taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth } })).json['quotes']?.[0] as Json;
-    expect(refusal(await submit({ ...submission, quoteResponse: routed }))).toEqual([422, 'namespace_mismatch']);
-    expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: routed }))).toEqual([422, 'namespace_mismatch']);
+    const routed = (
+      await post('/api/v1/router/quotes', {
+        taker: taker.address,
+        input: { asset: usdc, amount: '1000000000' },
+        output: { asset: weth },
+      })
+    ).json['quotes']?.[0] as Json;
+    expect(refusal(await submit({ ...submission, quoteResponse: routed }))).toEqual([
+      422,
+      'namespace_mismatch',
+    ]);
+    expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: routed }))).toEqual([
+      422,
+      'namespace_mismatch',
+    ]);
   });
 
   test('A11: a router candidate is told where it belongs', async () => {
     const { candidate, submission } = await ready();
     const { splitFill: _, ...rest } = candidate as unknown as Record<string, unknown>;
-    expect(refusal(await submit({ ...submission, quoteResponse: { ...rest, composite: null } }))).toEqual([422, 'namespace_mismatch']);
+    expect(refusal(await submit({ ...submission, quoteResponse: { ...rest, composite: null } }))).toEqual([
+      422,
+      'namespace_mismatch',
+    ]);
   });
 });
 
 describe('time, and one order a quote', () => {
-  test('A12: an expired quote is refused by the chain\'s clock', async () => {
+  test("A12: an expired quote is refused by the chain's clock", async () => {
     const { candidate: late, submission } = await ready();
     await v.chain.anvil.advance(70);
     await until(() => (v.chain.port.head()?.timestamp ?? 0) >= (late['validUntil'] as number));
     // Whatever the caller's clock says.
-    expect(refusal(await submit({ ...submission, quoteResponse: late }, { Date: 'Thu, 01 Jan 1970 00:00:00 GMT' }))).toEqual([422, 'quote_expired']);
-    expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: late }))).toEqual([422, 'quote_expired']);
+    expect(
+      refusal(
+        await submit({ ...submission, quoteResponse: late }, { Date: 'Thu, 01 Jan 1970 00:00:00 GMT' }),
+      ),
+    ).toEqual([422, 'quote_expired']);
+    expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: late }))).toEqual([
+      422,
+      'quote_expired',
+    ]);
   });
 
   test('A12: a quote that lapses while its submission is looked at is refused', async () => {
     const { candidate, submission } = await ready();
-    meanwhile = async () => (await v.chain.anvil.advance(70), until(() => (v.chain.port.head()?.timestamp ?? 0) >= (candidate['validUntil'] as number)));
+    meanwhile = async () => (
+      await v.chain.anvil.advance(70),
+      until(() => (v.chain.port.head()?.timestamp ?? 0) >= (candidate['validUntil'] as number))
+    );
     const late = await submit(submission).finally(() => (meanwhile = undefined));
     expect(refusal(late)).toEqual([422, 'quote_expired']);
   });
@@ -196,7 +319,10 @@ describe('time, and one order a quote', () => {
     // Without the key, or under another one: the same signature and account find the same order.
     expect((await submit(submission, { 'Idempotency-Key': 'two' })).text).toBe(first.text);
     expect((await submit(submission)).text).toBe(first.text);
-    expect((await v.store.openOrders(100)).filter(({ quoteId }) => quoteId === (candidate['quoteId'] as unknown)).length).toBe(1);
+    expect(
+      (await v.store.openOrders(100)).filter(({ quoteId }) => quoteId === (candidate['quoteId'] as unknown))
+        .length,
+    ).toBe(1);
   });
 
   test('A14: the same Idempotency-Key in another workspace is another one', async () => {
@@ -205,7 +331,14 @@ describe('time, and one order a quote', () => {
     const headers = { 'Idempotency-Key': 'shared' };
     const mine = await submit((await ready()).submission, headers);
     const taker = await fundedTaker();
-    const quote = (await post('/api/v1/rfq/quotes', { taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth } }, {}, theirs)).json['quotes']?.[0] as Json;
+    const quote = (
+      await post(
+        '/api/v1/rfq/quotes',
+        { taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth } },
+        {},
+        theirs,
+      )
+    ).json['quotes']?.[0] as Json;
     const plan = (await post('/api/v1/rfq/orders/preflight', { quoteResponse: quote }, {}, theirs)).json;
     const other = await submit(await signPlan(taker, quote, plan), headers, theirs);
     expect([mine.status, other.status]).toEqual([200, 200]);
@@ -214,17 +347,28 @@ describe('time, and one order a quote', () => {
 
   test('A14: twenty at once with one key make one order; with twenty keys too', async () => {
     const { submission } = await ready();
-    const same = await Promise.all(Array.from({ length: 20 }, () => submit(submission, { 'Idempotency-Key': 'crowd' })));
+    const same = await Promise.all(
+      Array.from({ length: 20 }, () => submit(submission, { 'Idempotency-Key': 'crowd' })),
+    );
     for (const answer of same) expect([200, 409]).toContain(answer.status);
     const orders = new Set(same.filter(({ status }) => status === 200).map(({ text }) => text));
     expect([...orders]).toEqual([expect.any(String)]);
     for (const { status, headers } of same) if (status === 409) expect(headers.get('retry-after')).toBe('1');
     const other = await ready();
-    const many = await Promise.all(Array.from({ length: 20 }, (_, n) => submit(other.submission, { 'Idempotency-Key': `crowd-${n}` })));
-    expect([...new Set(many.map(({ status, text }) => `${status} ${text}`))]).toEqual([expect.stringMatching(/^200 /)]);
+    const many = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => submit(other.submission, { 'Idempotency-Key': `crowd-${n}` })),
+    );
+    expect([...new Set(many.map(({ status, text }) => `${status} ${text}`))]).toEqual([
+      expect.stringMatching(/^200 /),
+    ]);
   });
 
-  test.each([['empty', ' '], ['huge', 'k'.repeat(10_000)], ['too long', 'k'.repeat(256)], ['not ASCII', 'ké']])('A14: an Idempotency-Key that is %s is refused', async (_, value) => {
+  test.each([
+    ['empty', ' '],
+    ['huge', 'k'.repeat(10_000)],
+    ['too long', 'k'.repeat(256)],
+    ['not ASCII', 'ké'],
+  ])('A14: an Idempotency-Key that is %s is refused', async (_, value) => {
     const { submission } = await ready();
     expect(refusal(await submit(submission, { 'Idempotency-Key': value }))).toEqual([422, 'value_error']);
   });
@@ -239,13 +383,22 @@ describe('time, and one order a quote', () => {
 });
 
 describe('signatures', () => {
-  test('A15: another signer, another domain, another order\'s signature', async () => {
+  test("A15: another signer, another domain, another order's signature", async () => {
     const { taker, candidate, submission } = await ready();
     const payload = candidate['order']?.['payload'] as Json;
     const stranger = account(9_999);
-    const elsewhere = async (domain: object) => signTypedData(taker, { ...(payload as object), domain: { ...(payload['domain'] as object), ...domain } } as unknown as Json);
+    const elsewhere = async (domain: object) =>
+      signTypedData(taker, {
+        ...(payload as object),
+        domain: { ...(payload['domain'] as object), ...domain },
+      } as unknown as Json);
     const older = (await ready()).submission['signature'];
-    for (const signature of [await signTypedData(stranger, payload), await elsewhere({ chainId: 1 }), await elsewhere({ verifyingContract: stranger.address }), older]) {
+    for (const signature of [
+      await signTypedData(stranger, payload),
+      await elsewhere({ chainId: 1 }),
+      await elsewhere({ verifyingContract: stranger.address }),
+      older,
+    ]) {
       expect(refusal(await submit({ ...submission, signature }))).toEqual([422, 'invalid_signature']);
     }
   });
@@ -253,23 +406,55 @@ describe('signatures', () => {
   test('A16: spellings: high s, zeros, lengths; v 0/1 and compact are one and the same order', async () => {
     const { submission } = await ready();
     const signature = submission['signature'] as Hex;
-    const [r, s, vByte] = [signature.slice(2, 66), BigInt(`0x${signature.slice(66, 130)}`), Number.parseInt(signature.slice(130), 16)];
+    const [r, s, vByte] = [
+      signature.slice(2, 66),
+      BigInt(`0x${signature.slice(66, 130)}`),
+      Number.parseInt(signature.slice(130), 16),
+    ];
     const word = (n: bigint) => n.toString(16).padStart(64, '0');
-    const bad = [`0x${r}${word(N - s)}${vByte === 27 ? '1c' : '1b'}`, `0x${word(0n)}${word(s)}1b`, `0x${r}${word(0n)}1b`, `${signature}00`, signature.slice(0, -2) + '1d', '0x', `0x${'ab'.repeat(4_000)}`];
-    for (const one of bad) expect(refusal(await submit({ ...submission, signature: one }))).toEqual([422, 'invalid_signature']);
-    for (const one of [signature.slice(2), signature.replace('0x', '0X'), `${signature}0`, 7, null]) expect((await submit({ ...submission, signature: one })).json['detail']?.[0]?.['loc']).toEqual(['body', 'signature']);
+    const bad = [
+      `0x${r}${word(N - s)}${vByte === 27 ? '1c' : '1b'}`,
+      `0x${word(0n)}${word(s)}1b`,
+      `0x${r}${word(0n)}1b`,
+      `${signature}00`,
+      signature.slice(0, -2) + '1d',
+      '0x',
+      `0x${'ab'.repeat(4_000)}`,
+    ];
+    for (const one of bad)
+      expect(refusal(await submit({ ...submission, signature: one }))).toEqual([422, 'invalid_signature']);
+    for (const one of [signature.slice(2), signature.replace('0x', '0X'), `${signature}0`, 7, null])
+      expect((await submit({ ...submission, signature: one })).json['detail']?.[0]?.['loc']).toEqual([
+        'body',
+        'signature',
+      ]);
     const first = await submit(submission);
     expect(first.status).toBe(200);
     const low = `0x${r}${word(s)}${vByte === 27 ? '00' : '01'}`;
     const compact = `0x${r}${word(s | (BigInt(vByte - 27) << 255n))}`;
-    for (const same of [low, compact]) expect((await submit({ ...submission, signature: same })).text).toBe(first.text);
+    for (const same of [low, compact])
+      expect((await submit({ ...submission, signature: same })).text).toBe(first.text);
   });
 
   test('A17, A19: EIP1271 without code at the address, and an ERC-6492 wrapper', async () => {
     const { submission } = await ready();
-    expect(refusal(await submit({ ...submission, signScheme: 'EIP1271' }))).toEqual([422, 'invalid_signature']);
-    expect(refusal(await submit({ ...submission, signScheme: 'EIP1271', signature: `${submission['signature'] as string}${'6492'.repeat(16)}` }))).toEqual([422, 'wallet_not_deployed']);
-    expect((await submit({ ...submission, signScheme: 'ERC20' })).json['detail']?.[0]?.['loc']).toEqual(['body', 'signScheme']);
+    expect(refusal(await submit({ ...submission, signScheme: 'EIP1271' }))).toEqual([
+      422,
+      'invalid_signature',
+    ]);
+    expect(
+      refusal(
+        await submit({
+          ...submission,
+          signScheme: 'EIP1271',
+          signature: `${submission['signature'] as string}${'6492'.repeat(16)}`,
+        }),
+      ),
+    ).toEqual([422, 'wallet_not_deployed']);
+    expect((await submit({ ...submission, signScheme: 'ERC20' })).json['detail']?.[0]?.['loc']).toEqual([
+      'body',
+      'signScheme',
+    ]);
   });
 });
 
@@ -298,9 +483,16 @@ describe('contract wallets with bad manners', () => {
     const { taker, quoteResponse } = await deposited();
     for (const [manners, code] of BAD) {
       await become(taker, code);
-      expect([manners, ...refusal(await submit({ quoteResponse, signature: '0x1234', signScheme: 'EIP1271' }))]).toEqual([manners, 422, 'invalid_signature']);
+      expect([
+        manners,
+        ...refusal(await submit({ quoteResponse, signature: '0x1234', signScheme: 'EIP1271' })),
+      ]).toEqual([manners, 422, 'invalid_signature']);
     }
-    expect((await v.store.openOrders(1_000)).filter(({ quoteId }) => quoteId === (quoteResponse['quoteId'] as unknown))).toEqual([]);
+    expect(
+      (await v.store.openOrders(1_000)).filter(
+        ({ quoteId }) => quoteId === (quoteResponse['quoteId'] as unknown),
+      ),
+    ).toEqual([]);
   });
 
   test('A17, A13: one that changes its mind cannot be settled, and another signature of it is another submission', async () => {
@@ -308,11 +500,25 @@ describe('contract wallets with bad manners', () => {
     await become(taker, YES);
     const accepted = await submit({ quoteResponse, signature: '0x1234', signScheme: 'EIP1271' });
     expect(accepted.status, accepted.text).toBe(200);
-    expect(refusal(await submit({ quoteResponse, signature: '0x5678', signScheme: 'EIP1271' }))).toEqual([422, 'quote_already_used']);
-    expect((await submit({ quoteResponse, signature: '0x1234', signScheme: 'EIP1271' }, { 'Idempotency-Key': 'wallet' })).text).toBe(accepted.text);
+    expect(refusal(await submit({ quoteResponse, signature: '0x5678', signScheme: 'EIP1271' }))).toEqual([
+      422,
+      'quote_already_used',
+    ]);
+    expect(
+      (
+        await submit(
+          { quoteResponse, signature: '0x1234', signScheme: 'EIP1271' },
+          { 'Idempotency-Key': 'wallet' },
+        )
+      ).text,
+    ).toBe(accepted.text);
     const record = await v.store.order(accepted.json['id'] as unknown as Hex);
     if (!record) throw new Error('no order');
-    const settle = { from: account(9_998).address, to: v.chain.chain.escrow, data: settleCall(record.order, record.funding, record.quoteId, record.commitments) };
+    const settle = {
+      from: account(9_998).address,
+      to: v.chain.chain.escrow,
+      data: settleCall(record.order, record.funding, record.quoteId, record.commitments),
+    };
     expect((await v.chain.port.simulate(settle)).ok).toBe(true);
     await become(taker, BAD[0]?.[1] as Hex);
     expect((await v.chain.port.simulate(settle)).ok).toBe(false);
@@ -324,15 +530,30 @@ describe('contract wallets with bad manners', () => {
     const delegate = account(9_997);
     await become(delegate, BAD[0]?.[1] as Hex);
     await become(taker, `0xef0100${delegate.address.slice(2)}`);
-    const accepted = await submit({ quoteResponse, signature: await signTypedData(taker, quoteResponse['order']?.['payload'] as Json) });
+    const accepted = await submit({
+      quoteResponse,
+      signature: await signTypedData(taker, quoteResponse['order']?.['payload'] as Json),
+    });
     expect(accepted.status, accepted.text).toBe(200);
     const record = await v.store.order(accepted.json['id'] as unknown as Hex);
     if (!record) throw new Error('no order');
-    expect((await v.chain.port.simulate({ from: delegate.address, to: v.chain.chain.escrow, data: settleCall(record.order, record.funding, record.quoteId, record.commitments) })).ok).toBe(true);
-    // Permit2 asks the code and not the key: what that would refuse is refused here, before it costs a transaction.
+    expect(
+      (
+        await v.chain.port.simulate({
+          from: delegate.address,
+          to: v.chain.chain.escrow,
+          data: settleCall(record.order, record.funding, record.quoteId, record.commitments),
+        })
+      ).ok,
+    ).toBe(true);
+    // Permit2 asks the code and not the key: what that would refuse is refused here, before it costs a
+    // transaction.
     const other = await fundedTaker();
     await v.chain.approve(other.address, v.chain.weth.address, v.chain.chain.permit2);
-    const candidate = await candidateFor(other, { input: { asset: weth, amount: '400000000000000000' }, output: { asset: usdc } });
+    const candidate = await candidateFor(other, {
+      input: { asset: weth, amount: '400000000000000000' },
+      output: { asset: usdc },
+    });
     const submission = await signPlan(other, candidate, await preflight(candidate));
     await become(other, `0xef0100${delegate.address.slice(2)}`);
     expect(refusal(await submit(submission))).toEqual([422, 'lock_invalid']);
@@ -344,25 +565,41 @@ describe('contract wallets with bad manners', () => {
 describe('nonces and locks', () => {
   test('A20: a nonce cancelled on chain', async () => {
     const { taker, candidate, submission } = await ready();
-    await v.chain.send(taker.address, v.chain.chain.escrow, invalidateNonceCall(BigInt(candidate['order']?.['payload']?.['message']?.['nonce'] as string)));
+    await v.chain.send(
+      taker.address,
+      v.chain.chain.escrow,
+      invalidateNonceCall(BigInt(candidate['order']?.['payload']?.['message']?.['nonce'] as string)),
+    );
     expect(refusal(await submit(submission))).toEqual([422, 'nonce_used']);
-    expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: candidate }))).toEqual([422, 'nonce_used']);
+    expect(refusal(await post('/api/v1/rfq/orders/preflight', { quoteResponse: candidate }))).toEqual([
+      422,
+      'nonce_used',
+    ]);
   });
 
   test('A20: a permit nonce invalidated in Permit2', async () => {
     const taker = await fundedTaker();
     await v.chain.approve(taker.address, v.chain.weth.address, v.chain.chain.permit2);
-    const candidate = await candidateFor(taker, { input: { asset: weth, amount: '400000000000000000' }, output: { asset: usdc } });
+    const candidate = await candidateFor(taker, {
+      input: { asset: weth, amount: '400000000000000000' },
+      output: { asset: usdc },
+    });
     const submission = await signPlan(taker, candidate, await preflight(candidate));
     const nonce = BigInt(candidate['order']?.['payload']?.['message']?.['nonce'] as string);
-    const invalidate = encodeFunctionData({ abi: parseAbi(['function invalidateUnorderedNonces(uint256 wordPos, uint256 mask)']), args: [nonce >> 8n, 1n << (nonce & 0xffn)] });
+    const invalidate = encodeFunctionData({
+      abi: parseAbi(['function invalidateUnorderedNonces(uint256 wordPos, uint256 mask)']),
+      args: [nonce >> 8n, 1n << (nonce & 0xffn)],
+    });
     await v.chain.send(taker.address, v.chain.chain.permit2, invalidate);
     expect(refusal(await submit(submission))).toEqual([422, 'nonce_used']);
   });
 
   test('A21: no lock at all', async () => {
     const { submission } = await ready();
-    expect(refusal(await submit({ ...submission, eip3009Authorization: null }))).toEqual([422, 'lock_required']);
+    expect(refusal(await submit({ ...submission, eip3009Authorization: null }))).toEqual([
+      422,
+      'lock_required',
+    ]);
   });
 
   test('A22: EIP-3009: windows, nonce, signer, and a wallet without the money', async () => {
@@ -372,13 +609,33 @@ describe('nonces and locks', () => {
     const validUntil = candidate['validUntil'] as number;
     const resigned = async (change: Record<string, unknown>, who = taker) => {
       const message = { ...(payload['message'] as object), ...change };
-      return { ...authorization, ...change, signature: await signTypedData(who, { ...(payload as object), message } as unknown as Json) };
+      return {
+        ...authorization,
+        ...change,
+        signature: await signTypedData(who, { ...(payload as object), message } as unknown as Json),
+      };
     };
     const future = Math.floor(Date.now() / 1000) + 1_000;
-    for (const bad of [await resigned({ validAfter: future }), await resigned({ validBefore: validUntil - 1 }), await resigned({ validBefore: 1 }), { ...authorization, nonce: `0x${'11'.repeat(32)}` }, { ...authorization, signature: (await resigned({}, account(9_999))).signature }]) {
-      expect(refusal(await submit({ ...submission, eip3009Authorization: bad }))).toEqual([422, 'lock_invalid']);
+    for (const bad of [
+      await resigned({ validAfter: future }),
+      await resigned({ validBefore: validUntil - 1 }),
+      await resigned({ validBefore: 1 }),
+      { ...authorization, nonce: `0x${'11'.repeat(32)}` },
+      { ...authorization, signature: (await resigned({}, account(9_999))).signature },
+    ]) {
+      expect(refusal(await submit({ ...submission, eip3009Authorization: bad }))).toEqual([
+        422,
+        'lock_invalid',
+      ]);
     }
-    for (const bad of [{ ...authorization, nonce: '0x11' }, { ...authorization, validBefore: '1' }, { ...authorization, more: 1 }]) expect((await submit({ ...submission, eip3009Authorization: bad })).json['detail']?.[0]?.['loc']?.[1]).toBe('eip3009Authorization');
+    for (const bad of [
+      { ...authorization, nonce: '0x11' },
+      { ...authorization, validBefore: '1' },
+      { ...authorization, more: 1 },
+    ])
+      expect(
+        (await submit({ ...submission, eip3009Authorization: bad })).json['detail']?.[0]?.['loc']?.[1],
+      ).toBe('eip3009Authorization');
     const poor = account(9_000);
     const wish = await candidateFor(poor);
     const dream = await preflight(wish);
@@ -389,16 +646,36 @@ describe('nonces and locks', () => {
 
   test('A22: an authorization whose nonce has been used', async () => {
     const { taker, plan, submission } = await ready();
-    const authorization = submission['eip3009Authorization'] as { signature: Hex; validAfter: number; validBefore: number; nonce: Hex };
-    const message = (plan['nextActions'] as unknown as Json[]).find(({ purpose }) => (purpose as unknown) === 'eip3009Authorization')?.['typedData']?.['payload']?.['message'] as Json;
+    const authorization = submission['eip3009Authorization'] as {
+      signature: Hex;
+      validAfter: number;
+      validBefore: number;
+      nonce: Hex;
+    };
+    const message = (plan['nextActions'] as unknown as Json[]).find(
+      ({ purpose }) => (purpose as unknown) === 'eip3009Authorization',
+    )?.['typedData']?.['payload']?.['message'] as Json;
     const receive = encodeFunctionData({
-      abi: parseAbi(['function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)']),
-      args: [taker.address, v.chain.chain.escrow, BigInt(message['value'] as string), BigInt(authorization.validAfter), BigInt(authorization.validBefore), authorization.nonce, authorization.signature],
+      abi: parseAbi([
+        'function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+      ]),
+      args: [
+        taker.address,
+        v.chain.chain.escrow,
+        BigInt(message['value'] as string),
+        BigInt(authorization.validAfter),
+        BigInt(authorization.validBefore),
+        authorization.nonce,
+        authorization.signature,
+      ],
     });
     await v.chain.anvil.rpc('anvil_setBalance', [v.chain.chain.escrow, '0xde0b6b3a7640000']);
     await v.chain.send(v.chain.chain.escrow, v.chain.usdc.address, receive);
     const refused = await submit(submission);
-    expect([refused.status, refused.json['detail']?.[0]?.['loc']]).toEqual([422, ['body', 'eip3009Authorization', 'nonce']]);
+    expect([refused.status, refused.json['detail']?.[0]?.['loc']]).toEqual([
+      422,
+      ['body', 'eip3009Authorization', 'nonce'],
+    ]);
   });
 
   test('A21: permit2Lock: past, too short, beyond a number, another signer, not asked for', async () => {
@@ -410,10 +687,26 @@ describe('nonces and locks', () => {
     const submission = await signPlan(taker, candidate, plan);
     const lock = submission['permit2Lock'] as Record<string, unknown>;
     const validUntil = candidate['validUntil'] as number;
-    for (const deadline of [1, validUntil]) expect(refusal(await submit({ ...submission, permit2Lock: { ...lock, deadline } }))).toEqual([422, 'lock_invalid']);
+    for (const deadline of [1, validUntil])
+      expect(refusal(await submit({ ...submission, permit2Lock: { ...lock, deadline } }))).toEqual([
+        422,
+        'lock_invalid',
+      ]);
     expect((await submit({ ...submission, permit2Lock: { ...lock, deadline: 2 ** 256 } })).status).toBe(422);
-    expect(refusal(await submit({ ...submission, permit2Lock: { ...lock, deadline: (lock['deadline'] as number) + 1 } }))).toEqual([422, 'lock_invalid']);
-    const both = { ...submission, eip3009Authorization: { signature: '0x00', validAfter: 0, validBefore: 1, nonce: `0x${'00'.repeat(32)}` } };
+    expect(
+      refusal(
+        await submit({ ...submission, permit2Lock: { ...lock, deadline: (lock['deadline'] as number) + 1 } }),
+      ),
+    ).toEqual([422, 'lock_invalid']);
+    const both = {
+      ...submission,
+      eip3009Authorization: {
+        signature: '0x00',
+        validAfter: 0,
+        validBefore: 1,
+        nonce: `0x${'00'.repeat(32)}`,
+      },
+    };
     expect(refusal(await submit(both))).toEqual([422, 'lock_invalid']);
     await v.chain.deposit(taker.address, v.chain.weth.address, 10n ** 18n);
     expect(refusal(await submit(submission))).toEqual([422, 'lock_invalid']);
@@ -427,18 +720,32 @@ describe('requests that cannot be', () => {
     const live = await v.key('service', { mode: 'live' });
     const body = { taker: taker.address, input: { asset: usdc, amount: '1' }, output: { asset: weth } };
     expect(refusal(await post('/api/v1/rfq/quotes', body, {}, live))).toEqual([422, 'chain_not_in_roster']);
-    expect(refusal(await ask(taker, { output: { asset: `eip155:777/erc20:0x${'ab'.repeat(20)}` } }))).toEqual([422, 'chain_not_in_roster']);
-    expect((await ask(taker, { output: { asset: `eip155:2494104990/erc20:0x${'ab'.repeat(20)}` } })).json).toMatchObject({ quotes: [], productUnavailable: { code: 'pair_not_supported' } });
-    expect((await ask(taker, { output: { asset: `eip155:${v.chain.chain.id}/erc20:0x${'ab'.repeat(20)}` } })).json).toMatchObject({ productUnavailable: { code: 'pair_not_supported' } });
+    expect(refusal(await ask(taker, { output: { asset: `eip155:777/erc20:0x${'ab'.repeat(20)}` } }))).toEqual(
+      [422, 'chain_not_in_roster'],
+    );
+    expect(
+      (await ask(taker, { output: { asset: `eip155:2494104990/erc20:0x${'ab'.repeat(20)}` } })).json,
+    ).toMatchObject({ quotes: [], productUnavailable: { code: 'pair_not_supported' } });
+    expect(
+      (await ask(taker, { output: { asset: `eip155:${v.chain.chain.id}/erc20:0x${'ab'.repeat(20)}` } })).json,
+    ).toMatchObject({ productUnavailable: { code: 'pair_not_supported' } });
   });
 
   test('A24: amounts: too small for the fees, too large for anybody', async () => {
     const taker = account(1);
-    expect((await ask(taker, { input: { asset: usdc, amount: '1' } })).json).toMatchObject({ quotes: [], productUnavailable: { code: 'amount_too_small', corridor: 'chain1-chain1' } });
-    const large = await ask(taker, { input: { asset: usdc, amount: '5000000000000' }, solvers: { include: ['lp-1'] } });
+    expect((await ask(taker, { input: { asset: usdc, amount: '1' } })).json).toMatchObject({
+      quotes: [],
+      productUnavailable: { code: 'amount_too_small', corridor: 'chain1-chain1' },
+    });
+    const large = await ask(taker, {
+      input: { asset: usdc, amount: '5000000000000' },
+      solvers: { include: ['lp-1'] },
+    });
     expect(large.json).toMatchObject({ quotes: [], productUnavailable: { code: 'amount_too_large' } });
     expect(large.json['productUnavailable']?.['message']).toContain('1000000000000');
-    expect((await ask(taker, { minValidUntil: 4_000_000_000 })).json).toMatchObject({ productUnavailable: { code: 'validity_unavailable' } });
+    expect((await ask(taker, { minValidUntil: 4_000_000_000 })).json).toMatchObject({
+      productUnavailable: { code: 'validity_unavailable' },
+    });
   });
 
   test('A26: receivers that are nobody', async () => {
@@ -453,7 +760,7 @@ describe('requests that cannot be', () => {
     expect(sent['preview']?.['outputs']?.[0]?.['receiver']).toBe(other.address);
   });
 
-  test('A38: somebody else\'s order is no order', async () => {
+  test("A38: somebody else's order is no order", async () => {
     await v.workspace('w2');
     const { submission } = await ready();
     const { id } = (await submit(submission)).json as unknown as { id: string };

@@ -1,4 +1,7 @@
-/** One suite that every queue passes: PostgreSQL and Redis behave alike, as far as anybody here relies on them. */
+/**
+ * One suite that every queue passes: PostgreSQL and Redis behave alike, as far as anybody here relies on
+ * them.
+ */
 
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -23,13 +26,19 @@ afterAll(async () => {
 async function truncate(): Promise<void> {
   const client = new pg.Client({ connectionString: await postgres.server.database('queue') });
   await client.connect();
-  const { rows } = await client.query<{ name: string }>("select table_name as name from information_schema.tables where table_schema = 'bullmq' and table_type = 'BASE TABLE' and table_name not like '%migration%'");
+  const { rows } = await client.query<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'bullmq' and table_type = 'BASE TABLE' and table_name not like '%migration%'",
+  );
   await client.query(`truncate ${rows.map(({ name }) => `bullmq."${name}"`).join(', ')} cascade`);
   await client.end();
 }
 
 describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void>]>([
-  ['PostgreSQL', async () => ({ kind: 'postgres', url: await postgres.server.database('queue'), schema: 'bullmq' }), truncate],
+  [
+    'PostgreSQL',
+    async () => ({ kind: 'postgres', url: await postgres.server.database('queue'), schema: 'bullmq' }),
+    truncate,
+  ],
   ['Redis', async () => ({ kind: 'redis', url: redis.url, prefix: 'fq' }), () => redis.flush()],
 ])('a queue on %s', (_, connect, lose) => {
   const open: Queue[] = [];
@@ -37,7 +46,11 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
   const topic = () => `topic-${topics++}`;
   const queue = async ({ lockMs, behind }: { lockMs?: number; behind?: TcpProxy } = {}) => {
     const connection = await connect();
-    const made = createBullQueue({ connection: behind ? { ...connection, url: behind.url } : connection, log: silentLog, ...(lockMs !== undefined && { lockMs }) });
+    const made = createBullQueue({
+      connection: behind ? { ...connection, url: behind.url } : connection,
+      log: silentLog,
+      ...(lockMs !== undefined && { lockMs }),
+    });
     open.push(made);
     return made;
   };
@@ -89,7 +102,9 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     });
     const ids = Array.from({ length: 30 }, (_unused, n) => `id${n}`);
     await Promise.all(ids.map((id) => both.wake(name, id)));
-    await expect.poll(() => [...calls.values()].reduce((sum, each) => sum + each, 0), { timeout: 20_000 }).toBeGreaterThan(30);
+    await expect
+      .poll(() => [...calls.values()].reduce((sum, each) => sum + each, 0), { timeout: 20_000 })
+      .toBeGreaterThan(30);
     expect(ids.map((id) => calls.get(id))).toEqual(ids.map((id) => (id === 'id7' ? 2 : 1)));
   });
 
@@ -206,13 +221,26 @@ test('a connection that dies while the queue comes up takes nobody with it', asy
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
   try {
-    // Whoever comes up does so under this lock of BullMQ's, and stands there for as long as somebody else has it.
+    // Whoever comes up does so under this lock of BullMQ's, and stands there for as long as somebody else has
+    // it.
     await admin.query(`select pg_advisory_lock(1112886348, hashtext('bullmq'))`);
     const refused = expect(made.wake('any', 'one')).rejects.toMatchObject({ code: 'queue_unavailable' });
-    await until(async () => (await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'queue_dies' and wait_event = 'advisory'`)).rowCount);
+    await until(
+      async () =>
+        (
+          await admin.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity where datname = 'queue_dies' and wait_event = 'advisory'`,
+          )
+        ).rowCount,
+    );
     await refused;
     await admin.query('select pg_advisory_unlock_all()');
-    await until(async () => made.wake('any', 'two').then(() => true, () => false));
+    await until(async () =>
+      made.wake('any', 'two').then(
+        () => true,
+        () => false,
+      ),
+    );
   } finally {
     await admin.end();
     await made.close();

@@ -1,6 +1,7 @@
 /**
- * What the router relies on in every route venue, as one suite that any adapter runs: prices from a pinned state, floors that the escrow
- * enforces, delivery through the escrow, and the taker's money on its way back whenever that fails.
+ * What the router relies on in every route venue, as one suite that any adapter runs: prices from a pinned
+ * state, floors that the escrow enforces, delivery through the escrow, and the taker's money on its way back
+ * whenever that fails.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,8 +10,20 @@ import type { TokenInfo } from '../../src/domain/chain.ts';
 import { isDecline } from '../../src/domain/decline.ts';
 import { type Address, addressToBytes32, type Hex } from '../../src/domain/hex.ts';
 import { orderId as orderIdOf, outputHash, type StandardOrder } from '../../src/domain/order.ts';
-import { ROUTE_KINDS, ROUTE_VENUE_ID, type RouteAsk, type RouteQuote, type RouteVenue } from '../../src/ports/route-venue.ts';
-import { finaliseCall, openForCall, refundCall, settleThroughCall, submitAttestationsCall } from '../../src/settlement/call.ts';
+import {
+  ROUTE_KINDS,
+  ROUTE_VENUE_ID,
+  type RouteAsk,
+  type RouteQuote,
+  type RouteVenue,
+} from '../../src/ports/route-venue.ts';
+import {
+  finaliseCall,
+  openForCall,
+  refundCall,
+  settleThroughCall,
+  submitAttestationsCall,
+} from '../../src/settlement/call.ts';
 import { objectionTo } from '../../src/venue/router/check-quote.ts';
 import { routeFees } from '../../src/venue/router/route-fees.ts';
 import { routeOrder } from '../../src/venue/router/route-order.ts';
@@ -21,7 +34,9 @@ import { until } from '../support/venue.ts';
 /** An adapter and the ground it stands on. */
 export interface RouteVenueWorld {
   venue: RouteVenue;
-  /** A pair that it serves; the input is USDC, which has EIP-3009. Origin and destination may be one chain. */
+  /**
+   * A pair that it serves; the input is USDC, which has EIP-3009. Origin and destination may be one chain.
+   */
   origin: TestChain;
   dest: TestChain;
   inputToken: TokenInfo;
@@ -31,7 +46,10 @@ export interface RouteVenueWorld {
   tooMuch: bigint;
   /** Exact output that it can carry. */
   amountOut: bigint;
-  /** Changes the venue's state so that it cannot deliver any more what it quoted before, nor would quote it again. Undone by `restore`. */
+  /**
+   * Changes the venue's state so that it cannot deliver any more what it quoted before, nor would quote it
+   * again. Undone by `restore`.
+   */
   worsen(): Promise<void>;
   restore(): Promise<void>;
   stop(): Promise<void>;
@@ -53,7 +71,10 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
     });
     afterAll(() => world.stop());
 
-    const pair = () => ({ input: { chainId: world.origin.chain.id, token: world.inputToken.address }, output: { chainId: world.dest.chain.id, token: world.outputToken.address } });
+    const pair = () => ({
+      input: { chainId: world.origin.chain.id, token: world.inputToken.address },
+      output: { chainId: world.dest.chain.id, token: world.outputToken.address },
+    });
 
     async function newTaker(): Promise<TestAccount> {
       const taker = account(takers++);
@@ -63,7 +84,10 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
 
     async function newestBlocks(): Promise<RouteAsk['at']> {
       const newest = async ({ anvil }: TestChain) => {
-        const block = await anvil.rpc<{ number: string; hash: Hex; timestamp: string }>('eth_getBlockByNumber', ['latest', false]);
+        const block = await anvil.rpc<{ number: string; hash: Hex; timestamp: string }>(
+          'eth_getBlockByNumber',
+          ['latest', false],
+        );
         return { number: BigInt(block.number), hash: block.hash, timestamp: Number(block.timestamp) };
       };
       const origin = await newest(world.origin);
@@ -98,11 +122,20 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
 
     function orderOf(request: RouteAsk, quote: RouteQuote): StandardOrder {
       const gas = quote.execution.kind === 'through' ? quote.execution.gas : 0n;
-      return routeOrder({ ...request, settlement: 'wallet', nonce: BigInt(random32()), platformFeeBps: PLATFORM_FEE_BPS, relayFee: relayFee(gas), quote });
+      return routeOrder({
+        ...request,
+        settlement: 'wallet',
+        nonce: BigInt(random32()),
+        platformFeeBps: PLATFORM_FEE_BPS,
+        relayFee: relayFee(gas),
+        quote,
+      });
     }
 
-    const idOf = (order: StandardOrder) => orderIdOf({ chainId: world.origin.chain.id, escrow: world.origin.chain.escrow }, order);
-    const held = (owner: Address, chain: TestChain, token: TokenInfo) => chain.port.tokenBalance(owner, token.address);
+    const idOf = (order: StandardOrder) =>
+      orderIdOf({ chainId: world.origin.chain.id, escrow: world.origin.chain.escrow }, order);
+    const held = (owner: Address, chain: TestChain, token: TokenInfo) =>
+      chain.port.tokenBalance(owner, token.address);
 
     /** Past this second on a chain that mines on demand. */
     async function passed(chain: TestChain, second: number): Promise<void> {
@@ -120,7 +153,12 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       expect(id).toMatch(ROUTE_VENUE_ID);
       expect(title.length).toBeGreaterThan(0);
       expect(ROUTE_KINDS).toContain(kind);
-      expect(Number.isInteger(limits.timeoutMs) && limits.timeoutMs > 0 && Number.isInteger(limits.maxInFlight) && limits.maxInFlight > 0).toBe(true);
+      expect(
+        Number.isInteger(limits.timeoutMs) &&
+          limits.timeoutMs > 0 &&
+          Number.isInteger(limits.maxInFlight) &&
+          limits.maxInFlight > 0,
+      ).toBe(true);
       expect(limits.maxSlackBps >= 0 && limits.maxSlackBps < 10_000).toBe(true);
     });
 
@@ -128,7 +166,12 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       const { input, output } = pair();
       expect(world.venue.serves(pair())).toBe(true);
       expect(world.venue.serves({ input: { chainId: 999_999, token: input.token }, output })).toBe(false);
-      expect(world.venue.serves({ input, output: { chainId: output.chainId, token: '0x00000000000000000000000000000000000000aa' } })).toBe(false);
+      expect(
+        world.venue.serves({
+          input,
+          output: { chainId: output.chainId, token: '0x00000000000000000000000000000000000000aa' },
+        }),
+      ).toBe(false);
       expect(world.venue.serves({ input, output: input })).toBe(false);
     });
 
@@ -137,7 +180,10 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       const request = await ask(taker);
       const quote = await quoted(request);
       expect(quote.execution.kind === 'solver' ? typeof world.venue.deliver : 'function').toBe('function');
-      const dearer = await quoted({ ...request, fees: routeFees(100, (gas) => relayFee(gas) + world.amountIn / 100n) });
+      const dearer = await quoted({
+        ...request,
+        fees: routeFees(100, (gas) => relayFee(gas) + world.amountIn / 100n),
+      });
       expect(dearer.outputAmount).toBeLessThan(quote.outputAmount);
     });
 
@@ -172,7 +218,10 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
 
     test('declines what is too much and what is too little', async () => {
       const taker = await newTaker();
-      const [most, least] = await Promise.all([world.venue.quote(await ask(taker, { amount: world.tooMuch })), world.venue.quote(await ask(taker, { amount: 1n }))]);
+      const [most, least] = await Promise.all([
+        world.venue.quote(await ask(taker, { amount: world.tooMuch })),
+        world.venue.quote(await ask(taker, { amount: 1n })),
+      ]);
       expect([isDecline(most), isDecline(least)]).toEqual([true, true]);
     });
 
@@ -193,12 +242,22 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       const quote = await quoted(request);
       const order = orderOf(request, quote);
       const { origin, dest, inputToken, outputToken, venue } = world;
-      const [paidBefore, gotBefore] = [await held(taker.address, origin, inputToken), await held(taker.address, dest, outputToken)];
+      const [paidBefore, gotBefore] = [
+        await held(taker.address, origin, inputToken),
+        await held(taker.address, dest, outputToken),
+      ];
       if (quote.execution.kind === 'through') {
         const { funding } = fund(origin, taker, order, 'eip3009');
-        await origin.send(relayer.address, origin.chain.escrow, settleThroughCall(order, funding, quote.execution.filler, quote.execution.data));
+        await origin.send(
+          relayer.address,
+          origin.chain.escrow,
+          settleThroughCall(order, funding, quote.execution.filler, quote.execution.data),
+        );
         // Nothing sticks to the filler.
-        expect([await held(quote.execution.filler, origin, inputToken), await held(quote.execution.filler, dest, outputToken)]).toEqual([0n, 0n]);
+        expect([
+          await held(quote.execution.filler, origin, inputToken),
+          await held(quote.execution.filler, dest, outputToken),
+        ]).toEqual([0n, 0n]);
       } else {
         const { account: solver } = quote.execution;
         const orderId = idOf(order);
@@ -210,7 +269,9 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
         await venue.deliver?.({ orderId, order, outputs: [0] });
         expect(await held(taker.address, dest, outputToken)).toBe(once);
         await proveAndFinalise(order, solver);
-        expect(await origin.port.ledgerBalance(solver, inputToken.address)).toBe(credit + request.fees.handedOver(quote.inputAmount, 0n));
+        expect(await origin.port.ledgerBalance(solver, inputToken.address)).toBe(
+          credit + request.fees.handedOver(quote.inputAmount, 0n),
+        );
       }
       const got = (await held(taker.address, dest, outputToken)) - gotBefore;
       expect(got).toBeGreaterThanOrEqual(quote.minimumOutput);
@@ -226,37 +287,59 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       const before = await held(taker.address, world.dest, world.outputToken);
       if (quote.execution.kind === 'through') {
         const { funding } = fund(world.origin, taker, order, 'eip3009');
-        await world.origin.send(relayer.address, world.origin.chain.escrow, settleThroughCall(order, funding, quote.execution.filler, quote.execution.data));
+        await world.origin.send(
+          relayer.address,
+          world.origin.chain.escrow,
+          settleThroughCall(order, funding, quote.execution.filler, quote.execution.data),
+        );
       } else {
         await openOrder(order, taker);
         await world.venue.deliver?.({ orderId: idOf(order), order, outputs: [0] });
       }
-      expect((await held(taker.address, world.dest, world.outputToken)) - before).toBeGreaterThanOrEqual(world.amountOut);
+      expect((await held(taker.address, world.dest, world.outputToken)) - before).toBeGreaterThanOrEqual(
+        world.amountOut,
+      );
     });
 
     test('costs the taker nothing when it cannot keep its floor', async () => {
       const taker = await newTaker();
       const at = await newestBlocks();
-      const request = await ask(taker, { at, validity: { from: at.origin.timestamp + 1, to: at.origin.timestamp + 60 } });
+      const request = await ask(taker, {
+        at,
+        validity: { from: at.origin.timestamp + 1, to: at.origin.timestamp + 60 },
+      });
       const quote = await quoted(request);
       const order = orderOf(request, quote);
       const { origin, dest, inputToken, outputToken, venue } = world;
-      const [paid, got] = [await held(taker.address, origin, inputToken), await held(taker.address, dest, outputToken)];
+      const [paid, got] = [
+        await held(taker.address, origin, inputToken),
+        await held(taker.address, dest, outputToken),
+      ];
       await world.worsen();
       try {
         if (quote.execution.kind === 'through') {
           const { funding } = fund(origin, taker, order, 'eip3009');
           const data = settleThroughCall(order, funding, quote.execution.filler, quote.execution.data);
-          expect((await origin.port.simulate({ from: relayer.address, to: origin.chain.escrow, data })).ok).toBe(false);
+          expect(
+            (await origin.port.simulate({ from: relayer.address, to: origin.chain.escrow, data })).ok,
+          ).toBe(false);
           expect(await origin.port.orderStatus(idOf(order))).toBe('none');
         } else {
           await openOrder(order, taker);
           await venue.deliver?.({ orderId: idOf(order), order, outputs: [0] }).catch(() => {});
-          expect(await dest.port.fillRecord(idOf(order), outputHash(order.outputs[0] as StandardOrder['outputs'][number]))).toBeUndefined();
+          expect(
+            await dest.port.fillRecord(
+              idOf(order),
+              outputHash(order.outputs[0] as StandardOrder['outputs'][number]),
+            ),
+          ).toBeUndefined();
           await passed(origin, order.expires);
           await origin.send(relayer.address, origin.chain.escrow, refundCall(order));
         }
-        expect([await held(taker.address, origin, inputToken), await held(taker.address, dest, outputToken)]).toEqual([paid, got]);
+        expect([
+          await held(taker.address, origin, inputToken),
+          await held(taker.address, dest, outputToken),
+        ]).toEqual([paid, got]);
       } finally {
         await world.restore();
       }
@@ -267,15 +350,38 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       const { origin, dest } = world;
       const output = order.outputs[0] as StandardOrder['outputs'][number];
       const orderId = idOf(order);
-      const filled = await until(async () => (await dest.port.orderEvents(orderId, 0)).flatMap((event) => (event.kind === 'filled' ? [event] : []))[0]);
+      const filled = await until(
+        async () =>
+          (await dest.port.orderEvents(orderId, 0)).flatMap((event) =>
+            event.kind === 'filled' ? [event] : [],
+          )[0],
+      );
       if (origin !== dest) {
-        const attestation = fillAttestation({ solver: addressToBytes32(solver), orderId, timestamp: filled.timestamp, output });
-        const digest = attestationDigest({ chainId: origin.chain.id, oracle: origin.chain.oracle }, attestation);
+        const attestation = fillAttestation({
+          solver: addressToBytes32(solver),
+          orderId,
+          timestamp: filled.timestamp,
+          output,
+        });
+        const digest = attestationDigest(
+          { chainId: origin.chain.id, oracle: origin.chain.oracle },
+          attestation,
+        );
         const signers = ATTESTERS.slice(0, 2).sort((x, y) => (x.address < y.address ? -1 : 1));
         const signatures = signers.map(({ signer }) => signer.sign(digest) as Hex);
-        await origin.send(relayer.address, origin.chain.oracle, submitAttestationsCall(attestation.remoteChainId, attestation.application, [{ payloadHash: attestation.payloadHash, signatures }]));
+        await origin.send(
+          relayer.address,
+          origin.chain.oracle,
+          submitAttestationsCall(attestation.remoteChainId, attestation.application, [
+            { payloadHash: attestation.payloadHash, signatures },
+          ]),
+        );
       }
-      await origin.send(relayer.address, origin.chain.escrow, finaliseCall(order, [{ timestamp: filled.timestamp, solver }]));
+      await origin.send(
+        relayer.address,
+        origin.chain.escrow,
+        finaliseCall(order, [{ timestamp: filled.timestamp, solver }]),
+      );
     }
   });
 }

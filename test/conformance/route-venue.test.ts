@@ -1,4 +1,7 @@
-/** The route venue suite on a bridge that really delivers. DEX adapters run the same suite beside their own tests. */
+/**
+ * The route venue suite on a bridge that really delivers. DEX adapters run the same suite beside their own
+ * tests.
+ */
 
 import { addressToBytes32 } from '../../src/domain/hex.ts';
 import { fillCall } from '../../src/settlement/call.ts';
@@ -26,8 +29,21 @@ routeVenueConformance('a bridge with an account of its own', async () => {
     // Its money leaves by the fastest way there is: a fill of nobody's order, to itself.
     async worsen() {
       const amount = await dest.port.ledgerBalance(bridge.address, dest.usdc.address);
-      const output = { oracle: addressToBytes32(dest.chain.oracle), settler: addressToBytes32(dest.chain.escrow), chainId: BigInt(dest.chain.id), token: addressToBytes32(dest.usdc.address), amount, recipient: addressToBytes32(bridge.address), callbackData: '0x', context: '0x' } as const;
-      await dest.send(bridge.address, dest.chain.escrow, fillCall(random32(), output, 0xffff_ffff, bridge.address));
+      const output = {
+        oracle: addressToBytes32(dest.chain.oracle),
+        settler: addressToBytes32(dest.chain.escrow),
+        chainId: BigInt(dest.chain.id),
+        token: addressToBytes32(dest.usdc.address),
+        amount,
+        recipient: addressToBytes32(bridge.address),
+        callbackData: '0x',
+        context: '0x',
+      } as const;
+      await dest.send(
+        bridge.address,
+        dest.chain.escrow,
+        fillCall(random32(), output, 0xffff_ffff, bridge.address),
+      );
     },
     restore: () => dest.deposit(bridge.address, dest.usdc.address, inventory),
     stop: () => devnet.stop(),

@@ -1,4 +1,7 @@
-/** The shared inventory on a real Redis: it decides as plain arithmetic does, whatever the sizes, and a taker who takes everything from all replicas at once is paid. */
+/**
+ * The shared inventory on a real Redis: it decides as plain arithmetic does, whatever the sizes, and a taker
+ * who takes everything from all replicas at once is paid.
+ */
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,12 +27,19 @@ afterAll(async () => {
 });
 
 const connect = (name: string): SharedInventory => {
-  const shared = createSharedInventory({ clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics }, { url: redis.url, name, timeoutMs: 10_000 });
+  const shared = createSharedInventory(
+    { clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics },
+    { url: redis.url, name, timeoutMs: 10_000 },
+  );
   open.push(shared);
   return shared;
 };
 
-async function joined(shared: SharedInventory, generation = '1', until = new Map<number, number>()): ReturnType<SharedInventory['join']> {
+async function joined(
+  shared: SharedInventory,
+  generation = '1',
+  until = new Map<number, number>(),
+): ReturnType<SharedInventory['join']> {
   await expect.poll(() => shared.state().state).not.toBe('unreachable');
   return shared.join(generation, until);
 }
@@ -42,19 +52,63 @@ async function replicas(count: number): Promise<SharedInventory[]> {
   return all;
 }
 
-const report = (told: Partial<ChainReport>): ChainReport => ({ chainId: 1, block: 1n, time: 0, rooms: [], kept: [], strangers: [], ended: [], used: [], ...told });
-const one = (orderId: string, amount: bigint, more: Partial<PromiseGroup> = {}): PromiseGroup => ({ group: `g-${orderId}`, clockChainId: 1, promises: [{ orderId, bucket: '1:t', amount, endsAt: 1_000, caps: [] }], ...more });
+const report = (told: Partial<ChainReport>): ChainReport => ({
+  chainId: 1,
+  block: 1n,
+  time: 0,
+  rooms: [],
+  kept: [],
+  strangers: [],
+  ended: [],
+  used: [],
+  ...told,
+});
+const one = (orderId: string, amount: bigint, more: Partial<PromiseGroup> = {}): PromiseGroup => ({
+  group: `g-${orderId}`,
+  clockChainId: 1,
+  promises: [{ orderId, bucket: '1:t', amount, endsAt: 1_000, caps: [] }],
+  ...more,
+});
 
-const amounts = fc.oneof(fc.bigInt(0n, 20n), fc.bigInt(0n, 10n ** 14n + 3n), fc.bigInt((1n << 53n) - 3n, (1n << 53n) + 3n), fc.bigInt(0n, 10n ** 25n));
+const amounts = fc.oneof(
+  fc.bigInt(0n, 20n),
+  fc.bigInt(0n, 10n ** 14n + 3n),
+  fc.bigInt((1n << 53n) - 3n, (1n << 53n) + 3n),
+  fc.bigInt(0n, 10n ** 25n),
+);
 const orders = fc.integer({ min: 0, max: 15 }).map((n) => `o${n}`);
 const groupNames = fc.integer({ min: 0, max: 5 }).map((n) => `g${n}`);
 const bucketNames = fc.constantFrom('1:t', '1:u');
 
 const step = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('promise' as const), by: fc.nat(1), order: orders, more: amounts, bucket: bucketNames, amount: amounts, endsIn: fc.integer({ min: -1, max: 20 }), cap: fc.option(fc.record({ amount: amounts, most: amounts })) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('promise' as const),
+      by: fc.nat(1),
+      order: orders,
+      more: amounts,
+      bucket: bucketNames,
+      amount: amounts,
+      endsIn: fc.integer({ min: -1, max: 20 }),
+      cap: fc.option(fc.record({ amount: amounts, most: amounts })),
+    }),
+  },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('tell' as const), by: fc.nat(1), block: fc.bigInt(0n, 9n), time: fc.integer({ min: 0, max: 40 }), rooms: fc.uniqueArray(fc.record({ bucket: bucketNames, room: amounts }), { selector: ({ bucket }) => bucket }), kept: fc.array(orders, { maxLength: 2 }), strangers: fc.array(orders, { maxLength: 2 }), ended: fc.array(orders, { maxLength: 2 }), used: fc.array(fc.record({ group: groupNames, winner: fc.option(orders) }), { maxLength: 1 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('tell' as const),
+      by: fc.nat(1),
+      block: fc.bigInt(0n, 9n),
+      time: fc.integer({ min: 0, max: 40 }),
+      rooms: fc.uniqueArray(fc.record({ bucket: bucketNames, room: amounts }), {
+        selector: ({ bucket }) => bucket,
+      }),
+      kept: fc.array(orders, { maxLength: 2 }),
+      strangers: fc.array(orders, { maxLength: 2 }),
+      ended: fc.array(orders, { maxLength: 2 }),
+      used: fc.array(fc.record({ group: groupNames, winner: fc.option(orders) }), { maxLength: 1 }),
+    }),
   },
 );
 
@@ -70,11 +124,21 @@ test('decides as plain arithmetic does, to the last unit, whichever replica asks
           const { order, bucket, amount, more, endsIn, cap } = each;
           const caps = cap === null ? [] : [{ key: 'total', ...cap }];
           const second = { orderId: `${order}9`, bucket, amount: more, endsAt: 20 + endsIn, caps };
-          const asked: PromiseGroup = { group: groupOf(order), clockChainId: 1, promises: [{ orderId: order, bucket, amount, endsAt: 20 + endsIn, caps }, second] };
+          const asked: PromiseGroup = {
+            group: groupOf(order),
+            clockChainId: 1,
+            promises: [{ orderId: order, bucket, amount, endsAt: 20 + endsIn, caps }, second],
+          };
           expect(await by.promise(asked)).toEqual(truth.promise(asked));
         } else {
           const { block, time, rooms, strangers, ended, used } = each;
-          const kept = each.kept.map((orderId) => ({ orderId, group: groupOf(orderId), clockChainId: 1, bucket: '1:t', amount: 7n }));
+          const kept = each.kept.map((orderId) => ({
+            orderId,
+            group: groupOf(orderId),
+            clockChainId: 1,
+            bucket: '1:t',
+            amount: 7n,
+          }));
           const told = report({ block, time, rooms, kept, strangers, ended, used });
           const [answer, right] = [await by.tell(told), truth.tell(told, each.by)];
           expect([...(answer?.known ?? [])].sort()).toEqual([...right.known].sort());
@@ -98,8 +162,25 @@ interface Signed {
 const DEPTH = 2;
 
 const move = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('quote' as const), by: fc.nat(2), group: fc.nat(6), amount: fc.bigInt(1n, 10n ** 17n), life: fc.integer({ min: 1, max: 6 }) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('mine' as const), takes: fc.array(fc.nat(30), { maxLength: 3 }), deposit: fc.bigInt(0n, 10n ** 16n), seconds: fc.integer({ min: 1, max: 3 }) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('quote' as const),
+      by: fc.nat(2),
+      group: fc.nat(6),
+      amount: fc.bigInt(1n, 10n ** 17n),
+      life: fc.integer({ min: 1, max: 6 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('mine' as const),
+      takes: fc.array(fc.nat(30), { maxLength: 3 }),
+      deposit: fc.bigInt(0n, 10n ** 16n),
+      seconds: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('follow' as const), by: fc.nat(2), lag: fc.nat(3) }) },
 );
 
@@ -124,9 +205,24 @@ test('whoever accepts everything that three replicas ever signed is paid, howeve
           block: BigInt(final),
           time: chain[to]?.time ?? 0,
           rooms: [{ bucket: '1:t', room: chain[final]?.balance ?? 0n }],
-          kept: chain.slice(final + 1, to + 1).flatMap(({ executed }) => executed).map(({ orderId, group, amount }) => ({ orderId, group: `g${group}`, clockChainId: 1, bucket: '1:t', amount })),
-          ended: chain.slice(before + 1, final + 1).flatMap(({ executed }) => executed.map(({ orderId }) => orderId)),
-          used: chain.slice(before + 1, final + 1).flatMap(({ executed }) => executed.map(({ orderId, group }) => ({ group: `g${group}`, winner: orderId }))),
+          kept: chain
+            .slice(final + 1, to + 1)
+            .flatMap(({ executed }) => executed)
+            .map(({ orderId, group, amount }) => ({
+              orderId,
+              group: `g${group}`,
+              clockChainId: 1,
+              bucket: '1:t',
+              amount,
+            })),
+          ended: chain
+            .slice(before + 1, final + 1)
+            .flatMap(({ executed }) => executed.map(({ orderId }) => orderId)),
+          used: chain
+            .slice(before + 1, final + 1)
+            .flatMap(({ executed }) =>
+              executed.map(({ orderId, group }) => ({ group: `g${group}`, winner: orderId })),
+            ),
         });
         expect(await (nodes[by] as SharedInventory).tell(told)).toBeDefined();
         followed[by] = to;
@@ -135,11 +231,17 @@ test('whoever accepts everything that three replicas ever signed is paid, howeve
 
       for (const each of moves) {
         if (each.do === 'quote') {
-          // A replica that is behind dates its quotes by what it believes to be now; nonces that it has not seen used are asked for again.
+          // A replica that is behind dates its quotes by what it believes to be now; nonces that it has not
+          // seen used are asked for again.
           const deadline = (chain[followed[each.by] as number]?.time ?? 0) + each.life;
           const orderId = `o${(serialOrder += 1)}`;
-          const said = await (nodes[each.by] as SharedInventory).promise({ group: `g${each.group}`, clockChainId: 1, promises: [{ orderId, bucket: '1:t', amount: each.amount, endsAt: deadline + 1, caps: [] }] });
-          if (said?.[0]?.held === true) signed.push({ orderId, group: each.group, amount: each.amount, deadline });
+          const said = await (nodes[each.by] as SharedInventory).promise({
+            group: `g${each.group}`,
+            clockChainId: 1,
+            promises: [{ orderId, bucket: '1:t', amount: each.amount, endsAt: deadline + 1, caps: [] }],
+          });
+          if (said?.[0]?.held === true)
+            signed.push({ orderId, group: each.group, amount: each.amount, deadline });
         } else if (each.do === 'mine') {
           let { balance } = head();
           const executed: Signed[] = [];
@@ -157,8 +259,11 @@ test('whoever accepts everything that three replicas ever signed is paid, howeve
           chain.push({ balance: balance + each.deposit, time, executed });
         } else await follow(each.by, Math.max(followed[each.by] as number, chain.length - 1 - each.lag));
         const worst = new Map<number, bigint>();
-        for (const { group, amount } of live()) worst.set(group, amount > (worst.get(group) ?? 0n) ? amount : (worst.get(group) ?? 0n));
-        expect([...worst.values()].reduce((sum, amount) => sum + amount, 0n)).toBeLessThanOrEqual(head().balance);
+        for (const { group, amount } of live())
+          worst.set(group, amount > (worst.get(group) ?? 0n) ? amount : (worst.get(group) ?? 0n));
+        expect([...worst.values()].reduce((sum, amount) => sum + amount, 0n)).toBeLessThanOrEqual(
+          head().balance,
+        );
       }
       await Promise.all(nodes.map((shared) => shared.close()));
     }),
@@ -169,7 +274,9 @@ test('whoever accepts everything that three replicas ever signed is paid, howeve
 test('two that ask for the last unit at once: one has it', async () => {
   const both = (await replicas(2)) as [SharedInventory, SharedInventory];
   await both[0].tell(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
-  const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => (both[at % 2] as SharedInventory).promise(one(`o${at}`, 1n))));
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, at) => (both[at % 2] as SharedInventory).promise(one(`o${at}`, 1n))),
+  );
   expect(answers.filter((said) => said?.[0]?.held === true)).toHaveLength(100);
   expect(answers.filter((said) => said?.[0]?.held === false)).toHaveLength(100);
 });
@@ -177,13 +284,29 @@ test('two that ask for the last unit at once: one has it', async () => {
 test('a cap holds over all replicas until a promise is accepted; what is paid out counts on', async () => {
   const [a, b] = (await replicas(2)) as [SharedInventory, SharedInventory];
   await a.tell(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
-  const capped = (orderId: string) => ({ ...one(orderId, 10n), promises: [{ orderId, bucket: '1:t', amount: 10n, endsAt: 1_000, caps: [{ key: 't 0xtaker', amount: 1n, most: 2n }] }] });
+  const capped = (orderId: string) => ({
+    ...one(orderId, 10n),
+    promises: [
+      {
+        orderId,
+        bucket: '1:t',
+        amount: 10n,
+        endsAt: 1_000,
+        caps: [{ key: 't 0xtaker', amount: 1n, most: 2n }],
+      },
+    ],
+  });
   expect(await a.promise(capped('o1'))).toEqual([{ held: true }]);
   expect(await b.promise(capped('o2'))).toEqual([{ held: true }]);
   expect(await a.promise(capped('o3'))).toEqual([{ held: false, why: 'full', key: 't 0xtaker', room: 0n }]);
   expect(await b.tell(report({ strangers: ['o1', 'nobody'] }))).toMatchObject({ known: ['o1'] });
   expect(await a.promise(capped('o3'))).toEqual([{ held: true }]);
-  expect(await a.sums()).toEqual(new Map([['1:t', 30n], ['t 0xtaker', 2n]]));
+  expect(await a.sums()).toEqual(
+    new Map([
+      ['1:t', 30n],
+      ['t 0xtaker', 2n],
+    ]),
+  );
 });
 
 test('a memory that was emptied is noticed at the next question, and begins anew with what has to be waited for', async () => {
@@ -205,7 +328,10 @@ test('a memory that was emptied is noticed at the next question, and begins anew
 
 test('a server that was restarted is another memory, even where it kept its data', async () => {
   const own = await startRedis();
-  const shared = createSharedInventory({ clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics }, { url: own.url, name: 'restarted', timeoutMs: 10_000 });
+  const shared = createSharedInventory(
+    { clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics },
+    { url: own.url, name: 'restarted', timeoutMs: 10_000 },
+  );
   open.push(shared);
   const before = await joined(shared, '1', new Map([[1, 5]]));
   await own.stop();

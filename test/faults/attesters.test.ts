@@ -1,4 +1,7 @@
-/** Attesters that are away, have lost their key, or come late: what was filled is paid, and nothing is promised or filled that could not be proven. */
+/**
+ * Attesters that are away, have lost their key, or come late: what was filled is paid, and nothing is
+ * promised or filled that could not be proven.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bytes32 } from '../../src/domain/hex.ts';
@@ -9,7 +12,10 @@ import { type Client, patiently, someUsdc } from './support/client.ts';
 import { type RpcProxy, startRpcProxy } from './support/rpc-proxy.ts';
 import { startWorld, type World } from './support/world.ts';
 
-/** Between the last moment to fill and the refund: a proof that takes longer than this, less the time for the claim, is too late. */
+/**
+ * Between the last moment to fill and the refund: a proof that takes longer than this, less the time for the
+ * claim, is too late.
+ */
 const WINDOW_SECONDS = 28;
 
 let world: World;
@@ -44,7 +50,11 @@ afterAll(async () => {
 /** What the LP says of an award. */
 async function award(id: string): Promise<{ stage: string; note: string | null } | undefined> {
   const [lp] = world.lps;
-  const [row] = (await lp?.database.query<{ stage: string; note: string | null }>('select stage, note from lp_award where order_id = $1', [Buffer.from(id.slice(2), 'hex')])) ?? [];
+  const [row] =
+    (await lp?.database.query<{ stage: string; note: string | null }>(
+      'select stage, note from lp_award where order_id = $1',
+      [Buffer.from(id.slice(2), 'hex')],
+    )) ?? [];
   return row;
 }
 
@@ -54,11 +64,23 @@ async function refusedAcross(because: string): Promise<void> {
   let last = '';
   await patiently(
     async () => {
-      const asked = { input: { asset: `eip155:${home.chain.id}/erc20:${home.usdc.address}`, amount: '100000000' }, output: { asset: `eip155:${away.chain.id}/erc20:${away.weth.address}` } };
-      const quotes = await client.taker.quote(asked).then((answer) => answer.quotes.length, () => undefined);
-      const status = (await (await fetch(`${lp?.adminUrl}/status`)).json()) as { reasons: { kind: string; note: string }[] };
+      const asked = {
+        input: { asset: `eip155:${home.chain.id}/erc20:${home.usdc.address}`, amount: '100000000' },
+        output: { asset: `eip155:${away.chain.id}/erc20:${away.weth.address}` },
+      };
+      const quotes = await client.taker.quote(asked).then(
+        (answer) => answer.quotes.length,
+        () => undefined,
+      );
+      const status = (await (await fetch(`${lp?.adminUrl}/status`)).json()) as {
+        reasons: { kind: string; note: string }[];
+      };
       last = `${quotes} quotes, ${JSON.stringify(status.reasons)}`;
-      return (quotes === 0 && status.reasons.some(({ kind, note }) => kind === 'proof' && note.includes(because))) || undefined;
+      return (
+        (quotes === 0 &&
+          status.reasons.some(({ kind, note }) => kind === 'proof' && note.includes(because))) ||
+        undefined
+      );
     },
     () => `the LP still quotes across, or for other reasons not: ${last}`,
   );
@@ -73,7 +95,9 @@ test('F33: an attester has lost its key, another one is away, and then they are 
   // One of three: nobody notices.
   await third.kill();
   await third.start({ ATTESTER: account(3_900).privateKey }, 'ready');
-  expect((await client.ended((await client.insist(await across(), 'f33-lost')) ?? '')).status).toBe('settled');
+  expect((await client.ended((await client.insist(await across(), 'f33-lost')) ?? '')).status).toBe(
+    'settled',
+  );
 
   // Two of three, while a promise is out: from now on none is made, and this one is not filled.
   const promised = await across();
@@ -87,11 +111,18 @@ test('F33: an attester has lost its key, another one is away, and then they are 
   expect(note).toEqual({ stage: 'committed', note: 'too few attesters answer to prove a fill' });
   expect(await home.port.orderStatus(waiting)).toBe('deposited');
   // What needs no proof goes on.
-  expect((await client.ended((await client.insist(await client.prepare({ usdc: someUsdc(dice) }), 'f33-here')) ?? '')).status).toBe('settled');
+  expect(
+    (
+      await client.ended(
+        (await client.insist(await client.prepare({ usdc: someUsdc(dice) }), 'f33-here')) ?? '',
+      )
+    ).status,
+  ).toBe('settled');
   await second.start({}, 'ready');
   expect((await client.ended(waiting)).status).toBe('settled');
 
-  // All are there, and two of them see the other chain as it was: what is filled waits for its proof, and for as long as that takes.
+  // All are there, and two of them see the other chain as it was: what is filled waits for its proof, and for
+  // as long as that takes.
   const late = await across();
   const at = away.port.head()?.number ?? 0n;
   for (const node of nodes) node.fault('*', { do: 'stale', at });

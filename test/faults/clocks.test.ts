@@ -1,4 +1,6 @@
-/** Machines whose clocks are wrong: they promise nothing, and what was promised is kept by the chain's clock. */
+/**
+ * Machines whose clocks are wrong: they promise nothing, and what was promised is kept by the chain's clock.
+ */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,28 +15,43 @@ let world: World;
 let client: Client;
 
 beforeAll(async () => {
-  // Blocks of a machine that is busy come late, and their clock may run ahead: a skew that is meant is far beyond that.
-  const strict = (chains: unknown) => (chains as object[]).map((chain) => ({ ...chain, maxClockSkewMs: 60_000 }));
+  // Blocks of a machine that is busy come late, and their clock may run ahead: a skew that is meant is far
+  // beyond that.
+  const strict = (chains: unknown) =>
+    (chains as object[]).map((chain) => ({ ...chain, maxClockSkewMs: 60_000 }));
   world = await startWorld({
     chainIds: [41_231],
     venues: { api: 'api', worker: 'worker' },
     validitySeconds: 20,
-    configure: (_, config) => ({ ...config, ...('chains' in config && { chains: strict(config['chains']) }), ...('networks' in config && { networks: strict(config['networks']) }) }),
+    configure: (_, config) => ({
+      ...config,
+      ...('chains' in config && { chains: strict(config['chains']) }),
+      ...('networks' in config && { networks: strict(config['networks']) }),
+    }),
   });
 });
 afterAll(() => world?.stop());
 
 /** libfaketime moves the wall clock of one process; how long things take it leaves alone. */
 function skewed(seconds: number): NodeJS.ProcessEnv {
-  const library = readdirSync('/usr/lib').flatMap((folder) => (folder.endsWith('-linux-gnu') ? [join('/usr/lib', folder, 'faketime')] : [])).flatMap((folder) => {
-    try {
-      return readdirSync(folder).filter((name) => name.startsWith('libfaketimeMT.so')).map((name) => join(folder, name));
-    } catch {
-      return [];
-    }
-  })[0];
+  const library = readdirSync('/usr/lib')
+    .flatMap((folder) => (folder.endsWith('-linux-gnu') ? [join('/usr/lib', folder, 'faketime')] : []))
+    .flatMap((folder) => {
+      try {
+        return readdirSync(folder)
+          .filter((name) => name.startsWith('libfaketimeMT.so'))
+          .map((name) => join(folder, name));
+      } catch {
+        return [];
+      }
+    })[0];
   if (library === undefined) throw new Error('This needs the Debian package faketime.');
-  return { LD_PRELOAD: library, FAKETIME: `${seconds < 0 ? '' : '+'}${seconds}s`, FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
+  return {
+    LD_PRELOAD: library,
+    FAKETIME: `${seconds < 0 ? '' : '+'}${seconds}s`,
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
+  };
 }
 
 test('F15: a program whose clock is two minutes off quotes nothing until it agrees with the chain again; orders go on by chain time', async () => {
@@ -54,15 +71,27 @@ test('F15: a program whose clock is two minutes off quotes nothing until it agre
     const answer = await part.ready();
     return `${answer?.status ?? ''} ${answer?.reasons.join('; ') ?? ''}`;
   };
-  const wrong = seconds > 0 ? /^503 .*this machine's clock is \d+ s ahead of the chain's/ : /^503 .*this machine's clock is \d+ s behind the chain's/;
+  const wrong =
+    seconds > 0
+      ? /^503 .*this machine's clock is \d+ s ahead of the chain's/
+      : /^503 .*this machine's clock is \d+ s behind the chain's/;
   await expect.poll(() => unready(lp.part), { timeout: 60_000 }).toMatch(wrong);
 
   await world.venue('api').stop();
   await world.venue('api').start(skewed(seconds));
   const [chain] = world.devnet.chains;
   if (chain === undefined) throw new Error('no chain');
-  const asset = (token: { address: `0x${string}` }) => assetId({ chainId: chain.chain.id, token: token.address });
-  const quote = async () => (await client.taker.quote({ input: { asset: asset(chain.usdc), amount: '100000000' }, output: { asset: asset(chain.weth) } }).catch(() => undefined))?.productUnavailable?.message ?? '';
+  const asset = (token: { address: `0x${string}` }) =>
+    assetId({ chainId: chain.chain.id, token: token.address });
+  const quote = async () =>
+    (
+      await client.taker
+        .quote({
+          input: { asset: asset(chain.usdc), amount: '100000000' },
+          output: { asset: asset(chain.weth) },
+        })
+        .catch(() => undefined)
+    )?.productUnavailable?.message ?? '';
   await expect.poll(quote, { timeout: 60_000 }).toContain('our clock and the chain’s differ');
   await expect.poll(() => unready(world.venue('api')), { timeout: 60_000 }).toMatch(wrong);
 

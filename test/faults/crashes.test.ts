@@ -16,7 +16,12 @@ let client: Client;
 let databaseUrl: string | undefined;
 
 beforeAll(async () => {
-  world = await startWorld({ chainIds: [31_601], validitySeconds: 300, configure: (part, config) => (part === 'venue' && databaseUrl !== undefined ? { ...config, database: { url: databaseUrl } } : config) });
+  world = await startWorld({
+    chainIds: [31_601],
+    validitySeconds: 300,
+    configure: (part, config) =>
+      part === 'venue' && databaseUrl !== undefined ? { ...config, database: { url: databaseUrl } } : config,
+  });
   [chain] = world.devnet.chains as [TestChain];
   await world.startAll();
   client = await world.client();
@@ -38,7 +43,13 @@ async function back(): Promise<void> {
 
 const REUSED = { status: 422, json: { detail: [{ type: 'idempotency_key_reuse' }] } };
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex');
-const ordersOf = async ({ candidate }: Prepared) => (await world.database.query<{ id: string }>(`select '0x' || encode(order_id, 'hex') as id from trade_order where quote_id = $1`, [bytes(candidate.quoteId)])).map(({ id }) => id);
+const ordersOf = async ({ candidate }: Prepared) =>
+  (
+    await world.database.query<{ id: string }>(
+      `select '0x' || encode(order_id, 'hex') as id from trade_order where quote_id = $1`,
+      [bytes(candidate.quoteId)],
+    )
+  ).map(({ id }) => id);
 const nonce = () => chain.port.transactionCount(world.relayer.address, 'latest');
 const unharmed = async () => expect(await broken(sceneOf(world), { ended: true })).toEqual([]);
 async function settles(id: string | undefined): Promise<void> {
@@ -48,18 +59,28 @@ async function settles(id: string | undefined): Promise<void> {
 
 /** The last bytes that were signed, and which step they are of. */
 async function lastAttempt(): Promise<{ slot: number; hash: string }> {
-  const [row] = await world.database.query<{ slot: number; hash: string }>(`select slot_id as slot, '0x' || encode(hash, 'hex') as hash from tx_attempt order by slot_id desc, n desc limit 1`);
+  const [row] = await world.database.query<{ slot: number; hash: string }>(
+    `select slot_id as slot, '0x' || encode(hash, 'hex') as hash from tx_attempt order by slot_id desc, n desc limit 1`,
+  );
   if (!row) throw new Error('nothing was signed');
   return row;
 }
-const slotState = (slot: number) => world.database.query<{ state: string; hash: string; attempts: number }>(`select state, '0x' || encode(mined_hash, 'hex') as hash, (select count(*)::int from tx_attempt where slot_id = $1) as attempts from tx_slot where id = $1`, [slot]);
+const slotState = (slot: number) =>
+  world.database.query<{ state: string; hash: string; attempts: number }>(
+    `select state, '0x' || encode(mined_hash, 'hex') as hash, (select count(*)::int from tx_attempt where slot_id = $1) as attempts from tx_slot where id = $1`,
+    [slot],
+  );
 
 test('F1: killed between verifying and committing', async () => {
   const prepared = await doomed({ CRASH_AT: 'before_commit' }, 'F1');
   expect(await client.submit(prepared, 'f1')).toBeUndefined();
   await back();
   expect(await ordersOf(prepared)).toEqual([]);
-  const ids = await Promise.all([client.insist(prepared, 'f1'), client.insist(prepared, 'f1'), client.insist(prepared, 'f1')]);
+  const ids = await Promise.all([
+    client.insist(prepared, 'f1'),
+    client.insist(prepared, 'f1'),
+    client.insist(prepared, 'f1'),
+  ]);
   expect(await ordersOf(prepared)).toEqual([...new Set(ids)]);
   await settles(ids[0]);
   await unharmed();
@@ -80,7 +101,10 @@ test('F2: killed between committing and answering', async () => {
 });
 
 /** Dies at this point of an order's settlement. Answers with what it had signed by then, and how to go on. */
-async function dieSettling(point: CrashPoint, id: string): Promise<{ prepared: Prepared; usedBefore: number; key: string }> {
+async function dieSettling(
+  point: CrashPoint,
+  id: string,
+): Promise<{ prepared: Prepared; usedBefore: number; key: string }> {
   const prepared = await doomed({ CRASH_AT: point }, id);
   const usedBefore = await nonce();
   const key = id.toLowerCase();
@@ -93,7 +117,12 @@ async function dieSettling(point: CrashPoint, id: string): Promise<{ prepared: P
 test('F3: killed after claiming an order, before signing anything', async () => {
   const { prepared, usedBefore, key } = await dieSettling('after_claim', 'F3');
   const [id] = await ordersOf(prepared);
-  expect(await world.database.query(`select 1 from trade_order where order_id = $1 and owner is not null and lease_until > '-infinity'`, [bytes(id ?? '')])).toHaveLength(1);
+  expect(
+    await world.database.query(
+      `select 1 from trade_order where order_id = $1 and owner is not null and lease_until > '-infinity'`,
+      [bytes(id ?? '')],
+    ),
+  ).toHaveLength(1);
   await back();
   expect(await client.insist(prepared, key)).toBe(id);
   await settles(id);
@@ -155,7 +184,11 @@ test('F12: the database dies while an order commits: nobody knows whether it has
       if (committed) {
         const other = await client.prepare();
         // A venue whose database is just back may have no room yet.
-        expect(await patiently(async () => client.submit(other, key).then((answer) => (answer?.status === 503 ? undefined : answer)))).toMatchObject(REUSED);
+        expect(
+          await patiently(async () =>
+            client.submit(other, key).then((answer) => (answer?.status === 503 ? undefined : answer)),
+          ),
+        ).toMatchObject(REUSED);
       }
       const id = await client.insist(prepared, key);
       expect(await ordersOf(prepared)).toEqual([id]);

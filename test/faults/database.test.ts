@@ -1,4 +1,7 @@
-/** A database that cannot be reached, has no connection to spare, or has no disk left: what cannot be written is not promised and not sent, and nothing that was written is lost. */
+/**
+ * A database that cannot be reached, has no connection to spare, or has no disk left: what cannot be written
+ * is not promised and not sent, and nothing that was written is lost.
+ */
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { chown, mkdir, open, readFile } from 'node:fs/promises';
@@ -36,35 +39,55 @@ test('F13: no connection to spare, then no database at all: 503 and when to ask 
   const cramped = await v.replica({}, { url: proxy.url, maxConnections: 2 });
   try {
     const key = await v.key('service');
-    const [usdc, weth] = [v.chain.usdc, v.chain.weth].map(({ address }) => assetId({ chainId: v.chain.chain.id, token: address }));
-    await v.solver(1, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_500n }, { validSeconds: 600 }));
+    const [usdc, weth] = [v.chain.usdc, v.chain.weth].map(({ address }) =>
+      assetId({ chainId: v.chain.chain.id, token: address }),
+    );
+    await v.solver(1, (rfq, make) =>
+      make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_500n }, { validSeconds: 600 }),
+    );
     const prepare = async (taker: TestAccount): Promise<unknown> => {
       await v.chain.fund(taker.address, 10_000n);
-      // A machine that is busy with other things makes the venue shed load, which is not what this is about: asked again.
+      // A machine that is busy with other things makes the venue shed load, which is not what this is about:
+      // asked again.
       const candidate = await until(async () => {
-        const asked = await v.call('POST', '/api/v1/rfq/quotes', { key, body: { taker: taker.address, input: { asset: usdc, amount: '1000000' }, output: { asset: weth } } });
+        const asked = await v.call('POST', '/api/v1/rfq/quotes', {
+          key,
+          body: { taker: taker.address, input: { asset: usdc, amount: '1000000' }, output: { asset: weth } },
+        });
         return (asked.json['quotes'] as unknown as Json[] | undefined)?.[0];
       });
       const plan = await until(async () => {
-        const answer = await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: candidate, fundingLock: 'EIP-3009' } });
+        const answer = await v.call('POST', '/api/v1/rfq/orders/preflight', {
+          key,
+          body: { quoteResponse: candidate, fundingLock: 'EIP-3009' },
+        });
         return answer.status === 200 ? answer.json : undefined;
       });
       return signPlan(taker, candidate, plan);
     };
     const bodies: unknown[] = [];
-    for (let n = 0; n < 4 + Math.floor(dice.next() * 2); n += 1) bodies.push(await prepare(account(23_000 + n)));
+    for (let n = 0; n < 4 + Math.floor(dice.next() * 2); n += 1)
+      bodies.push(await prepare(account(23_000 + n)));
     const submit = (n: number) =>
-      fetch(`${cramped.url}/api/v1/rfq/orders`, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': 'application/json', 'Idempotency-Key': `f13-${n}` }, body: JSON.stringify(bodies[n]) });
+      fetch(`${cramped.url}/api/v1/rfq/orders`, {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json', 'Idempotency-Key': `f13-${n}` },
+        body: JSON.stringify(bodies[n]),
+      });
     const last = bodies.length - 1;
     const refused = async (answer: Response) => {
-      expect([answer.status, answer.headers.get('retry-after')], await answer.text()).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)]);
+      expect([answer.status, answer.headers.get('retry-after')], await answer.text()).toEqual([
+        503,
+        expect.stringMatching(/^[1-9]\d*$/),
+      ]);
     };
 
     // Somebody holds the table, so both connections wait, and everybody else waits for them.
     const holder = new pg.Client({ connectionString: v.databaseUrl });
     await holder.connect();
     await holder.query(`begin; lock table ${v.db.schema}.trade_order in access exclusive mode`);
-    for (const answer of await Promise.all(bodies.slice(0, last).map((_, n) => submit(n)))) await refused(answer);
+    for (const answer of await Promise.all(bodies.slice(0, last).map((_, n) => submit(n))))
+      await refused(answer);
     await holder.query('rollback');
     await holder.end();
 
@@ -82,7 +105,11 @@ test('F13: no connection to spare, then no database at all: 503 and when to ask 
       const { id } = (await answer.json()) as { id: string };
       expect(((await (await submit(n)).json()) as { id: string }).id).toBe(id);
     }
-    expect(await v.db.query('select count(*)::int as n, (select count(*)::int from idempotency) as keys from trade_order')).toEqual([{ n: bodies.length, keys: bodies.length }]);
+    expect(
+      await v.db.query(
+        'select count(*)::int as n, (select count(*)::int from idempotency) as keys from trade_order',
+      ),
+    ).toEqual([{ n: bodies.length, keys: bodies.length }]);
   } finally {
     await cramped.stop();
     await proxy.stop();
@@ -96,7 +123,8 @@ test('F13: a maker that cannot write how far it has signed signs no further', as
   const [owner, operator, taker] = [account(24_001), account(24_002), account(24_003)];
   for (const chain of ground.devnet.chains) {
     for (const { address } of [owner, operator, taker]) await chain.fund(address);
-    for (const { address, decimals } of [chain.usdc, chain.weth]) await chain.deposit(owner.address, address, 1_000n * 10n ** BigInt(decimals));
+    for (const { address, decimals } of [chain.usdc, chain.weth])
+      await chain.deposit(owner.address, address, 1_000n * 10n ** BigInt(decimals));
     await chain.setOperator(owner.address, operator.address);
   }
   await ground.mine(3);
@@ -105,10 +133,31 @@ test('F13: a maker that cannot write how far it has signed signs no further', as
   const direct = await ground.postgres.database('lp_f13', LP_TABLES);
   const far = connectDatabase({ url: proxy.url, schema: 'lp_f13', log: silentLog });
   const scripted = await startScriptedVenue(ground.devnet.chains.map(({ chain }) => chain));
-  const config = lpConfig(ground.devnet, owner.address, { quoting: { validitySeconds: 5, pointsSeconds: [], claimSeconds: 10, maxLandingMarginSeconds: 60 }, lease: { aheadSeconds: 4 } });
-  const lp = await createTestLp({ devnet: ground.devnet, postgres: ground.postgres, venueUrl: scripted.url, operator, schema: 'lp_f13', config, more: { store: createLpStore(far) } });
+  const config = lpConfig(ground.devnet, owner.address, {
+    quoting: { validitySeconds: 5, pointsSeconds: [], claimSeconds: 10, maxLandingMarginSeconds: 60 },
+    lease: { aheadSeconds: 4 },
+  });
+  const lp = await createTestLp({
+    devnet: ground.devnet,
+    postgres: ground.postgres,
+    venueUrl: scripted.url,
+    operator,
+    schema: 'lp_f13',
+    config,
+    more: { store: createLpStore(far) },
+  });
   const { here } = ground;
-  const ask = () => scripted.ask(request({ from: here.chain, to: here.chain, give: here.usdc, take: here.weth, amount: 1_000_000n, taker: taker.address }));
+  const ask = () =>
+    scripted.ask(
+      request({
+        from: here.chain,
+        to: here.chain,
+        give: here.usdc,
+        take: here.weth,
+        amount: 1_000_000n,
+        taker: taker.address,
+      }),
+    );
   try {
     await lp.start();
     await scripted.until(({ status }) => status === 'active');
@@ -120,7 +169,10 @@ test('F13: a maker that cannot write how far it has signed signs no further', as
       if (answer.type === 'quote') deadlines.push(answer.commitment.deadline);
       return answer.type === 'decline';
     });
-    const [lease] = await direct.query<{ signed_up_to: number }>('select signed_up_to from lp_lease where chain_id = $1', [here.chain.id]);
+    const [lease] = await direct.query<{ signed_up_to: number }>(
+      'select signed_up_to from lp_lease where chain_id = $1',
+      [here.chain.id],
+    );
     expect(Math.max(...deadlines, 0)).toBeLessThanOrEqual(lease?.signed_up_to ?? 0);
     expect(await ask()).toMatchObject({ type: 'decline' });
     proxy.set({ kind: 'pass' });
@@ -186,22 +238,40 @@ test('F14: a full disk under the database: nothing is sent that is not on record
         ...port,
         async sendRaw(raw) {
           sent.push(raw);
-          const known = await ground.db.query('select 1 from tx_attempt where raw = $1', [Buffer.from(raw.slice(2), 'hex')]);
+          const known = await ground.db.query('select 1 from tx_attempt where raw = $1', [
+            Buffer.from(raw.slice(2), 'hex'),
+          ]);
           if (known.length === 0) unwritten.push(raw);
           return port.sendRaw(raw);
         },
       });
-      /** Pages that are there already still take rows: they are filled too, with attempts that nobody reads. */
+      /**
+       * Pages that are there already still take rows: they are filled too, with attempts that nobody reads.
+       */
       async function fillPages(): Promise<void> {
-        const [over] = await ground.db.query<{ id: number }>(`select min(id) as id from tx_slot where state = 'mined'`);
+        const [over] = await ground.db.query<{ id: number }>(
+          `select min(id) as id from tx_slot where state = 'mined'`,
+        );
         for (const size of [3_000, 300, 1]) {
           for (;;) {
-            const done = await ground.db.query(`insert into tx_attempt select $1, coalesce(max(n), 0) + 100, '\\x00', decode(repeat('ab', $2), 'hex'), 1, 1, 1, true, 1 from tx_attempt where slot_id = $1`, [over?.id, size]).then(() => true, () => false);
+            const done = await ground.db
+              .query(
+                `insert into tx_attempt select $1, coalesce(max(n), 0) + 100, '\\x00', decode(repeat('ab', $2), 'hex'), 1, 1, 1, true, 1 from tx_attempt where slot_id = $1`,
+                [over?.id, size],
+              )
+              .then(
+                () => true,
+                () => false,
+              );
             if (!done) break;
           }
         }
       }
-      const worker = await ground.worker({ relayer: before.relayer, transactions, chains: new Map(ground.devnet.chains.map(({ chain, port }) => [chain.id, watched(port)])) });
+      const worker = await ground.worker({
+        relayer: before.relayer,
+        transactions,
+        chains: new Map(ground.devnet.chains.map(({ chain, port }) => [chain.id, watched(port)])),
+      });
       await until(() => failed >= 2);
       expect(sent).toEqual([]);
       // Reads are live, and a submission is answered with a refusal, or is on record.
@@ -221,7 +291,8 @@ test('F14: a full disk under the database: nothing is sent that is not on record
       await worker.stop();
       expect(unwritten).toEqual([]);
       const events = await ground.here.port.events(0n, ground.here.port.head()?.number ?? 0n);
-      for (const { orderId } of [early, ...trades]) expect(events.filter((event) => event.kind === 'open' && event.orderId === orderId)).toHaveLength(1);
+      for (const { orderId } of [early, ...trades])
+        expect(events.filter((event) => event.kind === 'open' && event.orderId === orderId)).toHaveLength(1);
       expect(held.length).toBeGreaterThan(0);
     } finally {
       await ground.stop();
@@ -246,7 +317,9 @@ test('F14: a full disk under the log: the process goes on, and says on when ther
         process.stderr.write('done ' + word);
       }
       log.info({}, 'last');`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['pipe', out.fd, 'pipe'] }) as ChildProcessByStdio<Writable, null, Readable>;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['pipe', out.fd, 'pipe'],
+    }) as ChildProcessByStdio<Writable, null, Readable>;
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));

@@ -1,4 +1,7 @@
-/** A chain that takes back what was final: said aloud, left alone, nothing rewritten; and what goes on once somebody has looked. */
+/**
+ * A chain that takes back what was final: said aloud, left alone, nothing rewritten; and what goes on once
+ * somebody has looked.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain.ts';
@@ -52,7 +55,13 @@ afterAll(async () => {
 });
 
 async function open(): Promise<EvmChain> {
-  const opened = createChain(venue.chain.chain, { rpcUrls: [venue.chain.anvil.url], clock: systemClock, log, metrics, maxClockSkewMs: 1e12 });
+  const opened = createChain(venue.chain.chain, {
+    rpcUrls: [venue.chain.anvil.url],
+    clock: systemClock,
+    log,
+    metrics,
+    maxClockSkewMs: 1e12,
+  });
   await opened.start();
   return opened;
 }
@@ -61,10 +70,31 @@ const chains = (): Map<number, ChainPort> => new Map([[port.chain.id, port]]);
 
 /** The venue's worker with its relayer, as a process has them. */
 async function startWorker(owns: string): Promise<{ stop(): Promise<void> }> {
-  const transactor = createTransactor({ chain: port, store: createTxStore(venue.db), signer: relayer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: owns, leaseMs: 2_000, bumpAfterBlocks: 1_000 });
+  const transactor = createTransactor(
+    {
+      chain: port,
+      store: createTxStore(venue.db),
+      signer: relayer.signer,
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
+    { owner: owns, leaseMs: 2_000, bumpAfterBlocks: 1_000 },
+  );
   await transactor.start();
   const advancer = createAdvancer(
-    { store: venue.store, bus: venue.bus, chains: chains(), transactors: new Map([[port.chain.id, transactor]]), routeVenues: [], attestations: { signatures: async () => undefined }, queue: { wake: async () => {}, process: async () => {}, close: async () => {} }, clock: systemClock, log: silentLog, metrics: silentMetrics },
+    {
+      store: venue.store,
+      bus: venue.bus,
+      chains: chains(),
+      transactors: new Map([[port.chain.id, transactor]]),
+      routeVenues: [],
+      attestations: { signatures: async () => undefined },
+      queue: { wake: async () => {}, process: async () => {}, close: async () => {} },
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
     { owner: owns, sweepMs: 200, leaseMs: 2_000 },
   );
   await advancer.start();
@@ -78,14 +108,27 @@ async function startWorker(owns: string): Promise<{ stop(): Promise<void> }> {
 
 async function accepted(by: TestAccount): Promise<NewOrder> {
   const head = await venue.chain.anvil.rpc<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]);
-  const order = makeTrade({ origin: venue.chain, taker: by, lps: [{ account: owner, operator }], inputAmount: 1_000_000n, outputAmount: 10n ** 15n, validForSeconds: 600, now: Number(head.timestamp) });
+  const order = makeTrade({
+    origin: venue.chain,
+    taker: by,
+    lps: [{ account: owner, operator }],
+    inputAmount: 1_000_000n,
+    outputAmount: 10n ** 15n,
+    validForSeconds: 600,
+    now: Number(head.timestamp),
+  });
   expect(await venue.store.accept(order, '{}', null)).toMatchObject({ kind: 'accepted' });
   return order;
 }
 
 async function stageOf({ orderId }: NewOrder): Promise<string> {
   const record = await venue.store.order(orderId);
-  return record ? foldFacts(record.order, record.facts.map(({ fact }) => fact)).stage : 'none';
+  return record
+    ? foldFacts(
+        record.order,
+        record.facts.map(({ fact }) => fact),
+      ).stage
+    : 'none';
 }
 
 /** Blocks come one by one until it is so. */
@@ -100,7 +143,14 @@ async function settles(order: NewOrder): Promise<void> {
 const quotes = async () => {
   const asset = (token: { address: Hex }) => assetId({ chainId: venue.chain.chain.id, token: token.address });
   const key = await venue.key('service');
-  const { json } = await venue.call('POST', '/api/v1/rfq/quotes', { key, body: { taker: taker.address, input: { asset: asset(venue.chain.usdc), amount: '1000000' }, output: { asset: asset(venue.chain.weth) } } });
+  const { json } = await venue.call('POST', '/api/v1/rfq/quotes', {
+    key,
+    body: {
+      taker: taker.address,
+      input: { asset: asset(venue.chain.usdc), amount: '1000000' },
+      output: { asset: asset(venue.chain.weth) },
+    },
+  });
   return String(json['productUnavailable']?.['message']);
 };
 
@@ -108,7 +158,10 @@ test('F22: a reorganisation deeper than the depth is said aloud, stops everythin
   let worker = await startWorker('first');
   const settled = await accepted(taker);
   await settles(settled);
-  const deep = (await venue.store.order(settled.orderId))?.facts.flatMap(({ fact }) => ('evidence' in fact ? [fact.evidence.blockNumber] : []))[0] ?? 0n;
+  const deep =
+    (await venue.store.order(settled.orderId))?.facts.flatMap(({ fact }) =>
+      'evidence' in fact ? [fact.evidence.blockNumber] : [],
+    )[0] ?? 0n;
   const height = async () => BigInt(await venue.chain.anvil.rpc<Hex>('eth_blockNumber'));
   const more = diceOf('F22').pick([3, 4, 6]);
   await venue.chain.anvil.mine(more);
@@ -121,7 +174,9 @@ test('F22: a reorganisation deeper than the depth is said aloud, stops everythin
 
   // Nothing is quoted and nothing is done there, however often somebody looks; what was said stays said.
   expect(await quotes()).toContain('took back blocks that were final');
-  expect(await venue.venue.ready()).toEqual(expect.arrayContaining([expect.stringContaining('was final and is gone')]));
+  expect(await venue.venue.ready()).toEqual(
+    expect.arrayContaining([expect.stringContaining('was final and is gone')]),
+  );
   const head = port.head()?.number;
   const later = await accepted(taker);
   for (let block = 0; block < 10; block += 1) {
@@ -134,10 +189,23 @@ test('F22: a reorganisation deeper than the depth is said aloud, stops everythin
   expect(port.head()?.number).toBe(head);
 
   // Whoever asks what is affected is told.
-  const report = await auditVenue({ db: venue.db, chains: [venue.chain.port], startBlock: () => 0, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) }, { sinceMs: 0, patienceMs: 0 });
-  expect(JSON.stringify(report.differences, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))).toContain(settled.orderId);
+  const report = await auditVenue(
+    {
+      db: venue.db,
+      chains: [venue.chain.port],
+      startBlock: () => 0,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    },
+    { sinceMs: 0, patienceMs: 0 },
+  );
+  expect(
+    JSON.stringify(report.differences, (_, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    ),
+  ).toContain(settled.orderId);
 
-  // A process that is started anew takes the chain as it is: what was taken back is sent again, byte for byte, and new orders go on.
+  // A process that is started anew takes the chain as it is: what was taken back is sent again, byte for
+  // byte, and new orders go on.
   await worker.stop();
   await port.close();
   port = await open();

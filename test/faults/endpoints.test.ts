@@ -1,4 +1,7 @@
-/** Three endpoints per chain, one of which errs: what is decided is decided on what the chain is, and what is sent arrives. */
+/**
+ * Three endpoints per chain, one of which errs: what is decided is decided on what the chain is, and what is
+ * sent arrives.
+ */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain.ts';
@@ -56,7 +59,10 @@ let attester: RunningAttester;
 let lp: LpNode;
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([startDevnet([41_121, 41_122], { depth: 2, landingMarginSeconds: 120, proofWindowSeconds: 900 }), startTestPostgres()]);
+  [devnet, postgres] = await Promise.all([
+    startDevnet([41_121, 41_122], { depth: 2, landingMarginSeconds: 120, proofWindowSeconds: 900 }),
+    startTestPostgres(),
+  ]);
   const places = await Promise.all(devnet.chains.map(placeOf));
   seen = { chains: places, stop: devnet.stop };
   [here, there] = places as [Place, Place];
@@ -71,20 +77,47 @@ beforeAll(async () => {
   transactors = await testTransactors({ devnet: seen, postgres, operator, owner: 'lp' });
   const config = lpConfig(devnet, owner.address, {
     reconcileSeconds: 1,
-    chains: devnet.chains.map(({ chain }) => ({ chainId: chain.id, account: owner.address, minGas: '0.01', maxHeadAgeMs: 3_600_000, graceSeconds: 2 })),
+    chains: devnet.chains.map(({ chain }) => ({
+      chainId: chain.id,
+      account: owner.address,
+      minGas: '0.01',
+      maxHeadAgeMs: 3_600_000,
+      graceSeconds: 2,
+    })),
   });
-  attester = createAttester({ chains: ports(), signer: ATTESTERS[0].signer, clock: systemClock, log: silentLog, metrics: silentMetrics });
+  attester = createAttester({
+    chains: ports(),
+    signer: ATTESTERS[0].signer,
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+  });
   await attester.start();
-  lp = await createTestLp({ devnet: seen, postgres, venueUrl: venue.url, operator, schema: 'lp_endpoints', config, transactors, proofs: willingAttesters });
+  lp = await createTestLp({
+    devnet: seen,
+    postgres,
+    venueUrl: venue.url,
+    operator,
+    schema: 'lp_endpoints',
+    config,
+    transactors,
+    proofs: willingAttesters,
+  });
   await lp.start();
   await venue.until(({ status }) => status === 'active');
-  await until(() => lp.inventory().filter(({ asset }) => asset === 'USDC').every(({ onchain }) => onchain > 0n));
+  await until(() =>
+    lp
+      .inventory()
+      .filter(({ asset }) => asset === 'USDC')
+      .every(({ onchain }) => onchain > 0n),
+  );
 }, 180_000);
 
 afterEach(async () => {
   for (const { nodes, port } of [here, there]) {
     for (const node of nodes) node.heal();
-    for (const index of nodes.keys()) await expect.poll(() => isBelieved(port, index), { timeout: 60_000 }).toBe(true);
+    for (const index of nodes.keys())
+      await expect.poll(() => isBelieved(port, index), { timeout: 60_000 }).toBe(true);
   }
 });
 
@@ -92,35 +125,99 @@ afterAll(async () => {
   await lp?.stop();
   await attester?.stop();
   await venue?.stop();
-  await Promise.all([here, there].flatMap(({ port, nodes }) => [port.close(), ...nodes.map((node) => node.stop())]));
+  await Promise.all(
+    [here, there].flatMap(({ port, nodes }) => [port.close(), ...nodes.map((node) => node.stop())]),
+  );
   await Promise.all([devnet?.stop(), postgres?.stop()]);
 });
 
 async function placeOf(chain: TestChain): Promise<Place> {
-  const nodes = (await Promise.all([0, 1, 2].map(() => startRpcProxy(chain.anvil.url)))) as [RpcProxy, RpcProxy, RpcProxy];
-  const port = createChain(chain.chain, { rpcUrls: nodes.map(({ url }) => url), clock: systemClock, log: silentLog, metrics, tryMs: 4_000, timeoutMs: 4_000, maxLagBlocks: 3, readmitAfterMs: 500, maxClockSkewMs: 1e12, quorum: { aboveUsd: 100, agree: 2 } });
+  const nodes = (await Promise.all([0, 1, 2].map(() => startRpcProxy(chain.anvil.url)))) as [
+    RpcProxy,
+    RpcProxy,
+    RpcProxy,
+  ];
+  const port = createChain(chain.chain, {
+    rpcUrls: nodes.map(({ url }) => url),
+    clock: systemClock,
+    log: silentLog,
+    metrics,
+    tryMs: 4_000,
+    timeoutMs: 4_000,
+    maxLagBlocks: 3,
+    readmitAfterMs: 500,
+    maxClockSkewMs: 1e12,
+    quorum: { aboveUsd: 100, agree: 2 },
+  });
   await port.start();
   return { ...chain, port, nodes };
 }
 
 const ports = () => new Map(seen.chains.map(({ chain, port }) => [chain.id, port]));
-const metric = async (name: string, ...labels: string[]) => Number((await metrics.text()).split('\n').find((line) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)))?.split(' ').at(-1) ?? 0);
-const isBelieved = async ({ chain }: Pick<EvmChain, 'chain'>, endpoint: number) => (await metric('firmquote_chain_endpoint_in_service', `chain="${chain.slug}"`, `endpoint="${endpoint}"`)) === 1;
-const ejections = ({ chain }: TestChain, endpoint: number, fault: string) => metric('firmquote_chain_endpoint_ejections_total', `chain="${chain.slug}"`, `endpoint="${endpoint}"`, `fault="${fault}"`);
-const bridge = (amount: bigint) => takeQuote(devnet, venue, taker, request({ from: here.chain, to: there.chain, give: here.usdc, take: there.usdc, amount, taker: taker.address }));
+const metric = async (name: string, ...labels: string[]) =>
+  Number(
+    (await metrics.text())
+      .split('\n')
+      .find((line) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)))
+      ?.split(' ')
+      .at(-1) ?? 0,
+  );
+const isBelieved = async ({ chain }: Pick<EvmChain, 'chain'>, endpoint: number) =>
+  (await metric('firmquote_chain_endpoint_in_service', `chain="${chain.slug}"`, `endpoint="${endpoint}"`)) ===
+  1;
+const ejections = ({ chain }: TestChain, endpoint: number, fault: string) =>
+  metric(
+    'firmquote_chain_endpoint_ejections_total',
+    `chain="${chain.slug}"`,
+    `endpoint="${endpoint}"`,
+    `fault="${fault}"`,
+  );
+const bridge = (amount: bigint) =>
+  takeQuote(
+    devnet,
+    venue,
+    taker,
+    request({
+      from: here.chain,
+      to: there.chain,
+      give: here.usdc,
+      take: there.usdc,
+      amount,
+      taker: taker.address,
+    }),
+  );
 const awardNow = async (id: string) => (await lp.awards()).find(({ orderId }) => orderId === id);
-const balance = () => there.anvil.rpc<Hex>('eth_call', [{ to: there.chain.escrow, data: `0xf7888aec${owner.address.slice(2).padStart(64, '0')}${there.usdc.address.slice(2).padStart(64, '0')}` }, 'latest']).then(BigInt);
+const balance = () =>
+  there.anvil
+    .rpc<Hex>('eth_call', [
+      {
+        to: there.chain.escrow,
+        data: `0xf7888aec${owner.address.slice(2).padStart(64, '0')}${there.usdc.address.slice(2).padStart(64, '0')}`,
+      },
+      'latest',
+    ])
+    .then(BigInt);
 const newest = async ({ anvil }: TestChain): Promise<Block> => {
-  const { number, hash, timestamp } = await anvil.rpc<{ number: Hex; hash: Hex; timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]);
+  const { number, hash, timestamp } = await anvil.rpc<{ number: Hex; hash: Hex; timestamp: Hex }>(
+    'eth_getBlockByNumber',
+    ['latest', false],
+  );
   return { number: BigInt(number), hash, timestamp: Number(timestamp) };
 };
 
-/** One block on each chain, as soon as everybody has seen the last one, until it is so; false when that takes more blocks than anything here should. */
+/**
+ * One block on each chain, as soon as everybody has seen the last one, until it is so; false when that takes
+ * more blocks than anything here should.
+ */
 async function minedUntil(what: () => Promise<boolean>): Promise<boolean> {
   for (let block = 0; block < MOST_BLOCKS; block += 1) {
     if (await what()) return true;
     await Promise.all([here.anvil.mine(), there.anvil.mine()]);
-    await Promise.all([here, there].map(async (place) => until(async () => (place.port.head()?.number ?? 0n) >= (await newest(place)).number)));
+    await Promise.all(
+      [here, there].map(async (place) =>
+        until(async () => (place.port.head()?.number ?? 0n) >= (await newest(place)).number),
+      ),
+    );
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return false;
@@ -137,15 +234,30 @@ async function opened(amount: bigint) {
 async function sent(key: string): Promise<Hex> {
   const transactor = transactors.get(there.chain.id) as Transactor;
   const before = there.nodes.map((node) => node.calls('eth_sendRawTransaction'));
-  // The operator's own token balance, approved to nobody: it changes nothing. On a busy machine the lease may have lapsed for a moment.
-  const submit = () => transactor.submit({ key, to: there.usdc.address, data: `0x095ea7b3${keeper.address.slice(2).padStart(64, '0')}${'0'.repeat(64)}`, gas: 100_000n });
-  await until(() => submit().then(() => true, () => false));
-  await until(() => there.nodes.every((node, index) => node.calls('eth_sendRawTransaction') > (before[index] ?? 0)));
+  // The operator's own token balance, approved to nobody: it changes nothing. On a busy machine the lease may
+  // have lapsed for a moment.
+  const submit = () =>
+    transactor.submit({
+      key,
+      to: there.usdc.address,
+      data: `0x095ea7b3${keeper.address.slice(2).padStart(64, '0')}${'0'.repeat(64)}`,
+      gas: 100_000n,
+    });
+  await until(() =>
+    submit().then(
+      () => true,
+      () => false,
+    ),
+  );
+  await until(() =>
+    there.nodes.every((node, index) => node.calls('eth_sendRawTransaction') > (before[index] ?? 0)),
+  );
   const [hash] = (await transactor.status(key))?.hashes ?? [];
   return hash as Hex;
 }
 const stateOf = async (key: string) => (await transactors.get(there.chain.id)?.status(key))?.state;
-const countOf = () => there.anvil.rpc<Hex>('eth_getTransactionCount', [operator.address, 'latest']).then(Number);
+const countOf = () =>
+  there.anvil.rpc<Hex>('eth_getTransactionCount', [operator.address, 'latest']).then(Number);
 /** The next block takes nothing of ours, and the one after does. */
 async function passedOver(): Promise<void> {
   await there.anvil.rpc('anvil_setNextBlockBaseFeePerGas', ['0x2540be400']);
@@ -159,8 +271,12 @@ test('F16: an answer that got lost counts as sent, and bytes that are known alre
   await there.anvil.rpc('evm_setAutomine', [false]);
   try {
     const lost: RpcFault = { do: 'swallow', how: diceOf('F16').pick(['hang_up', 'silence']) };
-    for (const [key, fault, outcome] of [['lost', lost, 'indeterminate'], ['known', { do: 'duplicate' } as RpcFault, 'sent']] as const) {
-      const outcomes = () => metric('firmquote_chain_sends_total', `chain="${there.chain.slug}"`, `outcome="${outcome}"`);
+    for (const [key, fault, outcome] of [
+      ['lost', lost, 'indeterminate'],
+      ['known', { do: 'duplicate' } as RpcFault, 'sent'],
+    ] as const) {
+      const outcomes = () =>
+        metric('firmquote_chain_sends_total', `chain="${there.chain.slug}"`, `outcome="${outcome}"`);
       const [before, said] = [await countOf(), await outcomes()];
       const lifts = there.nodes.map((node) => node.fault('eth_sendRawTransaction', fault));
       const hash = await sent(`f16-${key}`);
@@ -170,7 +286,10 @@ test('F16: an answer that got lost counts as sent, and bytes that are known alre
       await passedOver();
       for (const lift of lifts) lift();
       expect(await minedUntil(async () => (await stateOf(`f16-${key}`)) !== 'pending')).toBe(true);
-      expect(await transactors.get(there.chain.id)?.status(`f16-${key}`)).toMatchObject({ state: 'mined', receipt: { status: 'success' } });
+      expect(await transactors.get(there.chain.id)?.status(`f16-${key}`)).toMatchObject({
+        state: 'mined',
+        receipt: { status: 'success' },
+      });
       expect(await countOf()).toBe(before + 1);
     }
   } finally {
@@ -234,21 +353,42 @@ test('F19: a node without logs and receipts hides nothing: the fill is found, at
   // Whoever did not hear of the fill is told where to look.
   const output = trade.order.outputs[0] as MandateOutput;
   const { timestamp } = (await awardNow(trade.id))?.fill ?? { timestamp: 0 };
-  const attestation = fillAttestation({ solver: addressToBytes32(owner.address), orderId: trade.id, timestamp, output });
-  expect(await attester.attest({ ...attestation, chainId: here.chain.id, oracle: here.chain.oracle, orderId: trade.id })).toMatchObject({ kind: 'signed' });
+  const attestation = fillAttestation({
+    solver: addressToBytes32(owner.address),
+    orderId: trade.id,
+    timestamp,
+    output,
+  });
+  expect(
+    await attester.attest({
+      ...attestation,
+      chainId: here.chain.id,
+      oracle: here.chain.oracle,
+      orderId: trade.id,
+    }),
+  ).toMatchObject({ kind: 'signed' });
 });
 
 test('F23: one lying node is not enough: nothing is filled for it, nothing signed, nothing concluded', async () => {
   const liar = diceOf('F23').pick([0, 1]);
   // Whoever is asked first decides below the value; here that is the liar.
-  for (let index = 0; index < liar; index += 1) here.nodes[index]?.fault('*', { do: 'swallow', how: 'hang_up' });
-  for (let index = 0; index < liar; index += 1) await expect.poll(() => isBelieved(here.port, index), { timeout: 60_000 }).toBe(false);
+  for (let index = 0; index < liar; index += 1)
+    here.nodes[index]?.fault('*', { do: 'swallow', how: 'hang_up' });
+  for (let index = 0; index < liar; index += 1)
+    await expect.poll(() => isBelieved(here.port, index), { timeout: 60_000 }).toBe(false);
   const before = await balance();
   const trade = await bridge(900n * USDC);
   here.nodes[liar]?.fault('eth_call', lieAbout(here.chain.escrow, 'orderStatus', trade.id, CLAIMABLE));
   venue.send({ type: 'award', ...awardOf(trade) });
-  const disagreements = () => metric('firmquote_chain_quorum_disagreements_total', `chain="${here.chain.slug}"`);
-  const filled = async () => BigInt(await there.anvil.rpc<Hex>('eth_call', [{ to: there.chain.escrow, data: fillRecordCall(trade.id, trade.order.outputs[0] as MandateOutput) }, 'latest'])) !== 0n;
+  const disagreements = () =>
+    metric('firmquote_chain_quorum_disagreements_total', `chain="${here.chain.slug}"`);
+  const filled = async () =>
+    BigInt(
+      await there.anvil.rpc<Hex>('eth_call', [
+        { to: there.chain.escrow, data: fillRecordCall(trade.id, trade.order.outputs[0] as MandateOutput) },
+        'latest',
+      ]),
+    ) !== 0n;
   expect(await minedUntil(async () => (await disagreements()) > 0 || (await filled()))).toBe(true);
   expect([await filled(), await balance()]).toEqual([false, before]);
   here.nodes.forEach((node) => node.heal());
@@ -257,37 +397,86 @@ test('F23: one lying node is not enough: nothing is filled for it, nothing signe
   const { hash, number, timestamp } = await newest(there);
   const output = trade.order.outputs[0] as MandateOutput;
   const forged = { solver: addressToBytes32(keeper.address), orderId: trade.id, timestamp, output };
-  there.nodes[0].fault('eth_getLogs', addLog(forgedLog(there.chain.escrow, { hash, number }, 'OutputFilled', trade.id, [forged.solver, timestamp, output, output.amount])));
-  there.nodes[0].fault('eth_call', lieAbout(there.chain.escrow, 'fillRecord', trade.id, fillRecordOf(forged)));
+  there.nodes[0].fault(
+    'eth_getLogs',
+    addLog(
+      forgedLog(there.chain.escrow, { hash, number }, 'OutputFilled', trade.id, [
+        forged.solver,
+        timestamp,
+        output,
+        output.amount,
+      ]),
+    ),
+  );
+  there.nodes[0].fault(
+    'eth_call',
+    lieAbout(there.chain.escrow, 'fillRecord', trade.id, fillRecordOf(forged)),
+  );
   await there.anvil.mine(4);
   await until(async () => (there.port.head()?.number ?? 0n) >= (await newest(there)).number);
-  const request = { ...fillAttestation(forged), payloadHash: fillPayloadHash(forged), chainId: here.chain.id, oracle: here.chain.oracle, orderId: trade.id };
+  const request = {
+    ...fillAttestation(forged),
+    payloadHash: fillPayloadHash(forged),
+    chainId: here.chain.id,
+    oracle: here.chain.oracle,
+    orderId: trade.id,
+  };
   expect((await attester.attest(request)).kind).toBe('unknown');
   expect(await ejections(there, 0, 'contradicting')).toBeGreaterThan(0);
   there.nodes.forEach((node) => node.heal());
-  for (const { port, nodes } of [here, there]) for (const index of nodes.keys()) await expect.poll(() => isBelieved(port, index), { timeout: 60_000 }).toBe(true);
+  for (const { port, nodes } of [here, there])
+    for (const index of nodes.keys())
+      await expect.poll(() => isBelieved(port, index), { timeout: 60_000 }).toBe(true);
 
   // The venue's worker is shown the same of an order of its own: open, by status and by log.
   const db = await postgres.database('venue', VENUE_MIGRATIONS);
   const [store, bus] = [createVenueStore(db), createPostgresBus(db, silentLog)];
-  const order = { ...makeTrade({ origin: here, dest: there, taker, lps: [{ account: owner, operator }], now: (await newest(here)).timestamp }), amountUsd: 2_500 };
+  const order = {
+    ...makeTrade({
+      origin: here,
+      dest: there,
+      taker,
+      lps: [{ account: owner, operator }],
+      now: (await newest(here)).timestamp,
+    }),
+    amountUsd: 2_500,
+  };
   expect(await store.accept(order, '{}', null)).toMatchObject({ kind: 'accepted' });
   const block = await newest(here);
   here.nodes[0].fault('eth_call', lieAbout(here.chain.escrow, 'orderStatus', order.orderId, CLAIMABLE));
-  here.nodes[0].fault('eth_getLogs', addLog(forgedLog(here.chain.escrow, block, 'Open', order.orderId, [order.order])));
+  here.nodes[0].fault(
+    'eth_getLogs',
+    addLog(forgedLog(here.chain.escrow, block, 'Open', order.orderId, [order.order])),
+  );
   await here.anvil.mine(4);
   const worker = createAdvancer(
-    { store, bus, chains: ports(), transactors: new Map(), routeVenues: [], attestations: { signatures: async () => undefined }, queue: { wake: async () => {}, process: async () => {}, close: async () => {} }, clock: systemClock, log: silentLog, metrics: silentMetrics },
+    {
+      store,
+      bus,
+      chains: ports(),
+      transactors: new Map(),
+      routeVenues: [],
+      attestations: { signatures: async () => undefined },
+      queue: { wake: async () => {}, process: async () => {}, close: async () => {} },
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
     { owner: 'worker', sweepMs: 200, leaseMs: 2_000 },
   );
   const told = await disagreements();
   await worker.start();
   const facts = async () => (await store.order(order.orderId))?.facts.map(({ fact }) => fact.kind);
-  expect(await minedUntil(async () => (await disagreements()) > told || (await facts())?.includes('opened') === true)).toBe(true);
+  expect(
+    await minedUntil(
+      async () => (await disagreements()) > told || (await facts())?.includes('opened') === true,
+    ),
+  ).toBe(true);
   await worker.stop();
   await bus.close();
   expect(await facts()).toEqual(['accepted']);
 });
 
-const fillRecordCall = (orderId: Bytes32, output: MandateOutput): Hex => `0x${RECORD}${orderId.slice(2)}${outputHash(output).slice(2)}`;
+const fillRecordCall = (orderId: Bytes32, output: MandateOutput): Hex =>
+  `0x${RECORD}${orderId.slice(2)}${outputHash(output).slice(2)}`;
 const RECORD = keccakHex(`0x${Buffer.from('fillRecord(bytes32,bytes32)').toString('hex')}`).slice(2, 10);

@@ -1,4 +1,7 @@
-/** What stands behind a row of docs/faults.md: a fault, what must hold in spite of it, and what goes red when a defence is taken out. */
+/**
+ * What stands behind a row of docs/faults.md: a fault, what must hold in spite of it, and what goes red when
+ * a defence is taken out.
+ */
 
 export interface Defence {
   /** What keeps the fault from doing harm, in a sentence. */

@@ -10,6 +10,17 @@ import { MARKET } from './list/market.ts';
 import { TRANSACTIONS } from './list/transactions.ts';
 import { VENUE_REPLICAS } from './list/venue-replicas.ts';
 
-const LISTS: readonly (readonly Fault[])[] = [CRASHES, CHAIN, TRANSACTIONS, VENUE_REPLICAS, LP_REPLICAS, DATA, LOAD, MARKET];
+const LISTS: readonly (readonly Fault[])[] = [
+  CRASHES,
+  CHAIN,
+  TRANSACTIONS,
+  VENUE_REPLICAS,
+  LP_REPLICAS,
+  DATA,
+  LOAD,
+  MARKET,
+];
 
-export const FAULTS: readonly Fault[] = LISTS.flat().toSorted((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));
+export const FAULTS: readonly Fault[] = LISTS.flat().toSorted(
+  (a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)),
+);

@@ -1,4 +1,7 @@
-/** Exchanges that lie, vanish and stand still, before an LP that runs as it ships: no quote is made of a price that is old or that one of them made up. */
+/**
+ * Exchanges that lie, vanish and stand still, before an LP that runs as it ships: no quote is made of a price
+ * that is old or that one of them made up.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Explanation, ExplainedQuote } from '../../src/lp/explain.ts';
@@ -18,7 +21,9 @@ let client: Client;
 let exchanges: PlayedExchange[];
 
 beforeAll(async () => {
-  exchanges = await Promise.all((['binance', 'coinbase', 'kraken'] as const).map((kind) => playExchange(kind, TRUTH)));
+  exchanges = await Promise.all(
+    (['binance', 'coinbase', 'kraken'] as const).map((kind) => playExchange(kind, TRUTH)),
+  );
   const feeds = Object.fromEntries(exchanges.map(({ kind, url }) => [kind, { kind, url }]));
   const sources = exchanges.map(({ kind, symbol }) => ({ feed: kind, symbol }));
   world = await startWorld({
@@ -26,7 +31,11 @@ beforeAll(async () => {
     configure(part, config) {
       if (part !== 'alpha') return config;
       const lp = config['lp'] as { prices: object };
-      return { ...config, feeds, lp: { ...lp, prices: { ...lp.prices, ETH: { sources, maxAgeMs: MAX_AGE_MS } } } };
+      return {
+        ...config,
+        feeds,
+        lp: { ...lp, prices: { ...lp.prices, ETH: { sources, maxAgeMs: MAX_AGE_MS } } },
+      };
     },
   });
   [chain] = world.devnet.chains as [TestChain];
@@ -38,7 +47,8 @@ afterAll(async () => {
   await Promise.all((exchanges ?? []).map((exchange) => exchange.stop()));
 });
 
-const admin = async <T>(path: string): Promise<T> => (await (await fetch(`${world.lps[0]?.adminUrl}${path}`)).json()) as T;
+const admin = async <T>(path: string): Promise<T> =>
+  (await (await fetch(`${world.lps[0]?.adminUrl}${path}`)).json()) as T;
 
 test('F43: an exchange lies by five per cent, one is gone, and all of them stand still', async () => {
   const dice = diceOf('F43');
@@ -49,10 +59,16 @@ test('F43: an exchange lies by five per cent, one is gone, and all of them stand
   const lie = TRUTH * dice.pick([0.95, 1.05]);
   const usdc = 1_000n + BigInt(Math.floor(dice.next() * 1_000));
 
-  /** What the price of a quote was made of, or undefined: nobody quoted. Whatever it is, it is near the truth and young enough. */
+  /**
+   * What the price of a quote was made of, or undefined: nobody quoted. Whatever it is, it is near the truth
+   * and young enough.
+   */
   async function quoted(): Promise<ExplainedQuote | undefined> {
     const asset = (token: string) => `eip155:${chain.chain.id}/erc20:${token}`;
-    const answer = await client.taker.quote({ input: { asset: asset(chain.usdc.address), amount: (usdc * 1_000_000n).toString() }, output: { asset: asset(chain.weth.address) } });
+    const answer = await client.taker.quote({
+      input: { asset: asset(chain.usdc.address), amount: (usdc * 1_000_000n).toString() },
+      output: { asset: asset(chain.weth.address) },
+    });
     const [candidate] = answer.quotes;
     if (!candidate) return undefined;
     const { explanations } = await admin<{ explanations: Explanation[] }>(`/explain/${candidate.quoteId}`);
@@ -68,19 +84,30 @@ test('F43: an exchange lies by five per cent, one is gone, and all of them stand
     expect(Math.abs((Number(usdc) * 1e18) / Number(output) - TRUTH) / TRUTH, because).toBeLessThan(0.02);
     return made;
   }
-  const sourceOf = ({ kind, symbol }: PlayedExchange, made: ExplainedQuote) => made.inputs.mid.sources.find(({ source }) => source === `${kind}|${symbol}`);
+  const sourceOf = ({ kind, symbol }: PlayedExchange, made: ExplainedQuote) =>
+    made.inputs.mid.sources.find(({ source }) => source === `${kind}|${symbol}`);
   /** Until a quote is made without this exchange, for this reason; null: with it. */
   const until = (exchange: PlayedExchange, dropped: string | null) =>
-    patiently(async () => {
-      const made = await quoted();
-      return made && sourceOf(exchange, made)?.dropped === dropped ? true : undefined;
-    }, () => `no quote in which ${exchange.kind} is ${dropped ?? 'used'}`);
+    patiently(
+      async () => {
+        const made = await quoted();
+        return made && sourceOf(exchange, made)?.dropped === dropped ? true : undefined;
+      },
+      () => `no quote in which ${exchange.kind} is ${dropped ?? 'used'}`,
+    );
   const refused = (status: 'active' | 'standby') =>
-    patiently(async () => {
-      if (await quoted()) return undefined;
-      const said = await admin<{ status: string; reasons: { kind: string }[] }>('/status');
-      return (said.reasons.some(({ kind }) => kind === 'price') && (status === 'active' || said.status === status)) || undefined;
-    }, () => 'the LP goes on quoting');
+    patiently(
+      async () => {
+        if (await quoted()) return undefined;
+        const said = await admin<{ status: string; reasons: { kind: string }[] }>('/status');
+        return (
+          (said.reasons.some(({ kind }) => kind === 'price') &&
+            (status === 'active' || said.status === status)) ||
+          undefined
+        );
+      },
+      () => 'the LP goes on quoting',
+    );
 
   for (const exchange of exchanges) await until(exchange, null);
   // Outvoted by two.

@@ -40,7 +40,11 @@ describe('a network that fails', () => {
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual(115);
   });
 
-  test.each([{ kind: 'blackhole' }, { kind: 'half_open', stopped: 'up' }, { kind: 'half_open', stopped: 'down' }] as const)('%o: nothing comes, and all of it afterwards', async (mode) => {
+  test.each([
+    { kind: 'blackhole' },
+    { kind: 'half_open', stopped: 'up' },
+    { kind: 'half_open', stopped: 'down' },
+  ] as const)('%o: nothing comes, and all of it afterwards', async (mode) => {
     const before = dial();
     before.say('1');
     await expect.poll(() => before.seen.text).toBe('1');
@@ -49,7 +53,10 @@ describe('a network that fails', () => {
     before.say('2');
     during.say('x');
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect([before.seen, during.seen]).toEqual([{ text: '1', end: '' }, { text: '', end: '' }]);
+    expect([before.seen, during.seen]).toEqual([
+      { text: '1', end: '' },
+      { text: '', end: '' },
+    ]);
     proxy.set({ kind: 'pass' });
     await expect.poll(() => before.seen.text + during.seen.text).toBe('12x');
   });

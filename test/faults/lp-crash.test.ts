@@ -1,4 +1,7 @@
-/** An LP that dies with quotes signed, alone or beside others: whoever takes everything it ever signed is paid. */
+/**
+ * An LP that dies with quotes signed, alone or beside others: whoever takes everything it ever signed is
+ * paid.
+ */
 
 import { afterEach, expect, test } from 'vitest';
 import { random32, request } from '../support/scripted-venue.ts';
@@ -37,7 +40,12 @@ async function insist(lps: LpProcesses, usdc: number, replica: string): Promise<
   }
 }
 
-async function some(lps: LpProcesses, count: number, sizes: () => number, replica: (at: number) => string): Promise<Trade[]> {
+async function some(
+  lps: LpProcesses,
+  count: number,
+  sizes: () => number,
+  replica: (at: number) => string,
+): Promise<Trade[]> {
   const trades: Trade[] = [];
   for (let at = 0; at < count; at++) trades.push(await insist(lps, sizes(), replica(at)));
   return trades;
@@ -63,16 +71,32 @@ test('F41: an LP killed with quotes signed signs nothing until each has lapsed; 
   expect(await part.stop()).toBe(0);
   await again();
   await eventually(() => newest()?.status === 'active');
-  expect(lp.venue.statuses.map(({ note }) => note ?? '').filter((note) => note.includes('crash'))).toEqual([]);
+  expect(lp.venue.statuses.map(({ note }) => note ?? '').filter((note) => note.includes('crash'))).toEqual(
+    [],
+  );
   await lp.takeAll([...before, ...(await lp.exhaust([ALONE], sizes))]);
 
   // Killed, with a question in its hands.
   const signed = [await refill(lp, ALONE), ...(await some(lp, 2 + Math.floor(dice.next() * 4), sizes, only))];
-  lp.venue.send({ ...request({ from: lp.chain.chain, to: lp.chain.chain, give: lp.chain.usdc, take: lp.chain.weth, amount: 1_000_000_000n, taker: account(4_102).address }), rfqId: random32().slice(2, 34) });
+  lp.venue.send({
+    ...request({
+      from: lp.chain.chain,
+      to: lp.chain.chain,
+      give: lp.chain.usdc,
+      take: lp.chain.weth,
+      amount: 1_000_000_000n,
+      taker: account(4_102).address,
+    }),
+    rfqId: random32().slice(2, 34),
+  });
   await part.kill();
   await again();
-  expect(newest()).toMatchObject({ status: 'standby', note: expect.stringContaining('restarted after a crash') });
-  for (let asked = 0; asked < 5; asked++) expect(await lp.ask(sizes(), ALONE)).toMatchObject({ declined: 'standby' });
+  expect(newest()).toMatchObject({
+    status: 'standby',
+    note: expect.stringContaining('restarted after a crash'),
+  });
+  for (let asked = 0; asked < 5; asked++)
+    expect(await lp.ask(sizes(), ALONE)).toMatchObject({ declined: 'standby' });
   await lp.takeAll(signed.slice(0, 2));
   expect(await lp.ask(sizes(), ALONE)).toMatchObject({ declined: 'standby' });
   await lp.takeAll(signed.slice(2));
@@ -85,7 +109,12 @@ test('F42: two replicas on one inventory: one frozen, one killed, Redis emptied,
   const dice = diceOf('F42');
   const sizes = () => 1_000 + Math.floor(dice.next() * 4_000);
   redis = await startRedis();
-  const lp = (world = await startLpProcesses({ chainId: 31_642, replicas: ['a', 'b'], redisUrl: redis.url, accounts: 4_200 }));
+  const lp = (world = await startLpProcesses({
+    chainId: 31_642,
+    replicas: ['a', 'b'],
+    redisUrl: redis.url,
+    accounts: 4_200,
+  }));
   const names = ['a', 'b'] as const;
   await lp.part('a').start();
   await lp.part('b').start();
@@ -95,7 +124,14 @@ test('F42: two replicas on one inventory: one frozen, one killed, Redis emptied,
   const frozen = dice.pick(names);
   const other = frozen === 'a' ? 'b' : 'a';
   const signed = await some(lp, 3 + Math.floor(dice.next() * 3), sizes, (at) => names[at % 2] as string);
-  const question = request({ from: lp.chain.chain, to: lp.chain.chain, give: lp.chain.usdc, take: lp.chain.weth, amount: 1_500_000_000n, taker: account(4_202).address });
+  const question = request({
+    from: lp.chain.chain,
+    to: lp.chain.chain,
+    give: lp.chain.usdc,
+    take: lp.chain.weth,
+    amount: 1_500_000_000n,
+    taker: account(4_202).address,
+  });
   lp.venue.send(question, frozen);
   const late = lp.venue.answerTo(question.rfqId);
   lp.part(frozen).freeze();
@@ -126,7 +162,8 @@ test('F42: two replicas on one inventory: one frozen, one killed, Redis emptied,
   const alive = [await refill(lp, 'a'), ...(await some(lp, 4, sizes, (at) => names[at % 2] as string))];
   redis.flush();
   for (const name of names) {
-    for (let asked = 0; asked < 3; asked++) expect(await lp.ask(sizes(), name)).toMatchObject({ declined: 'standby' });
+    for (let asked = 0; asked < 3; asked++)
+      expect(await lp.ask(sizes(), name)).toMatchObject({ declined: 'standby' });
     await eventually(() => lp.venue.said(name)?.note?.includes('quotes signed before may be live') === true);
     expect(await lp.ask(sizes(), name)).toMatchObject({ declined: 'standby' });
   }

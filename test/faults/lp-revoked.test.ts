@@ -32,18 +32,43 @@ test('F44: an operator revoked on chain: the LP signs no more, the venue shows i
   await eventually(() => lps?.venue.statuses.at(-1)?.note?.includes('the operator key was revoked') === true);
   expect(await lps.ask(size, ALONE)).toMatchObject({ declined: 'standby' });
   const before = await lps.chain.port.ledgerBalance(live.order.user, lps.chain.usdc.address);
-  await expect(lps.chain.send(account(4_403).address, lps.chain.chain.escrow, settleCall(live.order, live.funding, live.message.quoteId, [live.message.commitment]))).rejects.toThrow();
-  expect([await lps.chain.port.ledgerBalance(live.order.user, lps.chain.usdc.address), await lps.chain.port.orderStatus(live.id)]).toEqual([before, 'none']);
+  await expect(
+    lps.chain.send(
+      account(4_403).address,
+      lps.chain.chain.escrow,
+      settleCall(live.order, live.funding, live.message.quoteId, [live.message.commitment]),
+    ),
+  ).rejects.toThrow();
+  expect([
+    await lps.chain.port.ledgerBalance(live.order.user, lps.chain.usdc.address),
+    await lps.chain.port.orderStatus(live.id),
+  ]).toEqual([before, 'none']);
 
   // The venue, with a solver that would go on.
   const v = (venue = await startTestVenue());
   const key = await v.key('service');
-  const solver = await v.solver(100, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }), { inventory: 1_000n });
+  const solver = await v.solver(
+    100,
+    (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }),
+    { inventory: 1_000n },
+  );
   const taker = account(4_410);
   await v.chain.fund(taker.address, 10_000n);
-  const assets = { input: { asset: assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address }), amount: String(size * 1_000_000) }, output: { asset: assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address }) } };
-  const quote = (await v.call('POST', '/api/v1/rfq/quotes', { key, body: { taker: taker.address, ...assets, solvers: { include: [solver.id] } } })).json['quotes']?.[0] as Json;
-  const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
+  const assets = {
+    input: {
+      asset: assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address }),
+      amount: String(size * 1_000_000),
+    },
+    output: { asset: assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address }) },
+  };
+  const quote = (
+    await v.call('POST', '/api/v1/rfq/quotes', {
+      key,
+      body: { taker: taker.address, ...assets, solvers: { include: [solver.id] } },
+    })
+  ).json['quotes']?.[0] as Json;
+  const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } }))
+    .json;
   const body = await signPlan(taker, quote, plan);
   const owned = await v.chain.port.tokenBalance(taker.address, v.chain.usdc.address);
   await v.chain.setOperator(solver.lp.address, solver.operator.address, false);

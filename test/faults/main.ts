@@ -1,4 +1,7 @@
-/** `npm run test:faults -- F18 …`: those named, with a seed that is printed; or the proof of their defences; or the page about them. Without names scripts/run.mjs runs them all. */
+/**
+ * `npm run test:faults -- F18 …`: those named, with a seed that is printed; or the proof of their defences;
+ * or the page about them. Without names scripts/run.mjs runs them all.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -10,7 +13,10 @@ import { page } from './page.ts';
 import { SEED } from './seed.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
-const { values, positionals: ids } = parseArgs({ allowPositionals: true, options: { seed: { type: 'string' }, mutate: { type: 'boolean' }, page: { type: 'boolean' } } });
+const { values, positionals: ids } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: 'string' }, mutate: { type: 'boolean' }, page: { type: 'boolean' } },
+});
 const unknown = ids.filter((id) => !FAULTS.some((fault) => fault.id === id));
 
 if (unknown.length > 0) {
@@ -25,6 +31,10 @@ if (unknown.length > 0) {
   console.log(`faults: seed ${seed} (again: npm run test:faults -- --seed ${seed})`);
   const files = [...new Set(FAULTS.filter(({ id }) => ids.includes(id)).map(({ test }) => test))];
   const names = ids.length > 0 ? ['-t', `^(${ids.join('|')}):`] : [];
-  const { status } = spawnSync(join(ROOT, 'node_modules/.bin/vitest'), ['run', '--config', 'vitest.faults.config.ts', ...files, ...names], { cwd: ROOT, stdio: 'inherit', env: { ...process.env, FIRMQUOTE_SEED: seed } });
+  const { status } = spawnSync(
+    join(ROOT, 'node_modules/.bin/vitest'),
+    ['run', '--config', 'vitest.faults.config.ts', ...files, ...names],
+    { cwd: ROOT, stdio: 'inherit', env: { ...process.env, FIRMQUOTE_SEED: seed } },
+  );
   process.exitCode = status ?? 1;
 }

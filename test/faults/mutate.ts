@@ -1,4 +1,7 @@
-/** Takes defences out one by one, in a copy of the tree, and wants the fault's test red each time: a test that stays green proves nothing. */
+/**
+ * Takes defences out one by one, in a copy of the tree, and wants the fault's test red each time: a test that
+ * stays green proves nothing.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,7 +10,19 @@ import { join, resolve } from 'node:path';
 import { FAULTS } from './faults.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
-const COPIED = ['src', 'test', 'config', 'contracts', 'docs', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts', 'vitest.faults.config.ts'];
+const COPIED = [
+  'src',
+  'test',
+  'config',
+  'contracts',
+  'docs',
+  'scripts',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'vitest.config.ts',
+  'vitest.faults.config.ts',
+];
 
 /** Answers how many defences turned out to be unproved. */
 export function mutate(ids: readonly string[]): number {
@@ -21,19 +36,32 @@ export function mutate(ids: readonly string[]): number {
       for (const { what, file, from, to } of defences) {
         const path = join(folder, file);
         const whole = readFileSync(path, 'utf8');
-        writeFileSync(path, whole.replace(from, () => to));
-        if (file.endsWith('.sol')) spawnSync(process.execPath, ['scripts/contracts.mjs', 'build'], { cwd: folder, stdio: 'inherit' });
-        const { status, stdout } = spawnSync(join(folder, 'node_modules/.bin/vitest'), ['run', '--config', 'vitest.faults.config.ts', test, '-t', `${id}:`], { cwd: folder, encoding: 'utf8', env: { ...process.env, FORCE_COLOR: '0' } });
+        writeFileSync(
+          path,
+          whole.replace(from, () => to),
+        );
+        if (file.endsWith('.sol'))
+          spawnSync(process.execPath, ['scripts/contracts.mjs', 'build'], { cwd: folder, stdio: 'inherit' });
+        const { status, stdout } = spawnSync(
+          join(folder, 'node_modules/.bin/vitest'),
+          ['run', '--config', 'vitest.faults.config.ts', test, '-t', `${id}:`],
+          { cwd: folder, encoding: 'utf8', env: { ...process.env, FORCE_COLOR: '0' } },
+        );
         const red = status !== 0 && /\d+ failed/.test(stdout);
         if (!red) unproved += 1;
         console.log(`${red ? 'red  ' : 'GREEN'} ${id} without: ${what} (${file})`);
         writeFileSync(path, whole);
-        if (file.endsWith('.sol')) cpSync(join(ROOT, 'src/settlement/abi'), join(folder, 'src/settlement/abi'), { recursive: true });
+        if (file.endsWith('.sol'))
+          cpSync(join(ROOT, 'src/settlement/abi'), join(folder, 'src/settlement/abi'), { recursive: true });
       }
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  console.log(unproved === 0 ? 'every defence is proved' : `${unproved} defence${unproved === 1 ? '' : 's'} could be taken out unnoticed`);
+  console.log(
+    unproved === 0
+      ? 'every defence is proved'
+      : `${unproved} defence${unproved === 1 ? '' : 's'} could be taken out unnoticed`,
+  );
   return unproved;
 }

@@ -1,4 +1,7 @@
-/** Chains that change their mind, or stop: an order is filled only when deep and in time, and a fill that vanishes is made again, once. */
+/**
+ * Chains that change their mind, or stop: an order is filled only when deep and in time, and a fill that
+ * vanishes is made again, once.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outputHash, type MandateOutput } from '../../src/domain/order.ts';
@@ -33,14 +36,27 @@ const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs };
 async function startLp(): Promise<LpNode> {
   generation += 1;
   const transactors = await testTransactors({ devnet, postgres, operator, owner: `lp-${generation}` });
-  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_reorgs', config: lpConfig(devnet, owner.address, { reconcileSeconds: 1 }), transactors, proofs: willingAttesters, more: { clock } });
+  const node = await createTestLp({
+    devnet,
+    postgres,
+    venueUrl: venue.url,
+    operator,
+    schema: 'lp_reorgs',
+    config: lpConfig(devnet, owner.address, { reconcileSeconds: 1 }),
+    transactors,
+    proofs: willingAttesters,
+    more: { clock },
+  });
   await node.start();
   return node;
 }
 
 beforeAll(async () => {
   // Blocks come only when the test asks: depth is counted by hand.
-  [devnet, postgres] = await Promise.all([startDevnet([41021, 41022], { depth: 4, landingMarginSeconds: 120, proofWindowSeconds: 300 }), startTestPostgres()]);
+  [devnet, postgres] = await Promise.all([
+    startDevnet([41021, 41022], { depth: 4, landingMarginSeconds: 120, proofWindowSeconds: 300 }),
+    startTestPostgres(),
+  ]);
   [here, there] = devnet.chains as [TestChain, TestChain];
   for (const chain of devnet.chains) {
     for (const { address } of [owner, taker, operator, keeper]) await chain.fund(address);
@@ -63,16 +79,37 @@ afterAll(async () => {
   await Promise.all([devnet?.stop(), postgres?.stop()]);
 });
 
-const bridge = (amount: bigint) => takeQuote(devnet, venue, taker, request({ from: here.chain, to: there.chain, give: here.usdc, take: there.usdc, amount, taker: taker.address }));
+const bridge = (amount: bigint) =>
+  takeQuote(
+    devnet,
+    venue,
+    taker,
+    request({
+      from: here.chain,
+      to: there.chain,
+      give: here.usdc,
+      take: there.usdc,
+      amount,
+      taker: taker.address,
+    }),
+  );
 const awardNow = async (id: string) => (await lp.awards()).find(({ orderId }) => orderId === id);
 const balance = () => there.port.ledgerBalance(owner.address, there.usdc.address);
 /** The LP has taken in the newest block of both chains. */
 const looked = () =>
   eventually(async () => {
-    const heads = await Promise.all(devnet.chains.map(async ({ chain, anvil }) => [chain.id, BigInt(await anvil.rpc<string>('eth_blockNumber', []))] as const));
-    return heads.every(([id, newest]) => lp.status().chains.some(({ chainId, final }) => chainId === id && final === newest - 4n));
+    const heads = await Promise.all(
+      devnet.chains.map(
+        async ({ chain, anvil }) =>
+          [chain.id, BigInt(await anvil.rpc<string>('eth_blockNumber', []))] as const,
+      ),
+    );
+    return heads.every(([id, newest]) =>
+      lp.status().chains.some(({ chainId, final }) => chainId === id && final === newest - 4n),
+    );
   });
-const bucket = () => lp.inventory().find(({ chainId, token }) => chainId === there.chain.id && token === there.usdc.address);
+const bucket = () =>
+  lp.inventory().find(({ chainId, token }) => chainId === there.chain.id && token === there.usdc.address);
 
 test('F20: an order that vanishes before it is deep is not filled', async () => {
   const trade = await bridge(500n * USDC);
@@ -82,7 +119,8 @@ test('F20: an order that vanishes before it is deep is not filled', async () => 
   await here.anvil.mine(2);
   await there.anvil.mine(1);
   await eventually(async () => (await awardNow(trade.id))?.note === 'not open at depth');
-  // That is what it said of the block before, too: it has to have seen this one, and had the time to be wrong about it.
+  // That is what it said of the block before, too: it has to have seen this one, and had the time to be wrong
+  // about it.
   await looked();
   expect(await here.port.orderStatus(trade.id)).toBe('deposited');
   await there.anvil.mine(1);
@@ -93,7 +131,9 @@ test('F20: an order that vanishes before it is deep is not filled', async () => 
   await there.anvil.mine(6);
   await looked();
   expect(await here.port.orderStatus(trade.id)).toBe('none');
-  expect(await there.port.fillRecord(trade.id, outputHash(trade.order.outputs[0] as MandateOutput))).toBeUndefined();
+  expect(
+    await there.port.fillRecord(trade.id, outputHash(trade.order.outputs[0] as MandateOutput)),
+  ).toBeUndefined();
   expect(await balance()).toBe(before);
   expect(bucket()?.committed).toBe(trade.output);
 });
@@ -136,8 +176,16 @@ test('F21: a fill that vanishes is made again, and delivers once', async () => {
   expect(bucket()).toMatchObject({ pendingOut: 0n, drift: null, shortfall: 0n });
   // In the books the fill that vanished stands beside its reversal, and the one that stayed went out once.
   await eventually(async () => (await kindsOf(trade.id)).includes('credit'));
-  expect((await kindsOf(trade.id)).filter((kind) => kind !== 'gas').sort()).toEqual(['credit', 'fill', 'fill', 'reversal', 'sent']);
-  await eventually(async () => (await lp.accounts().reconcile()).every(({ difference }) => difference === 0n));
+  expect((await kindsOf(trade.id)).filter((kind) => kind !== 'gas').sort()).toEqual([
+    'credit',
+    'fill',
+    'fill',
+    'reversal',
+    'sent',
+  ]);
+  await eventually(async () =>
+    (await lp.accounts().reconcile()).every(({ difference }) => difference === 0n),
+  );
 });
 
 test('F21: a fill that another block mines again in the same breath stands, and is claimed', async () => {
@@ -149,22 +197,36 @@ test('F21: a fill that another block mines again in the same breath stands, and 
   await eventually(async () => (await awardNow(trade.id))?.stage === 'filled');
   const first = (await awardNow(trade.id))?.fill;
   const raw = await there.anvil.rpc('eth_getRawTransactionByHash', [first?.txHash]);
-  const blockOf = async () => (await there.anvil.rpc<{ blockHash: string }>('eth_getTransactionReceipt', [first?.txHash])).blockHash;
+  const blockOf = async () =>
+    (await there.anvil.rpc<{ blockHash: string }>('eth_getTransactionReceipt', [first?.txHash])).blockHash;
   const firstBlock = await blockOf();
-  // The chain's newest block is replaced by one that holds the same transaction and is another block, whatever the clock says.
+  // The chain's newest block is replaced by one that holds the same transaction and is another block,
+  // whatever the clock says.
   await there.anvil.rpc('anvil_setCoinbase', [keeper.address]);
   await there.anvil.rpc('anvil_reorg', [1, [[raw, 0]]]);
   await there.anvil.mine(1);
   expect(await blockOf()).not.toBe(firstBlock);
-  await eventually(async () => there.port.head()?.hash === (await there.anvil.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash);
+  await eventually(
+    async () =>
+      there.port.head()?.hash ===
+      (await there.anvil.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash,
+  );
   await eventually(async () => {
     await Promise.all([there.anvil.mine(1), here.anvil.mine(1)]);
     return (await awardNow(trade.id))?.stage === 'finalised';
   });
   expect(await balance()).toBe(before - trade.output);
   await eventually(async () => (await kindsOf(trade.id)).includes('credit'));
-  expect((await kindsOf(trade.id)).filter((kind) => kind !== 'gas').sort()).toEqual(['credit', 'fill', 'fill', 'reversal', 'sent']);
-  await eventually(async () => (await lp.accounts().reconcile()).every(({ difference }) => difference === 0n));
+  expect((await kindsOf(trade.id)).filter((kind) => kind !== 'gas').sort()).toEqual([
+    'credit',
+    'fill',
+    'fill',
+    'reversal',
+    'sent',
+  ]);
+  await eventually(async () =>
+    (await lp.accounts().reconcile()).every(({ difference }) => difference === 0n),
+  );
 });
 
 test('F21: a fill that vanished while nobody looked is not on the books after a clean restart, though it can never be made again', async () => {
@@ -197,7 +259,9 @@ test('F21: a fill that vanished while nobody looked is not on the books after a 
 test('F29: while a chain stands still nothing is quoted there and nothing late is started; when it goes on, the taker gets its money back', async () => {
   for (const chain of devnet.chains) await chain.anvil.mine(1);
   const trade = await bridge(600n * USDC);
-  const takers = async () => (await here.port.ledgerBalance(taker.address, here.usdc.address)) + (await here.port.tokenBalance(taker.address, here.usdc.address));
+  const takers = async () =>
+    (await here.port.ledgerBalance(taker.address, here.usdc.address)) +
+    (await here.port.tokenBalance(taker.address, here.usdc.address));
   const [before, paid] = [await balance(), await takers()];
   venue.send({ type: 'award', ...awardOf(trade) });
   await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
@@ -205,14 +269,33 @@ test('F29: while a chain stands still nothing is quoted there and nothing late i
   await eventually(async () => (await awardNow(trade.id))?.note === 'not open at depth');
   const nonce = await there.port.transactionCount(operator.address, 'latest');
 
-  // The destination stands still until the order is too late to be filled, and the origin shows it deep only then.
+  // The destination stands still until the order is too late to be filled, and the origin shows it deep only
+  // then.
   aheadMs = (trade.order.fillDeadline + 30) * 1_000 - Date.now();
   expect(aheadMs / 1_000).toBeLessThan(trade.order.expires - 60 - Date.now() / 1_000);
-  await expect.poll(() => lp.status().reasons.filter(({ kind }) => kind === 'lag').length, { timeout: 60_000 }).toBe(2);
-  expect(await venue.ask(request({ from: there.chain, to: here.chain, give: there.usdc, take: here.weth, amount: 100n * USDC, taker: taker.address }))).toMatchObject({ type: 'decline', reason: 'standby' });
+  await expect
+    .poll(() => lp.status().reasons.filter(({ kind }) => kind === 'lag').length, { timeout: 60_000 })
+    .toBe(2);
+  expect(
+    await venue.ask(
+      request({
+        from: there.chain,
+        to: here.chain,
+        give: there.usdc,
+        take: here.weth,
+        amount: 100n * USDC,
+        taker: taker.address,
+      }),
+    ),
+  ).toMatchObject({ type: 'decline', reason: 'standby' });
   await here.anvil.mine(4);
-  await eventually(async () => ['too late to fill', 'fill sent', 'filled'].includes((await awardNow(trade.id))?.note ?? ''));
-  expect([await balance(), await there.port.transactionCount(operator.address, 'latest')]).toEqual([before, nonce]);
+  await eventually(async () =>
+    ['too late to fill', 'fill sent', 'filled'].includes((await awardNow(trade.id))?.note ?? ''),
+  );
+  expect([await balance(), await there.port.transactionCount(operator.address, 'latest')]).toEqual([
+    before,
+    nonce,
+  ]);
 
   for (const chain of devnet.chains) await chain.anvil.advance(1_000);
   await here.send(keeper.address, here.chain.escrow, refundCall(trade.order));

@@ -1,4 +1,7 @@
-/** Orders whose transactions do not go their way: two programs with one key, settlements that the chain refuses, an end that two race for. */
+/**
+ * Orders whose transactions do not go their way: two programs with one key, settlements that the chain
+ * refuses, an end that two race for.
+ */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
@@ -41,15 +44,27 @@ function counted(): { chains: ReadonlyMap<number, ChainPort>; sent(): number } {
       return port.sendRaw(raw);
     },
   });
-  return { chains: new Map(s.devnet.chains.map((chain) => [chain.chain.id, wrap(chain)])), sent: () => count };
+  return {
+    chains: new Map(s.devnet.chains.map((chain) => [chain.chain.id, wrap(chain)])),
+    sent: () => count,
+  };
 }
-const accept = (count: number, change: Parameters<Settling['accept']>[0] = {}): Promise<NewOrder[]> => Promise.all(Array.from({ length: count }, () => s.accept({ inputAmount: 1_000_000n, outputAmount: ENOUGH, ...change })));
+const accept = (count: number, change: Parameters<Settling['accept']>[0] = {}): Promise<NewOrder[]> =>
+  Promise.all(
+    Array.from({ length: count }, () =>
+      s.accept({ inputAmount: 1_000_000n, outputAmount: ENOUGH, ...change }),
+    ),
+  );
 const usdcOf = (address: Hex, chain = s.here) => chain.port.tokenBalance(address, chain.usdc.address);
-const ledgerOf = (chain: TestChain, token: Hex) => Promise.all(s.lps.map(({ address }) => chain.port.ledgerBalance(address, token)));
+const ledgerOf = (chain: TestChain, token: Hex) =>
+  Promise.all(s.lps.map(({ address }) => chain.port.ledgerBalance(address, token)));
 /** Every nonce that was used is one that the database knows of. */
 const isGapless = (relayer: TestAccount) =>
   until(async () => {
-    const [row] = await s.db.query<{ n: number; open: number }>("select count(*)::int as n, count(*) filter (where state = 'open')::int as open from tx_slot where signer = $1 and chain_id = $2", [bytesOf(relayer), s.here.chain.id]);
+    const [row] = await s.db.query<{ n: number; open: number }>(
+      "select count(*)::int as n, count(*) filter (where state = 'open')::int as open from tx_slot where signer = $1 and chain_id = $2",
+      [bytesOf(relayer), s.here.chain.id],
+    );
     return row?.open === 0 && row.n === (await s.here.port.transactionCount(relayer.address, 'latest'));
   });
 
@@ -59,10 +74,19 @@ test('F8: of two programs with one key, one sends; the other takes over when tha
   const taker = await s.taker();
   const [first, second] = [counted(), counted()];
   const transactions = createTxStore(s.db);
-  // Its renewals stop reaching the database, and it does not notice: as if it had been frozen between two instructions.
+  // Its renewals stop reaching the database, and it does not notice: as if it had been frozen between two
+  // instructions.
   let frozen = false;
   // Longer than any machine is busy: only what is written below ends it.
-  const one = await s.worker({ relayer, sender: { leaseMs: 600_000 }, chains: first.chains, transactions: { ...transactions, renewSigner: async (...args) => frozen || transactions.renewSigner(...args) } });
+  const one = await s.worker({
+    relayer,
+    sender: { leaseMs: 600_000 },
+    chains: first.chains,
+    transactions: {
+      ...transactions,
+      renewSigner: async (...args) => frozen || transactions.renewSigner(...args),
+    },
+  });
   const two = await s.worker({ relayer, sender: { leaseMs: 30_000 }, chains: second.chains });
   const before = await accept(50, { taker });
   await s.reach('settled', before);
@@ -81,7 +105,15 @@ test('F8: of two programs with one key, one sends; the other takes over when tha
   await Promise.all([one.stop(), two.stop()]);
 });
 const bytesOf = ({ address }: TestAccount): Buffer => Buffer.from(address.slice(2), 'hex');
-const fenceOf = async (relayer: TestAccount): Promise<number> => Number((await s.db.query<{ fence: number }>('select fence from tx_signer where signer = $1 and chain_id = $2', [bytesOf(relayer), s.here.chain.id]))[0]?.fence);
+const fenceOf = async (relayer: TestAccount): Promise<number> =>
+  Number(
+    (
+      await s.db.query<{ fence: number }>('select fence from tx_signer where signer = $1 and chain_id = $2', [
+        bytesOf(relayer),
+        s.here.chain.id,
+      ])
+    )[0]?.fence,
+  );
 
 test('F30: what the chain refuses fails and gives everything back: to a paused token, from an LP that has nothing, for a taker that has nothing; the others settle', async () => {
   const dice = diceOf('F30');
@@ -98,18 +130,41 @@ test('F30: what the chain refuses fails and gives everything back: to a paused t
 
   // Here: good ones among bad ones, in an order that nobody chose.
   const poor = account((relayers += 1));
-  const kinds = Array.from({ length: 12 }, (_, n) => (n < 2 ? 'empty LP' : n < 4 ? 'empty taker' : 'good')).sort(() => dice.next() - 0.5);
-  const trades = await Promise.all(kinds.map((kind) => s.accept({ taker: kind === 'empty taker' ? poor : taker, inputAmount: 1_000_000n, outputAmount: kind === 'empty LP' ? 10n ** 24n : ENOUGH })));
+  const kinds = Array.from({ length: 12 }, (_, n) =>
+    n < 2 ? 'empty LP' : n < 4 ? 'empty taker' : 'good',
+  ).sort(() => dice.next() - 0.5);
+  const trades = await Promise.all(
+    kinds.map((kind) =>
+      s.accept({
+        taker: kind === 'empty taker' ? poor : taker,
+        inputAmount: 1_000_000n,
+        outputAmount: kind === 'empty LP' ? 10n ** 24n : ENOUGH,
+      }),
+    ),
+  );
   const of = (kind: string) => trades.filter((_, n) => kinds[n] === kind);
   await s.reach('settled', of('good'));
   expect(await usdcOf(taker.address)).toBe(had - 1_000_000n * BigInt(of('good').length + 1));
 
   const end = Math.max(across.order.expires, ...trades.map(({ order }) => order.fillDeadline));
-  for (const { anvil, port } of s.devnet.chains) await anvil.advance(end + 10 - (port.head()?.timestamp ?? 0));
+  for (const { anvil, port } of s.devnet.chains)
+    await anvil.advance(end + 10 - (port.head()?.timestamp ?? 0));
   await s.reach('failed', [...of('empty LP'), ...of('empty taker')]);
   await s.reach('refunded', [across]);
-  const codes = await Promise.all([...of('empty LP'), ...of('empty taker'), across].map(async ({ orderId }) => (await s.store.order(orderId))?.facts.map(({ fact }) => (fact.kind === 'failed' ? fact.failure.code : '')).find(Boolean)));
-  expect(codes).toEqual(['settlement_reverted', 'settlement_reverted', 'funding_failed', 'funding_failed', 'expired_unfilled']);
+  const codes = await Promise.all(
+    [...of('empty LP'), ...of('empty taker'), across].map(async ({ orderId }) =>
+      (await s.store.order(orderId))?.facts
+        .map(({ fact }) => (fact.kind === 'failed' ? fact.failure.code : ''))
+        .find(Boolean),
+    ),
+  );
+  expect(codes).toEqual([
+    'settlement_reverted',
+    'settlement_reverted',
+    'funding_failed',
+    'funding_failed',
+    'expired_unfilled',
+  ]);
   expect(await usdcOf(taker.address)).toBe(had - 1_000_000n * BigInt(of('good').length));
   await s.there.anvil.rpc('anvil_setCode', [s.there.weth.address, code]);
   expect(await ledgerOf(s.there, s.there.weth.address)).toEqual(ledgers);
@@ -127,24 +182,64 @@ test('F34: of a claim and a refund in one block, whichever comes first, one succ
     const had = await usdcOf(taker.address);
     await s.fill(trade);
     await s.there.anvil.mine(2);
-    const event = await until(async () => (await s.there.port.orderEvents(trade.orderId, 0)).find((found) => found.kind === 'filled'));
+    const event = await until(async () =>
+      (await s.there.port.orderEvents(trade.orderId, 0)).find((found) => found.kind === 'filled'),
+    );
     if (event.kind !== 'filled') throw new Error('not filled');
-    const proof = fillAttestation({ solver: event.solver, orderId: trade.orderId, timestamp: event.timestamp, output: event.output });
-    const signatures = (await willingAttesters.signatures(proof, { chainId: s.here.chain.id, oracle: s.here.chain.oracle }, trade.orderId)) ?? [];
+    const proof = fillAttestation({
+      solver: event.solver,
+      orderId: trade.orderId,
+      timestamp: event.timestamp,
+      output: event.output,
+    });
+    const signatures =
+      (await willingAttesters.signatures(
+        proof,
+        { chainId: s.here.chain.id, oracle: s.here.chain.oracle },
+        trade.orderId,
+      )) ?? [];
     const stranger = await newRelayer();
-    await s.here.send(stranger.address, s.here.chain.oracle, submitAttestationsCall(proof.remoteChainId, proof.application, [{ payloadHash: proof.payloadHash, signatures }]));
-    await s.here.anvil.advance(trade.order.expires + 1 - ((await s.here.port.block(BigInt(await s.here.anvil.rpc<Hex>('eth_blockNumber'))))?.timestamp ?? 0));
+    await s.here.send(
+      stranger.address,
+      s.here.chain.oracle,
+      submitAttestationsCall(proof.remoteChainId, proof.application, [
+        { payloadHash: proof.payloadHash, signatures },
+      ]),
+    );
+    await s.here.anvil.advance(
+      trade.order.expires +
+        1 -
+        ((await s.here.port.block(BigInt(await s.here.anvil.rpc<Hex>('eth_blockNumber'))))?.timestamp ?? 0),
+    );
 
     await s.here.anvil.rpc('evm_setAutomine', [false]);
     const lp = s.lps[0] as TestAccount;
     expect(event.solver).toBe(addressToBytes32(lp.address));
-    const send = (data: Hex, from: TestAccount, sooner: boolean) => s.here.anvil.rpc<Hex>('eth_sendTransaction', [{ from: from.address, to: s.here.chain.escrow, data, gas: '0x7a120', maxFeePerGas: sooner ? '0x2e90edd000' : '0x174876e800', maxPriorityFeePerGas: sooner ? '0x174876e800' : '0x3b9aca00' }]);
-    const claim = await send(finaliseCall(trade.order, [{ timestamp: event.timestamp, solver: lp.address }]), await newRelayer(), first === 'claim');
+    const send = (data: Hex, from: TestAccount, sooner: boolean) =>
+      s.here.anvil.rpc<Hex>('eth_sendTransaction', [
+        {
+          from: from.address,
+          to: s.here.chain.escrow,
+          data,
+          gas: '0x7a120',
+          maxFeePerGas: sooner ? '0x2e90edd000' : '0x174876e800',
+          maxPriorityFeePerGas: sooner ? '0x174876e800' : '0x3b9aca00',
+        },
+      ]);
+    const claim = await send(
+      finaliseCall(trade.order, [{ timestamp: event.timestamp, solver: lp.address }]),
+      await newRelayer(),
+      first === 'claim',
+    );
     const refund = await send(refundCall(trade.order), await newRelayer(), first === 'refund');
     await s.here.anvil.mine();
-    const [claimed, refunded] = await Promise.all([claim, refund].map((hash) => until(() => s.here.port.receipt(hash))));
+    const [claimed, refunded] = await Promise.all(
+      [claim, refund].map((hash) => until(() => s.here.port.receipt(hash))),
+    );
     expect(claimed?.blockNumber).toBe(refunded?.blockNumber);
-    expect([claimed?.status, refunded?.status]).toEqual(first === 'claim' ? ['success', 'reverted'] : ['reverted', 'success']);
+    expect([claimed?.status, refunded?.status]).toEqual(
+      first === 'claim' ? ['success', 'reverted'] : ['reverted', 'success'],
+    );
     expect(await usdcOf(taker.address)).toBe(first === 'claim' ? had : had + 1_000_000n);
     await s.here.anvil.rpc('evm_setAutomine', [true]);
 

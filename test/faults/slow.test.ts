@@ -1,4 +1,7 @@
-/** A slow database and a slow node, each before a venue that runs as it ships: what needs them waits or is refused, and nothing else notices. */
+/**
+ * A slow database and a slow node, each before a venue that runs as it ships: what needs them waits or is
+ * refused, and nothing else notices.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TestChain } from '../support/devnet.ts';
@@ -24,7 +27,11 @@ beforeAll(async () => {
       if (part !== 'venue') return config;
       const [first, ...others] = config['chains'] as object[];
       const database = config['database'] as { url: string };
-      return { ...config, chains: [{ ...first, rpcUrls: [node.url] }, ...others], database: { ...database, url: database.url.replace(/:\d+\//, `:${cable.port}/`) } };
+      return {
+        ...config,
+        chains: [{ ...first, rpcUrls: [node.url] }, ...others],
+        database: { ...database, url: database.url.replace(/:\d+\//, `:${cable.port}/`) },
+      };
     },
   });
   [home, away] = world.devnet.chains as [TestChain, TestChain];
@@ -38,14 +45,19 @@ afterAll(async () => {
   await Promise.all([node?.stop(), cable?.stop()]);
 });
 
-const settles = async (id: string | undefined) => expect((await client.ended(id ?? '')).status).toBe('settled');
+const settles = async (id: string | undefined) =>
+  expect((await client.ended(id ?? '')).status).toBe('settled');
 
 test('a node that takes minutes to answer: its chain is refused for now, the other one trades, and with a slow answer it settles slowly', async () => {
-  const [there, here] = [{ from: away, to: away }, { from: home, to: home }];
+  const [there, here] = [
+    { from: away, to: away },
+    { from: home, to: home },
+  ];
   const waits = await client.prepare(here);
   node.fault('*', { do: 'delay', ms: 600_000 });
   const refused = client.submit(waits, 'slow-node');
-  for (const key of ['other-1', 'other-2']) await settles(await client.insist(await client.prepare(there), key));
+  for (const key of ['other-1', 'other-2'])
+    await settles(await client.insist(await client.prepare(there), key));
   expect(await refused).toMatchObject({ status: 503, json: { error: { code: 'unavailable' } } });
   node.heal();
   node.fault('*', { do: 'delay', ms: 700 });
@@ -67,11 +79,15 @@ test('a database that takes its time: submissions wait for it, quotes do not', a
   let quotes = 0;
   // A key may hold so many live quotes and no more.
   while (waiting === prepared.length && quotes < 20) {
-    const { quotes: found } = await client.taker.quote({ input: { asset: asset(home.usdc.address), amount: '100000000' }, output: { asset: asset(home.weth.address) } });
+    const { quotes: found } = await client.taker.quote({
+      input: { asset: asset(home.usdc.address), amount: '100000000' },
+      output: { asset: asset(home.weth.address) },
+    });
     expect(found.length).toBeGreaterThan(0);
     if (waiting === prepared.length) quotes += 1;
   }
-  // Each submission asks the database twice at least, six seconds each time; what asked it too would come to two at most.
+  // Each submission asks the database twice at least, six seconds each time; what asked it too would come to
+  // two at most.
   expect(quotes).toBeGreaterThan(2);
   for (const answer of await Promise.all(submitted)) expect([200, 503]).toContain(answer?.status);
   cable.set({ kind: 'pass' });

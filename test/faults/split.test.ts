@@ -19,53 +19,97 @@ let n = 880;
 
 beforeAll(async () => {
   // Nobody here is slow; a busy machine is.
-  v = await startTestVenue({ fanOut: { timeoutMs: 20_000, sliceTimeoutMs: 2_000 }, breaker: { limit: 1_000 } });
+  v = await startTestVenue({
+    fanOut: { timeoutMs: 20_000, sliceTimeoutMs: 2_000 },
+    breaker: { limit: 1_000 },
+  });
   key = await v.key('service');
   await v.chain.fund(taker.address, 100_000n);
 }, 120_000);
 afterAll(() => v?.stop());
 
-const ladder = (price: bigint) => (rfq: Rfq): FromSolver => ({
-  type: 'partial',
-  rfqId: rfq.rfqId,
-  validUntil: Math.max(Math.floor(Date.now() / 1000), v.chain.port.head()?.timestamp ?? 0) + 120,
-  ladder: [25n, 50n, 100n].map((percent) => [((MAX * percent) / 100n).toString(), (((MAX * percent) / 100n) * 10n ** 12n / price).toString()]),
-});
+const ladder =
+  (price: bigint) =>
+  (rfq: Rfq): FromSolver => ({
+    type: 'partial',
+    rfqId: rfq.rfqId,
+    validUntil: Math.max(Math.floor(Date.now() / 1000), v.chain.port.head()?.timestamp ?? 0) + 120,
+    ladder: [25n, 50n, 100n].map((percent) => [
+      ((MAX * percent) / 100n).toString(),
+      ((((MAX * percent) / 100n) * 10n ** 12n) / price).toString(),
+    ]),
+  });
 
 /** The candidates for 900 USDC, of which no LP alone would take more than 500. */
 const quotes = async (ids: readonly string[]) =>
   (
     await v.call('POST', '/api/v1/rfq/quotes', {
       key,
-      body: { taker: taker.address, input: { asset: assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address }), amount: '900000000' }, output: { asset: assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address }) }, solvers: { include: ids } },
+      body: {
+        taker: taker.address,
+        input: {
+          asset: assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address }),
+          amount: '900000000',
+        },
+        output: { asset: assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address }) },
+        solvers: { include: ids },
+      },
     })
   ).json['quotes'] as unknown as Json[];
-const partners = (quote: Json | undefined) => ((quote?.['splitFill']?.['fills'] ?? []) as unknown as { solverId: string }[]).map(({ solverId }) => solverId).sort();
+const partners = (quote: Json | undefined) =>
+  ((quote?.['splitFill']?.['fills'] ?? []) as unknown as { solverId: string }[])
+    .map(({ solverId }) => solverId)
+    .sort();
 
 test('F35: one LP of a split is silent, signs with a key that is not its, or loses its authority afterwards: all of the order or nothing', async () => {
   const dice = diceOf('F35');
   const prices = [2_500n, 2_510n, 2_520n];
-  const bad: NonNullable<SolverSpec['slice']>[] = [() => undefined, (slice, make) => make.commit(slice, account(2)), (slice, make) => ({ ...make.decline(slice, 'no_inventory'), quoteId: slice.quoteId }) as FromSolver];
+  const bad: NonNullable<SolverSpec['slice']>[] = [
+    () => undefined,
+    (slice, make) => make.commit(slice, account(2)),
+    (slice, make) => ({ ...make.decline(slice, 'no_inventory'), quoteId: slice.quoteId }) as FromSolver,
+  ];
   for (const slice of bad) {
     const which = Math.floor(dice.next() * 2);
-    const lps = await Promise.all(prices.map((price, index) => v.solver(n++, ladder(price), { inventory: 1_000n, ...(index === which && { slice }) })));
+    const lps = await Promise.all(
+      prices.map((price, index) =>
+        v.solver(n++, ladder(price), { inventory: 1_000n, ...(index === which && { slice }) }),
+      ),
+    );
     // The two that are there make it; without a third there is nothing.
-    expect(partners((await quotes(lps.map(({ id }) => id)))[0])).toEqual(lps.filter((_, index) => index !== which).map(({ id }) => id).sort());
+    expect(partners((await quotes(lps.map(({ id }) => id)))[0])).toEqual(
+      lps
+        .filter((_, index) => index !== which)
+        .map(({ id }) => id)
+        .sort(),
+    );
     expect(await quotes(lps.slice(0, 2).map(({ id }) => id))).toEqual([]);
     await Promise.all(lps.map((lp) => lp.stop()));
   }
 
   // Everybody has signed, the order is accepted, and then one of them may not pay any more.
-  const lps = await Promise.all(prices.slice(0, 2).map((price) => v.solver(n++, ladder(price), { inventory: 1_000n })));
+  const lps = await Promise.all(
+    prices.slice(0, 2).map((price) => v.solver(n++, ladder(price), { inventory: 1_000n })),
+  );
   const [quote] = await quotes(lps.map(({ id }) => id));
   if (!quote) throw new Error('no split');
-  const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
-  const submitted = await v.call('POST', '/api/v1/rfq/orders', { key, body: await signPlan(taker, quote, plan) });
+  const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } }))
+    .json;
+  const submitted = await v.call('POST', '/api/v1/rfq/orders', {
+    key,
+    body: await signPlan(taker, quote, plan),
+  });
   expect(submitted.status, submitted.text).toBe(200);
   const record = await v.store.order(submitted.json['id'] as unknown as Hex);
   if (!record) throw new Error('no order');
   const held = async () =>
-    Promise.all([v.chain.port.tokenBalance(taker.address, v.chain.usdc.address), v.chain.port.tokenBalance(taker.address, v.chain.weth.address), ...lps.flatMap(({ lp }) => [v.chain.usdc, v.chain.weth].map((token) => v.chain.port.ledgerBalance(lp.address, token.address)))]);
+    Promise.all([
+      v.chain.port.tokenBalance(taker.address, v.chain.usdc.address),
+      v.chain.port.tokenBalance(taker.address, v.chain.weth.address),
+      ...lps.flatMap(({ lp }) =>
+        [v.chain.usdc, v.chain.weth].map((token) => v.chain.port.ledgerBalance(lp.address, token.address)),
+      ),
+    ]);
   const before = await held();
   const gone = dice.pick(lps);
   await v.chain.setOperator(gone.lp.address, gone.operator.address, false);

@@ -1,4 +1,7 @@
-/** Transactions that do not go their way, one signer at a time: races of replacements, stolen nonces, gaps, dear gas and none. */
+/**
+ * Transactions that do not go their way, one signer at a time: races of replacements, stolen nonces, gaps,
+ * dear gas and none.
+ */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createTransactor, type TransactorOptions } from '../../src/adapters/evm/transactor.ts';
@@ -49,19 +52,31 @@ async function newSigner(wei = 10n ** 19n): Promise<TestAccount> {
   return signer;
 }
 
-async function start(signer: TestAccount, options: Partial<TransactorOptions> = {}, { chain = c.port, by = signer.signer }: { chain?: ChainPort; by?: Signer } = {}): Promise<Transactor> {
-  const transactor = createTransactor({ chain, store, signer: by, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: `fault-${(serial += 1)}`, leaseMs: 120_000, bumpAfterBlocks: 1_000, ...options });
+async function start(
+  signer: TestAccount,
+  options: Partial<TransactorOptions> = {},
+  { chain = c.port, by = signer.signer }: { chain?: ChainPort; by?: Signer } = {},
+): Promise<Transactor> {
+  const transactor = createTransactor(
+    { chain, store, signer: by, clock: systemClock, log: silentLog, metrics: silentMetrics },
+    { owner: `fault-${(serial += 1)}`, leaseMs: 120_000, bumpAfterBlocks: 1_000, ...options },
+  );
   running.push(transactor);
   await transactor.start();
   return transactor;
 }
 
 /** A node that takes what it is given and tells nobody. */
-const silentNode = (): ChainPort => ({ ...c.port, sendRaw: async () => ({ kind: 'indeterminate', message: 'no answer' }) });
+const silentNode = (): ChainPort => ({
+  ...c.port,
+  sendRaw: async () => ({ kind: 'indeterminate', message: 'no answer' }),
+});
 const intent = (key: string): TxIntent => ({ key, to: SINK, data: '0x', gas: 30_000n });
 const minedCount = (signer: TestAccount) => c.port.transactionCount(signer.address, 'latest');
-const slotOf = async (signer: TestAccount, key: string): Promise<TxSlot | undefined> => (await store.slotsOf(CHAIN, [signer.address], [key]))[0];
-const attemptsOf = async (signer: TestAccount, key: string): Promise<TxAttempt[]> => (await slotOf(signer, key))?.attempts ?? [];
+const slotOf = async (signer: TestAccount, key: string): Promise<TxSlot | undefined> =>
+  (await store.slotsOf(CHAIN, [signer.address], [key]))[0];
+const attemptsOf = async (signer: TestAccount, key: string): Promise<TxAttempt[]> =>
+  (await slotOf(signer, key))?.attempts ?? [];
 /** Mines, and waits until the program has seen the block: it then decides by it. */
 async function block(): Promise<void> {
   await c.anvil.mine();
@@ -83,7 +98,7 @@ const ended = (transactor: Transactor, key: string): Promise<TxStatus> =>
     return status?.state !== 'pending' && status;
   });
 
-test('F24: whichever of a slot\'s attempts is mined, original or replacement, is found, and nothing comes of the others', async () => {
+test("F24: whichever of a slot's attempts is mined, original or replacement, is found, and nothing comes of the others", async () => {
   const dice = diceOf('F24');
   const signer = await newSigner();
   await c.anvil.rpc('evm_setAutomine', [false]);
@@ -99,10 +114,14 @@ test('F24: whichever of a slot\'s attempts is mined, original or replacement, is
   await c.anvil.rpc('eth_sendRawTransaction', [winner.raw]);
   expect(await ended(transactor, 'race')).toMatchObject({ state: 'mined', receipt: { txHash: winner.hash } });
   await transactor.stop();
-  for (const { raw } of await attemptsOf(signer, 'race')) await c.anvil.rpc('eth_sendRawTransaction', [raw]).catch(() => {});
+  for (const { raw } of await attemptsOf(signer, 'race'))
+    await c.anvil.rpc('eth_sendRawTransaction', [raw]).catch(() => {});
   await block();
   expect(await minedCount(signer)).toBe(1);
-  expect(await (await start(signer)).status('race')).toMatchObject({ state: 'mined', receipt: { txHash: winner.hash } });
+  expect(await (await start(signer)).status('race')).toMatchObject({
+    state: 'mined',
+    receipt: { txHash: winner.hash },
+  });
 });
 
 test('F25: a nonce that somebody else spent is not taken for ours, and what it was meant for gets another', async () => {
@@ -116,9 +135,13 @@ test('F25: a nonce that somebody else spent is not taken for ours, and what it w
   const stolen = new Set(keys.filter((_, n) => n === 0 || dice.next() < 0.5).map((key) => keys.indexOf(key)));
   const raws = await Promise.all(keys.map(async (key) => (await attemptsOf(signer, key)).at(-1)?.raw as Hex));
   for (const [n, raw] of raws.entries()) {
-    if (stolen.has(n)) await c.anvil.rpc('eth_sendTransaction', [{ from: signer.address, to: SINK, nonce: `0x${n.toString(16)}`, gas: '0x5208', value: '0x1' }]);
+    if (stolen.has(n))
+      await c.anvil.rpc('eth_sendTransaction', [
+        { from: signer.address, to: SINK, nonce: `0x${n.toString(16)}`, gas: '0x5208', value: '0x1' },
+      ]);
     else await c.anvil.rpc('eth_sendRawTransaction', [raw]);
-    // Each in a block of its own: anvil drops a pooled transaction that pays more than one before it from the same account.
+    // Each in a block of its own: anvil drops a pooled transaction that pays more than one before it from the
+    // same account.
     await block();
   }
   expect(await minedCount(signer)).toBe(keys.length);
@@ -137,7 +160,8 @@ test('F26: a nonce that will never be sent is filled, and what waited behind it 
   await c.anvil.rpc('evm_setAutomine', [false]);
   const keys = Array.from({ length: 6 }, (_, n) => `gap-${n}`);
   const [refused, unsignable] = dice.next() < 0.5 ? [2, 4] : [4, 2];
-  // The signer is away for the first few, and declines one of them whenever it is asked: with fees that stay, its bytes stay.
+  // The signer is away for the first few, and declines one of them whenever it is asked: with fees that stay,
+  // its bytes stay.
   let [away, asked, declined] = [2, -1, undefined as Hex | undefined];
   const by: Signer = {
     ...signer.signer,
@@ -169,7 +193,10 @@ test('F27: gas above the cap is waited out, what is too late by then gives its n
   const signer = await newSigner();
   const cap = 20n * GWEI;
   await c.anvil.rpc('evm_setAutomine', [false]);
-  const spike = async () => c.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${((25n + BigInt(Math.floor(dice.next() * 400))) * GWEI).toString(16)}`]);
+  const spike = async () =>
+    c.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [
+      `0x${((25n + BigInt(Math.floor(dice.next() * 400))) * GWEI).toString(16)}`,
+    ]);
   await spike();
   await block();
   const transactor = await start(signer, { maxFeePerGasCap: cap, bumpAfterBlocks: 1 });
@@ -193,7 +220,11 @@ test('F27: gas above the cap is waited out, what is too late by then gives its n
   expect((await ended(transactor, 'patient')).state).toBe('mined');
   expect((await ended(transactor, 'late')).state).toBe('void');
   const all = [...(await attemptsOf(signer, 'late')), ...(await attemptsOf(signer, 'patient'))];
-  expect(all.filter(({ maxFeePerGas, maxPriorityFeePerGas }) => maxFeePerGas > cap || maxPriorityFeePerGas > maxFeePerGas)).toEqual([]);
+  expect(
+    all.filter(
+      ({ maxFeePerGas, maxPriorityFeePerGas }) => maxFeePerGas > cap || maxPriorityFeePerGas > maxFeePerGas,
+    ),
+  ).toEqual([]);
   expect(await minedCount(signer)).toBe(2);
 });
 
@@ -201,7 +232,10 @@ test('F28: a signer without gas is no end of anything: it says that it cannot pa
   const dice = diceOf('F28');
   await c.anvil.rpc('evm_setAutomine', [false]);
   const [empty, short] = [await newSigner(0n), await newSigner(2n * 10n ** 15n)];
-  const [ofEmpty, ofShort] = [await start(empty, { bumpAfterBlocks: 1 }), await start(short, { bumpAfterBlocks: 1 })];
+  const [ofEmpty, ofShort] = [
+    await start(empty, { bumpAfterBlocks: 1 }),
+    await start(short, { bumpAfterBlocks: 1 }),
+  ];
   // Before anything was tried.
   expect([ofEmpty.healthy(), ofShort.healthy()]).toEqual([false, true]);
   const keys = Array.from({ length: 2 + Math.floor(dice.next() * 4) }, (_, n) => `poor-${n}`);
@@ -211,9 +245,22 @@ test('F28: a signer without gas is no end of anything: it says that it cannot pa
   await until(() => !ofShort.healthy());
   for (let n = 0; n < 3; n += 1) await block();
   expect([await minedCount(empty), await minedCount(short)]).toEqual([0, 0]);
-  expect(new Set(await Promise.all(keys.flatMap((key) => [ofEmpty.status(key), ofShort.status(key)]).map(async (status) => (await status)?.state)))).toEqual(new Set(['pending']));
-  for (const { address } of [empty, short]) await c.anvil.rpc('anvil_setBalance', [address, '0x56bc75e2d63100000']);
-  for (const key of keys) expect([(await ended(ofEmpty, key)).state, (await ended(ofShort, key)).state]).toEqual(['mined', 'mined']);
+  expect(
+    new Set(
+      await Promise.all(
+        keys
+          .flatMap((key) => [ofEmpty.status(key), ofShort.status(key)])
+          .map(async (status) => (await status)?.state),
+      ),
+    ),
+  ).toEqual(new Set(['pending']));
+  for (const { address } of [empty, short])
+    await c.anvil.rpc('anvil_setBalance', [address, '0x56bc75e2d63100000']);
+  for (const key of keys)
+    expect([(await ended(ofEmpty, key)).state, (await ended(ofShort, key)).state]).toEqual([
+      'mined',
+      'mined',
+    ]);
   expect([await minedCount(empty), await minedCount(short)]).toEqual([keys.length, keys.length]);
   await until(async () => {
     await block();

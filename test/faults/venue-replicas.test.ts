@@ -1,4 +1,7 @@
-/** A venue of two api replicas and two workers, on PostgreSQL and Redis: whichever of them dies, stops, or loses its memory, no order is lost or doubled. */
+/**
+ * A venue of two api replicas and two workers, on PostgreSQL and Redis: whichever of them dies, stops, or
+ * loses its memory, no order is lost or doubled.
+ */
 
 import { mkdtemp, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,7 +49,15 @@ beforeAll(async () => {
   w = await startWorld({
     venues: { a: 'api', b: 'api', x: 'worker', y: 'worker' },
     validitySeconds: 300,
-    configure: (_part, config) => (config['app'] === 'venue' ? { ...config, queue: { redisUrl: cable.url }, fanOut: { timeoutMs: 10_000 }, keys: { ...(config['keys'] as Config), seals } } : config),
+    configure: (_part, config) =>
+      config['app'] === 'venue'
+        ? {
+            ...config,
+            queue: { redisUrl: cable.url },
+            fanOut: { timeoutMs: 10_000 },
+            keys: { ...(config['keys'] as Config), seals },
+          }
+        : config,
   });
   await w.startAll();
   balancer = await startBalancer([w.venueUrl('a'), w.venueUrl('b')]);
@@ -62,7 +73,8 @@ afterAll(async () => {
 });
 
 /** The one taker, at a replica or at what stands before both. */
-const at = (venueUrl: string, apiKey = w.apiKey): Client => createClient({ wallet, venueUrl, apiKey, chains: w.devnet.chains, log: w.log });
+const at = (venueUrl: string, apiKey = w.apiKey): Client =>
+  createClient({ wallet, venueUrl, apiKey, chains: w.devnet.chains, log: w.log });
 
 /** Submitted until the venue says what became of it, each under a key of its own; the order's id. */
 async function submitted(prepared: Prepared, by = client, key = `replicas-${keys++}`): Promise<string> {
@@ -70,8 +82,13 @@ async function submitted(prepared: Prepared, by = client, key = `replicas-${keys
   if (id === undefined) throw new Error(`The venue refused an order: ${JSON.stringify(w.log.at(-1))}`);
   return id;
 }
-const shuffled = <T>(dice: Seeded, items: readonly T[]): T[] => items.map((item) => ({ item, at: dice.next() })).toSorted((x, y) => x.at - y.at).map(({ item }) => item);
-const prepare = (count: number, dice: Seeded, by = client): Promise<Prepared[]> => Promise.all(Array.from({ length: count }, () => by.prepare({ usdc: someUsdc(dice) })));
+const shuffled = <T>(dice: Seeded, items: readonly T[]): T[] =>
+  items
+    .map((item) => ({ item, at: dice.next() }))
+    .toSorted((x, y) => x.at - y.at)
+    .map(({ item }) => item);
+const prepare = (count: number, dice: Seeded, by = client): Promise<Prepared[]> =>
+  Promise.all(Array.from({ length: count }, () => by.prepare({ usdc: someUsdc(dice) })));
 
 /** Each came to one end, a good one, and nothing is wrong anywhere. */
 async function settled(ids: readonly string[]): Promise<void> {
@@ -100,7 +117,11 @@ test('F10: Redis is emptied, killed, and comes back with half of what it knew, u
     ids.push(await submitted(trades[ids.length] as Prepared));
     redis = await startRedis({ port: redis.port, folder });
   };
-  const losses = [async () => redis.flush(), () => again(() => rm(join(folder, 'appendonlydir'), { recursive: true })), () => again(loseTail)];
+  const losses = [
+    async () => redis.flush(),
+    () => again(() => rm(join(folder, 'appendonlydir'), { recursive: true })),
+    () => again(loseTail),
+  ];
   for (const loss of shuffled(dice, losses)) {
     await loss();
     ids.push(await submitted(trades[ids.length] as Prepared));
@@ -158,14 +179,32 @@ function listen(urls: () => string): Heard {
     },
   };
   const dial = () => {
-    const current = new WebSocket(`${urls().replace('http', 'ws')}/api/v1/ws`, { headers: { 'X-API-Key': w.apiKey }, handshakeTimeout: 5_000 });
+    const current = new WebSocket(`${urls().replace('http', 'ws')}/api/v1/ws`, {
+      headers: { 'X-API-Key': w.apiKey },
+      handshakeTimeout: 5_000,
+    });
     socket = current;
-    current.on('open', () => current.send(JSON.stringify({ op: 'subscribe', topics: ['orders'], ...(heard.cursor !== undefined && { since: heard.cursor }) })));
+    current.on('open', () =>
+      current.send(
+        JSON.stringify({
+          op: 'subscribe',
+          topics: ['orders'],
+          ...(heard.cursor !== undefined && { since: heard.cursor }),
+        }),
+      ),
+    );
     current.on('message', (data: Buffer) => {
-      const frame = JSON.parse(data.toString()) as { op?: string; cursor?: string; orderId: string; seq: number; type: string };
+      const frame = JSON.parse(data.toString()) as {
+        op?: string;
+        cursor?: string;
+        orderId: string;
+        seq: number;
+        type: string;
+      };
       if (frame.op === 'subscribed') heard.cursor ??= frame.cursor;
       if (frame.op === 'error') {
-        // Too busy at the moment, says a replica that has just come up: it listens to nothing then, so it tries again.
+        // Too busy at the moment, says a replica that has just come up: it listens to nothing then, so it
+        // tries again.
         heard.refusals.push(data.toString());
         return current.close();
       }
@@ -183,12 +222,14 @@ function listen(urls: () => string): Heard {
   return heard;
 }
 
-const ofThese = ({ events }: Heard, ids: readonly string[]) => events.filter(({ orderId }) => ids.includes(orderId));
+const ofThese = ({ events }: Heard, ids: readonly string[]) =>
+  events.filter(({ orderId }) => ids.includes(orderId));
 
 test('F36: replicas die under listeners, one reads nothing for long, and the cable of another goes half dead: each hears every event once, in its order, and polling says the same', async () => {
   const dice = diceOf('F36');
   const half = await startTcpProxy(w.venueUrl('a'));
-  // One is moved about, two go to whoever is there and one of them is slow, one sits behind a bad cable and then gives up on it.
+  // One is moved about, two go to whoever is there and one of them is slow, one sits behind a bad cable and
+  // then gives up on it.
   let way = w.venueUrl('a');
   let behind = half.url;
   const slow = listen(() => balancer.url);
@@ -217,100 +258,155 @@ test('F36: replicas die under listeners, one reads nothing for long, and the cab
     behind = w.venueUrl('b');
     half.cut();
     for (const heard of listeners) {
-      await patiently(async () => ofThese(heard, ids).length >= ids.length * 2 || undefined, () => `a listener heard ${JSON.stringify(ofThese(heard, ids))} of ${ids.join(', ')}; its connections ended with ${heard.codes.join(', ')}; refusals: ${heard.refusals.join(' ')}`);
-      for (const id of ids) expect(ofThese(heard, [id])).toEqual([{ orderId: id, seq: 1, type: 'order.created' }, { orderId: id, seq: 2, type: 'order.settled' }]);
+      await patiently(
+        async () => ofThese(heard, ids).length >= ids.length * 2 || undefined,
+        () =>
+          `a listener heard ${JSON.stringify(ofThese(heard, ids))} of ${ids.join(', ')}; its connections ended with ${heard.codes.join(', ')}; refusals: ${heard.refusals.join(' ')}`,
+      );
+      for (const id of ids)
+        expect(ofThese(heard, [id])).toEqual([
+          { orderId: id, seq: 1, type: 'order.created' },
+          { orderId: id, seq: 2, type: 'order.settled' },
+        ]);
     }
     // Whoever is asked, the order is where the stream said.
-    for (const name of ['a', 'b']) for (const id of ids) expect((await at(w.venueUrl(name)).ended(id)).status).toBe('settled');
+    for (const name of ['a', 'b'])
+      for (const id of ids) expect((await at(w.venueUrl(name)).ended(id)).status).toBe('settled');
   } finally {
     for (const heard of listeners) heard.stop();
     await half.stop();
   }
 });
 
-test('F37: every process is restarted in turn under load: nothing is lost or doubled, each ends in time, listeners are sent elsewhere and resume', async () => {
-  const dice = diceOf('F37');
-  const heard = listen(() => balancer.url);
-  try {
-    await patiently(async () => heard.cursor !== undefined || undefined);
-    const all = [...apis(), ...workers()];
-    const ids: string[] = [];
-    let restarting = true;
-    /** Trades for as long as anything is being restarted, and at least so often. */
-    const trading = async () => {
-      for (let done = 0; restarting || done < 3; done++) {
-        ids.push(await submitted(await client.prepare({ usdc: 100n })));
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-      }
-    };
-    const rolling = async () => {
-      try {
-        // Each once and one of them twice, as when a release is taken back.
-        for (const part of [...shuffled(dice, all), ...shuffled(dice, all).slice(0, 1)]) {
-          // Its own watch lets it take ten seconds: 1 would be too late.
-          expect(await part.stop(), part.name).toBe(0);
-          await part.start(SEAL_2, 'ready');
+test(
+  'F37: every process is restarted in turn under load: nothing is lost or doubled, each ends in time, listeners are sent elsewhere and resume',
+  async () => {
+    const dice = diceOf('F37');
+    const heard = listen(() => balancer.url);
+    try {
+      await patiently(async () => heard.cursor !== undefined || undefined);
+      const all = [...apis(), ...workers()];
+      const ids: string[] = [];
+      let restarting = true;
+      /** Trades for as long as anything is being restarted, and at least so often. */
+      const trading = async () => {
+        for (let done = 0; restarting || done < 3; done++) {
+          ids.push(await submitted(await client.prepare({ usdc: 100n })));
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
         }
-      } finally {
-        restarting = false;
+      };
+      const rolling = async () => {
+        try {
+          // Each once and one of them twice, as when a release is taken back.
+          for (const part of [...shuffled(dice, all), ...shuffled(dice, all).slice(0, 1)]) {
+            // Its own watch lets it take ten seconds: 1 would be too late.
+            expect(await part.stop(), part.name).toBe(0);
+            await part.start(SEAL_2, 'ready');
+          }
+        } finally {
+          restarting = false;
+        }
+      };
+      await Promise.all([rolling(), trading(), trading()]);
+      await settled(ids);
+      await patiently(
+        async () => ofThese(heard, ids).length >= ids.length * 2 || undefined,
+        () =>
+          `the listener heard ${heard.events.length} events of ${ids.length} orders; its connections ended with ${heard.codes.join(', ')}; refusals: ${heard.refusals.join(' ')}`,
+      );
+      for (const id of ids)
+        expect(ofThese(heard, [id])).toEqual([
+          { orderId: id, seq: 1, type: 'order.created' },
+          { orderId: id, seq: 2, type: 'order.settled' },
+        ]);
+      // Both api replicas went, and this listener was at one of them at least once.
+      expect(heard.codes).toContain(1012);
+    } finally {
+      heard.stop();
+    }
+  },
+  RESTARTS_MS,
+);
+
+test(
+  'F39: the seal and the API key are rotated while quotes are out: every replica takes what the old seal sealed until its time and no longer, and what the old key asked for is the workspace’s',
+  async () => {
+    const dice = diceOf('F39');
+    const admin = createAdmin({
+      store: createAdminStore(w.database),
+      venue: w.store,
+      clock: systemClock,
+      random: systemRandom,
+      feeCaps: async () => [],
+    });
+    const { text, key } = await admin.keys.issue('test', {
+      kind: 'service',
+      mode: 'test',
+      workspaceId: 'w1',
+      label: 'to be rotated',
+    });
+    const before = at(balancer.url, text);
+    const [taken, toA, toB, late] = (await prepare(4, dice, before)) as [
+      Prepared,
+      Prepared,
+      Prepared,
+      Prepared,
+    ];
+    const first = await submitted(taken, before, 'rotated');
+    const ids = [first];
+
+    await admin.keys.revoke('test', key.id);
+    for (const name of ['a', 'b'])
+      await expect
+        .poll(
+          async () =>
+            (await at(w.venueUrl(name), text).taker.call('GET', `/api/v1/rfq/orders/${first}`)).status,
+        )
+        .toBe(401);
+
+    const kidsOf = (prepared: readonly Prepared[]) =>
+      prepared.map(({ candidate }) => parseSeal(candidate.integrityChecksum)?.kid);
+    /** Quoted by each replica, submitted to the other one. */
+    const crossed = async (): Promise<Prepared[]> => {
+      const [a, b] = [at(w.venueUrl('a')), at(w.venueUrl('b'))];
+      const [byA, byB] = [await a.prepare(), await b.prepare()];
+      ids.push(await submitted(byA, b), await submitted(byB, a));
+      return [byA, byB];
+    };
+    const rolling = async (next: object[], between: () => Promise<unknown> = async () => {}) => {
+      seals = next;
+      const [one, other] = shuffled(dice, apis());
+      for (const api of [one, other]) {
+        expect(await api?.stop()).toBe(0);
+        await api?.start(SEAL_2, 'ready');
+        if (api === one) await between();
       }
     };
-    await Promise.all([rolling(), trading(), trading()]);
-    await settled(ids);
-    await patiently(async () => ofThese(heard, ids).length >= ids.length * 2 || undefined, () => `the listener heard ${heard.events.length} events of ${ids.length} orders; its connections ended with ${heard.codes.join(', ')}; refusals: ${heard.refusals.join(' ')}`);
-    for (const id of ids) expect(ofThese(heard, [id])).toEqual([{ orderId: id, seq: 1, type: 'order.created' }, { orderId: id, seq: 2, type: 'order.settled' }]);
-    // Both api replicas went, and this listener was at one of them at least once.
-    expect(heard.codes).toContain(1012);
-  } finally {
-    heard.stop();
-  }
-}, RESTARTS_MS);
+    const k1 = { id: 'k1', secret: { env: 'SEAL' } };
+    const k2 = { id: 'k2', secret: { env: 'SEAL_2' } };
+    // First everybody knows the new key, then it seals: at no moment does one replica seal what the other
+    // cannot open.
+    await rolling([k1, k2]);
+    await rolling(
+      [k2, { ...k1, acceptUntil: Math.max(...[toA, toB].map(({ candidate }) => candidate.validUntil)) }],
+      async () => expect(kidsOf(await crossed()).toSorted()).toEqual(['k1', 'k2']),
+    );
+    expect(kidsOf([toA, toB, ...(await crossed())])).toEqual(['k1', 'k1', 'k2', 'k2']);
+    ids.push(await submitted(toA, at(w.venueUrl('a'))), await submitted(toB, at(w.venueUrl('b'))));
 
-test('F39: the seal and the API key are rotated while quotes are out: every replica takes what the old seal sealed until its time and no longer, and what the old key asked for is the workspace’s', async () => {
-  const dice = diceOf('F39');
-  const admin = createAdmin({ store: createAdminStore(w.database), venue: w.store, clock: systemClock, random: systemRandom, feeCaps: async () => [] });
-  const { text, key } = await admin.keys.issue('test', { kind: 'service', mode: 'test', workspaceId: 'w1', label: 'to be rotated' });
-  const before = at(balancer.url, text);
-  const [taken, toA, toB, late] = (await prepare(4, dice, before)) as [Prepared, Prepared, Prepared, Prepared];
-  const first = await submitted(taken, before, 'rotated');
-  const ids = [first];
-
-  await admin.keys.revoke('test', key.id);
-  for (const name of ['a', 'b']) await expect.poll(async () => (await at(w.venueUrl(name), text).taker.call('GET', `/api/v1/rfq/orders/${first}`)).status).toBe(401);
-
-  const kidsOf = (prepared: readonly Prepared[]) => prepared.map(({ candidate }) => parseSeal(candidate.integrityChecksum)?.kid);
-  /** Quoted by each replica, submitted to the other one. */
-  const crossed = async (): Promise<Prepared[]> => {
-    const [a, b] = [at(w.venueUrl('a')), at(w.venueUrl('b'))];
-    const [byA, byB] = [await a.prepare(), await b.prepare()];
-    ids.push(await submitted(byA, b), await submitted(byB, a));
-    return [byA, byB];
-  };
-  const rolling = async (next: object[], between: () => Promise<unknown> = async () => {}) => {
-    seals = next;
-    const [one, other] = shuffled(dice, apis());
-    for (const api of [one, other]) {
-      expect(await api?.stop()).toBe(0);
-      await api?.start(SEAL_2, 'ready');
-      if (api === one) await between();
+    // Its time is over.
+    await rolling([k2, { ...k1, acceptUntil: 1 }]);
+    for (const name of ['a', 'b']) {
+      const there = at(w.venueUrl(name));
+      const refused = await there.submit(late, `late-${name}`);
+      expect([refused?.status, refused?.json]).toEqual([
+        422,
+        { detail: [expect.objectContaining({ type: 'integrity_mismatch' })] },
+      ]);
+      // What was an order before stays one.
+      expect(await submitted(taken, there, 'rotated')).toBe(first);
     }
-  };
-  const k1 = { id: 'k1', secret: { env: 'SEAL' } };
-  const k2 = { id: 'k2', secret: { env: 'SEAL_2' } };
-  // First everybody knows the new key, then it seals: at no moment does one replica seal what the other cannot open.
-  await rolling([k1, k2]);
-  await rolling([k2, { ...k1, acceptUntil: Math.max(...[toA, toB].map(({ candidate }) => candidate.validUntil)) }], async () => expect(kidsOf(await crossed()).toSorted()).toEqual(['k1', 'k2']));
-  expect(kidsOf([toA, toB, ...(await crossed())])).toEqual(['k1', 'k1', 'k2', 'k2']);
-  ids.push(await submitted(toA, at(w.venueUrl('a'))), await submitted(toB, at(w.venueUrl('b'))));
-
-  // Its time is over.
-  await rolling([k2, { ...k1, acceptUntil: 1 }]);
-  for (const name of ['a', 'b']) {
-    const there = at(w.venueUrl(name));
-    const refused = await there.submit(late, `late-${name}`);
-    expect([refused?.status, refused?.json]).toEqual([422, { detail: [expect.objectContaining({ type: 'integrity_mismatch' })] }]);
-    // What was an order before stays one.
-    expect(await submitted(taken, there, 'rotated')).toBe(first);
-  }
-  await settled(ids);
-}, RESTARTS_MS);
+    await settled(ids);
+  },
+  RESTARTS_MS,
+);

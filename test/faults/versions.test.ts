@@ -16,10 +16,28 @@ import { diceOf } from './seed.ts';
 /** What the next release adds, to every table that this one reads whole rows of or writes. */
 const EXPAND: Migration = {
   id: 'z-next-1-expand',
-  sql: ['api_key', 'workspace', 'solver', 'trade_order', 'order_fact', 'order_event', 'idempotency', 'trade', 'tx_signer', 'tx_slot', 'tx_attempt'].map((table) => `alter table ${table} add column next_note text;`).join('\n'),
+  sql: [
+    'api_key',
+    'workspace',
+    'solver',
+    'trade_order',
+    'order_fact',
+    'order_event',
+    'idempotency',
+    'trade',
+    'tx_signer',
+    'tx_slot',
+    'tx_attempt',
+  ]
+    .map((table) => `alter table ${table} add column next_note text;`)
+    .join('\n'),
 };
 /** What the release after it takes away. */
-const CONTRACT: Migration = { id: 'z-next-2-contract', sql: 'alter table trade_order drop column reference_id', contract: true };
+const CONTRACT: Migration = {
+  id: 'z-next-2-contract',
+  sql: 'alter table trade_order drop column reference_id',
+  contract: true,
+};
 
 let ground: Settling;
 const opened: Database[] = [];
@@ -41,7 +59,18 @@ function connect(schema = ground.db.schema): Database {
 test('F38: the old program goes on beside the new one, every order ends once, and it stops before it could do harm', async () => {
   const dice = diceOf('F38');
   const old = await ground.worker();
-  const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind: 'service', mode: 'test', workspaceId: 'test', role: null, memberId: null, solverId: null, label: 'F38' });
+  const { text, record } = mintKey(
+    { random: systemRandom, clock: systemClock },
+    {
+      kind: 'service',
+      mode: 'test',
+      workspaceId: 'test',
+      role: null,
+      memberId: null,
+      solverId: null,
+      label: 'F38',
+    },
+  );
   await ground.store.addKey(record);
   expect(text).toBeTruthy();
   // The doors of the old program: every one of its connections has planned its statements.
@@ -53,20 +82,28 @@ test('F38: the old program goes on beside the new one, every order ends once, an
   for (let n = 0; n < before; n += 1) trades.push(await ground.accept());
 
   // Several processes of the new release start in the same moment, while the old one settles.
-  const starts = await Promise.all([connect(), connect(), connect()].map((db) => migrate(db, [...VENUE_TABLES, EXPAND])));
+  const starts = await Promise.all(
+    [connect(), connect(), connect()].map((db) => migrate(db, [...VENUE_TABLES, EXPAND])),
+  );
   expect(starts.flat()).toEqual([EXPAND.id]);
   const next = connect();
   await Promise.all([oldReads(), ground.accept().then((trade) => trades.push(trade))]);
   const young = await ground.worker({ db: next });
   const theirs = createVenueStore(next);
-  for (let n = 0; n < during; n += 1) trades.push(await ground.accept({}, {}, dice.next() < 0.5 ? theirs : ground.store));
+  for (let n = 0; n < during; n += 1)
+    trades.push(await ground.accept({}, {}, dice.next() < 0.5 ? theirs : ground.store));
   // An old process may even start now.
   expect(await migrate(connect(), VENUE_TABLES)).toEqual([]);
   await ground.reach('settled', trades);
-  for (const { orderId } of trades) expect((await ground.store.events(orderId)).map(({ type }) => type)).toEqual(['order.created', 'order.settled']);
+  for (const { orderId } of trades)
+    expect((await ground.store.events(orderId)).map(({ type }) => type)).toEqual([
+      'order.created',
+      'order.settled',
+    ]);
   // Each was opened by one transaction.
   const events = await ground.here.port.events(0n, ground.here.port.head()?.number ?? 0n);
-  for (const { orderId } of trades) expect(events.filter((event) => event.kind === 'open' && event.orderId === orderId)).toHaveLength(1);
+  for (const { orderId } of trades)
+    expect(events.filter((event) => event.kind === 'open' && event.orderId === orderId)).toHaveLength(1);
   await oldReads();
 
   await old.stop();

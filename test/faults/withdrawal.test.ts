@@ -25,18 +25,30 @@ let lp: LpNode;
 const refused: string[] = [];
 
 beforeAll(async () => {
-  // Long enough that a withdrawal can become ripe while an order waits for its fill: what no delay could prevent.
-  [devnet, postgres] = await Promise.all([startDevnet([41_561, 41_562], { landingMarginSeconds: 1_200, proofWindowSeconds: 300 }), startTestPostgres()]);
+  // Long enough that a withdrawal can become ripe while an order waits for its fill: what no delay could
+  // prevent.
+  [devnet, postgres] = await Promise.all([
+    startDevnet([41_561, 41_562], { landingMarginSeconds: 1_200, proofWindowSeconds: 300 }),
+    startTestPostgres(),
+  ]);
   [here, there] = devnet.chains as [TestChain, TestChain];
   for (const chain of devnet.chains) {
     for (const { address } of [owner, operator, taker, keeper]) await chain.fund(address);
-    for (const token of [chain.usdc, chain.weth]) for (const { address } of [owner, taker]) await chain.deposit(address, token.address, 20_000n * 10n ** BigInt(token.decimals));
+    for (const token of [chain.usdc, chain.weth])
+      for (const { address } of [owner, taker])
+        await chain.deposit(address, token.address, 20_000n * 10n ** BigInt(token.decimals));
     await chain.setOperator(owner.address, operator.address);
     await chain.anvil.mine(3);
   }
   venue = await startScriptedVenue(devnet.chains.map(({ chain }) => chain));
   const config = lpConfig(devnet, owner.address, {
-    chains: devnet.chains.map(({ chain }) => ({ chainId: chain.id, account: owner.address, minGas: '0.01', maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 })),
+    chains: devnet.chains.map(({ chain }) => ({
+      chainId: chain.id,
+      account: owner.address,
+      minGas: '0.01',
+      maxHeadAgeMs: 1_000_000_000,
+      graceSeconds: 2,
+    })),
     quoting: { validitySeconds: 60, claimSeconds: 10, fillMarginSeconds: 1, maxLandingMarginSeconds: 1_200 },
     lease: { aheadSeconds: 100 },
     reconcileSeconds: 1,
@@ -53,7 +65,16 @@ beforeAll(async () => {
         }),
     },
   ]);
-  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_f32', config, transactors: new Map(watched), proofs: willingAttesters });
+  lp = await createTestLp({
+    devnet,
+    postgres,
+    venueUrl: venue.url,
+    operator,
+    schema: 'lp_f32',
+    config,
+    transactors: new Map(watched),
+    proofs: willingAttesters,
+  });
   await lp.start();
   await venue.until(({ status }) => status === 'active');
 }, 120_000);
@@ -63,8 +84,18 @@ afterAll(async () => {
   await Promise.all([devnet?.stop(), postgres?.stop()]);
 });
 
-const bucket = () => lp.inventory().find(({ chainId, token }) => chainId === there.chain.id && token === there.usdc.address) ?? expect.fail('no such bucket');
-const ask = (amount: bigint) => request({ from: here.chain, to: there.chain, give: here.usdc, take: there.usdc, amount, taker: taker.address });
+const bucket = () =>
+  lp.inventory().find(({ chainId, token }) => chainId === there.chain.id && token === there.usdc.address) ??
+  expect.fail('no such bucket');
+const ask = (amount: bigint) =>
+  request({
+    from: here.chain,
+    to: there.chain,
+    give: here.usdc,
+    take: there.usdc,
+    amount,
+    taker: taker.address,
+  });
 const minedUntil = (what: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     for (const chain of devnet.chains) await chain.anvil.mine(1);
@@ -74,7 +105,11 @@ const minedUntil = (what: () => boolean | Promise<boolean>) =>
 test('F32: from the request on the money is not promised, a fill that cannot be paid is never sent, and the taker is refunded to the unit', async () => {
   const dice = diceOf('F32');
   const amount = BigInt(500 + Math.floor(dice.next() * 4_000)) * USDC;
-  const [whole, nonce, money] = [bucket().onchain, await there.port.transactionCount(operator.address, 'latest'), await here.port.ledgerBalance(taker.address, here.usdc.address)];
+  const [whole, nonce, money] = [
+    bucket().onchain,
+    await there.port.transactionCount(operator.address, 'latest'),
+    await here.port.ledgerBalance(taker.address, here.usdc.address),
+  ];
   const trade = await takeQuote(devnet, venue, taker, ask(amount));
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(async () => (await lp.awards()).some(({ orderId }) => orderId === trade.id));
@@ -95,13 +130,24 @@ test('F32: from the request on the money is not promised, a fill that cannot be 
   await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
   await minedUntil(() => refused.includes(`${trade.id}-fill`));
   expect(await venue.ask(ask(500n * USDC))).toMatchObject({ type: 'decline' });
-  for (const chain of devnet.chains) await chain.anvil.advance(trade.order.expires - ((await chain.port.block(BigInt(await chain.anvil.rpc<string>('eth_blockNumber'))))?.timestamp ?? 0) + 1);
+  for (const chain of devnet.chains)
+    await chain.anvil.advance(
+      trade.order.expires -
+        ((await chain.port.block(BigInt(await chain.anvil.rpc<string>('eth_blockNumber'))))?.timestamp ?? 0) +
+        1,
+    );
   await here.send(keeper.address, here.chain.escrow, refundCall(trade.order));
-  await minedUntil(async () => (await lp.awards()).some(({ orderId, stage }) => orderId === trade.id && stage === 'failed'));
+  await minedUntil(async () =>
+    (await lp.awards()).some(({ orderId, stage }) => orderId === trade.id && stage === 'failed'),
+  );
 
   // Nothing was sent there that could only revert, nothing was delivered, and the taker has what it gave.
   expect(await there.port.transactionCount(operator.address, 'latest')).toBe(nonce);
   expect(await there.port.ledgerBalance(owner.address, there.usdc.address)).toBe(0n);
-  expect((await here.port.ledgerBalance(taker.address, here.usdc.address)) + (await here.port.tokenBalance(taker.address, here.usdc.address)) - (1_000_000n - 20_000n) * USDC).toBe(money);
+  expect(
+    (await here.port.ledgerBalance(taker.address, here.usdc.address)) +
+      (await here.port.tokenBalance(taker.address, here.usdc.address)) -
+      (1_000_000n - 20_000n) * USDC,
+  ).toBe(money);
   expect(bucket()).toMatchObject({ committed: 0n, shortfall: 0n });
 });

@@ -1,4 +1,7 @@
-/** Two workers of one venue: one stops for longer than its leases, the other takes over, and the first comes back believing that nothing happened. */
+/**
+ * Two workers of one venue: one stops for longer than its leases, the other takes over, and the first comes
+ * back believing that nothing happened.
+ */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +20,14 @@ let first: Part;
 let second: Part;
 
 beforeAll(async () => {
-  [world, folder] = await Promise.all([startWorld({ chainIds: [31_621], validitySeconds: 300, venues: { api: 'api', 'worker-1': 'worker', 'worker-2': 'worker' } }), mkdtemp(join(tmpdir(), 'firmquote-workers-'))]);
+  [world, folder] = await Promise.all([
+    startWorld({
+      chainIds: [31_621],
+      validitySeconds: 300,
+      venues: { api: 'api', 'worker-1': 'worker', 'worker-2': 'worker' },
+    }),
+    mkdtemp(join(tmpdir(), 'firmquote-workers-')),
+  ]);
   [first, second] = [world.venue('worker-1'), world.venue('worker-2')];
   await Promise.all([world.venue('api').start(), world.lps[0]?.part.start()]);
   await world.quoting();
@@ -65,7 +75,10 @@ test('F9: an event loop that is blocked for longer than its leases', async () =>
   await rm(file);
   // The question waits for the loop, however long: it is the first thing that the process hears.
   const answer = await asked;
-  expect([answer.status, await answer.text()]).toEqual([503, expect.stringMatching(/the process stood still for \d+\.\d s and is catching up/)]);
+  expect([answer.status, await answer.text()]).toEqual([
+    503,
+    expect.stringMatching(/the process stood still for \d+\.\d s and is catching up/),
+  ]);
   await first.says('attempts ');
   expect(first.said()).not.toContain('attempts written');
   await expect.poll(() => first.ready()).toEqual({ status: 200, reasons: [] });

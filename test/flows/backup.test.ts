@@ -1,4 +1,7 @@
-/** A database that is lost and comes back from a backup: what was accepted before comes to its end, nothing is paid twice, and what came later is named. */
+/**
+ * A database that is lost and comes back from a backup: what was accepted before comes to its end, nothing is
+ * paid twice, and what came later is named.
+ */
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +31,16 @@ let crossed: NewOrder;
 let later: NewOrder;
 
 const file = () => join(folder, 'venue.backup');
-const audit = () => auditVenue({ db: ground.db, chains: ground.devnet.chains.map(({ port }) => port), startBlock: () => 0, sleep: (ms) => sleep(ms) }, { sinceMs: 0, patienceMs: 1_000, everyMs: 500 });
+const audit = () =>
+  auditVenue(
+    {
+      db: ground.db,
+      chains: ground.devnet.chains.map(({ port }) => port),
+      startBlock: () => 0,
+      sleep: (ms) => sleep(ms),
+    },
+    { sinceMs: 0, patienceMs: 1_000, everyMs: 500 },
+  );
 const destroy = (db: Database) => db.query(`drop schema ${db.schema} cascade`);
 
 beforeAll(async () => {
@@ -76,13 +88,20 @@ test('taken in the middle of things, while orders come and settle', async () => 
   // Whoever resumes the stream from a place given after the backup misses nothing that is placed from now on.
   await ground.store.placeEvents();
   const told = await ground.store.eventsAfter(seenPlaces, 100);
-  for (const { orderId } of [crossed, waiting]) expect(told).toContainEqual(expect.objectContaining({ orderId, type: 'order.settled' }));
+  for (const { orderId } of [crossed, waiting])
+    expect(told).toContainEqual(expect.objectContaining({ orderId, type: 'order.settled' }));
 });
 
 test('the audit names what is lost, and nothing else', async () => {
   const { differences, unasked } = await audit();
   expect(unasked).toEqual([]);
-  expect(differences).toMatchObject([{ kind: 'unknown_order', subject: `${ground.here.chain.slug} ${later.orderId}`, found: expect.stringContaining('finalised') }]);
+  expect(differences).toMatchObject([
+    {
+      kind: 'unknown_order',
+      subject: `${ground.here.chain.slug} ${later.orderId}`,
+      found: expect.stringContaining('finalised'),
+    },
+  ]);
 });
 
 test('a lost order cannot be executed twice: its nonce is spent, whoever submits it again', async () => {
@@ -91,7 +110,9 @@ test('a lost order cannot be executed twice: its nonce is spent, whoever submits
 });
 
 test('refused into a database that has rows: two pasts never mix', async () => {
-  await expect(restore(ground.db, file(), VENUE_TABLES, venueComesBack)).rejects.toThrow(/not empty.*new database/s);
+  await expect(restore(ground.db, file(), VENUE_TABLES, venueComesBack)).rejects.toThrow(
+    /not empty.*new database/s,
+  );
 });
 
 test('a file that is cut, changed, of another schema or of a newer version is refused whole', async () => {
@@ -108,16 +129,34 @@ test('a file that is cut, changed, of another schema or of a newer version is re
     await writeFile(join(folder, name), bytes);
     await expect(restore(empty, join(folder, name), VENUE_TABLES, venueComesBack), name).rejects.toThrow(why);
   }
-  await expect(restore(empty, join(folder, 'missing'), VENUE_TABLES, venueComesBack)).rejects.toThrow(/no such file/);
-  await expect(restore(await ground.postgres.database('other', []), file(), VENUE_TABLES, venueComesBack)).rejects.toThrow(/backup of "venue"/);
-  await expect(restore(empty, file(), VENUE_TABLES.slice(0, -1), venueComesBack)).rejects.toThrow(/newer firmquote/);
-  // Nothing of any of them was written, so the sound one still fits; a later migration runs over what it brings.
-  const next: Migration = { id: 'z-next', sql: 'alter table trade_order add column seal text; update trade_order set seal = order_id::text' };
+  await expect(restore(empty, join(folder, 'missing'), VENUE_TABLES, venueComesBack)).rejects.toThrow(
+    /no such file/,
+  );
+  await expect(
+    restore(await ground.postgres.database('other', []), file(), VENUE_TABLES, venueComesBack),
+  ).rejects.toThrow(/backup of "venue"/);
+  await expect(restore(empty, file(), VENUE_TABLES.slice(0, -1), venueComesBack)).rejects.toThrow(
+    /newer firmquote/,
+  );
+  // Nothing of any of them was written, so the sound one still fits; a later migration runs over what it
+  // brings.
+  const next: Migration = {
+    id: 'z-next',
+    sql: 'alter table trade_order add column seal text; update trade_order set seal = order_id::text',
+  };
   await restore(empty, file(), [...VENUE_TABLES, next], venueComesBack);
-  expect(await empty.query('select count(*)::int as n from trade_order where seal is not null')).toEqual([{ n: 3 }]);
+  expect(await empty.query('select count(*)::int as n from trade_order where seal is not null')).toEqual([
+    { n: 3 },
+  ]);
   // Numbers that the database hands out go on where they were.
-  expect(await empty.query(`insert into roster_transition (solver_id, from_status, to_status, reason, at_ms) values ('a', 'offline', 'active', 'x', 1) returning id`)).toEqual([{ id: 1 }]);
-  await expect(empty.query(`delete from trade_order where order_id = $1`, [Buffer.from(early.orderId.slice(2), 'hex')])).rejects.toThrow();
+  expect(
+    await empty.query(
+      `insert into roster_transition (solver_id, from_status, to_status, reason, at_ms) values ('a', 'offline', 'active', 'x', 1) returning id`,
+    ),
+  ).toEqual([{ id: 1 }]);
+  await expect(
+    empty.query(`delete from trade_order where order_id = $1`, [Buffer.from(early.orderId.slice(2), 'hex')]),
+  ).rejects.toThrow();
 });
 
 test('an LP that comes back from an old backup signs nothing until whatever it may have signed since has lapsed', async () => {
@@ -127,7 +166,10 @@ test('an LP that comes back from an old backup signs nothing until whatever it m
   await store.open();
   await store.writeLease(chainId, { signedUpTo: now + 20, clean: false });
   // A clean stop: without the backup's age it would sign at once.
-  await store.stop({ ledger: { books: { version: 1, clocks: [], buckets: [], deposits: [], withdrawals: [] }, promises: [] }, cursors: [] });
+  await store.stop({
+    ledger: { books: { version: 1, clocks: [], buckets: [], deposits: [], withdrawals: [] }, promises: [] },
+    cursors: [],
+  });
   const lpFile = join(folder, 'lp.backup');
   await backUp(db, lpFile, Date.now());
   // It went on and promised something for much later; then its database was lost.
@@ -135,13 +177,25 @@ test('an LP that comes back from an old backup signs nothing until whatever it m
   await store.writeLease(chainId, { signedUpTo: now + 5_000, clean: false });
   await destroy(db);
   const signedUpTo = now + 4_000 + 5_000;
-  await restore(db, lpFile, LP_TABLES, (session) => lpComesBack(session, { chainIds: [chainId, ground.there.chain.id], signedUpTo }));
+  await restore(db, lpFile, LP_TABLES, (session) =>
+    lpComesBack(session, { chainIds: [chainId, ground.there.chain.id], signedUpTo }),
+  );
 
   const opening = await createLpStore(db).open();
   expect(opening.clean).toBeNull();
   let time = now + 4_000;
   const rule = { longestQuoteSeconds: 60, aheadSeconds: 10, graceSeconds: 2 };
-  const leases = createLeases({ store, log: silentLog, now: () => time, settled: () => time }, { found: opening.leases, clean: opening.clean !== null, rules: new Map([[chainId, rule], [ground.there.chain.id, rule]]) });
+  const leases = createLeases(
+    { store, log: silentLog, now: () => time, settled: () => time },
+    {
+      found: opening.leases,
+      clean: opening.clean !== null,
+      rules: new Map([
+        [chainId, rule],
+        [ground.there.chain.id, rule],
+      ]),
+    },
+  );
   expect(leases.quarantine().map(({ until }) => until)).toEqual([signedUpTo + 2, signedUpTo + 2]);
   time = signedUpTo + 2;
   expect(leases.quarantine()).toHaveLength(2);
@@ -149,12 +203,23 @@ test('an LP that comes back from an old backup signs nothing until whatever it m
   expect(leases.quarantine()).toEqual([]);
 });
 
-/** What everybody has in the escrow, and every nonce of its users that is spent: a second payment would show here. */
+/**
+ * What everybody has in the escrow, and every nonce of its users that is spent: a second payment would show
+ * here.
+ */
 async function ledgers(): Promise<string[]> {
   const rows: string[] = [];
   for (const { port, chain, usdc, weth } of ground.devnet.chains) {
-    for (const { address } of ground.lps) for (const token of [usdc, weth]) rows.push(`${chain.slug} ${address} ${token.symbol} ${await port.ledgerBalance(address, token.address)}`);
-    for (const { order } of [early, waiting, crossed, later]) for (const token of [usdc, weth]) rows.push(`${chain.slug} ${order.user} ${token.symbol} ${await port.tokenBalance(order.user, token.address)}`);
+    for (const { address } of ground.lps)
+      for (const token of [usdc, weth])
+        rows.push(
+          `${chain.slug} ${address} ${token.symbol} ${await port.ledgerBalance(address, token.address)}`,
+        );
+    for (const { order } of [early, waiting, crossed, later])
+      for (const token of [usdc, weth])
+        rows.push(
+          `${chain.slug} ${order.user} ${token.symbol} ${await port.tokenBalance(order.user, token.address)}`,
+        );
   }
   return rows;
 }

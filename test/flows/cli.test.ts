@@ -11,14 +11,17 @@ const ROOT = join(import.meta.dirname, '..', '..');
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-cli-'));
-  // Run as root, the database belongs to another user, who has to get in; otherwise its files would go elsewhere.
+  // Run as root, the database belongs to another user, who has to get in; otherwise its files would go
+  // elsewhere.
   await chmod(folder, 0o755);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('config check', () => {
   test('prints what it understood, the environment included', async () => {
-    const { status, stdout } = await firmquote(['config', 'check', 'config/venue.example.json'], { FIRMQUOTE__FAN_OUT__TIMEOUT_MS: '250' });
+    const { status, stdout } = await firmquote(['config', 'check', 'config/venue.example.json'], {
+      FIRMQUOTE__FAN_OUT__TIMEOUT_MS: '250',
+    });
     expect(status).toBe(0);
     expect(stdout).toContain('fanOut.timeoutMs = 250  (environment)');
     expect(stdout).toContain('config/venue.example.json is a valid configuration of venue.');
@@ -26,7 +29,9 @@ describe('config check', () => {
 
   test('error: every mistake with its path and a suggestion', async () => {
     const file = join(folder, 'bad.json');
-    const example = JSON.parse(await readFile(join(ROOT, 'config', 'lp.example.json'), 'utf8')) as { lp: object };
+    const example = JSON.parse(await readFile(join(ROOT, 'config', 'lp.example.json'), 'utf8')) as {
+      lp: object;
+    };
     await writeFile(file, JSON.stringify({ ...example, opps: {}, lp: { ...example.lp, quotting: {} } }));
     const { status, stderr } = await firmquote(['config', 'check', file]);
     expect(status).toBe(1);
@@ -38,41 +43,90 @@ describe('config check', () => {
 
 test('keystore: new and address, readable by ethers', async () => {
   const file = join(folder, 'keys', 'operator.json');
-  const made = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], { PASSWORD: 'long enough' });
+  const made = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], {
+    PASSWORD: 'long enough',
+  });
   expect(made.status).toBe(0);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const shown = await firmquote(['keystore', 'address', file]);
   expect(shown.stdout).toBe(made.stdout);
   const wallet = await Wallet.fromEncryptedJson(await readFile(file, 'utf8'), 'long enough');
   expect(`${wallet.address.toLowerCase()}\n`).toBe(made.stdout);
-  const again = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], { PASSWORD: 'long enough' });
+  const again = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], {
+    PASSWORD: 'long enough',
+  });
   expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('never overwritten')]);
 });
 
 test('keystore: a new password for the same key, and the old one opens it no more', async () => {
   const file = join(folder, 'keys', 'again.json');
-  const made = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], { PASSWORD: 'the first one' });
-  const wrong = await firmquote(['keystore', 'change-password', file, '--old-password-env', 'OLD', '--password-env', 'NEW'], { OLD: 'not that one', NEW: 'the second one' });
-  expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('does not open with this password')]);
-  const changed = await firmquote(['keystore', 'change-password', file, '--old-password-env', 'OLD', '--password-env', 'NEW'], { OLD: 'the first one', NEW: 'the second one' });
+  const made = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], {
+    PASSWORD: 'the first one',
+  });
+  const wrong = await firmquote(
+    ['keystore', 'change-password', file, '--old-password-env', 'OLD', '--password-env', 'NEW'],
+    { OLD: 'not that one', NEW: 'the second one' },
+  );
+  expect([wrong.status, wrong.stderr]).toEqual([
+    1,
+    expect.stringContaining('does not open with this password'),
+  ]);
+  const changed = await firmquote(
+    ['keystore', 'change-password', file, '--old-password-env', 'OLD', '--password-env', 'NEW'],
+    { OLD: 'the first one', NEW: 'the second one' },
+  );
   expect([changed.status, changed.stdout]).toEqual([0, made.stdout]);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  expect(`${(await Wallet.fromEncryptedJson(await readFile(file, 'utf8'), 'the second one')).address.toLowerCase()}\n`).toBe(made.stdout);
+  expect(
+    `${(await Wallet.fromEncryptedJson(await readFile(file, 'utf8'), 'the second one')).address.toLowerCase()}\n`,
+  ).toBe(made.stdout);
   // Four times scrypt at full strength.
 }, 180_000);
 
 test('keys: issue, list and revoke on the embedded database', async () => {
-  const example = JSON.parse(await readFile(join(ROOT, 'config', 'venue.example.json'), 'utf8')) as { database: object };
+  const example = JSON.parse(await readFile(join(ROOT, 'config', 'venue.example.json'), 'utf8')) as {
+    database: object;
+  };
   const config = join(folder, 'venue.json');
-  await writeFile(config, JSON.stringify({ ...example, database: { ...example.database, embeddedDir: join(folder, 'data') } }));
-  const issued = await firmquote(['keys', 'issue', '-c', config, '--kind', 'service', '--workspace', 'main', '--label', 'first']);
+  await writeFile(
+    config,
+    JSON.stringify({ ...example, database: { ...example.database, embeddedDir: join(folder, 'data') } }),
+  );
+  const issued = await firmquote([
+    'keys',
+    'issue',
+    '-c',
+    config,
+    '--kind',
+    'service',
+    '--workspace',
+    'main',
+    '--label',
+    'first',
+  ]);
   expect([issued.status, issued.stdout]).toEqual([0, expect.stringMatching(/^fq_test_[A-Za-z0-9_-]{43}\n$/)]);
   const id = /Key (key_[0-9a-f]+)/.exec(issued.stderr)?.[1] ?? '';
   const listed = await firmquote(['keys', 'list', '-c', config]);
-  expect(listed.stdout).toMatch(new RegExp(`^key .*\n${id}  fq_test_.{8}…  service  main +-  .*  live   first\n$`));
+  expect(listed.stdout).toMatch(
+    new RegExp(`^key .*\n${id}  fq_test_.{8}…  service  main +-  .*  live   first\n$`),
+  );
   expect(listed.stdout).not.toContain(issued.stdout.trim());
-  expect((await firmquote(['keys', 'revoke', id, '-c', config])).stdout).toBe(`${id} is revoked everywhere.\n`);
+  expect((await firmquote(['keys', 'revoke', id, '-c', config])).stdout).toBe(
+    `${id} is revoked everywhere.\n`,
+  );
   expect((await firmquote(['keys', 'revoke', id, '-c', config])).stderr).toContain('There is no live key');
-  const unknown = await firmquote(['keys', 'issue', '-c', config, '--kind', 'service', '--workspace', 'nobody']);
-  expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('There is no workspace "nobody"')]);
+  const unknown = await firmquote([
+    'keys',
+    'issue',
+    '-c',
+    config,
+    '--kind',
+    'service',
+    '--workspace',
+    'nobody',
+  ]);
+  expect([unknown.status, unknown.stderr]).toEqual([
+    1,
+    expect.stringContaining('There is no workspace "nobody"'),
+  ]);
 });

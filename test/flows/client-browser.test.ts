@@ -1,4 +1,7 @@
-/** The client in a real browser: bundled without anything of Node, it asks, checks, refuses a lie, signs, submits and follows from a web page. */
+/**
+ * The client in a real browser: bundled without anything of Node, it asks, checks, refuses a lie, signs,
+ * submits and follows from a web page.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -62,9 +65,20 @@ afterAll(async () => {
 
 test('a page asks, checks, signs, submits and follows', { timeout: 240_000 }, async () => {
   // Fails on any import that a browser cannot load.
-  const bundle = await build({ stdin: { contents: PAGE, resolveDir: ROOT, loader: 'js' }, bundle: true, write: false, format: 'esm', platform: 'browser', target: 'es2023', metafile: true, logLevel: 'silent' });
+  const bundle = await build({
+    stdin: { contents: PAGE, resolveDir: ROOT, loader: 'js' },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2023',
+    metafile: true,
+    logLevel: 'silent',
+  });
   const script = bundle.outputFiles[0]?.text ?? '';
-  const rooms = new Set(Object.keys(bundle.metafile.inputs).flatMap((path) => /^src\/([a-z]+)\//.exec(path)?.[1] ?? []));
+  const rooms = new Set(
+    Object.keys(bundle.metafile.inputs).flatMap((path) => /^src\/([a-z]+)\//.exec(path)?.[1] ?? []),
+  );
   expect([...rooms].sort()).toEqual(['client', 'domain', 'protocol']);
 
   const key = await v.key('service');
@@ -74,7 +88,11 @@ test('a page asks, checks, signs, submits and follows', { timeout: 240_000 }, as
     rpcUrl: anvil.url,
     escrow: chain.escrow,
     privateKey: taker.privateKey,
-    request: { taker: taker.address, input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' }, output: { asset: assetId({ chainId: chain.id, token: weth.address }) } },
+    request: {
+      taker: taker.address,
+      input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' },
+      output: { asset: assetId({ chainId: chain.id, token: weth.address }) },
+    },
   };
   const result = await new Promise<unknown>((resolve, reject) => {
     server = createServer((request, response) => {
@@ -82,24 +100,55 @@ test('a page asks, checks, signs, submits and follows', { timeout: 240_000 }, as
         const chunks: Buffer[] = [];
         for await (const chunk of request) chunks.push(chunk as Buffer);
         const body = Buffer.concat(chunks).toString();
-        const answer = (type: string, text: string, status = 200) => response.writeHead(status, { 'content-type': type }).end(text);
-        if (request.url === '/') return answer('text/html', '<!doctype html><script type="module" src="/page.js"></script>');
+        const answer = (type: string, text: string, status = 200) =>
+          response.writeHead(status, { 'content-type': type }).end(text);
+        if (request.url === '/')
+          return answer('text/html', '<!doctype html><script type="module" src="/page.js"></script>');
         if (request.url === '/page.js') return answer('text/javascript', script);
         if (request.url === '/task') return answer('application/json', JSON.stringify(task));
         if (request.url === '/result') return answer('text/plain', 'ok') && resolve(JSON.parse(body));
         if (!request.url?.startsWith('/api/')) return answer('text/plain', 'no', 404);
         const idempotency = request.headers['idempotency-key'];
-        const passed = await fetch(v.url + request.url, { method: request.method ?? 'GET', headers: { 'x-api-key': key, 'content-type': 'application/json', ...(typeof idempotency === 'string' ? { 'idempotency-key': idempotency } : {}) }, ...(body === '' ? {} : { body }) });
+        const passed = await fetch(v.url + request.url, {
+          method: request.method ?? 'GET',
+          headers: {
+            'x-api-key': key,
+            'content-type': 'application/json',
+            ...(typeof idempotency === 'string' ? { 'idempotency-key': idempotency } : {}),
+          },
+          ...(body === '' ? {} : { body }),
+        });
         return answer('application/json', await passed.text(), passed.status);
       })().catch(reject);
     });
     server.listen(0, '127.0.0.1', () => {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-      browser = spawn('chromium', ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-extensions', `--user-data-dir=${folder}`, url], { stdio: 'ignore', env: { ...process.env, HOME: folder } });
+      browser = spawn(
+        'chromium',
+        [
+          '--headless=new',
+          '--no-sandbox',
+          '--disable-gpu',
+          '--disable-dev-shm-usage',
+          '--no-first-run',
+          '--disable-extensions',
+          `--user-data-dir=${folder}`,
+          url,
+        ],
+        { stdio: 'ignore', env: { ...process.env, HOME: folder } },
+      );
       browser.on('error', reject);
       browser.on('exit', (code) => reject(new Error(`the browser ended with ${code}`)));
     });
   });
-  expect(result).toEqual({ refused: 'DistrustError preview', orderId: expect.stringMatching(/^0x[0-9a-f]{64}$/), same: true, digest: expect.stringMatching(/^0x/), event: 'order.created', via: 'poll', node: ['undefined', 'undefined'] });
+  expect(result).toEqual({
+    refused: 'DistrustError preview',
+    orderId: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    same: true,
+    digest: expect.stringMatching(/^0x/),
+    event: 'order.created',
+    via: 'poll',
+    node: ['undefined', 'undefined'],
+  });
   expect(await v.store.order((result as { orderId: `0x${string}` }).orderId)).toBeTruthy();
 });

@@ -1,10 +1,19 @@
-/** Whole trades with the client, in both namespaces, on real chains with a worker behind the venue: asked, checked, settled, confirmed on chain, found in the history. */
+/**
+ * Whole trades with the client, in both namespaces, on real chains with a worker behind the venue: asked,
+ * checked, settled, confirmed on chain, found in the history.
+ */
 
 import { createPublicClient, createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type Client, type ClientOptions, createClient, type TradeRequest, type Wallet } from '../../src/client/client.ts';
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type TradeRequest,
+  type Wallet,
+} from '../../src/client/client.ts';
 import type { RouterCandidate } from '../../src/protocol/router.ts';
 import type { TestAccount, TestChain } from '../support/devnet.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
@@ -17,29 +26,72 @@ let mining: ReturnType<typeof setInterval>;
 let [usdcA, wethA, wethB, usdcB, thirdB] = ['', '', '', '', ''];
 
 beforeAll(async () => {
-  w = await startRouterWorld({ chainIds: [31_441, 31_442], moreTokens: 1, landingMarginSeconds: 30, router: { maxMiddles: 3, timeoutMs: 4_000 }, fanOut: { timeoutMs: 1_500 }, breaker: { limit: 1_000 } }, async ([, b]) => {
-    dex = await startDex(b);
-    return [dex.venue('constant_product', { validSeconds: 60 })];
-  });
-  [usdcA, wethA, usdcB, wethB, thirdB] = [w.asset(w.a, w.a.usdc), w.asset(w.a, w.a.weth), w.asset(w.b, w.b.usdc), w.asset(w.b, w.b.weth), w.asset(w.b, w.b.deployment.tokens[2] as never)];
-  const worth: Record<string, bigint> = { [usdcA]: 10n ** 12n, [usdcB]: 10n ** 12n, [wethA]: 2_500n, [wethB]: 2_500n };
+  w = await startRouterWorld(
+    {
+      chainIds: [31_441, 31_442],
+      moreTokens: 1,
+      landingMarginSeconds: 30,
+      router: { maxMiddles: 3, timeoutMs: 4_000 },
+      fanOut: { timeoutMs: 1_500 },
+      breaker: { limit: 1_000 },
+    },
+    async ([, b]) => {
+      dex = await startDex(b);
+      return [dex.venue('constant_product', { validSeconds: 60 })];
+    },
+  );
+  [usdcA, wethA, usdcB, wethB, thirdB] = [
+    w.asset(w.a, w.a.usdc),
+    w.asset(w.a, w.a.weth),
+    w.asset(w.b, w.b.usdc),
+    w.asset(w.b, w.b.weth),
+    w.asset(w.b, w.b.deployment.tokens[2] as never),
+  ];
+  const worth: Record<string, bigint> = {
+    [usdcA]: 10n ** 12n,
+    [usdcB]: 10n ** 12n,
+    [wethA]: 2_500n,
+    [wethB]: 2_500n,
+  };
   lp = await w.v.solver(1, (rfq, make) => {
     const [from, to] = [worth[rfq.input], worth[rfq.output]];
-    return from && to ? make.quote(rfq, { output: (BigInt(rfq.amount) * from * 9_990n) / (to * 10_000n) }) : make.decline(rfq, 'pair');
+    return from && to
+      ? make.quote(rfq, { output: (BigInt(rfq.amount) * from * 9_990n) / (to * 10_000n) })
+      : make.decline(rfq, 'pair');
   });
   // Time passes on these chains.
-  mining = setInterval(() => void Promise.all([w.a, w.b].map(({ anvil }) => anvil.mine())).catch(() => {}), 200);
+  mining = setInterval(
+    () => void Promise.all([w.a, w.b].map(({ anvil }) => anvil.mine())).catch(() => {}),
+    200,
+  );
 }, 300_000);
 afterAll(async () => {
   clearInterval(mining);
   await w.stop();
 });
 
-const trusted = ({ chain, anvil }: TestChain) => ({ rpc: createPublicClient({ transport: http(anvil.url), cacheTime: 0, pollingInterval: 50 }), escrow: chain.escrow, oracles: [chain.oracle] });
-const clientOf = (options: Partial<ClientOptions> = {}): Client => createClient({ url: w.v.url, key: w.key, chains: { [w.a.chain.id]: trusted(w.a), [w.b.chain.id]: trusted(w.b) }, ...options });
-const walletOf = (who: TestAccount, chain = w.a): Wallet => createWalletClient({ account: privateKeyToAccount(who.privateKey), transport: http(chain.anvil.url) });
-const walletsOf = (who: TestAccount) => (chainId: number) => walletOf(who, chainId === w.b.chain.id ? w.b : w.a);
-const ask = (taker: TestAccount, change: Partial<TradeRequest> = {}): TradeRequest => ({ taker: taker.address, input: { asset: usdcA, amount: 1_000_000_000n }, output: { asset: wethA }, ...change });
+const trusted = ({ chain, anvil }: TestChain) => ({
+  rpc: createPublicClient({ transport: http(anvil.url), cacheTime: 0, pollingInterval: 50 }),
+  escrow: chain.escrow,
+  oracles: [chain.oracle],
+});
+const clientOf = (options: Partial<ClientOptions> = {}): Client =>
+  createClient({
+    url: w.v.url,
+    key: w.key,
+    chains: { [w.a.chain.id]: trusted(w.a), [w.b.chain.id]: trusted(w.b) },
+    ...options,
+  });
+const walletOf = (who: TestAccount, chain = w.a): Wallet =>
+  createWalletClient({ account: privateKeyToAccount(who.privateKey), transport: http(chain.anvil.url) });
+const walletsOf = (who: TestAccount) => (chainId: number) =>
+  walletOf(who, chainId === w.b.chain.id ? w.b : w.a);
+const ask = (taker: TestAccount, change: Partial<TradeRequest> = {}): TradeRequest => ({
+  taker: taker.address,
+  input: { asset: usdcA, amount: 1_000_000_000n },
+  output: { asset: wethA },
+  ...change,
+});
 
 /** What the LP does when an order across chains is open; the test's hands. */
 const deliver = (orderId: `0x${string}`) => w.reaches(orderId, 'escrowed').then(() => w.fill(orderId, lp));
@@ -55,8 +107,18 @@ describe('rfq', { timeout: 240_000 }, () => {
     };
     const before = await w.held(taker, w.a, w.a.weth);
     const events: string[] = [];
-    const { checked, order, status, next } = await clientOf({ openSocket: openSocket as never }).trade({ request: ask(taker), wallet: walletOf(taker), minOutput: 390_000_000_000_000_000n, onEvent: ({ type }) => events.push(type) });
-    expect([order.id, status.status, events, next]).toEqual([checked.orderId, 'settled', ['order.created', 'order.settled'], null]);
+    const { checked, order, status, next } = await clientOf({ openSocket: openSocket as never }).trade({
+      request: ask(taker),
+      wallet: walletOf(taker),
+      minOutput: 390_000_000_000_000_000n,
+      onEvent: ({ type }) => events.push(type),
+    });
+    expect([order.id, status.status, events, next]).toEqual([
+      checked.orderId,
+      'settled',
+      ['order.created', 'order.settled'],
+      null,
+    ]);
     expect((await w.held(taker, w.a, w.a.weth)) - before).toBe(checked.outputAmount);
 
     // The workspace sees it.
@@ -67,16 +129,23 @@ describe('rfq', { timeout: 240_000 }, () => {
     let csv = '';
     for await (const piece of trades.export('w1')) csv += piece;
     expect(csv.split('\r\n').filter((line) => line.startsWith(order.id))).toHaveLength(1);
-    await expect(trades.dossier('w2', order.id)).rejects.toMatchObject({ name: 'VenueError', code: 'not_found' });
+    await expect(trades.dossier('w2', order.id)).rejects.toMatchObject({
+      name: 'VenueError',
+      code: 'not_found',
+    });
   });
 
   test('the wallet sends it itself; then by a standing Permit2 grant', async () => {
     const taker = await w.taker();
     w.v.relayer.healthy = false;
-    const sent = await clientOf().trade({ request: ask(taker), wallet: walletOf(taker) }).finally(() => (w.v.relayer.healthy = true));
+    const sent = await clientOf()
+      .trade({ request: ask(taker), wallet: walletOf(taker) })
+      .finally(() => (w.v.relayer.healthy = true));
     expect([sent.checked.executionMode, sent.status.status]).toEqual(['walletBroadcast', 'settled']);
     const request = ask(taker, { input: { asset: wethA, amount: 10n ** 18n }, output: { asset: usdcA } });
-    expect((await clientOf().trade({ request, wallet: walletOf(taker), standingGrant: true })).status.status).toBe('settled');
+    expect(
+      (await clientOf().trade({ request, wallet: walletOf(taker), standingGrant: true })).status.status,
+    ).toBe('settled');
     // The grant stands: the second of the kind sends nothing.
     const client = clientOf();
     const { quotes } = await client.requestQuotes(request);
@@ -92,12 +161,18 @@ describe('rfq', { timeout: 240_000 }, () => {
     const checked = await client.check(quotes[0] as (typeof quotes)[number], { request });
     const { order, status } = await client.take(checked, { wallet: walletOf(taker) });
     expect([order.id, status.status]).toEqual([checked.orderId, 'settled']);
-    await expect(clientOf().take(checked, { wallet: walletOf(taker) })).rejects.toMatchObject({ code: 'not_checked' });
+    await expect(clientOf().take(checked, { wallet: walletOf(taker) })).rejects.toMatchObject({
+      code: 'not_checked',
+    });
   });
 
   test('across chains: filled, proven, finalised, and confirmed on both', async () => {
     const taker = await w.taker();
-    const trading = clientOf().trade({ request: ask(taker, { output: { asset: wethB } }), wallet: walletOf(taker), onEvent: ({ type, orderId }) => void (type === 'order.created' && deliver(orderId as `0x${string}`)) });
+    const trading = clientOf().trade({
+      request: ask(taker, { output: { asset: wethB } }),
+      wallet: walletOf(taker),
+      onEvent: ({ type, orderId }) => void (type === 'order.created' && deliver(orderId as `0x${string}`)),
+    });
     const { status, checked } = await trading;
     expect([status.status, checked.destChainId]).toEqual(['settled', w.b.chain.id]);
   });
@@ -106,18 +181,37 @@ describe('rfq', { timeout: 240_000 }, () => {
 describe('router', { timeout: 240_000 }, () => {
   test('a pool: filled inside the settlement, at least the floor', async () => {
     const taker = await w.taker();
-    const request = ask(taker, { input: { asset: usdcB, amount: 1_000_000_000n }, output: { asset: wethB }, solvers: { include: ['uniswap-v2'] } });
+    const request = ask(taker, {
+      input: { asset: usdcB, amount: 1_000_000_000n },
+      output: { asset: wethB },
+      solvers: { include: ['uniswap-v2'] },
+    });
     const before = await w.held(taker, w.b, w.b.weth);
-    const { checked, status } = await clientOf({ namespace: 'router' }).trade({ request, wallet: walletOf(taker, w.b) });
+    const { checked, status } = await clientOf({ namespace: 'router' }).trade({
+      request,
+      wallet: walletOf(taker, w.b),
+    });
     expect([status.status, checked.commitments, checked.through !== null]).toEqual(['settled', [], true]);
     expect((await w.held(taker, w.b, w.b.weth)) - before).toBeGreaterThanOrEqual(checked.outputAmount);
-    await expect(clientOf({ namespace: 'rfq' }).check(checked.candidate, { request })).rejects.toMatchObject({ code: 'commitments' });
+    await expect(clientOf({ namespace: 'rfq' }).check(checked.candidate, { request })).rejects.toMatchObject({
+      code: 'commitments',
+    });
     // A pool that shows more than the escrow enforces: within what was allowed, or refused.
     const client = clientOf({ namespace: 'router' });
-    const candidate = structuredClone((await client.requestQuotes(request)).quotes[0] as (typeof checked)['candidate']);
-    for (const out of [candidate.preview.outputs[0], (candidate as RouterCandidate).composite?.legs[0]?.output]) if (out) out.amount = ((BigInt(out.amount) * 10_050n) / 10_000n).toString();
-    expect((await client.check(candidate, { request })).outputAmount).toBeLessThan(BigInt(candidate.preview.outputs[0]?.amount ?? '0'));
-    await expect(client.check(candidate, { request, maxSlippageBps: 10 })).rejects.toMatchObject({ code: 'minimum_amount' });
+    const candidate = structuredClone(
+      (await client.requestQuotes(request)).quotes[0] as (typeof checked)['candidate'],
+    );
+    for (const out of [
+      candidate.preview.outputs[0],
+      (candidate as RouterCandidate).composite?.legs[0]?.output,
+    ])
+      if (out) out.amount = ((BigInt(out.amount) * 10_050n) / 10_000n).toString();
+    expect((await client.check(candidate, { request })).outputAmount).toBeLessThan(
+      BigInt(candidate.preview.outputs[0]?.amount ?? '0'),
+    );
+    await expect(client.check(candidate, { request, maxSlippageBps: 10 })).rejects.toMatchObject({
+      code: 'minimum_amount',
+    });
   });
 
   test('an LP across the corridor, then a pool: each leg checked before it is signed', async () => {
@@ -128,11 +222,28 @@ describe('router', { timeout: 240_000 }, () => {
     const { status, checked, next, stopped } = await client.trade({
       request: ask(taker, { output: { asset: thirdB } }),
       wallet: walletsOf(taker),
-      onEvent: ({ type, orderId }) => void (type === 'order.created' && w.v.store.order(orderId as `0x${string}`).then(async (record) => void (record?.solverIds[0] === 'lp-1' && (await deliver(orderId as `0x${string}`))))),
+      onEvent: ({ type, orderId }) =>
+        void (
+          type === 'order.created' &&
+          w.v.store
+            .order(orderId as `0x${string}`)
+            .then(
+              async (record) =>
+                void (record?.solverIds[0] === 'lp-1' && (await deliver(orderId as `0x${string}`))),
+            )
+        ),
     });
-    expect([checked.sequential, status.status, stopped, next?.status.status, next?.checked.sequential]).toEqual([true, 'settled', null, 'settled', false]);
+    expect([
+      checked.sequential,
+      status.status,
+      stopped,
+      next?.status.status,
+      next?.checked.sequential,
+    ]).toEqual([true, 'settled', null, 'settled', false]);
     expect(next?.checked.inputAmount).toBe(checked.outputAmount);
-    expect((await w.held(taker, w.b, third)) - before).toBeGreaterThanOrEqual(next?.checked.outputAmount ?? 10n ** 30n);
+    expect((await w.held(taker, w.b, third)) - before).toBeGreaterThanOrEqual(
+      next?.checked.outputAmount ?? 10n ** 30n,
+    );
     expect(await client.nextLeg(checked)).toEqual({ kind: 'done' });
   });
 });

@@ -1,4 +1,7 @@
-/** The example configurations start: each as the process that compose.yaml would run, on real chains and a real database, until it answers whether it is ready; then it ends cleanly. */
+/**
+ * The example configurations start: each as the process that compose.yaml would run, on real chains and a
+ * real database, until it answers whether it is ready; then it ends cleanly.
+ */
 
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,11 +34,19 @@ const compose = await readFile(join(ROOT, 'compose.yaml'), 'utf8');
 function environmentOf(service: string): Map<string, string> {
   const block = new RegExp(`^ {2}${service}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(compose)?.[1] ?? '';
   const alias = /^ {4}environment: \*(\w+)$/m.exec(block)?.[1];
-  const lines = (alias === undefined ? /^ {4}environment:.*\n((?: {6}.*\n)+)/m.exec(block) : new RegExp(`environment: &${alias}\\n((?: {6}.*\\n)+)`).exec(compose))?.[1] ?? '';
+  const lines =
+    (alias === undefined
+      ? /^ {4}environment:.*\n((?: {6}.*\n)+)/m.exec(block)
+      : new RegExp(`environment: &${alias}\\n((?: {6}.*\\n)+)`).exec(compose)
+    )?.[1] ?? '';
   const found = new Map<string, string>();
   for (const [, name = '', value = ''] of lines.matchAll(/^ +([A-Z_0-9]+|<<): (.*)$/gm)) {
     if (name !== '<<') found.set(name, value);
-    else for (const [, inner = '', text = ''] of (new RegExp(`&${value.slice(1)}\\n((?: {2}.*\\n)+)`).exec(compose)?.[1] ?? '').matchAll(/^ +([A-Z_0-9]+): (.*)$/gm)) found.set(inner, text);
+    else
+      for (const [, inner = '', text = ''] of (
+        new RegExp(`&${value.slice(1)}\\n((?: {2}.*\\n)+)`).exec(compose)?.[1] ?? ''
+      ).matchAll(/^ +([A-Z_0-9]+): (.*)$/gm))
+        found.set(inner, text);
   }
   return found;
 }
@@ -43,14 +54,20 @@ function environmentOf(service: string): Map<string, string> {
 describe.each(SERVICES)('compose.yaml, $service', ({ service, app, args }) => {
   test('gives every variable that the configuration takes from the environment', async () => {
     const text = await readFile(example(app), 'utf8');
-    const wanted = [...text.matchAll(/\$\{(\w+)\}|"(?:passwordEnv|env)": "(\w+)"/g)].map(([, expanded, named]) => expanded ?? named ?? '');
+    const wanted = [...text.matchAll(/\$\{(\w+)\}|"(?:passwordEnv|env)": "(\w+)"/g)].map(
+      ([, expanded, named]) => expanded ?? named ?? '',
+    );
     expect(wanted.length).toBeGreaterThan(0);
     expect([...environmentOf(service).keys()]).toEqual(expect.arrayContaining([...new Set(wanted)]));
   });
 
   test('sets only options that there are, and asks the port that the process opens', async () => {
-    const env = Object.fromEntries([...environmentOf(service)].filter(([name]) => name.startsWith('FIRMQUOTE__')));
-    const { config } = parseConfig(await schemaOf(app), await readJson(example(app)), env) as { config: { ops: { host: string; port: number } } };
+    const env = Object.fromEntries(
+      [...environmentOf(service)].filter(([name]) => name.startsWith('FIRMQUOTE__')),
+    );
+    const { config } = parseConfig(await schemaOf(app), await readJson(example(app)), env) as {
+      config: { ops: { host: string; port: number } };
+    };
     expect(config.ops).toEqual({ host: '0.0.0.0', port: Number(environmentOf(service).get('OPS_PORT')) });
     expect(compose).toContain(`command: ["${[...args, '--config', `/deploy/${app}.json`].join('", "')}"]`);
   });
@@ -70,10 +87,12 @@ describe('boot', () => {
     // Who cannot pay for gas is not ready.
     for (const chain of devnet.chains) await chain.fund(account(51).address, 0n);
     const keystore = await encryptKey(account(51), PASSWORD, { n: 1 << 10 });
-    for (const name of ['operator', 'relayer', 'attester']) await writeSecretFile(join(folder, 'secrets', `${name}.json`), keystore);
+    for (const name of ['operator', 'relayer', 'attester'])
+      await writeSecretFile(join(folder, 'secrets', `${name}.json`), keystore);
     await writeSecretFile(join(folder, 'secrets', 'relayer.password'), PASSWORD);
     await writeSecretFile(join(folder, 'secrets', 'attester.password'), PASSWORD);
-    for (const name of ['seal', 'admin']) await writeSecretFile(join(folder, 'secrets', name), 'ab'.repeat(32));
+    for (const name of ['seal', 'admin'])
+      await writeSecretFile(join(folder, 'secrets', name), 'ab'.repeat(32));
     await writeSecretFile(join(folder, 'secrets', 'venue-key'), `fq_test_${'k'.repeat(43)}`);
   }, 90_000);
 
@@ -82,50 +101,80 @@ describe('boot', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test.concurrent.each(SERVICES)('$service starts from its example, says whether it is ready, and ends with 0', { timeout: 180_000 }, async ({ service, app, args, chains }) => {
-    const [opsPort, otherPort] = [await freePort(), await freePort()];
-    const addresses = devnet.chains.flatMap(({ chain: { escrow, oracle, permit2, tokens } }, at): [string, string][] => [
-      [`${at}__ESCROW`, escrow],
-      [`${at}__ORACLE`, oracle],
-      [`${at}__PERMIT2`, permit2],
-      ...tokens.map(({ address }, index): [string, string] => [`${at}__TOKENS__${index}__ADDRESS`, address]),
-    ]);
-    const [base, arc] = devnet.chains;
-    const given: Record<string, string> = { BASE_RPC_URL: base?.anvil.url ?? '', ARC_RPC_URL: arc?.anvil.url ?? '', OPERATOR_PASSWORD: PASSWORD, DATABASE_URL: await postgres.server.database(`boot_${app}`) };
-    // No test calls an exchange.
-    const { feeds = {} } = (await readJson(example(app))) as { feeds?: Record<string, { url?: string }> };
-    const quiet = Object.fromEntries(Object.entries(feeds).flatMap(([name, { url }]): [string, string][] => (url === undefined ? [] : [[`FIRMQUOTE__FEEDS__${name}__URL`, url.replace(/\/\/[^/]*/, '//127.0.0.1:1')]])));
-    const env = {
-      // What compose gives, as far as this machine has it; then what only a deployment knows.
-      ...Object.fromEntries([...environmentOf(service).keys()].filter((name) => name in given).map((name) => [name, given[name]])),
-      ...Object.fromEntries(addresses.map(([path, address]) => [`FIRMQUOTE__${chains}__${path}`, address])),
-      ...quiet,
-      FIRMQUOTE__OPS__PORT: String(opsPort),
-      [app === 'lp' ? 'FIRMQUOTE__ADMIN__PORT' : 'FIRMQUOTE__HTTP__PORT']: String(otherPort),
-      ...(app === 'venue' ? { FIRMQUOTE__ADMIN__PORT: '0' } : {}),
-    };
-    const running = startFirmquote([...args, '--config', example(app)], env, folder);
-    const ready = async () => {
-      const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined);
-      const body = (await answer?.json()) as { ready: boolean; reasons: string[] } | undefined;
-      // A busy machine may hold a process up for seconds, or its chains, which it says too.
-      return body?.reasons.some((reason) => /starting|stood still|newest block/.test(reason)) ? undefined : body;
-    };
-    try {
-      let body = await ready();
-      while (body === undefined) {
-        if (running.child.exitCode !== null) throw new Error(running.output());
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        body = await ready();
+  test.concurrent.each(SERVICES)(
+    '$service starts from its example, says whether it is ready, and ends with 0',
+    { timeout: 180_000 },
+    async ({ service, app, args, chains }) => {
+      const [opsPort, otherPort] = [await freePort(), await freePort()];
+      const addresses = devnet.chains.flatMap(
+        ({ chain: { escrow, oracle, permit2, tokens } }, at): [string, string][] => [
+          [`${at}__ESCROW`, escrow],
+          [`${at}__ORACLE`, oracle],
+          [`${at}__PERMIT2`, permit2],
+          ...tokens.map(({ address }, index): [string, string] => [
+            `${at}__TOKENS__${index}__ADDRESS`,
+            address,
+          ]),
+        ],
+      );
+      const [base, arc] = devnet.chains;
+      const given: Record<string, string> = {
+        BASE_RPC_URL: base?.anvil.url ?? '',
+        ARC_RPC_URL: arc?.anvil.url ?? '',
+        OPERATOR_PASSWORD: PASSWORD,
+        DATABASE_URL: await postgres.server.database(`boot_${app}`),
+      };
+      // No test calls an exchange.
+      const { feeds = {} } = (await readJson(example(app))) as { feeds?: Record<string, { url?: string }> };
+      const quiet = Object.fromEntries(
+        Object.entries(feeds).flatMap(([name, { url }]): [string, string][] =>
+          url === undefined
+            ? []
+            : [[`FIRMQUOTE__FEEDS__${name}__URL`, url.replace(/\/\/[^/]*/, '//127.0.0.1:1')]],
+        ),
+      );
+      const env = {
+        // What compose gives, as far as this machine has it; then what only a deployment knows.
+        ...Object.fromEntries(
+          [...environmentOf(service).keys()]
+            .filter((name) => name in given)
+            .map((name) => [name, given[name]]),
+        ),
+        ...Object.fromEntries(addresses.map(([path, address]) => [`FIRMQUOTE__${chains}__${path}`, address])),
+        ...quiet,
+        FIRMQUOTE__OPS__PORT: String(opsPort),
+        [app === 'lp' ? 'FIRMQUOTE__ADMIN__PORT' : 'FIRMQUOTE__HTTP__PORT']: String(otherPort),
+        ...(app === 'venue' ? { FIRMQUOTE__ADMIN__PORT: '0' } : {}),
+      };
+      const running = startFirmquote([...args, '--config', example(app)], env, folder);
+      const ready = async () => {
+        const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined);
+        const body = (await answer?.json()) as { ready: boolean; reasons: string[] } | undefined;
+        // A busy machine may hold a process up for seconds, or its chains, which it says too.
+        return body?.reasons.some((reason) => /starting|stood still|newest block/.test(reason))
+          ? undefined
+          : body;
+      };
+      try {
+        let body = await ready();
+        while (body === undefined) {
+          if (running.child.exitCode !== null) throw new Error(running.output());
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          body = await ready();
+        }
+        // An LP has reasons left: nobody named its operator, and its prices come from exchanges that a test
+        // does not call.
+        if (app !== 'lp') expect(body).toEqual({ ready: true, reasons: [] });
+        else expect(body.reasons).toEqual(expect.arrayContaining([expect.stringMatching(/operator/)]));
+        expect([await running.stop(), running.output()]).toEqual([
+          0,
+          expect.stringContaining('"msg":"stopped"'),
+        ]);
+        // The LP's example names oracles that no development chain has, and says so.
+        if (app !== 'lp') expect(running.output()).not.toContain('"level":"error"');
+      } finally {
+        if (running.child.exitCode === null) running.child.kill('SIGKILL');
       }
-      // An LP has reasons left: nobody named its operator, and its prices come from exchanges that a test does not call.
-      if (app !== 'lp') expect(body).toEqual({ ready: true, reasons: [] });
-      else expect(body.reasons).toEqual(expect.arrayContaining([expect.stringMatching(/operator/)]));
-      expect([await running.stop(), running.output()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
-      // The LP's example names oracles that no development chain has, and says so.
-      if (app !== 'lp') expect(running.output()).not.toContain('"level":"error"');
-    } finally {
-      if (running.child.exitCode === null) running.child.kill('SIGKILL');
-    }
-  });
+    },
+  );
 });

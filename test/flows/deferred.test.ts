@@ -1,4 +1,7 @@
-/** Received into the ledger, from the quote to the wallet: on one chain and across two, paid out by itself or taken by its owner, whatever restarts in between. */
+/**
+ * Received into the ledger, from the quote to the wallet: on one chain and across two, paid out by itself or
+ * taken by its owner, whatever restarts in between.
+ */
 
 import { encodeFunctionData } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -20,7 +23,12 @@ import type { ChainPort } from '../../src/ports/chain.ts';
 import type { OrderRecord, TxStore } from '../../src/ports/store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { escrowAbi } from '../../src/settlement/abi/escrow.ts';
-import { fillCall, requestWithdrawalCall, withdrawCall, withdrawDeferredCall } from '../../src/settlement/call.ts';
+import {
+  fillCall,
+  requestWithdrawalCall,
+  withdrawCall,
+  withdrawDeferredCall,
+} from '../../src/settlement/call.ts';
 import { deferredSettlement, type DeferredSettlement, foldCredits } from '../../src/settlement/deferred.ts';
 import { createAdvancer } from '../../src/venue/advance/advancer.ts';
 import { createWithdrawals } from '../../src/venue/advance/withdrawals.ts';
@@ -49,14 +57,30 @@ beforeAll(async () => {
   [a, b] = v.devnet.chains as [TestChain, TestChain];
   txStore = createTxStore(await postgres.database('tx', TRANSACTION_MIGRATIONS));
   key = await v.key('service');
-  solver = await v.solver(70, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_500n }, { validSeconds: 500 }));
+  solver = await v.solver(70, (rfq, make) =>
+    make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_500n }, { validSeconds: 500 }),
+  );
   for (const chain of v.devnet.chains) await chain.fund(solver.operator.address, 0n);
   attesterUrls = await Promise.all(
     ATTESTERS.slice(1).map(async ({ signer }) => {
-      const attester = createAttester({ chains: ports(), signer, clock: systemClock, log: silentLog, metrics: silentMetrics });
+      const attester = createAttester({
+        chains: ports(),
+        signer,
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      });
       await attester.start();
-      const door = await startOps({ host: '127.0.0.1', port: 0, routes: attestationRoutes(attester), log: silentLog });
-      closers.push(() => door.close(), () => attester.stop());
+      const door = await startOps({
+        host: '127.0.0.1',
+        port: 0,
+        routes: attestationRoutes(attester),
+        log: silentLog,
+      });
+      closers.push(
+        () => door.close(),
+        () => attester.stop(),
+      );
       return door.url;
     }),
   );
@@ -67,7 +91,8 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-const ports = (): Map<number, ChainPort> => new Map(v.devnet.chains.map(({ chain, port }) => [chain.id, port]));
+const ports = (): Map<number, ChainPort> =>
+  new Map(v.devnet.chains.map(({ chain, port }) => [chain.id, port]));
 
 interface Worker {
   stop(): Promise<void>;
@@ -88,16 +113,47 @@ async function startWorker(relayer: TestAccount, { payouts = true } = {}): Promi
   const owner = `worker-${accounts++}`;
   const transactors = new Map<number, Transactor>();
   for (const { chain, port } of v.devnet.chains) {
-    const transactor = createTransactor({ chain: port, store: txStore, signer: relayer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner, leaseMs: 1_000, bumpAfterBlocks: 15 });
+    const transactor = createTransactor(
+      {
+        chain: port,
+        store: txStore,
+        signer: relayer.signer,
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      },
+      { owner, leaseMs: 1_000, bumpAfterBlocks: 15 },
+    );
     await transactor.start();
     transactors.set(chain.id, transactor);
   }
-  const attestations = createAttestationClient({ chains: ports(), recovery: createRecovery(), clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls: attesterUrls });
+  const attestations = createAttestationClient(
+    {
+      chains: ports(),
+      recovery: createRecovery(),
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
+    { urls: attesterUrls },
+  );
   const queue = { wake: async () => {}, process: async () => {}, close: async () => {} };
-  const deps = { store: v.store, chains: ports(), clock: systemClock, log: silentLog, metrics: silentMetrics };
-  const advancer = createAdvancer({ ...deps, transactors, routeVenues: [], attestations, queue, bus: v.bus }, { owner, leaseMs: 1_000, sweepMs: 200, graceMs: 0 });
+  const deps = {
+    store: v.store,
+    chains: ports(),
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+  };
+  const advancer = createAdvancer(
+    { ...deps, transactors, routeVenues: [], attestations, queue, bus: v.bus },
+    { owner, leaseMs: 1_000, sweepMs: 200, graceMs: 0 },
+  );
   await advancer.start();
-  const withdrawals = createWithdrawals({ ...deps, transactors: payouts ? transactors : new Map() }, { recordingSeconds: 0 });
+  const withdrawals = createWithdrawals(
+    { ...deps, transactors: payouts ? transactors : new Map() },
+    { recordingSeconds: 0 },
+  );
   withdrawals.start();
   let stopped = false;
   const worker = {
@@ -114,12 +170,29 @@ async function startWorker(relayer: TestAccount, { payouts = true } = {}): Promi
 }
 
 /** Asked, planned, signed by a wallet, submitted; 2,500 USDC for a WETH. */
-async function trade(taker: TestAccount, dest: TestChain, settlement: Settlement, receiver = taker.address): Promise<Bytes32> {
-  const body = { taker: taker.address, receiver, input: { asset: assetId({ chainId: a.chain.id, token: a.usdc.address }), amount: '2500000000' }, output: { asset: assetId({ chainId: dest.chain.id, token: dest.weth.address }) }, settlement };
-  const [quote] = (await v.call('POST', '/api/v1/rfq/quotes', { key, body })).json['quotes'] as unknown as [Json];
+async function trade(
+  taker: TestAccount,
+  dest: TestChain,
+  settlement: Settlement,
+  receiver = taker.address,
+): Promise<Bytes32> {
+  const body = {
+    taker: taker.address,
+    receiver,
+    input: { asset: assetId({ chainId: a.chain.id, token: a.usdc.address }), amount: '2500000000' },
+    output: { asset: assetId({ chainId: dest.chain.id, token: dest.weth.address }) },
+    settlement,
+  };
+  const [quote] = (await v.call('POST', '/api/v1/rfq/quotes', { key, body })).json['quotes'] as unknown as [
+    Json,
+  ];
   expect(quote['preview']?.['outputs']?.[0]).toMatchObject({ receiver, amount: WETH.toString() });
-  const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
-  const submitted = await v.call('POST', '/api/v1/rfq/orders', { key, body: await signPlan(taker, quote, plan) });
+  const plan = (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } }))
+    .json;
+  const submitted = await v.call('POST', '/api/v1/rfq/orders', {
+    key,
+    body: await signPlan(taker, quote, plan),
+  });
   expect(submitted.status, submitted.text).toBe(200);
   return submitted.json['id'] as Hex;
 }
@@ -130,18 +203,29 @@ async function newTaker(): Promise<TestAccount> {
   return taker;
 }
 
-const read = async (orderId: Bytes32): Promise<OrderRecord> => (await v.store.order(orderId)) ?? expect.fail('no such order');
-const timeOf = async ({ anvil }: TestChain) => Number((await anvil.rpc<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])).timestamp);
-const countOf = ({ facts }: OrderRecord, kind: FactKind) => facts.filter(({ fact }) => fact.kind === kind).length;
-const wallet = (chain: TestChain, who: TestAccount) => chain.port.tokenBalance(who.address, chain.weth.address);
-const ledger = (chain: TestChain, who: TestAccount) => chain.port.ledgerBalance(who.address, chain.weth.address);
+const read = async (orderId: Bytes32): Promise<OrderRecord> =>
+  (await v.store.order(orderId)) ?? expect.fail('no such order');
+const timeOf = async ({ anvil }: TestChain) =>
+  Number((await anvil.rpc<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])).timestamp);
+const countOf = ({ facts }: OrderRecord, kind: FactKind) =>
+  facts.filter(({ fact }) => fact.kind === kind).length;
+const wallet = (chain: TestChain, who: TestAccount) =>
+  chain.port.tokenBalance(who.address, chain.weth.address);
+const ledger = (chain: TestChain, who: TestAccount) =>
+  chain.port.ledgerBalance(who.address, chain.weth.address);
 
 async function shown(orderId: Bytes32, chain: TestChain): Promise<DeferredSettlement | null> {
   const { order, facts } = await read(orderId);
-  return deferredSettlement({ orderId, outputs: order.outputs.length, credits: foldCredits(facts.map(({ fact }) => fact)) }, await timeOf(chain));
+  return deferredSettlement(
+    { orderId, outputs: order.outputs.length, credits: foldCredits(facts.map(({ fact }) => fact)) },
+    await timeOf(chain),
+  );
 }
 
-/** Blocks until it is so: depth, and every look at a chain, comes with blocks. Each is a second of chain time, so not too many of them. */
+/**
+ * Blocks until it is so: depth, and every look at a chain, comes with blocks. Each is a second of chain time,
+ * so not too many of them.
+ */
 async function minedUntil<T>(what: () => Promise<T | undefined | false | null>): Promise<T> {
   for (;;) {
     const found = await what();
@@ -172,10 +256,23 @@ describe('paid out by itself', () => {
     const orderId = await trade(taker, a, 'ledger_auto_withdraw');
     await settled(orderId);
     const status = (await v.call('GET', `/api/v1/rfq/orders/${orderId}`, { key })).json;
-    expect(Object.values(status['settledAmounts'] as object)[0]).toMatchObject({ amount: WETH.toString(), receiver: taker.address });
-    expect([await wallet(a, taker), await ledger(a, taker), await a.port.ledgerDeferred(taker.address, a.weth.address)]).toEqual([had, WETH, WETH]);
+    expect(Object.values(status['settledAmounts'] as object)[0]).toMatchObject({
+      amount: WETH.toString(),
+      receiver: taker.address,
+    });
+    expect([
+      await wallet(a, taker),
+      await ledger(a, taker),
+      await a.port.ledgerDeferred(taker.address, a.weth.address),
+    ]).toEqual([had, WETH, WETH]);
     const executed = await shown(orderId, a);
-    expect(executed).toMatchObject({ stage: 'executed', autoWithdraw: true, withdrawalStatus: 'scheduled', withdrawalTxHash: null, settlementWindowHours: 1 });
+    expect(executed).toMatchObject({
+      stage: 'executed',
+      autoWithdraw: true,
+      withdrawalStatus: 'scheduled',
+      withdrawalTxHash: null,
+      settlementWindowHours: 1,
+    });
     const availableAt = Date.parse(executed?.estimatedSettlementAvailableAt ?? '') / 1_000;
     expect(availableAt).toBe(Date.parse(executed?.executedAt ?? '') / 1_000 + DELAY_SECONDS);
     const [output] = (await read(orderId)).order.outputs;
@@ -186,12 +283,29 @@ describe('paid out by itself', () => {
     expect(await shown(orderId, a)).toMatchObject({ stage: 'available', withdrawalStatus: 'due' });
     await startWorker(relayer);
     const done = await reaches(orderId, a, 'withdrawn');
-    expect(done).toMatchObject({ withdrawalStatus: 'completed', withdrawalTrackingId: `${orderId}-withdraw-0`, estimatedSettlementAvailableAt: executed?.estimatedSettlementAvailableAt });
-    expect([await wallet(a, taker), await ledger(a, taker), await a.port.ledgerDeferred(taker.address, a.weth.address)]).toEqual([had + WETH, 0n, 0n]);
+    expect(done).toMatchObject({
+      withdrawalStatus: 'completed',
+      withdrawalTrackingId: `${orderId}-withdraw-0`,
+      estimatedSettlementAvailableAt: executed?.estimatedSettlementAvailableAt,
+    });
+    expect([
+      await wallet(a, taker),
+      await ledger(a, taker),
+      await a.port.ledgerDeferred(taker.address, a.weth.address),
+    ]).toEqual([had + WETH, 0n, 0n]);
     const record = await read(orderId);
-    expect([countOf(record, 'credited'), countOf(record, 'payout_sent'), countOf(record, 'withdrawn')]).toEqual([1, 1, 1]);
-    expect(done.withdrawalTxHash).toBe(record.facts.flatMap(({ fact }) => (fact.kind === 'payout_sent' ? [fact.txHash] : []))[0]);
-    expect((await v.store.events(orderId)).map(({ type }) => type)).toEqual(['order.created', 'order.settled']);
+    expect([
+      countOf(record, 'credited'),
+      countOf(record, 'payout_sent'),
+      countOf(record, 'withdrawn'),
+    ]).toEqual([1, 1, 1]);
+    expect(done.withdrawalTxHash).toBe(
+      record.facts.flatMap(({ fact }) => (fact.kind === 'payout_sent' ? [fact.txHash] : []))[0],
+    );
+    expect((await v.store.events(orderId)).map(({ type }) => type)).toEqual([
+      'order.created',
+      'order.settled',
+    ]);
   });
 
   test('across chains, to another receiver, on the chain of the output', async () => {
@@ -200,7 +314,11 @@ describe('paid out by itself', () => {
     const orderId = await trade(taker, b, 'ledger_auto_withdraw', receiver.address);
     await minedUntil(async () => (await a.port.orderStatus(orderId)) === 'deposited');
     const [output] = (await read(orderId)).order.outputs as [OrderRecord['order']['outputs'][number]];
-    await b.send(solver.operator.address, b.chain.escrow, fillCall(orderId, output, (await read(orderId)).order.fillDeadline, solver.lp.address));
+    await b.send(
+      solver.operator.address,
+      b.chain.escrow,
+      fillCall(orderId, output, (await read(orderId)).order.fillDeadline, solver.lp.address),
+    );
     await settled(orderId);
     expect([await wallet(b, receiver), await ledger(b, receiver)]).toEqual([0n, WETH]);
     expect(await shown(orderId, b)).toMatchObject({ stage: 'executed' });
@@ -248,9 +366,17 @@ describe('paid out by itself', () => {
     const orderId = await trade(taker, a, 'ledger_auto_withdraw');
     await settled(orderId);
     const [output] = (await read(orderId)).order.outputs as [OrderRecord['order']['outputs'][number]];
-    await a.send(taker.address, a.chain.escrow, encodeFunctionData({ abi: escrowAbi, functionName: 'keepDeferred', args: [orderId, output] }));
+    await a.send(
+      taker.address,
+      a.chain.escrow,
+      encodeFunctionData({ abi: escrowAbi, functionName: 'keepDeferred', args: [orderId, output] }),
+    );
     await a.anvil.advance(DELAY_SECONDS);
-    expect(await minedUntil(async () => ((await shown(orderId, a))?.withdrawalStatus === 'kept_in_ledger' ? shown(orderId, a) : undefined))).toMatchObject({ stage: 'available' });
+    expect(
+      await minedUntil(async () =>
+        (await shown(orderId, a))?.withdrawalStatus === 'kept_in_ledger' ? shown(orderId, a) : undefined,
+      ),
+    ).toMatchObject({ stage: 'available' });
     expect(await ledger(a, taker)).toBe(WETH);
   });
 });
@@ -265,7 +391,12 @@ describe('there to stay', () => {
     orders.push(await trade(taker, a, 'ledger'));
     await settled(orders[1] as Hex);
     const [first, second] = orders as [Hex, Hex];
-    expect(await shown(first, a)).toMatchObject({ stage: 'available', autoWithdraw: false, estimatedSettlementAvailableAt: null, withdrawalStatus: 'none' });
+    expect(await shown(first, a)).toMatchObject({
+      stage: 'available',
+      autoWithdraw: false,
+      estimatedSettlementAvailableAt: null,
+      withdrawalStatus: 'none',
+    });
     const take = async (amount: bigint) => {
       await a.send(taker.address, a.chain.escrow, requestWithdrawalCall(a.weth.address, amount));
       await reaches(amount > WETH ? first : second, a, 'requested');
@@ -273,12 +404,16 @@ describe('there to stay', () => {
       return a.send(taker.address, a.chain.escrow, withdrawCall(a.weth.address, taker.address));
     };
     const hash = await take(WETH + WETH / 4n);
-    expect(await reaches(first, a, 'withdrawn')).toMatchObject({ withdrawalStatus: 'completed', withdrawalTxHash: hash });
+    expect(await reaches(first, a, 'withdrawn')).toMatchObject({
+      withdrawalStatus: 'completed',
+      withdrawalTxHash: hash,
+    });
     expect(await reaches(second, a, 'available')).toMatchObject({ withdrawalTxHash: hash });
     await take((WETH * 3n) / 4n);
     await reaches(second, a, 'withdrawn');
     expect([await wallet(a, taker), await ledger(a, taker)]).toEqual([had + 2n * WETH, 0n]);
-    const amounts = async (orderId: Hex) => (await read(orderId)).facts.flatMap(({ fact }) => (fact.kind === 'withdrawn' ? [fact.amount] : []));
+    const amounts = async (orderId: Hex) =>
+      (await read(orderId)).facts.flatMap(({ fact }) => (fact.kind === 'withdrawn' ? [fact.amount] : []));
     expect([await amounts(first), await amounts(second)]).toEqual([[WETH], [WETH / 4n, (WETH * 3n) / 4n]]);
   });
 
@@ -286,12 +421,22 @@ describe('there to stay', () => {
     await startWorker(await newRelayer());
     const taker = await newTaker();
     await settled(await trade(taker, a, 'ledger'));
-    const body = { taker: taker.address, input: { asset: assetId({ chainId: a.chain.id, token: a.weth.address }), amount: WETH.toString() }, output: { asset: assetId({ chainId: a.chain.id, token: a.usdc.address }) } };
+    const body = {
+      taker: taker.address,
+      input: { asset: assetId({ chainId: a.chain.id, token: a.weth.address }), amount: WETH.toString() },
+      output: { asset: assetId({ chainId: a.chain.id, token: a.usdc.address }) },
+    };
     const plan = async () => {
-      const [quote] = (await v.call('POST', '/api/v1/rfq/quotes', { key, body })).json['quotes'] as unknown as [Json];
-      return (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } })).json;
+      const [quote] = (await v.call('POST', '/api/v1/rfq/quotes', { key, body })).json[
+        'quotes'
+      ] as unknown as [Json];
+      return (await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: quote } }))
+        .json;
     };
     await v.solver(71, (rfq, make) => make.quote(rfq, { output: 10n ** 9n }));
-    expect(await plan()).toMatchObject({ fundingLock: 'ResourceLock', lockDetails: { available: WETH.toString() } });
+    expect(await plan()).toMatchObject({
+      fundingLock: 'ResourceLock',
+      lockDetails: { available: WETH.toString() },
+    });
   });
 });

@@ -1,4 +1,7 @@
-/** Direct DEX liquidity on a real chain: what was quoted is what arrives, to the unit; and what happens when the pools move. */
+/**
+ * Direct DEX liquidity on a real chain: what was quoted is what arrives, to the unit; and what happens when
+ * the pools move.
+ */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DexKind } from '../../src/adapters/dex/pools.ts';
@@ -35,12 +38,28 @@ beforeAll(async () => {
   const fourth = chain.deployment.tokens[3] as TokenInfo;
   const [par, eth] = [2_500_000n, 1_000n];
   const pools = [null, 3_000, 500].flatMap((fee) => [
-    { tokens: [chain.usdc.address, chain.weth.address] as const, fee, amounts: [par * 10n ** 6n, eth * 10n ** 18n] as const },
-    { tokens: [chain.weth.address, third.address] as const, fee, amounts: [eth * 10n ** 18n, par * 10n ** 18n] as const },
-    { tokens: [third.address, fourth.address] as const, fee, amounts: [par * 10n ** 18n, par * 10n ** 18n] as const },
+    {
+      tokens: [chain.usdc.address, chain.weth.address] as const,
+      fee,
+      amounts: [par * 10n ** 6n, eth * 10n ** 18n] as const,
+    },
+    {
+      tokens: [chain.weth.address, third.address] as const,
+      fee,
+      amounts: [eth * 10n ** 18n, par * 10n ** 18n] as const,
+    },
+    {
+      tokens: [third.address, fourth.address] as const,
+      fee,
+      amounts: [par * 10n ** 18n, par * 10n ** 18n] as const,
+    },
   ]);
   // The direct way to the third token is dear.
-  const dear = [null, 10_000].map((fee) => ({ tokens: [chain.usdc.address, third.address] as const, fee, amounts: [100_000n * 10n ** 6n, 90_000n * 10n ** 18n] as const }));
+  const dear = [null, 10_000].map((fee) => ({
+    tokens: [chain.usdc.address, third.address] as const,
+    fee,
+    amounts: [100_000n * 10n ** 6n, 90_000n * 10n ** 18n] as const,
+  }));
   dex = await startDex(chain, [...pools, ...dear]);
   await chain.fund(relayer.address, 0n);
 });
@@ -51,7 +70,10 @@ beforeEach(async () => {
 });
 
 async function ask(outputToken: TokenInfo, change: Partial<RouteAsk> = {}): Promise<RouteAsk> {
-  const block = await chain.anvil.rpc<{ number: string; hash: Hex; timestamp: string }>('eth_getBlockByNumber', ['latest', false]);
+  const block = await chain.anvil.rpc<{ number: string; hash: Hex; timestamp: string }>(
+    'eth_getBlockByNumber',
+    ['latest', false],
+  );
   const at = { number: BigInt(block.number), hash: block.hash, timestamp: Number(block.timestamp) };
   return {
     origin: chain.chain,
@@ -80,9 +102,22 @@ type Through = Extract<RouteQuote['execution'], { kind: 'through' }>;
 
 function signed(request: RouteAsk, quote: RouteQuote) {
   const { filler, data, gas } = quote.execution as Through;
-  const order = routeOrder({ settlement: 'wallet', ...request, nonce: BigInt(random32()), platformFeeBps: FEE_BPS, relayFee: relayFee(gas), quote });
+  const order = routeOrder({
+    settlement: 'wallet',
+    ...request,
+    nonce: BigInt(random32()),
+    platformFeeBps: FEE_BPS,
+    relayFee: relayFee(gas),
+    quote,
+  });
   const { funding } = fund(chain, taker, order, 'eip3009');
-  return { order, funding, call: settleThroughCall(order, funding, filler, data), land: () => chain.send(relayer.address, chain.chain.escrow, settleThroughCall(order, funding, filler, data)) };
+  return {
+    order,
+    funding,
+    call: settleThroughCall(order, funding, filler, data),
+    land: () =>
+      chain.send(relayer.address, chain.chain.escrow, settleThroughCall(order, funding, filler, data)),
+  };
 }
 
 const held = (owner: Address, { address }: TokenInfo) => chain.port.tokenBalance(owner, address);
@@ -118,14 +153,21 @@ describe.each(KINDS)('%s', (kind) => {
 
   test('a tolerance lowers what is promised, not what is given', async () => {
     const request = await ask(chain.weth);
-    const [strict, lenient] = [await quoted(dex.venue(kind), request), await quoted(dex.venue(kind, { toleranceBps: 30 }), request)];
+    const [strict, lenient] = [
+      await quoted(dex.venue(kind), request),
+      await quoted(dex.venue(kind, { toleranceBps: 30 }), request),
+    ];
     expect(lenient.outputAmount).toBe(strict.outputAmount);
     expect(lenient.minimumOutput).toBe((strict.outputAmount * 9_970n + 9_999n) / 10_000n);
     const before = await held(request.receiver, chain.weth);
     const { order, land } = signed(request, lenient);
     const { blockNumber } = (await chain.port.receipt(await land())) as Receipt;
     expect((await held(request.receiver, chain.weth)) - before).toBe(strict.outputAmount);
-    const surplus = await chain.port.surplus((lenient.execution as Through).filler, orderIdOf({ chainId: chain.chain.id, escrow: chain.chain.escrow }, order), blockNumber);
+    const surplus = await chain.port.surplus(
+      (lenient.execution as Through).filler,
+      orderIdOf({ chainId: chain.chain.id, escrow: chain.chain.escrow }, order),
+      blockNumber,
+    );
     expect(surplus).toBe(strict.outputAmount - lenient.minimumOutput);
   });
 
@@ -133,7 +175,11 @@ describe.each(KINDS)('%s', (kind) => {
     const wanted = 3n * 10n ** 17n;
     const request = await ask(chain.weth, { side: 'exactOutput', amount: wanted });
     const quote = await quoted(dex.venue(kind), request);
-    const less = await quoted(dex.venue(kind), { ...request, side: 'exactInput', amount: quote.inputAmount - 1n });
+    const less = await quoted(dex.venue(kind), {
+      ...request,
+      side: 'exactInput',
+      amount: quote.inputAmount - 1n,
+    });
     expect(less.outputAmount).toBeLessThanOrEqual(wanted);
     const lenient = await quoted(dex.venue(kind, { toleranceBps: 100 }), request);
     expect(lenient.inputAmount).toBeGreaterThan(quote.inputAmount);
@@ -151,8 +197,13 @@ describe.each(KINDS)('%s', (kind) => {
     const venue = dex.venue(kind);
     expect((small.execution as Through).data).toContain(chain.weth.address.slice(2));
     // Nothing leads back, out of the list, or further than three pools.
-    const pair = (from: Address, to: Address) => ({ input: { chainId: chain.chain.id, token: from }, output: { chainId: chain.chain.id, token: to } });
-    expect(venue.serves(pair(chain.usdc.address, (chain.deployment.tokens[3] as TokenInfo).address))).toBe(true);
+    const pair = (from: Address, to: Address) => ({
+      input: { chainId: chain.chain.id, token: from },
+      output: { chainId: chain.chain.id, token: to },
+    });
+    expect(venue.serves(pair(chain.usdc.address, (chain.deployment.tokens[3] as TokenInfo).address))).toBe(
+      true,
+    );
     expect(venue.serves(pair(chain.usdc.address, chain.usdc.address))).toBe(false);
     expect(venue.serves(pair(chain.usdc.address, relayer.address))).toBe(false);
   });
@@ -162,21 +213,37 @@ describe.each(KINDS)('%s', (kind) => {
     const { order, call, land } = signed(request, await quoted(dex.venue(kind), request));
     const id = orderIdOf({ chainId: chain.chain.id, escrow: chain.chain.escrow }, order);
     const before = await held(taker.address, chain.usdc);
-    const pools = dex.listed.flatMap(({ fee, tokens }, index) => ((fee === null) === (kind === 'constant_product') && tokens[0] === chain.usdc.address && tokens[1] === chain.weth.address ? [index] : []));
+    const pools = dex.listed.flatMap(({ fee, tokens }, index) =>
+      (fee === null) === (kind === 'constant_product') &&
+      tokens[0] === chain.usdc.address &&
+      tokens[1] === chain.weth.address
+        ? [index]
+        : [],
+    );
     for (const pool of pools) await dex.trade(pool, chain.usdc.address, 20_000_000_000n);
     const refused = await chain.port.simulate({ from: relayer.address, to: chain.chain.escrow, data: call });
     expect(refused.ok ? undefined : decodeRevert(refused.data).name).toBe('BelowFloor');
     await expect(land()).rejects.toThrow('reverted');
-    expect([await held(taker.address, chain.usdc), await chain.port.orderStatus(id)]).toEqual([before, 'none']);
+    expect([await held(taker.address, chain.usdc), await chain.port.orderStatus(id)]).toEqual([
+      before,
+      'none',
+    ]);
     for (const pool of pools) await dex.trade(pool, chain.weth.address, 9n * 10n ** 18n);
     await land();
-    expect([await held(taker.address, chain.usdc), await chain.port.orderStatus(id)]).toEqual([before - request.amount, 'claimed']);
+    expect([await held(taker.address, chain.usdc), await chain.port.orderStatus(id)]).toEqual([
+      before - request.amount,
+      'claimed',
+    ]);
   });
 
   test('nobody locks the input up by opening the order instead', async () => {
     const request = await ask(chain.weth);
     const { order, funding, land } = signed(request, await quoted(dex.venue(kind), request));
-    const opened = await chain.port.simulate({ from: relayer.address, to: chain.chain.escrow, data: openForCall(order, funding) });
+    const opened = await chain.port.simulate({
+      from: relayer.address,
+      to: chain.chain.escrow,
+      data: openForCall(order, funding),
+    });
     expect(opened.ok ? undefined : decodeRevert(opened.data).name).toBe('ProofWindowTooShort');
     await land();
   });
@@ -184,9 +251,15 @@ describe.each(KINDS)('%s', (kind) => {
   test('pools are read once for a block, however many ask', async () => {
     let reads = 0;
     let blocks = 0;
-    const port = { ...chain.port, read: (...question: Parameters<typeof chain.port.read>) => ((reads += 1), chain.port.read(...question)), block: (number: bigint) => ((blocks += 1), chain.port.block(number)) };
+    const port = {
+      ...chain.port,
+      read: (...question: Parameters<typeof chain.port.read>) => ((reads += 1), chain.port.read(...question)),
+      block: (number: bigint) => ((blocks += 1), chain.port.block(number)),
+    };
     const { factory, filler } = kind === 'constant_product' ? dex.constantProduct : dex.concentrated;
-    const pools = dex.listed.flatMap(({ tokens, fee }) => ((fee === null) === (kind === 'constant_product') ? [{ tokens, fee }] : []));
+    const pools = dex.listed.flatMap(({ tokens, fee }) =>
+      (fee === null) === (kind === 'constant_product') ? [{ tokens, fee }] : [],
+    );
     const venue = dex.venue(kind, { places: [{ chain: port, factory, filler, pools }] });
     const request = await ask(third);
     const answers = await Promise.all(Array.from({ length: 20 }, () => quoted(venue, request)));
@@ -204,7 +277,11 @@ describe.each(KINDS)('%s', (kind) => {
   test('a block that was replaced prices nothing', async () => {
     const venue = dex.venue(kind);
     const snapshot = await chain.anvil.rpc('evm_snapshot');
-    await dex.trade(dex.listed.findIndex(({ fee }) => (fee === null) === (kind === 'constant_product')), chain.weth.address, 10n ** 18n);
+    await dex.trade(
+      dex.listed.findIndex(({ fee }) => (fee === null) === (kind === 'constant_product')),
+      chain.weth.address,
+      10n ** 18n,
+    );
     const request = await ask(chain.weth);
     await chain.anvil.rpc('evm_revert', [snapshot]);
     await chain.anvil.advance(77);
@@ -218,8 +295,19 @@ describe.each(KINDS)('%s', (kind) => {
     const { factory, filler } = kind === 'constant_product' ? dex.constantProduct : dex.concentrated;
     const fee = kind === 'constant_product' ? null : 3_000;
     const nowhere = { tokens: [chain.usdc.address, relayer.address] as const, fee };
-    const venue = dex.venue(kind, { places: [{ chain: chain.port, factory, filler, pools: [nowhere, { tokens: [chain.usdc.address, chain.weth.address], fee }] }] });
+    const venue = dex.venue(kind, {
+      places: [
+        {
+          chain: chain.port,
+          factory,
+          filler,
+          pools: [nowhere, { tokens: [chain.usdc.address, chain.weth.address], fee }],
+        },
+      ],
+    });
     expect(isDecline(await venue.quote(await ask(chain.weth)))).toBe(false);
-    expect(await venue.quote(await ask({ ...third, address: relayer.address }))).toMatchObject({ declined: 'pair' });
+    expect(await venue.quote(await ask({ ...third, address: relayer.address }))).toMatchObject({
+      declined: 'pair',
+    });
   });
 });

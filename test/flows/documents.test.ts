@@ -1,4 +1,7 @@
-/** The documents are true: every operation and message has examples that a real venue just confirmed, and the copies under docs/ are what it serves. `npm run docs` renews them. */
+/**
+ * The documents are true: every operation and message has examples that a real venue just confirmed, and the
+ * copies under docs/ are what it serves. `npm run docs` renews them.
+ */
 
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -6,7 +9,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { exampleKey } from '../../src/adapters/http/openapi.ts';
 import { asyncApiDocument } from '../../src/protocol/asyncapi.ts';
-import { zClientFrame, zOrderEvent, zPriceEvent, zSolverEvent, zStreamError, zSubscribed, zUnsubscribed } from '../../src/protocol/events.ts';
+import {
+  zClientFrame,
+  zOrderEvent,
+  zPriceEvent,
+  zSolverEvent,
+  zStreamError,
+  zSubscribed,
+  zUnsubscribed,
+} from '../../src/protocol/events.ts';
 import { readFromSolver, readFromVenue } from '../../src/protocol/link.ts';
 import { RECORDED } from '../../src/protocol/recorded.ts';
 import type { Recording } from '../../src/protocol/recording.ts';
@@ -24,7 +35,11 @@ let played: Recording;
 beforeAll(async () => {
   v = await startTestVenue();
   played = await play(await stageOf(v));
-  if (RENEW) writeFileSync(resolve(ROOT, 'src/protocol/recorded.ts'), `/** Recorded by \`npm run docs\`; do not edit. */\n\nimport type { Recording } from './recording.ts';\n\nexport const RECORDED: Recording = ${JSON.stringify(played, null, 1)};\n`);
+  if (RENEW)
+    writeFileSync(
+      resolve(ROOT, 'src/protocol/recorded.ts'),
+      `/** Recorded by \`npm run docs\`; do not edit. */\n\nimport type { Recording } from './recording.ts';\n\nexport const RECORDED: Recording = ${JSON.stringify(played, null, 1)};\n`,
+    );
 });
 afterAll(() => v.stop());
 
@@ -32,12 +47,25 @@ describe('OpenAPI', () => {
   test('every operation is played, and every answer is of the schema of its status', () => {
     const document = v.http.openapi();
     const schemas = createSchemas(document);
-    expect(Object.keys(played.http).sort()).toEqual(Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)).sort());
+    expect(Object.keys(played.http).sort()).toEqual(
+      Object.entries(document.paths)
+        .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+        .sort(),
+    );
     for (const recording of RENEW ? [played] : [played, RECORDED]) {
       for (const [operation, { request, answers }] of Object.entries(recording.http)) {
-        expect([operation, Object.keys(answers).sort()]).toEqual([operation, schemas.statuses(operation).sort()]);
-        if (request.body !== undefined) expect([operation, schemas.requestFault(operation, request.body)]).toEqual([operation, undefined]);
-        for (const [status, { body }] of Object.entries(answers)) expect([operation, status, schemas.answerFault(operation, status, body)]).toEqual([operation, status, undefined]);
+        expect([operation, Object.keys(answers).sort()]).toEqual([
+          operation,
+          schemas.statuses(operation).sort(),
+        ]);
+        if (request.body !== undefined)
+          expect([operation, schemas.requestFault(operation, request.body)]).toEqual([operation, undefined]);
+        for (const [status, { body }] of Object.entries(answers))
+          expect([operation, status, schemas.answerFault(operation, status, body)]).toEqual([
+            operation,
+            status,
+            undefined,
+          ]);
       }
     }
   });
@@ -47,16 +75,23 @@ describe('OpenAPI', () => {
     for (const [operation, { request, answers }] of Object.entries(played.http)) {
       const shown = RECORDED.http[operation];
       expect([operation, shapeOf(shown?.request.body)]).toEqual([operation, shapeOf(request.body)]);
-      for (const [status, { body }] of Object.entries(answers)) expect([operation, status, shapeOf(shown?.answers[status]?.body)]).toEqual([operation, status, shapeOf(body)]);
+      for (const [status, { body }] of Object.entries(answers))
+        expect([operation, status, shapeOf(shown?.answers[status]?.body)]).toEqual([
+          operation,
+          status,
+          shapeOf(body),
+        ]);
     }
   });
 
-  test('nobody\'s key is in it', () => {
+  test("nobody's key is in it", () => {
     expect(JSON.stringify(v.http.openapi())).not.toMatch(/fq_(test|live)_[A-Za-z0-9_-]{43}/);
   });
 
   test('docs/openapi.json is what is served', async () => {
-    await expect(`${JSON.stringify(v.http.openapi(), null, 1)}\n`).toMatchFileSnapshot(resolve(ROOT, 'docs/openapi.json'));
+    await expect(`${JSON.stringify(v.http.openapi(), null, 1)}\n`).toMatchFileSnapshot(
+      resolve(ROOT, 'docs/openapi.json'),
+    );
   });
 
   test('examples are named as the document names operations', () => {
@@ -66,28 +101,59 @@ describe('OpenAPI', () => {
 
 describe('AsyncAPI', () => {
   test('every message has an example that its own schema reads', () => {
-    const document = asyncApiDocument({ title: 'firmquote venue', events: played.events, link: played.link }) as { channels: Record<'events' | 'link', { messages: Record<string, { payload: object; examples?: { payload: unknown }[] }> }> };
-    const readers: Record<string, z.ZodType> = { subscribe: zClientFrame, subscribed: zSubscribed, unsubscribed: zUnsubscribed, error: zStreamError, orderEvent: zOrderEvent, solverEvent: zSolverEvent, priceEvent: zPriceEvent };
+    const document = asyncApiDocument({
+      title: 'firmquote venue',
+      events: played.events,
+      link: played.link,
+    }) as {
+      channels: Record<
+        'events' | 'link',
+        { messages: Record<string, { payload: object; examples?: { payload: unknown }[] }> }
+      >;
+    };
+    const readers: Record<string, z.ZodType> = {
+      subscribe: zClientFrame,
+      subscribed: zSubscribed,
+      unsubscribed: zUnsubscribed,
+      error: zStreamError,
+      orderEvent: zOrderEvent,
+      solverEvent: zSolverEvent,
+      priceEvent: zPriceEvent,
+    };
     for (const recording of RENEW ? [played] : [played, RECORDED]) {
-      expect(Object.keys(recording.events).sort()).toEqual(Object.keys(document.channels.events.messages).sort());
+      expect(Object.keys(recording.events).sort()).toEqual(
+        Object.keys(document.channels.events.messages).sort(),
+      );
       expect(Object.keys(recording.link).sort()).toEqual(Object.keys(document.channels.link.messages).sort());
-      for (const [name, frames] of Object.entries(recording.events)) for (const frame of frames) expect([name, readers[name]?.safeParse(frame).error]).toEqual([name, undefined]);
+      for (const [name, frames] of Object.entries(recording.events))
+        for (const frame of frames)
+          expect([name, readers[name]?.safeParse(frame).error]).toEqual([name, undefined]);
       for (const [name, frames] of Object.entries(recording.link)) {
-        for (const frame of frames) expect([name, (name.startsWith('venue_') ? readFromVenue : readFromSolver)(JSON.stringify(frame)).ok]).toEqual([name, true]);
+        for (const frame of frames)
+          expect([
+            name,
+            (name.startsWith('venue_') ? readFromVenue : readFromSolver)(JSON.stringify(frame)).ok,
+          ]).toEqual([name, true]);
       }
     }
     // The schemas as they are published accept what was said too.
     for (const { messages } of Object.values(document.channels)) {
       for (const [name, { payload, examples = [] }] of Object.entries(messages)) {
         const schema = z.fromJSONSchema(payload as never);
-        for (const example of examples) expect([name, schema.safeParse(example.payload).error]).toEqual([name, undefined]);
+        for (const example of examples)
+          expect([name, schema.safeParse(example.payload).error]).toEqual([name, undefined]);
       }
     }
-    if (!RENEW) for (const kind of ['events', 'link'] as const) for (const [name, frames] of Object.entries(played[kind])) expect([name, shapeOf([...frames])]).toEqual([name, shapeOf([...(RECORDED[kind][name] ?? [])])]);
+    if (!RENEW)
+      for (const kind of ['events', 'link'] as const)
+        for (const [name, frames] of Object.entries(played[kind]))
+          expect([name, shapeOf([...frames])]).toEqual([name, shapeOf([...(RECORDED[kind][name] ?? [])])]);
   });
 
   test('docs/asyncapi.json is what is served', async () => {
-    await expect(`${JSON.stringify(v.http.asyncapi(), null, 1)}\n`).toMatchFileSnapshot(resolve(ROOT, 'docs/asyncapi.json'));
+    await expect(`${JSON.stringify(v.http.asyncapi(), null, 1)}\n`).toMatchFileSnapshot(
+      resolve(ROOT, 'docs/asyncapi.json'),
+    );
   });
 });
 
@@ -95,5 +161,6 @@ test('the page shows both, says what it may not run, and treats everything as te
   const answer = await v.call('GET', '/docs');
   expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
   expect(answer.text).not.toMatch(/<script|<img|<iframe|javascript:|\son[a-z]+=/i);
-  for (const path of ['/openapi.json', '/asyncapi.json', '/api/v1/rfq/quotes']) expect(answer.text).toContain(path);
+  for (const path of ['/openapi.json', '/asyncapi.json', '/api/v1/rfq/quotes'])
+    expect(answer.text).toContain(path);
 });

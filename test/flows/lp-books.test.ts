@@ -1,4 +1,7 @@
-/** The books over real trades on real chains: every entry balances, and what they say lies in the escrow lies there, to the unit, through restarts too. */
+/**
+ * The books over real trades on real chains: every entry balances, and what they say lies in the escrow lies
+ * there, to the unit, through restarts too.
+ */
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createJournalStore } from '../../src/adapters/postgres/journal-store.ts';
@@ -14,7 +17,13 @@ import type { ExplainedQuote } from '../../src/lp/explain.ts';
 import type { LpNode } from '../../src/lp/node.ts';
 import type { JournalStore } from '../../src/ports/journal-store.ts';
 import { encodeFunding } from '../../src/settlement/funding.ts';
-import { openForCall, refundCall, requestWithdrawalCall, settleCall, withdrawCall } from '../../src/settlement/call.ts';
+import {
+  openForCall,
+  refundCall,
+  requestWithdrawalCall,
+  settleCall,
+  withdrawCall,
+} from '../../src/settlement/call.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig, REPLICAS, testTransactors } from '../support/lp.ts';
@@ -42,14 +51,31 @@ let generation = 0;
 async function startLp(): Promise<LpNode> {
   generation += 1;
   const transactors = await testTransactors({ devnet, postgres, operator, owner: `books-${generation}` });
-  const config = lpConfig(devnet, owner.address, { quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 }, lease: { aheadSeconds: 4 }, reconcileSeconds: 1, journal: { everyMs: 100 } });
-  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_books', config, transactors, proofs: willingAttesters });
+  const config = lpConfig(devnet, owner.address, {
+    quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 },
+    lease: { aheadSeconds: 4 },
+    reconcileSeconds: 1,
+    journal: { everyMs: 100 },
+  });
+  const node = await createTestLp({
+    devnet,
+    postgres,
+    venueUrl: venue.url,
+    operator,
+    schema: 'lp_books',
+    config,
+    transactors,
+    proofs: willingAttesters,
+  });
   await node.start();
   return node;
 }
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([startDevnet([41071, 41072], { landingMarginSeconds: 6, proofWindowSeconds: 30 }), startTestPostgres()]);
+  [devnet, postgres] = await Promise.all([
+    startDevnet([41071, 41072], { landingMarginSeconds: 6, proofWindowSeconds: 30 }),
+    startTestPostgres(),
+  ]);
   [here, there] = devnet.chains as [TestChain, TestChain];
   await Promise.all(
     devnet.chains.map(async (chain) => {
@@ -67,7 +93,15 @@ beforeAll(async () => {
   venue = await startScriptedVenue(devnet.chains.map(({ chain }) => chain));
   lp = await startLp();
   await venue.until(({ status }) => status === 'active');
-  await eventually(() => lp.accounts().totals() !== undefined && lp.accounts().lag().chains.every(({ blocks }) => blocks < 1_000_000) && lp.accounts().positions().length === 2);
+  await eventually(
+    () =>
+      lp.accounts().totals() !== undefined &&
+      lp
+        .accounts()
+        .lag()
+        .chains.every(({ blocks }) => blocks < 1_000_000) &&
+      lp.accounts().positions().length === 2,
+  );
 }, 120_000);
 
 afterAll(async () => {
@@ -76,18 +110,58 @@ afterAll(async () => {
   await Promise.all([devnet?.stop(), postgres?.stop()]);
 });
 
-const buy = (amount: bigint) => takeQuote(devnet, venue, taker, request({ from: here.chain, to: here.chain, give: here.usdc, take: here.weth, amount, taker: taker.address }));
-const bridge = (amount: bigint) => takeQuote(devnet, venue, taker, request({ from: here.chain, to: there.chain, give: here.usdc, take: there.usdc, amount, taker: taker.address }));
-const settle = ({ message, order, funding }: Trade) => here.send(keeper.address, here.chain.escrow, settleCall(order, funding, message.quoteId, [message.commitment]));
+const buy = (amount: bigint) =>
+  takeQuote(
+    devnet,
+    venue,
+    taker,
+    request({
+      from: here.chain,
+      to: here.chain,
+      give: here.usdc,
+      take: here.weth,
+      amount,
+      taker: taker.address,
+    }),
+  );
+const bridge = (amount: bigint) =>
+  takeQuote(
+    devnet,
+    venue,
+    taker,
+    request({
+      from: here.chain,
+      to: there.chain,
+      give: here.usdc,
+      take: there.usdc,
+      amount,
+      taker: taker.address,
+    }),
+  );
+const settle = ({ message, order, funding }: Trade) =>
+  here.send(
+    keeper.address,
+    here.chain.escrow,
+    settleCall(order, funding, message.quoteId, [message.commitment]),
+  );
 let store: JournalStore | undefined;
-const journalStore = async () => (store ??= createJournalStore(await postgres.database('lp_books', LP_MIGRATIONS)));
+const journalStore = async () =>
+  (store ??= createJournalStore(await postgres.database('lp_books', LP_MIGRATIONS)));
 const tradeOf = async (id: `0x${string}`) => (await journalStore()).trade(id);
 
-/** Journal, ledger and escrow at one block: three equal numbers for each token, and not one posting out of balance. */
+/**
+ * Journal, ledger and escrow at one block: three equal numbers for each token, and not one posting out of
+ * balance.
+ */
 async function booksAgree(): Promise<void> {
   await eventually(async () => {
     const all = await lp.accounts().reconcile();
-    return all.length === 4 && all.every(({ ledger, journal, chainSays }) => ledger !== null && journal === chainSays && journal === ledger);
+    return (
+      all.length === 4 &&
+      all.every(
+        ({ ledger, journal, chainSays }) => ledger !== null && journal === chainSays && journal === ledger,
+      )
+    );
   });
   const { unbalanced, astray, postings } = await (await journalStore()).audit();
   expect({ unbalanced, astray }).toEqual({ unbalanced: 0, astray: 0 });
@@ -98,7 +172,12 @@ test('opened with what was there: equal to chain and ledger, and nothing earned 
   await booksAgree();
   const totals = lp.accounts().totals();
   expect(totals).toMatchObject({ spread: 0n, realised: 0n, unrealised: 0n, total: 0n });
-  expect(lp.accounts().positions().find(({ asset }) => asset === 'WETH')).toMatchObject({ quantity: 40n * WETH, costMicros: 100_000_000_000n });
+  expect(
+    lp
+      .accounts()
+      .positions()
+      .find(({ asset }) => asset === 'WETH'),
+  ).toMatchObject({ quantity: 40n * WETH, costMicros: 100_000_000_000n });
 });
 
 test('one chain: the exchange, its fees and its spread, to the unit', async () => {
@@ -106,16 +185,39 @@ test('one chain: the exchange, its fees and its spread, to the unit', async () =
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(async () => (await tradeOf(trade.id)) !== undefined);
   await settle(trade);
-  await eventually(async () => (await tradeOf(trade.id))?.stage === 'finalised' && (await tradeOf(trade.id))?.counted === true);
+  await eventually(
+    async () =>
+      (await tradeOf(trade.id))?.stage === 'finalised' && (await tradeOf(trade.id))?.counted === true,
+  );
   const booked = await tradeOf(trade.id);
   const fee = (2_500n * USDC * 2n) / 10_000n;
-  expect(booked).toMatchObject({ late: false, pair: 'WETH-USDC', corridor: 'chain1-chain1', side: 'sell', inputMicros: 2_500_000_000n, feesMicros: fee, earnedMicros: 2_500_000_000n - fee, paid: trade.output, mid: 2_500 });
+  expect(booked).toMatchObject({
+    late: false,
+    pair: 'WETH-USDC',
+    corridor: 'chain1-chain1',
+    side: 'sell',
+    inputMicros: 2_500_000_000n,
+    feesMicros: fee,
+    earnedMicros: 2_500_000_000n - fee,
+    paid: trade.output,
+    mid: 2_500,
+  });
   expect(booked?.paidMicros).toBe((trade.output * 2_500n * 1_000_000n) / WETH);
   expect(lp.accounts().totals()?.spread).toBe(2_500_000_000n - fee - (booked?.paidMicros ?? 0n));
   const entries = await lp.accounts().entries(trade.id);
   expect(entries.map(({ kind }) => kind).sort()).toEqual(expect.arrayContaining(['credit', 'sent']));
   // What was asked is written down for a replay, with its end.
-  expect(lp.recorded().rfqs).toContainEqual(expect.objectContaining({ corridor: 'chain1-chain1', input: 'USDC', output: 'WETH', side: 'exactInput', amount: `${2_500n * USDC}`, outcome: 'accepted', quoted: `${trade.output}` }));
+  expect(lp.recorded().rfqs).toContainEqual(
+    expect.objectContaining({
+      corridor: 'chain1-chain1',
+      input: 'USDC',
+      output: 'WETH',
+      side: 'exactInput',
+      amount: `${2_500n * USDC}`,
+      outcome: 'accepted',
+      quoted: `${trade.output}`,
+    }),
+  );
   await booksAgree();
 });
 
@@ -125,24 +227,49 @@ test('across chains: receivable until claimed, and the operator’s gas by its r
   await eventually(async () => (await tradeOf(trade.id)) !== undefined);
   await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
   await eventually(async () => (await tradeOf(trade.id))?.stage === 'finalised');
-  await eventually(async () => (await lp.accounts().entries(trade.id)).filter(({ kind }) => kind === 'gas').length === 3);
+  await eventually(
+    async () => (await lp.accounts().entries(trade.id)).filter(({ kind }) => kind === 'gas').length === 3,
+  );
   const gas = (await lp.accounts().entries(trade.id)).filter(({ kind }) => kind === 'gas');
   for (const { chainId, txHash, postings } of gas) {
-    const receipt = await devnet.chains.find(({ chain }) => chain.id === chainId)?.port.receipt(txHash ?? '0x');
-    expect(postings.find(({ account: name }) => name === 'expense:gas')?.amount).toBe((receipt?.gasUsed ?? 0n) * (receipt?.effectiveGasPrice ?? 0n));
+    const receipt = await devnet.chains
+      .find(({ chain }) => chain.id === chainId)
+      ?.port.receipt(txHash ?? '0x');
+    expect(postings.find(({ account: name }) => name === 'expense:gas')?.amount).toBe(
+      (receipt?.gasUsed ?? 0n) * (receipt?.effectiveGasPrice ?? 0n),
+    );
   }
   expect((await tradeOf(trade.id))?.gasMicros).toBeGreaterThan(0n);
-  expect(lp.accounts().balances().find(({ account: name, chain, token }) => name === 'assets:receivable' && chain === 'chain1' && token === 'USDC')?.amount).toBe(0n);
+  expect(
+    lp
+      .accounts()
+      .balances()
+      .find(
+        ({ account: name, chain, token }) =>
+          name === 'assets:receivable' && chain === 'chain1' && token === 'USDC',
+      )?.amount,
+  ).toBe(0n);
   await booksAgree();
   // The operator's own balance, at the block that the books have read to.
   await eventually(async () => {
-    const held = lp.accounts().balances().find(({ account: name, chain }) => name === 'assets:gas' && chain === 'chain2')?.amount;
+    const held = lp
+      .accounts()
+      .balances()
+      .find(({ account: name, chain }) => name === 'assets:gas' && chain === 'chain2')?.amount;
     return held === (await there.port.nativeBalance(operator.address));
   });
 });
 
 test('a part of a split: our slice and our share of the fees, no more', async () => {
-  const rfq = request({ from: here.chain, to: here.chain, give: here.weth, take: here.usdc, amount: 60n * WETH, taker: taker.address, maxSplitParts: 4 });
+  const rfq = request({
+    from: here.chain,
+    to: here.chain,
+    give: here.weth,
+    take: here.usdc,
+    amount: 60n * WETH,
+    taker: taker.address,
+    maxSplitParts: 4,
+  });
   const partial = await venue.ask(rfq);
   if (partial.type !== 'partial') throw new Error(`no ladder: ${JSON.stringify(partial)}`);
   const [input, output] = (partial.ladder[0] as [string, string]).map(BigInt) as [bigint, bigint];
@@ -151,15 +278,35 @@ test('a part of a split: our slice and our share of the fees, no more', async ()
   const amounts = [(output * portion) / input, 7n * USDC] as const;
   const fillDeadline = partial.validUntil + rfq.skeleton.landingMarginSeconds;
   const outputOf = (lpAddress: string, bps: number, amount: bigint) => ({
-    oracle: word(rfq.skeleton.outputOracle), settler: word(rfq.skeleton.settler), chainId: String(here.chain.id), token: word(here.usdc.address), amount: amount.toString(), recipient: word(taker.address), callbackData: '0x' as const,
-    context: `0xe2${word(lpAddress).slice(2)}${(fillDeadline + 1).toString(16).padStart(8, '0')}${bps.toString(16).padStart(4, '0')}0002${'0'.repeat(32)}` as const,
+    oracle: word(rfq.skeleton.outputOracle),
+    settler: word(rfq.skeleton.settler),
+    chainId: String(here.chain.id),
+    token: word(here.usdc.address),
+    amount: amount.toString(),
+    recipient: word(taker.address),
+    callbackData: '0x' as const,
+    context:
+      `0xe2${word(lpAddress).slice(2)}${(fillDeadline + 1).toString(16).padStart(8, '0')}${bps.toString(16).padStart(4, '0')}0002${'0'.repeat(32)}` as const,
   });
   const message = {
-    type: 'slice' as const, rfqId: rfq.rfqId, quoteId: random32(), outputIndex: 0, validUntil: partial.validUntil, deadlineMs: 500,
+    type: 'slice' as const,
+    rfqId: rfq.rfqId,
+    quoteId: random32(),
+    outputIndex: 0,
+    validUntil: partial.validUntil,
+    deadlineMs: 500,
     order: {
-      user: taker.address, nonce: rfq.skeleton.nonce, originChainId: String(here.chain.id), expires: fillDeadline + rfq.skeleton.proofWindowSeconds, fillDeadline, inputOracle: rfq.skeleton.inputOracle,
+      user: taker.address,
+      nonce: rfq.skeleton.nonce,
+      originChainId: String(here.chain.id),
+      expires: fillDeadline + rfq.skeleton.proofWindowSeconds,
+      fillDeadline,
+      inputOracle: rfq.skeleton.inputOracle,
       inputs: [[BigInt(here.weth.address).toString(), (60n * WETH).toString()] as [string, string]],
-      outputs: [outputOf(owner.address, portionBps, amounts[0]), outputOf(rival.address, 10_000 - portionBps, amounts[1])],
+      outputs: [
+        outputOf(owner.address, portionBps, amounts[0]),
+        outputOf(rival.address, 10_000 - portionBps, amounts[1]),
+      ],
     },
   };
   venue.send(message);
@@ -168,13 +315,36 @@ test('a part of a split: our slice and our share of the fees, no more', async ()
   const order = orderFromMessage(message.order);
   const domain = { chainId: here.chain.id, escrow: here.chain.escrow };
   const id = orderId(domain, order);
-  const others = { lp: rival.address, deadline: fillDeadline, signature: await rival.signer.sign(commitmentDigest(domain, { orderId: id, quoteId: message.quoteId, lp: rival.address, deadline: fillDeadline })) };
-  const funding = encodeFunding({ mode: 'resourceLock', orderSignature: await taker.signer.sign(orderDigest(domain, order)) });
-  await here.send(keeper.address, here.chain.escrow, settleCall(order, funding, message.quoteId, [commit.commitment, others]));
+  const others = {
+    lp: rival.address,
+    deadline: fillDeadline,
+    signature: await rival.signer.sign(
+      commitmentDigest(domain, {
+        orderId: id,
+        quoteId: message.quoteId,
+        lp: rival.address,
+        deadline: fillDeadline,
+      }),
+    ),
+  };
+  const funding = encodeFunding({
+    mode: 'resourceLock',
+    orderSignature: await taker.signer.sign(orderDigest(domain, order)),
+  });
+  await here.send(
+    keeper.address,
+    here.chain.escrow,
+    settleCall(order, funding, message.quoteId, [commit.commitment, others]),
+  );
   await eventually(async () => (await tradeOf(id))?.stage === 'finalised');
   const booked = await tradeOf(id);
   // No venue awarded it: a replica that did not price it hears of it from the chain first.
-  expect(booked).toMatchObject({ paid: amounts[0], earned: portion - (portion * 2n) / 10_000n, side: 'buy', ...(REPLICAS === 1 && { late: false }) });
+  expect(booked).toMatchObject({
+    paid: amounts[0],
+    earned: portion - (portion * 2n) / 10_000n,
+    side: 'buy',
+    ...(REPLICAS === 1 && { late: false }),
+  });
   expect((booked?.earnedMicros ?? 0n) > (booked?.paidMicros ?? 0n)).toBe(true);
   await booksAgree();
 });
@@ -183,18 +353,33 @@ test('why: an accepted quote is explained from the database, and its lines add u
   const trade = await buy(1_000n * USDC);
   const [live] = (await lp.accounts().explain(trade.id)) as [ExplainedQuote];
   expect(live).toMatchObject({ kind: 'quote', quoteId: trade.message.quoteId, orderId: trade.id });
-  expect(live.terms.reduce((sum, { amount }) => sum + BigInt(amount.base), 0n)).toBe(BigInt(live.difference.amount.base));
+  expect(live.terms.reduce((sum, { amount }) => sum + BigInt(amount.base), 0n)).toBe(
+    BigInt(live.difference.amount.base),
+  );
   expect(BigInt(live.price.gross.base) - BigInt(live.difference.amount.base)).toBe(trade.output);
   expect(live.inputs.mid.sources).toMatchObject([{ source: 'constant|ETHUSD', price: 2500, dropped: null }]);
   expect(live.inputs.chains[0]?.blockAgeMs).toBeLessThan(30_000);
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(async () => (await tradeOf(trade.id)) !== undefined);
   await settle(trade);
-  await expect.poll(async () => (await journalStore()).explanations(trade.message.quoteId)).toMatchObject([{ orderId: trade.id, explanation: { summary: live.summary } }]);
-  const declined = request({ from: here.chain, to: here.chain, give: here.usdc, take: here.weth, amount: 10_000_000n * USDC, taker: taker.address });
+  await expect
+    .poll(async () => (await journalStore()).explanations(trade.message.quoteId))
+    .toMatchObject([{ orderId: trade.id, explanation: { summary: live.summary } }]);
+  const declined = request({
+    from: here.chain,
+    to: here.chain,
+    give: here.usdc,
+    take: here.weth,
+    amount: 10_000_000n * USDC,
+    taker: taker.address,
+  });
   expect(await venue.ask(declined)).toMatchObject({ type: 'decline' });
   const [why] = await lp.accounts().explain(declined.rfqId);
-  expect(why).toMatchObject({ kind: 'decline', rfqId: declined.rfqId, largestThatPasses: { units: expect.stringMatching(/^\d+/) } });
+  expect(why).toMatchObject({
+    kind: 'decline',
+    rfqId: declined.rfqId,
+    largestThatPasses: { units: expect.stringMatching(/^\d+/) },
+  });
   expect(await lp.accounts().explain('nobody')).toEqual([]);
 });
 
@@ -212,16 +397,25 @@ test('what happened while nobody looked is in the books after a restart, each fa
   expect(lp.accounts().totals()?.spread ?? 0n).toBeGreaterThan(before?.spread ?? 0n);
   for (const chain of devnet.chains) await chain.anvil.advance(40);
   await here.send(keeper.address, here.chain.escrow, refundCall(faded.order));
-  // Replicas that were all away are as one after a crash: an order that was open and over before anybody was back is none of the LP's, and moved nothing.
+  // Replicas that were all away are as one after a crash: an order that was open and over before anybody was
+  // back is none of the LP's, and moved nothing.
   if (REPLICAS > 1) expect(await tradeOf(faded.id)).toBeUndefined();
   else {
     await eventually(async () => (await tradeOf(faded.id))?.stage === 'failed');
-    await eventually(async () => (await lp.accounts().entries(faded.id)).some(({ kind, postings }) => kind === 'refund' && postings.length === 0));
+    await eventually(async () =>
+      (await lp.accounts().entries(faded.id)).some(
+        ({ kind, postings }) => kind === 'refund' && postings.length === 0,
+      ),
+    );
   }
   await booksAgree();
-  // The same position counted from the other side: what it is worth now less what the owner put in is what was earned.
+  // The same position counted from the other side: what it is worth now less what the owner put in is what
+  // was earned.
   const { positions, totals } = await lp.accounts().profit({ by: 'pair', sinceMs: 0, limit: 10 });
-  const worth = positions.reduce((sum, { valueMicros, ownerMicros }) => sum + (valueMicros ?? 0n) - ownerMicros, 0n);
+  const worth = positions.reduce(
+    (sum, { valueMicros, ownerMicros }) => sum + (valueMicros ?? 0n) - ownerMicros,
+    0n,
+  );
   const earned = totals.spread + totals.realised + totals.unrealised - totals.lost;
   expect(Math.abs(Number(worth - earned))).toBeLessThanOrEqual(50);
   expect(totals).toEqual(lp.accounts().totals());
@@ -230,24 +424,46 @@ test('what happened while nobody looked is in the books after a restart, each fa
 test('the owner pays in and takes out: the books follow, and it is no profit', async () => {
   const before = lp.accounts().totals()?.total ?? 0n;
   await there.deposit(owner.address, there.weth.address, 3n * WETH);
-  await there.send(owner.address, there.chain.escrow, requestWithdrawalCall(there.usdc.address, 1_000n * USDC));
+  await there.send(
+    owner.address,
+    there.chain.escrow,
+    requestWithdrawalCall(there.usdc.address, 1_000n * USDC),
+  );
   await booksAgree();
-  await eventually(() => lp.accounts().positions().some(({ asset, ownerMicros }) => asset === 'WETH' && ownerMicros > 100_000_000_000n));
+  await eventually(() =>
+    lp
+      .accounts()
+      .positions()
+      .some(({ asset, ownerMicros }) => asset === 'WETH' && ownerMicros > 100_000_000_000n),
+  );
   expect(Math.abs(Number((lp.accounts().totals()?.total ?? 0n) - before))).toBeLessThanOrEqual(10);
   const { availableAt } = await there.port.pendingWithdrawal(owner.address, there.usdc.address);
   const head = there.port.head()?.timestamp ?? 0;
   await there.anvil.advance(availableAt - head + 2);
   await there.send(owner.address, there.chain.escrow, withdrawCall(there.usdc.address, owner.address));
-  await eventually(async () => (await lp.accounts().reconcile()).some(({ chain, token, journal }) => chain === 'chain2' && token === 'USDC' && journal < 46_000n * USDC));
+  await eventually(async () =>
+    (await lp.accounts().reconcile()).some(
+      ({ chain, token, journal }) => chain === 'chain2' && token === 'USDC' && journal < 46_000n * USDC,
+    ),
+  );
   await booksAgree();
 });
 
 test('the admin door tells it all, and what to do when it knows nothing', async () => {
   const said: object[] = [];
-  const door = await startOps({ host: '127.0.0.1', port: 0, log: silentLog, routes: bookRoutes(lp, { note: async (who, what, more) => void said.push({ who, what, ...more }) }), localOnly: true });
+  const door = await startOps({
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    routes: bookRoutes(lp, { note: async (who, what, more) => void said.push({ who, what, ...more }) }),
+    localOnly: true,
+  });
   const get = async (path: string) => {
     const answer = await fetch(`${door.url}${path}`);
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> & { error: { code: string; message: string } } };
+    return {
+      status: answer.status,
+      body: (await answer.json()) as Record<string, unknown> & { error: { code: string; message: string } },
+    };
   };
   const { body: pnl } = await get('/pnl?by=trade&sinceMs=0&limit=100');
   const rows = pnl.rows as { key: string; trades: number }[];
@@ -256,38 +472,85 @@ test('the admin door tells it all, and what to do when it knows nothing', async 
   const [first] = why.explanations as ExplainedQuote[];
   expect(first).toMatchObject({ kind: 'quote', orderId: rows.at(-1)?.key });
   for (const line of quoteLines(first as ExplainedQuote)) expect(line.length).toBeLessThan(260);
-  expect((await get(`/books/${rows[0]?.key}`)).body.entries).toEqual(expect.arrayContaining([expect.objectContaining({ kind: 'sent' })]));
-  expect((await get('/books')).body.reconciled).toEqual(expect.arrayContaining([expect.objectContaining({ chain: 'chain1', token: 'USDC', difference: '0' })]));
-  expect(await get('/explain/nobody')).toMatchObject({ status: 400, body: { error: { code: 'unknown_quote', message: expect.stringContaining('lp.explain.keep') } } });
-  // Native currency leaves no event: a top-up is a difference until a person books it, exactly and with a reason.
-  const gasOf = async () => ((await get('/books')).body.gas as { chain: string; journal: string; chainSays: string }[]).find(({ chain }) => chain === 'chain2');
+  expect((await get(`/books/${rows[0]?.key}`)).body.entries).toEqual(
+    expect.arrayContaining([expect.objectContaining({ kind: 'sent' })]),
+  );
+  expect((await get('/books')).body.reconciled).toEqual(
+    expect.arrayContaining([expect.objectContaining({ chain: 'chain1', token: 'USDC', difference: '0' })]),
+  );
+  expect(await get('/explain/nobody')).toMatchObject({
+    status: 400,
+    body: { error: { code: 'unknown_quote', message: expect.stringContaining('lp.explain.keep') } },
+  });
+  // Native currency leaves no event: a top-up is a difference until a person books it, exactly and with a
+  // reason.
+  const gasOf = async () =>
+    ((await get('/books')).body.gas as { chain: string; journal: string; chainSays: string }[]).find(
+      ({ chain }) => chain === 'chain2',
+    );
   const before = BigInt((await gasOf())?.journal ?? 0);
-  await there.anvil.rpc('eth_sendTransaction', [{ from: keeper.address, to: operator.address, value: `0x${(10n ** 17n).toString(16)}` }]);
+  await there.anvil.rpc('eth_sendTransaction', [
+    { from: keeper.address, to: operator.address, value: `0x${(10n ** 17n).toString(16)}` },
+  ]);
   await eventually(async () => BigInt((await gasOf())?.chainSays ?? 0) === before + 10n ** 17n);
   const adjust = async (word: object) => {
     const answer = await fetch(`${door.url}/books/adjust`, { method: 'POST', body: JSON.stringify(word) });
     return { status: answer.status, body: (await answer.json()) as { error: { code: string } } };
   };
-  const word2 = { chain: 'chain2', token: 'native', amount: (10n ** 17n).toString(), note: 'topped up', by: 'ada' };
-  expect(await adjust({ ...word2, note: '' })).toMatchObject({ status: 400, body: { error: { code: 'bad_request' } } });
-  expect(await adjust({ ...word2, amount: '5' })).toMatchObject({ status: 400, body: { error: { code: 'wrong_amount' } } });
-  expect(await adjust({ ...word2, token: 'USDC' })).toMatchObject({ status: 400, body: { error: { code: 'nothing_to_adjust' } } });
+  const word2 = {
+    chain: 'chain2',
+    token: 'native',
+    amount: (10n ** 17n).toString(),
+    note: 'topped up',
+    by: 'ada',
+  };
+  expect(await adjust({ ...word2, note: '' })).toMatchObject({
+    status: 400,
+    body: { error: { code: 'bad_request' } },
+  });
+  expect(await adjust({ ...word2, amount: '5' })).toMatchObject({
+    status: 400,
+    body: { error: { code: 'wrong_amount' } },
+  });
+  expect(await adjust({ ...word2, token: 'USDC' })).toMatchObject({
+    status: 400,
+    body: { error: { code: 'nothing_to_adjust' } },
+  });
   expect((await adjust(word2)).status).toBe(200);
   expect((await gasOf())?.journal).toBe((before + 10n ** 17n).toString());
   expect(said).toMatchObject([{ who: 'ada', what: 'adjust', note: 'topped up' }]);
   await booksAgree();
   // The operator's tools say the same in a terminal.
   const admin = { admin: door.url };
-  expect(await printed(() => showJournal(admin))).toMatch(/chain1 +USDC +\d+ +(\d+) +\1 .*[\s\S]*Books and chains agree/);
-  expect(await printed(() => showJournal({ ...admin, order: rows[0]?.key ?? '' }))).toMatch(/sent[\s\S]*assets:inventory[\s\S]*credit/);
-  const table = await printed(() => showProfit({ ...admin, since: 'all', by: 'pair', format: 'table', limit: '10' }));
+  expect(await printed(() => showJournal(admin))).toMatch(
+    /chain1 +USDC +\d+ +(\d+) +\1 .*[\s\S]*Books and chains agree/,
+  );
+  expect(await printed(() => showJournal({ ...admin, order: rows[0]?.key ?? '' }))).toMatch(
+    /sent[\s\S]*assets:inventory[\s\S]*credit/,
+  );
+  const table = await printed(() =>
+    showProfit({ ...admin, since: 'all', by: 'pair', format: 'table', limit: '10' }),
+  );
   expect(table).toMatch(/WETH-USDC +\d+ +[\d,.]+/);
-  expect(table).toMatch(/spread [\d,.-]+ \+ realised [\d,.-]+ \+ unrealised [\d,.-]+ - gas [\d,.-]+ - lost 0\.00 = [\d,.-]+/);
-  expect((await printed(() => showProfit({ ...admin, since: '1h', by: 'trade', format: 'csv', limit: '10' }))).split('\n')[0]).toBe('trade,trades,volume,gross,fees,spread,gas,lost,mark_1s,mark_10s,mark_60s,realised,late');
-  await expect(showProfit({ ...admin, since: 'lately', by: 'pair', format: 'table', limit: '10' })).rejects.toThrow(/24h, 7d, all/);
-  expect(await printed(() => explain(first?.orderId ?? '', admin))).toMatch(/^We promised[\s\S]*rounding[\s\S]*together[\s\S]*nearest limits/);
+  expect(table).toMatch(
+    /spread [\d,.-]+ \+ realised [\d,.-]+ \+ unrealised [\d,.-]+ - gas [\d,.-]+ - lost 0\.00 = [\d,.-]+/,
+  );
+  expect(
+    (
+      await printed(() => showProfit({ ...admin, since: '1h', by: 'trade', format: 'csv', limit: '10' }))
+    ).split('\n')[0],
+  ).toBe('trade,trades,volume,gross,fees,spread,gas,lost,mark_1s,mark_10s,mark_60s,realised,late');
+  await expect(
+    showProfit({ ...admin, since: 'lately', by: 'pair', format: 'table', limit: '10' }),
+  ).rejects.toThrow(/24h, 7d, all/);
+  expect(await printed(() => explain(first?.orderId ?? '', admin))).toMatch(
+    /^We promised[\s\S]*rounding[\s\S]*together[\s\S]*nearest limits/,
+  );
   await expect(explain('nobody', admin)).rejects.toThrow(/lp\.explain\.keep/);
-  expect(await get('/pnl?by=weather')).toMatchObject({ status: 400, body: { error: { code: 'bad_request' } } });
+  expect(await get('/pnl?by=weather')).toMatchObject({
+    status: 400,
+    body: { error: { code: 'bad_request' } },
+  });
   await door.close();
 });
 

@@ -1,10 +1,18 @@
-/** Money that comes, goes or vanishes behind the LP's back, on a real chain: what an event explains is taken over to the unit, anything else freezes that token and nothing more. */
+/**
+ * Money that comes, goes or vanishes behind the LP's back, on a real chain: what an event explains is taken
+ * over to the unit, anything else freezes that token and nothing more.
+ */
 
 import { encodeAbiParameters, keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { LpNode } from '../../src/lp/node.ts';
-import { depositCall, requestWithdrawalCall, withdrawCall, withdrawDeferredCall } from '../../src/settlement/call.ts';
+import {
+  depositCall,
+  requestWithdrawalCall,
+  withdrawCall,
+  withdrawDeferredCall,
+} from '../../src/settlement/call.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { giveInto } from '../support/gift.ts';
 import { createTestLp, lpConfig, REPLICAS } from '../support/lp.ts';
@@ -37,7 +45,12 @@ beforeAll(async () => {
   await chain.anvil.mine(2);
   slot = await slotOf(20n * WETH);
   venue = await startScriptedVenue([chain.chain]);
-  const config = lpConfig(devnet, owner.address, { reconcileSeconds: 1, chains: [{ chainId: chain.chain.id, account: owner.address, maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 }] });
+  const config = lpConfig(devnet, owner.address, {
+    reconcileSeconds: 1,
+    chains: [
+      { chainId: chain.chain.id, account: owner.address, maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 },
+    ],
+  });
   lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_drift', config });
   await lp.start();
   await venue.until(({ status }) => status === 'active');
@@ -51,10 +64,14 @@ afterAll(async () => {
 
 /** Nested mapping, account then token; which of the contract's slots it is, the balance itself tells. */
 async function slotOf(balance: bigint): Promise<Hex> {
-  const inner = (key: Hex, at: Hex) => keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'bytes32' }], [key, at]));
+  const inner = (key: Hex, at: Hex) =>
+    keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'bytes32' }], [key, at]));
   for (let index = 0n; index < 20n; index += 1n) {
     const at = inner(chain.weth.address, inner(owner.address, `0x${index.toString(16).padStart(64, '0')}`));
-    if (BigInt(await chain.anvil.rpc<Hex>('eth_getStorageAt', [chain.chain.escrow, at, 'latest'])) === balance) return at;
+    if (
+      BigInt(await chain.anvil.rpc<Hex>('eth_getStorageAt', [chain.chain.escrow, at, 'latest'])) === balance
+    )
+      return at;
   }
   throw new Error('the escrow keeps its balances elsewhere');
 }
@@ -62,12 +79,27 @@ async function slotOf(balance: bigint): Promise<Hex> {
 /** Behind everybody's back: no transaction, no event. */
 async function tamper(change: bigint): Promise<void> {
   const balance = await chain.port.ledgerBalance(owner.address, chain.weth.address);
-  await chain.anvil.rpc('anvil_setStorageAt', [chain.chain.escrow, slot, `0x${(balance + change).toString(16).padStart(64, '0')}`]);
+  await chain.anvil.rpc('anvil_setStorageAt', [
+    chain.chain.escrow,
+    slot,
+    `0x${(balance + change).toString(16).padStart(64, '0')}`,
+  ]);
 }
 
-const weth = () => lp.inventory().find(({ token }) => token === chain.weth.address) ?? expect.fail('no such bucket');
+const weth = () =>
+  lp.inventory().find(({ token }) => token === chain.weth.address) ?? expect.fail('no such bucket');
 const kinds = () => lp.status().reasons.map(({ kind }) => kind);
-const ask = (give: 'usdc' | 'weth', amount: bigint) => venue.ask(request({ from: chain.chain, to: chain.chain, give: chain[give], take: chain[give === 'usdc' ? 'weth' : 'usdc'], amount, taker: taker.address }));
+const ask = (give: 'usdc' | 'weth', amount: bigint) =>
+  venue.ask(
+    request({
+      from: chain.chain,
+      to: chain.chain,
+      give: chain[give],
+      take: chain[give === 'usdc' ? 'weth' : 'usdc'],
+      amount,
+      taker: taker.address,
+    }),
+  );
 /** Blocks until it is so: heads, and so comparisons, come only with blocks. */
 const minedUntil = (what: () => boolean) =>
   eventually(async () => {
@@ -84,10 +116,15 @@ test('a deposit and a surplus that nobody explains, in one block: the first coun
   expect(weth()).toMatchObject({ onchain: before.onchain + 3n * WETH, drift: 5n });
   await eventually(() => kinds().includes('drift'));
   expect(lp.status().note).toContain('WETH on chain1: ledger and chain disagree');
-  // That token is not promised any more, by any replica; one that has not compared yet only sees that another left no room. What goes the other way is.
+  // That token is not promised any more, by any replica; one that has not compared yet only sees that another
+  // left no room. What goes the other way is.
   await eventually(async () => {
     const answer = await ask('usdc', 100n * USDC);
-    expect(answer).toMatchObject(REPLICAS === 1 ? { type: 'decline', reason: 'standby', code: 'drift' } : { type: 'decline', reason: expect.stringMatching(/^(?:standby|no_inventory)$/) });
+    expect(answer).toMatchObject(
+      REPLICAS === 1
+        ? { type: 'decline', reason: 'standby', code: 'drift' }
+        : { type: 'decline', reason: expect.stringMatching(/^(?:standby|no_inventory)$/) },
+    );
     return 'code' in answer && answer.code === 'drift';
   });
   expect(await ask('weth', WETH / 100n)).toMatchObject({ type: 'quote' });
@@ -117,7 +154,11 @@ test('a withdrawal and a loss that nobody explains, at once: the first leaves to
 test('what somebody else delivers to the account to be paid out again is never promised, and freezes nothing', async () => {
   const before = weth();
   const gift = { from: taker.address, to: owner.address, token: chain.weth.address };
-  const { orderId, output } = await giveInto(chain, { ...gift, amount: 2n * WETH, settlement: 'ledger_auto_withdraw' });
+  const { orderId, output } = await giveInto(chain, {
+    ...gift,
+    amount: 2n * WETH,
+    settlement: 'ledger_auto_withdraw',
+  });
   await minedUntil(() => weth().withdrawing === 2n * WETH && weth().onchain === before.onchain + 2n * WETH);
   expect(weth()).toMatchObject({ free: before.free, drift: null });
   await giveInto(chain, { ...gift, amount: 1n * WETH, settlement: 'ledger' });

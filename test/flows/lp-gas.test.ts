@@ -1,4 +1,7 @@
-/** What a cross-chain trade costs us to settle, on real chains: gas, and on one of them the fee for publishing its data. */
+/**
+ * What a cross-chain trade costs us to settle, on real chains: gas, and on one of them the fee for publishing
+ * its data.
+ */
 
 import { encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,24 +26,56 @@ beforeAll(async () => {
   devnet = await startDevnet([51_001, 51_002]);
   [op, plain] = devnet.chains as [TestChain, TestChain];
   // The oracle's code at the place where an OP-stack chain has it.
-  const hash = await op.anvil.rpc<Hex>('eth_sendTransaction', [{ from: DEPLOYER.address, data: devGasOracleBytecode, gas: '0x1e8480' }]);
+  const hash = await op.anvil.rpc<Hex>('eth_sendTransaction', [
+    { from: DEPLOYER.address, data: devGasOracleBytecode, gas: '0x1e8480' },
+  ]);
   let deployed: { contractAddress: Hex } | null = null;
-  while (deployed === null) deployed = await op.anvil.rpc<{ contractAddress: Hex } | null>('eth_getTransactionReceipt', [hash]);
-  await op.anvil.rpc('anvil_setCode', [GAS_PRICE_ORACLE, await op.anvil.rpc<Hex>('eth_getCode', [deployed.contractAddress, 'latest'])]);
+  while (deployed === null)
+    deployed = await op.anvil.rpc<{ contractAddress: Hex } | null>('eth_getTransactionReceipt', [hash]);
+  await op.anvil.rpc('anvil_setCode', [
+    GAS_PRICE_ORACLE,
+    await op.anvil.rpc<Hex>('eth_getCode', [deployed.contractAddress, 'latest']),
+  ]);
 });
 afterAll(() => devnet.stop());
 
-const charge = (weiPerByte: bigint, isFjord: boolean) => op.send(DEPLOYER.address, GAS_PRICE_ORACLE, encodeFunctionData({ abi: devGasOracleAbi, functionName: 'set', args: [weiPerByte, isFjord] }));
+const charge = (weiPerByte: bigint, isFjord: boolean) =>
+  op.send(
+    DEPLOYER.address,
+    GAS_PRICE_ORACLE,
+    encodeFunctionData({ abi: devGasOracleAbi, functionName: 'set', args: [weiPerByte, isFjord] }),
+  );
 
 function desk(l1Fee: 'none' | 'opStack') {
   const config = lpConfig(devnet, owner.address, { prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } } });
-  const chains = new Map(config.chains.map((chain): [number, ChainState] => {
-    const port = (chain.chainId === op.chain.id ? op : plain).port;
-    return [chain.chainId, { port, config: { ...chain, l1Fee: chain.chainId === op.chain.id ? l1Fee : 'none' }, gasPrice: undefined, dataFees: undefined, native: undefined }];
-  }));
-  const routes = createRoutes(config.chains.map((chain) => ({ config: chain, chain: (chains.get(chain.chainId) as ChainState).port.chain })), config.pairs).all;
+  const chains = new Map(
+    config.chains.map((chain): [number, ChainState] => {
+      const port = (chain.chainId === op.chain.id ? op : plain).port;
+      return [
+        chain.chainId,
+        {
+          port,
+          config: { ...chain, l1Fee: chain.chainId === op.chain.id ? l1Fee : 'none' },
+          gasPrice: undefined,
+          dataFees: undefined,
+          native: undefined,
+        },
+      ];
+    }),
+  );
+  const routes = createRoutes(
+    config.chains.map((chain) => ({
+      config: chain,
+      chain: (chains.get(chain.chainId) as ChainState).port.chain,
+    })),
+    config.pairs,
+  ).all;
   const gas = createGas({ chains, market: createMarket({ clock: systemClock }, config) }, config);
-  const route = (from: TestChain, to: TestChain): Route => routes.find(({ origin, dest, lp, pair }) => origin.id === from.chain.id && dest.id === to.chain.id && lp === 'buy' && pair.base === 'WETH') ?? expect.fail('no route');
+  const route = (from: TestChain, to: TestChain): Route =>
+    routes.find(
+      ({ origin, dest, lp, pair }) =>
+        origin.id === from.chain.id && dest.id === to.chain.id && lp === 'buy' && pair.base === 'WETH',
+    ) ?? expect.fail('no route');
   const own = (from: TestChain, to: TestChain): bigint => {
     const cost = gas.own(route(from, to));
     return typeof cost === 'bigint' ? cost : expect.fail(cost.detail);
@@ -51,23 +86,35 @@ function desk(l1Fee: 'none' | 'opStack') {
 /** USDC units for wei, at 2,500. */
 const usdc = (wei: bigint) => (wei * 2_500n * 10n ** 6n + 10n ** 18n - 1n) / 10n ** 18n;
 
-test.each([true, false])('fill on the destination, proof and claim on the origin, each with its data where data is charged (Fjord: %s)', async (isFjord) => {
-  await charge(10n ** 9n, isFjord);
-  const { gas, chains, own } = desk('opStack');
-  await gas.refresh(owner.address);
-  const price = (chain: TestChain) => chains.get(chain.chain.id)?.gasPrice as bigint;
-  const data = (bytes: bigint) => (bytes + 68n) * 10n ** 9n;
-  expect(chains.get(op.chain.id)?.dataFees).toEqual({ fill: data(650n), prove: data(900n), claim: data(1_150n) });
-  expect(own(plain, op)).toBe(usdc(price(op) * 150_000n + data(650n)) + usdc(price(plain) * 300_000n));
-  expect(own(op, plain)).toBe(usdc(price(plain) * 150_000n) + usdc(price(op) * 300_000n + data(900n) + data(1_150n)));
-  expect(own(op, op)).toBe(0n);
-});
+test.each([true, false])(
+  'fill on the destination, proof and claim on the origin, each with its data where data is charged (Fjord: %s)',
+  async (isFjord) => {
+    await charge(10n ** 9n, isFjord);
+    const { gas, chains, own } = desk('opStack');
+    await gas.refresh(owner.address);
+    const price = (chain: TestChain) => chains.get(chain.chain.id)?.gasPrice as bigint;
+    const data = (bytes: bigint) => (bytes + 68n) * 10n ** 9n;
+    expect(chains.get(op.chain.id)?.dataFees).toEqual({
+      fill: data(650n),
+      prove: data(900n),
+      claim: data(1_150n),
+    });
+    expect(own(plain, op)).toBe(usdc(price(op) * 150_000n + data(650n)) + usdc(price(plain) * 300_000n));
+    expect(own(op, plain)).toBe(
+      usdc(price(plain) * 150_000n) + usdc(price(op) * 300_000n + data(900n) + data(1_150n)),
+    );
+    expect(own(op, op)).toBe(0n);
+  },
+);
 
 test('where it is not asked for, only gas is charged', async () => {
   const { gas, chains, own } = desk('none');
   await gas.refresh(owner.address);
   expect(chains.get(op.chain.id)?.dataFees).toEqual({ fill: 0n, prove: 0n, claim: 0n });
-  expect(own(plain, op)).toBe(usdc((chains.get(op.chain.id)?.gasPrice as bigint) * 150_000n) + usdc((chains.get(plain.chain.id)?.gasPrice as bigint) * 300_000n));
+  expect(own(plain, op)).toBe(
+    usdc((chains.get(op.chain.id)?.gasPrice as bigint) * 150_000n) +
+      usdc((chains.get(plain.chain.id)?.gasPrice as bigint) * 300_000n),
+  );
 });
 
 test('before it was read, and on a chain that has no such oracle, there is no price, and the other chain is still read', async () => {

@@ -1,4 +1,7 @@
-/** `firmquote lp init`: what it asks, what it finds out by itself, what it writes and with which modes, and what it refuses before anything is written. */
+/**
+ * `firmquote lp init`: what it asks, what it finds out by itself, what it writes and with which modes, and
+ * what it refuses before anything is written.
+ */
 
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -51,18 +54,34 @@ function sitting(answers: readonly [RegExp, string][]): Terminal & { asked: stri
     asked.push(question);
     return answers.find(([about]) => about.test(question))?.[1] ?? preset;
   };
-  return { asked, ask: async (question, preset) => answer(question, preset), secret: async (question) => answer(question), say() {}, close() {} };
+  return {
+    asked,
+    ask: async (question, preset) => answer(question, preset),
+    secret: async (question) => answer(question),
+    say() {},
+    close() {},
+  };
 }
 
 const answersFile = async (name: string, change: object = {}): Promise<string> => {
   const file = join(folder, `${name}.answers.json`);
   const tokens = [chain.usdc.address, chain.weth.address];
-  await writeFile(file, JSON.stringify({ venue: { url: venue.url, keyEnv: 'INIT_VENUE_KEY' }, solver: { id: 'mine', name: 'Mine' }, account: owner.address, chains: { chain1: { rpcUrl: '${INIT_RPC}', tokens } }, ...change }));
+  await writeFile(
+    file,
+    JSON.stringify({
+      venue: { url: venue.url, keyEnv: 'INIT_VENUE_KEY' },
+      solver: { id: 'mine', name: 'Mine' },
+      account: owner.address,
+      chains: { chain1: { rpcUrl: '${INIT_RPC}', tokens } },
+      ...change,
+    }),
+  );
   vi.stubEnv('INIT_VENUE_KEY', KEY);
   vi.stubEnv('INIT_RPC', chain.anvil.url);
   return file;
 };
-const init = (name: string, options: Partial<InitOptions> = {}) => initLp({ dir: join(folder, name), yes: true, ...options });
+const init = (name: string, options: Partial<InitOptions> = {}) =>
+  initLp({ dir: join(folder, name), yes: true, ...options });
 
 test('asks at the terminal, finds out the rest, and writes what the LP can read', async () => {
   const terminal = sitting([
@@ -78,15 +97,42 @@ test('asks at the terminal, finds out the rest, and writes what the LP can read'
   ]);
   await initLp({ dir: join(folder, 'asked') }, terminal);
   const { config } = await loadConfig(zLpAppConfig, join(folder, 'asked', 'lp.json'), {});
-  expect(config.networks).toEqual([expect.objectContaining({ id: 41_301, slug: 'chain1', escrow: chain.chain.escrow, oracle: chain.chain.oracle, proofWindowSeconds: 30 })]);
-  expect(config.networks[0]?.tokens.map(({ symbol, decimals, priceSymbol }) => [symbol, decimals, priceSymbol])).toEqual([['USDC', 6, 'USD'], ['WETH', 18, 'ETH']]);
-  expect(config.lp).toMatchObject({ solver: { id: 'mine', name: 'Mine & Co' }, chains: [{ account: owner.address }], pairs: [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 3, maxSize: 20_000 } }], quoting: { claimSeconds: 10 } });
+  expect(config.networks).toEqual([
+    expect.objectContaining({
+      id: 41_301,
+      slug: 'chain1',
+      escrow: chain.chain.escrow,
+      oracle: chain.chain.oracle,
+      proofWindowSeconds: 30,
+    }),
+  ]);
+  expect(
+    config.networks[0]?.tokens.map(({ symbol, decimals, priceSymbol }) => [symbol, decimals, priceSymbol]),
+  ).toEqual([
+    ['USDC', 6, 'USD'],
+    ['WETH', 18, 'ETH'],
+  ]);
+  expect(config.lp).toMatchObject({
+    solver: { id: 'mine', name: 'Mine & Co' },
+    chains: [{ account: owner.address }],
+    pairs: [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 3, maxSize: 20_000 } }],
+    quoting: { claimSeconds: 10 },
+  });
   // The password was typed, so it is nowhere; the key opens with it.
-  expect(config.keys.operator).toEqual({ keystore: join(folder, 'asked', 'secrets', 'operator.json'), passwordEnv: 'OPERATOR_PASSWORD' });
+  expect(config.keys.operator).toEqual({
+    keystore: join(folder, 'asked', 'secrets', 'operator.json'),
+    passwordEnv: 'OPERATOR_PASSWORD',
+  });
   const keystore = await readFile(join(folder, 'asked', 'secrets', 'operator.json'), 'utf8');
   const privateKey = await decryptKey(keystore, 'typed by hand');
   const files = await readdir(join(folder, 'asked'), { recursive: true });
-  expect(files.toSorted()).toEqual(['data', 'lp.json', 'secrets', 'secrets/operator.json', 'secrets/venue-key']);
+  expect(files.toSorted()).toEqual([
+    'data',
+    'lp.json',
+    'secrets',
+    'secrets/operator.json',
+    'secrets/venue-key',
+  ]);
   for (const name of files.filter((file) => /\./.test(file) || file.endsWith('key'))) {
     expect([name, (await stat(join(folder, 'asked', name))).mode & 0o777]).toEqual([name, 0o600]);
     const text = await readFile(join(folder, 'asked', name), 'utf8');
@@ -94,8 +140,12 @@ test('asks at the terminal, finds out the rest, and writes what the LP can read'
     if (name !== 'secrets/venue-key') expect(text).not.toContain(KEY);
   }
   // Nobody allowed this operator yet: it says how, and what lies there already.
-  expect(printed.join('\n')).toMatch(/· chain1: the account has 1000 USDC in the escrow; the operator is not allowed yet[\s\S]*firmquote lp operator set --config .*lp\.json --chain chain1 --owner/);
-  expect(terminal.asked.some((question) => /operator's key/i.test(question) && !/Password/.test(question))).toBe(false);
+  expect(printed.join('\n')).toMatch(
+    /· chain1: the account has 1000 USDC in the escrow; the operator is not allowed yet[\s\S]*firmquote lp operator set --config .*lp\.json --chain chain1 --owner/,
+  );
+  expect(
+    terminal.asked.some((question) => /operator's key/i.test(question) && !/Password/.test(question)),
+  ).toBe(false);
 });
 
 test('answers from a file need nobody, keep ${NAME} as it is, and draw a password of their own', async () => {
@@ -116,17 +166,50 @@ test('never overwrites; with --force the old files stay beside the new ones', as
   await expect(init('twice', { answers })).rejects.toThrow(/exist already.*--force/);
   expect(await readFile(join(folder, 'twice', 'secrets', 'operator.json'), 'utf8')).toBe(before);
   await init('twice', { answers, force: true });
-  const kept = (await readdir(join(folder, 'twice', 'secrets'))).find((name) => /^operator\.json\.\d+\.old$/.test(name)) ?? '';
+  const kept =
+    (await readdir(join(folder, 'twice', 'secrets'))).find((name) =>
+      /^operator\.json\.\d+\.old$/.test(name),
+    ) ?? '';
   expect(await readFile(join(folder, 'twice', 'secrets', kept), 'utf8')).toBe(before);
 });
 
 test.each<[string, object, Partial<InitOptions>, RegExp]>([
-  ['the wrong chain behind the endpoint', { venue: { url: 'SAME', keyEnv: 'INIT_VENUE_KEY' } }, { rpc: ['chain1=WRONG'] }, /on chain 41302, not on chain1 \(41301\)/],
-  ['no venue at the address', { venue: { url: 'ws://127.0.0.1:1', keyEnv: 'INIT_VENUE_KEY' } }, {}, /The venue at ws:\/\/127\.0\.0\.1:1 cannot be reached/],
-  ['a key that the venue does not know', { venue: { url: 'REFUSING', keyEnv: 'INIT_VENUE_KEY' } }, {}, /does not know this key as a solver key/],
-  ['an endpoint that does not answer', { chains: { chain1: { rpcUrl: 'http://127.0.0.1:1', tokens: [`0x${'1'.repeat(40)}`] } } }, {}, /endpoint of chain1 does not answer/],
-  ['a token that is none', { chains: { chain1: { rpcUrl: '${INIT_RPC}', tokens: [`0x${'1'.repeat(40)}`] } } }, {}, /is not an ERC-20 token/],
-  ['nobody to ask', { solver: {} }, {}, /Your id on the roster\? There is nobody to ask \(--yes\): say it with --solver-id/],
+  [
+    'the wrong chain behind the endpoint',
+    { venue: { url: 'SAME', keyEnv: 'INIT_VENUE_KEY' } },
+    { rpc: ['chain1=WRONG'] },
+    /on chain 41302, not on chain1 \(41301\)/,
+  ],
+  [
+    'no venue at the address',
+    { venue: { url: 'ws://127.0.0.1:1', keyEnv: 'INIT_VENUE_KEY' } },
+    {},
+    /The venue at ws:\/\/127\.0\.0\.1:1 cannot be reached/,
+  ],
+  [
+    'a key that the venue does not know',
+    { venue: { url: 'REFUSING', keyEnv: 'INIT_VENUE_KEY' } },
+    {},
+    /does not know this key as a solver key/,
+  ],
+  [
+    'an endpoint that does not answer',
+    { chains: { chain1: { rpcUrl: 'http://127.0.0.1:1', tokens: [`0x${'1'.repeat(40)}`] } } },
+    {},
+    /endpoint of chain1 does not answer/,
+  ],
+  [
+    'a token that is none',
+    { chains: { chain1: { rpcUrl: '${INIT_RPC}', tokens: [`0x${'1'.repeat(40)}`] } } },
+    {},
+    /is not an ERC-20 token/,
+  ],
+  [
+    'nobody to ask',
+    { solver: {} },
+    {},
+    /Your id on the roster\? There is nobody to ask \(--yes\): say it with --solver-id/,
+  ],
   ['answers that say too much', { privateKey: '0x1' }, {}, /Unrecognized key/],
   ["the owner's own key", {}, { operatorKeyEnv: 'INIT_OWNER_KEY' }, /key of the account itself/],
 ])('error: %s, and nothing is written', async (name, change, options, sentence) => {
@@ -137,14 +220,29 @@ test.each<[string, object, Partial<InitOptions>, RegExp]>([
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     // Another chain's node: whatever it is asked, that is where it is.
-    request.on('end', () => response.setHeader('content-type', 'application/json').end(JSON.stringify([JSON.parse(body)].flat().map(({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result: '0xa156' })))));
+    request.on('end', () =>
+      response
+        .setHeader('content-type', 'application/json')
+        .end(
+          JSON.stringify(
+            [JSON.parse(body)]
+              .flat()
+              .map(({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result: '0xa156' })),
+          ),
+        ),
+    );
   });
   await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
   vi.stubEnv('INIT_OWNER_KEY', owner.privateKey);
   const fill = (text: string) =>
-    text.replace('SAME', venue.url).replace('REFUSING', `ws://127.0.0.1:${(refusing.address() as AddressInfo).port}`).replace('WRONG', `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`);
+    text
+      .replace('SAME', venue.url)
+      .replace('REFUSING', `ws://127.0.0.1:${(refusing.address() as AddressInfo).port}`)
+      .replace('WRONG', `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`);
   const answers = await answersFile(`bad ${name}`, JSON.parse(fill(JSON.stringify(change))) as object);
-  await expect(init(`bad ${name}`, { answers, ...(JSON.parse(fill(JSON.stringify(options))) as object) })).rejects.toThrow(sentence);
+  await expect(
+    init(`bad ${name}`, { answers, ...(JSON.parse(fill(JSON.stringify(options))) as object) }),
+  ).rejects.toThrow(sentence);
   await expect(readdir(join(folder, `bad ${name}`))).rejects.toThrow('ENOENT');
   refusing.close();
   elsewhere.close();

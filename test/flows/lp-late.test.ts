@@ -1,4 +1,7 @@
-/** More requests than an LP can answer in time: the late ones are declined in words, before anything is priced, held or signed for them. */
+/**
+ * More requests than an LP can answer in time: the late ones are declined in words, before anything is
+ * priced, held or signed for them.
+ */
 
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
@@ -31,7 +34,15 @@ const rfq = (n: number) =>
     relayFee: '0',
     executionMode: 'apiSubmit',
     maxSplitParts: 1,
-    skeleton: { nonce: '7', originChainId: 8453, inputOracle: address, outputOracle: address, settler: address, landingMarginSeconds: 30, proofWindowSeconds: 60 },
+    skeleton: {
+      nonce: '7',
+      originChainId: 8453,
+      inputOracle: address,
+      outputOracle: address,
+      settler: address,
+      landingMarginSeconds: 30,
+      proofWindowSeconds: 60,
+    },
   }) as unknown as Rfq;
 
 /** A link to a venue that asks everything at once; resolves with all the answers. */
@@ -51,8 +62,18 @@ async function asked(answer: (rfq: Rfq) => Promise<FromSolver[]> | FromSolver[])
       wire.uncork();
     }),
   );
-  const link = createLinkClient({ clock: systemClock, log: silentLog }, { name: 'v', url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: 'fq_test_k' });
-  const deps = { link, clock: systemClock, log: silentLog, metrics: createLpMetrics(silentMetrics), desk: () => ({ quoter: { answer } }) as unknown as Desk, chains: new Map() } as unknown as SessionDeps;
+  const link = createLinkClient(
+    { clock: systemClock, log: silentLog },
+    { name: 'v', url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: 'fq_test_k' },
+  );
+  const deps = {
+    link,
+    clock: systemClock,
+    log: silentLog,
+    metrics: createLpMetrics(silentMetrics),
+    desk: () => ({ quoter: { answer } }) as unknown as Desk,
+    chains: new Map(),
+  } as unknown as SessionDeps;
   const session = createSession(deps, { solver: { id: 'a', kind: 'lp', name: 'a' } });
   session.start();
   await all;
@@ -72,7 +93,9 @@ test('what has waited too long is not worked on', async () => {
     while (performance.now() < until);
     return [declined(rfqId)];
   });
-  expect(said.map((message) => ('rfqId' in message ? message.rfqId : '')).sort()).toEqual(Array.from({ length: REQUESTS }, (_, n) => `r${n}`).sort());
+  expect(said.map((message) => ('rfqId' in message ? message.rfqId : '')).sort()).toEqual(
+    Array.from({ length: REQUESTS }, (_, n) => `r${n}`).sort(),
+  );
   // Half a second of work within fifty milliseconds: whatever the machine, most of it has to be declined.
   expect(worked).toBeLessThan(REQUESTS);
   // One that was worked on while the machine had no time for it is declined as well: the next test.
@@ -82,6 +105,8 @@ test('what has waited too long is not worked on', async () => {
 });
 
 test('an answer that took too long is declined instead of sent', async () => {
-  const said = await asked(({ rfqId }) => new Promise((done) => setTimeout(() => done([declined(rfqId)]), DEADLINE_MS * 2)));
+  const said = await asked(
+    ({ rfqId }) => new Promise((done) => setTimeout(() => done([declined(rfqId)]), DEADLINE_MS * 2)),
+  );
   expect(new Set(said.map(reasonOf))).toEqual(new Set(['limit']));
 });

@@ -1,4 +1,7 @@
-/** Indicative levels from the LP: two-sided, from the pricing that quotes, never better than a quote, and only while it quotes. */
+/**
+ * Indicative levels from the LP: two-sided, from the pricing that quotes, never better than a quote, and only
+ * while it quotes.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assetId } from '../../src/domain/asset.ts';
@@ -21,7 +24,10 @@ let venue: ScriptedVenue;
 let lp: LpNode;
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([startDevnet([41011], { blockTimeSeconds: 1 }), startTestPostgres()]);
+  [devnet, postgres] = await Promise.all([
+    startDevnet([41011], { blockTimeSeconds: 1 }),
+    startTestPostgres(),
+  ]);
   chain = devnet.chains[0] as TestChain;
   await chain.fund(owner.address);
   await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
@@ -30,7 +36,10 @@ beforeAll(async () => {
   await chain.anvil.mine(2);
   venue = await startScriptedVenue([chain.chain]);
   const config = lpConfig(devnet, owner.address, {
-    prices: { USD: { fixed: '1' }, ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }], maxAgeMs: 10_000 } },
+    prices: {
+      USD: { fixed: '1' },
+      ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }], maxAgeMs: 10_000 },
+    },
     levels: { everyMs: 250 },
     pricing: { calibration: { mode: 'off' } },
   });
@@ -47,7 +56,8 @@ afterAll(async () => {
 
 const weth = () => assetId({ chainId: chain.chain.id, token: chain.weth.address });
 const usdc = () => assetId({ chainId: chain.chain.id, token: chain.usdc.address });
-const last = (input: string, output: string, from = 0) => venue.levels.slice(from).findLast((message) => message.input === input && message.output === output);
+const last = (input: string, output: string, from = 0) =>
+  venue.levels.slice(from).findLast((message) => message.input === input && message.output === output);
 
 test('both sides of the market, rising, dearer with size, and what a quote of that size really gives', async () => {
   const bids = await until(() => last(weth(), usdc()));
@@ -68,10 +78,21 @@ test('both sides of the market, rising, dearer with size, and what a quote of th
   expect(Number(got) / 1e6 / (Number(sold) / 1e18)).toBeLessThan(2_500);
   const [paid, bought] = (asks.levels[1] as [string, string]).map(BigInt) as [bigint, bigint];
   expect(Number(paid) / 1e6 / (Number(bought) / 1e18)).toBeGreaterThan(2_500);
-  const quote = await venue.ask(request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount: sold, taker: account(23).address, platformFeeBps: 0 }));
+  const quote = await venue.ask(
+    request({
+      from: chain.chain,
+      to: chain.chain,
+      give: chain.weth,
+      take: chain.usdc,
+      amount: sold,
+      taker: account(23).address,
+      platformFeeBps: 0,
+    }),
+  );
   if (quote.type !== 'quote') throw new Error(`a ${quote.type}`);
   const firm = BigInt(quote.order.outputs[0]?.amount ?? 0);
-  // The shorter quote is paid a little better, volatility moves a little: within five basis points of each other.
+  // The shorter quote is paid a little better, volatility moves a little: within five basis points of each
+  // other.
   expect(Number(firm - got) / Number(got)).toBeGreaterThan(-0.0005);
   expect(Number(firm - got) / Number(got)).toBeLessThan(0.0005);
   // Nothing is held, nothing is signed for it.

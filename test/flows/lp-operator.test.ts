@@ -1,4 +1,7 @@
-/** The operator's hands on a real LP process: its doors, its brakes, its configuration changed while it quotes, and the trail that all this leaves. */
+/**
+ * The operator's hands on a real LP process: its doors, its brakes, its configuration changed while it
+ * quotes, and the trail that all this leaves.
+ */
 
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
@@ -25,7 +28,19 @@ interface Config {
   admin: { port: number; tokenFile: string | null };
   keys: { operator: object };
   networks: object[];
-  lp: { chains: { chainId: number; account: string; maxHeadAgeMs: number; graceSeconds: number; buffers: Record<string, string> }[]; pairs: { base: string; quote: string; params: Record<string, number> }[]; limits: object; quoting: Record<string, number>; prices: object };
+  lp: {
+    chains: {
+      chainId: number;
+      account: string;
+      maxHeadAgeMs: number;
+      graceSeconds: number;
+      buffers: Record<string, string>;
+    }[];
+    pairs: { base: string; quote: string; params: Record<string, number> }[];
+    limits: object;
+    quoting: Record<string, number>;
+    prices: object;
+  };
 }
 
 let folder: string;
@@ -39,7 +54,8 @@ let config: Config;
 let databaseUrl: string;
 
 const save = (next: object) => writeFile(file, JSON.stringify(next, null, 2));
-const json = async <T = Record<string, unknown>>(...args: string[]): Promise<T> => JSON.parse((await lpCommandHere(...args, '-c', file, '--json')).stdout) as T;
+const json = async <T = Record<string, unknown>>(...args: string[]): Promise<T> =>
+  JSON.parse((await lpCommandHere(...args, '-c', file, '--json')).stdout) as T;
 
 async function start(): Promise<Running> {
   const process = startFirmquote(['lp', '-c', file], { DATABASE_URL: databaseUrl });
@@ -50,7 +66,10 @@ async function start(): Promise<Running> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-operator-'));
   file = join(folder, 'lp.json');
-  [devnet, postgres] = await Promise.all([startDevnet([41101], { blockTimeSeconds: 1, landingMarginSeconds: 3 }), startTestPostgres()]);
+  [devnet, postgres] = await Promise.all([
+    startDevnet([41101], { blockTimeSeconds: 1, landingMarginSeconds: 3 }),
+    startTestPostgres(),
+  ]);
   chain = devnet.chains[0] as TestChain;
   await chain.fund(owner.address);
   await chain.fund(operator.address, 0n);
@@ -61,16 +80,44 @@ beforeAll(async () => {
   venue = await startScriptedVenue([chain.chain]);
   databaseUrl = await postgres.server.database('lp_operator');
   await writeSecretFile(join(folder, 'password'), 'a password for tests');
-  await writeSecretFile(join(folder, 'operator.json'), await encryptKey(operator, 'a password for tests', { n: 1 << 10 }));
+  await writeSecretFile(
+    join(folder, 'operator.json'),
+    await encryptKey(operator, 'a password for tests', { n: 1 << 10 }),
+  );
   await writeSecretFile(join(folder, 'venue-key'), 'fq_test_0123456789012345678901234567890123456789');
-  const { id, slug, escrow, oracle, permit2, tokens, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds } = chain.chain;
+  const {
+    id,
+    slug,
+    escrow,
+    oracle,
+    permit2,
+    tokens,
+    depth,
+    blockTimeMs,
+    landingMarginSeconds,
+    proofWindowSeconds,
+  } = chain.chain;
   config = {
     app: 'lp',
     ops: { port: await freePort() },
     admin: { port: await freePort(), tokenFile: join(folder, 'data', 'admin.token') },
     keys: { operator: { keystore: join(folder, 'operator.json'), passwordFile: join(folder, 'password') } },
     venues: [{ name: 'scripted', url: venue.url, apiKey: { file: join(folder, 'venue-key') } }],
-    networks: [{ id, slug, escrow, oracle, permit2, tokens, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, rpcUrls: [chain.anvil.url] }],
+    networks: [
+      {
+        id,
+        slug,
+        escrow,
+        oracle,
+        permit2,
+        tokens,
+        depth,
+        blockTimeMs,
+        landingMarginSeconds,
+        proofWindowSeconds,
+        rpcUrls: [chain.anvil.url],
+      },
+    ],
     lp: {
       solver: { id: 'hands', name: 'Hands' },
       chains: [{ chainId: id, account: owner.address, maxHeadAgeMs: 30_000, graceSeconds: 1, buffers: {} }],
@@ -93,7 +140,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const sell = (amount = WETH / 5n) => request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount, taker: random32().slice(0, 42) as Address });
+const sell = (amount = WETH / 5n) =>
+  request({
+    from: chain.chain,
+    to: chain.chain,
+    give: chain.weth,
+    take: chain.usdc,
+    amount,
+    taker: random32().slice(0, 42) as Address,
+  });
 async function outputOf(rfq = sell()): Promise<bigint> {
   const answer = await venue.ask(rfq);
   if (answer.type !== 'quote') throw new Error(JSON.stringify(answer));
@@ -102,35 +157,67 @@ async function outputOf(rfq = sell()): Promise<bigint> {
 
 describe('the admin door', () => {
   const knock = (headers: Record<string, string>): Promise<number> =>
-    new Promise((resolve, reject) => httpRequest({ host: '127.0.0.1', port: config.admin.port, path: '/status', headers }, (answer) => resolve(answer.resume().statusCode ?? 0)).on('error', reject).end());
+    new Promise((resolve, reject) =>
+      httpRequest({ host: '127.0.0.1', port: config.admin.port, path: '/status', headers }, (answer) =>
+        resolve(answer.resume().statusCode ?? 0),
+      )
+        .on('error', reject)
+        .end(),
+    );
 
   test('opens only to who shows the token, and never to a web page', async () => {
     const token = (await readFile(config.admin.tokenFile ?? '', 'utf8')).trim();
     const bearer = { authorization: `Bearer ${token}` };
     expect((await stat(config.admin.tokenFile ?? '')).mode & 0o777).toBe(0o600);
-    expect(await Promise.all([knock(bearer), knock({}), knock({ authorization: 'Bearer wrong' }), knock({ ...bearer, origin: 'https://evil.example' }), knock({ ...bearer, host: 'rebound.example' }), knock({ ...bearer, 'sec-fetch-site': 'cross-site' })])).toEqual([200, 401, 401, 403, 403, 403]);
+    expect(
+      await Promise.all([
+        knock(bearer),
+        knock({}),
+        knock({ authorization: 'Bearer wrong' }),
+        knock({ ...bearer, origin: 'https://evil.example' }),
+        knock({ ...bearer, host: 'rebound.example' }),
+        knock({ ...bearer, 'sec-fetch-site': 'cross-site' }),
+      ]),
+    ).toEqual([200, 401, 401, 403, 403, 403]);
     expect(lp.output()).not.toContain(token);
   });
 
   test('the commands find it by configuration, before or after their name, or by URL', async () => {
     const url = `http://127.0.0.1:${config.admin.port}`;
-    const ways = await Promise.all([run(['lp', 'status', '-c', file]), run(['lp', '-c', file, 'status']), run(['lp', 'status', '--admin', url, '--token-file', config.admin.tokenFile ?? ''])]);
-    for (const { status, stdout } of ways) expect([status, stdout]).toEqual([0, expect.stringMatching(/^Quoting\. 0 live quotes, 0 open orders\./)]);
+    const ways = await Promise.all([
+      run(['lp', 'status', '-c', file]),
+      run(['lp', '-c', file, 'status']),
+      run(['lp', 'status', '--admin', url, '--token-file', config.admin.tokenFile ?? '']),
+    ]);
+    for (const { status, stdout } of ways)
+      expect([status, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^Quoting\. 0 live quotes, 0 open orders\./),
+      ]);
     const without = await lpCommandHere('status', '--admin', url);
-    expect([without.status, without.stderr]).toEqual([1, expect.stringContaining('wants the token of its admin door')]);
+    expect([without.status, without.stderr]).toEqual([
+      1,
+      expect.stringContaining('wants the token of its admin door'),
+    ]);
   });
 
   test('error: nobody there, the wrong door, no LP named', async () => {
     const free = await freePort();
-    expect((await lpCommandHere('status', '--admin', `http://127.0.0.1:${free}`)).stderr).toContain(`No LP answers at http://127.0.0.1:${free}. Is it running?`);
-    expect((await lpCommandHere('status', '--admin', `http://127.0.0.1:${config.ops.port}`)).stderr).toContain('is not the admin door of an LP');
+    expect((await lpCommandHere('status', '--admin', `http://127.0.0.1:${free}`)).stderr).toContain(
+      `No LP answers at http://127.0.0.1:${free}. Is it running?`,
+    );
+    expect(
+      (await lpCommandHere('status', '--admin', `http://127.0.0.1:${config.ops.port}`)).stderr,
+    ).toContain('is not the admin door of an LP');
     expect((await lpCommandHere('status')).stderr).toContain('Which LP?');
   });
 });
 
 test('pause stops signing at once and says who and why; resume ends it', async () => {
   const paused = await lpCommandHere('pause', '-c', file, '--note', 'lunch');
-  expect(paused.stdout).toMatch(/^Not quoting\..*\nPaused by cli \(.+\) at .*: lunch\. Ends with: firmquote lp resume/);
+  expect(paused.stdout).toMatch(
+    /^Not quoting\..*\nPaused by cli \(.+\) at .*: lunch\. Ends with: firmquote lp resume/,
+  );
   expect(await venue.ask(sell())).toMatchObject({ type: 'decline', reason: 'standby' });
   expect(venue.statuses.at(-1)).toMatchObject({ status: 'standby', note: 'lunch' });
   expect((await lpCommandHere('resume', '-c', file)).stdout).toMatch(/^Quoting\./);
@@ -145,14 +232,23 @@ test('inventory and limits as tables and as JSON', async () => {
   expect(inventory.stdout).toMatch(/WETH +all +[0-9.]+ +[0-9.]+ +± 80 +± 160 +-?[0-9.]+/);
   const limits = await json<{ limits: { scope: string; maxCount: number }[] }>('limits');
   expect(limits.limits).toContainEqual(expect.objectContaining({ scope: 'total', maxCount: 100 }));
-  const [curves, learned] = await Promise.all([lpCommandHere('curves', '-c', file), json<{ curves: object[] }>('curves')]);
-  expect(curves.stdout).toMatch(learned.curves.length === 0 ? /Nothing is learned yet/ : /pair +corridor +size USD +won +lost/);
+  const [curves, learned] = await Promise.all([
+    lpCommandHere('curves', '-c', file),
+    json<{ curves: object[] }>('curves'),
+  ]);
+  expect(curves.stdout).toMatch(
+    learned.curves.length === 0 ? /Nothing is learned yet/ : /pair +corridor +size USD +won +lost/,
+  );
 });
 
 describe('reload', () => {
   test('SIGHUP: a new price from the next request on, and what is signed keeps its terms', async () => {
     const before = await outputOf();
-    const held = BigInt((await json<{ buckets: { asset: string; held: string }[] }>('inventory')).buckets.find(({ asset }) => asset === 'USDC')?.held ?? 0);
+    const held = BigInt(
+      (await json<{ buckets: { asset: string; held: string }[] }>('inventory')).buckets.find(
+        ({ asset }) => asset === 'USDC',
+      )?.held ?? 0,
+    );
     config.lp.pairs = [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 100 } }];
     config.lp.chains = config.lp.chains.map((each) => ({ ...each, buffers: { USDC: '40000' } }));
     await save(config);
@@ -170,9 +266,16 @@ describe('reload', () => {
     config.lp.limits = { total: { count: 100 }, perPair: { count: 7 } };
     await save(config);
     const changed = await lpCommandHere('reload', '-c', file);
-    expect([changed.status, changed.stdout]).toEqual([0, expect.stringContaining('lp.limits.perPair: - → {count: 7}')]);
-    expect((await lpCommandHere('reload', '-c', file)).stdout).toBe('The file says what is in force already.\n');
-    expect((await json<{ limits: { scope: string }[] }>('limits')).limits.map(({ scope }) => scope)).toContain('perPair');
+    expect([changed.status, changed.stdout]).toEqual([
+      0,
+      expect.stringContaining('lp.limits.perPair: - → {count: 7}'),
+    ]);
+    expect((await lpCommandHere('reload', '-c', file)).stdout).toBe(
+      'The file says what is in force already.\n',
+    );
+    expect(
+      (await json<{ limits: { scope: string }[] }>('limits')).limits.map(({ scope }) => scope),
+    ).toContain('perPair');
   });
 
   test('error: what is read only at start refuses the whole, and every key is named', async () => {
@@ -185,7 +288,12 @@ describe('reload', () => {
     const before = await outputOf();
     const refused = await lpCommandHere('reload', '-c', file);
     expect(refused.status).toBe(1);
-    for (const key of [`lp.chains.${chain.chain.id}.account`, 'lp.quoting.claimSeconds', 'keys.operator.keystore']) expect(refused.stderr).toContain(`  - ${key} is read only at start: restart the LP to change it.`);
+    for (const key of [
+      `lp.chains.${chain.chain.id}.account`,
+      'lp.quoting.claimSeconds',
+      'keys.operator.keystore',
+    ])
+      expect(refused.stderr).toContain(`  - ${key} is read only at start: restart the LP to change it.`);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(await outputOf()).toBeLessThanOrEqual(before + before / 1_000n);
     await save(config);
@@ -193,18 +301,31 @@ describe('reload', () => {
 
   test('error: a file that cannot be used changes nothing', async () => {
     await writeFile(file, '{ "app": "lp", ');
-    await fetch(`http://127.0.0.1:${config.admin.port}/reload`, { method: 'POST', headers: { authorization: `Bearer ${(await readFile(config.admin.tokenFile ?? '', 'utf8')).trim()}` } }).then(async (answer) => {
+    await fetch(`http://127.0.0.1:${config.admin.port}/reload`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${(await readFile(config.admin.tokenFile ?? '', 'utf8')).trim()}` },
+    }).then(async (answer) => {
       expect(answer.status).toBe(409);
-      expect(await answer.json()).toMatchObject({ error: { code: 'reload_refused' }, applied: false, reasons: [expect.stringContaining('is not JSON')] });
+      expect(await answer.json()).toMatchObject({
+        error: { code: 'reload_refused' },
+        applied: false,
+        reasons: [expect.stringContaining('is not JSON')],
+      });
     });
     await save({ ...config, lp: { ...config.lp, pairs: [{ base: 'GOLD', quote: 'USDC' }] } });
     // A file that cannot be used as a whole still says where the LP is.
-    expect((await lpCommandHere('reload', '-c', file)).stderr).toContain('lp.pairs.0.base: there is no asset "GOLD"');
+    expect((await lpCommandHere('reload', '-c', file)).stderr).toContain(
+      'lp.pairs.0.base: there is no asset "GOLD"',
+    );
     expect((await json('status')).status).toBe('active');
     await save(config);
     expect(await outputOf()).toBeGreaterThan(0n);
     const metrics = await (await fetch(`http://127.0.0.1:${config.ops.port}/metrics`)).text();
-    expect([/reloads_total\{outcome="applied"\} (\d+)/, /reloads_total\{outcome="refused"\} (\d+)/].map((series) => series.exec(metrics)?.[1])).toEqual(['3', '3']);
+    expect(
+      [/reloads_total\{outcome="applied"\} (\d+)/, /reloads_total\{outcome="refused"\} (\d+)/].map(
+        (series) => series.exec(metrics)?.[1],
+      ),
+    ).toEqual(['3', '3']);
   });
 });
 
@@ -213,31 +334,62 @@ test('drain waits for the last promise, the pause outlives a restart, and the tr
   const late = await lpCommandHere('drain', '-c', file, '--timeout', '0.1');
   expect([late.status, late.stderr]).toEqual([1, expect.stringMatching(/Not empty after .* live quotes/)]);
   const drained = await lpCommandHere('drain', '-c', file, '--note', 'upgrade');
-  expect([drained.status, drained.stdout]).toEqual([0, expect.stringMatching(/live quotes, 0 open orders\n[\s\S]*Drained after \d+ s/)]);
-  expect((await json<{ buckets: { held: string }[] }>('inventory')).buckets.every(({ held }) => held === '0')).toBe(true);
+  expect([drained.status, drained.stdout]).toEqual([
+    0,
+    expect.stringMatching(/live quotes, 0 open orders\n[\s\S]*Drained after \d+ s/),
+  ]);
+  expect(
+    (await json<{ buckets: { held: string }[] }>('inventory')).buckets.every(({ held }) => held === '0'),
+  ).toBe(true);
 
   expect(await lp.stop()).toBe(0);
   lp = await start();
-  expect(await json('status')).toMatchObject({ status: 'standby', pause: { note: 'upgrade', by: expect.stringMatching(/^cli/) } });
+  expect(await json('status')).toMatchObject({
+    status: 'standby',
+    pause: { note: 'upgrade', by: expect.stringMatching(/^cli/) },
+  });
   expect((await lpCommandHere('resume', '-c', file)).status).toBe(0);
   await venue.until(({ status }) => status === 'active');
 
-  const entries = await json<{ what: string; who: string; note: string | null; configSha256: string | null; changes: { path: string }[] }[]>('audit', '--limit', '100');
+  const entries = await json<
+    {
+      what: string;
+      who: string;
+      note: string | null;
+      configSha256: string | null;
+      changes: { path: string }[];
+    }[]
+  >('audit', '--limit', '100');
   const acts = entries.toReversed().map(({ what }) => what);
   expect(acts[0]).toBe('start');
   expect(acts.slice(-5)).toEqual(['pause', 'pause', 'stop', 'start', 'resume']);
-  expect(entries.find(({ who }) => who === 'SIGHUP')?.changes.map(({ path }) => path)).toEqual(['lp.chains.41101.buffers.USDC', 'lp.pairs.WETH-USDC.params.minSpreadBps']);
+  expect(entries.find(({ who }) => who === 'SIGHUP')?.changes.map(({ path }) => path)).toEqual([
+    'lp.chains.41101.buffers.USDC',
+    'lp.pairs.WETH-USDC.params.minSpreadBps',
+  ]);
   expect(entries.filter(({ what }) => what === 'reload_refused')).toHaveLength(3);
-  expect(entries.filter(({ what }) => what === 'start').every(({ configSha256 }) => /^[0-9a-f]{64}$/.test(configSha256 ?? ''))).toBe(true);
+  expect(
+    entries
+      .filter(({ what }) => what === 'start')
+      .every(({ configSha256 }) => /^[0-9a-f]{64}$/.test(configSha256 ?? '')),
+  ).toBe(true);
   const db = await postgres.database('lp', LP_MIGRATIONS, 'lp_operator');
   // P0001: raised by the table's own trigger.
-  for (const forgery of ['delete from lp_audit', "update lp_audit set who = 'nobody'", 'truncate lp_audit']) await expect(db.query(forgery)).rejects.toThrow('P0001');
+  for (const forgery of ['delete from lp_audit', "update lp_audit set who = 'nobody'", 'truncate lp_audit'])
+    await expect(db.query(forgery)).rejects.toThrow('P0001');
   expect(await db.query('select 1 from lp_audit')).toHaveLength(entries.length);
 });
 
 test("error: the owner's key is not taken for an operator's", async () => {
   const alone = join(folder, 'owner.json');
-  await writeFile(alone, JSON.stringify({ ...config, ops: { port: await freePort() }, lp: { ...config.lp, chains: config.lp.chains.map((each) => ({ ...each, account: operator.address })) } }));
+  await writeFile(
+    alone,
+    JSON.stringify({
+      ...config,
+      ops: { port: await freePort() },
+      lp: { ...config.lp, chains: config.lp.chains.map((each) => ({ ...each, account: operator.address })) },
+    }),
+  );
   const { status, stdout } = await run(['lp', '-c', alone], { DATABASE_URL: databaseUrl });
   expect([status, stdout]).toEqual([1, expect.stringContaining('which can withdraw everything')]);
 });

@@ -1,4 +1,7 @@
-/** The owner's commands on a real chain: money in, money out after the delay, operators named and revoked, and no key but the owner's does any of it. */
+/**
+ * The owner's commands on a real chain: money in, money out after the delay, operators named and revoked, and
+ * no key but the owner's does any of it.
+ */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,8 +28,14 @@ beforeAll(async () => {
   chain = devnet.chains[0] as TestChain;
   await chain.fund(owner.address, 1_000n);
   await writeSecretFile(join(folder, 'password'), 'a password for tests');
-  await writeSecretFile(join(folder, 'owner.json'), await encryptKey(owner, 'a password for tests', { n: 1 << 10 }));
-  await writeSecretFile(join(folder, 'operator.json'), await encryptKey(operator, 'a password for tests', { n: 1 << 10 }));
+  await writeSecretFile(
+    join(folder, 'owner.json'),
+    await encryptKey(owner, 'a password for tests', { n: 1 << 10 }),
+  );
+  await writeSecretFile(
+    join(folder, 'operator.json'),
+    await encryptKey(operator, 'a password for tests', { n: 1 << 10 }),
+  );
   const { id, slug, escrow, oracle, permit2, tokens } = chain.chain;
   await writeFile(
     file,
@@ -35,7 +44,13 @@ beforeAll(async () => {
       keys: { operator: { keystore: join(folder, 'operator.json'), passwordFile: join(folder, 'password') } },
       venues: [{ name: 'none', url: 'ws://127.0.0.1:1', apiKey: { env: 'NONE' } }],
       networks: [{ id, slug, escrow, oracle, permit2, tokens, rpcUrls: [chain.anvil.url] }],
-      lp: { solver: { id: 'o', name: 'O' }, chains: [{ chainId: id, account: owner.address }], prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } }, assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } }, pairs: [{ base: 'WETH', quote: 'USDC' }] },
+      lp: {
+        solver: { id: 'o', name: 'O' },
+        chains: [{ chainId: id, account: owner.address }],
+        prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
+        assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
+        pairs: [{ base: 'WETH', quote: 'USDC' }],
+      },
     }),
   );
 }, 60_000);
@@ -46,47 +61,92 @@ afterAll(async () => {
 });
 
 const look = (...args: string[]) => lpCommandHere(...args, '-c', file);
-const own = (...args: string[]) => look(...args, '--owner', join(folder, 'owner.json'), '--owner-password-file', join(folder, 'password'));
+const own = (...args: string[]) =>
+  look(...args, '--owner', join(folder, 'owner.json'), '--owner-password-file', join(folder, 'password'));
 const ledger = () => chain.port.ledgerBalance(owner.address, chain.usdc.address);
 
 test('deposit: tried without a key, then approved and paid in with it', async () => {
   const dry = await look('deposit', '--token', 'USDC', '--amount', '600', '--dry-run');
-  expect([dry.status, dry.stdout]).toEqual([0, expect.stringMatching(/would let the escrow take 600 USDC: about \d+ gas[\s\S]*would deposit 600 USDC, once the approval is mined[\s\S]*data  0x/)]);
+  expect([dry.status, dry.stdout]).toEqual([
+    0,
+    expect.stringMatching(
+      /would let the escrow take 600 USDC: about \d+ gas[\s\S]*would deposit 600 USDC, once the approval is mined[\s\S]*data  0x/,
+    ),
+  ]);
   expect(await ledger()).toBe(0n);
   const done = await own('deposit', '--token', 'USDC', '--amount', '600', '--json');
-  const { steps, balance } = JSON.parse(done.stdout) as { steps: { what: string; txHash: string }[]; balance: string };
-  expect([steps.map(({ what }) => what), balance]).toEqual([['let the escrow take 600 USDC', 'deposit 600 USDC'], '600']);
+  const { steps, balance } = JSON.parse(done.stdout) as {
+    steps: { what: string; txHash: string }[];
+    balance: string;
+  };
+  expect([steps.map(({ what }) => what), balance]).toEqual([
+    ['let the escrow take 600 USDC', 'deposit 600 USDC'],
+    '600',
+  ]);
   expect(await ledger()).toBe(600n * USDC);
 });
 
 test('withdraw: request, wait, complete; the clock and what stands are said', async () => {
-  expect((await look('withdraw', '--token', 'USDC')).stdout).toBe('No withdrawal of USDC stands on chain1.\n');
+  expect((await look('withdraw', '--token', 'USDC')).stdout).toBe(
+    'No withdrawal of USDC stands on chain1.\n',
+  );
   const requested = await own('withdraw', '--token', 'USDC', '--amount', '250.5');
-  expect([requested.status, requested.stdout]).toEqual([0, expect.stringMatching(/completed 900 s after the request is mined\.[\s\S]*250\.5 USDC can be taken out from 20.*Z until 20.*Z/)]);
-  expect((await own('withdraw', '--token', 'USDC', '--complete')).stderr).toMatch(/can be completed from .* on, which is \d+ s away/);
+  expect([requested.status, requested.stdout]).toEqual([
+    0,
+    expect.stringMatching(
+      /completed 900 s after the request is mined\.[\s\S]*250\.5 USDC can be taken out from 20.*Z until 20.*Z/,
+    ),
+  ]);
+  expect((await own('withdraw', '--token', 'USDC', '--complete')).stderr).toMatch(
+    /can be completed from .* on, which is \d+ s away/,
+  );
   expect((await own('withdraw', '--token', 'USDC', '--amount', '1')).stderr).toContain('--replace');
   await chain.anvil.advance(901);
   const before = await chain.port.tokenBalance(owner.address, chain.usdc.address);
   const completed = await own('withdraw', '--token', 'USDC', '--complete');
   expect([completed.status, completed.stderr]).toEqual([0, '']);
   expect((await chain.port.tokenBalance(owner.address, chain.usdc.address)) - before).toBe(250_500_000n);
-  expect((await own('withdraw', '--token', 'USDC', '--complete')).stderr).toContain('it was never requested, was completed, or lapsed');
+  expect((await own('withdraw', '--token', 'USDC', '--complete')).stderr).toContain(
+    'it was never requested, was completed, or lapsed',
+  );
 });
 
 test('withdraw: what is cancelled stays, and replacing starts anew', async () => {
   await own('withdraw', '--token', 'USDC', '--amount', 'all');
-  expect((await own('withdraw', '--token', 'USDC', '--amount', '10', '--replace')).stdout).toMatch(/10 USDC can be taken out/);
+  expect((await own('withdraw', '--token', 'USDC', '--amount', '10', '--replace')).stdout).toMatch(
+    /10 USDC can be taken out/,
+  );
   const cancelled = await own('withdraw', '--token', 'USDC', '--cancel');
   expect(cancelled.stdout).toMatch(/No withdrawal of USDC stands on chain1\.\n$/);
   expect(await ledger()).toBe(349_500_000n);
 });
 
 test.each([
-  ['more than there is', ['withdraw', '--token', 'USDC', '--amount', '5000'], 'The account has 349.5 USDC in the escrow on chain1: 5000 USDC cannot be withdrawn.'],
-  ['more than the wallet has', ['deposit', '--token', 'WETH', '--amount', '2000'], 'has 1000 WETH on chain1: 2000 WETH cannot be deposited.'],
-  ['more decimals than the token has', ['deposit', '--token', 'USDC', '--amount', '0.0000001'], 'is not an amount'],
-  ['an unknown token', ['deposit', '--token', 'GOLD', '--amount', '1'], 'has no token "GOLD" on chain1. It has: USDC, WETH.'],
-  ['an unknown chain', ['deposit', '--chain', 'mars', '--token', 'USDC', '--amount', '1'], 'has no chain "mars". It has: chain1.'],
+  [
+    'more than there is',
+    ['withdraw', '--token', 'USDC', '--amount', '5000'],
+    'The account has 349.5 USDC in the escrow on chain1: 5000 USDC cannot be withdrawn.',
+  ],
+  [
+    'more than the wallet has',
+    ['deposit', '--token', 'WETH', '--amount', '2000'],
+    'has 1000 WETH on chain1: 2000 WETH cannot be deposited.',
+  ],
+  [
+    'more decimals than the token has',
+    ['deposit', '--token', 'USDC', '--amount', '0.0000001'],
+    'is not an amount',
+  ],
+  [
+    'an unknown token',
+    ['deposit', '--token', 'GOLD', '--amount', '1'],
+    'has no token "GOLD" on chain1. It has: USDC, WETH.',
+  ],
+  [
+    'an unknown chain',
+    ['deposit', '--chain', 'mars', '--token', 'USDC', '--amount', '1'],
+    'has no chain "mars". It has: chain1.',
+  ],
   ['two things at once', ['withdraw', '--token', 'USDC', '--amount', '1', '--cancel'], 'One thing at a time'],
 ])('error: %s', async (_, args, sentence) => {
   const { status, stderr } = await own(...args);
@@ -94,11 +154,29 @@ test.each([
 });
 
 test('error: any key but the owner’s', async () => {
-  const args = ['withdraw', '--token', 'USDC', '--amount', '1', '--owner-password-file', join(folder, 'password'), '--owner'];
-  expect((await look(...args, join(folder, 'operator.json'))).stderr).toContain("is the operator's key, which can never withdraw");
-  await writeSecretFile(join(folder, 'other.json'), await encryptKey(account(43), 'a password for tests', { n: 1 << 10 }));
-  expect((await look(...args, join(folder, 'other.json'))).stderr).toContain(`but the account of the LP on chain1 is ${owner.address}`);
-  expect((await look('withdraw', '--token', 'USDC', '--amount', '1')).stderr).toContain("This takes the owner's key");
+  const args = [
+    'withdraw',
+    '--token',
+    'USDC',
+    '--amount',
+    '1',
+    '--owner-password-file',
+    join(folder, 'password'),
+    '--owner',
+  ];
+  expect((await look(...args, join(folder, 'operator.json'))).stderr).toContain(
+    "is the operator's key, which can never withdraw",
+  );
+  await writeSecretFile(
+    join(folder, 'other.json'),
+    await encryptKey(account(43), 'a password for tests', { n: 1 << 10 }),
+  );
+  expect((await look(...args, join(folder, 'other.json'))).stderr).toContain(
+    `but the account of the LP on chain1 is ${owner.address}`,
+  );
+  expect((await look('withdraw', '--token', 'USDC', '--amount', '1')).stderr).toContain(
+    "This takes the owner's key",
+  );
   expect(await ledger()).toBe(349_500_000n);
 });
 

@@ -1,4 +1,7 @@
-/** A market maker's own pricing in a real LP: what a module answers is what is quoted, and a module that fails is never signed for. */
+/**
+ * A market maker's own pricing in a real LP: what a module answers is what is quoted, and a module that fails
+ * is never signed for.
+ */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +31,11 @@ describe('a module', () => {
     ['syntax', 'export default {', /throws when it is loaded/],
     ['throws', 'throw new Error("no licence");', /throws when it is loaded \(no licence\)/],
     ['empty', 'export const name = "a";', /no default export/],
-    ['wrong', 'export default { name: "a", term: { x: 1 } };', /term: no such part.*either terms or a pricer/],
+    [
+      'wrong',
+      'export default { name: "a", term: { x: 1 } };',
+      /term: no such part.*either terms or a pricer/,
+    ],
   ])('that is none is refused with what is wrong: %s', async (name, text, why) => {
     const file = join(folder, `${name}.mjs`);
     if (text !== undefined) await writeFile(file, text);
@@ -46,7 +53,10 @@ describe('in an LP', () => {
   let pricer: (view: PricingView) => Readonly<Record<string, number>>;
 
   beforeAll(async () => {
-    [devnet, postgres] = await Promise.all([startDevnet([61_001], { blockTimeSeconds: 1 }), startTestPostgres()]);
+    [devnet, postgres] = await Promise.all([
+      startDevnet([61_001], { blockTimeSeconds: 1 }),
+      startTestPostgres(),
+    ]);
     chain = devnet.chains[0] as TestChain;
     await chain.fund(owner.address);
     await chain.deposit(owner.address, chain.usdc.address, 100_000n * 10n ** 6n);
@@ -54,7 +64,15 @@ describe('in an LP', () => {
     await chain.anvil.mine(2);
     venue = await startScriptedVenue([chain.chain]);
     const plugin: PricingPlugin = { name: 'under-test', pricer: (view) => pricer(view) };
-    lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_plugin', config: lpConfig(devnet, owner.address, { quoting: { pointsSeconds: [] } }), plugin });
+    lp = await createTestLp({
+      devnet,
+      postgres,
+      venueUrl: venue.url,
+      operator,
+      schema: 'lp_plugin',
+      config: lpConfig(devnet, owner.address, { quoting: { pointsSeconds: [] } }),
+      plugin,
+    });
     await lp.start();
     await venue.until(({ status }) => status === 'active');
   });
@@ -64,9 +82,18 @@ describe('in an LP', () => {
     await Promise.all([devnet?.stop(), postgres?.stop()]);
   });
 
-  const sell = () => request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount: 10n ** 18n, taker: taker.address });
+  const sell = () =>
+    request({
+      from: chain.chain,
+      to: chain.chain,
+      give: chain.weth,
+      take: chain.usdc,
+      amount: 10n ** 18n,
+      taker: taker.address,
+    });
   /** Of one WETH at 2,500 USDC with 2 bps of fee. */
-  const outputAt = (spread: number) => (2_500_000_000n * (100_000_000n - BigInt(Math.ceil(spread * 1e4)))) / 100_000_000n - 500_000n;
+  const outputAt = (spread: number) =>
+    (2_500_000_000n * (100_000_000n - BigInt(Math.ceil(spread * 1e4)))) / 100_000_000n - 500_000n;
 
   test('its spread is quoted to the unit', async () => {
     pricer = () => ({ edge: 12.5, risk: 7.5 });
@@ -82,13 +109,27 @@ describe('in an LP', () => {
     pricer = (view) => example.pricer?.((seen = view)) ?? {};
     const quote = await venue.ask(sell());
     if (quote.type !== 'quote' || seen === undefined) throw new Error(JSON.stringify(quote));
-    expect(seen).toMatchObject({ pair: 'WETH-USDC', corridor: 'chain1-chain1', lp: 'buy', size: 2_500, mid: 2_500, fee: 2, gas: 0, params: pricingParams({}) });
+    expect(seen).toMatchObject({
+      pair: 'WETH-USDC',
+      corridor: 'chain1-chain1',
+      lp: 'buy',
+      size: 2_500,
+      mid: 2_500,
+      fee: 2,
+      gas: 0,
+      params: pricingParams({}),
+    });
     const parts = Object.values(example.pricer?.(seen) ?? {}).reduce((sum, bps) => sum + bps, 0);
     expect(BigInt(quote.order.outputs[0]?.amount ?? 0)).toBe(outputAt(parts));
   });
 
   test.each([
-    ['throws', () => { throw new Error('out of luck'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('out of luck');
+      },
+    ],
     ['answers nonsense', () => ({ edge: Number.NaN })],
     ['answers later', () => Promise.resolve({ edge: 3 })],
     ['is far too dear', () => ({ edge: 5_000 })],

@@ -1,4 +1,7 @@
-/** The pages for newcomers, followed to the letter against one real demo: every command of the LP's page, then every command and program of the taker's. */
+/**
+ * The pages for newcomers, followed to the letter against one real demo: every command of the LP's page, then
+ * every command and program of the taker's.
+ */
 
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -18,8 +21,15 @@ const [TYPED, MEANT] = ['npm run -s firmquote -- "$@"', `"${process.execPath}" "
 const EXPECTED: readonly { block: string; prints?: RegExp; until?: RegExp }[] = [
   { block: 'npm run demo' },
   { block: 'firmquote()' },
-  { block: 'lp init', prints: /✓ the venue firmquote-demo knows the key; chains: base, arc[\s\S]*✓ arc: the account has .*USDC.*the operator may sign[\s\S]*Written: / },
-  { block: 'config check', prints: /lp\.quoting\.validitySeconds = 10 {2}\(default\)[\s\S]*is a valid configuration of lp\./ },
+  {
+    block: 'lp init',
+    prints:
+      /✓ the venue firmquote-demo knows the key; chains: base, arc[\s\S]*✓ arc: the account has .*USDC.*the operator may sign[\s\S]*Written: /,
+  },
+  {
+    block: 'config check',
+    prints: /lp\.quoting\.validitySeconds = 10 {2}\(default\)[\s\S]*is a valid configuration of lp\./,
+  },
   { block: 'npm run -s firmquote -- lp --config my-lp/lp.json\n' },
   { block: 'lp status', until: /^Quoting\./ },
   { block: '/api/v1/solvers', until: /"guest"/ },
@@ -31,13 +41,19 @@ const EXPECTED: readonly { block: string; prints?: RegExp; until?: RegExp }[] = 
   { block: 'lp withdraw', prints: /would request the withdrawal of 1000 USDC: about \d+ gas/ },
   { block: 'lp pause', prints: /Paused by cli[\s\S]*just looking[\s\S]*Quoting\./ },
   { block: 'lp drain', prints: /Drained after \d+ s/ },
-  { block: 'lp audit', prints: /pause {2}by cli .*"draining"[\s\S]*reload[\s\S]*beta: - → 0\.6[\s\S]*start {2}by process/ },
+  {
+    block: 'lp audit',
+    prints: /pause {2}by cli .*"draining"[\s\S]*reload[\s\S]*beta: - → 0\.6[\s\S]*start {2}by process/,
+  },
 ];
 
 /** The first block of ports from here on that nobody uses: others may run processes on this machine. */
 async function freeBlock(from: number): Promise<number> {
   const block = Array.from({ length: PORTS }, (_, index) => from + index);
-  const free = await assertPortsFree(block, 0).then(() => true, () => false);
+  const free = await assertPortsFree(block, 0).then(
+    () => true,
+    () => false,
+  );
   return free ? from : freeBlock(from + PORTS);
 }
 
@@ -76,9 +92,17 @@ test('every command works, in the order of the page', { timeout: 600_000 }, asyn
       await lp.says('LP is open');
       continue;
     }
-    const typed = block.replaceAll('my-lp', join(folder, 'my-lp')).replaceAll('$PWD/data', join(folder, 'data')).replace(TYPED, MEANT);
+    const typed = block
+      .replaceAll('my-lp', join(folder, 'my-lp'))
+      .replaceAll('$PWD/data', join(folder, 'data'))
+      .replace(TYPED, MEANT);
     let done = await shell.run(typed);
-    for (const deadline = performance.now() + 90_000; until !== undefined && !until.test(done.output) && performance.now() < deadline; done = await shell.run(typed)) await new Promise((resolve) => setTimeout(resolve, 1_000));
+    for (
+      const deadline = performance.now() + 90_000;
+      until !== undefined && !until.test(done.output) && performance.now() < deadline;
+      done = await shell.run(typed)
+    )
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(done.output, name).toMatch(prints ?? until ?? /^/);
     expect([name, done.status, done.output]).toEqual([name, 0, done.output]);
   }
@@ -88,7 +112,7 @@ test('every command works, in the order of the page', { timeout: 600_000 }, asyn
   expect(await lp?.ended).toBe(0);
 });
 
-describe('the taker\'s pages, in a folder of their own', () => {
+describe("the taker's pages, in a folder of their own", () => {
   let taker: Shell | undefined;
   let work: string;
   beforeAll(async () => {
@@ -98,8 +122,24 @@ describe('the taker\'s pages, in a folder of their own', () => {
     await symlink(join(folder, 'data'), join(work, 'data'));
     // The client's part of `npm run build`.
     const tsconfig = join(work, 'tsconfig.json');
-    await writeFile(tsconfig, JSON.stringify({ extends: join(ROOT, 'tsconfig.build.json'), compilerOptions: { rootDir: join(ROOT, 'src'), outDir: join(ROOT, 'dist'), typeRoots: [join(ROOT, 'node_modules/@types')] }, include: [], files: [join(ROOT, 'src/client/client.ts')] }));
-    await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', tsconfig]);
+    await writeFile(
+      tsconfig,
+      JSON.stringify({
+        extends: join(ROOT, 'tsconfig.build.json'),
+        compilerOptions: {
+          rootDir: join(ROOT, 'src'),
+          outDir: join(ROOT, 'dist'),
+          typeRoots: [join(ROOT, 'node_modules/@types')],
+        },
+        include: [],
+        files: [join(ROOT, 'src/client/client.ts')],
+      }),
+    );
+    await promisify(execFile)(process.execPath, [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      tsconfig,
+    ]);
     taker = openShell(work);
   }, 300_000);
   afterAll(async () => {
@@ -109,7 +149,14 @@ describe('the taker\'s pages, in a folder of their own', () => {
   const type = async (block: string) => taker?.run(block) ?? { status: 1, output: 'no shell' };
 
   test('docs/quickstart.md: one trade with curl, one with the client', { timeout: 300_000 }, async () => {
-    const prints = [/^$/, /^(?:alpha|beta|gamma) sells \d{18} wei until \d{10}/, /^eip3009Authorization, orderSignature/, /^$/, /"status":"settled"/, /order\.settled settled\nsettled: \d{18} wei of WETH for 1000000000 units of USDC/];
+    const prints = [
+      /^$/,
+      /^(?:alpha|beta|gamma) sells \d{18} wei until \d{10}/,
+      /^eip3009Authorization, orderSignature/,
+      /^$/,
+      /"status":"settled"/,
+      /order\.settled settled\nsettled: \d{18} wei of WETH for 1000000000 units of USDC/,
+    ];
     const blocks = await blocksOf('docs/quickstart.md', 'sh');
     expect(blocks).toHaveLength(prints.length);
     for (const [index, block] of blocks.entries()) {
@@ -121,26 +168,63 @@ describe('the taker\'s pages, in a folder of their own', () => {
   });
 
   test('the package: the client with its types, what runs, what is read; no tests, no sources', async () => {
-    const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 });
+    const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: ROOT,
+      maxBuffer: 16 * 1024 * 1024,
+    });
     const [pack] = JSON.parse(stdout) as { files: { path: string }[] }[];
     const files = pack?.files.map(({ path }) => path) ?? [];
-    expect(files).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'docs/client.md', 'docs/trade.mjs', 'config/venue.example.json', 'dist/client/client.js', 'dist/client/client.d.ts', 'dist/protocol/candidate.d.ts']));
-    expect(files.filter((path) => !/^(?:dist|docs|config)\/|^(?:package\.json|README\.md|LICENSE)$/.test(path) || /\.test\.|\.map$/.test(path) || (path.startsWith('dist/') && /(?<!\.d)\.ts$/.test(path)))).toEqual([]);
-    const { exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { exports: Record<string, Record<string, string>> };
-    expect(Object.values(exports['./client'] ?? {}).filter((path) => !files.includes(path.slice(2)))).toEqual([]);
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'package.json',
+        'README.md',
+        'LICENSE',
+        'docs/client.md',
+        'docs/trade.mjs',
+        'config/venue.example.json',
+        'dist/client/client.js',
+        'dist/client/client.d.ts',
+        'dist/protocol/candidate.d.ts',
+      ]),
+    );
+    expect(
+      files.filter(
+        (path) =>
+          !/^(?:dist|docs|config)\/|^(?:package\.json|README\.md|LICENSE)$/.test(path) ||
+          /\.test\.|\.map$/.test(path) ||
+          (path.startsWith('dist/') && /(?<!\.d)\.ts$/.test(path)),
+      ),
+    ).toEqual([]);
+    const { exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      exports: Record<string, Record<string, string>>;
+    };
+    expect(Object.values(exports['./client'] ?? {}).filter((path) => !files.includes(path.slice(2)))).toEqual(
+      [],
+    );
   });
 
   test('README.md: a first quote', { timeout: 120_000 }, async () => {
     const block = (await blocksOf('README.md', 'sh')).find((one) => one.includes('quotes.json')) ?? '';
     const { status, output } = await type(block);
-    expect([status, output]).toEqual([0, expect.stringMatching(/sells \d{18} wei[\s\S]*"status":"(?:pending|settled)"/)]);
+    expect([status, output]).toEqual([
+      0,
+      expect.stringMatching(/sells \d{18} wei[\s\S]*"status":"(?:pending|settled)"/),
+    ]);
   });
 
   test('docs/client.md: its programs, one after the other', { timeout: 300_000 }, async () => {
     const programs = await blocksOf('docs/client.md', 'js');
     const file = join(ROOT, 'dist', `client-page-${process.pid}.mjs`);
-    await writeFile(file, `import { readFileSync } from 'node:fs';\nconst demo = JSON.parse(readFileSync('data/demo.json', 'utf8'));\n${programs.join('\n')}`);
+    await writeFile(
+      file,
+      `import { readFileSync } from 'node:fs';\nconst demo = JSON.parse(readFileSync('data/demo.json', 'utf8'));\n${programs.join('\n')}`,
+    );
     const { status, output } = await type(`node ${file}`).finally(() => rm(file));
-    expect([status, output]).toEqual([0, expect.stringMatching(/^at least \d{18} wei, order 0x[\s\S]*true preview The preview shows[\s\S]*rerun false, settled\nacross chains: settled\n[\s\S]*history: 5 of \d+/)]);
+    expect([status, output]).toEqual([
+      0,
+      expect.stringMatching(
+        /^at least \d{18} wei, order 0x[\s\S]*true preview The preview shows[\s\S]*rerun false, settled\nacross chains: settled\n[\s\S]*history: 5 of \d+/,
+      ),
+    ]);
   });
 });

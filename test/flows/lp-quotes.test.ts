@@ -1,4 +1,7 @@
-/** An LP and its venue, at the link: promises that verify, money that is never promised twice, and reasons when there is no quote. */
+/**
+ * An LP and its venue, at the link: promises that verify, money that is never promised twice, and reasons
+ * when there is no quote.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
@@ -29,7 +32,10 @@ let venue: ScriptedVenue;
 let lp: LpNode;
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([startDevnet([41001], { blockTimeSeconds: 1 }), startTestPostgres()]);
+  [devnet, postgres] = await Promise.all([
+    startDevnet([41001], { blockTimeSeconds: 1 }),
+    startTestPostgres(),
+  ]);
   chain = devnet.chains[0] as TestChain;
   await chain.fund(owner.address);
   await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
@@ -37,7 +43,19 @@ beforeAll(async () => {
   await chain.setOperator(owner.address, operator.address);
   await chain.anvil.mine(2);
   venue = await startScriptedVenue([chain.chain]);
-  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_quotes', config: lpConfig(devnet, owner.address, { prices: { USD: { fixed: '1' }, ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }], maxAgeMs: 10_000 } } }) });
+  lp = await createTestLp({
+    devnet,
+    postgres,
+    venueUrl: venue.url,
+    operator,
+    schema: 'lp_quotes',
+    config: lpConfig(devnet, owner.address, {
+      prices: {
+        USD: { fixed: '1' },
+        ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }], maxAgeMs: 10_000 },
+      },
+    }),
+  });
   await lp.start();
   await venue.until(({ status }) => status === 'active');
 }, 60_000);
@@ -48,22 +66,57 @@ afterAll(async () => {
   await Promise.all([devnet?.stop(), postgres?.stop()]);
 });
 
-const sell = (amount: bigint, rest: object = {}) => request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount, taker: taker.address, ...rest });
-const buy = (amount: bigint, rest: object = {}) => request({ from: chain.chain, to: chain.chain, give: chain.usdc, take: chain.weth, amount, taker: taker.address, ...rest });
-const bucket = (symbol: 'usdc' | 'weth') => lp.inventory().find(({ token }) => token === chain[symbol].address);
+const sell = (amount: bigint, rest: object = {}) =>
+  request({
+    from: chain.chain,
+    to: chain.chain,
+    give: chain.weth,
+    take: chain.usdc,
+    amount,
+    taker: taker.address,
+    ...rest,
+  });
+const buy = (amount: bigint, rest: object = {}) =>
+  request({
+    from: chain.chain,
+    to: chain.chain,
+    give: chain.usdc,
+    take: chain.weth,
+    amount,
+    taker: taker.address,
+    ...rest,
+  });
+const bucket = (symbol: 'usdc' | 'weth') =>
+  lp.inventory().find(({ token }) => token === chain[symbol].address);
 
 function signerOf({ order, quoteId, commitment }: LinkQuote) {
   const domain = { chainId: chain.chain.id, escrow: chain.chain.escrow };
-  return recovery.recover(commitmentDigest(domain, { orderId: orderId(domain, orderFromMessage(order)), quoteId, lp: commitment.lp, deadline: commitment.deadline }), commitment.signature);
+  return recovery.recover(
+    commitmentDigest(domain, {
+      orderId: orderId(domain, orderFromMessage(order)),
+      quoteId,
+      lp: commitment.lp,
+      deadline: commitment.deadline,
+    }),
+    commitment.signature,
+  );
 }
 
 test('it dials with its key and proves its operator for the account on every chain', async () => {
   const hello = await venue.hello();
   expect(venue.keys[0]).toBe('fq_test_solver');
   expect(hello.corridors).toEqual(['chain1-chain1']);
-  expect(hello.accounts.map(({ account: of, operator: by }) => [of, by])).toEqual([[owner.address, operator.address]]);
+  expect(hello.accounts.map(({ account: of, operator: by }) => [of, by])).toEqual([
+    [owner.address, operator.address],
+  ]);
   // The proof was over a nonce that only the server knows; any other recovers somebody else.
-  const wrong = recovery.recover(linkProofDigest({ chainId: chain.chain.id, escrow: chain.chain.escrow }, { nonce: random32(), venueId: 'scripted', solverId: 'lp-a', account: owner.address }), hello.accounts[0]?.signature ?? '0x');
+  const wrong = recovery.recover(
+    linkProofDigest(
+      { chainId: chain.chain.id, escrow: chain.chain.escrow },
+      { nonce: random32(), venueId: 'scripted', solverId: 'lp-a', account: owner.address },
+    ),
+    hello.accounts[0]?.signature ?? '0x',
+  );
   expect(wrong).not.toBe(operator.address);
   expect(venue.broken).toEqual([]);
 });
@@ -77,8 +130,17 @@ test('a quote is a signed order around its own output, below mid, and the money 
   const [output] = order.outputs;
   expect(signerOf(quote)).toBe(operator.address);
   expect(order.inputs).toEqual([[BigInt(chain.weth.address), 2n * WETH]]);
-  expect(decodeContext(output?.context ?? '0x')).toEqual({ exclusiveFor: owner.address, startTime: order.fillDeadline + 1, portionBps: 10_000, feeBps: 2, relayFee: 1_000_000_000_000n });
-  expect([order.fillDeadline - quote.validUntil, order.expires - order.fillDeadline]).toEqual([rfq.skeleton.landingMarginSeconds, rfq.skeleton.proofWindowSeconds]);
+  expect(decodeContext(output?.context ?? '0x')).toEqual({
+    exclusiveFor: owner.address,
+    startTime: order.fillDeadline + 1,
+    portionBps: 10_000,
+    feeBps: 2,
+    relayFee: 1_000_000_000_000n,
+  });
+  expect([order.fillDeadline - quote.validUntil, order.expires - order.fillDeadline]).toEqual([
+    rfq.skeleton.landingMarginSeconds,
+    rfq.skeleton.proofWindowSeconds,
+  ]);
   expect(order.nonce.toString()).toBe(rfq.skeleton.nonce);
   const amount = output?.amount ?? 0n;
   expect(amount).toBeLessThan(5_000n * USDC - (5_000n * USDC * 2n) / 10_000n);
@@ -89,15 +151,25 @@ test('a quote is a signed order around its own output, below mid, and the money 
 
 test('a delivery into the ledger is written as the request says, and not promised when it is to anybody else', async () => {
   const { skeleton } = sell(WETH);
-  const to = (delivery: { recipient: Address; callbackData: Hex }) => venue.ask(sell(WETH, { skeleton: { ...skeleton, nonce: BigInt(random32()).toString(), delivery } }));
+  const to = (delivery: { recipient: Address; callbackData: Hex }) =>
+    venue.ask(sell(WETH, { skeleton: { ...skeleton, nonce: BigInt(random32()).toString(), delivery } }));
   const { escrow } = chain.chain;
   const delivery = { recipient: escrow, callbackData: `0x0101${taker.address.slice(2)}` as Hex };
   const quote = await to(delivery);
   if (quote.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(quote)}`);
-  expect(orderFromMessage(quote.order).outputs).toMatchObject([{ recipient: word(escrow), settler: word(escrow), callbackData: delivery.callbackData }]);
+  expect(orderFromMessage(quote.order).outputs).toMatchObject([
+    { recipient: word(escrow), settler: word(escrow), callbackData: delivery.callbackData },
+  ]);
   expect(signerOf(quote)).toBe(operator.address);
-  const others = [{ ...delivery, callbackData: `0x0101${owner.address.slice(2)}` as Hex }, { ...delivery, callbackData: '0x' as Hex }, { ...delivery, callbackData: `0x0201${taker.address.slice(2)}` as Hex }, { recipient: owner.address, callbackData: '0x' as Hex }, { recipient: taker.address, callbackData: '0x01' as Hex }];
-  for (const other of others) expect(await to(other), JSON.stringify(other)).toMatchObject({ type: 'decline', reason: 'pair' });
+  const others = [
+    { ...delivery, callbackData: `0x0101${owner.address.slice(2)}` as Hex },
+    { ...delivery, callbackData: '0x' as Hex },
+    { ...delivery, callbackData: `0x0201${taker.address.slice(2)}` as Hex },
+    { recipient: owner.address, callbackData: '0x' as Hex },
+    { recipient: taker.address, callbackData: '0x01' as Hex },
+  ];
+  for (const other of others)
+    expect(await to(other), JSON.stringify(other)).toMatchObject({ type: 'decline', reason: 'pair' });
 });
 
 test('one request, two firm times: the shorter one pays more, and both are one promise', async () => {
@@ -118,7 +190,9 @@ test('one request, two firm times: the shorter one pays more, and both are one p
   expect((bucket('usdc')?.held ?? 0n) - before).toBe(outputs[0]);
   // A floor above the shorter time is the first price itself; one above both leaves one.
   const now = Math.floor(Date.now() / 1000);
-  const floored = (await venue.askAll(sell(WETH, { minValidUntil: now + 40 }))).map((answer) => (answer.type === 'quote' ? answer.validUntil : answer.type));
+  const floored = (await venue.askAll(sell(WETH, { minValidUntil: now + 40 }))).map((answer) =>
+    answer.type === 'quote' ? answer.validUntil : answer.type,
+  );
   expect(floored).toEqual([now + 40]);
 });
 
@@ -156,13 +230,30 @@ test('what it cannot take whole it offers in part, and signs a slice of exactly 
   const fillDeadline = partial.validUntil + rfq.skeleton.landingMarginSeconds;
   const slice = (amount: bigint, share = portionBps) => {
     const output1 = (exclusiveFor: string, bps: number, value: bigint) => ({
-      oracle: word(rfq.skeleton.outputOracle), settler: word(rfq.skeleton.settler), chainId: String(chain.chain.id), token: word(chain.usdc.address), amount: value.toString(), recipient: word(taker.address), callbackData: '0x' as const,
-      context: `0xe2${word(exclusiveFor).slice(2)}${(fillDeadline + 1).toString(16).padStart(8, '0')}${bps.toString(16).padStart(4, '0')}0002${'0'.repeat(32)}` as const,
+      oracle: word(rfq.skeleton.outputOracle),
+      settler: word(rfq.skeleton.settler),
+      chainId: String(chain.chain.id),
+      token: word(chain.usdc.address),
+      amount: value.toString(),
+      recipient: word(taker.address),
+      callbackData: '0x' as const,
+      context:
+        `0xe2${word(exclusiveFor).slice(2)}${(fillDeadline + 1).toString(16).padStart(8, '0')}${bps.toString(16).padStart(4, '0')}0002${'0'.repeat(32)}` as const,
     });
     return {
-      type: 'slice' as const, rfqId: rfq.rfqId, quoteId: random32(), outputIndex: 0, validUntil: partial.validUntil, deadlineMs: 500,
+      type: 'slice' as const,
+      rfqId: rfq.rfqId,
+      quoteId: random32(),
+      outputIndex: 0,
+      validUntil: partial.validUntil,
+      deadlineMs: 500,
       order: {
-        user: taker.address, nonce: rfq.skeleton.nonce, originChainId: String(chain.chain.id), expires: fillDeadline + rfq.skeleton.proofWindowSeconds, fillDeadline, inputOracle: rfq.skeleton.inputOracle,
+        user: taker.address,
+        nonce: rfq.skeleton.nonce,
+        originChainId: String(chain.chain.id),
+        expires: fillDeadline + rfq.skeleton.proofWindowSeconds,
+        fillDeadline,
+        inputOracle: rfq.skeleton.inputOracle,
         inputs: [[BigInt(chain.weth.address).toString(), (60n * WETH).toString()] as [string, string]],
         outputs: [output1(owner.address, share, amount), output1(other, 10_000 - share, 7n * USDC)],
       },
@@ -173,14 +264,31 @@ test('what it cannot take whole it offers in part, and signs a slice of exactly 
     return venue.answerTo(rfq.rfqId);
   };
   const elsewhere = slice(ours);
-  expect(await ask({ ...elsewhere, order: { ...elsewhere.order, outputs: elsewhere.order.outputs.map((each) => ({ ...each, recipient: each.settler, callbackData: `0x0100${taker.address.slice(2)}` as '0x' })) } })).toMatchObject({ type: 'decline', reason: 'internal' });
+  expect(
+    await ask({
+      ...elsewhere,
+      order: {
+        ...elsewhere.order,
+        outputs: elsewhere.order.outputs.map((each) => ({
+          ...each,
+          recipient: each.settler,
+          callbackData: `0x0100${taker.address.slice(2)}` as '0x',
+        })),
+      },
+    }),
+  ).toMatchObject({ type: 'decline', reason: 'internal' });
   const greedy = await ask(slice(ours + ours / 100n));
   expect(greedy).toMatchObject({ type: 'decline', reason: 'internal' });
   const good = slice(ours);
   const commit = await ask(good);
   if (commit.type !== 'commit') throw new Error(`no commitment: ${JSON.stringify(commit)}`);
   const domain = { chainId: chain.chain.id, escrow: chain.chain.escrow };
-  const digest = commitmentDigest(domain, { orderId: orderId(domain, orderFromMessage(good.order)), quoteId: good.quoteId, lp: owner.address, deadline: fillDeadline });
+  const digest = commitmentDigest(domain, {
+    orderId: orderId(domain, orderFromMessage(good.order)),
+    quoteId: good.quoteId,
+    lp: owner.address,
+    deadline: fillDeadline,
+  });
   expect(recovery.recover(digest, commit.commitment.signature)).toBe(operator.address);
 });
 
@@ -191,16 +299,24 @@ test('reasons: unknown pair, foreign escrow, too long a validity, too small', as
   };
   const rfq = sell(WETH / 10n);
   expect(await reason({ ...rfq, rfqId: 'a', input: rfq.output })).toBe('pair');
-  expect(await reason({ ...rfq, rfqId: 'b', skeleton: { ...rfq.skeleton, settler: taker.address } })).toBe('pair');
-  expect(await reason({ ...rfq, rfqId: 'c', minValidUntil: Math.floor(Date.now() / 1000) + 4_000 })).toBe('validity');
+  expect(await reason({ ...rfq, rfqId: 'b', skeleton: { ...rfq.skeleton, settler: taker.address } })).toBe(
+    'pair',
+  );
+  expect(await reason({ ...rfq, rfqId: 'c', minValidUntil: Math.floor(Date.now() / 1000) + 4_000 })).toBe(
+    'validity',
+  );
   expect(await reason({ ...rfq, rfqId: 'd', amount: '1' })).toBe('size_below_min');
-  expect(await reason({ ...rfq, rfqId: 'e', minValidUntil: Math.floor(Date.now() / 1000) + 40 })).toBe('quote');
+  expect(await reason({ ...rfq, rfqId: 'e', minValidUntil: Math.floor(Date.now() / 1000) + 40 })).toBe(
+    'quote',
+  );
 });
 
 test('the kill switch: nothing is signed from then on, and the venue knows', async () => {
   lp.pause('operator said so');
   expect(await venue.ask(sell(WETH / 10n))).toMatchObject({ type: 'decline', reason: 'standby' });
-  await venue.until(({ status, note }) => status === 'standby' && note !== null && note.includes('operator said so'));
+  await venue.until(
+    ({ status, note }) => status === 'standby' && note !== null && note.includes('operator said so'),
+  );
   lp.resume();
   await venue.until(({ status }) => status === 'active');
   expect(await venue.ask(sell(WETH / 10n))).toMatchObject({ type: 'quote' });

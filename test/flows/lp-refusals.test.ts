@@ -1,4 +1,7 @@
-/** A refusal that names a size keeps its word: that size passes a moment later, and one per cent more does not. */
+/**
+ * A refusal that names a size keeps its word: that size passes a moment later, and one per cent more does
+ * not.
+ */
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -47,47 +50,106 @@ interface State {
 }
 
 /** A maker with these balances, as a node would wire it, over a real chain's description. */
-function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {} }: State): { desk: Desk; ledger: Ledger } {
-  const config = lpConfig(devnet, owner.address, { pairs: [{ base: 'WETH', quote: 'USDC', params }], quoting });
+function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {} }: State): {
+  desk: Desk;
+  ledger: Ledger;
+} {
+  const config = lpConfig(devnet, owner.address, {
+    pairs: [{ base: 'WETH', quote: 'USDC', params }],
+    quoting,
+  });
   const id = chain.chain.id;
   const ledger = createLedger({
-    buckets: [{ chainId: id, token: chain.usdc.address, asset: 'USDC', decimals: 6 }, { chainId: id, token: chain.weth.address, asset: 'WETH', decimals: 18 }],
+    buckets: [
+      { chainId: id, token: chain.usdc.address, asset: 'USDC', decimals: 6 },
+      { chainId: id, token: chain.weth.address, asset: 'WETH', decimals: 18 },
+    ],
     graceSeconds: () => 2,
     limits,
   });
-  ledger.apply({ type: 'deposited', id: 'a', chainId: id, token: chain.usdc.address, amount: parseUnits(usdc, 6) });
-  ledger.apply({ type: 'deposited', id: 'b', chainId: id, token: chain.weth.address, amount: parseUnits(weth, 18) });
+  ledger.apply({
+    type: 'deposited',
+    id: 'a',
+    chainId: id,
+    token: chain.usdc.address,
+    amount: parseUnits(usdc, 6),
+  });
+  ledger.apply({
+    type: 'deposited',
+    id: 'b',
+    chainId: id,
+    token: chain.weth.address,
+    amount: parseUnits(weth, 18),
+  });
   const market = createMarket({ clock }, config);
-  market.observe({ source: 'constant', symbol: 'ETHUSD', bid: mid, ask: mid, exchangeTimeMs: null, receivedMs: startMs, sequence: null });
-  const desk = atOnce(makeDesk(
-    {
-      clock,
-      market,
-      ledger,
-      chains: new Map(config.chains.map((each) => [each.chainId, { port: chain.port, config: each, gasPrice: 1_000_000_000n, dataFees: undefined, native: 10n ** 18n }])),
-      networks: new Map([[id, chain.chain]]),
-      settled: () => Math.floor(startMs / 1000),
-      startedWith: new Map(['USDC', 'WETH'].map((asset) => [asset, ledger.exposure(asset).owned])),
-      adverse: () => 1.5,
-      curves: { params: (route) => route.params, explore: () => 0 },
-      leases: { covers: () => true, extend: () => Promise.resolve(true), tick: () => Promise.resolve(), quarantine: () => [], reach: () => [], lost: false },
-      ladders: createLadders({ clock }),
-      guard: { admit: () => CALM, shown: () => CALM },
-      moments: { quoted() {}, declined() {} },
-      commit: commitmentSigner(operator.signer),
-      random: systemRandom,
-      log: silentLog,
-      refusal: () => undefined,
-      gapLoss: () => 0n,
-    },
-    config,
-  ));
+  market.observe({
+    source: 'constant',
+    symbol: 'ETHUSD',
+    bid: mid,
+    ask: mid,
+    exchangeTimeMs: null,
+    receivedMs: startMs,
+    sequence: null,
+  });
+  const desk = atOnce(
+    makeDesk(
+      {
+        clock,
+        market,
+        ledger,
+        chains: new Map(
+          config.chains.map((each) => [
+            each.chainId,
+            {
+              port: chain.port,
+              config: each,
+              gasPrice: 1_000_000_000n,
+              dataFees: undefined,
+              native: 10n ** 18n,
+            },
+          ]),
+        ),
+        networks: new Map([[id, chain.chain]]),
+        settled: () => Math.floor(startMs / 1000),
+        startedWith: new Map(['USDC', 'WETH'].map((asset) => [asset, ledger.exposure(asset).owned])),
+        adverse: () => 1.5,
+        curves: { params: (route) => route.params, explore: () => 0 },
+        leases: {
+          covers: () => true,
+          extend: () => Promise.resolve(true),
+          tick: () => Promise.resolve(),
+          quarantine: () => [],
+          reach: () => [],
+          lost: false,
+        },
+        ladders: createLadders({ clock }),
+        guard: { admit: () => CALM, shown: () => CALM },
+        moments: { quoted() {}, declined() {} },
+        commit: commitmentSigner(operator.signer),
+        random: systemRandom,
+        log: silentLog,
+        refusal: () => undefined,
+        gapLoss: () => 0n,
+      },
+      config,
+    ),
+  );
   return { desk, ledger };
 }
 
 const ask = (sell: boolean, side: Rfq['side'], amount: bigint, rest: object = {}): Rfq =>
-  request({ from: chain.chain, to: chain.chain, give: sell ? chain.weth : chain.usdc, take: sell ? chain.usdc : chain.weth, amount, taker: taker.address, side, ...rest });
-const answers = (desk: Desk, rfq: Rfq) => desk.quoter.answer(rfq) as Exclude<ReturnType<Desk['quoter']['answer']>, Promise<unknown>>;
+  request({
+    from: chain.chain,
+    to: chain.chain,
+    give: sell ? chain.weth : chain.usdc,
+    take: sell ? chain.usdc : chain.weth,
+    amount,
+    taker: taker.address,
+    side,
+    ...rest,
+  });
+const answers = (desk: Desk, rfq: Rfq) =>
+  desk.quoter.answer(rfq) as Exclude<ReturnType<Desk['quoter']['answer']>, Promise<unknown>>;
 
 /** What is asked for in whole tokens of the fixed side, about `usd` worth. */
 const worth = (sell: boolean, side: Rfq['side'], usd: number): bigint => {
@@ -98,34 +160,66 @@ const worth = (sell: boolean, side: Rfq['side'], usd: number): bigint => {
 describe('law: the size that a refusal names passes right after, and one per cent more does not', () => {
   const causes: Record<string, { state: State; reasons: readonly string[]; control?: string }> = {
     inventory: { state: { usdc: '41000.123456', weth: '17.000000000000000001' }, reasons: ['no_inventory'] },
-    'largest size': { state: { usdc: '10000000', weth: '4000', params: { maxSize: 33_333 } }, reasons: ['size_above_max'] },
-    'widest spread': { state: { usdc: '10000000', weth: '4000', params: { maxSize: 5_000_000, maxSpreadBps: 12, impactFactor: 20 } }, reasons: ['size_above_max'] },
-    'a cap on one side': { state: { usdc: '10000000', weth: '4000', limits: { perPairSide: { notional: 41_000_000_000n } } }, reasons: ['limit'], control: 'limit_side' },
-    'a cap on everything': { state: { usdc: '10000000', weth: '4000', limits: { total: { notional: 7_000_000_000n } } }, reasons: ['limit'], control: 'limit_total' },
-    'less inventory than the cap allows': { state: { usdc: '30000', weth: '12', limits: { total: { notional: 40_000_000_000n } } }, reasons: ['no_inventory', 'limit'] },
-    'less under the cap than inventory': { state: { usdc: '30000', weth: '12', limits: { total: { notional: 9_000_000_000n } } }, reasons: ['no_inventory', 'limit'] },
+    'largest size': {
+      state: { usdc: '10000000', weth: '4000', params: { maxSize: 33_333 } },
+      reasons: ['size_above_max'],
+    },
+    'widest spread': {
+      state: {
+        usdc: '10000000',
+        weth: '4000',
+        params: { maxSize: 5_000_000, maxSpreadBps: 12, impactFactor: 20 },
+      },
+      reasons: ['size_above_max'],
+    },
+    'a cap on one side': {
+      state: { usdc: '10000000', weth: '4000', limits: { perPairSide: { notional: 41_000_000_000n } } },
+      reasons: ['limit'],
+      control: 'limit_side',
+    },
+    'a cap on everything': {
+      state: { usdc: '10000000', weth: '4000', limits: { total: { notional: 7_000_000_000n } } },
+      reasons: ['limit'],
+      control: 'limit_total',
+    },
+    'less inventory than the cap allows': {
+      state: { usdc: '30000', weth: '12', limits: { total: { notional: 40_000_000_000n } } },
+      reasons: ['no_inventory', 'limit'],
+    },
+    'less under the cap than inventory': {
+      state: { usdc: '30000', weth: '12', limits: { total: { notional: 9_000_000_000n } } },
+      reasons: ['no_inventory', 'limit'],
+    },
   };
 
   test.each(Object.entries(causes))('%s', (_, { state, reasons, control }) => {
     let named = 0;
     fc.assert(
-      fc.property(fc.boolean(), fc.constantFrom('exactInput' as const, 'exactOutput' as const), fc.integer({ min: 20, max: 95_000 }), fc.integer({ min: 0, max: 12_000 }), fc.constantFrom([5], [1, 30], []), (sell, side, usd, before, pointsSeconds) => {
-        const { desk } = maker({ ...state, quoting: { pointsSeconds } });
-        // Somebody else's live quote already takes part of the room.
-        if (before > 0) answers(desk, ask(sell, side, worth(sell, side, before), { taker: account(64).address }));
-        const [answer] = answers(desk, ask(sell, side, worth(sell, side, usd)));
-        if (answer?.type !== 'decline') return;
-        if (answer.maxAmount === null) return expect(answer.reason).toBe('size_below_min');
-        const most = BigInt(answer.maxAmount);
-        expect(reasons).toContain(answer.reason);
-        if (control !== undefined && answer.reason === 'limit') expect(answer.code).toBe(control);
-        expect(most).toBeLessThan(worth(sell, side, usd));
-        // A last dollar or two may be left that is too little for any quote.
-        if (most === 0n) return;
-        named += 1;
-        expect(answers(desk, ask(sell, side, most + most / 100n))[0]).toMatchObject({ type: 'decline' });
-        expect(answers(desk, ask(sell, side, most))[0]).toMatchObject({ type: 'quote' });
-      }),
+      fc.property(
+        fc.boolean(),
+        fc.constantFrom('exactInput' as const, 'exactOutput' as const),
+        fc.integer({ min: 20, max: 95_000 }),
+        fc.integer({ min: 0, max: 12_000 }),
+        fc.constantFrom([5], [1, 30], []),
+        (sell, side, usd, before, pointsSeconds) => {
+          const { desk } = maker({ ...state, quoting: { pointsSeconds } });
+          // Somebody else's live quote already takes part of the room.
+          if (before > 0)
+            answers(desk, ask(sell, side, worth(sell, side, before), { taker: account(64).address }));
+          const [answer] = answers(desk, ask(sell, side, worth(sell, side, usd)));
+          if (answer?.type !== 'decline') return;
+          if (answer.maxAmount === null) return expect(answer.reason).toBe('size_below_min');
+          const most = BigInt(answer.maxAmount);
+          expect(reasons).toContain(answer.reason);
+          if (control !== undefined && answer.reason === 'limit') expect(answer.code).toBe(control);
+          expect(most).toBeLessThan(worth(sell, side, usd));
+          // A last dollar or two may be left that is too little for any quote.
+          if (most === 0n) return;
+          named += 1;
+          expect(answers(desk, ask(sell, side, most + most / 100n))[0]).toMatchObject({ type: 'decline' });
+          expect(answers(desk, ask(sell, side, most))[0]).toMatchObject({ type: 'quote' });
+        },
+      ),
       { numRuns: 60, seed: 7 },
     );
     expect(named).toBeGreaterThan(10);
@@ -135,53 +229,85 @@ describe('law: the size that a refusal names passes right after, and one per cen
 describe('several firm times', () => {
   test('law: the shorter the better, one nonce, and together they hold no more than the largest', () => {
     fc.assert(
-      fc.property(fc.boolean(), fc.constantFrom('exactInput' as const, 'exactOutput' as const), fc.integer({ min: 100, max: 50_000 }), fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 4 }), (sell, side, usd, pointsSeconds) => {
-        const { desk, ledger } = maker({ usdc: '1000000', weth: '400', quoting: { pointsSeconds } });
-        const bucket = () => ledger.bucket(chain.chain.id, sell ? chain.usdc.address : chain.weth.address);
-        const all = answers(desk, ask(sell, side, worth(sell, side, usd)));
-        const quotes = all.filter((answer) => answer.type === 'quote');
-        expect(quotes.length).toBe(new Set([...pointsSeconds, 10]).size);
-        expect(quotes.length).toBe(all.length);
-        expect(quotes.map(({ more }) => more)).toEqual(quotes.map((_, at) => at < quotes.length - 1));
-        for (const [at, quote] of quotes.entries()) {
-          const order = orderFromMessage(quote.order);
-          const domain = { chainId: chain.chain.id, escrow: chain.chain.escrow };
-          const digest = commitmentDigest(domain, { orderId: orderId(domain, order), quoteId: quote.quoteId, lp: quote.commitment.lp, deadline: order.fillDeadline });
-          expect(createRecovery().recover(digest, quote.commitment.signature)).toBe(operator.address);
-          const shorter = quotes[at - 1];
-          if (shorter === undefined) continue;
-          expect(quote.validUntil).toBeGreaterThan(shorter.validUntil);
-          expect(quote.order.nonce).toBe(shorter.order.nonce);
-          expect(BigInt(quote.order.outputs[0]?.amount ?? 0)).toBeLessThanOrEqual(BigInt(shorter.order.outputs[0]?.amount ?? 0));
-          expect(BigInt(quote.order.inputs[0]?.[1] ?? 0)).toBeGreaterThanOrEqual(BigInt(shorter.order.inputs[0]?.[1] ?? 0));
-        }
-        expect(bucket()?.held).toBe(quotes.map(({ order }) => BigInt(order.outputs[0]?.amount ?? 0)).reduce((most, amount) => (amount > most ? amount : most), 0n));
-        expect(ledger.live).toBe(quotes.length);
-        // Each lapses on its own deadline.
-        const lapsed = quotes.map(({ commitment }) => ledger.advance(chain.chain.id, commitment.deadline + 3));
-        expect(lapsed).toEqual(quotes.map(() => 1));
-        expect(bucket()?.held).toBe(0n);
-      }),
+      fc.property(
+        fc.boolean(),
+        fc.constantFrom('exactInput' as const, 'exactOutput' as const),
+        fc.integer({ min: 100, max: 50_000 }),
+        fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 4 }),
+        (sell, side, usd, pointsSeconds) => {
+          const { desk, ledger } = maker({ usdc: '1000000', weth: '400', quoting: { pointsSeconds } });
+          const bucket = () => ledger.bucket(chain.chain.id, sell ? chain.usdc.address : chain.weth.address);
+          const all = answers(desk, ask(sell, side, worth(sell, side, usd)));
+          const quotes = all.filter((answer) => answer.type === 'quote');
+          expect(quotes.length).toBe(new Set([...pointsSeconds, 10]).size);
+          expect(quotes.length).toBe(all.length);
+          expect(quotes.map(({ more }) => more)).toEqual(quotes.map((_, at) => at < quotes.length - 1));
+          for (const [at, quote] of quotes.entries()) {
+            const order = orderFromMessage(quote.order);
+            const domain = { chainId: chain.chain.id, escrow: chain.chain.escrow };
+            const digest = commitmentDigest(domain, {
+              orderId: orderId(domain, order),
+              quoteId: quote.quoteId,
+              lp: quote.commitment.lp,
+              deadline: order.fillDeadline,
+            });
+            expect(createRecovery().recover(digest, quote.commitment.signature)).toBe(operator.address);
+            const shorter = quotes[at - 1];
+            if (shorter === undefined) continue;
+            expect(quote.validUntil).toBeGreaterThan(shorter.validUntil);
+            expect(quote.order.nonce).toBe(shorter.order.nonce);
+            expect(BigInt(quote.order.outputs[0]?.amount ?? 0)).toBeLessThanOrEqual(
+              BigInt(shorter.order.outputs[0]?.amount ?? 0),
+            );
+            expect(BigInt(quote.order.inputs[0]?.[1] ?? 0)).toBeGreaterThanOrEqual(
+              BigInt(shorter.order.inputs[0]?.[1] ?? 0),
+            );
+          }
+          expect(bucket()?.held).toBe(
+            quotes
+              .map(({ order }) => BigInt(order.outputs[0]?.amount ?? 0))
+              .reduce((most, amount) => (amount > most ? amount : most), 0n),
+          );
+          expect(ledger.live).toBe(quotes.length);
+          // Each lapses on its own deadline.
+          const lapsed = quotes.map(({ commitment }) =>
+            ledger.advance(chain.chain.id, commitment.deadline + 3),
+          );
+          expect(lapsed).toEqual(quotes.map(() => 1));
+          expect(bucket()?.held).toBe(0n);
+        },
+      ),
       { numRuns: 60, seed: 7 },
     );
   });
 
   test('where only one of them fits, the other is not given', () => {
-    const state = { usdc: '1000000', weth: '400', quoting: { pointsSeconds: [1], validitySeconds: 600, maxValiditySeconds: 600 } };
+    const state = {
+      usdc: '1000000',
+      weth: '400',
+      quoting: { pointsSeconds: [1], validitySeconds: 600, maxValiditySeconds: 600 },
+    };
     const free = maker(state);
-    const [short, long] = answers(free.desk, ask(true, 'exactInput', 10n ** 18n)).map((answer) => (answer.type === 'quote' ? BigInt(answer.order.outputs[0]?.amount ?? 0) : 0n)) as [bigint, bigint];
+    const [short, long] = answers(free.desk, ask(true, 'exactInput', 10n ** 18n)).map((answer) =>
+      answer.type === 'quote' ? BigInt(answer.order.outputs[0]?.amount ?? 0) : 0n,
+    ) as [bigint, bigint];
     expect(short).toBeGreaterThan(long);
     // One unit of USDC too little for the better price.
     const units = (short - 1n).toString().padStart(7, '0');
     const tight = maker({ ...state, usdc: `${units.slice(0, -6)}.${units.slice(-6)}` });
     const answered = answers(tight.desk, ask(true, 'exactInput', 10n ** 18n));
-    expect(answered).toMatchObject([{ type: 'quote', more: false, validUntil: tight.desk.book.now(chain.chain.id) + 600 }]);
+    expect(answered).toMatchObject([
+      { type: 'quote', more: false, validUntil: tight.desk.book.now(chain.chain.id) + 600 },
+    ]);
   });
 
   test('a floor lengthens what is shorter, wild markets cut what is longer', () => {
     const { desk } = maker({ usdc: '1000000', weth: '400' });
     const now = desk.book.now(chain.chain.id);
-    const seconds = (rest: object) => answers(desk, ask(true, 'exactInput', 10n ** 17n, rest)).map((answer) => (answer.type === 'quote' ? answer.validUntil - now : answer));
+    const seconds = (rest: object) =>
+      answers(desk, ask(true, 'exactInput', 10n ** 17n, rest)).map((answer) =>
+        answer.type === 'quote' ? answer.validUntil - now : answer,
+      );
     expect(seconds({})).toEqual([5, 10]);
     expect(seconds({ minValidUntil: now + 3 })).toEqual([5, 10]);
     expect(seconds({ minValidUntil: now + 8 })).toEqual([8, 10]);

@@ -1,4 +1,7 @@
-/** Every risk control tripped at the LP's edge: what the venue hears, what the metrics show, and that it passes. */
+/**
+ * Every risk control tripped at the LP's edge: what the venue hears, what the metrics show, and that it
+ * passes.
+ */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +35,10 @@ let postgres: TestPostgres;
 let serial = 0;
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([startDevnet([41061]), startTestPostgres({ fsync: 'off', max_connections: '500' })]);
+  [devnet, postgres] = await Promise.all([
+    startDevnet([41061]),
+    startTestPostgres({ fsync: 'off', max_connections: '500' }),
+  ]);
   chain = devnet.chains[0] as TestChain;
   await chain.fund(owner.address);
   await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
@@ -60,18 +66,50 @@ interface Stage {
   restart(): Promise<void>;
 }
 
-/** A stage of its own for one story: LP, venue, prices. Two hundred thousand dollars at 2,500. `alone`: of what each replica counts for itself (docs/lp-replicas.md). */
-async function play(change: { risk?: object; limits?: object; prices?: object; quoting?: object; assets?: object; chains?: object; pairs?: object; more?: Partial<LpNodeDeps>; alone?: boolean }, story: (stage: Stage) => Promise<void>): Promise<void> {
+/**
+ * A stage of its own for one story: LP, venue, prices. Two hundred thousand dollars at 2,500. `alone`: of
+ * what each replica counts for itself (docs/lp-replicas.md).
+ */
+async function play(
+  change: {
+    risk?: object;
+    limits?: object;
+    prices?: object;
+    quoting?: object;
+    assets?: object;
+    chains?: object;
+    pairs?: object;
+    more?: Partial<LpNodeDeps>;
+    alone?: boolean;
+  },
+  story: (stage: Stage) => Promise<void>,
+): Promise<void> {
   const schema = `lp_risk_${(serial += 1)}`;
   const venue = await startScriptedVenue([chain.chain]);
   const config = lpConfig(devnet, owner.address, {
-    prices: { USD: { fixed: '1' }, ETH: { sources: ['a', 'b', 'c'].map((feed) => ({ feed, symbol: 'ETHUSD' })), maxAgeMs: 400, ...change.prices } },
+    prices: {
+      USD: { fixed: '1' },
+      ETH: {
+        sources: ['a', 'b', 'c'].map((feed) => ({ feed, symbol: 'ETHUSD' })),
+        maxAgeMs: 400,
+        ...change.prices,
+      },
+    },
     risk: { ...UNLIMITED.risk, ...change.risk },
     ...(change.limits && { limits: change.limits }),
     ...(change.assets && { assets: change.assets }),
     ...(change.pairs && { pairs: change.pairs }),
     quoting: { claimSeconds: 10, pointsSeconds: [], ...change.quoting },
-    chains: [{ chainId: chain.chain.id, account: owner.address, minGas: '0.01', maxHeadAgeMs: 30_000, graceSeconds: 2, ...change.chains }],
+    chains: [
+      {
+        chainId: chain.chain.id,
+        account: owner.address,
+        minGas: '0.01',
+        maxHeadAgeMs: 30_000,
+        graceSeconds: 2,
+        ...change.chains,
+      },
+    ],
     lease: { aheadSeconds: 4 },
   });
   let metrics = createMetrics();
@@ -79,7 +117,21 @@ async function play(change: { risk?: object; limits?: object; prices?: object; q
   const start = async () => {
     metrics = createMetrics();
     feeds = ['a', 'b', 'c'].map((name) => puppetFeed(name, { ETHUSD: 2_500 }));
-    const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema, config, alone: change.alone ?? false, more: { feeds: [...feeds, ...(change.more?.feeds ?? [])], ...(change.more?.sequencers && { sequencers: change.more.sequencers }), ...(change.more?.commit && { commit: change.more.commit }), metrics } });
+    const node = await createTestLp({
+      devnet,
+      postgres,
+      venueUrl: venue.url,
+      operator,
+      schema,
+      config,
+      alone: change.alone ?? false,
+      more: {
+        feeds: [...feeds, ...(change.more?.feeds ?? [])],
+        ...(change.more?.sequencers && { sequencers: change.more.sequencers }),
+        ...(change.more?.commit && { commit: change.more.commit }),
+        metrics,
+      },
+    });
     await node.start();
     return node;
   };
@@ -98,7 +150,12 @@ async function play(change: { risk?: object; limits?: object; prices?: object; q
     },
     async value(name, control) {
       const text = await metrics.text();
-      return Number(text.split('\n').find((line) => line.startsWith(`firmquote_lp_risk_${name}{control="${control}"}`))?.split(' ')[1]);
+      return Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`firmquote_lp_risk_${name}{control="${control}"}`))
+          ?.split(' ')[1],
+      );
     },
     eth: (price) => feeds.forEach((feed) => feed.say('ETHUSD', price)),
     async restart() {
@@ -116,8 +173,26 @@ async function play(change: { risk?: object; limits?: object; prices?: object; q
   }
 }
 
-const sell = (amount = WETH / 10n, rest: object = {}): Rfq => request({ from: chain.chain, to: chain.chain, give: chain.weth, take: chain.usdc, amount, taker: taker.address, ...rest });
-const buy = (amount = 250n * USDC, rest: object = {}): Rfq => request({ from: chain.chain, to: chain.chain, give: chain.usdc, take: chain.weth, amount, taker: taker.address, ...rest });
+const sell = (amount = WETH / 10n, rest: object = {}): Rfq =>
+  request({
+    from: chain.chain,
+    to: chain.chain,
+    give: chain.weth,
+    take: chain.usdc,
+    amount,
+    taker: taker.address,
+    ...rest,
+  });
+const buy = (amount = 250n * USDC, rest: object = {}): Rfq =>
+  request({
+    from: chain.chain,
+    to: chain.chain,
+    give: chain.usdc,
+    take: chain.weth,
+    amount,
+    taker: taker.address,
+    ...rest,
+  });
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const active = ({ venue }: Stage) => venue.until(({ status }) => status === 'active');
 const soon = (what: () => Promise<boolean> | boolean) => eventually(what);
@@ -150,7 +225,9 @@ describe('alone, because they stop the chain or the watch', () => {
       await pause(400);
       expect(Math.max(...quotedAt) - madeAt).toBeLessThan(100);
       expect(await stage.ask()).toBe('kill_switch');
-      await stage.venue.until(({ status, note }) => status === 'standby' && note === 'stopped by the kill file');
+      await stage.venue.until(
+        ({ status, note }) => status === 'standby' && note === 'stopped by the kill file',
+      );
       await shows(stage, 'kill_switch');
       await rm(path);
       await active(stage);
@@ -180,7 +257,8 @@ describe.concurrent('kill switch', () => {
   test('a signature under way when it is pulled never leaves', async () => {
     let finish: (() => void)[] = [];
     const sign = commitmentSigner(operator.signer);
-    const commit: NonNullable<LpNodeDeps['commit']> = (domain, commitment) => new Promise<Hex>((resolve) => finish.push(() => resolve(sign(domain, commitment) as Hex)));
+    const commit: NonNullable<LpNodeDeps['commit']> = (domain, commitment) =>
+      new Promise<Hex>((resolve) => finish.push(() => resolve(sign(domain, commitment) as Hex)));
     await play({ more: { commit } }, async (stage) => {
       await active(stage);
       const answer = stage.ask();
@@ -192,22 +270,25 @@ describe.concurrent('kill switch', () => {
     });
   });
 
-  test.each(['operator', 'signal', 'drawdown'] as const)('pulled by %s it holds over a restart, until the operator resumes', async (by) => {
-    await play({}, async (stage) => {
-      await active(stage);
-      if (by === 'operator') stage.node.pause('enough for today');
-      else stage.node.kill(by, 'enough for today');
-      expect(await stage.ask()).toBe('kill_switch');
-      await stage.restart();
-      await stage.venue.until(({ status, note }) => status === 'standby' && note === 'enough for today');
-      expect(await stage.ask()).toBe('kill_switch');
-      stage.node.resume();
-      await active(stage);
-      expect(await stage.ask()).toBe('quote');
-      await stage.restart();
-      await active(stage);
-    });
-  });
+  test.each(['operator', 'signal', 'drawdown'] as const)(
+    'pulled by %s it holds over a restart, until the operator resumes',
+    async (by) => {
+      await play({}, async (stage) => {
+        await active(stage);
+        if (by === 'operator') stage.node.pause('enough for today');
+        else stage.node.kill(by, 'enough for today');
+        expect(await stage.ask()).toBe('kill_switch');
+        await stage.restart();
+        await stage.venue.until(({ status, note }) => status === 'standby' && note === 'enough for today');
+        expect(await stage.ask()).toBe('kill_switch');
+        stage.node.resume();
+        await active(stage);
+        expect(await stage.ask()).toBe('quote');
+        await stage.restart();
+        await active(stage);
+      });
+    },
+  );
 
   test('live quotes stay honoured: an award of one is taken, and its money stays held', async () => {
     await play({}, async (stage) => {
@@ -216,7 +297,9 @@ describe.concurrent('kill switch', () => {
       stage.node.kill('signal', 'stop');
       stage.venue.send({ type: 'award', ...awardOf(trade) });
       await soon(async () => (await stage.node.awards()).some(({ orderId }) => orderId === trade.id));
-      expect(stage.node.inventory().find(({ token }) => token === chain.usdc.address)?.committed).toBe(trade.output);
+      expect(stage.node.inventory().find(({ token }) => token === chain.usdc.address)?.committed).toBe(
+        trade.output,
+      );
     });
   });
 });
@@ -233,22 +316,29 @@ describe.concurrent('prices', () => {
       stage.eth(2_500);
       await active(stage);
       expect(await stage.ask()).toBe('quote');
-      await soon(async () => (await stage.value('tripped', 'stale_mid')) === 0 || stage.node.risk().tripped.every(({ about }) => about === 'requests'));
+      await soon(
+        async () =>
+          (await stage.value('tripped', 'stale_mid')) === 0 ||
+          stage.node.risk().tripped.every(({ about }) => about === 'requests'),
+      );
     });
   });
 
   test('deviation: an oracle far away stops the pair', async () => {
     const oracle = puppetFeed('oracle', { ETHUSD: 2_500 });
-    await play({ prices: { references: [{ feed: 'oracle', symbol: 'ETHUSD' }] }, more: { feeds: [oracle] } }, async (stage) => {
-      await active(stage);
-      expect(await stage.ask()).toBe('quote');
-      oracle.say('ETHUSD', 2_560);
-      await soon(async () => (await stage.ask()) === 'deviation');
-      await pause(300);
-      await shows(stage, 'deviation');
-      oracle.say('ETHUSD', 2_510);
-      await soon(async () => (await stage.ask()) === 'quote');
-    });
+    await play(
+      { prices: { references: [{ feed: 'oracle', symbol: 'ETHUSD' }] }, more: { feeds: [oracle] } },
+      async (stage) => {
+        await active(stage);
+        expect(await stage.ask()).toBe('quote');
+        oracle.say('ETHUSD', 2_560);
+        await soon(async () => (await stage.ask()) === 'deviation');
+        await pause(300);
+        await shows(stage, 'deviation');
+        oracle.say('ETHUSD', 2_510);
+        await soon(async () => (await stage.ask()) === 'quote');
+      },
+    );
   });
 
   test('confidence: sources that disagree too much', async () => {
@@ -269,10 +359,25 @@ describe.concurrent('prices', () => {
     const venue = await startScriptedVenue([chain.chain]);
     const eth = puppetFeed('a', { ETHUSD: 2_500 });
     const config = lpConfig(devnet, owner.address, {
-      prices: { USD: { fixed: '1', guards: ['p', 'q'].map((feed) => ({ feed, symbol: 'USDCUSD' })), guardMaxAgeMs: 500 }, ETH: { sources: [{ feed: 'a', symbol: 'ETHUSD' }] } },
+      prices: {
+        USD: {
+          fixed: '1',
+          guards: ['p', 'q'].map((feed) => ({ feed, symbol: 'USDCUSD' })),
+          guardMaxAgeMs: 500,
+        },
+        ETH: { sources: [{ feed: 'a', symbol: 'ETHUSD' }] },
+      },
       quoting: { claimSeconds: 10, pointsSeconds: [] },
     });
-    const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_risk_depeg', config, more: { feeds: [eth, ...pegs] } });
+    const node = await createTestLp({
+      devnet,
+      postgres,
+      venueUrl: venue.url,
+      operator,
+      schema: 'lp_risk_depeg',
+      config,
+      more: { feeds: [eth, ...pegs] },
+    });
     await node.start();
     await venue.until(({ status }) => status === 'active');
     const output = async () => {
@@ -294,12 +399,20 @@ describe.concurrent('prices', () => {
 describe.concurrent('chains', () => {
   test('a sequencer that is down takes its chain out', async () => {
     let up = true;
-    const sequencer: Sequencer = { chainId: 41061, state: () => (up ? { up: true, sinceMs: 0 } : { up: false, sinceMs: 0, detail: 'the sequencer is down' }), start() {}, stop() {} };
+    const sequencer: Sequencer = {
+      chainId: 41061,
+      state: () =>
+        up ? { up: true, sinceMs: 0 } : { up: false, sinceMs: 0, detail: 'the sequencer is down' },
+      start() {},
+      stop() {},
+    };
     await play({ more: { sequencers: new Map([[41061, sequencer]]) } }, async (stage) => {
       await active(stage);
       up = false;
       expect(await stage.ask()).toBe('sequencer');
-      await stage.venue.until(({ status, note }) => status === 'standby' && note !== null && note.includes('the sequencer is down'));
+      await stage.venue.until(
+        ({ status, note }) => status === 'standby' && note !== null && note.includes('the sequencer is down'),
+      );
       await shows(stage, 'sequencer');
       up = true;
       await active(stage);
@@ -310,32 +423,40 @@ describe.concurrent('chains', () => {
 
 describe.concurrent('the market', () => {
   test('one jump: short, small and careful; a second: stopped, and quoting again after', async () => {
-    await play({ risk: { leastValiditySeconds: 3, volSpike: { haltSeconds: 2, calmSeconds: 10 } } }, async (stage) => {
-      await active(stage);
-      const life = ({ validUntil }: LinkQuote) => validUntil - Date.now() / 1000;
-      expect(life(await stage.quote())).toBeGreaterThan(8);
-      stage.eth(2_520);
-      const wild = await stage.quote();
-      expect(life(wild)).toBeLessThan(4);
-      await soon(() => stage.node.risk().tripped.some(({ control }) => control === 'vol_spike'));
-      await shows(stage, 'vol_spike');
-      const most = async () => {
-        const answer = await stage.venue.ask(buy(90_000n * USDC));
-        return answer.type === 'decline' ? Number(BigInt(answer.maxAmount ?? 0) / USDC) : Number.POSITIVE_INFINITY;
-      };
-      // A quarter of 250,000.
-      expect(await most()).toBeLessThanOrEqual(62_500);
-      expect(await stage.ask(sell(WETH / 10n, { minValidUntil: Math.floor(Date.now() / 1000) + 20 }))).toBe('vol_spike');
-      stage.eth(2_545);
-      expect(await stage.ask()).toBe('vol_spike');
-      await stage.venue.until(({ status }) => status === 'standby');
-      await active(stage);
-      await soon(async () => life(await stage.quote()) > 8);
-    });
+    await play(
+      { risk: { leastValiditySeconds: 3, volSpike: { haltSeconds: 2, calmSeconds: 10 } } },
+      async (stage) => {
+        await active(stage);
+        const life = ({ validUntil }: LinkQuote) => validUntil - Date.now() / 1000;
+        expect(life(await stage.quote())).toBeGreaterThan(8);
+        stage.eth(2_520);
+        const wild = await stage.quote();
+        expect(life(wild)).toBeLessThan(4);
+        await soon(() => stage.node.risk().tripped.some(({ control }) => control === 'vol_spike'));
+        await shows(stage, 'vol_spike');
+        const most = async () => {
+          const answer = await stage.venue.ask(buy(90_000n * USDC));
+          return answer.type === 'decline'
+            ? Number(BigInt(answer.maxAmount ?? 0) / USDC)
+            : Number.POSITIVE_INFINITY;
+        };
+        // A quarter of 250,000.
+        expect(await most()).toBeLessThanOrEqual(62_500);
+        expect(await stage.ask(sell(WETH / 10n, { minValidUntil: Math.floor(Date.now() / 1000) + 20 }))).toBe(
+          'vol_spike',
+        );
+        stage.eth(2_545);
+        expect(await stage.ask()).toBe('vol_spike');
+        await stage.venue.until(({ status }) => status === 'standby');
+        await active(stage);
+        await soon(async () => life(await stage.quote()) > 8);
+      },
+    );
   });
 
   test('what a jump would cost stays within its budget, side by side', async () => {
-    // Ten basis points of two hundred thousand dollars are 200; 40,000 dollars at a hundred less the spread are more than that.
+    // Ten basis points of two hundred thousand dollars are 200; 40,000 dollars at a hundred less the spread
+    // are more than that.
     await play({ risk: { gapLoss: { budgetBps: 10 } } }, async (stage) => {
       await active(stage);
       expect(await stage.ask(sell(5n * WETH))).toBe('quote');
@@ -353,7 +474,9 @@ describe.concurrent('the market', () => {
         stage.venue.send({ type: 'award', ...awardOf(await takeQuote(devnet, stage.venue, taker, sell())) });
       }
       await soon(async () => (await stage.ask()) === 'burst');
-      await stage.venue.until(({ status, note }) => status === 'standby' && note !== null && note.includes('burst'));
+      await stage.venue.until(
+        ({ status, note }) => status === 'standby' && note !== null && note.includes('burst'),
+      );
       await shows(stage, 'burst');
       await active(stage);
       expect(await stage.ask()).toBe('quote');
@@ -368,7 +491,9 @@ describe.concurrent('takers', () => {
       for (let n = 0; n < 3; n++) expect(await stage.ask()).toBe('quote');
       expect(await stage.ask()).toBe('limit_taker_pair');
       await shows(stage, 'limit_taker_pair');
-      expect(await stage.ask(sell(WETH / 10n, { taker: account(64).address, receiver: account(64).address }))).toBe('quote');
+      expect(
+        await stage.ask(sell(WETH / 10n, { taker: account(64).address, receiver: account(64).address })),
+      ).toBe('quote');
     });
   });
 
@@ -408,102 +533,141 @@ describe.concurrent('takers', () => {
   });
 
   test('asking and never taking: dearer, then shorter, then nothing; who trades elsewhere is not meant', async () => {
-    await play({ alone: true, risk: { leastValiditySeconds: 3, freeOption: { liveSeconds: 30, memorySeconds: 20 } } }, async (stage) => {
-      await active(stage);
-      const paid = ({ order }: { order: { outputs: readonly { amount: string }[] } }) => Number(order.outputs[0]?.amount);
-      const lives: number[] = [];
-      let refusedAfter = 0;
-      const promised: number[] = [];
-      const dearer: boolean[] = [];
-      for (; refusedAfter < 400; refusedAfter++) {
-        const suspect = stage.node.risk().suspects.find((each) => each.taker === taker.address);
-        const askedAt = Date.now() / 1000;
-        const answer = await stage.venue.ask(sell());
-        if (answer.type === 'decline' && answer.code === 'free_option') break;
-        if (answer.type !== 'quote') continue;
-        // Counted from the question, an answer that took its time is not a short one.
-        promised.push(answer.validUntil - askedAt);
-        lives.push(answer.validUntil - Date.now() / 1000);
-        // As firm as a stranger's who asks at once, and it pays less.
-        if (suspect?.step !== 1 || (promised.at(-1) as number) <= 8) continue;
-        const stranger = account(70 + dearer.length);
-        const fair = await stage.venue.ask(sell(WETH / 10n, { taker: stranger.address, receiver: stranger.address }));
-        if (fair.type === 'quote') dearer.push(paid(answer) < paid(fair));
-      }
-      expect(refusedAfter).toBeLessThan(400);
-      // It fades at once; another question brings it back.
-      await soon(async () => {
-        await stage.ask();
-        const [first] = stage.node.risk().suspects;
-        return first?.taker === taker.address && first.step === 3;
-      });
-      await shows(stage, 'free_option');
-      expect(dearer).toContain(true);
-      expect([(promised[0] as number) > 8, (lives.at(-1) as number) < 4]).toEqual([true, true]);
-      const other = account(65);
-      for (let n = 0; n < 60; n++) {
-        const { quoteId } = await stage.quote(sell(WETH / 10n, { taker: other.address, receiver: other.address }));
-        stage.venue.send({ type: 'released', quoteIds: [quoteId], proof: 'nonce_used' });
-      }
-      expect(stage.node.risk().suspects.map((each) => each.taker)).not.toContain(other.address);
-      // All is forgiven in time.
-      await soon(async () => (await stage.ask()) === 'quote');
-    });
+    await play(
+      { alone: true, risk: { leastValiditySeconds: 3, freeOption: { liveSeconds: 30, memorySeconds: 20 } } },
+      async (stage) => {
+        await active(stage);
+        const paid = ({ order }: { order: { outputs: readonly { amount: string }[] } }) =>
+          Number(order.outputs[0]?.amount);
+        const lives: number[] = [];
+        let refusedAfter = 0;
+        const promised: number[] = [];
+        const dearer: boolean[] = [];
+        for (; refusedAfter < 400; refusedAfter++) {
+          const suspect = stage.node.risk().suspects.find((each) => each.taker === taker.address);
+          const askedAt = Date.now() / 1000;
+          const answer = await stage.venue.ask(sell());
+          if (answer.type === 'decline' && answer.code === 'free_option') break;
+          if (answer.type !== 'quote') continue;
+          // Counted from the question, an answer that took its time is not a short one.
+          promised.push(answer.validUntil - askedAt);
+          lives.push(answer.validUntil - Date.now() / 1000);
+          // As firm as a stranger's who asks at once, and it pays less.
+          if (suspect?.step !== 1 || (promised.at(-1) as number) <= 8) continue;
+          const stranger = account(70 + dearer.length);
+          const fair = await stage.venue.ask(
+            sell(WETH / 10n, { taker: stranger.address, receiver: stranger.address }),
+          );
+          if (fair.type === 'quote') dearer.push(paid(answer) < paid(fair));
+        }
+        expect(refusedAfter).toBeLessThan(400);
+        // It fades at once; another question brings it back.
+        await soon(async () => {
+          await stage.ask();
+          const [first] = stage.node.risk().suspects;
+          return first?.taker === taker.address && first.step === 3;
+        });
+        await shows(stage, 'free_option');
+        expect(dearer).toContain(true);
+        expect([(promised[0] as number) > 8, (lives.at(-1) as number) < 4]).toEqual([true, true]);
+        const other = account(65);
+        for (let n = 0; n < 60; n++) {
+          const { quoteId } = await stage.quote(
+            sell(WETH / 10n, { taker: other.address, receiver: other.address }),
+          );
+          stage.venue.send({ type: 'released', quoteIds: [quoteId], proof: 'nonce_used' });
+        }
+        expect(stage.node.risk().suspects.map((each) => each.taker)).not.toContain(other.address);
+        // All is forgiven in time.
+        await soon(async () => (await stage.ask()) === 'quote');
+      },
+    );
   });
 
   test('taking at the last moment, after the price has moved: the option costs more', async () => {
-    await play({ alone: true, quoting: { validitySeconds: 1 }, prices: { sigmaFloor: 4 }, risk: { freeOption: { accepts: 2, liveSeconds: 1e9 }, volSpike: { tickTimes: 1e6, sigmaTimes: 1e6 } } }, async (stage) => {
-      await active(stage);
-      for (const price of [2_480, 2_460]) {
-        const trade = await takeQuote(devnet, stage.venue, taker, sell());
-        await pause(900);
-        // We bought, and it is worth less now.
-        stage.eth(price);
-        stage.venue.send({ type: 'award', ...awardOf(trade) });
-        await soon(async () => (await stage.node.awards()).some(({ orderId }) => orderId === trade.id));
-      }
-      await soon(() => stage.node.risk().suspects.some(({ step }) => step === 1));
-      await soon(() => stage.node.risk().tripped.some(({ control, about }) => control === 'free_option' && about === taker.address));
-      const stranger = account(66).address;
-      const [after, honest] = [Number((await stage.quote()).order.outputs[0]?.amount), Number((await stage.quote(sell(WETH / 10n, { taker: stranger, receiver: stranger }))).order.outputs[0]?.amount)];
-      expect(after).toBeLessThan(honest);
-    });
+    await play(
+      {
+        alone: true,
+        quoting: { validitySeconds: 1 },
+        prices: { sigmaFloor: 4 },
+        risk: { freeOption: { accepts: 2, liveSeconds: 1e9 }, volSpike: { tickTimes: 1e6, sigmaTimes: 1e6 } },
+      },
+      async (stage) => {
+        await active(stage);
+        for (const price of [2_480, 2_460]) {
+          const trade = await takeQuote(devnet, stage.venue, taker, sell());
+          await pause(900);
+          // We bought, and it is worth less now.
+          stage.eth(price);
+          stage.venue.send({ type: 'award', ...awardOf(trade) });
+          await soon(async () => (await stage.node.awards()).some(({ orderId }) => orderId === trade.id));
+        }
+        await soon(() => stage.node.risk().suspects.some(({ step }) => step === 1));
+        await soon(() =>
+          stage.node
+            .risk()
+            .tripped.some(({ control, about }) => control === 'free_option' && about === taker.address),
+        );
+        const stranger = account(66).address;
+        const [after, honest] = [
+          Number((await stage.quote()).order.outputs[0]?.amount),
+          Number(
+            (await stage.quote(sell(WETH / 10n, { taker: stranger, receiver: stranger }))).order.outputs[0]
+              ?.amount,
+          ),
+        ];
+        expect(after).toBeLessThan(honest);
+      },
+    );
   });
 });
 
 describe.concurrent('capital', () => {
   test('losses halve the sizes, then pull the kill switch, and a restart does not forget them', async () => {
-    await play({ risk: { drawdown: { hourBps: 100, dayBps: 200, killTimes: 2 }, volSpike: { tickTimes: 1e6, sigmaTimes: 1e6 } }, pairs: [{ base: 'WETH', quote: 'USDC', params: { maxSize: 20_000 } }] }, async (stage) => {
-      await active(stage);
-      const most = async () => {
-        const answer = await stage.venue.ask(sell(7n * WETH));
-        return answer.type === 'decline' ? [answer.code, Number(BigInt(answer.maxAmount ?? 0) / 10n ** 15n) / 1_000] : [answer.type, 0];
-      };
-      expect(await most()).toEqual(['quote', 0]);
-      // Half of what we own is ether: three per cent of it are one and a half of everything.
-      stage.eth(2_425);
-      await soon(() => stage.node.risk().tripped.some(({ control }) => control === 'drawdown'));
-      await shows(stage, 'drawdown');
-      expect(stage.node.risk().loss?.hourBps).toBeGreaterThan(100);
-      // 7 at 2,425 are 16,975 dollars, and 10,000 are allowed now.
-      const [reason, room] = await most();
-      expect(reason).toBe('drawdown');
-      expect(room).toBeGreaterThan(4);
-      expect(room).toBeLessThan(4.13);
-      stage.eth(2_500);
-      await soon(() => stage.node.risk().tripped.every(({ control }) => control !== 'drawdown'));
-      stage.eth(2_390);
-      await soon(async () => (await stage.ask()) === 'kill_switch');
-      await stage.venue.until(({ status, note }) => status === 'standby' && note !== null && note.startsWith('lost'));
-      await stage.restart();
-      await stage.venue.until(({ status }) => status === 'standby');
-      expect(await stage.ask()).toBe('kill_switch');
-      // The operator has seen it: from here on it is measured anew, or nobody could ever go on.
-      stage.node.resume();
-      await active(stage);
-      await pause(600);
-      expect(await stage.ask()).toBe('quote');
-    });
+    await play(
+      {
+        risk: {
+          drawdown: { hourBps: 100, dayBps: 200, killTimes: 2 },
+          volSpike: { tickTimes: 1e6, sigmaTimes: 1e6 },
+        },
+        pairs: [{ base: 'WETH', quote: 'USDC', params: { maxSize: 20_000 } }],
+      },
+      async (stage) => {
+        await active(stage);
+        const most = async () => {
+          const answer = await stage.venue.ask(sell(7n * WETH));
+          return answer.type === 'decline'
+            ? [answer.code, Number(BigInt(answer.maxAmount ?? 0) / 10n ** 15n) / 1_000]
+            : [answer.type, 0];
+        };
+        expect(await most()).toEqual(['quote', 0]);
+        // Half of what we own is ether: three per cent of it are one and a half of everything.
+        stage.eth(2_425);
+        await soon(() => stage.node.risk().tripped.some(({ control }) => control === 'drawdown'));
+        await shows(stage, 'drawdown');
+        expect(stage.node.risk().loss?.hourBps).toBeGreaterThan(100);
+        // 7 at 2,425 are 16,975 dollars, and 10,000 are allowed now.
+        const [reason, room] = await most();
+        expect(reason).toBe('drawdown');
+        expect(room).toBeGreaterThan(4);
+        expect(room).toBeLessThan(4.13);
+        stage.eth(2_500);
+        await soon(() => stage.node.risk().tripped.every(({ control }) => control !== 'drawdown'));
+        stage.eth(2_390);
+        await soon(async () => (await stage.ask()) === 'kill_switch');
+        await stage.venue.until(
+          ({ status, note }) => status === 'standby' && note !== null && note.startsWith('lost'),
+        );
+        await stage.restart();
+        await stage.venue.until(({ status }) => status === 'standby');
+        expect(await stage.ask()).toBe('kill_switch');
+        // The operator has seen it: from here on it is measured anew, or nobody could ever go on.
+        stage.node.resume();
+        await active(stage);
+        await pause(600);
+        expect(await stage.ask()).toBe('quote');
+      },
+    );
   });
 });
 
@@ -527,19 +691,42 @@ describe.concurrent('fat finger', () => {
   test('a token with other decimals than configured does not start', async () => {
     const venue = await startScriptedVenue([chain.chain]);
     const { port } = chain;
-    const wrong = { ...port, chain: { ...port.chain, tokens: port.chain.tokens.map((token) => (token.symbol === 'USDC' ? { ...token, decimals: 18 } : token)) } };
-    const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_risk_decimals', config: lpConfig(devnet, owner.address), more: { chains: [wrong] } });
-    await expect(node.start()).rejects.toThrow(/USDC at 0x[0-9a-f]{40} on chain1 has 6 decimals, and the configuration says 18/);
+    const wrong = {
+      ...port,
+      chain: {
+        ...port.chain,
+        tokens: port.chain.tokens.map((token) =>
+          token.symbol === 'USDC' ? { ...token, decimals: 18 } : token,
+        ),
+      },
+    };
+    const node = await createTestLp({
+      devnet,
+      postgres,
+      venueUrl: venue.url,
+      operator,
+      schema: 'lp_risk_decimals',
+      config: lpConfig(devnet, owner.address),
+      more: { chains: [wrong] },
+    });
+    await expect(node.start()).rejects.toThrow(
+      /USDC at 0x[0-9a-f]{40} on chain1 has 6 decimals, and the configuration says 18/,
+    );
     await node.stop();
     await venue.stop();
   });
 });
 
 test.concurrent('band: beyond it only what brings us back', async () => {
-  await play({ assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH', target: '10', softBand: '5', hardBand: '10' } } }, async (stage) => {
-    await active(stage);
-    expect(await stage.ask(sell())).toBe('band');
-    await shows(stage, 'band');
-    expect(await stage.ask(buy())).toBe('quote');
-  });
+  await play(
+    {
+      assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH', target: '10', softBand: '5', hardBand: '10' } },
+    },
+    async (stage) => {
+      await active(stage);
+      expect(await stage.ask(sell())).toBe('band');
+      await shows(stage, 'band');
+      expect(await stage.ask(buy())).toBe('quote');
+    },
+  );
 });

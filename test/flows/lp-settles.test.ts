@@ -1,4 +1,7 @@
-/** What follows a promise: trades that settle on one chain or across two, restarts of every kind, and books that agree with the chain throughout. */
+/**
+ * What follows a promise: trades that settle on one chain or across two, restarts of every kind, and books
+ * that agree with the chain throughout.
+ */
 
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,7 +12,12 @@ import { orderId } from '../../src/domain/order.ts';
 import type { LpNode } from '../../src/lp/node.ts';
 import type { Rfq } from '../../src/protocol/link.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
-import { invalidateNonceCall, openForCall, requestWithdrawalCall, settleCall } from '../../src/settlement/call.ts';
+import {
+  invalidateNonceCall,
+  openForCall,
+  requestWithdrawalCall,
+  settleCall,
+} from '../../src/settlement/call.ts';
 import { permit2LockDigest } from '../../src/settlement/funding.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
@@ -40,14 +48,31 @@ async function startLp({ alone = false } = {}): Promise<LpNode> {
   generation += 1;
   const senders = await testTransactors({ devnet, postgres, operator, owner: `lp-${generation}` });
   const transactors = new Map([...senders].map(([chainId, sender]) => [chainId, brake.on(sender)]));
-  const config = lpConfig(devnet, owner.address, { quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 }, lease: { aheadSeconds: 4 }, reconcileSeconds: 1 });
-  const node = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_settles', config, transactors, proofs: willingAttesters, alone });
+  const config = lpConfig(devnet, owner.address, {
+    quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 },
+    lease: { aheadSeconds: 4 },
+    reconcileSeconds: 1,
+  });
+  const node = await createTestLp({
+    devnet,
+    postgres,
+    venueUrl: venue.url,
+    operator,
+    schema: 'lp_settles',
+    config,
+    transactors,
+    proofs: willingAttesters,
+    alone,
+  });
   await node.start();
   return node;
 }
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([startDevnet([41011, 41012], { landingMarginSeconds: 10, proofWindowSeconds: 60 }), startTestPostgres()]);
+  [devnet, postgres] = await Promise.all([
+    startDevnet([41011, 41012], { landingMarginSeconds: 10, proofWindowSeconds: 60 }),
+    startTestPostgres(),
+  ]);
   [here, there] = devnet.chains as [TestChain, TestChain];
   await Promise.all(
     devnet.chains.map(async (chain) => {
@@ -65,7 +90,9 @@ beforeAll(async () => {
   lp = await startLp();
   await venue.until(({ status }) => status === 'active');
   // It starts from the block it knows to be final; the deposits reach it as they sink that deep.
-  await eventually(async () => devnet.chains.every((chain) => bucket(chain, 'usdc').free > 0n && bucket(chain, 'weth').free > 0n));
+  await eventually(async () =>
+    devnet.chains.every((chain) => bucket(chain, 'usdc').free > 0n && bucket(chain, 'weth').free > 0n),
+  );
 }, 120_000);
 
 afterAll(async () => {
@@ -75,12 +102,28 @@ afterAll(async () => {
 });
 
 const quote = (rfq: Rfq) => takeQuote(devnet, venue, taker, rfq);
-const buy = (from: TestChain, to: TestChain, amount: bigint) => request({ from: from.chain, to: to.chain, give: from.usdc, take: to.weth, amount, taker: taker.address });
-const bridge = (amount: bigint) => request({ from: here.chain, to: there.chain, give: here.usdc, take: there.usdc, amount, taker: taker.address });
-const settle = ({ message, order, funding }: Trade, chain: TestChain) => chain.send(keeper.address, chain.chain.escrow, settleCall(order, funding, message.quoteId, [message.commitment]));
+const buy = (from: TestChain, to: TestChain, amount: bigint) =>
+  request({ from: from.chain, to: to.chain, give: from.usdc, take: to.weth, amount, taker: taker.address });
+const bridge = (amount: bigint) =>
+  request({
+    from: here.chain,
+    to: there.chain,
+    give: here.usdc,
+    take: there.usdc,
+    amount,
+    taker: taker.address,
+  });
+const settle = ({ message, order, funding }: Trade, chain: TestChain) =>
+  chain.send(
+    keeper.address,
+    chain.chain.escrow,
+    settleCall(order, funding, message.quoteId, [message.commitment]),
+  );
 
 const bucket = (chain: TestChain, symbol: 'usdc' | 'weth') => {
-  const found = lp.inventory().find(({ chainId, token }) => chainId === chain.chain.id && token === chain[symbol].address);
+  const found = lp
+    .inventory()
+    .find(({ chainId, token }) => chainId === chain.chain.id && token === chain[symbol].address);
   if (found === undefined) throw new Error('no such bucket');
   return found;
 };
@@ -91,7 +134,10 @@ async function booksAgree(): Promise<void> {
     for (const symbol of ['usdc', 'weth'] as const) {
       await eventually(async () => {
         const { onchain, pendingOut, committed, receivable } = bucket(chain, symbol);
-        return pendingOut + committed + receivable === 0n && onchain === (await chain.port.ledgerBalance(owner.address, chain[symbol].address));
+        return (
+          pendingOut + committed + receivable === 0n &&
+          onchain === (await chain.port.ledgerBalance(owner.address, chain[symbol].address))
+        );
       });
       expect(bucket(chain, symbol)).toMatchObject({ shortfall: 0n, drift: null });
     }
@@ -110,7 +156,10 @@ test('one chain: awarded, settled, and the books show it at depth', async () => 
   await settle(trade, here);
   await eventually(async () => (await stageOf(trade.id)) === 'finalised');
   const fee = (2_500n * USDC * 2n) / 10_000n;
-  expect([bucket(here, 'usdc').onchain, bucket(here, 'weth').onchain]).toEqual([before[0] + 2_500n * USDC - fee, before[1] - output]);
+  expect([bucket(here, 'usdc').onchain, bucket(here, 'weth').onchain]).toEqual([
+    before[0] + 2_500n * USDC - fee,
+    before[1] - output,
+  ]);
   await booksAgree();
 });
 
@@ -134,7 +183,9 @@ test('a nonce used elsewhere ends the other promises under it at depth, before t
 });
 
 test('whoever takes every live quote at once is paid, every one, on the chain', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => quote(buy(here, here, 3_500n * USDC)).catch(() => undefined)));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => quote(buy(here, here, 3_500n * USDC)).catch(() => undefined)),
+  );
   const trades = answers.filter((answer) => answer !== undefined);
   // Enough was asked for that the last ones were refused: the rest is everything there is.
   expect(trades.length).toBeGreaterThan(5);
@@ -166,16 +217,31 @@ test('across chains: filled only when open at depth, proven, claimed, credited',
 
 test('an order that a sponsor paid for stands, though its user uses the nonce up afterwards', async () => {
   const { chain } = here;
-  await here.send(sponsor.address, here.usdc.address, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }));
+  await here.send(
+    sponsor.address,
+    here.usdc.address,
+    encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }),
+  );
   const [owned, free] = [bucket(here, 'weth').onchain, bucket(there, 'usdc').free];
   const trade = await quote(bridge(700n * USDC));
   const { order, output } = trade;
   brake.hold();
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(async () => (await stageOf(trade.id)) === 'committed');
-  const permit = await sponsor.signer.sign(permit2LockDigest({ chainId: chain.id, escrow: chain.escrow }, chain.permit2, order, BigInt(order.fillDeadline)));
+  const permit = await sponsor.signer.sign(
+    permit2LockDigest(
+      { chainId: chain.id, escrow: chain.escrow },
+      chain.permit2,
+      order,
+      BigInt(order.fillDeadline),
+    ),
+  );
   // The escrow's nonce is the user's own: a sponsor's permit leaves it unused.
-  await here.send(keeper.address, chain.escrow, openForCall(order, `0x00${permit.slice(2)}`, sponsor.address));
+  await here.send(
+    keeper.address,
+    chain.escrow,
+    openForCall(order, `0x00${permit.slice(2)}`, sponsor.address),
+  );
   await here.send(taker.address, chain.escrow, invalidateNonceCall(order.nonce));
   // What the chain says after that is known at depth, so that is too.
   await here.deposit(owner.address, here.weth.address, WETH);
@@ -189,14 +255,31 @@ test('an order that a sponsor paid for stands, though its user uses the nonce up
 
 test('a sponsor who opens an order under another’s nonce uses nothing up: what was promised under it is still held, and paid', async () => {
   const { chain } = here;
-  await here.send(sponsor.address, here.usdc.address, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }));
+  await here.send(
+    sponsor.address,
+    here.usdc.address,
+    encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [chain.permit2, 2n ** 256n - 1n] }),
+  );
   const owned = bucket(here, 'usdc').onchain;
   const promise = await quote(buy(here, here, 900n * USDC));
   const lure = bridge(500n * USDC);
-  const { order } = await quote({ ...lure, skeleton: { ...lure.skeleton, nonce: promise.order.nonce.toString() } });
+  const { order } = await quote({
+    ...lure,
+    skeleton: { ...lure.skeleton, nonce: promise.order.nonce.toString() },
+  });
   // Not what we promised, only under the same nonce.
-  const bait = { ...order, outputs: order.outputs.map((output) => ({ ...output, amount: output.amount + 1n })) };
-  const permit = await sponsor.signer.sign(permit2LockDigest({ chainId: chain.id, escrow: chain.escrow }, chain.permit2, bait, BigInt(bait.fillDeadline)));
+  const bait = {
+    ...order,
+    outputs: order.outputs.map((output) => ({ ...output, amount: output.amount + 1n })),
+  };
+  const permit = await sponsor.signer.sign(
+    permit2LockDigest(
+      { chainId: chain.id, escrow: chain.escrow },
+      chain.permit2,
+      bait,
+      BigInt(bait.fillDeadline),
+    ),
+  );
   await here.send(keeper.address, chain.escrow, openForCall(bait, `0x00${permit.slice(2)}`, sponsor.address));
   await here.deposit(owner.address, here.usdc.address, USDC);
   await eventually(() => bucket(here, 'usdc').onchain === owned + USDC);
@@ -230,10 +313,22 @@ test('the owner pays in and asks for money back: both count, the request at once
 
 test('a clean stop keeps every hold and quotes again at once', async () => {
   await quote(buy(here, here, 1_500n * USDC));
-  expect(await lp.curves()).toContainEqual(expect.objectContaining({ pair: 'WETH-USDC', corridor: 'chain1-chain1', size: '1000-10000', configured: { alpha: -2, beta: 0.25 }, inUse: false }));
+  expect(await lp.curves()).toContainEqual(
+    expect.objectContaining({
+      pair: 'WETH-USDC',
+      corridor: 'chain1-chain1',
+      size: '1000-10000',
+      configured: { alpha: -2, beta: 0.25 },
+      inUse: false,
+    }),
+  );
   await lp.stop();
   // What was taken so far taught the win-rate curve, and that is written down too.
-  const [learned] = await (await postgres.database('lp_settles', LP_MIGRATIONS)).query<{ curves: { curves: Record<string, { fit: { won: number } }> } }>('select curves from lp_calibration');
+  const [learned] = await (
+    await postgres.database('lp_settles', LP_MIGRATIONS)
+  ).query<{ curves: { curves: Record<string, { fit: { won: number } }> } }>(
+    'select curves from lp_calibration',
+  );
   expect(learned?.curves.curves['WETH-USDC|chain1-chain1|1']?.fit.won).toBeGreaterThan(2);
   lp = await startLp();
   expect(bucket(here, 'weth').held).toBeGreaterThan(0n);
@@ -259,7 +354,8 @@ test('after a crash: nothing is signed until every forgotten promise has lapsed,
   const crossed = await quote(bridge(2_000n * USDC));
   const later = await quote(bridge(1_500n * USDC));
   const local = await quote(buy(here, here, 700n * USDC));
-  // The first process is not stopped: it simply no longer owns the store, as after a kill -9 with a slow death.
+  // The first process is not stopped: it simply no longer owns the store, as after a kill -9 with a slow
+  // death.
   const zombie = lp;
   const [paid, weth] = [bucket(there, 'usdc').onchain, bucket(here, 'weth').onchain];
   venue.awards = [awardOf(crossed), awardOf(later)];
@@ -267,7 +363,8 @@ test('after a crash: nothing is signed until every forgotten promise has lapsed,
   lp = await startLp({ alone: true });
   expect(lp.status()).toMatchObject({ status: 'standby' });
   expect(lp.status().reasons.map(({ kind }) => kind)).toContain('quarantine');
-  // Opened only now, so that the first process cannot have stored it: the second fills it, once the first has given back the sender.
+  // Opened only now, so that the first process cannot have stored it: the second fills it, once the first has
+  // given back the sender.
   await here.send(keeper.address, here.chain.escrow, openForCall(later.order, later.funding));
   await settle(local, here);
   await eventually(() => bucket(here, 'weth').onchain === weth - (local.order.outputs[0]?.amount ?? 0n));
@@ -278,9 +375,15 @@ test('after a crash: nothing is signed until every forgotten promise has lapsed,
   expect(zombie.status().reasons.map(({ kind }) => kind)).toContain('lost');
   await zombie.stop();
   await booksAgree();
-  // What the journal missed between the two lives it read from the chains: it agrees with ledger and escrow to the unit.
+  // What the journal missed between the two lives it read from the chains: it agrees with ledger and escrow
+  // to the unit.
   await eventually(async () => {
     const all = await lp.accounts().reconcile();
-    return all.length === 4 && all.every(({ journal, chainSays, ledger }) => ledger !== null && journal === chainSays && journal === ledger);
+    return (
+      all.length === 4 &&
+      all.every(
+        ({ journal, chainSays, ledger }) => ledger !== null && journal === chainSays && journal === ledger,
+      )
+    );
   });
 });

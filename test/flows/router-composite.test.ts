@@ -1,4 +1,7 @@
-/** Routes of two legs, on two real chains: followed to the end, given up in the middle, refunded, taken twice; the money always has an owner. */
+/**
+ * Routes of two legs, on two real chains: followed to the end, given up in the middle, refunded, taken twice;
+ * the money always has an owner.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Hex } from '../../src/domain/hex.ts';
@@ -20,31 +23,62 @@ let lp: { lp: TestAccount; operator: TestAccount };
 let lpAnswers: (input: string, output: string) => boolean = () => true;
 
 beforeAll(async () => {
-  w = await startRouterWorld({ chainIds: [31_427, 31_428], moreTokens: 1, landingMarginSeconds: 8, router: { maxMiddles: 3, timeoutMs: 4_000 }, fanOut: { timeoutMs: 1_500 }, breaker: { limit: 1_000 } }, async ([, b]) => {
-    dex = await startDex(b);
-    const venue = dex.venue('constant_product', { validSeconds: 60 });
-    return [{ ...venue, quote: async (asked) => (poolsOpen ? venue.quote(asked) : { declined: 'standby' }) }];
-  });
-  [usdcA, usdcB, thirdB] = [w.asset(w.a, w.a.usdc), w.asset(w.b, w.b.usdc), w.asset(w.b, w.b.deployment.tokens[2] as never)];
+  w = await startRouterWorld(
+    {
+      chainIds: [31_427, 31_428],
+      moreTokens: 1,
+      landingMarginSeconds: 8,
+      router: { maxMiddles: 3, timeoutMs: 4_000 },
+      fanOut: { timeoutMs: 1_500 },
+      breaker: { limit: 1_000 },
+    },
+    async ([, b]) => {
+      dex = await startDex(b);
+      const venue = dex.venue('constant_product', { validSeconds: 60 });
+      return [
+        { ...venue, quote: async (asked) => (poolsOpen ? venue.quote(asked) : { declined: 'standby' }) },
+      ];
+    },
+  );
+  [usdcA, usdcB, thirdB] = [
+    w.asset(w.a, w.a.usdc),
+    w.asset(w.b, w.b.usdc),
+    w.asset(w.b, w.b.deployment.tokens[2] as never),
+  ];
   const wethA = w.asset(w.a, w.a.weth);
   const wethB = w.asset(w.b, w.b.weth);
   // A market maker of USDC and WETH across the corridor, and of nothing else.
-  const worth: Record<string, bigint> = { [usdcA]: 10n ** 12n, [usdcB]: 10n ** 12n, [wethA]: 2_500n, [wethB]: 2_500n };
+  const worth: Record<string, bigint> = {
+    [usdcA]: 10n ** 12n,
+    [usdcB]: 10n ** 12n,
+    [wethA]: 2_500n,
+    [wethB]: 2_500n,
+  };
   lp = await w.v.solver(1, (rfq, make) => {
     const [from, to] = [worth[rfq.input], worth[rfq.output]];
     if (!from || !to || !lpAnswers(rfq.input, rfq.output)) return make.decline(rfq, 'pair');
     const amount = BigInt(rfq.amount);
-    return rfq.side === 'exactInput' ? make.quote(rfq, { output: (amount * from * 9_990n) / (to * 10_000n) }) : make.quote(rfq, { input: (amount * to * 10_000n) / (from * 9_990n) + 1n });
+    return rfq.side === 'exactInput'
+      ? make.quote(rfq, { output: (amount * from * 9_990n) / (to * 10_000n) })
+      : make.quote(rfq, { input: (amount * to * 10_000n) / (from * 9_990n) + 1n });
   });
 });
 afterAll(() => w.stop());
 
-const ask = (taker: TestAccount, change: object = {}) => ({ taker: taker.address, input: { asset: usdcA, amount: '1000000000' }, output: { asset: thirdB }, ...change });
-const isSequential = ({ composite }: Json) => (composite?.['executionModel'] as unknown as string) === 'sequential';
-const sequential = async (taker: TestAccount, change: object = {}) => (await w.candidates(ask(taker, change))).find(isSequential) as Json;
+const ask = (taker: TestAccount, change: object = {}) => ({
+  taker: taker.address,
+  input: { asset: usdcA, amount: '1000000000' },
+  output: { asset: thirdB },
+  ...change,
+});
+const isSequential = ({ composite }: Json) =>
+  (composite?.['executionModel'] as unknown as string) === 'sequential';
+const sequential = async (taker: TestAccount, change: object = {}) =>
+  (await w.candidates(ask(taker, change))).find(isSequential) as Json;
 const third = () => w.b.deployment.tokens[2] as NonNullable<(typeof w.b.deployment.tokens)[number]>;
 const actionsOf = (plan: Json) => plan['nextActions'] as unknown as Json[];
-const orderAction = (plan: Json) => actionsOf(plan).find(({ purpose }) => (purpose as string) === 'orderSignature') as Json;
+const orderAction = (plan: Json) =>
+  actionsOf(plan).find(({ purpose }) => (purpose as string) === 'orderSignature') as Json;
 
 /** Submits the first leg, has the LP deliver it, and waits until it is seen. */
 async function delivered(taker: TestAccount, candidate: Json): Promise<Hex> {
@@ -65,7 +99,12 @@ async function secondLeg(candidate: Json): Promise<{ plan: Json; next: Json }> {
 }
 
 const approved = async (taker: TestAccount) => {
-  for (const [chain, token] of [[w.a, w.a.weth], [w.b, w.b.weth], [w.b, w.b.usdc]] as const) await chain.approve(taker.address, token.address, chain.chain.permit2);
+  for (const [chain, token] of [
+    [w.a, w.a.weth],
+    [w.b, w.b.weth],
+    [w.b, w.b.usdc],
+  ] as const)
+    await chain.approve(taker.address, token.address, chain.chain.permit2);
 };
 
 describe('RFQ across the corridor, then a pool', () => {
@@ -73,7 +112,11 @@ describe('RFQ across the corridor, then a pool', () => {
     const taker = await w.taker();
     await approved(taker);
     const candidate = await sequential(taker);
-    expect(candidate).toMatchObject({ solverId: 'lp-1', routingPath: 'composite', preview: { outputs: [{ asset: thirdB, minimumAmount: null }] } });
+    expect(candidate).toMatchObject({
+      solverId: 'lp-1',
+      routingPath: 'composite',
+      preview: { outputs: [{ asset: thirdB, minimumAmount: null }] },
+    });
     const middle = candidate['composite']?.['legs']?.[0]?.['output'] as Json;
     const first = (await w.preflight(candidate)).json;
     expect(orderAction(first)['after']).toEqual(['submitOrder', 'rerunPreflight']);
@@ -81,7 +124,18 @@ describe('RFQ across the corridor, then a pool', () => {
     const parentId = await w.submit(taker, candidate, first);
     // Too early: there is nothing to do but to wait.
     const early = (await w.preflight(candidate)).json;
-    expect(early).toMatchObject({ ready: false, nextActions: [{ type: 'wait', purpose: 'legDelivery', actor: 'venue', after: ['rerunPreflight'], details: { orderId: parentId, status: 'pending' } }] });
+    expect(early).toMatchObject({
+      ready: false,
+      nextActions: [
+        {
+          type: 'wait',
+          purpose: 'legDelivery',
+          actor: 'venue',
+          after: ['rerunPreflight'],
+          details: { orderId: parentId, status: 'pending' },
+        },
+      ],
+    });
     await w.reaches(parentId, 'escrowed');
     await w.fill(parentId, lp);
     await w.reaches(parentId, 'settled');
@@ -90,8 +144,17 @@ describe('RFQ across the corridor, then a pool', () => {
     expect(next).toMatchObject({
       solverId: 'uniswap-v2',
       routingPath: 'composite',
-      preview: { inputs: [{ asset: middle['asset'], amount: middle['minimumAmount'] }], outputs: [{ asset: thirdB, receiver: taker.address }] },
-      composite: { executionModel: 'sequential', legs: [{ index: 0, kind: 'rfq' }, { index: 1, kind: 'dex', dependsOn: [0] }] },
+      preview: {
+        inputs: [{ asset: middle['asset'], amount: middle['minimumAmount'] }],
+        outputs: [{ asset: thirdB, receiver: taker.address }],
+      },
+      composite: {
+        executionModel: 'sequential',
+        legs: [
+          { index: 0, kind: 'rfq' },
+          { index: 1, kind: 'dex', dependsOn: [0] },
+        ],
+      },
     });
     expect(plan['quoteId']).toBe(next['quoteId']);
     const floor = BigInt(next['preview']?.['outputs']?.[0]?.['minimumAmount'] as unknown as string);
@@ -107,11 +170,17 @@ describe('RFQ across the corridor, then a pool', () => {
       expect(json).toMatchObject({
         orderKind: 'route_composite',
         trade: { lifecycleStatus: { flowKind: 'route' } },
-        legs: [{ index: 0, kind: 'rfq', execution: { orderId: parentId, status: 'settled' } }, { index: 1, kind: 'dex', execution: { orderId: childId, status: 'settled' } }],
+        legs: [
+          { index: 0, kind: 'rfq', execution: { orderId: parentId, status: 'settled' } },
+          { index: 1, kind: 'dex', execution: { orderId: childId, status: 'settled' } },
+        ],
       });
     }
     // Asked once more, the route says that it is done.
-    expect((await w.preflight(candidate)).json).toMatchObject({ ready: false, nextActions: [{ type: 'wait', after: [], details: { orderId: childId, status: 'settled' } }] });
+    expect((await w.preflight(candidate)).json).toMatchObject({
+      ready: false,
+      nextActions: [{ type: 'wait', after: [], details: { orderId: childId, status: 'settled' } }],
+    });
   });
 
   test('the taker never comes back: it holds the middle asset, and nothing else happens', async () => {
@@ -121,7 +190,9 @@ describe('RFQ across the corridor, then a pool', () => {
     const token = [w.b.usdc, w.b.weth].find((one) => w.asset(w.b, one) === asset) as typeof w.b.usdc;
     const before = await w.held(taker, w.b, token);
     const parentId = await delivered(taker, candidate);
-    expect((await w.held(taker, w.b, token)) - before).toBe(BigInt(candidate['composite']?.['legs']?.[0]?.['output']?.['minimumAmount'] as unknown as string));
+    expect((await w.held(taker, w.b, token)) - before).toBe(
+      BigInt(candidate['composite']?.['legs']?.[0]?.['output']?.['minimumAmount'] as unknown as string),
+    );
     expect(await w.v.store.nextLegs(parentId)).toEqual([]);
   });
 
@@ -134,7 +205,20 @@ describe('RFQ across the corridor, then a pool', () => {
     const gone = await w.preflight(candidate);
     poolsOpen = true;
     const held = candidate['composite']?.['legs']?.[0]?.['output'] as Json;
-    expect(gone.json).toMatchObject({ ready: false, nextActions: [{ type: 'wait', purpose: 'legQuote', after: ['rerunPreflight'], details: { productUnavailable: { code: 'no_quotes', corridor: 'chain2-chain2' }, holding: { amount: held['minimumAmount'], account: taker.address } } }] });
+    expect(gone.json).toMatchObject({
+      ready: false,
+      nextActions: [
+        {
+          type: 'wait',
+          purpose: 'legQuote',
+          after: ['rerunPreflight'],
+          details: {
+            productUnavailable: { code: 'no_quotes', corridor: 'chain2-chain2' },
+            holding: { amount: held['minimumAmount'], account: taker.address },
+          },
+        },
+      ],
+    });
     const { plan, next } = await secondLeg(candidate);
     await w.reaches(await w.submit(taker, next, plan), 'settled');
   });
@@ -147,7 +231,8 @@ describe('whatever else may happen', () => {
     const paid = await w.held(taker, w.a, w.a.usdc);
     const parentId = await w.submit(taker, candidate);
     const { order } = await w.reaches(parentId, 'escrowed');
-    for (const chain of [w.b, w.a]) await chain.anvil.advance(Math.max(0, order.expires + 2 - (chain.port.head()?.timestamp ?? 0)));
+    for (const chain of [w.b, w.a])
+      await chain.anvil.advance(Math.max(0, order.expires + 2 - (chain.port.head()?.timestamp ?? 0)));
     await w.reaches(parentId, 'refunded');
     expect(await w.held(taker, w.a, w.a.usdc)).toBe(paid);
     const over = await w.preflight(candidate);
@@ -162,20 +247,29 @@ describe('whatever else may happen', () => {
     const parentId = await delivered(taker, candidate);
     const [one, other] = [await secondLeg(candidate), await secondLeg(candidate)];
     expect(one.next['quoteId']).not.toBe(other.next['quoteId']);
-    const [bodyOne, bodyOther] = [await signPlan(taker, one.next, one.plan), await signPlan(taker, other.next, other.plan)];
+    const [bodyOne, bodyOther] = [
+      await signPlan(taker, one.next, one.plan),
+      await signPlan(taker, other.next, other.plan),
+    ];
     const post = (body: object) => w.v.call('POST', '/api/v1/router/orders', { key: w.key, body });
     const answers = await Promise.all([post(bodyOne), post(bodyOther), post(bodyOne), post(bodyOther)]);
     const accepted = answers.filter(({ status }) => status === 200);
     expect(new Set(accepted.map(({ json }) => json['id'])).size).toBe(1);
-    for (const refused of answers.filter(({ status }) => status !== 200)) expect([refused.status, refused.json['detail']?.[0]?.['type']]).toEqual([422, 'quote_already_used']);
+    for (const refused of answers.filter(({ status }) => status !== 200))
+      expect([refused.status, refused.json['detail']?.[0]?.['type']]).toEqual([422, 'quote_already_used']);
     expect(await w.v.store.nextLegs(parentId)).toHaveLength(1);
     await w.reaches(accepted[0]?.json['id'] as unknown as Hex, 'settled');
   });
 
   test('another candidate of the same answer was used meanwhile: this one cannot be', async () => {
     const taker = await w.taker();
-    const quotes = await w.candidates(ask(taker, { output: { asset: w.asset(w.b, w.b.weth) }, maxCandidates: 20 }));
-    const [direct, two] = [quotes.find(({ composite }) => composite === null) as Json, quotes.find(isSequential) as Json];
+    const quotes = await w.candidates(
+      ask(taker, { output: { asset: w.asset(w.b, w.b.weth) }, maxCandidates: 20 }),
+    );
+    const [direct, two] = [
+      quotes.find(({ composite }) => composite === null) as Json,
+      quotes.find(isSequential) as Json,
+    ];
     const used = await w.submit(taker, direct);
     await w.reaches(used, 'escrowed');
     const refused = await w.preflight(two);
@@ -208,13 +302,16 @@ describe('whatever else may happen', () => {
     expect((await w.v.store.nextLegs(parentId)).map(({ orderId }) => orderId)).toEqual([failedId, childId]);
   });
 
-  test('somebody else\'s route is nobody\'s: other workspaces and keys get the same refusal as for a forged one', async () => {
+  test("somebody else's route is nobody's: other workspaces and keys get the same refusal as for a forged one", async () => {
     const taker = await w.taker();
     const candidate = await sequential(taker);
     await w.submit(taker, candidate);
     await w.v.workspace('stranger');
     const key = await w.v.key('service', { workspaceId: 'stranger' });
-    const { status, json } = await w.v.call('POST', '/api/v1/router/orders/preflight', { key, body: { quoteResponse: candidate } });
+    const { status, json } = await w.v.call('POST', '/api/v1/router/orders/preflight', {
+      key,
+      body: { quoteResponse: candidate },
+    });
     expect([status, json['detail']?.[0]?.['type']]).toEqual([422, 'integrity_mismatch']);
   });
 });
@@ -228,7 +325,11 @@ describe('RFQ then RFQ', () => {
     lpAnswers = (input, output) => !(input === usdcA && output === wethB);
     try {
       await approved(taker);
-      const candidate = await sequential(taker, { output: { asset: wethB }, receiver: receiver.address, solvers: { include: ['lp-1'] } });
+      const candidate = await sequential(taker, {
+        output: { asset: wethB },
+        receiver: receiver.address,
+        solvers: { include: ['lp-1'] },
+      });
       expect(candidate['composite']?.['legs']).toMatchObject([{ kind: 'rfq' }, { kind: 'rfq' }]);
       const parentId = await w.submit(taker, candidate);
       const parent = await w.reaches(parentId, parentStage(candidate));
@@ -245,7 +346,9 @@ describe('RFQ then RFQ', () => {
         await w.fill(childId, lp);
       }
       await w.reaches(childId, 'settled');
-      expect((await w.held(receiver, w.b, w.b.weth)) - before).toBe(BigInt(next['preview']?.['outputs']?.[0]?.['amount'] as unknown as string));
+      expect((await w.held(receiver, w.b, w.b.weth)) - before).toBe(
+        BigInt(next['preview']?.['outputs']?.[0]?.['amount'] as unknown as string),
+      );
     } finally {
       lpAnswers = () => true;
     }
@@ -253,4 +356,7 @@ describe('RFQ then RFQ', () => {
 });
 
 /** A first leg on one chain settles at once; across the corridor it has to be filled. */
-const parentStage = (candidate: Json) => (JSON.stringify(candidate['composite']?.['legs']?.[0]?.['output']).includes('31427') ? 'settled' : 'escrowed');
+const parentStage = (candidate: Json) =>
+  JSON.stringify(candidate['composite']?.['legs']?.[0]?.['output']).includes('31427')
+    ? 'settled'
+    : 'escrowed';

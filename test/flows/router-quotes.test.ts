@@ -1,4 +1,7 @@
-/** The router at its public edge, on a real chain with a real Uniswap: every source in one answer, best first, sealed in a namespace of its own. */
+/**
+ * The router at its public edge, on a real chain with a real Uniswap: every source in one answer, best first,
+ * sealed in a namespace of its own.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { zRouterCandidate, zRouterQuoteResponse } from '../../src/protocol/router.ts';
@@ -19,22 +22,35 @@ let lpGives = 9_990n;
 let lpSilent = false;
 
 beforeAll(async () => {
-  w = await startRouterWorld({ chainIds: [31_421], moreTokens: 1, router: { maxMiddles: 2 } }, async ([a]) => {
-    dex = await startDex(a);
-    return [dex.venue('constant_product'), dex.venue('concentrated', { toleranceBps: 20 })];
-  });
+  w = await startRouterWorld(
+    { chainIds: [31_421], moreTokens: 1, router: { maxMiddles: 2 } },
+    async ([a]) => {
+      dex = await startDex(a);
+      return [dex.venue('constant_product'), dex.venue('concentrated', { toleranceBps: 20 })];
+    },
+  );
   [usdc, weth] = [w.asset(w.a, w.a.usdc), w.asset(w.a, w.a.weth)];
   await w.v.solver(1, (rfq, make) => {
     if (lpSilent) return undefined;
-    if (rfq.input === usdc && rfq.output === weth) return rfq.side === 'exactInput' ? make.quote(rfq, { output: (wethFor(BigInt(rfq.amount)) * lpGives) / 10_000n }) : make.quote(rfq, { input: (BigInt(rfq.amount) * 2_500n * 10_000n) / (lpGives * 10n ** 12n) });
+    if (rfq.input === usdc && rfq.output === weth)
+      return rfq.side === 'exactInput'
+        ? make.quote(rfq, { output: (wethFor(BigInt(rfq.amount)) * lpGives) / 10_000n })
+        : make.quote(rfq, { input: (BigInt(rfq.amount) * 2_500n * 10_000n) / (lpGives * 10n ** 12n) });
     return make.decline(rfq, 'pair');
   });
   taker = await w.taker();
 });
 afterAll(() => w.stop());
 
-const ask = (body: object = {}) => ({ taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth }, maxCandidates: 20, ...body });
-const outputOf = (candidate: Json) => BigInt(candidate['preview']?.['outputs']?.[0]?.['amount'] as unknown as string);
+const ask = (body: object = {}) => ({
+  taker: taker.address,
+  input: { asset: usdc, amount: '1000000000' },
+  output: { asset: weth },
+  maxCandidates: 20,
+  ...body,
+});
+const outputOf = (candidate: Json) =>
+  BigInt(candidate['preview']?.['outputs']?.[0]?.['amount'] as unknown as string);
 
 describe('one intent, every source', () => {
   test('RFQ and both kinds of pool, best first, in exactly the router shape', async () => {
@@ -42,11 +58,36 @@ describe('one intent, every source', () => {
     expect(answer.status, answer.text).toBe(200);
     zRouterQuoteResponse.strict().parse(answer.json);
     const quotes = answer.json['quotes'] as unknown as Json[];
-    expect(new Set(quotes.map((quote) => quote['solverId']))).toEqual(new Set(['lp-1', 'uniswap-v2', 'uniswap-v3']));
+    expect(new Set(quotes.map((quote) => quote['solverId']))).toEqual(
+      new Set(['lp-1', 'uniswap-v2', 'uniswap-v3']),
+    );
     expect(quotes.map(outputOf)).toEqual(quotes.map(outputOf).sort((x, y) => (x > y ? -1 : 1)));
     for (const quote of quotes) {
-      expect(Object.keys(quote).sort()).toEqual(['composite', 'eta', 'executionMode', 'gas', 'integrityChecksum', 'lpSpreadBps', 'order', 'platformFeeBps', 'preview', 'quoteId', 'routingPath', 'solverId', 'validUntil', 'warnings']);
-      expect(Object.keys(quote['preview']?.['outputs']?.[0] as Json).sort()).toEqual(['amount', 'asset', 'decimals', 'minimumAmount', 'priceUsd', 'receiver', 'symbol']);
+      expect(Object.keys(quote).sort()).toEqual([
+        'composite',
+        'eta',
+        'executionMode',
+        'gas',
+        'integrityChecksum',
+        'lpSpreadBps',
+        'order',
+        'platformFeeBps',
+        'preview',
+        'quoteId',
+        'routingPath',
+        'solverId',
+        'validUntil',
+        'warnings',
+      ]);
+      expect(Object.keys(quote['preview']?.['outputs']?.[0] as Json).sort()).toEqual([
+        'amount',
+        'asset',
+        'decimals',
+        'minimumAmount',
+        'priceUsd',
+        'receiver',
+        'symbol',
+      ]);
       expect(quote['gas']).toEqual({ native: '0', usd: 0 });
     }
     expect(new Set(quotes.map((quote) => quote['order']?.['payload']?.['message']?.['nonce'])).size).toBe(1);
@@ -57,7 +98,21 @@ describe('one intent, every source', () => {
     expect(pool).toMatchObject({
       routingPath: 'direct',
       lpSpreadBps: null,
-      composite: { executionModel: 'atomic', legs: [{ index: 0, kind: 'dex', solverId: 'uniswap-v3', venue: 'uniswap-v3', chainId: 31_421, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth, amount: out['amount'], minimumAmount: out['minimumAmount'] }, dependsOn: [] }] },
+      composite: {
+        executionModel: 'atomic',
+        legs: [
+          {
+            index: 0,
+            kind: 'dex',
+            solverId: 'uniswap-v3',
+            venue: 'uniswap-v3',
+            chainId: 31_421,
+            input: { asset: usdc, amount: '1000000000' },
+            output: { asset: weth, amount: out['amount'], minimumAmount: out['minimumAmount'] },
+            dependsOn: [],
+          },
+        ],
+      },
     });
     // The floor is what the order enforces; the shown amount is what the pools give now.
     expect(pool['order']?.['payload']?.['message']?.['outputs']?.[0]?.['amount']).toBe(out['minimumAmount']);
@@ -73,18 +128,46 @@ describe('one intent, every source', () => {
   });
 
   test('exact output: the least input first, the output to the unit', async () => {
-    const quotes = await w.candidates(ask({ input: { asset: usdc }, output: { asset: weth, amount: '400000000000000000' } }));
-    const inputs = quotes.map((quote) => BigInt(quote['preview']?.['inputs']?.[0]?.['amount'] as unknown as string));
+    const quotes = await w.candidates(
+      ask({ input: { asset: usdc }, output: { asset: weth, amount: '400000000000000000' } }),
+    );
+    const inputs = quotes.map((quote) =>
+      BigInt(quote['preview']?.['inputs']?.[0]?.['amount'] as unknown as string),
+    );
     expect(inputs).toEqual([...inputs].sort((x, y) => (x < y ? -1 : 1)));
-    for (const quote of quotes.filter(({ composite }) => composite?.['executionModel'] !== ('sequential' as never))) expect(quote['preview']?.['outputs']?.[0]).toMatchObject({ amount: '400000000000000000', minimumAmount: '400000000000000000' });
-    expect(new Set(quotes.map((quote) => quote['solverId']))).toEqual(new Set(['lp-1', 'uniswap-v2', 'uniswap-v3']));
+    for (const quote of quotes.filter(
+      ({ composite }) => composite?.['executionModel'] !== ('sequential' as never),
+    ))
+      expect(quote['preview']?.['outputs']?.[0]).toMatchObject({
+        amount: '400000000000000000',
+        minimumAmount: '400000000000000000',
+      });
+    expect(new Set(quotes.map((quote) => quote['solverId']))).toEqual(
+      new Set(['lp-1', 'uniswap-v2', 'uniswap-v3']),
+    );
   });
 
   test('several pools in a row are one atomic composite', async () => {
     const third = w.asset(w.a, w.a.deployment.tokens[2] as never);
-    const [best] = await w.candidates(ask({ output: { asset: third }, solvers: { include: ['uniswap-v2'] } }));
+    const [best] = await w.candidates(
+      ask({ output: { asset: third }, solvers: { include: ['uniswap-v2'] } }),
+    );
     const out = best?.['preview']?.['outputs']?.[0] as Json;
-    expect(best).toMatchObject({ routingPath: 'composite', composite: { executionModel: 'atomic', legs: [{ index: 0, input: { asset: usdc }, output: { asset: weth, minimumAmount: null }, dependsOn: [] }, { index: 1, input: { asset: weth }, output: { asset: third, amount: out['amount'] }, dependsOn: [0] }] } });
+    expect(best).toMatchObject({
+      routingPath: 'composite',
+      composite: {
+        executionModel: 'atomic',
+        legs: [
+          { index: 0, input: { asset: usdc }, output: { asset: weth, minimumAmount: null }, dependsOn: [] },
+          {
+            index: 1,
+            input: { asset: weth },
+            output: { asset: third, amount: out['amount'] },
+            dependsOn: [0],
+          },
+        ],
+      },
+    });
     // Nobody knows a price for that token, and the candidate says so.
     expect(best?.['warnings']).toMatchObject([{ code: 1003 }]);
   });
@@ -92,36 +175,73 @@ describe('one intent, every source', () => {
   test('RFQ then pool: the first leg firm, the second an estimate that says so', async () => {
     const third = w.asset(w.a, w.a.deployment.tokens[2] as never);
     const quotes = await w.candidates(ask({ output: { asset: third } }));
-    const two = quotes.find((quote) => (quote['composite']?.['executionModel'] as string) === 'sequential') as Json;
-    expect(two).toMatchObject({ solverId: 'lp-1', routingPath: 'composite', preview: { outputs: [{ asset: third, minimumAmount: null, receiver: taker.address }] } });
+    const two = quotes.find(
+      (quote) => (quote['composite']?.['executionModel'] as string) === 'sequential',
+    ) as Json;
+    expect(two).toMatchObject({
+      solverId: 'lp-1',
+      routingPath: 'composite',
+      preview: { outputs: [{ asset: third, minimumAmount: null, receiver: taker.address }] },
+    });
     const legs = two['composite']?.['legs'] as unknown as Json[];
     expect(legs).toMatchObject([
       { index: 0, kind: 'rfq', venue: 'rfq', output: { asset: weth }, dependsOn: [] },
-      { index: 1, kind: 'dex', input: { asset: weth, amount: legs[0]?.['output']?.['minimumAmount'] }, output: { asset: third, amount: two['preview']?.['outputs']?.[0]?.['amount'], minimumAmount: null }, dependsOn: [0] },
+      {
+        index: 1,
+        kind: 'dex',
+        input: { asset: weth, amount: legs[0]?.['output']?.['minimumAmount'] },
+        output: { asset: third, amount: two['preview']?.['outputs']?.[0]?.['amount'], minimumAmount: null },
+        dependsOn: [0],
+      },
     ]);
     expect((two['warnings'] as unknown as Json[]).map(({ code }) => code)).toContain(1007);
     // Its order delivers the middle asset to the taker itself.
-    expect(two['order']?.['payload']?.['message']?.['outputs']?.[0]?.['recipient']).toBe(`0x${'0'.repeat(24)}${taker.address.slice(2)}`);
+    expect(two['order']?.['payload']?.['message']?.['outputs']?.[0]?.['recipient']).toBe(
+      `0x${'0'.repeat(24)}${taker.address.slice(2)}`,
+    );
   });
 
   test('who is asked: include, exclude, and the workspace', async () => {
-    expect(new Set((await w.candidates(ask({ solvers: { include: ['uniswap-v2'] } }))).map((quote) => quote['solverId']))).toEqual(new Set(['uniswap-v2']));
-    expect(new Set((await w.candidates(ask({ solvers: { exclude: ['uniswap-v2', 'lp-1'] } }))).map((quote) => quote['solverId']))).toEqual(new Set(['uniswap-v3']));
-    expect((await w.quotes(ask({ solvers: { include: ['nobody'] } }))).json).toMatchObject({ quotes: [], productUnavailable: { code: 'no_eligible_solver', corridor: 'chain1-chain1' } });
+    expect(
+      new Set(
+        (await w.candidates(ask({ solvers: { include: ['uniswap-v2'] } }))).map((quote) => quote['solverId']),
+      ),
+    ).toEqual(new Set(['uniswap-v2']));
+    expect(
+      new Set(
+        (await w.candidates(ask({ solvers: { exclude: ['uniswap-v2', 'lp-1'] } }))).map(
+          (quote) => quote['solverId'],
+        ),
+      ),
+    ).toEqual(new Set(['uniswap-v3']));
+    expect((await w.quotes(ask({ solvers: { include: ['nobody'] } }))).json).toMatchObject({
+      quotes: [],
+      productUnavailable: { code: 'no_eligible_solver', corridor: 'chain1-chain1' },
+    });
     await w.v.workspace('lp-only', { eligibleSolvers: ['lp-1'] });
     const other = await w.v.key('service', { workspaceId: 'lp-only' });
     const { json } = await w.v.call('POST', '/api/v1/router/quotes', { key: other, body: ask() });
-    expect(new Set((json['quotes'] as unknown as Json[]).map((quote) => quote['solverId']))).toEqual(new Set(['lp-1']));
+    expect(new Set((json['quotes'] as unknown as Json[]).map((quote) => quote['solverId']))).toEqual(
+      new Set(['lp-1']),
+    );
   });
 
-  test('a silent LP costs its own offer and nobody else\'s', async () => {
+  test("a silent LP costs its own offer and nobody else's", async () => {
     lpSilent = true;
-    expect(new Set((await w.candidates(ask())).map((quote) => quote['solverId']))).toEqual(new Set(['uniswap-v2', 'uniswap-v3']));
+    expect(new Set((await w.candidates(ask())).map((quote) => quote['solverId']))).toEqual(
+      new Set(['uniswap-v2', 'uniswap-v3']),
+    );
     lpSilent = false;
   });
 
   test('too much for everybody: the one reason a taker can act on', async () => {
-    expect((await w.quotes(ask({ input: { asset: usdc, amount: '900000000000000' }, solvers: { exclude: ['lp-1'] } }))).json).toMatchObject({ quotes: [], productUnavailable: { code: 'amount_too_large' } });
+    expect(
+      (
+        await w.quotes(
+          ask({ input: { asset: usdc, amount: '900000000000000' }, solvers: { exclude: ['lp-1'] } }),
+        )
+      ).json,
+    ).toMatchObject({ quotes: [], productUnavailable: { code: 'amount_too_large' } });
   });
 
   test('the roster and the pairs of the router know every name a candidate can carry', async () => {
@@ -131,18 +251,28 @@ describe('one intent, every source', () => {
     expect(shown[1]).toMatchObject({ kind: 'solver', status: 'active', corridors: ['chain1-chain1'] });
     const rfqOnly = await w.v.call('GET', '/api/v1/rfq/solvers', { key: w.key });
     expect((rfqOnly.json['solvers'] as unknown as Json[]).map(({ id }) => id)).toEqual(['lp-1']);
-    expect((await w.v.call('GET', '/api/v1/router/pairs', { key: w.key })).json).toMatchObject({ chain1: 31_421 });
+    expect((await w.v.call('GET', '/api/v1/router/pairs', { key: w.key })).json).toMatchObject({
+      chain1: 31_421,
+    });
   });
 });
 
 describe('the seal', () => {
   test('a candidate belongs to its namespace, both ways', async () => {
     const [routed] = await w.candidates(ask());
-    const rfq = (await w.v.call('POST', '/api/v1/rfq/quotes', { key: w.key, body: ask() })).json['quotes']?.[0] as Json;
+    const rfq = (await w.v.call('POST', '/api/v1/rfq/quotes', { key: w.key, body: ask() })).json[
+      'quotes'
+    ]?.[0] as Json;
     for (const path of ['orders/preflight', 'orders']) {
       const extra = path === 'orders' ? { signature: `0x${'11'.repeat(65)}` } : {};
-      for (const [namespace, candidate] of [['rfq', routed], ['router', rfq]] as const) {
-        const { status, json } = await w.v.call('POST', `/api/v1/${namespace}/${path}`, { key: w.key, body: { quoteResponse: candidate, ...extra } });
+      for (const [namespace, candidate] of [
+        ['rfq', routed],
+        ['router', rfq],
+      ] as const) {
+        const { status, json } = await w.v.call('POST', `/api/v1/${namespace}/${path}`, {
+          key: w.key,
+          body: { quoteResponse: candidate, ...extra },
+        });
         expect([status, json['detail']?.[0]?.['type']]).toEqual([422, 'namespace_mismatch']);
       }
     }
@@ -150,15 +280,28 @@ describe('the seal', () => {
 
   test('any change of any value at any path of any candidate is refused', async () => {
     const third = w.asset(w.a, w.a.deployment.tokens[2] as never);
-    const quotes = [...(await w.candidates(ask())), ...(await w.candidates(ask({ output: { asset: third } })))];
-    const kindOf = ({ composite }: Json) => `${(composite?.['executionModel'] as unknown as string) ?? 'plain'}`;
+    const quotes = [
+      ...(await w.candidates(ask())),
+      ...(await w.candidates(ask({ output: { asset: third } }))),
+    ];
+    const kindOf = ({ composite }: Json) =>
+      `${(composite?.['executionModel'] as unknown as string) ?? 'plain'}`;
     // One order of an LP, one through a pool, one of two legs.
-    const candidates = ['plain', 'atomic', 'sequential'].map((kind) => quotes.find((quote) => kindOf(quote) === kind) as Json);
+    const candidates = ['plain', 'atomic', 'sequential'].map(
+      (kind) => quotes.find((quote) => kindOf(quote) === kind) as Json,
+    );
     for (const candidate of candidates) {
-      const answers = await Promise.all([...mutations(candidate)].map(async ([path, changed]) => ({ path, answer: await w.preflight(changed) })));
+      const answers = await Promise.all(
+        [...mutations(candidate)].map(async ([path, changed]) => ({
+          path,
+          answer: await w.preflight(changed),
+        })),
+      );
       for (const { path, answer } of answers) {
         expect([path, answer.status]).toEqual([path, 422]);
-        expect(['integrity_mismatch', 'extra_forbidden', 'namespace_mismatch', 'missing'], path).toContain(answer.json['detail']?.[0]?.['type'] as unknown as string);
+        expect(['integrity_mismatch', 'extra_forbidden', 'namespace_mismatch', 'missing'], path).toContain(
+          answer.json['detail']?.[0]?.['type'] as unknown as string,
+        );
       }
       expect((await w.preflight(candidate)).status).toBe(200);
     }
@@ -169,16 +312,31 @@ describe('the seal', () => {
     const plan = await w.preflight(best as Json);
     expect(plan.json).toMatchObject({ ready: true, fundingLock: 'EIP-3009' });
     const body = await signPlan(taker, best as Json, plan.json);
-    const post = (key: string) => w.v.call('POST', '/api/v1/router/orders', { key, body, headers: { 'Idempotency-Key': 'one' } });
+    const post = (key: string) =>
+      w.v.call('POST', '/api/v1/router/orders', { key, body, headers: { 'Idempotency-Key': 'one' } });
     const [first, again] = [await post(w.key), await post(w.key)];
     expect(first.status, first.text).toBe(200);
     expect(again.text).toBe(first.text);
     const id = first.json['id'] as unknown as `0x${string}`;
     const record = await until(() => w.v.store.order(id));
-    expect(record).toMatchObject({ namespace: 'router', commitments: [], solverIds: ['uniswap-v2'], route: { venueId: 'uniswap-v2', kind: 'dex', through: { filler: dex.constantProduct.filler } } });
-    expect((await w.v.call('GET', `/api/v1/router/orders/${id}`, { key: w.key })).json).toMatchObject({ id, quoteId: best?.['quoteId'] });
+    expect(record).toMatchObject({
+      namespace: 'router',
+      commitments: [],
+      solverIds: ['uniswap-v2'],
+      route: { venueId: 'uniswap-v2', kind: 'dex', through: { filler: dex.constantProduct.filler } },
+    });
+    expect((await w.v.call('GET', `/api/v1/router/orders/${id}`, { key: w.key })).json).toMatchObject({
+      id,
+      quoteId: best?.['quoteId'],
+    });
     await w.v.workspace('other');
-    expect((await w.v.call('GET', `/api/v1/router/orders/${id}`, { key: await w.v.key('service', { workspaceId: 'other' }) })).status).toBe(404);
+    expect(
+      (
+        await w.v.call('GET', `/api/v1/router/orders/${id}`, {
+          key: await w.v.key('service', { workspaceId: 'other' }),
+        })
+      ).status,
+    ).toBe(404);
   });
 });
 
@@ -188,7 +346,8 @@ function* mutations(candidate: Json): Generator<[string, Json]> {
   const walk = (value: unknown, path: (string | number)[]): void => {
     paths.push(path);
     if (Array.isArray(value)) value.forEach((entry, index) => walk(entry, [...path, index]));
-    else if (typeof value === 'object' && value !== null) for (const [name, entry] of Object.entries(value)) walk(entry, [...path, name]);
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, entry] of Object.entries(value)) walk(entry, [...path, name]);
   };
   walk(candidate, []);
   for (const path of paths) {
@@ -197,7 +356,12 @@ function* mutations(candidate: Json): Generator<[string, Json]> {
       yield ['(added)', { ...copy, extra: 1 } as unknown as Json];
       continue;
     }
-    const parent = path.slice(0, -1).reduce<unknown>((value, step) => (value as Record<string | number, unknown>)[step], copy) as Record<string | number, unknown>;
+    const parent = path
+      .slice(0, -1)
+      .reduce<unknown>((value, step) => (value as Record<string | number, unknown>)[step], copy) as Record<
+      string | number,
+      unknown
+    >;
     const last = path.at(-1) as string | number;
     parent[last] = other(parent[last]);
     yield [path.join('.'), copy as unknown as Json];
@@ -205,7 +369,12 @@ function* mutations(candidate: Json): Generator<[string, Json]> {
 }
 
 function other(value: unknown): unknown {
-  if (typeof value === 'string') return value.startsWith('0x') ? `${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}` : /^\d+$/.test(value) ? (BigInt(value) + 1n).toString() : `${value}x`;
+  if (typeof value === 'string')
+    return value.startsWith('0x')
+      ? `${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`
+      : /^\d+$/.test(value)
+        ? (BigInt(value) + 1n).toString()
+        : `${value}x`;
   if (typeof value === 'number') return value + 1;
   if (typeof value === 'boolean') return !value;
   if (value === null) return 'x';
@@ -218,7 +387,8 @@ test('open quotes count in both namespaces alike', async () => {
   const key = await w.v.key('service', { workspaceId: 'few' });
   const post = (namespace: string) => w.v.call('POST', `/api/v1/${namespace}/quotes`, { key, body: ask() });
   expect((await post('router')).status).toBe(200);
-  for (const namespace of ['router', 'rfq']) expect((await post(namespace)).json).toMatchObject({ error: { code: 'rate_limited' } });
+  for (const namespace of ['router', 'rfq'])
+    expect((await post(namespace)).json).toMatchObject({ error: { code: 'rate_limited' } });
 });
 
 test('shape: what the router returns parses as its own schema', async () => {

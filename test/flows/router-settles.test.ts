@@ -1,4 +1,7 @@
-/** What the router quotes, taken: pools settle through the escrow or cost nothing, bridges deliver or the input comes back, whoever pays the gas. */
+/**
+ * What the router quotes, taken: pools settle through the escrow or cost nothing, bridges deliver or the
+ * input comes back, whoever pays the gas.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Address, Hex } from '../../src/domain/hex.ts';
@@ -18,49 +21,87 @@ let bridgeWorks = true;
 const bridgeAccount = account(9_900);
 
 beforeAll(async () => {
-  w = await startRouterWorld({ chainIds: [31_425, 31_426], moreTokens: 1, landingMarginSeconds: 8, router: { maxMiddles: 0, timeoutMs: 3_000 } }, async ([a, b]) => {
-    dex = await startDex(a);
-    for (const chain of [a, b]) await chain.fund(bridgeAccount.address);
-    await b.deposit(bridgeAccount.address, b.usdc.address, 50_000_000_000n);
-    const honest = createTestBridge({ account: bridgeAccount, chains: [a, b], validSeconds: 30 });
-    bridge = { ...honest, deliver: async (delivery) => (bridgeWorks ? honest.deliver?.(delivery) : Promise.reject(new Error('the bridge is down'))) };
-    return [dex.venue('constant_product', { validSeconds: 30 }), dex.venue('concentrated', { toleranceBps: 30, validSeconds: 30 }), bridge];
-  });
+  w = await startRouterWorld(
+    {
+      chainIds: [31_425, 31_426],
+      moreTokens: 1,
+      landingMarginSeconds: 8,
+      router: { maxMiddles: 0, timeoutMs: 3_000 },
+    },
+    async ([a, b]) => {
+      dex = await startDex(a);
+      for (const chain of [a, b]) await chain.fund(bridgeAccount.address);
+      await b.deposit(bridgeAccount.address, b.usdc.address, 50_000_000_000n);
+      const honest = createTestBridge({ account: bridgeAccount, chains: [a, b], validSeconds: 30 });
+      bridge = {
+        ...honest,
+        deliver: async (delivery) =>
+          bridgeWorks ? honest.deliver?.(delivery) : Promise.reject(new Error('the bridge is down')),
+      };
+      return [
+        dex.venue('constant_product', { validSeconds: 30 }),
+        dex.venue('concentrated', { toleranceBps: 30, validSeconds: 30 }),
+        bridge,
+      ];
+    },
+  );
   [usdc, weth] = [w.asset(w.a, w.a.usdc), w.asset(w.a, w.a.weth)];
 });
 afterAll(() => w.stop());
 
-const ask = (taker: TestAccount, via: string, change: object = {}) => ({ taker: taker.address, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth }, solvers: { include: [via] }, ...change });
-const best = async (body: object) => (await w.candidates(body))[0] as Json;
-const shown = (candidate: Json, side: 'inputs' | 'outputs', field = 'amount') => BigInt(candidate['preview']?.[side]?.[0]?.[field] as unknown as string);
-const status = async (orderId: Hex) => (await w.v.call('GET', `/api/v1/router/orders/${orderId}`, { key: w.key })).json;
-
-test.each(['uniswap-v2', 'uniswap-v3'])('%s: settles in one transaction, at least the floor, and what the relayer is paid covers its gas', async (via) => {
-  await w.seen();
-  const taker = await w.taker();
-  const candidate = await best(ask(taker, via));
-  const [paid, got] = [await w.held(taker, w.a, w.a.usdc), await w.held(taker, w.a, w.a.weth)];
-  const orderId = await w.submit(taker, candidate);
-  const { progress } = await w.reaches(orderId, 'settled');
-  expect(paid - (await w.held(taker, w.a, w.a.usdc))).toBe(shown(candidate, 'inputs'));
-  const arrived = (await w.held(taker, w.a, w.a.weth)) - got;
-  expect(arrived).toBeGreaterThanOrEqual(shown(candidate, 'outputs', 'minimumAmount'));
-  // Nothing moved in between, so the pool gave what it had said, and all of it went to the taker.
-  expect(arrived).toBe(shown(candidate, 'outputs'));
-  expect(await status(orderId)).toMatchObject({ status: 'settled', txHash: progress.finalised?.txHash, settledAmounts: { [weth]: { amount: arrived.toString(), receiver: taker.address } } });
-
-  // History says the same, and that nothing slipped.
-  const { json } = await w.v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, { key: await w.v.key('workspace') });
-  expect(json).toMatchObject({ orderKind: 'route_dex', trade: { slippageBps: 0, route: { output: { rawAmount: arrived.toString() } } } });
-
-  const receipt = await w.a.port.receipt(progress.finalised?.txHash as Hex);
-  const context = candidate['order']?.['payload']?.['message']?.['outputs']?.[0]?.['context'] as unknown as string;
-  const relayFee = BigInt(`0x${context.slice(-32)}`);
-  // 2,500 USD for one ETH, one for one USDC.
-  const cost = ((receipt?.gasUsed ?? 0n) * (receipt?.effectiveGasPrice ?? 0n) * 2_500n) / 10n ** 12n;
-  expect(relayFee).toBeGreaterThanOrEqual(cost);
-  expect(receipt?.gasUsed).toBeGreaterThan(100_000n);
+const ask = (taker: TestAccount, via: string, change: object = {}) => ({
+  taker: taker.address,
+  input: { asset: usdc, amount: '1000000000' },
+  output: { asset: weth },
+  solvers: { include: [via] },
+  ...change,
 });
+const best = async (body: object) => (await w.candidates(body))[0] as Json;
+const shown = (candidate: Json, side: 'inputs' | 'outputs', field = 'amount') =>
+  BigInt(candidate['preview']?.[side]?.[0]?.[field] as unknown as string);
+const status = async (orderId: Hex) =>
+  (await w.v.call('GET', `/api/v1/router/orders/${orderId}`, { key: w.key })).json;
+
+test.each(['uniswap-v2', 'uniswap-v3'])(
+  '%s: settles in one transaction, at least the floor, and what the relayer is paid covers its gas',
+  async (via) => {
+    await w.seen();
+    const taker = await w.taker();
+    const candidate = await best(ask(taker, via));
+    const [paid, got] = [await w.held(taker, w.a, w.a.usdc), await w.held(taker, w.a, w.a.weth)];
+    const orderId = await w.submit(taker, candidate);
+    const { progress } = await w.reaches(orderId, 'settled');
+    expect(paid - (await w.held(taker, w.a, w.a.usdc))).toBe(shown(candidate, 'inputs'));
+    const arrived = (await w.held(taker, w.a, w.a.weth)) - got;
+    expect(arrived).toBeGreaterThanOrEqual(shown(candidate, 'outputs', 'minimumAmount'));
+    // Nothing moved in between, so the pool gave what it had said, and all of it went to the taker.
+    expect(arrived).toBe(shown(candidate, 'outputs'));
+    expect(await status(orderId)).toMatchObject({
+      status: 'settled',
+      txHash: progress.finalised?.txHash,
+      settledAmounts: { [weth]: { amount: arrived.toString(), receiver: taker.address } },
+    });
+
+    // History says the same, and that nothing slipped.
+    const { json } = await w.v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, {
+      key: await w.v.key('workspace'),
+    });
+    expect(json).toMatchObject({
+      orderKind: 'route_dex',
+      trade: { slippageBps: 0, route: { output: { rawAmount: arrived.toString() } } },
+    });
+
+    const receipt = await w.a.port.receipt(progress.finalised?.txHash as Hex);
+    const context = candidate['order']?.['payload']?.['message']?.['outputs']?.[0]?.[
+      'context'
+    ] as unknown as string;
+    const relayFee = BigInt(`0x${context.slice(-32)}`);
+    // 2,500 USD for one ETH, one for one USDC.
+    const cost = ((receipt?.gasUsed ?? 0n) * (receipt?.effectiveGasPrice ?? 0n) * 2_500n) / 10n ** 12n;
+    expect(relayFee).toBeGreaterThanOrEqual(cost);
+    expect(receipt?.gasUsed).toBeGreaterThan(100_000n);
+  },
+);
 
 test('the pool moves away: tried until the end, failed in words, the taker has paid nothing', async () => {
   const taker = await w.taker();
@@ -76,7 +117,10 @@ test('the pool moves away: tried until the end, failed in words, the taker has p
   const { progress } = await w.reaches(orderId, 'failed');
   expect(progress.failure?.code).toBe('settlement_reverted');
   expect(progress.sent).toEqual([]);
-  expect(await status(orderId)).toMatchObject({ status: 'failed', failure: { code: 'settlement_reverted', refundTxHash: null, refundableFrom: null } });
+  expect(await status(orderId)).toMatchObject({
+    status: 'failed',
+    failure: { code: 'settlement_reverted', refundTxHash: null, refundableFrom: null },
+  });
   expect(await w.held(taker, w.a, w.a.usdc)).toBe(paid);
   expect(await w.a.port.isNonceUsed(taker.address, record.order.nonce)).toBe(false);
   await dex.trade(0, w.a.weth.address, 120n * 10n ** 18n);
@@ -85,7 +129,9 @@ test('the pool moves away: tried until the end, failed in words, the taker has p
 
 test('the pool comes back in time: the same order settles', async () => {
   const taker = await w.taker();
-  const candidate = await best(ask(taker, 'uniswap-v3', { output: { asset: w.asset(w.a, w.a.deployment.tokens[2] as never) } }));
+  const candidate = await best(
+    ask(taker, 'uniswap-v3', { output: { asset: w.asset(w.a, w.a.deployment.tokens[2] as never) } }),
+  );
   const third = w.a.deployment.tokens[2]?.address as Address;
   const pool = dex.listed.findIndex(({ tokens, fee }) => fee !== null && tokens.includes(third));
   await dex.trade(pool, w.a.weth.address, 40n * 10n ** 18n);
@@ -106,11 +152,17 @@ test('walletBroadcast: the taker sends the prepared settlement itself', async ()
     expect(BigInt(candidate['gas']?.['native'] as unknown as string)).toBeGreaterThan(0n);
     await w.a.approve(taker.address, w.a.usdc.address, w.a.chain.escrow);
     const plan = (await w.preflight(candidate)).json;
-    const broadcast = (plan['nextActions'] as unknown as Json[]).find(({ purpose }) => (purpose as string) === 'settlementBroadcast') as Json;
+    const broadcast = (plan['nextActions'] as unknown as Json[]).find(
+      ({ purpose }) => (purpose as string) === 'settlementBroadcast',
+    ) as Json;
     const orderId = await w.submit(taker, candidate, plan);
     expect((await status(orderId))['status']).toBe('pending');
     const got = await w.held(taker, w.a, w.a.weth);
-    await w.a.send(taker.address, broadcast['tx']?.['to'] as unknown as Address, broadcast['tx']?.['data'] as unknown as Hex);
+    await w.a.send(
+      taker.address,
+      broadcast['tx']?.['to'] as unknown as Address,
+      broadcast['tx']?.['data'] as unknown as Hex,
+    );
     await w.reaches(orderId, 'settled');
     expect((await w.held(taker, w.a, w.a.weth)) - got).toBe(shown(candidate, 'outputs'));
   } finally {
@@ -122,7 +174,10 @@ test('a bridge: opened, delivered from its own account, proven, and paid like an
   const taker = await w.taker();
   const target = w.asset(w.b, w.b.usdc);
   const candidate = await best(ask(taker, 'test-bridge', { output: { asset: target } }));
-  expect(candidate).toMatchObject({ routingPath: 'direct', composite: { executionModel: 'atomic', legs: [{ kind: 'bridge', solverId: 'test-bridge' }] } });
+  expect(candidate).toMatchObject({
+    routingPath: 'direct',
+    composite: { executionModel: 'atomic', legs: [{ kind: 'bridge', solverId: 'test-bridge' }] },
+  });
   const got = await w.held(taker, w.b, w.b.usdc);
   const credit = await w.a.port.ledgerBalance(bridgeAccount.address, w.a.usdc.address);
   const orderId = await w.submit(taker, candidate);
@@ -139,7 +194,8 @@ test('a bridge that is down: asked again and again, then the input goes back', a
   const orderId = await w.submit(taker, candidate);
   const { order } = await w.reaches(orderId, 'escrowed');
   expect(paid - (await w.held(taker, w.a, w.a.usdc))).toBe(shown(candidate, 'inputs'));
-  for (const chain of [w.b, w.a]) await chain.anvil.advance(Math.max(0, order.expires + 2 - (chain.port.head()?.timestamp ?? 0)));
+  for (const chain of [w.b, w.a])
+    await chain.anvil.advance(Math.max(0, order.expires + 2 - (chain.port.head()?.timestamp ?? 0)));
   const { progress } = await w.reaches(orderId, 'refunded');
   expect(progress.failure?.code).toBe('expired_unfilled');
   expect(await w.held(taker, w.a, w.a.usdc)).toBe(paid);

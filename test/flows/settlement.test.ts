@@ -1,4 +1,7 @@
-/** Orders from acceptance to their end, on real chains and a real database, whoever does what and whatever falls over in between. */
+/**
+ * Orders from acceptance to their end, on real chains and a real database, whoever does what and whatever
+ * falls over in between.
+ */
 
 import { encodeFunctionData } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -25,10 +28,26 @@ import type { ChainPort, EscrowEvent } from '../../src/ports/chain.ts';
 import type { NewOrder, TxStore, VenueStore } from '../../src/ports/store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { escrowAbi } from '../../src/settlement/abi/escrow.ts';
-import { depositCall, fillCall, fillWithApprovalsCall, finaliseCall, invalidateNonceCall, permit2GrantCall, settleCall, submitAttestationsCall } from '../../src/settlement/call.ts';
+import {
+  depositCall,
+  fillCall,
+  fillWithApprovalsCall,
+  finaliseCall,
+  invalidateNonceCall,
+  permit2GrantCall,
+  settleCall,
+  submitAttestationsCall,
+} from '../../src/settlement/call.ts';
 import { foldFacts, type Progress } from '../../src/settlement/lifecycle.ts';
 import { type Advancer, createAdvancer } from '../../src/venue/advance/advancer.ts';
-import { account, ATTESTERS, type Devnet, startDevnet, type TestAccount, type TestChain } from '../support/devnet.ts';
+import {
+  account,
+  ATTESTERS,
+  type Devnet,
+  startDevnet,
+  type TestAccount,
+  type TestChain,
+} from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 import { makeTrade, type TradeTerms } from '../support/trade.ts';
@@ -50,7 +69,10 @@ let takers = 300;
 let relayers = 500;
 
 beforeAll(async () => {
-  [postgres, devnet] = await Promise.all([startTestPostgres(), startDevnet([31337, 31338], { landingMarginSeconds: 20, proofWindowSeconds: 60 })]);
+  [postgres, devnet] = await Promise.all([
+    startTestPostgres(),
+    startDevnet([31337, 31338], { landingMarginSeconds: 20, proofWindowSeconds: 60 }),
+  ]);
   [a, b] = devnet.chains as [TestChain, TestChain];
   const db = await postgres.database('venue', VENUE_MIGRATIONS);
   store = createVenueStore(db);
@@ -68,10 +90,24 @@ beforeAll(async () => {
   // Two of the three attesters are up.
   attesterUrls = await Promise.all(
     ATTESTERS.slice(1).map(async ({ signer }) => {
-      const attester = createAttester({ chains: ports(), signer, clock: systemClock, log: silentLog, metrics: silentMetrics });
+      const attester = createAttester({
+        chains: ports(),
+        signer,
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      });
       await attester.start();
-      const door = await startOps({ host: '127.0.0.1', port: 0, routes: attestationRoutes(attester), log: silentLog });
-      closers.push(() => door.close(), () => attester.stop());
+      const door = await startOps({
+        host: '127.0.0.1',
+        port: 0,
+        routes: attestationRoutes(attester),
+        log: silentLog,
+      });
+      closers.push(
+        () => door.close(),
+        () => attester.stop(),
+      );
       return door.url;
     }),
   );
@@ -98,19 +134,61 @@ interface Worker {
 }
 
 /** A venue worker, complete. */
-async function startWorker(options: { relayer?: TestAccount; graceMs?: number; leaseMs?: number; attestations?: Attestations } = {}): Promise<Worker> {
+async function startWorker(
+  options: { relayer?: TestAccount; graceMs?: number; leaseMs?: number; attestations?: Attestations } = {},
+): Promise<Worker> {
   const relayer = options.relayer ?? (await newRelayer());
   const transactors = new Map<number, Transactor>();
   for (const { chain, port } of devnet.chains) {
-    const transactor = createTransactor({ chain: port, store: txStore, signer: relayer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: `worker-${relayers++}`, leaseMs: 1_000, bumpAfterBlocks: 50 });
+    const transactor = createTransactor(
+      {
+        chain: port,
+        store: txStore,
+        signer: relayer.signer,
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      },
+      { owner: `worker-${relayers++}`, leaseMs: 1_000, bumpAfterBlocks: 50 },
+    );
     await transactor.start();
     transactors.set(chain.id, transactor);
   }
-  const queue = createBullQueue({ connection: { kind: 'postgres', url: queueUrl, schema: 'bullmq' }, log: silentLog });
-  const attestations = options.attestations ?? createAttestationClient({ chains: ports(), recovery: createRecovery(), clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls: ['http://127.0.0.1:9', ...attesterUrls] });
+  const queue = createBullQueue({
+    connection: { kind: 'postgres', url: queueUrl, schema: 'bullmq' },
+    log: silentLog,
+  });
+  const attestations =
+    options.attestations ??
+    createAttestationClient(
+      {
+        chains: ports(),
+        recovery: createRecovery(),
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      },
+      { urls: ['http://127.0.0.1:9', ...attesterUrls] },
+    );
   const advancer = createAdvancer(
-    { store, chains: ports(), transactors, routeVenues: [], attestations, queue, bus, clock: systemClock, log: silentLog, metrics: silentMetrics },
-    { owner: `worker-${relayers++}`, leaseMs: options.leaseMs ?? 1_000, sweepMs: 300, graceMs: options.graceMs ?? 0 },
+    {
+      store,
+      chains: ports(),
+      transactors,
+      routeVenues: [],
+      attestations,
+      queue,
+      bus,
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
+    {
+      owner: `worker-${relayers++}`,
+      leaseMs: options.leaseMs ?? 1_000,
+      sweepMs: 300,
+      graceMs: options.graceMs ?? 0,
+    },
   );
   await advancer.start();
   let stopped = false;
@@ -143,8 +221,19 @@ async function newTaker(...chains: TestChain[]): Promise<TestAccount> {
   return taker;
 }
 
-async function accept(terms: Partial<TradeTerms> & { taker: TestAccount }, change: Partial<NewOrder> = {}): Promise<NewOrder> {
-  const trade = { ...makeTrade({ origin: a, lps: [{ account: lps[0], operator }], now: (await a.port.block((await height(a)) ?? 0n))?.timestamp ?? 0, ...terms }), ...change };
+async function accept(
+  terms: Partial<TradeTerms> & { taker: TestAccount },
+  change: Partial<NewOrder> = {},
+): Promise<NewOrder> {
+  const trade = {
+    ...makeTrade({
+      origin: a,
+      lps: [{ account: lps[0], operator }],
+      now: (await a.port.block((await height(a)) ?? 0n))?.timestamp ?? 0,
+      ...terms,
+    }),
+    ...change,
+  };
   expect(await store.accept(trade, '{}', null)).toMatchObject({ kind: 'accepted' });
   return trade;
 }
@@ -157,9 +246,17 @@ async function reaches(trade: NewOrder, stage: Progress['stage']): Promise<Progr
   const deadline = performance.now() + 100_000;
   for (;;) {
     const record = await store.order(trade.orderId);
-    progress = record && foldFacts(record.order, record.facts.map(({ fact }) => fact));
+    progress =
+      record &&
+      foldFacts(
+        record.order,
+        record.facts.map(({ fact }) => fact),
+      );
     if (progress?.stage === stage) return progress;
-    if (performance.now() > deadline || progress?.final) throw new Error(`wanted ${stage}, is ${progress?.stage}: ${JSON.stringify(record?.facts.map(({ fact }) => fact.kind))} ${progress?.failure?.message ?? ''}`);
+    if (performance.now() > deadline || progress?.final)
+      throw new Error(
+        `wanted ${stage}, is ${progress?.stage}: ${JSON.stringify(record?.facts.map(({ fact }) => fact.kind))} ${progress?.failure?.message ?? ''}`,
+      );
     await nextBlocks();
   }
 }
@@ -192,27 +289,45 @@ describe('one chain', () => {
     const before = await a.port.ledgerBalance(lps[0].address, a.usdc.address);
     await worker.wake(trade.orderId);
     const progress = await reaches(trade, 'settled');
-    expect(progress).toMatchObject({ status: 'settled', fills: [{ amount: 10n ** 18n, solver: lps[0].address }] });
+    expect(progress).toMatchObject({
+      status: 'settled',
+      fills: [{ amount: 10n ** 18n, solver: lps[0].address }],
+    });
     expect(progress.sent).toHaveLength(1);
     expect(progress.sent[0]?.txHash).toBe(progress.finalised?.txHash);
     expect(await a.port.tokenBalance(taker.address, a.weth.address)).toBe(1_000_001n * 10n ** 18n);
-    expect((await a.port.ledgerBalance(lps[0].address, a.usdc.address)) - before).toBe(2_500_000_000n - 500_000n - 1_000n);
+    expect((await a.port.ledgerBalance(lps[0].address, a.usdc.address)) - before).toBe(
+      2_500_000_000n - 500_000n - 1_000n,
+    );
     expect(await eventsOf(trade)).toEqual(['order.created', 'order.settled']);
   });
 
   test.each(['permit2Lock', 'permit2Grant', 'resourceLock'] as const)('funded by %s', async (lock) => {
     await startWorker();
     const taker = await newTaker(a);
-    await a.approve(taker.address, a.usdc.address, lock === 'resourceLock' ? a.chain.escrow : a.chain.permit2);
-    if (lock === 'permit2Grant') await a.send(taker.address, a.chain.permit2, permit2GrantCall(a.usdc.address, a.chain.escrow, 10n ** 12n, 2 ** 32 - 1));
-    if (lock === 'resourceLock') await a.send(taker.address, a.chain.escrow, depositCall(a.usdc.address, 10n ** 10n));
+    await a.approve(
+      taker.address,
+      a.usdc.address,
+      lock === 'resourceLock' ? a.chain.escrow : a.chain.permit2,
+    );
+    if (lock === 'permit2Grant')
+      await a.send(
+        taker.address,
+        a.chain.permit2,
+        permit2GrantCall(a.usdc.address, a.chain.escrow, 10n ** 12n, 2 ** 32 - 1),
+      );
+    if (lock === 'resourceLock')
+      await a.send(taker.address, a.chain.escrow, depositCall(a.usdc.address, 10n ** 10n));
     expect(await reaches(await accept({ taker, lock }), 'settled')).toMatchObject({ status: 'settled' });
   });
 
   test('a split over three LPs settles in one transaction', async () => {
     await startWorker();
     const taker = await newTaker(a);
-    const progress = await reaches(await accept({ taker, lps: lps.map((lp) => ({ account: lp, operator })) }), 'settled');
+    const progress = await reaches(
+      await accept({ taker, lps: lps.map((lp) => ({ account: lp, operator })) }),
+      'settled',
+    );
     expect(new Set(progress.fills.map((fill) => fill?.evidence.txHash)).size).toBe(1);
     expect(progress.fills.map((fill) => fill?.solver)).toEqual(lps.map(({ address }) => address));
   });
@@ -220,7 +335,9 @@ describe('one chain', () => {
   test('sixty orders at once all settle, each with its own transaction', async () => {
     const worker = await startWorker();
     const taker = await newTaker(a);
-    const trades = await Promise.all(Array.from({ length: 60 }, () => accept({ taker, inputAmount: 1_000_000n, outputAmount: 10n ** 15n })));
+    const trades = await Promise.all(
+      Array.from({ length: 60 }, () => accept({ taker, inputAmount: 1_000_000n, outputAmount: 10n ** 15n })),
+    );
     await Promise.all(trades.map(({ orderId }) => worker.wake(orderId)));
     const done = await Promise.all(trades.map((trade) => reaches(trade, 'settled')));
     expect(new Set(done.map(({ finalised }) => finalised?.txHash)).size).toBe(60);
@@ -229,7 +346,11 @@ describe('one chain', () => {
   test('somebody else settling first is success', async () => {
     const taker = await newTaker(a);
     const trade = await accept({ taker });
-    await a.send(operator.address, a.chain.escrow, settleCall(trade.order, trade.funding, trade.quoteId, trade.commitments));
+    await a.send(
+      operator.address,
+      a.chain.escrow,
+      settleCall(trade.order, trade.funding, trade.quoteId, trade.commitments),
+    );
     await startWorker();
     const progress = await reaches(trade, 'settled');
     expect(progress.sent).toEqual([]);
@@ -241,7 +362,11 @@ describe('one chain', () => {
     const taker = await newTaker(a);
     await a.approve(taker.address, a.usdc.address, a.chain.escrow);
     const trade = await accept({ taker, lock: 'self', executionMode: 'walletBroadcast' });
-    await a.send(taker.address, a.chain.escrow, settleCall(trade.order, trade.funding, trade.quoteId, trade.commitments));
+    await a.send(
+      taker.address,
+      a.chain.escrow,
+      settleCall(trade.order, trade.funding, trade.quoteId, trade.commitments),
+    );
     expect((await reaches(trade, 'settled')).sent).toEqual([]);
   });
 
@@ -251,7 +376,10 @@ describe('one chain', () => {
     await new Promise((done) => setTimeout(done, 500));
     expect((await store.order(trade.orderId))?.facts).toHaveLength(1);
     await a.anvil.advance(60);
-    expect(await reaches(trade, 'failed')).toMatchObject({ status: 'failed', failure: { code: 'not_broadcast' } });
+    expect(await reaches(trade, 'failed')).toMatchObject({
+      status: 'failed',
+      failure: { code: 'not_broadcast' },
+    });
     expect(await eventsOf(trade)).toEqual(['order.created', 'order.failed']);
   });
 
@@ -303,7 +431,9 @@ describe('one chain', () => {
     await a.anvil.rpc('evm_setAutomine', [false]);
     const trade = await accept({ taker });
     await first.wake(trade.orderId);
-    await expect.poll(async () => (await store.order(trade.orderId))?.facts.at(-1)?.fact.kind, { timeout: 40_000 }).toBe('sent');
+    await expect
+      .poll(async () => (await store.order(trade.orderId))?.facts.at(-1)?.fact.kind, { timeout: 40_000 })
+      .toBe('sent');
     await first.stop();
     const second = await startWorker({ relayer });
     const progress = await reaches(trade, 'settled');
@@ -316,9 +446,13 @@ describe('one chain', () => {
   test('two workers share the orders and none is settled twice', async () => {
     // A lease long enough that a busy machine does not take an order from a worker that is alive.
     const relayers = [await newRelayer(), await newRelayer()];
-    const [one, two] = (await Promise.all(relayers.map((relayer) => startWorker({ relayer, leaseMs: 30_000 })))) as [Worker, Worker];
+    const [one, two] = (await Promise.all(
+      relayers.map((relayer) => startWorker({ relayer, leaseMs: 30_000 })),
+    )) as [Worker, Worker];
     const taker = await newTaker(a);
-    const trades = await Promise.all(Array.from({ length: 30 }, () => accept({ taker, inputAmount: 1_000_000n, outputAmount: 10n ** 15n })));
+    const trades = await Promise.all(
+      Array.from({ length: 30 }, () => accept({ taker, inputAmount: 1_000_000n, outputAmount: 10n ** 15n })),
+    );
     await Promise.all(trades.flatMap(({ orderId }) => [one.wake(orderId), two.wake(orderId)]));
     await Promise.all(trades.map((trade) => reaches(trade, 'settled')));
     const sent = await Promise.all(relayers.map(({ address }) => a.port.transactionCount(address, 'latest')));
@@ -329,7 +463,12 @@ describe('one chain', () => {
     const relayer = await newRelayer();
     const [first, second] = [await startWorker({ relayer }), await startWorker({ relayer })] as const;
     const taker = await newTaker(a);
-    const some = () => Promise.all(Array.from({ length: 10 }, () => accept({ taker, inputAmount: 1_000_000n, outputAmount: 10n ** 15n })));
+    const some = () =>
+      Promise.all(
+        Array.from({ length: 10 }, () =>
+          accept({ taker, inputAmount: 1_000_000n, outputAmount: 10n ** 15n }),
+        ),
+      );
     const early = await some();
     // The queue gives wake-ups to either, as it pleases.
     await Promise.all(early.map(({ orderId }) => second.wake(orderId)));
@@ -347,7 +486,9 @@ describe('one chain', () => {
     await a.anvil.rpc('evm_setAutomine', [false]);
     const trade = await accept({ taker });
     await worker.wake(trade.orderId);
-    await expect.poll(async () => (await store.order(trade.orderId))?.facts.at(-1)?.fact.kind, { timeout: 40_000 }).toBe('sent');
+    await expect
+      .poll(async () => (await store.order(trade.orderId))?.facts.at(-1)?.fact.kind, { timeout: 40_000 })
+      .toBe('sent');
     await a.anvil.mine();
     expect(await a.port.orderStatus(trade.orderId)).toBe('claimed');
     await a.anvil.rpc('anvil_reorg', [1, []]);
@@ -359,7 +500,17 @@ describe('one chain', () => {
 });
 
 describe('two chains', () => {
-  const fill = (trade: NewOrder, index = 0) => b.send(operator.address, b.chain.escrow, fillCall(trade.orderId, trade.order.outputs[index] as MandateOutput, trade.order.fillDeadline, lps[0].address));
+  const fill = (trade: NewOrder, index = 0) =>
+    b.send(
+      operator.address,
+      b.chain.escrow,
+      fillCall(
+        trade.orderId,
+        trade.order.outputs[index] as MandateOutput,
+        trade.order.fillDeadline,
+        lps[0].address,
+      ),
+    );
 
   test('opened by the venue, filled by the LP, proven by two of three attesters, finalised', async () => {
     const worker = await startWorker();
@@ -369,7 +520,11 @@ describe('two chains', () => {
     await reaches(trade, 'escrowed');
     await fill(trade);
     const progress = await reaches(trade, 'settled');
-    expect(progress).toMatchObject({ flow: 'cross_chain', fills: [{ evidence: { chainId: b.chain.id } }], attested: [{ evidence: { chainId: a.chain.id } }] });
+    expect(progress).toMatchObject({
+      flow: 'cross_chain',
+      fills: [{ evidence: { chainId: b.chain.id } }],
+      attested: [{ evidence: { chainId: a.chain.id } }],
+    });
     expect(await b.port.tokenBalance(taker.address, b.weth.address)).toBe(1_000_001n * 10n ** 18n);
     expect(await eventsOf(trade)).toEqual(['order.created', 'order.settled']);
   });
@@ -382,9 +537,19 @@ describe('two chains', () => {
     const domain = { chainId: b.chain.id, escrow: b.chain.escrow };
     const approvals = trade.order.outputs.map((output) => ({
       deadline: trade.order.fillDeadline,
-      signature: operator.signer.sign(fillApprovalDigest(domain, { orderId: trade.orderId, outputHash: outputHash(output), deadline: trade.order.fillDeadline })),
+      signature: operator.signer.sign(
+        fillApprovalDigest(domain, {
+          orderId: trade.orderId,
+          outputHash: outputHash(output),
+          deadline: trade.order.fillDeadline,
+        }),
+      ),
     }));
-    await b.send(taker.address, b.chain.escrow, fillWithApprovalsCall(trade.orderId, trade.order.outputs, trade.order.fillDeadline, approvals));
+    await b.send(
+      taker.address,
+      b.chain.escrow,
+      fillWithApprovalsCall(trade.orderId, trade.order.outputs, trade.order.fillDeadline, approvals),
+    );
     expect((await reaches(trade, 'settled')).fills).toHaveLength(3);
   });
 
@@ -397,19 +562,62 @@ describe('two chains', () => {
     await fill(trade);
     await b.anvil.mine(2);
     let filled: Extract<EscrowEvent, { kind: 'filled' }> | undefined;
-    await expect.poll(async () => (filled = (await b.port.orderEvents(trade.orderId, 0)).find((event) => event.kind === 'filled'))).toBeDefined();
+    await expect
+      .poll(
+        async () =>
+          (filled = (await b.port.orderEvents(trade.orderId, 0)).find((event) => event.kind === 'filled')),
+      )
+      .toBeDefined();
     if (!filled) throw new Error('not filled');
-    const fact = { solver: filled.solver, orderId: trade.orderId, timestamp: filled.timestamp, output: filled.output };
-    const client = createAttestationClient({ chains: ports(), recovery: createRecovery(), clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls: attesterUrls });
+    const fact = {
+      solver: filled.solver,
+      orderId: trade.orderId,
+      timestamp: filled.timestamp,
+      output: filled.output,
+    };
+    const client = createAttestationClient(
+      {
+        chains: ports(),
+        recovery: createRecovery(),
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      },
+      { urls: attesterUrls },
+    );
     const attestation = fillAttestation(fact);
     let signatures: readonly Hex[] | undefined;
-    await expect.poll(async () => (signatures = await client.signatures(attestation, { chainId: a.chain.id, oracle: a.chain.oracle }, trade.orderId))?.length, { timeout: 40_000 }).toBe(2);
-    const proofTx = await a.send(operator.address, a.chain.oracle, submitAttestationsCall(attestation.remoteChainId, attestation.application, [{ payloadHash: attestation.payloadHash, signatures: signatures ?? [] }]));
-    const finaliseTx = await a.send(operator.address, a.chain.escrow, finaliseCall(trade.order, [{ timestamp: filled.timestamp, solver: lps[0].address }]));
+    await expect
+      .poll(
+        async () =>
+          (signatures = await client.signatures(
+            attestation,
+            { chainId: a.chain.id, oracle: a.chain.oracle },
+            trade.orderId,
+          ))?.length,
+        { timeout: 40_000 },
+      )
+      .toBe(2);
+    const proofTx = await a.send(
+      operator.address,
+      a.chain.oracle,
+      submitAttestationsCall(attestation.remoteChainId, attestation.application, [
+        { payloadHash: attestation.payloadHash, signatures: signatures ?? [] },
+      ]),
+    );
+    const finaliseTx = await a.send(
+      operator.address,
+      a.chain.escrow,
+      finaliseCall(trade.order, [{ timestamp: filled.timestamp, solver: lps[0].address }]),
+    );
     await a.anvil.mine(20);
     await startWorker();
     const progress = await reaches(trade, 'settled');
-    expect(progress).toMatchObject({ attested: [{ evidence: { txHash: proofTx } }], finalised: { txHash: finaliseTx }, fills: [{ evidence: { txHash: filled.txHash, chainId: b.chain.id } }] });
+    expect(progress).toMatchObject({
+      attested: [{ evidence: { txHash: proofTx } }],
+      finalised: { txHash: finaliseTx },
+      fills: [{ evidence: { txHash: filled.txHash, chainId: b.chain.id } }],
+    });
   });
 
   test('left unfilled: failed at the deadline, refunded after expires, once', async () => {
@@ -418,8 +626,14 @@ describe('two chains', () => {
     const trade = await accept({ taker, dest: b });
     await reaches(trade, 'escrowed');
     expect(await a.port.tokenBalance(taker.address, a.usdc.address)).toBe(997_500n * 10n ** 6n);
-    await Promise.all([advanceTo(a, trade.order.fillDeadline + 2), advanceTo(b, trade.order.fillDeadline + 2)]);
-    expect(await reaches(trade, 'refund_pending')).toMatchObject({ status: 'failed', failure: { code: 'expired_unfilled' } });
+    await Promise.all([
+      advanceTo(a, trade.order.fillDeadline + 2),
+      advanceTo(b, trade.order.fillDeadline + 2),
+    ]);
+    expect(await reaches(trade, 'refund_pending')).toMatchObject({
+      status: 'failed',
+      failure: { code: 'expired_unfilled' },
+    });
     await advanceTo(a, trade.order.expires + 2);
     await reaches(trade, 'refunded');
     expect(await a.port.tokenBalance(taker.address, a.usdc.address)).toBe(1_000_000n * 10n ** 6n);
@@ -431,16 +645,40 @@ describe('two chains', () => {
     const taker = await newTaker(a);
     const trade = await accept({ taker, dest: b });
     await reaches(trade, 'escrowed');
-    const signature = operator.signer.sign(releaseDigest({ chainId: a.chain.id, escrow: a.chain.escrow }, trade.orderId));
-    const data = encodeFunctionData({ abi: escrowAbi, functionName: 'release', args: [{ ...trade.order, inputs: trade.order.inputs.map(([token, amount]) => [token, amount] as const), outputs: [...trade.order.outputs] }, [signature]] });
+    const signature = operator.signer.sign(
+      releaseDigest({ chainId: a.chain.id, escrow: a.chain.escrow }, trade.orderId),
+    );
+    const data = encodeFunctionData({
+      abi: escrowAbi,
+      functionName: 'release',
+      args: [
+        {
+          ...trade.order,
+          inputs: trade.order.inputs.map(([token, amount]) => [token, amount] as const),
+          outputs: [...trade.order.outputs],
+        },
+        [signature],
+      ],
+    });
     await a.send(operator.address, a.chain.escrow, data);
     expect(await reaches(trade, 'refunded')).toMatchObject({ failure: { code: 'solver_released' } });
   });
 
-  test('filled, but the attesters are away: it waits past expires rather than take the LP\'s money, and settles when they are back', async () => {
+  test("filled, but the attesters are away: it waits past expires rather than take the LP's money, and settles when they are back", async () => {
     let away = true;
-    const real = createAttestationClient({ chains: ports(), recovery: createRecovery(), clock: systemClock, log: silentLog, metrics: silentMetrics }, { urls: attesterUrls });
-    await startWorker({ attestations: { signatures: async (...question) => (away ? undefined : real.signatures(...question)) } });
+    const real = createAttestationClient(
+      {
+        chains: ports(),
+        recovery: createRecovery(),
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      },
+      { urls: attesterUrls },
+    );
+    await startWorker({
+      attestations: { signatures: async (...question) => (away ? undefined : real.signatures(...question)) },
+    });
     const taker = await newTaker(a, b);
     const trade = await accept({ taker, dest: b });
     await reaches(trade, 'escrowed');

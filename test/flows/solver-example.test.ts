@@ -1,4 +1,7 @@
-/** docs/examples/solver.mjs, which knows nothing of firmquote but its protocol document, in a process of its own: asked, chosen, settled, and filling across chains. */
+/**
+ * docs/examples/solver.mjs, which knows nothing of firmquote but its protocol document, in a process of its
+ * own: asked, chosen, settled, and filling across chains.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -33,10 +36,17 @@ beforeAll(async () => {
   for (const chain of [origin, dest]) {
     await chain.fund(lp.address, 1_000_000n);
     await chain.fund(operator.address, 0n);
-    for (const token of [chain.usdc, chain.weth]) await chain.deposit(lp.address, token.address, 1_000_000n * 10n ** BigInt(token.decimals));
+    for (const token of [chain.usdc, chain.weth])
+      await chain.deposit(lp.address, token.address, 1_000_000n * 10n ** BigInt(token.decimals));
     await chain.setOperator(lp.address, operator.address);
   }
-  await v.store.putSolver({ id: 'example', name: 'Example', kind: 'solver', corridors: null, disabled: false });
+  await v.store.putSolver({
+    id: 'example',
+    name: 'Example',
+    kind: 'solver',
+    corridors: null,
+    disabled: false,
+  });
   await v.bus.publish('solvers', 'example');
   folder = await mkdtemp(join(tmpdir(), 'fq-solver-'));
   const config = {
@@ -47,18 +57,39 @@ beforeAll(async () => {
     operatorKey: operator.privateKey,
     spreadBps: 10,
     validSeconds: 60,
-    chains: Object.fromEntries([origin, dest].map(({ chain, anvil }) => [chain.id, { rpc: anvil.url, escrow: chain.escrow, oracle: chain.oracle, depth: 0 }])),
-    assets: Object.fromEntries([origin, dest].flatMap(({ chain, usdc, weth }) => [[assetId({ chainId: chain.id, token: usdc.address }), { decimals: 6, usdE8: 100_000_000 }], [assetId({ chainId: chain.id, token: weth.address }), { decimals: 18, usdE8: 250_000_000_000 }]])),
+    chains: Object.fromEntries(
+      [origin, dest].map(({ chain, anvil }) => [
+        chain.id,
+        { rpc: anvil.url, escrow: chain.escrow, oracle: chain.oracle, depth: 0 },
+      ]),
+    ),
+    assets: Object.fromEntries(
+      [origin, dest].flatMap(({ chain, usdc, weth }) => [
+        [assetId({ chainId: chain.id, token: usdc.address }), { decimals: 6, usdE8: 100_000_000 }],
+        [assetId({ chainId: chain.id, token: weth.address }), { decimals: 18, usdE8: 250_000_000_000 }],
+      ]),
+    ),
   };
   await writeFile(join(folder, 'solver.json'), JSON.stringify(config));
-  child = spawn(process.execPath, [PROGRAM, join(folder, 'solver.json')], { stdio: ['ignore', 'pipe', 'pipe'] });
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data: Buffer) => (said += data.toString()));
+  child = spawn(process.execPath, [PROGRAM, join(folder, 'solver.json')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (data: Buffer) => (said += data.toString()));
   await until(() => {
     if (child.exitCode !== null) throw new Error(said);
     return v.venue.roster.entry('example')?.status === 'active';
   });
-  const trusted = ({ chain, anvil }: TestChain) => ({ rpc: createPublicClient({ transport: http(anvil.url), cacheTime: 0 }), escrow: chain.escrow, oracles: [chain.oracle] });
-  client = createClient({ url: v.url, key: await v.key('service'), chains: { [origin.chain.id]: trusted(origin), [dest.chain.id]: trusted(dest) } });
+  const trusted = ({ chain, anvil }: TestChain) => ({
+    rpc: createPublicClient({ transport: http(anvil.url), cacheTime: 0 }),
+    escrow: chain.escrow,
+    oracles: [chain.oracle],
+  });
+  client = createClient({
+    url: v.url,
+    key: await v.key('service'),
+    chains: { [origin.chain.id]: trusted(origin), [dest.chain.id]: trusted(dest) },
+  });
 });
 afterAll(async () => {
   child?.kill();
@@ -67,54 +98,101 @@ afterAll(async () => {
 });
 
 /** Quoted by the example alone, checked, signed and submitted by the client. */
-async function submitted(more: Partial<TradeRequest> & { output: TradeRequest['output'] }): Promise<{ taker: TestAccount; checked: Awaited<ReturnType<Client['check']>> }> {
+async function submitted(
+  more: Partial<TradeRequest> & { output: TradeRequest['output'] },
+): Promise<{ taker: TestAccount; checked: Awaited<ReturnType<Client['check']>> }> {
   const taker = account(7_900 + takers++);
   await origin.fund(taker.address, 10_000n);
-  const request: TradeRequest = { taker: taker.address, input: { asset: assetId({ chainId: origin.chain.id, token: origin.usdc.address }), amount: 1_000_000_000n }, ...more };
+  const request: TradeRequest = {
+    taker: taker.address,
+    input: {
+      asset: assetId({ chainId: origin.chain.id, token: origin.usdc.address }),
+      amount: 1_000_000_000n,
+    },
+    ...more,
+  };
   const { quotes, productUnavailable } = await client.requestQuotes(request);
   expect([productUnavailable, quotes.map(({ solverId }) => solverId)]).toEqual([null, ['example']]);
   const checked = await client.check(quotes[0] as (typeof quotes)[number], { request });
-  const wallet = createWalletClient({ account: privateKeyToAccount(taker.privateKey), transport: http(origin.anvil.url) });
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(taker.privateKey),
+    transport: http(origin.anvil.url),
+  });
   const { locks } = await client.runActions(checked, await client.preflight(checked), wallet);
   await client.submit(checked, { signature: await client.sign(checked, wallet), ...locks });
   await until(() => said.includes(`"won","orderId":"${checked.orderId}"`));
   return { taker, checked };
 }
 
-const held = (chain: TestChain, who: TestAccount) => createPublicClient({ transport: http(chain.anvil.url), cacheTime: 0 }).readContract({ address: chain.weth.address, abi: erc20Abi, functionName: 'balanceOf', args: [who.address] });
+const held = (chain: TestChain, who: TestAccount) =>
+  createPublicClient({ transport: http(chain.anvil.url), cacheTime: 0 }).readContract({
+    address: chain.weth.address,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [who.address],
+  });
 
 test('it knows of firmquote only what the document says', async () => {
   const program = await readFile(PROGRAM, 'utf8');
   const imports = [...program.matchAll(/from '([^']+)'/g)].map((match) => match[1]);
-  expect(imports.filter((name) => !name?.startsWith('node:')).sort()).toEqual(['viem', 'viem/accounts', 'ws']);
+  expect(imports.filter((name) => !name?.startsWith('node:')).sort()).toEqual([
+    'viem',
+    'viem/accounts',
+    'ws',
+  ]);
 });
 
 test('the document names every message and every field', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/solver-protocol.md'), 'utf8');
-  const fields = [...zFromVenue.options, ...zFromSolver.options].flatMap(({ shape }) => [shape.type.value, ...Object.keys(shape)]);
-  const within = [zSkeleton, zOrderMessage, zOrderMessage.shape.outputs.element].flatMap(({ shape }) => Object.keys(shape));
-  expect([...new Set([...fields, ...within])].filter((name) => name !== 'type' && !page.includes(`\`${name}\``))).toEqual([]);
+  const fields = [...zFromVenue.options, ...zFromSolver.options].flatMap(({ shape }) => [
+    shape.type.value,
+    ...Object.keys(shape),
+  ]);
+  const within = [zSkeleton, zOrderMessage, zOrderMessage.shape.outputs.element].flatMap(({ shape }) =>
+    Object.keys(shape),
+  );
+  expect(
+    [...new Set([...fields, ...within])].filter((name) => name !== 'type' && !page.includes(`\`${name}\``)),
+  ).toEqual([]);
   for (const text of [LINK_PATH, LINK_PROOF_TYPE, ...DECLINE_REASONS]) expect(page).toContain(text);
 });
 
 test('one chain: what it signed settles', { timeout: 180_000 }, async () => {
-  const { taker, checked } = await submitted({ output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }) } });
+  const { taker, checked } = await submitted({
+    output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }) },
+  });
   const before = await held(origin, taker);
   const record = await v.store.order(checked.orderId);
   if (!record) throw new Error('no order');
-  await origin.send(DEPLOYER.address, origin.chain.escrow, settleCall(record.order, record.funding, record.quoteId, record.commitments));
+  await origin.send(
+    DEPLOYER.address,
+    origin.chain.escrow,
+    settleCall(record.order, record.funding, record.quoteId, record.commitments),
+  );
   expect((await held(origin, taker)) - before).toBe(checked.outputAmount);
 });
 
 test('exact output, and more than it has', async () => {
-  const { checked } = await submitted({ input: { asset: assetId({ chainId: origin.chain.id, token: origin.usdc.address }) }, output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }), amount: 10n ** 17n } });
-  expect([checked.outputAmount, checked.inputAmount > 250_000_000n && checked.inputAmount < 260_000_000n]).toEqual([10n ** 17n, true]);
-  const { productUnavailable } = await client.requestQuotes({ taker: account(7_999).address, input: { asset: assetId({ chainId: origin.chain.id, token: origin.usdc.address }) }, output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }), amount: 10n ** 30n } });
+  const { checked } = await submitted({
+    input: { asset: assetId({ chainId: origin.chain.id, token: origin.usdc.address }) },
+    output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }), amount: 10n ** 17n },
+  });
+  expect([
+    checked.outputAmount,
+    checked.inputAmount > 250_000_000n && checked.inputAmount < 260_000_000n,
+  ]).toEqual([10n ** 17n, true]);
+  const { productUnavailable } = await client.requestQuotes({
+    taker: account(7_999).address,
+    input: { asset: assetId({ chainId: origin.chain.id, token: origin.usdc.address }) },
+    output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }), amount: 10n ** 30n },
+  });
   expect(productUnavailable).toMatchObject({ code: expect.stringMatching(/amount_too_large|no_quotes/) });
 });
 
 test('two chains: it fills when the input is in escrow, and not before', { timeout: 180_000 }, async () => {
-  const { taker, checked } = await submitted({ output: { asset: assetId({ chainId: dest.chain.id, token: dest.weth.address }) } });
+  const { taker, checked } = await submitted({
+    output: { asset: assetId({ chainId: dest.chain.id, token: dest.weth.address }) },
+  });
   expect(await held(dest, taker)).toBe(0n);
   expect(said).not.toContain(`"filled","orderId":"${checked.orderId}"`);
   const record = await v.store.order(checked.orderId);

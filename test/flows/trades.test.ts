@@ -1,4 +1,7 @@
-/** A workspace's history at the public edge: who may see what of it, how it is asked for, what one trade says, and its export. */
+/**
+ * A workspace's history at the public edge: who may see what of it, how it is asked for, what one trade says,
+ * and its export.
+ */
 
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -33,16 +36,52 @@ const HOSTILE = { id: 'm9', firstName: '=cmd|"/c calc"', lastName: 'O\'Neil, "Q"
 beforeAll(async () => {
   v = await startTestVenue();
   await v.workspace('w2');
-  const joined = { workspaceId: 'w1', role: 'member', kycStatus: 'verified', joinedAtMs: 1_700_000_000_000, removedAtMs: null } as const;
-  const entry = { atMs: 1, who: 'test', what: 'member.add', workspaceId: 'w1', subject: 'member', subjectId: 'm', before: null, after: null } as const;
+  const joined = {
+    workspaceId: 'w1',
+    role: 'member',
+    kycStatus: 'verified',
+    joinedAtMs: 1_700_000_000_000,
+    removedAtMs: null,
+  } as const;
+  const entry = {
+    atMs: 1,
+    who: 'test',
+    what: 'member.add',
+    workspaceId: 'w1',
+    subject: 'member',
+    subjectId: 'm',
+    before: null,
+    after: null,
+  } as const;
   await createAdminStore(v.db).change(async (tx) => {
-    for (const [id, firstName, lastName, email] of [['m1', 'Ada', 'Lovelace', 'ada@example.com'], ['m2', 'Per', '100%_cent', 'per_cent@example.com'], [HOSTILE.id, HOSTILE.firstName, HOSTILE.lastName, HOSTILE.email]] as const) await tx.putMember({ ...joined, id, firstName, lastName, email });
+    for (const [id, firstName, lastName, email] of [
+      ['m1', 'Ada', 'Lovelace', 'ada@example.com'],
+      ['m2', 'Per', '100%_cent', 'per_cent@example.com'],
+      [HOSTILE.id, HOSTILE.firstName, HOSTILE.lastName, HOSTILE.email],
+    ] as const)
+      await tx.putMember({ ...joined, id, firstName, lastName, email });
     return { result: undefined, entry, news: [] } as never;
   });
-  [owner, viewer, live, other] = await Promise.all([v.key('workspace', { role: 'owner' }), v.key('workspace', { role: 'viewer' }), v.key('workspace', { role: 'admin', mode: 'live' }), v.key('workspace', { role: 'admin', workspaceId: 'w2' })]);
+  [owner, viewer, live, other] = await Promise.all([
+    v.key('workspace', { role: 'owner' }),
+    v.key('workspace', { role: 'viewer' }),
+    v.key('workspace', { role: 'admin', mode: 'live' }),
+    v.key('workspace', { role: 'admin', workspaceId: 'w2' }),
+  ]);
   const lps = ['lp-1', '=HYPERLINK("x")', 'lp, "quoted"'];
-  for (const id of lps.slice(1)) await v.store.putSolver({ id, name: id, kind: 'lp', corridors: null, disabled: true });
-  await seedTrades(v.db, { book: { workspaceId: 'w1', mode: 'test' }, rows: SEEDED, seed: 3, chains: v.devnet.chains.map(({ chain }) => chain), lps, members: ['m1', 'm2', HOSTILE.id], untilMs: UNTIL, days: 20, usd: { USD: 1, ETH: 2_500 } });
+  for (const id of lps.slice(1))
+    await v.store.putSolver({ id, name: id, kind: 'lp', corridors: null, disabled: true });
+  await seedTrades(v.db, {
+    book: { workspaceId: 'w1', mode: 'test' },
+    rows: SEEDED,
+    seed: 3,
+    chains: v.devnet.chains.map(({ chain }) => chain),
+    lps,
+    members: ['m1', 'm2', HOSTILE.id],
+    untilMs: UNTIL,
+    days: 20,
+    usd: { USD: 1, ETH: 2_500 },
+  });
   orderId = await tradeForReal();
 }, 120_000);
 afterAll(() => v.stop());
@@ -54,25 +93,67 @@ async function tradeForReal(): Promise<Hex> {
   const taker = account(3_900);
   await v.chain.fund(taker.address, 10_000n);
   const asset = (token: Hex) => assetId({ chainId: v.chain.chain.id, token });
-  const quoted = await v.call('POST', '/api/v1/rfq/quotes', { key: service, body: { taker: taker.address, input: { asset: asset(v.chain.usdc.address), amount: '1000000000' }, output: { asset: asset(v.chain.weth.address) } } });
+  const quoted = await v.call('POST', '/api/v1/rfq/quotes', {
+    key: service,
+    body: {
+      taker: taker.address,
+      input: { asset: asset(v.chain.usdc.address), amount: '1000000000' },
+      output: { asset: asset(v.chain.weth.address) },
+    },
+  });
   const candidate = quoted.json['quotes']?.[0] as Json;
-  const plan = await v.call('POST', '/api/v1/rfq/orders/preflight', { key: service, body: { quoteResponse: candidate } });
-  const placed = await v.call('POST', '/api/v1/rfq/orders', { key: service, body: await signPlan(taker, candidate, plan.json) });
+  const plan = await v.call('POST', '/api/v1/rfq/orders/preflight', {
+    key: service,
+    body: { quoteResponse: candidate },
+  });
+  const placed = await v.call('POST', '/api/v1/rfq/orders', {
+    key: service,
+    body: await signPlan(taker, candidate, plan.json),
+  });
   expect(placed.status).toBe(200);
   const id = placed.json['id'] as unknown as Hex;
   const record = await v.store.order(id);
   const [claim] = await v.store.claim([id], 'worker', 60_000);
   if (!record || !claim) throw new Error('not claimed');
-  const txHash = await v.chain.send(DEPLOYER.address, v.chain.chain.escrow, settleCall(record.order, record.funding, record.quoteId, record.commitments));
+  const txHash = await v.chain.send(
+    DEPLOYER.address,
+    v.chain.chain.escrow,
+    settleCall(record.order, record.funding, record.quoteId, record.commitments),
+  );
   const receipt = await until(() => v.chain.port.receipt(txHash));
-  const evidence: Evidence = { chainId: v.chain.chain.id, txHash, blockNumber: receipt.blockNumber, blockHash: receipt.blockHash, at: 1_800_000_000 };
+  const evidence: Evidence = {
+    chainId: v.chain.chain.id,
+    txHash,
+    blockNumber: receipt.blockNumber,
+    blockHash: receipt.blockHash,
+    at: 1_800_000_000,
+  };
   const lp = (record.commitments[0] as { lp: Hex }).lp;
-  const facts: Fact[] = [{ kind: 'opened', evidence }, { kind: 'filled', outputIndex: 0, solver: lp, timestamp: 1, amount: record.order.outputs[0]?.amount ?? 0n, evidence }, { kind: 'finalised', evidence }];
-  expect(await v.store.append(claim, record, facts, { status: 'settled', final: true, event: 'order.settled', atMs: record.createdAtMs + 1_234 })).toBe(true);
+  const facts: Fact[] = [
+    { kind: 'opened', evidence },
+    {
+      kind: 'filled',
+      outputIndex: 0,
+      solver: lp,
+      timestamp: 1,
+      amount: record.order.outputs[0]?.amount ?? 0n,
+      evidence,
+    },
+    { kind: 'finalised', evidence },
+  ];
+  expect(
+    await v.store.append(claim, record, facts, {
+      status: 'settled',
+      final: true,
+      event: 'order.settled',
+      atMs: record.createdAtMs + 1_234,
+    }),
+  ).toBe(true);
   return id;
 }
 
-const trades = (query = '', key = owner, workspace = 'w1') => v.call('GET', `/api/v1/workspaces/${workspace}/trades${query}`, { key });
+const trades = (query = '', key = owner, workspace = 'w1') =>
+  v.call('GET', `/api/v1/workspaces/${workspace}/trades${query}`, { key });
 const items = async (query: string, key = owner): Promise<Json[]> => {
   const { status, json, text } = await trades(query, key);
   expect(status, text).toBe(200);
@@ -93,10 +174,36 @@ describe('the list', () => {
     zTradesResponse.strict().parse(json);
     expect(json).toMatchObject({ total: SEEDED + 1, offset: 0, limit: 25 });
     const [first] = json['items'] as unknown as Json[];
-    expect(first).toMatchObject({ orderId, status: 'settled', settlementStatus: 'settled', lpName: 'lp-1', lpSource: 'roster', orderKind: 'rfq_direct', routingPathLabel: 'Direct', settlementSpeedMs: 1_234, slippageBps: 0, amountUsd: 1_000, deferredSettlement: null });
-    expect(first?.['executionPrice']).toEqual({ source: 'stored_quote_price', value: '0.000399520575309628445', baseSymbol: 'USDC', quoteSymbol: 'WETH' });
+    expect(first).toMatchObject({
+      orderId,
+      status: 'settled',
+      settlementStatus: 'settled',
+      lpName: 'lp-1',
+      lpSource: 'roster',
+      orderKind: 'rfq_direct',
+      routingPathLabel: 'Direct',
+      settlementSpeedMs: 1_234,
+      slippageBps: 0,
+      amountUsd: 1_000,
+      deferredSettlement: null,
+    });
+    expect(first?.['executionPrice']).toEqual({
+      source: 'stored_quote_price',
+      value: '0.000399520575309628445',
+      baseSymbol: 'USDC',
+      quoteSymbol: 'WETH',
+    });
     expect(first?.['route']?.['input']).toEqual({
-      asset: { assetId: assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address }), symbol: 'USDC', resolutionStatus: 'resolved', name: 'USD Coin', decimals: 6, chainId: v.chain.chain.id, chainRef: `eip155:${v.chain.chain.id}`, address: v.chain.usdc.address },
+      asset: {
+        assetId: assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address }),
+        symbol: 'USDC',
+        resolutionStatus: 'resolved',
+        name: 'USD Coin',
+        decimals: 6,
+        chainId: v.chain.chain.id,
+        chainRef: `eip155:${v.chain.chain.id}`,
+        address: v.chain.usdc.address,
+      },
       rawAmount: '1000000000',
       decimalAmount: '1000',
     });
@@ -118,38 +225,96 @@ describe('the list', () => {
   });
 
   test('A33: limit and offset are clamped, what is no integer is 422, an unknown sort is created_at', async () => {
-    for (const [asked, limit] of [['0', 1], ['101', 100], ['-1', 1], ['1000000000', 100], ['7', 7]] as const) expect((await trades(`?limit=${asked}`)).json).toMatchObject({ limit });
-    for (const [asked, offset] of [['-1', 0], ['9007199254740992', Number.MAX_SAFE_INTEGER], ['3', 3]] as const) expect((await trades(`?offset=${asked}`)).json).toMatchObject({ offset });
+    for (const [asked, limit] of [
+      ['0', 1],
+      ['101', 100],
+      ['-1', 1],
+      ['1000000000', 100],
+      ['7', 7],
+    ] as const)
+      expect((await trades(`?limit=${asked}`)).json).toMatchObject({ limit });
+    for (const [asked, offset] of [
+      ['-1', 0],
+      ['9007199254740992', Number.MAX_SAFE_INTEGER],
+      ['3', 3],
+    ] as const)
+      expect((await trades(`?offset=${asked}`)).json).toMatchObject({ offset });
     expect((await trades('?offset=9007199254740992')).json).toMatchObject({ items: [], total: SEEDED + 1 });
-    for (const bad of ['limit=abc', 'limit=1.5', 'limit=', 'limit=1e9', 'limit=0x10', 'offset=abc', 'offset=%201', 'limit=1&limit=2', 'status=everything', 'direction=up', 'routingPath=x', 'minAmountUsd=NaN', 'maxAmountUsd=Infinity', 'minAmountUsd=1e3', 'unknown=1']) {
+    for (const bad of [
+      'limit=abc',
+      'limit=1.5',
+      'limit=',
+      'limit=1e9',
+      'limit=0x10',
+      'offset=abc',
+      'offset=%201',
+      'limit=1&limit=2',
+      'status=everything',
+      'direction=up',
+      'routingPath=x',
+      'minAmountUsd=NaN',
+      'maxAmountUsd=Infinity',
+      'minAmountUsd=1e3',
+      'unknown=1',
+    ]) {
       const { status, json } = await trades(`?${bad}`);
       expect(status, bad).toBe(422);
-      expect(json['detail']?.[0], bad).toMatchObject({ loc: ['query', bad.split('=')[0]], msg: expect.any(String), type: expect.any(String) });
+      expect(json['detail']?.[0], bad).toMatchObject({
+        loc: ['query', bad.split('=')[0]],
+        msg: expect.any(String),
+        type: expect.any(String),
+      });
     }
     expect(await items('?sort=nonsense&limit=50')).toEqual(await items('?sort=created_at&limit=50'));
   });
 
   test('A35: dates are RFC 3339 with their offset, to the day of the calendar', async () => {
-    for (const bad of ['2026-01-31', '2026-01-31T10:00:00', '2026-01-31T24:00:00Z', '2026-02-30T10:00:00Z', '10000-01-01T00:00:00Z', '2026-01-31T10:00:60Z', '2026-01-31 10:00:00Z', 'yesterday', '1767225600', '']) {
-      for (const name of ['createdAfter', 'createdBefore']) expect((await trades(`?${name}=${encodeURIComponent(bad)}`)).status, bad).toBe(422);
+    for (const bad of [
+      '2026-01-31',
+      '2026-01-31T10:00:00',
+      '2026-01-31T24:00:00Z',
+      '2026-02-30T10:00:00Z',
+      '10000-01-01T00:00:00Z',
+      '2026-01-31T10:00:60Z',
+      '2026-01-31 10:00:00Z',
+      'yesterday',
+      '1767225600',
+      '',
+    ]) {
+      for (const name of ['createdAfter', 'createdBefore'])
+        expect((await trades(`?${name}=${encodeURIComponent(bad)}`)).status, bad).toBe(422);
     }
     const iso = (ms: number) => encodeURIComponent(new Date(ms).toISOString());
     const all = await everything();
     const middle = readDateTime(all[100]?.['createdAt'] as unknown as string) ?? 0;
     expect((await trades(`?createdBefore=${iso(middle)}`)).json['total']).toBe(all.length - 100);
     expect((await trades(`?createdAfter=${iso(middle)}`)).json['total']).toBe(101);
-    expect((await trades(`?createdAfter=${iso(middle)}&createdBefore=${iso(middle)}`)).json).toMatchObject({ total: 1, items: [{ orderId: all[100]?.['orderId'] }] });
-    expect((await trades(`?createdAfter=${encodeURIComponent('2026-10-04T01:00:00.000000001+02:00')}`)).status).toBe(200);
-    expect((await trades(`?createdAfter=${iso(middle)}&createdBefore=${iso(middle - 1)}`)).json).toMatchObject({ total: 0, items: [] });
+    expect((await trades(`?createdAfter=${iso(middle)}&createdBefore=${iso(middle)}`)).json).toMatchObject({
+      total: 1,
+      items: [{ orderId: all[100]?.['orderId'] }],
+    });
+    expect(
+      (await trades(`?createdAfter=${encodeURIComponent('2026-10-04T01:00:00.000000001+02:00')}`)).status,
+    ).toBe(200);
+    expect(
+      (await trades(`?createdAfter=${iso(middle)}&createdBefore=${iso(middle - 1)}`)).json,
+    ).toMatchObject({ total: 0, items: [] });
   });
 
   test('buckets part the trades; corridor, notional and LP narrow them', async () => {
     const all = await everything();
-    const buckets = { pending: ['awaiting_escrow', 'escrowed', 'delivered', 'proven'], settled: ['settled'], failed: ['failed', 'refund_pending'], refunded: ['refunded'] };
+    const buckets = {
+      pending: ['awaiting_escrow', 'escrowed', 'delivered', 'proven'],
+      settled: ['settled'],
+      failed: ['failed', 'refund_pending'],
+      refunded: ['refunded'],
+    };
     let sum = 0;
     for (const [bucket, stages] of Object.entries(buckets)) {
       const found = await everything(`&status=${bucket}`);
-      expect(found.every((item) => stages.includes(item['settlementStatus'] as unknown as string))).toBe(true);
+      expect(found.every((item) => stages.includes(item['settlementStatus'] as unknown as string))).toBe(
+        true,
+      );
       expect(found.length).toBe((await trades(`?status=${bucket}`)).json['total']);
       sum += found.length;
     }
@@ -160,24 +325,32 @@ describe('the list', () => {
     const slug = v.chain.chain.slug;
     expect((await trades(`?corridor=${slug}-${slug}`)).json['total']).toBe(all.length);
     expect((await trades(`?corridor=${slug}-nowhere`)).json['total']).toBe(0);
-    const rich = all.filter(({ amountUsd }) => typeof amountUsd === 'number' && (amountUsd as number) >= 1_000);
+    const rich = all.filter(
+      ({ amountUsd }) => typeof amountUsd === 'number' && (amountUsd as number) >= 1_000,
+    );
     expect((await trades('?minAmountUsd=1000')).json['total']).toBe(rich.length);
-    expect((await trades('?minAmountUsd=1000&maxAmountUsd=1000')).json['total']).toBe(all.filter(({ amountUsd }) => amountUsd === 1_000).length);
+    expect((await trades('?minAmountUsd=1000&maxAmountUsd=1000')).json['total']).toBe(
+      all.filter(({ amountUsd }) => amountUsd === 1_000).length,
+    );
     expect((await trades('?minAmountUsd=2&maxAmountUsd=1')).json['total']).toBe(0);
     const named = await everything('&lp=HYPER');
     expect(named.length).toBeGreaterThan(0);
     expect(named.every(({ lpName }) => (lpName as unknown as string).includes('HYPERLINK'))).toBe(true);
-    expect((await trades('?lp=LP-1')).json['total']).toBe(all.filter(({ lpName }) => lpName === 'lp-1').length);
+    expect((await trades('?lp=LP-1')).json['total']).toBe(
+      all.filter(({ lpName }) => lpName === 'lp-1').length,
+    );
   });
 
   test('A34: search is literal, whatever a database or a regular expression would make of it', async () => {
-    const find = async (term: string) => (await trades(`?member=${encodeURIComponent(term)}`)).json['total'] as unknown as number;
+    const find = async (term: string) =>
+      (await trades(`?member=${encodeURIComponent(term)}`)).json['total'] as unknown as number;
     const percent = await find('100%_CENT');
     expect(percent).toBeGreaterThan(0);
     expect(await find('%')).toBe(percent);
     expect(await find('per_cent@')).toBe(percent);
     expect(await find('ada lovelace')).toBe(await find('ADA@EXAMPLE.COM'));
-    for (const term of ['_a', "' or 1=1 --", '.*', '\\', 'a\0b', '[a-z]+', '😀']) expect(await find(term), term).toBe(0);
+    for (const term of ['_a', "' or 1=1 --", '.*', '\\', 'a\0b', '[a-z]+', '😀'])
+      expect(await find(term), term).toBe(0);
     for (const name of ['member', 'lp']) {
       expect((await trades(`?${name}=${'x'.repeat(200)}`)).json['total']).toBe(0);
       expect((await trades(`?${name}=${'x'.repeat(201)}`)).status).toBe(422);
@@ -194,14 +367,17 @@ describe('the list', () => {
       corridor: ({ sourceChain, destChain }) => `${sourceChain}-${destChain}`,
       amount_usd: ({ amountUsd }) => (amountUsd as number | null) ?? -1,
       lp_name: ({ lpName }) => (lpName as unknown as string).toLowerCase(),
-      routing_path: ({ orderKind }) => ['rfq_direct', 'rfq_split', 'route_dex', 'route_composite'].indexOf(orderKind as unknown as string),
+      routing_path: ({ orderKind }) =>
+        ['rfq_direct', 'rfq_split', 'route_dex', 'route_composite'].indexOf(orderKind as unknown as string),
       settlement_status: ({ lifecycleStatus }) => lifecycleStatus?.['rank'] as unknown as number,
       settlement_speed_ms: ({ settlementSpeedMs }) => (settlementSpeedMs as number | null) ?? -1,
     };
     for (const [sort, read] of Object.entries(value)) {
       for (const direction of ['asc', 'desc']) {
         const found = await everything(`&sort=${sort}&direction=${direction}`);
-        expect(found.map((item) => item['orderId']).sort()).toEqual(all.map((item) => item['orderId']).sort());
+        expect(found.map((item) => item['orderId']).sort()).toEqual(
+          all.map((item) => item['orderId']).sort(),
+        );
         const values = found.map(read);
         const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
         expect(values, `${sort} ${direction}`).toEqual(direction === 'asc' ? sorted : sorted.reverse());
@@ -214,7 +390,9 @@ describe('who may see what', () => {
   test('A3, A4: a service key is refused; another workspace, mode or trade is one that does not exist', async () => {
     const service = await v.key('service');
     for (const path of ['trades', `trades/${orderId}`, 'trades/export']) {
-      expect((await v.call('GET', `/api/v1/workspaces/w1/${path}`, { key: service })).json).toMatchObject({ error: { code: 'wrong_key_kind' } });
+      expect((await v.call('GET', `/api/v1/workspaces/w1/${path}`, { key: service })).json).toMatchObject({
+        error: { code: 'wrong_key_kind' },
+      });
       const unknown = await v.call('GET', `/api/v1/workspaces/nobody/${path}`, { key: owner });
       expect(unknown.status).toBe(404);
       for (const key of [other]) {
@@ -224,18 +402,26 @@ describe('who may see what', () => {
     }
     const nothing = await v.call('GET', `/api/v1/workspaces/w1/trades/0x${'0'.repeat(64)}`, { key: owner });
     expect(nothing.status).toBe(404);
-    for (const [key, workspace, id] of [[live, 'w1', orderId], [other, 'w2', orderId], [owner, 'w1', 'nonsense'], [owner, 'w1', '0x%00']] as const) {
+    for (const [key, workspace, id] of [
+      [live, 'w1', orderId],
+      [other, 'w2', orderId],
+      [owner, 'w1', 'nonsense'],
+      [owner, 'w1', '0x%00'],
+    ] as const) {
       const answer = await v.call('GET', `/api/v1/workspaces/${workspace}/trades/${id}`, { key });
       expect([answer.status, answer.text]).toEqual([nothing.status, nothing.text]);
     }
     expect((await trades('', live)).json).toMatchObject({ total: 0, items: [] });
     expect((await trades('', other, 'w2')).json).toMatchObject({ total: 0, items: [] });
-    expect(await (await v.call('GET', '/api/v1/workspaces/w2/trades/export', { key: other })).text.split('\r\n')).toHaveLength(2);
+    expect(
+      await (await v.call('GET', '/api/v1/workspaces/w2/trades/export', { key: other })).text.split('\r\n'),
+    ).toHaveLength(2);
   });
 
   test('A5: members are for owners and admins; for others the filter and the sort do nothing and the field is not there', async () => {
     const admin = await v.key('workspace', { role: 'admin' });
-    for (const key of [owner, admin]) expect((await trades('?member=ada', key)).json['total']).toBeLessThan(SEEDED);
+    for (const key of [owner, admin])
+      expect((await trades('?member=ada', key)).json['total']).toBeLessThan(SEEDED);
     for (const role of ['member', 'viewer'] as const) {
       const key = await v.key('workspace', { role });
       const filtered = await trades('?member=ada', key);
@@ -243,27 +429,57 @@ describe('who may see what', () => {
       expect(filtered.text).not.toMatch(/"member"|example\.com|Lovelace/);
       expect((await trades('?sort=member', key)).text).toBe((await trades('?sort=created_at', key)).text);
     }
-    const csv = (key: string) => v.call('GET', '/api/v1/workspaces/w1/trades/export?member=ada', { key }).then(({ text }) => text.split('\r\n'));
+    const csv = (key: string) =>
+      v
+        .call('GET', '/api/v1/workspaces/w1/trades/export?member=ada', { key })
+        .then(({ text }) => text.split('\r\n'));
     expect((await csv(viewer))[0]).not.toMatch(/member/);
     expect((await csv(viewer)).length).toBeGreaterThan((await csv(owner)).length);
-    const restricted = ['member', 'compliance', 'snapshotCompliance', 'travelRuleTransmission', 'complianceProofs', 'intent', 'fees'];
-    const dossier = (key: string) => v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, { key }).then(({ json }) => json);
+    const restricted = [
+      'member',
+      'compliance',
+      'snapshotCompliance',
+      'travelRuleTransmission',
+      'complianceProofs',
+      'intent',
+      'fees',
+    ];
+    const dossier = (key: string) =>
+      v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, { key }).then(({ json }) => json);
     const [full, plain] = [await dossier(owner), await dossier(viewer)];
     for (const section of restricted) {
       expect(Object.keys(full), section).toContain(section);
       expect(Object.keys(plain), section).not.toContain(section);
     }
     expect(Object.keys(plain['trade'] ?? {})).not.toContain('member');
-    expect(full).toMatchObject({ ...Object.fromEntries(Object.entries(plain)), trade: { ...Object.fromEntries(Object.entries(plain['trade'] ?? {})), member: { userId: 'm1' } } });
+    expect(full).toMatchObject({
+      ...Object.fromEntries(Object.entries(plain)),
+      trade: { ...Object.fromEntries(Object.entries(plain['trade'] ?? {})), member: { userId: 'm1' } },
+    });
   });
 });
 
 describe('the dossier', () => {
   test('one settled trade with its transactions, gas and fees in asset and USD, price, speed and what happens next', async () => {
-    const upkeep = createUpkeep({ trades: v.store.trades, chains: new Map(v.devnet.chains.map(({ port }) => [port.chain.id, port])), prices: createPrices({ usdE8: (symbol) => (symbol === 'ETH' ? 2_500n * E8 : undefined) }), nativeSymbol: () => 'ETH', clock: systemClock, log: silentLog, metrics: silentMetrics }, { everyMs: 20 });
-    const read = () => v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, { key: owner }).then(({ json }) => json);
+    const upkeep = createUpkeep(
+      {
+        trades: v.store.trades,
+        chains: new Map(v.devnet.chains.map(({ port }) => [port.chain.id, port])),
+        prices: createPrices({ usdE8: (symbol) => (symbol === 'ETH' ? 2_500n * E8 : undefined) }),
+        nativeSymbol: () => 'ETH',
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+      },
+      { everyMs: 20 },
+    );
+    const read = () =>
+      v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, { key: owner }).then(({ json }) => json);
     // Before the gas is captured nothing is invented.
-    expect((await read())['settlement']?.['stages']?.['submit']).toMatchObject({ gasUsed: null, feeUsd: null });
+    expect((await read())['settlement']?.['stages']?.['submit']).toMatchObject({
+      gasUsed: null,
+      feeUsd: null,
+    });
     upkeep.start();
     const found = await until(async () => {
       const json = await read();
@@ -271,23 +487,43 @@ describe('the dossier', () => {
     });
     await upkeep.stop();
     zTradeDossier.strict().parse(found);
-    const { stages, transactions } = found['settlement'] as unknown as { stages: Record<string, Json | null>; transactions: Json[] };
+    const { stages, transactions } = found['settlement'] as unknown as {
+      stages: Record<string, Json | null>;
+      transactions: Json[];
+    };
     expect(stages['proof']).toBeNull();
     expect(stages['submit']).toEqual(stages['finalise']);
     const receipt = await v.chain.port.receipt(stages['submit']?.['txHash'] as unknown as Hex);
     if (!receipt) throw new Error('no receipt');
     const wei = receipt.gasUsed * receipt.effectiveGasPrice;
-    expect(stages['submit']).toMatchObject({ gasUsed: receipt.gasUsed.toString(), blockNumber: Number(receipt.blockNumber), chainId: v.chain.chain.id });
+    expect(stages['submit']).toMatchObject({
+      gasUsed: receipt.gasUsed.toString(),
+      blockNumber: Number(receipt.blockNumber),
+      chainId: v.chain.chain.id,
+    });
     expect(stages['submit']?.['feeUsd']).toBeCloseTo((Number(wei) / 1e18) * 2_500, 6);
     // One transaction did it all, so it is listed once.
     expect(transactions).toHaveLength(1);
     const fees = found['fees'] as unknown as Record<string, { amount: string; asset: string; usd: number }>;
-    expect(fees['gas']).toMatchObject({ amount: wei.toString(), asset: `eip155:${v.chain.chain.id}/slip44:60` });
-    expect(fees['protocolFee']).toEqual({ amount: '200000', asset: assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address }), usd: 0.2 });
+    expect(fees['gas']).toMatchObject({
+      amount: wei.toString(),
+      asset: `eip155:${v.chain.chain.id}/slip44:60`,
+    });
+    expect(fees['protocolFee']).toEqual({
+      amount: '200000',
+      asset: assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address }),
+      usd: 0.2,
+    });
     expect(Number(fees['relayerTip']?.amount)).toBeGreaterThan(0);
     expect(found).toMatchObject({
       trade: { orderId, slippageToleranceBps: 0, filledAt: expect.any(String), settlementSpeedMs: 1_234 },
-      lp: { id: 'lp-1', name: 'lp-1', kind: 'lp', spreadBps: 8, slices: [{ solverId: 'lp-1', portionBps: 10_000 }] },
+      lp: {
+        id: 'lp-1',
+        name: 'lp-1',
+        kind: 'lp',
+        spreadBps: 8,
+        slices: [{ solverId: 'lp-1', portionBps: 10_000 }],
+      },
       substatus: 'settled',
       member: { userId: 'm1', firstName: 'Ada', email: 'ada@example.com', kycStatus: 'verified' },
       intent: { orderId },
@@ -299,7 +535,11 @@ describe('the dossier', () => {
   test('every kind of trade has a dossier that says what happens next; fees older than their capture are left out', async () => {
     const seen = new Set<string>();
     for (const item of (await everything()).filter((_, index) => index < 60 || index % 5 === 0)) {
-      const { status, json } = await v.call('GET', `/api/v1/workspaces/w1/trades/${item['orderId'] as unknown as string}`, { key: owner });
+      const { status, json } = await v.call(
+        'GET',
+        `/api/v1/workspaces/w1/trades/${item['orderId'] as unknown as string}`,
+        { key: owner },
+      );
       expect(status).toBe(200);
       const dossier = zTradeDossier.strict().parse(json);
       expect(dossier.substatusMessage).toMatch(/^[A-Z].*\.$/s);
@@ -308,19 +548,29 @@ describe('the dossier', () => {
     }
     expect(seen.size).toBeGreaterThan(3);
     await v.db.query('delete from order_gas where order_id = $1', [Buffer.from(orderId.slice(2), 'hex')]);
-    expect(Object.keys((await v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, { key: owner })).json)).not.toContain('fees');
+    expect(
+      Object.keys((await v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, { key: owner })).json),
+    ).not.toContain('fees');
   }, 60_000);
 });
 
 describe('the export', () => {
-  const exported = (query = '', key = owner) => v.call('GET', `/api/v1/workspaces/w1/trades/export${query}`, { key });
+  const exported = (query = '', key = owner) =>
+    v.call('GET', `/api/v1/workspaces/w1/trades/export${query}`, { key });
 
   test('read back as CSV it is the list, row for row', async () => {
-    for (const query of ['', '?status=settled&sort=amount_usd&direction=asc', '?sort=lp_name', '?minAmountUsd=500&sort=settlement_status']) {
+    for (const query of [
+      '',
+      '?status=settled&sort=amount_usd&direction=asc',
+      '?sort=lp_name',
+      '?minAmountUsd=500&sort=settlement_status',
+    ]) {
       const { text, headers } = await exported(query);
       expect(headers.get('content-type')).toMatch(/^text\/csv; charset=utf-8/);
       const [head = [], ...rows] = parseCsv(text);
-      expect(head.join(',')).toBe('orderId,createdAt,sourceChain,destChain,inputSymbol,inputAmount,inputAsset,outputSymbol,outputAmount,outputAsset,amountUsd,lpName,lpSource,routingPath,orderKind,status,settlementStatus,executionPrice,slippageBps,settlementSpeedMs,platformFeeBps,lpSpreadBps,submitTxHash,fillTxHash,finaliseTxHash,refundTxHash,memberName,memberEmail');
+      expect(head.join(',')).toBe(
+        'orderId,createdAt,sourceChain,destChain,inputSymbol,inputAmount,inputAsset,outputSymbol,outputAmount,outputAsset,amountUsd,lpName,lpSource,routingPath,orderKind,status,settlementStatus,executionPrice,slippageBps,settlementSpeedMs,platformFeeBps,lpSpreadBps,submitTxHash,fillTxHash,finaliseTxHash,refundTxHash,memberName,memberEmail',
+      );
       const list = await everything(query === '' ? '' : `&${query.slice(1)}`);
       expect(rows).toHaveLength(list.length);
       rows.forEach((row, index) => {
@@ -330,9 +580,24 @@ describe('the export', () => {
         const text = (value: unknown) => (value === null || value === undefined ? '' : String(value));
         expect(row).toHaveLength(head.length);
         expect(cell).toMatchObject({
-          orderId: item['orderId'], createdAt: item['createdAt'], inputSymbol: text(input?.['asset']?.['symbol']), inputAmount: text(input?.['decimalAmount']), outputAmount: text(output?.['decimalAmount']), outputAsset: output?.['asset']?.['assetId'],
-          amountUsd: text(item['amountUsd']), lpName: guarded(text(item['lpName'])), orderKind: item['orderKind'], status: item['status'], settlementStatus: item['settlementStatus'], executionPrice: text(item['executionPrice']?.['value']),
-          slippageBps: text(item['slippageBps']), settlementSpeedMs: text(item['settlementSpeedMs']), memberName: guarded(item['member'] ? `${item['member']['firstName']} ${item['member']['lastName']}` : ''), memberEmail: guarded(text(item['member']?.['email'])),
+          orderId: item['orderId'],
+          createdAt: item['createdAt'],
+          inputSymbol: text(input?.['asset']?.['symbol']),
+          inputAmount: text(input?.['decimalAmount']),
+          outputAmount: text(output?.['decimalAmount']),
+          outputAsset: output?.['asset']?.['assetId'],
+          amountUsd: text(item['amountUsd']),
+          lpName: guarded(text(item['lpName'])),
+          orderKind: item['orderKind'],
+          status: item['status'],
+          settlementStatus: item['settlementStatus'],
+          executionPrice: text(item['executionPrice']?.['value']),
+          slippageBps: text(item['slippageBps']),
+          settlementSpeedMs: text(item['settlementSpeedMs']),
+          memberName: guarded(
+            item['member'] ? `${item['member']['firstName']} ${item['member']['lastName']}` : '',
+          ),
+          memberEmail: guarded(text(item['member']?.['email'])),
         });
       });
     }
@@ -349,13 +614,36 @@ describe('the export', () => {
   });
 
   test('A37: one at a time for a workspace; an abandoned one gives its place and its connection back', async () => {
-    const open = async () => (await v.db.query<{ n: number }>(`select count(*) as n from pg_stat_activity where application_name = 'firmquote export'`))[0]?.n;
+    const open = async () =>
+      (
+        await v.db.query<{ n: number }>(
+          `select count(*) as n from pg_stat_activity where application_name = 'firmquote export'`,
+        )
+      )[0]?.n;
     // Long enough that the sockets cannot swallow it whole.
-    await v.store.putSolver({ id: 'wordy', name: 'x'.repeat(8_000), kind: 'lp', corridors: null, disabled: true });
-    await seedTrades(v.db, { book: { workspaceId: 'w2', mode: 'test' }, rows: 2_000, seed: 4, chains: v.devnet.chains.map(({ chain }) => chain), lps: ['wordy'], members: ['m1'], untilMs: UNTIL, days: 9, usd: { USD: 1, ETH: 2_500 } });
+    await v.store.putSolver({
+      id: 'wordy',
+      name: 'x'.repeat(8_000),
+      kind: 'lp',
+      corridors: null,
+      disabled: true,
+    });
+    await seedTrades(v.db, {
+      book: { workspaceId: 'w2', mode: 'test' },
+      rows: 2_000,
+      seed: 4,
+      chains: v.devnet.chains.map(({ chain }) => chain),
+      lps: ['wordy'],
+      members: ['m1'],
+      untilMs: UNTIL,
+      days: 9,
+      usd: { USD: 1, ETH: 2_500 },
+    });
     const reader = await slowReader(`/api/v1/workspaces/w2/trades/export`, other);
     await until(async () => (await open()) === 1);
-    const refused = await Promise.all(Array.from({ length: 20 }, () => v.call('GET', '/api/v1/workspaces/w2/trades/export', { key: other })));
+    const refused = await Promise.all(
+      Array.from({ length: 20 }, () => v.call('GET', '/api/v1/workspaces/w2/trades/export', { key: other })),
+    );
     for (const { status, json, headers } of refused) {
       expect([status, json['error']?.['code']]).toEqual([429, 'rate_limited']);
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
@@ -375,16 +663,30 @@ test('any text survives a cell, and only the guard is added', async () => {
   if (!row) throw new Error('no row');
   const chains = new Map(v.devnet.chains.map(({ chain }) => [chain.id, chain]));
   fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '\0', '"', ',', 'a', "'") })), (name) => {
-      const [cells, ...more] = parseCsv(csvLine(row, { chains, solvers: new Map([['lp-1', { name, kind: 'lp' }]]), members: undefined, nowMs: 0 }));
-      expect(more).toEqual([]);
-      expect(cells).toHaveLength(26);
-      expect(cells?.[11]).toBe(guarded(name));
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '\0', '"', ',', 'a', "'") }),
+      ),
+      (name) => {
+        const [cells, ...more] = parseCsv(
+          csvLine(row, {
+            chains,
+            solvers: new Map([['lp-1', { name, kind: 'lp' }]]),
+            members: undefined,
+            nowMs: 0,
+          }),
+        );
+        expect(more).toEqual([]);
+        expect(cells).toHaveLength(26);
+        expect(cells?.[11]).toBe(guarded(name));
+      },
+    ),
   );
 });
 
-const guarded = (text: string) => (/^[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/u.test(text) ? `'${text}` : text);
+const guarded = (text: string) =>
+  /^[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/u.test(text) ? `'${text}` : text;
 
 /** RFC 4180, to the letter. */
 function parseCsv(text: string): string[][] {
@@ -397,14 +699,12 @@ function parseCsv(text: string): string[][] {
       else if (text[at + 1] === '"') {
         cell += '"';
         at += 1;
-      }
-      else quoted = false;
+      } else quoted = false;
     } else if (mark === '"') quoted = true;
     else if (mark === ',') {
       row.push(cell);
       cell = '';
-    }
-    else if (mark === '\r' && text[at + 1] === '\n') {
+    } else if (mark === '\r' && text[at + 1] === '\n') {
       rows.push([...row, cell]);
       [row, cell] = [[], ''];
       at += 1;

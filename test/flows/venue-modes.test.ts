@@ -1,4 +1,7 @@
-/** Test and live are two worlds: with a key of the one, no endpoint and no topic shows, quotes or touches anything of the other. */
+/**
+ * Test and live are two worlds: with a key of the one, no endpoint and no topic shows, quotes or touches
+ * anything of the other.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -28,18 +31,34 @@ let worlds: Record<KeyMode, World>;
 
 beforeAll(async () => {
   // The same kind of chain, but the venue was told that the second one is production.
-  v = await startTestVenue({ chainIds: [SANDBOX, PRODUCTION], seen: (port) => (port.chain.id === PRODUCTION ? { ...port, chain: { ...port.chain, sandbox: false } } : port) });
+  v = await startTestVenue({
+    chainIds: [SANDBOX, PRODUCTION],
+    seen: (port) =>
+      port.chain.id === PRODUCTION ? { ...port, chain: { ...port.chain, sandbox: false } } : port,
+  });
   worlds = { test: await makeWorld('test', 1), live: await makeWorld('live', 2) };
 });
 afterAll(() => v.stop());
 
 const other = (mode: KeyMode): World => worlds[mode === 'test' ? 'live' : 'test'];
-const quoteBody = ({ chain, usdc, weth }: TestChain, taker: TestAccount) => ({ taker: taker.address, input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' }, output: { asset: assetId({ chainId: chain.id, token: weth.address }) } });
+const quoteBody = ({ chain, usdc, weth }: TestChain, taker: TestAccount) => ({
+  taker: taker.address,
+  input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '1000000000' },
+  output: { asset: assetId({ chainId: chain.id, token: weth.address }) },
+});
 
 async function makeWorld(mode: KeyMode, n: number): Promise<World> {
   const chain = v.devnet.chains[n - 1] as TestChain;
-  const keys = { service: await v.key('service', { mode }), workspace: await v.key('workspace', { mode }), solver: await v.key('solver', { mode, solverId: `lp-${n}` }) };
-  const solver = await v.solver(n, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }), { apiKey: keys.solver });
+  const keys = {
+    service: await v.key('service', { mode }),
+    workspace: await v.key('workspace', { mode }),
+    solver: await v.key('solver', { mode, solverId: `lp-${n}` }),
+  };
+  const solver = await v.solver(
+    n,
+    (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }),
+    { apiKey: keys.solver },
+  );
   const taker = account(7_100 + n);
   await chain.fund(taker.address, 10_000n);
   const call = (path: string, body: unknown) => v.call('POST', path, { key: keys.service, body });
@@ -50,85 +69,158 @@ async function makeWorld(mode: KeyMode, n: number): Promise<World> {
   const submission = await signPlan(taker, candidate, plan);
   const order = await call('/api/v1/rfq/orders', submission);
   expect(order.status, order.text).toBe(200);
-  return { mode, chain, keys, solver, taker, candidate, submission, orderId: order.json['id'] as unknown as string, quoteId: candidate['quoteId'] as unknown as string };
+  return {
+    mode,
+    chain,
+    keys,
+    solver,
+    taker,
+    candidate,
+    submission,
+    orderId: order.json['id'] as unknown as string,
+    quoteId: candidate['quoteId'] as unknown as string,
+  };
 }
 
 /** Whatever names something of a world. */
-const marksOf = ({ chain, orderId, quoteId, solver, taker }: World): string[] => [orderId, quoteId, `"${solver.id}"`, `eip155:${chain.chain.id}/`, `"${chain.chain.slug}-${chain.chain.slug}"`, taker.address];
-const marksIn = (text: string, world: World): string[] => marksOf(world).filter((mark) => text.includes(mark));
+const marksOf = ({ chain, orderId, quoteId, solver, taker }: World): string[] => [
+  orderId,
+  quoteId,
+  `"${solver.id}"`,
+  `eip155:${chain.chain.id}/`,
+  `"${chain.chain.slug}-${chain.chain.slug}"`,
+  taker.address,
+];
+const marksIn = (text: string, world: World): string[] =>
+  marksOf(world).filter((mark) => text.includes(mark));
 /** Both worlds are one workspace's. */
 const inOurs = (path: string): string => path.replace('/workspaces/:id', '/workspaces/w1');
 const typeOf = ({ json }: Answer): unknown => json['detail']?.[0]?.['type'];
 
-test.each(MODES)('A6: %s: every GET there is, asked with its own key and the other world’s ids, shows nothing of that world', async (mode) => {
-  const [mine, theirs] = [worlds[mode], other(mode)];
-  const unknown = `0x${'12'.repeat(32)}`;
-  const routes = v.venue.routes.filter(({ method }) => method === 'GET');
-  expect(routes.length).toBeGreaterThan(3);
-  for (const { path, keyKinds } of routes) {
-    const ofOne = /:/.test(inOurs(path));
-    for (const kind of keyKinds as KeyKind[]) {
-      const get = (id: string) => v.call('GET', inOurs(path).replace(/:[A-Za-z]+/g, id), { key: mine.keys[kind] });
-      const [asked, same] = [await get(theirs.orderId), await get(unknown)];
-      if (ofOne) expect([path, asked.status, asked.text], path).toEqual([path, 404, same.text]);
-      else expect([path, asked.status]).toEqual([path, 200]);
-      expect([path, marksIn(asked.text, theirs)]).toEqual([path, []]);
-      if (ofOne) expect([path, (await get(mine.orderId)).text]).toEqual([path, expect.stringContaining(mine.orderId)]);
+test.each(MODES)(
+  'A6: %s: every GET there is, asked with its own key and the other world’s ids, shows nothing of that world',
+  async (mode) => {
+    const [mine, theirs] = [worlds[mode], other(mode)];
+    const unknown = `0x${'12'.repeat(32)}`;
+    const routes = v.venue.routes.filter(({ method }) => method === 'GET');
+    expect(routes.length).toBeGreaterThan(3);
+    for (const { path, keyKinds } of routes) {
+      const ofOne = /:/.test(inOurs(path));
+      for (const kind of keyKinds as KeyKind[]) {
+        const get = (id: string) =>
+          v.call('GET', inOurs(path).replace(/:[A-Za-z]+/g, id), { key: mine.keys[kind] });
+        const [asked, same] = [await get(theirs.orderId), await get(unknown)];
+        if (ofOne) expect([path, asked.status, asked.text], path).toEqual([path, 404, same.text]);
+        else expect([path, asked.status]).toEqual([path, 200]);
+        expect([path, marksIn(asked.text, theirs)]).toEqual([path, []]);
+        if (ofOne)
+          expect([path, (await get(mine.orderId)).text]).toEqual([
+            path,
+            expect.stringContaining(mine.orderId),
+          ]);
+      }
     }
-  }
-});
+  },
+);
 
-test.each(MODES)('A6: %s: a quote over the other world’s chains is refused, on either side, and nobody is asked', async (mode) => {
-  const [mine, theirs] = [worlds[mode], other(mode)];
-  const heard = theirs.solver.received.filter(({ type }) => type === 'rfq').length;
-  const own = quoteBody(mine.chain, mine.taker);
-  const foreign = quoteBody(theirs.chain, mine.taker);
-  for (const route of v.venue.routes.filter(({ path }) => path.endsWith('/quotes'))) {
-    for (const body of [foreign, { ...own, output: foreign.output }, { ...own, input: foreign.input }]) {
-      const refused = await v.call('POST', route.path, { key: mine.keys.service, body });
-      expect([route.path, refused.status, typeOf(refused)]).toEqual([route.path, 422, 'chain_not_in_roster']);
+test.each(MODES)(
+  'A6: %s: a quote over the other world’s chains is refused, on either side, and nobody is asked',
+  async (mode) => {
+    const [mine, theirs] = [worlds[mode], other(mode)];
+    const heard = theirs.solver.received.filter(({ type }) => type === 'rfq').length;
+    const own = quoteBody(mine.chain, mine.taker);
+    const foreign = quoteBody(theirs.chain, mine.taker);
+    for (const route of v.venue.routes.filter(({ path }) => path.endsWith('/quotes'))) {
+      for (const body of [foreign, { ...own, output: foreign.output }, { ...own, input: foreign.input }]) {
+        const refused = await v.call('POST', route.path, { key: mine.keys.service, body });
+        expect([route.path, refused.status, typeOf(refused)]).toEqual([
+          route.path,
+          422,
+          'chain_not_in_roster',
+        ]);
+      }
     }
-  }
-  expect(theirs.solver.received.filter(({ type }) => type === 'rfq')).toHaveLength(heard);
-});
+    expect(theirs.solver.received.filter(({ type }) => type === 'rfq')).toHaveLength(heard);
+  },
+);
 
-test.each(MODES)('A6: %s: a candidate of the other world neither passes preflight nor becomes an order, in the same workspace', async (mode) => {
-  const [mine, theirs] = [worlds[mode], other(mode)];
-  const routed = (await v.call('POST', '/api/v1/router/quotes', { key: theirs.keys.service, body: quoteBody(theirs.chain, theirs.taker) })).json['quotes']?.[0] as Json;
-  for (const [namespace, quoteResponse] of [['rfq', theirs.candidate], ['router', routed]] as const) {
-    expect(quoteResponse).toBeDefined();
-    for (const [path, body] of [['orders/preflight', { quoteResponse }], ['orders', { ...theirs.submission, quoteResponse }]] as const) {
-      const refused = await v.call('POST', `/api/v1/${namespace}/${path}`, { key: mine.keys.service, body });
-      expect([namespace, path, refused.status, typeOf(refused)]).toEqual([namespace, path, 422, 'integrity_mismatch']);
+test.each(MODES)(
+  'A6: %s: a candidate of the other world neither passes preflight nor becomes an order, in the same workspace',
+  async (mode) => {
+    const [mine, theirs] = [worlds[mode], other(mode)];
+    const routed = (
+      await v.call('POST', '/api/v1/router/quotes', {
+        key: theirs.keys.service,
+        body: quoteBody(theirs.chain, theirs.taker),
+      })
+    ).json['quotes']?.[0] as Json;
+    for (const [namespace, quoteResponse] of [
+      ['rfq', theirs.candidate],
+      ['router', routed],
+    ] as const) {
+      expect(quoteResponse).toBeDefined();
+      for (const [path, body] of [
+        ['orders/preflight', { quoteResponse }],
+        ['orders', { ...theirs.submission, quoteResponse }],
+      ] as const) {
+        const refused = await v.call('POST', `/api/v1/${namespace}/${path}`, {
+          key: mine.keys.service,
+          body,
+        });
+        expect([namespace, path, refused.status, typeOf(refused)]).toEqual([
+          namespace,
+          path,
+          422,
+          'integrity_mismatch',
+        ]);
+      }
     }
-  }
-});
+  },
+);
 
 test('an Idempotency-Key means something else in each world', async () => {
   for (const mode of MODES) {
     const { keys, submission, orderId } = worlds[mode];
-    const again = await v.call('POST', '/api/v1/rfq/orders', { key: keys.service, body: submission, headers: { 'Idempotency-Key': 'same-in-both' } });
+    const again = await v.call('POST', '/api/v1/rfq/orders', {
+      key: keys.service,
+      body: submission,
+      headers: { 'Idempotency-Key': 'same-in-both' },
+    });
     expect([again.status, again.json['id']]).toEqual([200, orderId]);
   }
 });
 
 test('pairs: a live key is told of production, a test key of both, and trades on one of them', async () => {
   const [sandbox, production] = v.devnet.chains as [TestChain, TestChain];
-  expect((await v.call('GET', '/api/v1/rfq/pairs', { key: worlds.live.keys.service })).json).toEqual({ [production.chain.slug]: PRODUCTION });
-  expect((await v.call('GET', '/api/v1/rfq/pairs', { key: worlds.test.keys.service })).json).toMatchObject({ [sandbox.chain.slug]: SANDBOX, [production.chain.slug]: PRODUCTION });
+  expect((await v.call('GET', '/api/v1/rfq/pairs', { key: worlds.live.keys.service })).json).toEqual({
+    [production.chain.slug]: PRODUCTION,
+  });
+  expect((await v.call('GET', '/api/v1/rfq/pairs', { key: worlds.test.keys.service })).json).toMatchObject({
+    [sandbox.chain.slug]: SANDBOX,
+    [production.chain.slug]: PRODUCTION,
+  });
 });
 
-test.each(MODES)('A6: %s: a solver’s key opens its own world’s chains, and it hears of no request, order or award of the other', (mode) => {
-  const { solver, chain } = worlds[mode];
-  const challenge = solver.received.find(({ type }) => type === 'challenge') as { chains: { chainId: number }[] } | undefined;
-  expect(challenge?.chains.map(({ chainId }) => chainId)).toEqual([chain.chain.id]);
-  expect(marksIn(JSON.stringify(solver.received), other(mode))).toEqual([]);
-  expect(v.venue.roster.entry(solver.id)?.session?.accounts.size).toBe(1);
-});
+test.each(MODES)(
+  'A6: %s: a solver’s key opens its own world’s chains, and it hears of no request, order or award of the other',
+  (mode) => {
+    const { solver, chain } = worlds[mode];
+    const challenge = solver.received.find(({ type }) => type === 'challenge') as
+      | { chains: { chainId: number }[] }
+      | undefined;
+    expect(challenge?.chains.map(({ chainId }) => chainId)).toEqual([chain.chain.id]);
+    expect(marksIn(JSON.stringify(solver.received), other(mode))).toEqual([]);
+    expect(v.venue.roster.entry(solver.id)?.session?.accounts.size).toBe(1);
+  },
+);
 
 describe('topics', () => {
-  async function connect(key: string): Promise<{ socket: WebSocket; heard: string[]; answer(frame: object): Promise<Json> }> {
-    const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/ws`, { headers: { 'X-API-Key': key } });
+  async function connect(
+    key: string,
+  ): Promise<{ socket: WebSocket; heard: string[]; answer(frame: object): Promise<Json> }> {
+    const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/ws`, {
+      headers: { 'X-API-Key': key },
+    });
     await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
     const heard: string[] = [];
     socket.on('message', (data: Buffer) => heard.push(data.toString()));
@@ -139,7 +231,10 @@ describe('topics', () => {
         const from = heard.length;
         socket.send(JSON.stringify(frame));
         for (;;) {
-          const found = heard.slice(from).map((text) => JSON.parse(text) as Json).find((one) => one['op'] !== undefined);
+          const found = heard
+            .slice(from)
+            .map((text) => JSON.parse(text) as Json)
+            .find((one) => one['op'] !== undefined);
           if (found) return found;
           await new Promise((done) => setTimeout(done, 5));
         }
@@ -147,34 +242,52 @@ describe('topics', () => {
     };
   }
 
-  test.each(MODES)('A6: %s: no topic of the other world can be had, and the open ones stay silent while that world trades', async (mode) => {
-    const [mine, theirs] = [worlds[mode], other(mode)];
-    for (const kind of ['service', 'workspace'] as const) {
-      const client = await connect(mine.keys[kind]);
-      expect(await client.answer({ op: 'subscribe', topics: [`orders:${theirs.orderId}`] })).toMatchObject({ op: 'error', error: { code: 'not_found' } });
-      const market = `${theirs.chain.chain.slug}-${theirs.chain.chain.slug}`;
-      expect(await client.answer({ op: 'subscribe', topics: [`prices:${market}:USDC-WETH`] })).toMatchObject({ op: 'error', error: { code: 'not_found' } });
-      const owned = `${mine.chain.chain.slug}-${mine.chain.chain.slug}`;
-      expect(await client.answer({ op: 'subscribe', topics: ['orders', 'solvers', `orders:${mine.orderId}`, `prices:${owned}:USDC-WETH`] })).toMatchObject({ op: 'subscribed' });
-      // The other world's solver goes and comes, and one of its orders is made.
-      theirs.solver.say({ type: 'status', status: 'standby', note: 'looking away' });
-      theirs.solver.say({ type: 'status', status: 'active', note: null });
-      await trade(theirs);
-      // Told after all of that: what was to come has come by now.
-      mine.solver.say({ type: 'status', status: 'standby', note: `of ${mode}` });
-      while (!client.heard.some((text) => text.includes(`of ${mode}`))) await new Promise((done) => setTimeout(done, 5));
-      await trade(mine, () => mine.solver.say({ type: 'status', status: 'active', note: null }));
-      while (!client.heard.some((text) => text.includes('"topic":"orders"'))) await new Promise((done) => setTimeout(done, 5));
-      expect(client.heard.filter((text) => !text.includes('"op":"error"') && marksIn(text, theirs).length > 0)).toEqual([]);
-      client.socket.terminate();
-    }
-  });
+  test.each(MODES)(
+    'A6: %s: no topic of the other world can be had, and the open ones stay silent while that world trades',
+    async (mode) => {
+      const [mine, theirs] = [worlds[mode], other(mode)];
+      for (const kind of ['service', 'workspace'] as const) {
+        const client = await connect(mine.keys[kind]);
+        expect(await client.answer({ op: 'subscribe', topics: [`orders:${theirs.orderId}`] })).toMatchObject({
+          op: 'error',
+          error: { code: 'not_found' },
+        });
+        const market = `${theirs.chain.chain.slug}-${theirs.chain.chain.slug}`;
+        expect(
+          await client.answer({ op: 'subscribe', topics: [`prices:${market}:USDC-WETH`] }),
+        ).toMatchObject({ op: 'error', error: { code: 'not_found' } });
+        const owned = `${mine.chain.chain.slug}-${mine.chain.chain.slug}`;
+        expect(
+          await client.answer({
+            op: 'subscribe',
+            topics: ['orders', 'solvers', `orders:${mine.orderId}`, `prices:${owned}:USDC-WETH`],
+          }),
+        ).toMatchObject({ op: 'subscribed' });
+        // The other world's solver goes and comes, and one of its orders is made.
+        theirs.solver.say({ type: 'status', status: 'standby', note: 'looking away' });
+        theirs.solver.say({ type: 'status', status: 'active', note: null });
+        await trade(theirs);
+        // Told after all of that: what was to come has come by now.
+        mine.solver.say({ type: 'status', status: 'standby', note: `of ${mode}` });
+        while (!client.heard.some((text) => text.includes(`of ${mode}`)))
+          await new Promise((done) => setTimeout(done, 5));
+        await trade(mine, () => mine.solver.say({ type: 'status', status: 'active', note: null }));
+        while (!client.heard.some((text) => text.includes('"topic":"orders"')))
+          await new Promise((done) => setTimeout(done, 5));
+        expect(
+          client.heard.filter((text) => !text.includes('"op":"error"') && marksIn(text, theirs).length > 0),
+        ).toEqual([]);
+        client.socket.terminate();
+      }
+    },
+  );
 
   async function trade({ chain, taker, keys, solver }: World, before = (): void => {}): Promise<void> {
     before();
     const call = (path: string, body: unknown) => v.call('POST', path, { key: keys.service, body });
     let candidate: Json | undefined;
-    while (!candidate) candidate = (await call('/api/v1/rfq/quotes', quoteBody(chain, taker))).json['quotes']?.[0];
+    while (!candidate)
+      candidate = (await call('/api/v1/rfq/quotes', quoteBody(chain, taker))).json['quotes']?.[0];
     const plan = (await call('/api/v1/rfq/orders/preflight', { quoteResponse: candidate })).json;
     const order = await call('/api/v1/rfq/orders', await signPlan(taker, candidate, plan));
     expect(order.status, order.text).toBe(200);

@@ -1,4 +1,7 @@
-/** Screening and travel rule through the venue's own door: who gets no quote, what is kept of it, and that telling others never holds up a trade. */
+/**
+ * Screening and travel rule through the venue's own door: who gets no quote, what is kept of it, and that
+ * telling others never holds up a trade.
+ */
 
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -35,7 +38,9 @@ let told: { body: string; key: string | undefined }[] = [];
 let travelStatus = 200;
 const screeningServer = createServer((request, response) => {
   if (service === 'down') return void response.destroy();
-  response.end(JSON.stringify({ identifications: onServiceList.has((request.url ?? '').slice(1)) ? [1] : [] }));
+  response.end(
+    JSON.stringify({ identifications: onServiceList.has((request.url ?? '').slice(1)) ? [1] : [] }),
+  );
 });
 const travelServer = createServer((request: IncomingMessage, response: ServerResponse) => {
   let body = '';
@@ -45,18 +50,36 @@ const travelServer = createServer((request: IncomingMessage, response: ServerRes
     response.writeHead(travelStatus).end('{"reference":"their-1"}');
   });
 });
-const listen = (server: typeof screeningServer) => new Promise<string>((done) => server.listen(0, '127.0.0.1', () => done(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)));
+const listen = (server: typeof screeningServer) =>
+  new Promise<string>((done) =>
+    server.listen(0, '127.0.0.1', () => done(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
+  );
 const outbound = createOutbound({ allowHosts: ['127.0.0.1'], allowPrivate: true });
 const stops: (() => unknown)[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-records-'));
   await writeFile(join(folder, 'deny.txt'), `# version: first\n`);
-  denyList = createDenyList({ clock: systemClock, log: silentLog, metrics: silentMetrics }, { path: join(folder, 'deny.txt'), lookEveryMs: 10 });
+  denyList = createDenyList(
+    { clock: systemClock, log: silentLog, metrics: silentMetrics },
+    { path: join(folder, 'deny.txt'), lookEveryMs: 10 },
+  );
   await denyList.start();
   const acme = createProvider(
     { outbound, clock: systemClock, log: silentLog, metrics: silentMetrics },
-    { name: 'acme', url: `${await listen(screeningServer)}/{address}`, headers: {}, denied: { path: 'identifications', when: 'nonEmpty' }, versionPath: null, timeoutMs: 5_000, attempts: 2, deadlineMs: 10_000, cacheTtlMs: 3_600_000, maxCached: 1_000, onFailure: 'closed' },
+    {
+      name: 'acme',
+      url: `${await listen(screeningServer)}/{address}`,
+      headers: {},
+      denied: { path: 'identifications', when: 'nonEmpty' },
+      versionPath: null,
+      timeoutMs: 5_000,
+      attempts: 2,
+      deadlineMs: 10_000,
+      cacheTtlMs: 3_600_000,
+      maxCached: 1_000,
+      onFailure: 'closed',
+    },
   );
   v = await startTestVenue({ screeners: [denyList, acme] });
   key = await v.key('service');
@@ -87,15 +110,23 @@ async function fundedTaker(): Promise<TestAccount> {
   await v.chain.fund(taker.address, 100_000n);
   return taker;
 }
-const ask = (taker: string, body: object = {}, by = key): Promise<Answer> => v.call('POST', '/api/v1/rfq/quotes', { key: by, body: { taker, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth }, ...body } });
-const preflight = (candidate: Json, by = key) => v.call('POST', '/api/v1/rfq/orders/preflight', { key: by, body: { quoteResponse: candidate } });
+const ask = (taker: string, body: object = {}, by = key): Promise<Answer> =>
+  v.call('POST', '/api/v1/rfq/quotes', {
+    key: by,
+    body: { taker, input: { asset: usdc, amount: '1000000000' }, output: { asset: weth }, ...body },
+  });
+const preflight = (candidate: Json, by = key) =>
+  v.call('POST', '/api/v1/rfq/orders/preflight', { key: by, body: { quoteResponse: candidate } });
 
 async function deny(...addresses: string[]): Promise<void> {
   await writeFile(join(folder, 'deny.txt'), ['# version: later', ...addresses].join('\n'));
   expect(await denyList.reload()).toBe(true);
 }
 
-async function submitted(taker: TestAccount, { by = key, ...body }: { by?: string; receiver?: string; input?: object } = {}): Promise<{ id: Bytes32; candidate: Json; body: object }> {
+async function submitted(
+  taker: TestAccount,
+  { by = key, ...body }: { by?: string; receiver?: string; input?: object } = {},
+): Promise<{ id: Bytes32; candidate: Json; body: object }> {
   const quoted = await ask(taker.address, body, by);
   const candidate = quoted.json['quotes']?.[0] as Json;
   const signed = await signPlan(taker, candidate, (await preflight(candidate, by)).json);
@@ -110,10 +141,15 @@ describe('screening', () => {
     await deny(other.address);
     const refused = await ask(other.address);
     expect(refused.status).toBe(422);
-    expect(refused.json).toEqual({ detail: [{ loc: ['body', 'taker'], msg: expect.any(String), type: 'address_denied' }] });
-    expect((await ask(taker.address, { receiver: other.address })).json).toMatchObject({ detail: [{ loc: ['body', 'receiver'], type: 'address_denied' }] });
+    expect(refused.json).toEqual({
+      detail: [{ loc: ['body', 'taker'], msg: expect.any(String), type: 'address_denied' }],
+    });
+    expect((await ask(taker.address, { receiver: other.address })).json).toMatchObject({
+      detail: [{ loc: ['body', 'receiver'], type: 'address_denied' }],
+    });
     expect((await ask(other.address, { receiver: other.address })).json['detail']).toHaveLength(1);
-    for (const word of ['later', 'sha256', 'deny-list', other.address]) expect(refused.text).not.toContain(word);
+    for (const word of ['later', 'sha256', 'deny-list', other.address])
+      expect(refused.text).not.toContain(word);
     expect((await ask(taker.address)).json['quotes']).toHaveLength(1);
   });
 
@@ -126,7 +162,9 @@ describe('screening', () => {
     await deny(taker.address);
     const answer = await v.call('POST', '/api/v1/rfq/orders', { key, body: signed });
     expect([answer.status, answer.json['detail']?.[0]?.['type']]).toEqual([422, 'address_denied']);
-    expect((await preflight(candidate)).json).toMatchObject({ detail: [{ loc: ['body', 'quoteResponse', 'order'], type: 'address_denied' }] });
+    expect((await preflight(candidate)).json).toMatchObject({
+      detail: [{ loc: ['body', 'quoteResponse', 'order'], type: 'address_denied' }],
+    });
     const again = await v.call('POST', '/api/v1/rfq/orders', { key, body: before.body });
     expect([again.status, again.json['id']]).toEqual([200, before.id]);
   });
@@ -137,7 +175,11 @@ describe('screening', () => {
     const candidate = (await ask(taker.address, { receiver: receiver.address })).json['quotes']?.[0] as Json;
     const signed = await signPlan(taker, candidate, (await preflight(candidate)).json);
     await deny(receiver.address);
-    expect((await v.call('POST', '/api/v1/rfq/orders', { key, body: signed })).json).toMatchObject({ detail: [{ loc: ['body', 'quoteResponse', 'preview', 'outputs', 0, 'receiver'], type: 'address_denied' }] });
+    expect((await v.call('POST', '/api/v1/rfq/orders', { key, body: signed })).json).toMatchObject({
+      detail: [
+        { loc: ['body', 'quoteResponse', 'preview', 'outputs', 0, 'receiver'], type: 'address_denied' },
+      ],
+    });
   });
 
   test('the snapshot is what was said then, whatever the list says now', async () => {
@@ -150,8 +192,20 @@ describe('screening', () => {
     expect(kept?.decision).toBe('allowed');
     expect([kept?.taker.address, kept?.receiver.address]).toEqual([taker.address, receiver.address]);
     expect(kept?.receiver.checks).toEqual([
-      { provider: 'deny-list', listVersion: version, decision: 'allowed', reason: 'not_listed', atMs: expect.any(Number) },
-      { provider: 'acme', listVersion: null, decision: 'allowed', reason: 'not_listed', atMs: expect.any(Number) },
+      {
+        provider: 'deny-list',
+        listVersion: version,
+        decision: 'allowed',
+        reason: 'not_listed',
+        atMs: expect.any(Number),
+      },
+      {
+        provider: 'acme',
+        listVersion: null,
+        decision: 'allowed',
+        reason: 'not_listed',
+        atMs: expect.any(Number),
+      },
     ]);
     expect(denyList.version()).not.toBe(version);
   });
@@ -160,7 +214,9 @@ describe('screening', () => {
     await deny();
     const [listed, known, stranger] = [account(people++), account(people++), account(people++)];
     onServiceList.add(listed.address);
-    expect((await ask(listed.address)).json).toMatchObject({ detail: [{ loc: ['body', 'taker'], type: 'address_denied' }] });
+    expect((await ask(listed.address)).json).toMatchObject({
+      detail: [{ loc: ['body', 'taker'], type: 'address_denied' }],
+    });
     expect((await ask(known.address)).status).toBe(200);
     service = 'down';
     expect((await ask(known.address)).status).toBe(200);
@@ -184,12 +240,16 @@ describe('travel rule', () => {
   });
 
   function courier(transmitter: Transmitter, change: object = {}): { stop(): Promise<void> } {
-    const made = createCourier({ store: v.store, transmitter, clock: systemClock, log: silentLog, metrics: silentMetrics }, { ...COURIER, firstRetryMs: 20, lookEveryMs: 10, ...change });
+    const made = createCourier(
+      { store: v.store, transmitter, clock: systemClock, log: silentLog, metrics: silentMetrics },
+      { ...COURIER, firstRetryMs: 20, lookEveryMs: 10, ...change },
+    );
     made.start();
     stops.push(() => made.stop());
     return made;
   }
-  const http = () => createHttpTransmitter({ outbound }, { url, headers: { authorization: 'secret' }, timeoutMs: 5_000 });
+  const http = () =>
+    createHttpTransmitter({ outbound }, { url, headers: { authorization: 'secret' }, timeoutMs: 5_000 });
   const state = async (id: Bytes32) => (await v.store.travelRule(id))?.state;
 
   test('from the threshold on, one record; below it and without a threshold, none', async () => {
@@ -197,13 +257,35 @@ describe('travel rule', () => {
     const above = await submitted(taker, { by: watched });
     const below = await submitted(taker, { by: watched, input: { asset: usdc, amount: '999000000' } });
     const elsewhere = await submitted(taker, { by: service });
-    expect(await v.store.travelRule(above.id)).toEqual({ orderId: above.id, attempt: 1, state: 'due', dueAtMs: expect.any(Number), startedAtMs: null, endedAtMs: null, transmitter: null, reference: null, detail: null, messageSha256: null });
+    expect(await v.store.travelRule(above.id)).toEqual({
+      orderId: above.id,
+      attempt: 1,
+      state: 'due',
+      dueAtMs: expect.any(Number),
+      startedAtMs: null,
+      endedAtMs: null,
+      transmitter: null,
+      reference: null,
+      detail: null,
+      messageSha256: null,
+    });
     expect((await v.store.order(above.id))?.travelRule).toEqual({ thresholdUsd: 1_000, amountUsd: 1_000 });
-    for (const { id } of [below, elsewhere]) expect([await v.store.travelRule(id), (await v.store.order(id))?.travelRule]).toEqual([undefined, null]);
+    for (const { id } of [below, elsewhere])
+      expect([await v.store.travelRule(id), (await v.store.order(id))?.travelRule]).toEqual([
+        undefined,
+        null,
+      ]);
 
     courier(http());
     await until(async () => (await state(above.id)) === 'transmitted');
-    expect(await v.store.travelRuleHistory(above.id)).toMatchObject([{ attempt: 1, transmitter: 'http', reference: 'their-1', messageSha256: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    expect(await v.store.travelRuleHistory(above.id)).toMatchObject([
+      {
+        attempt: 1,
+        transmitter: 'http',
+        reference: 'their-1',
+        messageSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ]);
     expect(told.map((one) => one.key)).toEqual([`travel-rule-${above.id}`]);
     expect(JSON.parse(told[0]?.body ?? '')).toMatchObject({
       version: 1,
@@ -223,7 +305,10 @@ describe('travel rule', () => {
     courier(http());
     await until(async () => ((await v.store.travelRule(id))?.attempt ?? 0) >= 3);
     // Settlement asks nobody: the order is where any other would be.
-    expect((await v.call('GET', `/api/v1/rfq/orders/${id}`, { key: watched })).json).toMatchObject({ status: 'pending', stage: 'awaiting_escrow' });
+    expect((await v.call('GET', `/api/v1/rfq/orders/${id}`, { key: watched })).json).toMatchObject({
+      status: 'pending',
+      stage: 'awaiting_escrow',
+    });
     travelStatus = 200;
     await until(async () => (await state(id)) === 'transmitted');
     const history = await v.store.travelRuleHistory(id);
@@ -245,10 +330,17 @@ describe('travel rule', () => {
     // A person looks, puts it right, and has it sent again.
     expect((await v.store.travelRulesIn(['abandoned'], 10)).map(({ orderId }) => orderId)).toEqual([id]);
     travelStatus = 200;
-    expect([await v.store.retryTravelRule(id, Date.now()), await v.store.retryTravelRule(id, Date.now())]).toEqual([true, false]);
+    expect([
+      await v.store.retryTravelRule(id, Date.now()),
+      await v.store.retryTravelRule(id, Date.now()),
+    ]).toEqual([true, false]);
     courier(http());
     await until(async () => (await state(id)) === 'transmitted');
-    expect((await v.store.travelRuleHistory(id)).map((one) => one.state)).toEqual(['failed', 'abandoned', 'transmitted']);
+    expect((await v.store.travelRuleHistory(id)).map((one) => one.state)).toEqual([
+      'failed',
+      'abandoned',
+      'transmitted',
+    ]);
   });
 
   test('two couriers send each record once; one that dies while sending leaves it unknown and due again', async () => {
@@ -269,7 +361,12 @@ describe('travel rule', () => {
     await until(async () => (await state(id)) === 'transmitted');
     expect((await v.store.travelRuleHistory(id)).map((one) => one.state)).toEqual(['unknown', 'transmitted']);
     // And should it come back after all, its word does not count.
-    expect(await v.store.endTravelRule({ ...(taken as NonNullable<typeof taken>), state: 'failed', endedAtMs: 1 }, { dueAtMs: 1 })).toBe(false);
+    expect(
+      await v.store.endTravelRule(
+        { ...(taken as NonNullable<typeof taken>), state: 'failed', endedAtMs: 1 },
+        { dueAtMs: 1 },
+      ),
+    ).toBe(false);
   });
 
   test('the built-in file: one JSON line each, readable by its owner alone', async () => {
@@ -277,7 +374,10 @@ describe('travel rule', () => {
     const path = join(folder, 'travel.jsonl');
     courier(createFileTransmitter({ path }));
     await until(async () => (await state(id)) === 'transmitted');
-    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n').map((line) => JSON.parse(line) as { idempotencyKey: string; message: { orderId: string } });
+    const lines = (await readFile(path, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { idempotencyKey: string; message: { orderId: string } });
     expect(lines).toMatchObject([{ idempotencyKey: `travel-rule-${id}`, message: { orderId: id } }]);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });

@@ -1,4 +1,7 @@
-/** Two replicas of one venue over one database: what one knows the other counts, and an LP that is linked to both is one LP. */
+/**
+ * Two replicas of one venue over one database: what one knows the other counts, and an LP that is linked to
+ * both is one LP.
+ */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/adapters/system/clock.ts';
@@ -11,7 +14,14 @@ import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { silentLog } from '../support/silent.ts';
 import { startSolver } from '../support/solver.ts';
 import { signPlan } from '../support/taker.ts';
-import { type Answer, type Json, type Replica, startTestVenue, type TestVenue, until } from '../support/venue.ts';
+import {
+  type Answer,
+  type Json,
+  type Replica,
+  startTestVenue,
+  type TestVenue,
+  until,
+} from '../support/venue.ts';
 
 const WETH = 10n ** 18n;
 const taker = account(7_001);
@@ -23,7 +33,13 @@ let n = 700;
 let mining: NodeJS.Timeout;
 
 beforeAll(async () => {
-  [v, postgres] = await Promise.all([startTestVenue({ breaker: { limit: 3.5, halfLifeMs: 3_600_000, firstCoolDownMs: 600_000 }, fanOut: { timeoutMs: 20_000 } }), startTestPostgres()]);
+  [v, postgres] = await Promise.all([
+    startTestVenue({
+      breaker: { limit: 3.5, halfLifeMs: 3_600_000, firstCoolDownMs: 600_000 },
+      fanOut: { timeoutMs: 20_000 },
+    }),
+    startTestPostgres(),
+  ]);
   await v.chain.fund(taker.address, 1_000_000n);
   mining = setInterval(() => void v.chain.anvil.mine().catch(() => {}), 1_000);
 }, 120_000);
@@ -47,20 +63,52 @@ const a = () => v.http.url;
 const usdc = () => assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address });
 const weth = () => assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
 
-async function post(url: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-  const response = await fetch(`${url}/api/v1/rfq/${path}`, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) });
+async function post(
+  url: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(`${url}/api/v1/rfq/${path}`, {
+    method: 'POST',
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as Json };
 }
-const ask = (url: string, solver?: string) => post(url, 'quotes', { input: { asset: usdc(), amount: '1000000000' }, output: { asset: weth() }, taker: taker.address, ...(solver !== undefined && { solvers: { include: [solver] } }) });
-const rosterAt = async (url: string, id: string): Promise<Json> => ((await (await fetch(`${url}/api/v1/solvers`, { headers: { 'X-API-Key': key } })).json()) as { solvers: Json[] }).solvers.find((solver) => (solver['id'] as string) === id) as Json;
+const ask = (url: string, solver?: string) =>
+  post(url, 'quotes', {
+    input: { asset: usdc(), amount: '1000000000' },
+    output: { asset: weth() },
+    taker: taker.address,
+    ...(solver !== undefined && { solvers: { include: [solver] } }),
+  });
+const rosterAt = async (url: string, id: string): Promise<Json> =>
+  (
+    (await (await fetch(`${url}/api/v1/solvers`, { headers: { 'X-API-Key': key } })).json()) as {
+      solvers: Json[];
+    }
+  ).solvers.find((solver) => (solver['id'] as string) === id) as Json;
 const fair = (rfq: Rfq) => (BigInt(rfq.amount) * WETH) / 2_500_000_000n;
 
 /** Linked to both. */
-async function solver(answer: Parameters<TestVenue['solver']>[1], more: Parameters<TestVenue['solver']>[2] = {}) {
+async function solver(
+  answer: Parameters<TestVenue['solver']>[1],
+  more: Parameters<TestVenue['solver']>[2] = {},
+) {
   const known = await v.solver(n++, answer, more);
   await until(() => b.venue.roster.entry(known.id));
-  const there = await startSolver(b.url, { id: known.id, apiKey: known.apiKey, lp: known.lp.address, operator: known.operator, chains: [v.chain.chain], corridors: ['chain1-chain1'], answer, now: () => v.chain.port.head()?.timestamp ?? 0 });
+  const there = await startSolver(b.url, {
+    id: known.id,
+    apiKey: known.apiKey,
+    lp: known.lp.address,
+    operator: known.operator,
+    chains: [v.chain.chain],
+    corridors: ['chain1-chain1'],
+    answer,
+    now: () => v.chain.port.head()?.timestamp ?? 0,
+  });
   await until(() => b.venue.roster.entry(known.id)?.status === 'active');
   return { ...known, there };
 }
@@ -68,7 +116,8 @@ async function solver(answer: Parameters<TestVenue['solver']>[1], more: Paramete
 test('an LP linked to both: asked by one, held once; accepted by the other, awarded once; one status', async () => {
   const [owner, operator] = [account(7_100), account(7_101)];
   await v.chain.fund(owner.address, 100_000n);
-  for (const token of [v.chain.usdc, v.chain.weth]) await v.chain.deposit(owner.address, token.address, 100_000n * 10n ** BigInt(token.decimals));
+  for (const token of [v.chain.usdc, v.chain.weth])
+    await v.chain.deposit(owner.address, token.address, 100_000n * 10n ** BigInt(token.decimals));
   await v.chain.setOperator(owner.address, operator.address);
   await v.store.putSolver({ id: 'lp-a', name: 'Alpha', kind: 'lp', corridors: null, disabled: false });
   await v.bus.publish('solvers', 'lp-a');
@@ -80,20 +129,34 @@ test('an LP linked to both: asked by one, held once; accepted by the other, awar
     venueUrl: a(),
     operator,
     schema: 'lp_replicas',
-    config: lpConfig(v.devnet, owner.address, { quoting: { pointsSeconds: [], validitySeconds: 60, claimSeconds: 10 } }),
-    more: { links: [a(), b.url].map((url, index) => createLinkClient({ clock: systemClock, log: silentLog }, { name: `replica-${index}`, url, apiKey })) },
+    config: lpConfig(v.devnet, owner.address, {
+      quoting: { pointsSeconds: [], validitySeconds: 60, claimSeconds: 10 },
+    }),
+    more: {
+      links: [a(), b.url].map((url, index) =>
+        createLinkClient({ clock: systemClock, log: silentLog }, { name: `replica-${index}`, url, apiKey }),
+      ),
+    },
   });
   await lp.start();
   try {
-    await until(() => v.venue.roster.entry('lp-a')?.status === 'active' && b.venue.roster.entry('lp-a')?.status === 'active');
+    await until(
+      () =>
+        v.venue.roster.entry('lp-a')?.status === 'active' &&
+        b.venue.roster.entry('lp-a')?.status === 'active',
+    );
     expect(lp.status().venues.map(({ welcome }) => welcome)).toEqual([true, true]);
     const quoted = await until(async () => (await ask(a(), 'lp-a')).json['quotes']?.[0]);
     expect(lp.status().liveQuotes).toBe(1);
     const plan = (await post(b.url, 'orders/preflight', { quoteResponse: quoted })).json;
     const body = await signPlan(taker, quoted, plan);
-    const answers = await Promise.all([a(), b.url, a(), b.url].map((url) => post(url, 'orders', body, { 'Idempotency-Key': 'one' })));
+    const answers = await Promise.all(
+      [a(), b.url, a(), b.url].map((url) => post(url, 'orders', body, { 'Idempotency-Key': 'one' })),
+    );
     // Whoever was at it first answers; the others repeat that, or ask to come again.
-    expect(answers.map(({ status }) => status).every((status) => status === 200 || status === 409)).toBe(true);
+    expect(answers.map(({ status }) => status).every((status) => status === 200 || status === 409)).toBe(
+      true,
+    );
     const accepted = answers.filter(({ status }) => status === 200);
     expect(new Set(accepted.map(({ text }) => text)).size).toBe(1);
     const id = (accepted[0] as Answer).json['id'] as string;
@@ -122,7 +185,11 @@ test('live quotes of a key count wherever they were asked for, until one is subm
   expect((await ask(a(), id)).status).toBe(429);
   expect((await ask(b.url, id)).status).toBe(429);
   // Asked for at b, submitted at a: b hears of it.
-  const body = await signPlan(taker, last, (await post(a(), 'orders/preflight', { quoteResponse: last })).json);
+  const body = await signPlan(
+    taker,
+    last,
+    (await post(a(), 'orders/preflight', { quoteResponse: last })).json,
+  );
   expect((await post(a(), 'orders', body)).status).toBe(200);
   await until(async () => (await ask(b.url, id)).status === 200);
 });
@@ -130,7 +197,8 @@ test('live quotes of a key count wherever they were asked for, until one is subm
 test('a key has one rate for both', async () => {
   const slow = await v.replica({ rates: { readsPerSecond: 1, burst: 10 } });
   try {
-    const read = async (url: string) => (await fetch(`${url}/api/v1/rfq/pairs`, { headers: { 'X-API-Key': key } })).status;
+    const read = async (url: string) =>
+      (await fetch(`${url}/api/v1/rfq/pairs`, { headers: { 'X-API-Key': key } })).status;
     for (let count = 0; count < 40; count += 1) expect(await read(a())).toBe(200);
     await v.agree([slow]);
     // All of its ten and more were drunk at the other one.
@@ -149,11 +217,16 @@ test('what an LP promised through one is not taken from it through the other', a
 });
 
 test('answers that do not hold are counted together: the breaker rests the solver at both', async () => {
-  const { id } = await solver((rfq, make) => make.quote(rfq, { output: fair(rfq) }, { signer: account(7_200) }));
+  const { id } = await solver((rfq, make) =>
+    make.quote(rfq, { output: fair(rfq) }, { signer: account(7_200) }),
+  );
   for (const url of [a(), b.url, a(), b.url]) expect((await ask(url, id)).json['quotes']).toEqual([]);
   await v.agree([b]);
   for (const url of [a(), b.url]) {
-    expect(await rosterAt(url, id)).toMatchObject({ status: 'standby', eligibilityNote: expect.stringMatching(/^Resting until/) as unknown });
+    expect(await rosterAt(url, id)).toMatchObject({
+      status: 'standby',
+      eligibilityNote: expect.stringMatching(/^Resting until/) as unknown,
+    });
     expect((await ask(url, id)).json).toMatchObject({ productUnavailable: { code: 'no_eligible_solver' } });
   }
 });
@@ -163,7 +236,9 @@ test('linked to one of two it is shown by both, asked by one; gone, it is gone f
   await v.agree([b]);
   expect(await rosterAt(b.url, known.id)).toEqual(await rosterAt(a(), known.id));
   expect((await ask(a(), known.id)).json['quotes']).toHaveLength(1);
-  expect((await ask(b.url, known.id)).json).toMatchObject({ productUnavailable: { code: 'no_eligible_solver' } });
+  expect((await ask(b.url, known.id)).json).toMatchObject({
+    productUnavailable: { code: 'no_eligible_solver' },
+  });
   await known.stop();
   await until(() => v.venue.roster.entry(known.id)?.status === 'offline');
   await v.agree([b]);
@@ -177,7 +252,8 @@ test('two replicas that see an LP for the first time at once say the earlier of 
   await v.store.solverSeen(known.id, early);
   await v.store.solverSeen(known.id, early + 1_000);
   await v.bus.publish('solvers', known.id);
-  for (const url of [a(), b.url]) await until(async () => (await rosterAt(url, known.id))['firstSeenAt'] === new Date(early).toISOString());
+  for (const url of [a(), b.url])
+    await until(async () => (await rosterAt(url, known.id))['firstSeenAt'] === new Date(early).toISOString());
 });
 
 test('a replica that stops takes its solvers out of what the others show, and tells its own to come back', async () => {
@@ -185,7 +261,15 @@ test('a replica that stops takes its solvers out of what the others show, and te
   const known = await v.solver(n++, () => undefined);
   await known.stop();
   await until(() => other.venue.roster.entry(known.id));
-  const there = await startSolver(other.url, { id: known.id, apiKey: known.apiKey, lp: known.lp.address, operator: known.operator, chains: [v.chain.chain], corridors: ['chain1-chain1'], answer: () => undefined });
+  const there = await startSolver(other.url, {
+    id: known.id,
+    apiKey: known.apiKey,
+    lp: known.lp.address,
+    operator: known.operator,
+    chains: [v.chain.chain],
+    corridors: ['chain1-chain1'],
+    answer: () => undefined,
+  });
   await v.agree([other, b]);
   expect(await rosterAt(b.url, known.id)).toMatchObject({ status: 'active' });
   await other.stop();

@@ -1,4 +1,7 @@
-/** The streams: what a connection, a client or a whole replica misses comes again, in the order of the database; prices are indicative, capped and aged (A39-A42, F36). */
+/**
+ * The streams: what a connection, a client or a whole replica misses comes again, in the order of the
+ * database; prices are indicative, capped and aged (A39-A42, F36).
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -20,10 +23,20 @@ const taker = account(31);
 const lps = [{ account: account(32) }];
 /** Why the venue closed a stream. */
 const dropped: string[] = [];
-const metrics: Metrics = { ...silentMetrics, counter: (name) => ({ add: (labels) => void (name === 'firmquote_venue_stream_dropped_total' && dropped.push(labels?.['why'] ?? '')) }) };
+const metrics: Metrics = {
+  ...silentMetrics,
+  counter: (name) => ({
+    add: (labels) =>
+      void (name === 'firmquote_venue_stream_dropped_total' && dropped.push(labels?.['why'] ?? '')),
+  }),
+};
 
 beforeAll(async () => {
-  v = await startTestVenue({ metrics, sockets: { maxBufferedBytes: 64 * 1024, maxFramesPerSecond: 100_000 }, levels: { maxAgeMs: 1_500, maxMarkets: 2, maxPerSecond: 100 } });
+  v = await startTestVenue({
+    metrics,
+    sockets: { maxBufferedBytes: 64 * 1024, maxFramesPerSecond: 100_000 },
+    levels: { maxAgeMs: 1_500, maxMarkets: 2, maxPerSecond: 100 },
+  });
   key = await v.key('service');
 });
 afterAll(() => v.stop());
@@ -36,11 +49,18 @@ interface Stream {
 }
 
 async function listen(url: string, apiKey = key): Promise<Stream> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/ws`, { headers: { 'X-API-Key': apiKey } });
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/ws`, {
+    headers: { 'X-API-Key': apiKey },
+  });
   const frames: Json[] = [];
   socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Json));
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-  return { frames, socket, say: (frame) => socket.send(JSON.stringify(frame)), events: () => frames.filter((frame) => !frame['op']) };
+  return {
+    frames,
+    socket,
+    say: (frame) => socket.send(JSON.stringify(frame)),
+    events: () => frames.filter((frame) => !frame['op']),
+  };
 }
 
 /** An order of this workspace, accepted as a submission would be. */
@@ -56,12 +76,24 @@ async function failed(orderId: Bytes32): Promise<void> {
   const record = await v.store.order(orderId);
   if (!claim || !record) throw new Error('not claimed');
   const outcome = { status: 'failed', final: true, event: 'order.failed', atMs: Date.now() } as const;
-  if (!(await v.store.append(claim, record, [{ kind: 'failed', failure: { code: 'not_opened', message: 'test' } }], outcome))) throw new Error('not appended');
+  if (
+    !(await v.store.append(
+      claim,
+      record,
+      [{ kind: 'failed', failure: { code: 'not_opened', message: 'test' } }],
+      outcome,
+    ))
+  )
+    throw new Error('not appended');
 }
 
-const shortly = ({ orderId, seq, type }: Json | { orderId: string; seq: number; type: string }) => `${String(orderId)} ${String(seq)} ${String(type)}`;
+const shortly = ({ orderId, seq, type }: Json | { orderId: string; seq: number; type: string }) =>
+  `${String(orderId)} ${String(seq)} ${String(type)}`;
 /** What the database says happened in a workspace, in its order. */
-const written = async (workspaceId = 'w1', after = 0) => (await v.store.placeEvents(), await v.store.eventsAfter(after, 10_000, { workspaceId, mode: 'test' })).map((event) => shortly(event as never));
+const written = async (workspaceId = 'w1', after = 0) =>
+  (await v.store.placeEvents(), await v.store.eventsAfter(after, 10_000, { workspaceId, mode: 'test' })).map(
+    (event) => shortly(event as never),
+  );
 
 describe('orders', () => {
   test('who begins to listen while events are being read hears them: they come after the place it was told', async () => {
@@ -76,16 +108,27 @@ describe('orders', () => {
       },
     };
     // It looks by itself every two seconds: both events at once.
-    const tail = createEventTail({ store, bus: { ...v.bus, subscribe: async () => async () => {} }, clock: systemClock, log: silentLog });
+    const tail = createEventTail({
+      store,
+      bus: { ...v.bus, subscribe: async () => async () => {} },
+      clock: systemClock,
+      log: silentLog,
+    });
     let waitedFor: Bytes32 | undefined;
-    tail.listen({ wants: ({ orderId }) => listening || orderId === waitedFor, tell: ({ place }, record) => void told.push({ place, known: record !== undefined }) });
+    tail.listen({
+      wants: ({ orderId }) => listening || orderId === waitedFor,
+      tell: ({ place }, record) => void told.push({ place, known: record !== undefined }),
+    });
     await tail.start();
     const before = tail.place();
     waitedFor = await accepted();
     await accepted();
     await until(() => told.length === 2);
     await tail.stop();
-    expect(told).toEqual([{ place: before + 1, known: true }, { place: before + 2, known: true }]);
+    expect(told).toEqual([
+      { place: before + 1, known: true },
+      { place: before + 2, known: true },
+    ]);
   });
 
   test('every event once, in the order of the database, whoever wrote it', async () => {
@@ -151,9 +194,13 @@ describe('orders', () => {
     const racing = await listen(v.url);
     racing.say({ op: 'subscribe', topics: [`orders:${id}`, 'orders'] });
     await Promise.all([failed(id), until(() => racing.frames.length > 0)]);
-    const own = (stream: Stream) => stream.events().filter((event) => event['topic'] === (`orders:${id}` as never));
+    const own = (stream: Stream) =>
+      stream.events().filter((event) => event['topic'] === (`orders:${id}` as never));
     await until(() => own(early).length === 2 && own(racing).length === 2);
-    expect(own(early).map(({ seq, type }) => [seq, type])).toEqual([[1, 'order.created'], [2, 'order.failed']]);
+    expect(own(early).map(({ seq, type }) => [seq, type])).toEqual([
+      [1, 'order.created'],
+      [2, 'order.failed'],
+    ]);
     expect(own(racing)).toEqual(own(early));
     expect(own(early)[1]?.['data']).toEqual((await v.call('GET', `/api/v1/rfq/orders/${id}`, { key })).json);
     for (const { socket } of [early, racing]) socket.close();
@@ -180,7 +227,10 @@ describe('orders', () => {
   });
 
   test('another workspace, and the other mode, hear nothing of it', async () => {
-    const [foreign, live] = await Promise.all([listen(v.url, await v.key('service', { workspaceId: 'elsewhere' })), listen(v.url, await v.key('service', { mode: 'live' }))]);
+    const [foreign, live] = await Promise.all([
+      listen(v.url, await v.key('service', { workspaceId: 'elsewhere' })),
+      listen(v.url, await v.key('service', { mode: 'live' })),
+    ]);
     for (const stream of [foreign, live]) stream.say({ op: 'subscribe', topics: ['orders'], since: '0' });
     const theirs = await written('elsewhere');
     await until(() => foreign.events().length >= theirs.length && live.frames.length > 0);
@@ -191,7 +241,11 @@ describe('orders', () => {
     expect(live.events()).toEqual([]);
     foreign.say({ op: 'subscribe', topics: [`orders:${id}`] });
     await until(() => foreign.frames.at(-1)?.['op']);
-    expect(foreign.frames.at(-1)).toEqual({ op: 'error', error: { code: 'not_found', message: 'No such order.' }, id: null });
+    expect(foreign.frames.at(-1)).toEqual({
+      op: 'error',
+      error: { code: 'not_found', message: 'No such order.' },
+      id: null,
+    });
     for (const { socket } of [foreign, live]) socket.close();
   });
 
@@ -209,7 +263,10 @@ describe('orders', () => {
     // Answers that nobody reads: past what both kernels take between them, and then the venue's own limit.
     dropped.length = 0;
     await until(async () => {
-      for (let n = 0; n < 2_000; n++) slow.socket.send('{"op":"subscribe","topics":["no topic of ours, and too much is said about it"],"id":"a long name, for a long answer, so that buffers fill"}');
+      for (let n = 0; n < 2_000; n++)
+        slow.socket.send(
+          '{"op":"subscribe","topics":["no topic of ours, and too much is said about it"],"id":"a long name, for a long answer, so that buffers fill"}',
+        );
       await accepted();
       return dropped.length > 0;
     });
@@ -221,7 +278,9 @@ describe('orders', () => {
     const again = await listen(v.url);
     again.say({ op: 'subscribe', topics: ['orders'], since: String(seen.at(-1)?.['cursor']) });
     const all = await written('w1', Number(since));
-    await until(() => seen.length + again.events().length >= all.length && witness.events().length >= all.length);
+    await until(
+      () => seen.length + again.events().length >= all.length && witness.events().length >= all.length,
+    );
     expect([...seen, ...again.events()].map(shortly)).toEqual(all);
     expect(witness.events().map(shortly)).toEqual(all);
     for (const { socket } of [witness, again]) socket.close();
@@ -231,13 +290,18 @@ describe('orders', () => {
 describe('solvers', () => {
   test('changes reach those who may trade with them', async () => {
     await v.workspace('picky', { eligibleSolvers: ['lp-other'] });
-    const [all, picky] = await Promise.all([listen(v.url), listen(v.url, await v.key('service', { workspaceId: 'picky' }))]);
+    const [all, picky] = await Promise.all([
+      listen(v.url),
+      listen(v.url, await v.key('service', { workspaceId: 'picky' })),
+    ]);
     for (const stream of [all, picky]) stream.say({ op: 'subscribe', topics: ['solvers'] });
     await until(() => all.frames.length > 0 && picky.frames.length > 0);
     const solver = await v.solver(7, () => undefined);
     const other = await v.solver(8, () => undefined, { id: 'lp-other' });
     solver.say({ type: 'status', status: 'standby', note: 'counting' });
-    await until(() => all.events().some((event) => event['data']?.['eligibilityNote'] === ('counting' as never)));
+    await until(() =>
+      all.events().some((event) => event['data']?.['eligibilityNote'] === ('counting' as never)),
+    );
     for (const event of all.events()) zSolverEvent.strict().parse(event);
     await other.stop();
     await until(() => picky.events().some((event) => event['data']?.['status'] === ('offline' as never)));
@@ -250,7 +314,8 @@ describe('prices', () => {
   const TOPIC = 'prices:chain1-chain1:USDC-WETH';
   const usdc = () => assetId({ chainId: v.chain.chain.id, token: v.chain.usdc.address });
   const weth = () => assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
-  const told = (stream: Stream) => stream.events().map((event) => zPriceEvent.strict().parse(event)) as PriceEventFrame[];
+  const told = (stream: Stream) =>
+    stream.events().map((event) => zPriceEvent.strict().parse(event)) as PriceEventFrame[];
 
   test('two sides from two solvers, conflated, aged, dropped when stale and when their solver goes', async () => {
     const [one, two] = [await v.solver(11, () => undefined), await v.solver(12, () => undefined)];
@@ -258,12 +323,30 @@ describe('prices', () => {
     stream.say({ op: 'subscribe', topics: [TOPIC], id: 5 });
     await until(() => told0(stream).length === 1);
     expect(stream.frames[0]).toEqual({ op: 'subscribed', topics: [TOPIC], id: 5 });
-    expect(told(stream)[0]?.data).toMatchObject({ firm: false, bids: [], asks: [], solvers: 0, asOf: null, ageMs: null, input: { asset: usdc(), symbol: 'USDC', decimals: 6 }, output: { asset: weth(), symbol: 'WETH', decimals: 18 } });
+    expect(told(stream)[0]?.data).toMatchObject({
+      firm: false,
+      bids: [],
+      asks: [],
+      solvers: 0,
+      asOf: null,
+      ageMs: null,
+      input: { asset: usdc(), symbol: 'USDC', decimals: 6 },
+      output: { asset: weth(), symbol: 'WETH', decimals: 18 },
+    });
 
     let going = true;
-    const say = (solver: typeof one, input: string, output: string, levels: [string, string][], atMs = Date.now()) => solver.say(JSON.stringify({ type: 'levels', input, output, levels, atMs }));
+    const say = (
+      solver: typeof one,
+      input: string,
+      output: string,
+      levels: [string, string][],
+      atMs = Date.now(),
+    ) => solver.say(JSON.stringify({ type: 'levels', input, output, levels, atMs }));
     const speak = () => {
-      say(one, usdc(), weth(), [['2500000000', '1000000000000000000'], ['5000000000', '1990000000000000000']]);
+      say(one, usdc(), weth(), [
+        ['2500000000', '1000000000000000000'],
+        ['5000000000', '1990000000000000000'],
+      ]);
       say(two, usdc(), weth(), [['2500000000', '990000000000000000']]);
       say(one, weth(), usdc(), [['1000000000000000000', '2490000000']]);
     };
@@ -274,16 +357,35 @@ describe('prices', () => {
         await new Promise((done) => setTimeout(done, 25));
       }
     })();
-    await until(() => told(stream).filter(({ data }) => data.solvers === 2 && data.asks.length === 1 && data.bids.length >= 2).length >= 4);
+    await until(
+      () =>
+        told(stream).filter(
+          ({ data }) => data.solvers === 2 && data.asks.length === 1 && data.bids.length >= 2,
+        ).length >= 4,
+    );
     const elapsedMs = performance.now() - startedMs;
     const { data } = told(stream).at(-1) as PriceEventFrame;
     // 7,500 needs both: 5,000 of the first and 2,500 of the second.
     expect(data.bids).toEqual([
       { give: '2500000000', get: '1000000000000000000', price: '0.0004' },
-      { give: '5000000000', get: expect.stringMatching(/^1990000000000000000$/) as string, price: '0.000398' },
-      { give: '7500000000', get: expect.stringMatching(/^29[78]\d+$/) as string, price: expect.stringMatching(/^0\.00039\d+$/) as string },
+      {
+        give: '5000000000',
+        get: expect.stringMatching(/^1990000000000000000$/) as string,
+        price: '0.000398',
+      },
+      {
+        give: '7500000000',
+        get: expect.stringMatching(/^29[78]\d+$/) as string,
+        price: expect.stringMatching(/^0\.00039\d+$/) as string,
+      },
     ]);
-    expect(data.asks).toEqual([{ give: '1000000000000000000', get: '2490000000', price: expect.stringMatching(/^0\.000401606\d*$/) as string }]);
+    expect(data.asks).toEqual([
+      {
+        give: '1000000000000000000',
+        get: '2490000000',
+        price: expect.stringMatching(/^0\.000401606\d*$/) as string,
+      },
+    ]);
     expect(data.ageMs).toBeLessThan(1_500);
     // Far more was said than is told: five a second at the very most, and the first at once.
     expect(told(stream).length).toBeLessThanOrEqual(Math.ceil(elapsedMs / 200) + 2);
@@ -293,7 +395,11 @@ describe('prices', () => {
     const picky = await listen(v.url, await v.key('service', { workspaceId: 'only-two' }));
     picky.say({ op: 'subscribe', topics: [TOPIC] });
     await until(() => told0(picky).length >= 1);
-    expect(told(picky)[0]?.data).toMatchObject({ solvers: 1, bids: [{ get: '990000000000000000' }], asks: [] });
+    expect(told(picky)[0]?.data).toMatchObject({
+      solvers: 1,
+      bids: [{ get: '990000000000000000' }],
+      asks: [],
+    });
 
     // Its solver says standby: gone at once, though its ladder is fresh.
     one.say({ type: 'status', status: 'standby', note: null });
@@ -312,14 +418,34 @@ describe('prices', () => {
     const stream = await listen(v.url);
     stream.say({ op: 'subscribe', topics: [TOPIC] });
     await until(() => told0(stream).length === 1);
-    const levels = (more: object) => solver.say(JSON.stringify({ type: 'levels', input: usdc(), output: weth(), levels: [['1', '1']], atMs: Date.now(), ...more }));
+    const levels = (more: object) =>
+      solver.say(
+        JSON.stringify({
+          type: 'levels',
+          input: usdc(),
+          output: weth(),
+          levels: [['1', '1']],
+          atMs: Date.now(),
+          ...more,
+        }),
+      );
     levels({ atMs: Date.now() - 60_000 });
     levels({ output: `eip155:${v.chain.chain.id}/erc20:0x${'ab'.repeat(20)}` });
     levels({ output: usdc() });
     const watched = () => v.venue.roster.entry('lp-13')?.breaker.underWatch(Date.now());
     expect(watched()).toBeFalsy();
-    levels({ levels: [['2', '2'], ['1', '3']] });
-    levels({ levels: [['1', '2'], ['2', '1']] });
+    levels({
+      levels: [
+        ['2', '2'],
+        ['1', '3'],
+      ],
+    });
+    levels({
+      levels: [
+        ['1', '2'],
+        ['2', '1'],
+      ],
+    });
     levels({ levels: Array.from({ length: 33 }, (_, n) => [String(n + 1), String(n + 1)]) });
     levels({ levels: [['-1', '1']] });
     levels({ firm: true });
@@ -357,11 +483,30 @@ describe('prices', () => {
   test('what ladders give together', () => {
     const offer = (solverId: string, ladder: [bigint, bigint][]) => ({ solverId, ladder, atMs: 0 });
     expect(together([], 4)).toEqual([]);
-    // Alone: the best of each size. Together: 100 of both where an order may be split, and never where it may not.
-    const both = [offer('a', [[50n, 50n], [100n, 90n]]), offer('b', [[100n, 95n]])];
-    expect(together(both, 1)).toEqual([[50n, 50n], [100n, 95n]]);
-    expect(together(both, 4)).toEqual([[50n, 50n], [100n, 97n], [200n, 185n]]);
-    expect(together(Array.from({ length: 40 }, (_, n) => offer(`s${n}`, [[BigInt(n + 1), BigInt(n + 1)]])), 1)).toHaveLength(8);
+    // Alone: the best of each size. Together: 100 of both where an order may be split, and never where it may
+    // not.
+    const both = [
+      offer('a', [
+        [50n, 50n],
+        [100n, 90n],
+      ]),
+      offer('b', [[100n, 95n]]),
+    ];
+    expect(together(both, 1)).toEqual([
+      [50n, 50n],
+      [100n, 95n],
+    ]);
+    expect(together(both, 4)).toEqual([
+      [50n, 50n],
+      [100n, 97n],
+      [200n, 185n],
+    ]);
+    expect(
+      together(
+        Array.from({ length: 40 }, (_, n) => offer(`s${n}`, [[BigInt(n + 1), BigInt(n + 1)]])),
+        1,
+      ),
+    ).toHaveLength(8);
   });
 });
 

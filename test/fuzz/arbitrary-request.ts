@@ -1,4 +1,7 @@
-/** Requests made from the OpenAPI document: most nearly right, some right, some bytes that mean nothing. The same seed makes the same requests. */
+/**
+ * Requests made from the OpenAPI document: most nearly right, some right, some bytes that mean nothing. The
+ * same seed makes the same requests.
+ */
 
 import fc from 'fast-check';
 import '../support/fast-check.ts';
@@ -41,21 +44,82 @@ interface Schema {
 }
 
 const NASTY = [
-  '', ' ', '0', '-1', '01', '1e18', '0x', '0x10', 'NaN', 'null', 'true', '\u0000', '\ud800', '\u202e', "' or 1=1 --", '%', '_', '%00', '../../etc/passwd', '<script>alert(1)</script>', '{{7*7}}', '${7*7}', '=cmd()',
-  'eip155:0/erc20:0x0000000000000000000000000000000000000000', 'eip155:1/slip44:60', `0x${'00'.repeat(20)}`, `0x${'ff'.repeat(32)}`, '9'.repeat(79), (2n ** 256n).toString(), (2n ** 256n - 1n).toString(), 'x'.repeat(5_000), '__proto__', 'constructor', 'toString', '5', '1\r\nX-Injected: 1', '2026-11-21T24:00:00Z', '10000-01-01T00:00:00Z', 'orders:*', 'all', 'fq_test_', '٣', '１',
+  '',
+  ' ',
+  '0',
+  '-1',
+  '01',
+  '1e18',
+  '0x',
+  '0x10',
+  'NaN',
+  'null',
+  'true',
+  '\u0000',
+  '\ud800',
+  '\u202e',
+  "' or 1=1 --",
+  '%',
+  '_',
+  '%00',
+  '../../etc/passwd',
+  '<script>alert(1)</script>',
+  '{{7*7}}',
+  '${7*7}',
+  '=cmd()',
+  'eip155:0/erc20:0x0000000000000000000000000000000000000000',
+  'eip155:1/slip44:60',
+  `0x${'00'.repeat(20)}`,
+  `0x${'ff'.repeat(32)}`,
+  '9'.repeat(79),
+  (2n ** 256n).toString(),
+  (2n ** 256n - 1n).toString(),
+  'x'.repeat(5_000),
+  '__proto__',
+  'constructor',
+  'toString',
+  '5',
+  '1\r\nX-Injected: 1',
+  '2026-11-21T24:00:00Z',
+  '10000-01-01T00:00:00Z',
+  'orders:*',
+  'all',
+  'fq_test_',
+  '٣',
+  '１',
 ];
 
 const nasty = fc.constantFrom(...NASTY);
-const nastyValue: fc.Arbitrary<unknown> = fc.oneof(nasty, fc.constantFrom(null, true, false, 0, -1, 1.5, 2 ** 53, -(2 ** 53), 1e308, [], {}, [[]], [null], { length: 1 }), fc.jsonValue({ maxDepth: 3 }));
+const nastyValue: fc.Arbitrary<unknown> = fc.oneof(
+  nasty,
+  fc.constantFrom(null, true, false, 0, -1, 1.5, 2 ** 53, -(2 ** 53), 1e308, [], {}, [[]], [null], {
+    length: 1,
+  }),
+  fc.jsonValue({ maxDepth: 3 }),
+);
 
 export function arbitraryRequest(document: OpenApi, seeds: Seeds): fc.Arbitrary<FuzzRequest> {
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ id: `${method.toUpperCase()} ${path}`, path, method: method.toUpperCase(), operation })));
-  const word = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...seeds.words) }, { weight: 2, arbitrary: nasty }, fc.string({ maxLength: 60 }), fc.stringMatching(/^0x[0-9a-f]{64}$/));
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      id: `${method.toUpperCase()} ${path}`,
+      path,
+      method: method.toUpperCase(),
+      operation,
+    })),
+  );
+  const word = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...seeds.words) },
+    { weight: 2, arbitrary: nasty },
+    fc.string({ maxLength: 60 }),
+    fc.stringMatching(/^0x[0-9a-f]{64}$/),
+  );
 
   const patterns = new Map<string, fc.Arbitrary<string>>();
 
   function ofSchema(raw: Schema | undefined, depth = 0): fc.Arbitrary<unknown> {
-    const schema = raw?.$ref ? (document.components?.['schemas']?.[raw.$ref.split('/').at(-1) ?? ''] as Schema) : raw;
+    const schema = raw?.$ref
+      ? (document.components?.['schemas']?.[raw.$ref.split('/').at(-1) ?? ''] as Schema)
+      : raw;
     if (!schema || depth > 6) return nastyValue;
     const right = fitting(schema, depth);
     return fc.oneof({ weight: 14, arbitrary: right }, { weight: 1, arbitrary: nastyValue });
@@ -68,20 +132,36 @@ export function arbitraryRequest(document: OpenApi, seeds: Seeds): fc.Arbitrary<
     switch (schema.type) {
       case 'object': {
         const { properties = {}, required = [] } = schema;
-        const record = fc.record(Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, ofSchema(each, depth + 1)])), { requiredKeys: required.filter((name) => name in properties) });
-        return fc.oneof({ weight: 12, arbitrary: record }, fc.tuple(record, word, nastyValue).map(([object, name, value]) => ({ ...object, [name]: value })));
+        const record = fc.record(
+          Object.fromEntries(
+            Object.entries(properties).map(([name, each]) => [name, ofSchema(each, depth + 1)]),
+          ),
+          { requiredKeys: required.filter((name) => name in properties) },
+        );
+        return fc.oneof(
+          { weight: 12, arbitrary: record },
+          fc.tuple(record, word, nastyValue).map(([object, name, value]) => ({ ...object, [name]: value })),
+        );
       }
       case 'array':
         return fc.array(ofSchema(schema.items ?? schema.prefixItems?.[0], depth + 1), { maxLength: 4 });
       case 'integer':
       case 'number':
-        return fc.oneof(fc.integer({ min: Math.max(schema.minimum ?? 0, -(2 ** 31)), max: Math.min(schema.maximum ?? 2 ** 31, 2 ** 31) }), fc.constantFrom(0, 1, 4_294_967_295));
+        return fc.oneof(
+          fc.integer({
+            min: Math.max(schema.minimum ?? 0, -(2 ** 31)),
+            max: Math.min(schema.maximum ?? 2 ** 31, 2 ** 31),
+          }),
+          fc.constantFrom(0, 1, 4_294_967_295),
+        );
       case 'boolean':
         return fc.boolean();
       case 'null':
         return fc.constant(null);
       case 'string':
-        return schema.pattern ? fc.oneof(word, matching(schema.pattern)) : fc.oneof(word, fc.bigInt({ min: 0n, max: 10n ** 30n }).map(String));
+        return schema.pattern
+          ? fc.oneof(word, matching(schema.pattern))
+          : fc.oneof(word, fc.bigInt({ min: 0n, max: 10n ** 30n }).map(String));
       default:
         return nastyValue;
     }
@@ -97,7 +177,12 @@ export function arbitraryRequest(document: OpenApi, seeds: Seeds): fc.Arbitrary<
   function mutated(body: unknown): fc.Arbitrary<unknown> {
     const paths = pathsOf(body);
     if (paths.length === 0) return fc.constant(body);
-    const change = fc.tuple(fc.constantFrom(...paths), fc.constantFrom('set', 'delete', 'add', 'flip', 'wrap'), nastyValue, word);
+    const change = fc.tuple(
+      fc.constantFrom(...paths),
+      fc.constantFrom('set', 'delete', 'add', 'flip', 'wrap'),
+      nastyValue,
+      word,
+    );
     return fc.array(change, { maxLength: 3 }).map((changes) => {
       const copy = structuredClone(body) as object;
       for (const [path, how, value, name] of changes) spoil(copy, path, how, value, name);
@@ -108,7 +193,24 @@ export function arbitraryRequest(document: OpenApi, seeds: Seeds): fc.Arbitrary<
   const junk = fc.oneof(
     fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)),
     fc.string({ maxLength: 200 }).map((text) => Buffer.from(text)),
-    fc.constantFrom('', '{', '[]', 'null', '""', '{"a":1,"a":2}', '{"__proto__":{"x":1}}', '[1,]', '\ufeff{}', '{"a":"\\ud800"}', '{"a":"\\u0000"}', '{"a":1e999}', '-0', '{"quoteResponse":{}}').map((text) => Buffer.from(text)),
+    fc
+      .constantFrom(
+        '',
+        '{',
+        '[]',
+        'null',
+        '""',
+        '{"a":1,"a":2}',
+        '{"__proto__":{"x":1}}',
+        '[1,]',
+        '\ufeff{}',
+        '{"a":"\\ud800"}',
+        '{"a":"\\u0000"}',
+        '{"a":1e999}',
+        '-0',
+        '{"quoteResponse":{}}',
+      )
+      .map((text) => Buffer.from(text)),
     fc.integer({ min: 1, max: 6_000 }).map((n) => Buffer.from('['.repeat(n))),
     fc.integer({ min: 1, max: 6_000 }).map((n) => Buffer.from(`{"a":[${'0,'.repeat(n)}0]}`)),
     fc.integer({ min: 200_000, max: 300_000 }).map((n) => Buffer.from(`"${'x'.repeat(n)}"`)),
@@ -117,13 +219,35 @@ export function arbitraryRequest(document: OpenApi, seeds: Seeds): fc.Arbitrary<
   // Made once each: to make them is far dearer than to draw from them.
   const made = operations.map(({ id, path, method, operation }) => {
     const happy = seeds.happy[id];
-    const schema = (operation.requestBody?.content?.['application/json'] as Content | undefined)?.schema as Schema | undefined;
+    const schema = (operation.requestBody?.content?.['application/json'] as Content | undefined)?.schema as
+      | Schema
+      | undefined;
     const text = (value: unknown) => Buffer.from(JSON.stringify(value));
-    const bodies: fc.WeightedArbitrary<Buffer | undefined>[] = schema ? [{ weight: 5, arbitrary: mutated(happy?.body).map(text) }, { weight: 5, arbitrary: ofSchema(schema).map(text) }, { weight: 2, arbitrary: junk }] : [{ weight: 12, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: junk }];
+    const bodies: fc.WeightedArbitrary<Buffer | undefined>[] = schema
+      ? [
+          { weight: 5, arbitrary: mutated(happy?.body).map(text) },
+          { weight: 5, arbitrary: ofSchema(schema).map(text) },
+          { weight: 2, arbitrary: junk },
+        ]
+      : [
+          { weight: 12, arbitrary: fc.constant(undefined) },
+          { weight: 1, arbitrary: junk },
+        ];
     return fc.record({
       operation: fc.constant(id),
-      method: fc.oneof({ weight: 40, arbitrary: fc.constant(method) }, { weight: 1, arbitrary: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE') }),
-      path: fc.tuple(pathOf(path, happy?.path, word), queryOf(operation.parameters ?? [], happy?.path, ofSchema, word)).map(([where, query]) => where + query),
+      method: fc.oneof(
+        { weight: 40, arbitrary: fc.constant(method) },
+        {
+          weight: 1,
+          arbitrary: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'),
+        },
+      ),
+      path: fc
+        .tuple(
+          pathOf(path, happy?.path, word),
+          queryOf(operation.parameters ?? [], happy?.path, ofSchema, word),
+        )
+        .map(([where, query]) => where + query),
       headers: headersOf(seeds, id, word, schema !== undefined),
       body: fc.oneof(...bodies),
     });
@@ -131,35 +255,123 @@ export function arbitraryRequest(document: OpenApi, seeds: Seeds): fc.Arbitrary<
   return fc.oneof(...made);
 }
 
-function pathOf(template: string, happy: string | undefined, word: fc.Arbitrary<string>): fc.Arbitrary<string> {
+function pathOf(
+  template: string,
+  happy: string | undefined,
+  word: fc.Arbitrary<string>,
+): fc.Arbitrary<string> {
   const right = happy?.split('?')[0] ?? template;
   const filled = fc.array(word, { minLength: 3, maxLength: 3 }).map((words) => {
     let at = 0;
     return template.replace(/\{[^}]+\}/g, () => encoded(words[at++] ?? 'x'));
   });
   const bent = fc.constantFrom('/', '//', '/.', '/%2e%2e', '%00', ';x=1', '/..;/').map((end) => right + end);
-  return fc.oneof({ weight: 10, arbitrary: fc.constant(right) }, { weight: 5, arbitrary: filled }, { weight: 1, arbitrary: bent });
+  return fc.oneof(
+    { weight: 10, arbitrary: fc.constant(right) },
+    { weight: 5, arbitrary: filled },
+    { weight: 1, arbitrary: bent },
+  );
 }
 
-function queryOf(parameters: readonly Parameter[], happy: string | undefined, ofSchema: (schema: Schema | undefined) => fc.Arbitrary<unknown>, word: fc.Arbitrary<string>): fc.Arbitrary<string> {
+function queryOf(
+  parameters: readonly Parameter[],
+  happy: string | undefined,
+  ofSchema: (schema: Schema | undefined) => fc.Arbitrary<unknown>,
+  word: fc.Arbitrary<string>,
+): fc.Arbitrary<string> {
   const known = parameters.filter(({ in: where }) => where === 'query');
   const right = happy?.includes('?') ? `?${happy.split('?')[1]}` : '';
   const pairs = fc.array(
     fc.oneof(
-      ...(known.length === 0 ? [] : [{ weight: 8, arbitrary: fc.constantFrom(...known).chain(({ name, schema }) => fc.tuple(fc.constant(name), fc.oneof(ofSchema(schema as Schema).map(String), word))) }]),
+      ...(known.length === 0
+        ? []
+        : [
+            {
+              weight: 8,
+              arbitrary: fc
+                .constantFrom(...known)
+                .chain(({ name, schema }) =>
+                  fc.tuple(fc.constant(name), fc.oneof(ofSchema(schema as Schema).map(String), word)),
+                ),
+            },
+          ]),
       { weight: 1, arbitrary: fc.tuple(word, word) },
     ),
     { maxLength: 4 },
   );
-  return fc.oneof({ weight: 3, arbitrary: fc.constant(right) }, { weight: known.length > 0 ? 6 : 1, arbitrary: pairs.map((all) => (all.length === 0 ? '' : `?${all.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')}`)) }, { weight: 1, arbitrary: fc.constantFrom('?', '?&&', '?=', '?%zz=1', '?limit=1&limit=2', `?q=${'a'.repeat(5_000)}`) });
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant(right) },
+    {
+      weight: known.length > 0 ? 6 : 1,
+      arbitrary: pairs.map((all) =>
+        all.length === 0
+          ? ''
+          : `?${all.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')}`,
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('?', '?&&', '?=', '?%zz=1', '?limit=1&limit=2', `?q=${'a'.repeat(5_000)}`),
+    },
+  );
 }
 
-function headersOf(seeds: Seeds, id: string, word: fc.Arbitrary<string>, hasBody: boolean): fc.Arbitrary<Record<string, string>> {
+function headersOf(
+  seeds: Seeds,
+  id: string,
+  word: fc.Arbitrary<string>,
+  hasBody: boolean,
+): fc.Arbitrary<Record<string, string>> {
   const clean = word.map((text) => text.replace(/[^\x21-\x7e]/g, '').slice(0, 300));
-  const key = fc.oneof({ weight: 20, arbitrary: fc.constant(seeds.rightKey(id)) }, { weight: 1, arbitrary: fc.constantFrom(...seeds.keys) }, { weight: 1, arbitrary: clean });
-  const type = fc.oneof({ weight: 20, arbitrary: fc.constant('application/json') }, { weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/json; charset=utf-16', 'multipart/form-data; boundary=x', 'application/json;', '') });
-  const extra = fc.oneof({ weight: 6, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.tuple(fc.constantFrom('Idempotency-Key', 'Accept', 'X-Forwarded-For', 'Content-Encoding', 'X-HTTP-Method-Override', 'If-None-Match', 'Range', 'Origin', 'Cookie', 'Authorization', 'Accept-Encoding'), clean).map(([name, value]) => ({ [name]: value })) });
-  return fc.tuple(key, type, extra).map(([apiKey, contentType, more]) => ({ ...(apiKey === '' ? {} : { 'X-API-Key': apiKey }), ...(hasBody || contentType !== 'application/json' ? { 'Content-Type': contentType } : {}), ...more }));
+  const key = fc.oneof(
+    { weight: 20, arbitrary: fc.constant(seeds.rightKey(id)) },
+    { weight: 1, arbitrary: fc.constantFrom(...seeds.keys) },
+    { weight: 1, arbitrary: clean },
+  );
+  const type = fc.oneof(
+    { weight: 20, arbitrary: fc.constant('application/json') },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        'text/plain',
+        'application/json; charset=utf-16',
+        'multipart/form-data; boundary=x',
+        'application/json;',
+        '',
+      ),
+    },
+  );
+  const extra = fc.oneof(
+    { weight: 6, arbitrary: fc.constant({}) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(
+          fc.constantFrom(
+            'Idempotency-Key',
+            'Accept',
+            'X-Forwarded-For',
+            'Content-Encoding',
+            'X-HTTP-Method-Override',
+            'If-None-Match',
+            'Range',
+            'Origin',
+            'Cookie',
+            'Authorization',
+            'Accept-Encoding',
+          ),
+          clean,
+        )
+        .map(([name, value]) => ({ [name]: value })),
+    },
+  );
+  return fc
+    .tuple(key, type, extra)
+    .map(([apiKey, contentType, more]) => ({
+      ...(apiKey === '' ? {} : { 'X-API-Key': apiKey }),
+      ...(hasBody || contentType !== 'application/json' ? { 'Content-Type': contentType } : {}),
+      ...more,
+    }));
 }
 
 /** Lone surrogates have no encoding: they become what a browser would make of them. */
@@ -169,7 +381,12 @@ type Path = readonly (string | number)[];
 
 function pathsOf(value: unknown, at: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return at.length > 0 ? [at] : [];
-  return [...(at.length > 0 ? [at] : []), ...Object.entries(value).flatMap(([key, part]) => pathsOf(part, [...at, Array.isArray(value) ? Number(key) : key]))];
+  return [
+    ...(at.length > 0 ? [at] : []),
+    ...Object.entries(value).flatMap(([key, part]) =>
+      pathsOf(part, [...at, Array.isArray(value) ? Number(key) : key]),
+    ),
+  ];
 }
 
 function spoil(root: object, path: Path, how: string, drawn: unknown, name: string): void {
@@ -189,6 +406,7 @@ function spoil(root: object, path: Path, how: string, drawn: unknown, name: stri
   else if (how === 'add' && Array.isArray(holder)) holder.push(value);
   else if (how === 'add') holder[name] = value;
   else if (how === 'wrap') holder[last] = [now];
-  else if (how === 'flip' && typeof now === 'string') holder[last] = now.slice(0, -1) + (now.endsWith('0') ? '1' : '0');
+  else if (how === 'flip' && typeof now === 'string')
+    holder[last] = now.slice(0, -1) + (now.endsWith('0') ? '1' : '0');
   else holder[last] = value;
 }

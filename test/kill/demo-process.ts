@@ -1,4 +1,7 @@
-/** The demo as a child of the test: started, awaited, killed and started again like a user would, and never outliving the test. */
+/**
+ * The demo as a child of the test: started, awaited, killed and started again like a user would, and never
+ * outliving the test.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -24,19 +27,30 @@ export async function startDemo({ dataDir, port }: { dataDir: string; port: numb
   let child: ChildProcess;
 
   async function launch(): Promise<void> {
-    child = spawn(process.execPath, [PROGRAM, 'demo', '--quiet-market', '--data-dir', dataDir, '--port', String(port)], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    child = spawn(
+      process.execPath,
+      [PROGRAM, 'demo', '--quiet-market', '--data-dir', dataDir, '--port', String(port)],
+      { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
     child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const deadline = performance.now() + READY_TIMEOUT_MS;
-    // A manifest of a killed demo stays until the next one removes it: only one that names our own child counts.
+    // A manifest of a killed demo stays until the next one removes it: only one that names our own child
+    // counts.
     while (!(existsSync(path) && output.includes('ready after'))) {
-      if (child.exitCode !== null || performance.now() > deadline) throw new Error(`The demo did not get ready:\n${output}`);
+      if (child.exitCode !== null || performance.now() > deadline)
+        throw new Error(`The demo did not get ready:\n${output}`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 
   await launch();
-  const exited = () => new Promise<number>((resolve) => (child.exitCode === null && child.signalCode === null ? child.once('exit', (code) => resolve(code ?? 128)) : resolve(child.exitCode ?? 128)));
+  const exited = () =>
+    new Promise<number>((resolve) =>
+      child.exitCode === null && child.signalCode === null
+        ? child.once('exit', (code) => resolve(code ?? 128))
+        : resolve(child.exitCode ?? 128),
+    );
   const emergency = () => void child.kill('SIGKILL');
   process.once('exit', emergency);
   return {

@@ -1,4 +1,6 @@
-/** Three rounds of the kill test, one demo, a new seed every time. At length: npm run test:kill -- --seed S */
+/**
+ * Three rounds of the kill test, one demo, a new seed every time. At length: npm run test:kill -- --seed S
+ */
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -17,14 +17,20 @@ export async function readHoldings(manifest: Manifest, owners: readonly string[]
   for (const { slug, tokens } of manifest.chains) {
     const view = viewChain(manifest, slug);
     for (const { symbol } of tokens) {
-      for (const owner of owners) holdings.set(`${view.asset(symbol)} ${owner.toLowerCase()}`, await view.balance(owner, symbol));
+      for (const owner of owners)
+        holdings.set(`${view.asset(symbol)} ${owner.toLowerCase()}`, await view.balance(owner, symbol));
     }
   }
   return holdings;
 }
 
 /** A settled order moves exactly what was shown; any other moves nothing. */
-export function book(holdings: Holdings, taker: string, candidate: QuoteCandidate, status: OrderStatusResponse): void {
+export function book(
+  holdings: Holdings,
+  taker: string,
+  candidate: QuoteCandidate,
+  status: OrderStatusResponse,
+): void {
   if (status.status !== 'settled') return;
   const move = (asset: string, by: bigint) => {
     const key = `${asset} ${taker.toLowerCase()}`;
@@ -35,25 +41,39 @@ export function book(holdings: Holdings, taker: string, candidate: QuoteCandidat
 }
 
 export function differences(expected: Holdings, found: Holdings): string[] {
-  return [...expected].filter(([key, amount]) => found.get(key) !== amount).map(([key, amount]) => `${key}: expected ${amount}, found ${found.get(key) ?? 'nothing'}`);
+  return [...expected]
+    .filter(([key, amount]) => found.get(key) !== amount)
+    .map(([key, amount]) => `${key}: expected ${amount}, found ${found.get(key) ?? 'nothing'}`);
 }
 
 /**
- * Every token: all that was ever touched holds the whole supply, and the escrow holds what its ledger owes over everybody who
- * could have a balance in it. With no order open, that leaves no coin without an owner.
+ * Every token: all that was ever touched holds the whole supply, and the escrow holds what its ledger owes
+ * over everybody who could have a balance in it. With no order open, that leaves no coin without an owner.
  */
 export async function unaccounted(manifest: Manifest): Promise<string[]> {
   const problems: string[] = [];
   for (const { slug, escrow, tokens } of manifest.chains) {
     const view = viewChain(manifest, slug);
-    const inEscrow = parseEventLogs({ abi: escrowAbi, logs: await view.client.getLogs({ address: escrow, fromBlock: 0n }), eventName: ['Deposited', 'Credited', 'Finalised'] });
-    const feeRecipient = await view.client.readContract({ address: escrow, abi: escrowAbi, functionName: 'feeRecipient' });
+    const inEscrow = parseEventLogs({
+      abi: escrowAbi,
+      logs: await view.client.getLogs({ address: escrow, fromBlock: 0n }),
+      eventName: ['Deposited', 'Credited', 'Finalised'],
+    });
+    const feeRecipient = await view.client.readContract({
+      address: escrow,
+      abi: escrowAbi,
+      functionName: 'feeRecipient',
+    });
     const accounts = new Set<string>([feeRecipient]);
-    for (const { eventName, args } of inEscrow) accounts.add(eventName === 'Finalised' ? getAddress(`0x${args.destination.slice(26)}`) : args.account);
+    for (const { eventName, args } of inEscrow)
+      accounts.add(eventName === 'Finalised' ? getAddress(`0x${args.destination.slice(26)}`) : args.account);
     for (const { symbol, address } of tokens) {
       const transfers = await view.client.getLogs({ address, event: TRANSFER, fromBlock: 0n });
-      const holders = new Set(transfers.flatMap(({ args }) => [args.from, args.to]).filter((one) => one !== undefined));
-      const sum = async (who: Iterable<string>, read: (owner: string) => Promise<bigint>) => (await Promise.all([...who].map(read))).reduce((total, amount) => total + amount, 0n);
+      const holders = new Set(
+        transfers.flatMap(({ args }) => [args.from, args.to]).filter((one) => one !== undefined),
+      );
+      const sum = async (who: Iterable<string>, read: (owner: string) => Promise<bigint>) =>
+        (await Promise.all([...who].map(read))).reduce((total, amount) => total + amount, 0n);
       const [held, supply, owed, kept] = await Promise.all([
         sum(holders, (owner) => view.balance(owner, symbol)),
         view.supply(symbol),
@@ -71,11 +91,26 @@ export async function unaccounted(manifest: Manifest): Promise<string[]> {
 export async function booksAstray({ solvers }: Manifest): Promise<string[]> {
   const problems = await Promise.all(
     solvers.map(async ({ id, adminUrl }) => {
-      const answer = await fetch(`${adminUrl}/books`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+      const answer = await fetch(`${adminUrl}/books`, { signal: AbortSignal.timeout(5_000) }).catch(
+        () => undefined,
+      );
       if (answer?.status !== 200) return [`the books of ${id} cannot be asked`];
-      const { reconciled } = (await answer.json()) as { reconciled: { chain: string; token: string; journal: string; chainSays: string; ledger: string | null }[] };
+      const { reconciled } = (await answer.json()) as {
+        reconciled: {
+          chain: string;
+          token: string;
+          journal: string;
+          chainSays: string;
+          ledger: string | null;
+        }[];
+      };
       if (reconciled.length === 0) return [`the books of ${id} are not open`];
-      return reconciled.filter(({ journal, chainSays, ledger }) => journal !== chainSays || (ledger !== null && ledger !== journal)).map((each) => `the books of ${id}: ${JSON.stringify(each)}`);
+      return reconciled
+        .filter(
+          ({ journal, chainSays, ledger }) =>
+            journal !== chainSays || (ledger !== null && ledger !== journal),
+        )
+        .map((each) => `the books of ${id}: ${JSON.stringify(each)}`);
     }),
   );
   return problems.flat();

@@ -1,6 +1,6 @@
 /**
- * The promise: kill any one process of the demo at any moment and start it again, and every accepted order ends settled, failed
- * or refunded, and not a base unit is missing anywhere.
+ * The promise: kill any one process of the demo at any moment and start it again, and every accepted order
+ * ends settled, failed or refunded, and not a base unit is missing anywhere.
  */
 
 import type { DemoProcess } from './demo-process.ts';
@@ -22,10 +22,19 @@ const TRADES = 5;
 /** Longest life of an order here: quote, landing margin, proof window, and what a restart costs. */
 const END_TIMEOUT_MS = 150_000;
 
-export async function killRound(demo: DemoProcess, random: Seeded, number: number, say: (line: string) => void, only?: readonly string[]): Promise<Round> {
+export async function killRound(
+  demo: DemoProcess,
+  random: Seeded,
+  number: number,
+  say: (line: string) => void,
+  only?: readonly string[],
+): Promise<Round> {
   const manifest = demo.manifest();
   const takers = manifest.takers.slice(0, TRADES);
-  const expected = await readHoldings(manifest, takers.map(({ address }) => address));
+  const expected = await readHoldings(
+    manifest,
+    takers.map(({ address }) => address),
+  );
   const victims = only ?? [...Object.keys(manifest.processes).sort(), SUPERVISOR];
   const killed = random.pick(victims);
   const afterMs = Math.floor(random.next() * 7_000);
@@ -41,20 +50,41 @@ export async function killRound(demo: DemoProcess, random: Seeded, number: numbe
   await kill(demo, killed);
   const accepted = (await trading).filter((trade): trade is Accepted => trade !== undefined);
 
-  const ends = await Promise.all(accepted.map(async (trade) => ({ trade, status: await ended(trade, END_TIMEOUT_MS) })));
+  const ends = await Promise.all(
+    accepted.map(async (trade) => ({ trade, status: await ended(trade, END_TIMEOUT_MS) })),
+  );
   for (const { trade, status } of ends) book(expected, trade.taker.address, trade.candidate, status);
   await patiently(20_000, async () => {
-    const found = await readHoldings(demo.manifest(), takers.map(({ address }) => address));
-    const problems = [...differences(expected, found), ...(await unaccounted(demo.manifest())), ...(await booksAstray(demo.manifest()))];
-    if (problems.length > 0) throw new Error(`After the SIGKILL of ${killed} the books do not agree:\n${problems.join('\n')}`);
+    const found = await readHoldings(
+      demo.manifest(),
+      takers.map(({ address }) => address),
+    );
+    const problems = [
+      ...differences(expected, found),
+      ...(await unaccounted(demo.manifest())),
+      ...(await booksAstray(demo.manifest())),
+    ];
+    if (problems.length > 0)
+      throw new Error(`After the SIGKILL of ${killed} the books do not agree:\n${problems.join('\n')}`);
   });
   const settled = ends.filter(({ status }) => status.status === 'settled').length;
-  const round = { killed, afterMs, settled, failed: ends.length - settled, refused: takers.length - accepted.length };
-  say(`round ${number}: ${settled} settled, ${round.failed} failed with nothing lost, ${round.refused} never accepted; balances hold`);
+  const round = {
+    killed,
+    afterMs,
+    settled,
+    failed: ends.length - settled,
+    refused: takers.length - accepted.length,
+  };
+  say(
+    `round ${number}: ${settled} settled, ${round.failed} failed with nothing lost, ${round.refused} never accepted; balances hold`,
+  );
   return round;
 }
 
-/** Kills one and waits until it lives again under another pid: the supervisor's work, or for the supervisor itself ours. */
+/**
+ * Kills one and waits until it lives again under another pid: the supervisor's work, or for the supervisor
+ * itself ours.
+ */
 async function kill(demo: DemoProcess, name: string): Promise<void> {
   if (name === SUPERVISOR) return demo.killAndStartAgain();
   const pid = demo.manifest().processes[name];

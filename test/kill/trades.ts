@@ -1,4 +1,7 @@
-/** A taker who does not give up: submissions are repeated under one Idempotency-Key until the venue has given a definite answer. */
+/**
+ * A taker who does not give up: submissions are repeated under one Idempotency-Key until the venue has given
+ * a definite answer.
+ */
 
 import type { Manifest } from '../../src/apps/demo/manifest.ts';
 import { askOf, tradeOf } from '../../src/apps/demo/checks/trade.ts';
@@ -25,7 +28,13 @@ const FLOWS = [
 const SUBMIT_PATIENCE_MS = 60_000;
 
 /** One trade of one taker. undefined: it was never accepted, for a reason that the venue stated. */
-export async function tradeOnce(manifest: Manifest, privateKey: `0x${string}`, flow: number, random: Seeded, idempotencyKey: string): Promise<Accepted | undefined> {
+export async function tradeOnce(
+  manifest: Manifest,
+  privateKey: `0x${string}`,
+  flow: number,
+  random: Seeded,
+  idempotencyKey: string,
+): Promise<Accepted | undefined> {
   const { corridor, sell, buy, from, to, digits } = FLOWS[flow % FLOWS.length] as (typeof FLOWS)[number];
   const taker = takerFor(manifest, { privateKey });
   const trade = tradeOf({ manifest }, taker, corridor, sell, buy);
@@ -34,8 +43,10 @@ export async function tradeOnce(manifest: Manifest, privateKey: `0x${string}`, f
   if (!prepared) return undefined;
   const orderId = await submitted(taker, prepared.submission, idempotencyKey);
   if (orderId === undefined) return undefined;
-  // walletBroadcast: a chain that is down right now is asked again; too late is a failed order, and nobody has lost anything.
-  for (const { tx } of prepared.broadcasts) if (tx) await patiently(15_000, () => taker.send(tx)).catch(() => undefined);
+  // walletBroadcast: a chain that is down right now is asked again; too late is a failed order, and nobody
+  // has lost anything.
+  for (const { tx } of prepared.broadcasts)
+    if (tx) await patiently(15_000, () => taker.send(tx)).catch(() => undefined);
   return { orderId, taker, candidate: prepared.submission.quoteResponse };
 }
 
@@ -57,7 +68,11 @@ async function quoted(taker: Taker, ask: () => Parameters<Taker['quote']>[0]) {
   return undefined;
 }
 
-async function submitted(taker: Taker, submission: unknown, idempotencyKey: string): Promise<string | undefined> {
+async function submitted(
+  taker: Taker,
+  submission: unknown,
+  idempotencyKey: string,
+): Promise<string | undefined> {
   const deadline = performance.now() + SUBMIT_PATIENCE_MS;
   while (performance.now() < deadline) {
     const answer = await taker.post(submission, idempotencyKey).catch(() => undefined);
@@ -74,7 +89,10 @@ export async function ended({ taker, orderId }: Accepted, timeoutMs: number): Pr
   for (;;) {
     const status = await taker.finish(orderId, Math.max(1_000, deadline - performance.now()));
     if (status.status === 'settled' || status.failure?.refundableFrom === null) return status;
-    if (performance.now() > deadline) throw new Error(`Order ${orderId} failed (${status.failure?.code ?? ''}) and was not refunded in ${timeoutMs / 1000} s.`);
+    if (performance.now() > deadline)
+      throw new Error(
+        `Order ${orderId} failed (${status.failure?.code ?? ''}) and was not refunded in ${timeoutMs / 1000} s.`,
+      );
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }

@@ -1,4 +1,7 @@
-/** Work of the soak's own in a process of its own: a busy machine gives each its share, and one that does everything becomes the bottleneck of what it measures. */
+/**
+ * Work of the soak's own in a process of its own: a busy machine gives each its share, and one that does
+ * everything becomes the bottleneck of what it measures.
+ */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +24,10 @@ interface Answer {
   failed?: string;
 }
 
-/** Begins a process with this file, which calls `answerAside`. Whatever it dies of fails everything that is asked of it. */
+/**
+ * Begins a process with this file, which calls `answerAside`. Whatever it dies of fails everything that is
+ * asked of it.
+ */
 export function openAside(file: URL): Aside {
   const child = fork(file, { serialization: 'advanced' });
   const waiting = new Map<number, { resolve(said: unknown): void; reject(error: Error): void }>();
@@ -64,7 +70,8 @@ export function answerAside(functions: Readonly<Record<string, (...words: never[
     const work = async () => functions[what]?.(...(words as never[]));
     work().then(
       (said) => answer({ n, said }),
-      (error: unknown) => answer({ n, failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+      (error: unknown) =>
+        answer({ n, failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     );
   });
 }

@@ -1,4 +1,7 @@
-/** Where the soak happens: two venues, two LPs, three attesters, two chains, Redis, and a bad network in front of each that can be switched on. */
+/**
+ * Where the soak happens: two venues, two LPs, three attesters, two chains, Redis, and a bad network in front
+ * of each that can be switched on.
+ */
 
 import type { Part } from '../faults/support/process.ts';
 import { type Config, startWorld, type World } from '../faults/support/world.ts';
@@ -52,7 +55,12 @@ export async function startGround(): Promise<Ground> {
     for (const section of ['chains', 'networks']) {
       const chains = config[section] as { id: number; [key: string]: unknown }[] | undefined;
       if (!chains) continue;
-      config[section] = chains.map((chain) => ({ ...chain, timeoutMs: 5_000, rpcUrls: nodes[CHAINS.findIndex((id) => id === chain.id)]?.map(({ url }) => url), quorum: { aboveUsd: 0, agree: 2 } }));
+      config[section] = chains.map((chain) => ({
+        ...chain,
+        timeoutMs: 5_000,
+        rpcUrls: nodes[CHAINS.findIndex((id) => id === chain.id)]?.map(({ url }) => url),
+        quorum: { aboveUsd: 0, agree: 2 },
+      }));
     }
     const database = config['database'] as { url: string } | undefined;
     if (database) database.url = through(databases.get(part), database.url);
@@ -60,19 +68,37 @@ export async function startGround(): Promise<Ground> {
       config['queue'] = { redisUrl: redisLine.url };
       config['sockets'] = { maxPerKey: STREAMS_PER_KEY };
     }
-    if (config['app'] === 'lp') config['venues'] = (config['venues'] as LpVenue[]).map((venue) => ({ ...venue, url: through(links.get(`${part} ${venue.name}`), venue.url) }));
+    if (config['app'] === 'lp')
+      config['venues'] = (config['venues'] as LpVenue[]).map((venue) => ({
+        ...venue,
+        url: through(links.get(`${part} ${venue.name}`), venue.url),
+      }));
     return config;
   }
 
-  const world = await startWorld({ chainIds: CHAINS, depth: DEPTH, venues: { north: 'all', south: 'all' }, lps: LPS, validitySeconds: 20, inventory: 1_000_000n, configure });
-  nodes = await Promise.all(world.devnet.chains.map(({ anvil }) => Promise.all(Array.from({ length: ENDPOINTS }, () => chainNodes.node(anvil.url)))));
+  const world = await startWorld({
+    chainIds: CHAINS,
+    depth: DEPTH,
+    venues: { north: 'all', south: 'all' },
+    lps: LPS,
+    validitySeconds: 20,
+    inventory: 1_000_000n,
+    configure,
+  });
+  nodes = await Promise.all(
+    world.devnet.chains.map(({ anvil }) =>
+      Promise.all(Array.from({ length: ENDPOINTS }, () => chainNodes.node(anvil.url))),
+    ),
+  );
   for (const name of [...VENUES, ...LPS]) databases.set(name, await network.line(world.postgres.url));
   for (const name of VENUES) {
     doors.set(name, await network.line(world.venueUrl(name)));
     for (const lp of LPS) links.set(`${lp} ${name}`, await network.line(world.venueUrl(name)));
   }
   // Whoever pays for gas never runs out of it here, at whatever price.
-  for (const { anvil } of world.devnet.chains) for (const { address } of [world.relayer, ...world.lps.map(({ operator }) => operator)]) await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);
+  for (const { anvil } of world.devnet.chains)
+    for (const { address } of [world.relayer, ...world.lps.map(({ operator }) => operator)])
+      await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);
 
   return {
     world,

@@ -1,10 +1,16 @@
 /**
- * The ledger under a long random life: everything that can happen happens, with a taker who accepts all it can, and after
- * every event the invariants are asked for, of the world's own books and never of the ledger's word alone.
+ * The ledger under a long random life: everything that can happen happens, with a taker who accepts all it
+ * can, and after every event the invariants are asked for, of the world's own books and never of the ledger's
+ * word alone.
  */
 
 import type { HoldRequest, LedgerEvent } from '../../src/inventory/event.ts';
-import { type BucketConfig, createLedger, type Ledger, type LedgerOptions } from '../../src/inventory/ledger.ts';
+import {
+  type BucketConfig,
+  createLedger,
+  type Ledger,
+  type LedgerOptions,
+} from '../../src/inventory/ledger.ts';
 import { restoreLedger } from '../../src/inventory/restore.ts';
 import type { Cap, Limits } from '../../src/inventory/limits.ts';
 import type { LedgerSnapshot } from '../../src/inventory/snapshot.ts';
@@ -15,8 +21,20 @@ const LONGEST = 60;
 /** Longer than any quote lives, as the escrow's withdrawal delay. */
 const DELAY = 100;
 const CHAINS = [1, 2] as const;
-const TOKENS = [['USDC', 6], ['WETH', 18], ['DAI', 18]] as const;
-const BUCKETS: BucketConfig[] = CHAINS.flatMap((chainId) => TOKENS.map(([asset, decimals], at) => ({ chainId, token: `0x${String(at + 1).repeat(40)}` as const, asset, decimals, buffer: at === 0 ? 50n : 0n })));
+const TOKENS = [
+  ['USDC', 6],
+  ['WETH', 18],
+  ['DAI', 18],
+] as const;
+const BUCKETS: BucketConfig[] = CHAINS.flatMap((chainId) =>
+  TOKENS.map(([asset, decimals], at) => ({
+    chainId,
+    token: `0x${String(at + 1).repeat(40)}` as const,
+    asset,
+    decimals,
+    buffer: at === 0 ? 50n : 0n,
+  })),
+);
 const PLACES = BUCKETS.map((bucket) => ({ ...bucket, key: keyOf(bucket) }));
 const CAPS = {
   perTaker: { count: 30, notional: 2_000n },
@@ -46,12 +64,27 @@ export interface SoakReport {
 export type Sabotage = (ledger: Ledger) => Ledger;
 
 /** Throws at the first broken invariant, naming it, the event and the seed that lead there again. */
-export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { events: number; seed: number; sabotage?: Sabotage }): SoakReport {
+export function soak({
+  events: wanted,
+  seed,
+  sabotage = (ledger) => ledger,
+}: {
+  events: number;
+  seed: number;
+  sabotage?: Sabotage;
+}): SoakReport {
   const startedMs = performance.now();
   const random = seededRandom(seed);
   const world = createWorld(BUCKETS, random);
   let segment: LedgerEvent[] = [];
-  const options: LedgerOptions = { buckets: BUCKETS, graceSeconds: () => GRACE, limits: CAPS, rememberSeconds: 30, rememberSpentSeconds: 40, onEvent: (event) => segment.push(event) };
+  const options: LedgerOptions = {
+    buckets: BUCKETS,
+    graceSeconds: () => GRACE,
+    limits: CAPS,
+    rememberSeconds: 30,
+    rememberSpentSeconds: 40,
+    onEvent: (event) => segment.push(event),
+  };
   const { onEvent: _, ...silent } = options;
   let ledger = sabotage(createLedger(options));
   let start: LedgerSnapshot = ledger.snapshot();
@@ -61,11 +94,23 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
   let quarantine = 0;
   let forgotten = new Set<Signed>();
   const withdrawals: { id: string; bucket: BucketConfig; amount: bigint; readyAt: number }[] = [];
-  const count = { events: 0, quotes: 0, refusals: 0, fills: 0, reorgs: 0, onslaughts: 0, restarts: 0, crashes: 0, mostLive: 0, checks: 0 };
+  const count = {
+    events: 0,
+    quotes: 0,
+    refusals: 0,
+    fills: 0,
+    reorgs: 0,
+    onslaughts: 0,
+    restarts: 0,
+    crashes: 0,
+    mostLive: 0,
+    checks: 0,
+  };
 
   function demand(holds: boolean, invariant: string, facts?: unknown): asserts holds {
     if (holds) return;
-    const text = (value: unknown) => JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each));
+    const text = (value: unknown) =>
+      JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each));
     throw new Error(`${invariant} (event ${count.events}, seed ${seed}): ${text(facts)} after ${text(last)}`);
   }
 
@@ -77,9 +122,15 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
   function apply(event: LedgerEvent): void {
     last = event;
     count.events += 1;
-    if (forgotten.size > 0 && 'quoteId' in event && event.type !== 'released' && ledger.quote(event.quoteId) === undefined) {
+    if (
+      forgotten.size > 0 &&
+      'quoteId' in event &&
+      event.type !== 'released' &&
+      ledger.quote(event.quoteId) === undefined
+    ) {
       // Taken, and forgotten in a crash: the chain's order says what it was.
-      for (const { request } of forgotten) if (request.quoteId === event.quoteId) ledger.apply({ type: 'restored', request });
+      for (const { request } of forgotten)
+        if (request.quoteId === event.quoteId) ledger.apply({ type: 'restored', request });
     }
     ledger.apply(event);
     look();
@@ -103,8 +154,20 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
       if (balance < owed) demand(false, '2: not every live quote can be paid', { key, balance, owed });
       const view = ledger.bucket(chainId, token);
       demand(view !== undefined, 'a bucket is gone', key);
-      const { free, onchain, pendingOut, committed, held, receivable, overdue, withdrawing, shortfall } = view;
-      demand(free >= 0n && onchain >= 0n && pendingOut >= 0n && committed >= 0n && held >= 0n && receivable >= overdue && overdue >= 0n && withdrawing >= 0n, '1: below zero', view);
+      const { free, onchain, pendingOut, committed, held, receivable, overdue, withdrawing, shortfall } =
+        view;
+      demand(
+        free >= 0n &&
+          onchain >= 0n &&
+          pendingOut >= 0n &&
+          committed >= 0n &&
+          held >= 0n &&
+          receivable >= overdue &&
+          overdue >= 0n &&
+          withdrawing >= 0n,
+        '1: below zero',
+        view,
+      );
       demand(shortfall === 0n, '1: promises exceed the money', view);
     }
     if (ledger.live > count.mostLive) count.mostLive = ledger.live;
@@ -123,8 +186,19 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
       const lapsesAt = world.nowOf(into.chainId) + 1 + random.int(LONGEST);
       const side = random.chance(50) ? 'buy' : 'sell';
       const request: HoldRequest = {
-        quoteId: `q${++serial}`, chainId: out.chainId, token: out.token, amount: amount + BigInt(random.int(3)), input: { chainId: into.chainId, token: into.token, amount: amount / 2n + 1n },
-        group: `${into.chainId}:${taker}:${nonce}`, lapsesAt, taker, pair: `${out.asset}-${into.asset}`, side, notional: amount + BigInt(random.int(5)), gapLoss: BigInt(random.int(40)), fillProbabilityBps: 1 + random.int(10_000),
+        quoteId: `q${++serial}`,
+        chainId: out.chainId,
+        token: out.token,
+        amount: amount + BigInt(random.int(3)),
+        input: { chainId: into.chainId, token: into.token, amount: amount / 2n + 1n },
+        group: `${into.chainId}:${taker}:${nonce}`,
+        lapsesAt,
+        taker,
+        pair: `${out.asset}-${into.asset}`,
+        side,
+        notional: amount + BigInt(random.int(5)),
+        gapLoss: BigInt(random.int(40)),
+        fillProbabilityBps: 1 + random.int(10_000),
       };
       if (world.known(into.chainId) <= quarantine) return;
       last = request;
@@ -136,8 +210,14 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
         world.sign(request);
       } else {
         count.refusals += 1;
-        // 8: what is refused for want of money really is more than there is, and the size named is what there is.
-        if (answer.declined === 'no_inventory') demand(answer.maxAmount !== undefined && answer.maxAmount < request.amount && answer.maxAmount >= before, '8: refused for want of what is there', answer);
+        // 8: what is refused for want of money really is more than there is, and the size named is what there
+        // is.
+        if (answer.declined === 'no_inventory')
+          demand(
+            answer.maxAmount !== undefined && answer.maxAmount < request.amount && answer.maxAmount >= before,
+            '8: refused for want of what is there',
+            answer,
+          );
       }
       look();
     }
@@ -151,19 +231,37 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     const answer = ledger.apply({ type: 'accepted', quoteId: each.request.quoteId });
     if (before !== 'lapsed') return look();
     // 7
-    demand(!answer.applied && (answer.why === 'duplicate' || (answer.why === 'late' && answer.critical)), '7: a late acceptance was taken', answer);
+    demand(
+      !answer.applied && (answer.why === 'duplicate' || (answer.why === 'late' && answer.critical)),
+      '7: a late acceptance was taken',
+      answer,
+    );
     const after = ledger.bucket(each.request.chainId, each.request.token);
-    demand(held?.held === after?.held && held?.committed === after?.committed, '7: a late acceptance changed the books');
+    demand(
+      held?.held === after?.held && held?.committed === after?.committed,
+      '7: a late acceptance changed the books',
+    );
     look();
   }
 
-  /** The adversary: everything it can take, at once, in any order; and we deliver what has to be delivered. */
+  /**
+   * The adversary: everything it can take, at once, in any order; and we deliver what has to be delivered.
+   */
   function onslaught(): void {
     count.onslaughts += 1;
-    for (let open = world.signed().filter((each) => !each.opened && world.payable(each)); open.length > 0; open = open.filter((each) => !each.opened && world.payable(each))) {
+    for (
+      let open = world.signed().filter((each) => !each.opened && world.payable(each));
+      open.length > 0;
+      open = open.filter((each) => !each.opened && world.payable(each))
+    ) {
       world.take(pick(open));
       count.fills += 1;
-      for (const bucket of BUCKETS) demand((world.balances.get(keyOf(bucket)) ?? 0n) >= 0n, '2: the adversary found an empty bucket', keyOf(bucket));
+      for (const bucket of BUCKETS)
+        demand(
+          (world.balances.get(keyOf(bucket)) ?? 0n) >= 0n,
+          '2: the adversary found an empty bucket',
+          keyOf(bucket),
+        );
     }
     settleDown();
     for (const each of world.signed()) if (each.opened && world.payable(each)) deliver(each);
@@ -172,10 +270,17 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
 
   function deliver(each: Signed): void {
     // A fill is sent for what the ledger knows to be accepted, and for nothing else.
-    demand(stageOf(each) === 'accepted', '5: an open order is not owed', { stage: stageOf(each), quoteId: each.request.quoteId });
+    demand(stageOf(each) === 'accepted', '5: an open order is not owed', {
+      stage: stageOf(each),
+      quoteId: each.request.quoteId,
+    });
     world.fill(each);
     count.fills += 1;
-    demand((world.balances.get(keyOf(each.request)) ?? 0n) >= 0n, '2: a delivery found an empty bucket', each.request);
+    demand(
+      (world.balances.get(keyOf(each.request)) ?? 0n) >= 0n,
+      '2: a delivery found an empty bucket',
+      each.request,
+    );
   }
 
   function hearAll(): void {
@@ -191,12 +296,22 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     const { chainId, token } = bucket;
     const place = { chainId, token };
     if (random.chance(60)) {
-      const event: LedgerEvent = { type: 'deposited', id: `d${++serial}`, ...place, amount: BigInt(random.int(200)) };
+      const event: LedgerEvent = {
+        type: 'deposited',
+        id: `d${++serial}`,
+        ...place,
+        amount: BigInt(random.int(200)),
+      };
       world.move(bucket, event.amount);
       apply(event);
       if (random.chance(20)) apply(event);
     } else if (withdrawals.length < 4) {
-      const request = { id: `w${++serial}`, bucket, amount: BigInt(random.int(300)), readyAt: world.nowOf(chainId) + DELAY };
+      const request = {
+        id: `w${++serial}`,
+        bucket,
+        amount: BigInt(random.int(300)),
+        readyAt: world.nowOf(chainId) + DELAY,
+      };
       withdrawals.push(request);
       apply({ type: 'withdrawal_requested', id: request.id, ...place, amount: request.amount });
     }
@@ -207,12 +322,16 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     const request = withdrawals[at];
     if (request === undefined) return;
     withdrawals.splice(at, 1);
-    const { bucket: { chainId, token }, id } = request;
+    const {
+      bucket: { chainId, token },
+      id,
+    } = request;
     // The delay outlives every promise signed before the request, and the dead ones have long been noticed.
     buryDead();
     settleDown();
     const left = world.balances.get(keyOf(request.bucket)) ?? 0n;
-    // The contract pays what is there; what others were promised since is there, for the ledger left this out of it.
+    // The contract pays what is there; what others were promised since is there, for the ledger left this out
+    // of it.
     const amount = random.chance(20) ? 0n : request.amount < left ? request.amount : left;
     world.move(request.bucket, -amount);
     apply({ type: 'withdrawal_ended', id, chainId, token, amount });
@@ -235,21 +354,59 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     for (const each of world.signed()) {
       const stage = stageOf(each);
       const known = world.known(each.origin);
-      const dead = each.failed || (forgotten.has(each) && stage === undefined) || groups.get(each.request.group)?.some((other) => other !== each && other.final) === true;
-      if (each.block === undefined && !dead && known <= each.request.lapsesAt + GRACE) demand(stage === 'held' || stage === 'accepted', '6: released before its time', { stage, request: each.request, known });
-      if (stage === 'held') demand(known <= each.request.lapsesAt + GRACE, '7: held beyond its time', { request: each.request, known });
-      if (each.block === undefined) demand(stage !== 'filled' && stage !== 'final' && stage !== 'finalised', '4: a fill that vanished is still on the books', { stage, request: each.request });
-      else demand(stage === undefined ? each.claimed : ['filled', 'final', 'finalised'].includes(stage), '4: a fill is not on the books', { stage, request: each.request });
+      const dead =
+        each.failed ||
+        (forgotten.has(each) && stage === undefined) ||
+        groups.get(each.request.group)?.some((other) => other !== each && other.final) === true;
+      if (each.block === undefined && !dead && known <= each.request.lapsesAt + GRACE)
+        demand(stage === 'held' || stage === 'accepted', '6: released before its time', {
+          stage,
+          request: each.request,
+          known,
+        });
+      if (stage === 'held')
+        demand(known <= each.request.lapsesAt + GRACE, '7: held beyond its time', {
+          request: each.request,
+          known,
+        });
+      if (each.block === undefined)
+        demand(
+          stage !== 'filled' && stage !== 'final' && stage !== 'finalised',
+          '4: a fill that vanished is still on the books',
+          { stage, request: each.request },
+        );
+      else
+        demand(
+          stage === undefined ? each.claimed : ['filled', 'final', 'finalised'].includes(stage),
+          '4: a fill is not on the books',
+          { stage, request: each.request },
+        );
     }
-    const sums = new Map(BUCKETS.map((bucket) => [keyOf(bucket), { held: 0n, committed: 0n, pendingOut: 0n }]));
+    const sums = new Map(
+      BUCKETS.map((bucket) => [keyOf(bucket), { held: 0n, committed: 0n, pendingOut: 0n }]),
+    );
     const caps = new Map<string, { count: number; notional: bigint; gapLoss: bigint }>();
     let live = 0;
     for (const members of groups.values()) {
       const staged = members.map((each) => [each.request, stageOf(each)] as const);
       if (staged.some(([, stage]) => stage === 'final' || stage === 'finalised')) continue;
       for (const bucket of BUCKETS) {
-        const most = (stages: readonly string[]) => staged.reduce((max, [request, stage]) => (stage !== undefined && stages.includes(stage) && keyOf(request) === keyOf(bucket) && request.amount > max ? request.amount : max), 0n);
-        const [filled, taken, all] = [most(['filled']), most(['filled', 'accepted']), most(['filled', 'accepted', 'held'])];
+        const most = (stages: readonly string[]) =>
+          staged.reduce(
+            (max, [request, stage]) =>
+              stage !== undefined &&
+              stages.includes(stage) &&
+              keyOf(request) === keyOf(bucket) &&
+              request.amount > max
+                ? request.amount
+                : max,
+            0n,
+          );
+        const [filled, taken, all] = [
+          most(['filled']),
+          most(['filled', 'accepted']),
+          most(['filled', 'accepted', 'held']),
+        ];
         const sum = sums.get(keyOf(bucket)) as { held: bigint; committed: bigint; pendingOut: bigint };
         sum.pendingOut += filled;
         sum.committed += taken - filled;
@@ -259,33 +416,72 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
       live += held.length;
       const counted = new Map<string, { notional: bigint; gapLoss: bigint }>();
       for (const request of held) {
-        const asset = BUCKETS.find((bucket) => keyOf(bucket) === keyOf(request.side === 'buy' ? request.input : request))?.asset;
-        for (const key of ['total', `perTaker ${request.taker}`, `perTakerPair ${request.taker} ${request.pair}`, `perPairSide ${request.pair} ${request.side}`, `perAssetSide ${asset} ${request.side}`]) {
+        const asset = BUCKETS.find(
+          (bucket) => keyOf(bucket) === keyOf(request.side === 'buy' ? request.input : request),
+        )?.asset;
+        for (const key of [
+          'total',
+          `perTaker ${request.taker}`,
+          `perTakerPair ${request.taker} ${request.pair}`,
+          `perPairSide ${request.pair} ${request.side}`,
+          `perAssetSide ${asset} ${request.side}`,
+        ]) {
           const own = counted.get(key) ?? { notional: 0n, gapLoss: 0n };
-          counted.set(key, { notional: request.notional > own.notional ? request.notional : own.notional, gapLoss: (request.gapLoss ?? 0n) > own.gapLoss ? (request.gapLoss ?? 0n) : own.gapLoss });
+          counted.set(key, {
+            notional: request.notional > own.notional ? request.notional : own.notional,
+            gapLoss: (request.gapLoss ?? 0n) > own.gapLoss ? (request.gapLoss ?? 0n) : own.gapLoss,
+          });
         }
       }
       for (const [key, { notional, gapLoss }] of counted) {
         const sum = caps.get(key) ?? { count: 0, notional: 0n, gapLoss: 0n };
-        caps.set(key, { count: sum.count + 1, notional: sum.notional + notional, gapLoss: sum.gapLoss + gapLoss });
+        caps.set(key, {
+          count: sum.count + 1,
+          notional: sum.notional + notional,
+          gapLoss: sum.gapLoss + gapLoss,
+        });
       }
     }
     demand(ledger.live === live, '4: live quotes miscounted', { ledger: ledger.live, live });
     for (const [key, sum] of caps) {
       const cap: Cap = CAPS[key.split(' ')[0] as keyof typeof CAPS];
-      demand(sum.count <= (cap.count ?? Infinity) && (cap.notional === undefined || sum.notional <= cap.notional) && (cap.gapLoss === undefined || sum.gapLoss <= cap.gapLoss), '9: a cap is broken', { key, sum });
+      demand(
+        sum.count <= (cap.count ?? Infinity) &&
+          (cap.notional === undefined || sum.notional <= cap.notional) &&
+          (cap.gapLoss === undefined || sum.gapLoss <= cap.gapLoss),
+        '9: a cap is broken',
+        { key, sum },
+      );
     }
     for (const bucket of BUCKETS) {
       const view = ledger.bucket(bucket.chainId, bucket.token);
       const sum = sums.get(keyOf(bucket));
-      demand(view !== undefined && sum !== undefined && view.held === sum.held && view.committed === sum.committed && view.pendingOut === sum.pendingOut, '4: sums are not what the quotes come to', { view, sum });
+      demand(
+        view !== undefined &&
+          sum !== undefined &&
+          view.held === sum.held &&
+          view.committed === sum.committed &&
+          view.pendingOut === sum.pendingOut,
+        '4: sums are not what the quotes come to',
+        { view, sum },
+      );
       // 3: nothing was made and nothing was lost.
       const balance = world.atDepth(bucket);
-      demand(view.onchain === balance, '3: ledger and chain differ', { key: keyOf(bucket), onchain: view.onchain, balance });
+      demand(view.onchain === balance, '3: ledger and chain differ', {
+        key: keyOf(bucket),
+        onchain: view.onchain,
+        balance,
+      });
       apply({ type: 'reconciled', chainId: bucket.chainId, token: bucket.token, amount: balance });
       demand(ledger.bucket(bucket.chainId, bucket.token)?.drift === null, '3: agreement taken for drift');
     }
-    world.prune((each) => stageOf(each) === undefined && !world.payable(each) && (each.block === undefined || each.claimed) && world.nowOf(each.origin) > each.request.lapsesAt + GRACE);
+    world.prune(
+      (each) =>
+        stageOf(each) === undefined &&
+        !world.payable(each) &&
+        (each.block === undefined || each.claimed) &&
+        world.nowOf(each.origin) > each.request.lapsesAt + GRACE,
+    );
   }
 
   /** 3: a surplus is credited to nobody and freezes its bucket, until it is gone. */
@@ -296,9 +492,27 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     const before = ledger.bucket(bucket.chainId, bucket.token);
     apply({ type: 'reconciled', ...place, amount: world.atDepth(bucket) + 7n });
     const after = ledger.bucket(bucket.chainId, bucket.token);
-    demand(after?.drift === 7n && after.onchain === before?.onchain && after.free === before.free, '3: a surplus was credited', after);
+    demand(
+      after?.drift === 7n && after.onchain === before?.onchain && after.free === before.free,
+      '3: a surplus was credited',
+      after,
+    );
     const into = BUCKETS.find((other) => other !== bucket) as BucketConfig;
-    const answer = ledger.hold({ quoteId: `q${++serial}`, ...place, amount: 1n, input: { chainId: into.chainId, token: into.token, amount: 1n }, group: `drift ${serial}`, lapsesAt: world.nowOf(into.chainId) + 5, taker: 't', pair: 'p', side: 'buy', notional: 1n }, world.known(into.chainId));
+    const answer = ledger.hold(
+      {
+        quoteId: `q${++serial}`,
+        ...place,
+        amount: 1n,
+        input: { chainId: into.chainId, token: into.token, amount: 1n },
+        group: `drift ${serial}`,
+        lapsesAt: world.nowOf(into.chainId) + 5,
+        taker: 't',
+        pair: 'p',
+        side: 'buy',
+        notional: 1n,
+      },
+      world.known(into.chainId),
+    );
     demand('declined' in answer, '3: promised from a frozen bucket', answer);
     apply({ type: 'reconciled', ...place, amount: world.atDepth(bucket) });
   }
@@ -319,7 +533,10 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     look();
   }
 
-  /** 5: memory gone. What the chain shows is what there is; what was accepted is owed; what else was signed is waited out. */
+  /**
+   * 5: memory gone. What the chain shows is what there is; what was accepted is owed; what else was signed is
+   * waited out.
+   */
   function crash(): void {
     settleDown();
     for (const each of world.signed()) if (each.block !== undefined) world.finalise(each);
@@ -330,12 +547,25 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     // The lease covers the longest quote from now; nothing with a later deadline was ever signed.
     quarantine = Math.max(...CHAINS.map(world.nowOf)) + LONGEST + GRACE;
     const open = world.signed().filter((each) => stageOf(each) === 'accepted' && world.payable(each));
-    const requested = withdrawals.map(({ id, bucket, amount }) => ({ type: 'withdrawal_requested' as const, id: `${id} again`, chainId: bucket.chainId, token: bucket.token, amount }));
+    const requested = withdrawals.map(({ id, bucket, amount }) => ({
+      type: 'withdrawal_requested' as const,
+      id: `${id} again`,
+      chainId: bucket.chainId,
+      token: bucket.token,
+      amount,
+    }));
     for (const request of withdrawals) request.id += ' again';
     ledger = sabotage(createLedger(options));
     start = ledger.snapshot();
     segment = [];
-    for (const bucket of BUCKETS) ledger.apply({ type: 'deposited', id: `start ${++serial}`, chainId: bucket.chainId, token: bucket.token, amount: world.balances.get(keyOf(bucket)) ?? 0n });
+    for (const bucket of BUCKETS)
+      ledger.apply({
+        type: 'deposited',
+        id: `start ${++serial}`,
+        chainId: bucket.chainId,
+        token: bucket.token,
+        amount: world.balances.get(keyOf(bucket)) ?? 0n,
+      });
     for (const { request } of open) ledger.apply({ type: 'restored', request });
     for (const event of requested) ledger.apply(event);
     for (const chainId of CHAINS) ledger.advance(chainId, world.known(chainId));
@@ -346,7 +576,13 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
 
   for (const bucket of BUCKETS) {
     world.move(bucket, 2_000n);
-    apply({ type: 'deposited', id: `opening ${keyOf(bucket)}`, chainId: bucket.chainId, token: bucket.token, amount: 2_000n });
+    apply({
+      type: 'deposited',
+      id: `opening ${keyOf(bucket)}`,
+      chainId: bucket.chainId,
+      token: bucket.token,
+      amount: 2_000n,
+    });
   }
 
   for (let step = 1; count.events < wanted; step += 1) {
@@ -374,7 +610,8 @@ export function soak({ events: wanted, seed, sabotage = (ledger) => ledger }: { 
     } else if (roll < 93) owner();
     else if (roll < 94) withdraw();
     else if (roll < 95) {
-      if (ledger.quote(each.request.quoteId) !== undefined) apply({ type: 'overdue', quoteId: each.request.quoteId });
+      if (ledger.quote(each.request.quoteId) !== undefined)
+        apply({ type: 'overdue', quoteId: each.request.quoteId });
     } else {
       world.tick(1 + random.int(2));
       advance();

@@ -3,8 +3,14 @@
 import type { RpcFault } from '../faults/support/rpc-proxy.ts';
 import { openAside } from './aside.ts';
 
-/** What can be told to another process: lies by what they are about. `drop`: the hash is answered, as if the transaction had been taken. */
-export type NodeFault = Exclude<RpcFault, { do: 'lie' | 'drop' }> | { do: 'lie'; about: 'the newest block' | 'state' | 'receipts' } | { do: 'drop' };
+/**
+ * What can be told to another process: lies by what they are about. `drop`: the hash is answered, as if the
+ * transaction had been taken.
+ */
+export type NodeFault =
+  | Exclude<RpcFault, { do: 'lie' | 'drop' }>
+  | { do: 'lie'; about: 'the newest block' | 'state' | 'receipts' }
+  | { do: 'drop' };
 
 /** An `RpcProxy` that is told from another process. */
 export interface ChainNode {

@@ -1,4 +1,8 @@
-/** `npm run soak -- --minutes 10 --seed 1 [--json FILE] [--quotes 20] [--orders 2] [--streams 200]`: everything trades for as long as you say while one thing after the other breaks. docs/soak.md reads it to you. */
+/**
+ * `npm run soak -- --minutes 10 --seed 1 [--json FILE] [--quotes 20] [--orders 2] [--streams 200]`:
+ * everything trades for as long as you say while one thing after the other breaks. docs/soak.md reads it to
+ * you.
+ */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,12 +28,34 @@ const DRAIN_S = 420;
 /** Starting takes a minute, and much longer where others are at work. */
 const START_S = 900;
 
-// What the gates ask for; a machine that is busy with other things may be asked for less, and the summary says so.
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' }, json: { type: 'string' }, quotes: { type: 'string', default: '20' }, orders: { type: 'string', default: '2' }, streams: { type: 'string', default: '200' } } });
-const [minutes, quotesPerSecond, ordersPerSecond, clients] = [Number(values.minutes), Number(values.quotes), Number(values.orders), Number(values.streams)];
+// What the gates ask for; a machine that is busy with other things may be asked for less, and the summary
+// says so.
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string' },
+    json: { type: 'string' },
+    quotes: { type: 'string', default: '20' },
+    orders: { type: 'string', default: '2' },
+    streams: { type: 'string', default: '200' },
+  },
+});
+const [minutes, quotesPerSecond, ordersPerSecond, clients] = [
+  Number(values.minutes),
+  Number(values.quotes),
+  Number(values.orders),
+  Number(values.streams),
+];
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
-if (!(minutes > 0 && quotesPerSecond > 0 && ordersPerSecond > 0) || !Number.isSafeInteger(clients) || clients < 1 || !Number.isSafeInteger(seed)) {
-  console.error('--minutes, --quotes and --orders (a second) are numbers above 0, --streams and --seed whole numbers, such as --minutes 10 --seed 1.');
+if (
+  !(minutes > 0 && quotesPerSecond > 0 && ordersPerSecond > 0) ||
+  !Number.isSafeInteger(clients) ||
+  clients < 1 ||
+  !Number.isSafeInteger(seed)
+) {
+  console.error(
+    '--minutes, --quotes and --orders (a second) are numbers above 0, --streams and --seed whole numbers, such as --minutes 10 --seed 1.',
+  );
   process.exit(2);
 }
 
@@ -41,7 +67,9 @@ const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, 
 // What was started dies with this process, if it is let go through its exit.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-console.log(`soak: seed ${seed}, ${minutes} minutes, ${quotesPerSecond} quotes/s, ${ordersPerSecond} orders/s, ${clients} streams (again: npm run soak -- --minutes ${minutes} --seed ${seed})`);
+console.log(
+  `soak: seed ${seed}, ${minutes} minutes, ${quotesPerSecond} quotes/s, ${ordersPerSecond} orders/s, ${clients} streams (again: npm run soak -- --minutes ${minutes} --seed ${seed})`,
+);
 const summary = await run();
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(summary, null, 2)}\n`);
 console.log(JSON.stringify(summary));
@@ -68,23 +96,41 @@ async function run() {
     say('everything runs; traffic begins');
     figures = await soak(ground, people, found);
   } catch (error) {
-    found([`the soak itself ended: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`]);
+    found([
+      `the soak itself ended: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    ]);
   } finally {
     if (ground && problems.size > 0) keepLogs(ground);
-    await ground?.stop().catch((error: unknown) => found([`the soak could not be cleaned up: ${String(error)}`]));
+    await ground
+      ?.stop()
+      .catch((error: unknown) => found([`the soak could not be cleaned up: ${String(error)}`]));
     removeProgram();
   }
-  return { soak: 'whole', ok: problems.size === 0, seed, minutes, problems: [...problems], ...figures, seconds: Math.round(elapsed()) };
+  return {
+    soak: 'whole',
+    ok: problems.size === 0,
+    seed,
+    minutes,
+    problems: [...problems],
+    ...figures,
+    seconds: Math.round(elapsed()),
+  };
 }
 
-/** Starts whatever does not run until all of it does and trades: on a machine with no time for them parts end while they wait for each other. */
+/**
+ * Starts whatever does not run until all of it does and trades: on a machine with no time for them parts end
+ * while they wait for each other.
+ */
 async function begin({ world, parts }: Ground): Promise<void> {
   const starting = new Set<Part>();
   const start = () => {
     for (const part of parts) {
       if (part.running() || starting.has(part)) continue;
       starting.add(part);
-      void part.start().catch((error: unknown) => say(`restart ${part.name}: ${String(error).split('\n')[0]}`)).finally(() => starting.delete(part));
+      void part
+        .start()
+        .catch((error: unknown) => say(`restart ${part.name}: ${String(error).split('\n')[0]}`))
+        .finally(() => starting.delete(part));
     }
   };
   start();
@@ -92,7 +138,10 @@ async function begin({ world, parts }: Ground): Promise<void> {
   try {
     for (const untilS = elapsed() + START_S; ; await pause(2)) {
       const error = await Promise.race([
-        Promise.all(world.venues.map(({ name }) => world.quoting(name))).then(() => undefined, (problem: unknown) => problem),
+        Promise.all(world.venues.map(({ name }) => world.quoting(name))).then(
+          () => undefined,
+          (problem: unknown) => problem,
+        ),
         pause(Math.max(0, untilS - elapsed())).then(() => new Error(`not everything ran after ${START_S} s`)),
       ]);
       if (error === undefined) return;
@@ -103,10 +152,24 @@ async function begin({ world, parts }: Ground): Promise<void> {
   }
 }
 
-async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, found: (problems: readonly string[]) => void) {
+async function soak(
+  ground: Ground,
+  people: Awaited<ReturnType<typeof gather>>,
+  found: (problems: readonly string[]) => void,
+) {
   const traffic = startTraffic(ground, people, seeded(seed ^ 0x7a11), { quotesPerSecond, ordersPerSecond });
-  const streams = await openStreams([...ground.doors.values()].map(({ url }) => `${url.replace('http', 'ws')}/api/v1/ws`), ground.world.apiKey, clients);
-  const vitals = watchVitals(ground.parts, ground.world.database, new Map([...ground.doors.keys()].map((name) => [name, Number(new URL(ground.world.venueUrl(name)).port)])));
+  const streams = await openStreams(
+    [...ground.doors.values()].map(({ url }) => `${url.replace('http', 'ws')}/api/v1/ws`),
+    ground.world.apiKey,
+    clients,
+  );
+  const vitals = watchVitals(
+    ground.parts,
+    ground.world.database,
+    new Map(
+      [...ground.doors.keys()].map((name) => [name, Number(new URL(ground.world.venueUrl(name)).port)]),
+    ),
+  );
   const logs = watchLogs(ground);
   const own = monitorEventLoopDelay({ resolution: 20 });
   own.enable();
@@ -119,7 +182,10 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
   let looks = 0;
   let restarts = 0;
 
-  /** Starts whoever ended without being told to, as an operator's supervisor would; to end is a fault unless it could not even begin. */
+  /**
+   * Starts whoever ended without being told to, as an operator's supervisor would; to end is a fault unless
+   * it could not even begin.
+   */
   function supervise(): void {
     for (const part of ground.parts) {
       if (part.running() || ground.down.has(part.name)) continue;
@@ -148,7 +214,11 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
       await pause(trouble.seconds);
       await trouble.end();
       for (const name of trouble.victims) touched.add(name);
-      history.push({ atS: Math.round(fromS - beganS), what: trouble.what, seconds: Math.round((elapsed() - fromS) * 10) / 10 });
+      history.push({
+        atS: Math.round(fromS - beganS),
+        what: trouble.what,
+        seconds: Math.round((elapsed() - fromS) * 10) / 10,
+      });
       current = undefined;
       calmSinceS = elapsed();
     }
@@ -166,22 +236,30 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
       if (turn % (60 / LOOK_EVERY_S) !== 0) continue;
       await minute(traffic, streams, vitals);
       // The database may be away just now, and then nobody can say.
-      found(await brokenNow(ground).then(
-        (problems) => ((looks += 1), problems),
-        () => [],
-      ));
+      found(
+        await brokenNow(ground).then(
+          (problems) => ((looks += 1), problems),
+          () => [],
+        ),
+      );
     }
   }
 
   const counted = { ...structuredClone(traffic.counts), atS: beganS };
   const times: number[] = [];
-  async function minute({ counts, latencies, underWay }: Traffic, streamsNow: Streams, { line }: Vitals): Promise<void> {
+  async function minute(
+    { counts, latencies, underWay }: Traffic,
+    streamsNow: Streams,
+    { line }: Vitals,
+  ): Promise<void> {
     const since = elapsed() - counted.atS;
     const { connected, broken } = await streamsNow.state();
     const own = latencies();
     times.push(...own);
     const rate = (now: number, before: number) => ((now - before) / since).toFixed(1);
-    say(`minute  quotes ${rate(counts.quotes.asked, counted.quotes.asked)}/s, priced ${rate(counts.quotes.priced, counted.quotes.priced)}/s in ${at(own, 0.5)} ms (p99 ${at(own, 0.99)} ms); orders ${rate(counts.orders.tried, counted.orders.tried)}/s, accepted ${rate(counts.orders.accepted, counted.orders.accepted)}/s, ${underWay()} under way; ${connected} of ${clients} streams, ${broken} times broken`);
+    say(
+      `minute  quotes ${rate(counts.quotes.asked, counted.quotes.asked)}/s, priced ${rate(counts.quotes.priced, counted.quotes.priced)}/s in ${at(own, 0.5)} ms (p99 ${at(own, 0.99)} ms); orders ${rate(counts.orders.tried, counted.orders.tried)}/s, accepted ${rate(counts.orders.accepted, counted.orders.accepted)}/s, ${underWay()} under way; ${connected} of ${clients} streams, ${broken} times broken`,
+    );
     say(`        ${line()}`);
     Object.assign(counted, structuredClone(counts), { atS: elapsed() });
   }
@@ -199,7 +277,12 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
   }
   say(`${await openOrders(ground)} orders are open after ${Math.round(elapsed() - drainS)} s`);
   // Streams come back half a second after a break, and events are placed at a pace.
-  for (let tries = 0; tries < 120 && ((await streams.problems(ground.world.database)).length > 0 || traffic.underWay() > 0); tries++) await pause(1);
+  for (
+    let tries = 0;
+    tries < 120 && ((await streams.problems(ground.world.database)).length > 0 || traffic.underWay() > 0);
+    tries++
+  )
+    await pause(1);
   found(await streams.problems(ground.world.database));
   await traffic.stop();
   await vitals.look(touched, true);
@@ -212,12 +295,22 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
   const { frames, broken } = await streams.state();
   await streams.stop();
   const { quotes, orders, why } = traffic.counts;
-  if (orders.accepted < orders.tried * LEAST_ACCEPTED) found([`traffic: of ${orders.tried} orders ${orders.accepted} were accepted, too few to prove anything (see why); a busy machine has to be asked for less: --quotes, --orders, --streams`]);
+  if (orders.accepted < orders.tried * LEAST_ACCEPTED)
+    found([
+      `traffic: of ${orders.tried} orders ${orders.accepted} were accepted, too few to prove anything (see why); a busy machine has to be asked for less: --quotes, --orders, --streams`,
+    ]);
   const perSecond = (n: number) => Math.round((n / trafficS) * 10) / 10;
   return {
     notJudged: health.notJudged,
     asked: { quotesPerSecond, ordersPerSecond },
-    rates: { quotesPerSecond: perSecond(quotes.asked), pricedPerSecond: perSecond(quotes.priced), ordersPerSecond: perSecond(orders.tried), acceptedPerSecond: perSecond(orders.accepted), quoteP50Ms: at(times, 0.5), quoteP99Ms: at(times, 0.99) },
+    rates: {
+      quotesPerSecond: perSecond(quotes.asked),
+      pricedPerSecond: perSecond(quotes.priced),
+      ordersPerSecond: perSecond(orders.tried),
+      acceptedPerSecond: perSecond(orders.accepted),
+      quoteP50Ms: at(times, 0.5),
+      quoteP99Ms: at(times, 0.99),
+    },
     quotes,
     why,
     orders: { ...orders, ends: await endsOf(ground) },
@@ -226,7 +319,10 @@ async function soak(ground: Ground, people: Awaited<ReturnType<typeof gather>>, 
     restarts,
     checks: { whileRunning: looks, audited: compared },
     ...health.figures,
-    driver: { eventLoopP99Ms: Math.round(own.percentile(99) / 1e6), rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20) },
+    driver: {
+      eventLoopP99Ms: Math.round(own.percentile(99) / 1e6),
+      rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20),
+    },
   };
 }
 

@@ -1,4 +1,7 @@
-/** The clients of the event stream in a process of their own: they come back with their cursor after every break, and remember what they heard. */
+/**
+ * The clients of the event stream in a process of their own: they come back with their cursor after every
+ * break, and remember what they heard.
+ */
 
 import { WebSocket } from 'ws';
 import { answerAside } from './aside.ts';
@@ -23,7 +26,8 @@ const HANDSHAKE_MS = 30_000;
 let clients: ReturnType<typeof listen> | undefined;
 
 answerAside({
-  open: (urls: readonly string[], apiKey: string, count: number) => void (clients = listen(urls, apiKey, count)),
+  open: (urls: readonly string[], apiKey: string, count: number) =>
+    void (clients = listen(urls, apiKey, count)),
   state: () => clients?.state(),
   problems: (written: readonly string[]) => clients?.problems(written),
 });
@@ -33,10 +37,20 @@ function listen(urls: readonly string[], apiKey: string, count: number) {
   /** Numbers of events, so that two hundred clients do not keep two hundred copies of their names. */
   const known = new Map<string, number>();
   let [broken, frames] = [0, 0];
-  const hearers = Array.from({ length: count }, (): Hearer => ({ heard: new Uint8Array(1_024), cursor: '0', socket: undefined, ready: false, lastMs: 0, retryMs: RETRY_MS / 2 }));
+  const hearers = Array.from({ length: count }, (): Hearer => ({
+    heard: new Uint8Array(1_024),
+    cursor: '0',
+    socket: undefined,
+    ready: false,
+    lastMs: 0,
+    retryMs: RETRY_MS / 2,
+  }));
 
   function connect(hearer: Hearer, at: number): void {
-    const socket = new WebSocket(urls[at % urls.length] as string, { headers: { 'x-api-key': apiKey }, handshakeTimeout: HANDSHAKE_MS });
+    const socket = new WebSocket(urls[at % urls.length] as string, {
+      headers: { 'x-api-key': apiKey },
+      handshakeTimeout: HANDSHAKE_MS,
+    });
     hearer.socket = socket;
     hearer.lastMs = performance.now();
     socket.on('open', () => subscribe(hearer));
@@ -51,12 +65,20 @@ function listen(urls: readonly string[], apiKey: string, count: number) {
     });
   }
 
-  const subscribe = ({ socket, cursor }: Hearer) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify({ op: 'subscribe', topics: ['orders'], since: cursor }));
+  const subscribe = ({ socket, cursor }: Hearer) =>
+    socket?.readyState === WebSocket.OPEN &&
+    socket.send(JSON.stringify({ op: 'subscribe', topics: ['orders'], since: cursor }));
 
   function hear(hearer: Hearer, data: Buffer): void {
     frames += 1;
     hearer.lastMs = performance.now();
-    const frame = JSON.parse(data.toString()) as { op?: string; type?: string; orderId: string; seq: number; cursor: string };
+    const frame = JSON.parse(data.toString()) as {
+      op?: string;
+      type?: string;
+      orderId: string;
+      seq: number;
+      cursor: string;
+    };
     if (frame.op === 'subscribed') [hearer.ready, hearer.retryMs] = [true, RETRY_MS / 2];
     // The database was away just then.
     if (frame.op === 'error') later(() => subscribe(hearer), RETRY_MS);
@@ -77,7 +99,8 @@ function listen(urls: readonly string[], apiKey: string, count: number) {
   hearers.forEach(connect);
   // A cable that was pulled says nothing, not even that it was.
   setInterval(() => {
-    for (const { socket, lastMs } of hearers) if (performance.now() - lastMs > LONGEST_SILENCE_MS) socket?.terminate();
+    for (const { socket, lastMs } of hearers)
+      if (performance.now() - lastMs > LONGEST_SILENCE_MS) socket?.terminate();
   }, 5_000);
 
   return {
@@ -85,13 +108,17 @@ function listen(urls: readonly string[], apiKey: string, count: number) {
     /** `written`: the events in the database. */
     problems(written: readonly string[]): string[] {
       const all = new Set(written);
-      const problems = [...known.keys()].filter((name) => !all.has(name)).map((name) => `streams: event ${name} was heard and is not in the database`);
+      const problems = [...known.keys()]
+        .filter((name) => !all.has(name))
+        .map((name) => `streams: event ${name} was heard and is not in the database`);
       for (const name of all) {
         const number = known.get(name);
         const missed = number === undefined ? count : hearers.filter(({ heard }) => !heard[number]).length;
-        const twice = number === undefined ? 0 : hearers.filter(({ heard }) => (heard[number] ?? 0) > 1).length;
+        const twice =
+          number === undefined ? 0 : hearers.filter(({ heard }) => (heard[number] ?? 0) > 1).length;
         if (missed > 0) problems.push(`streams: event ${name} was missed by ${missed} of ${count} clients`);
-        if (twice > 0) problems.push(`streams: event ${name} was heard more than once by ${twice} of ${count} clients`);
+        if (twice > 0)
+          problems.push(`streams: event ${name} was heard more than once by ${twice} of ${count} clients`);
       }
       return problems;
     },

@@ -1,4 +1,7 @@
-/** Two hundred clients of the event stream, who come back with their cursor after every break: in the end each must have heard everything, once. */
+/**
+ * Two hundred clients of the event stream, who come back with their cursor after every break: in the end each
+ * must have heard everything, once.
+ */
 
 import type { Queryable } from '../../src/adapters/postgres/pool.ts';
 import { openAside } from './aside.ts';
@@ -6,7 +9,10 @@ import { openAside } from './aside.ts';
 export interface Streams {
   /** Those connected now, connections that ended and were made anew, frames that came. */
   state(): Promise<{ connected: number; broken: number; frames: number }>;
-  /** What clients missed, heard twice or heard though it never was, a sentence each; empty when every client knows exactly what the database does. */
+  /**
+   * What clients missed, heard twice or heard though it never was, a sentence each; empty when every client
+   * knows exactly what the database does.
+   */
   problems(database: Queryable): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -18,8 +24,13 @@ export async function openStreams(urls: readonly string[], apiKey: string, count
   return {
     state: () => aside.ask('state'),
     async problems(database) {
-      const rows = await database.query<{ order_id: string; seq: number; type: string }>(`select '0x' || encode(order_id, 'hex') as order_id, seq, type from order_event`);
-      return aside.ask('problems', rows.map(({ order_id: id, seq, type }) => `${id} ${seq} ${type}`));
+      const rows = await database.query<{ order_id: string; seq: number; type: string }>(
+        `select '0x' || encode(order_id, 'hex') as order_id, seq, type from order_event`,
+      );
+      return aside.ask(
+        'problems',
+        rows.map(({ order_id: id, seq, type }) => `${id} ${seq} ${type}`),
+      );
     },
     stop: aside.stop,
   };

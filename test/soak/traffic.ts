@@ -1,4 +1,7 @@
-/** What takers do in the soak: ask for quotes at a pace and trade at a pace, whatever the answers are; they write down all they are told. */
+/**
+ * What takers do in the soak: ask for quotes at a pace and trade at a pace, whatever the answers are; they
+ * write down all they are told.
+ */
 
 import type { FundingLock } from '../../src/protocol/preflight.ts';
 import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
@@ -12,7 +15,15 @@ export interface Counts {
   quotes: { asked: number; priced: number; unpriced: number; refused: number; unanswered: number };
   /** Of quotes and submissions that came to nothing, and how often. */
   why: Record<string, number>;
-  orders: { tried: number; notPriced: number; accepted: number; refused: number; givenUp: number; crossChain: number; byLock: Record<FundingLock, number> };
+  orders: {
+    tried: number;
+    notPriced: number;
+    accepted: number;
+    refused: number;
+    givenUp: number;
+    crossChain: number;
+    byLock: Record<FundingLock, number>;
+  };
 }
 
 export interface Traffic {
@@ -51,29 +62,68 @@ export async function gather({ world, doors }: Ground): Promise<Person[]> {
       const { wallet } = await world.client();
       await Promise.all(
         world.devnet.chains.map(async (chain) => {
-          if (lock === 'Permit2') await chain.approve(wallet.address, chain.usdc.address, chain.chain.permit2);
-          if (lock === 'ResourceLock') await chain.deposit(wallet.address, chain.usdc.address, 50_000n * USDC);
+          if (lock === 'Permit2')
+            await chain.approve(wallet.address, chain.usdc.address, chain.chain.permit2);
+          if (lock === 'ResourceLock')
+            await chain.deposit(wallet.address, chain.usdc.address, 50_000n * USDC);
         }),
       );
-      people.push({ wallet, lock, at: [...doors.values()].map(({ url }) => createClient({ wallet, venueUrl: url, apiKey: world.apiKey, chains: world.devnet.chains, log: world.log })) });
+      people.push({
+        wallet,
+        lock,
+        at: [...doors.values()].map(({ url }) =>
+          createClient({
+            wallet,
+            venueUrl: url,
+            apiKey: world.apiKey,
+            chains: world.devnet.chains,
+            log: world.log,
+          }),
+        ),
+      });
     }
   }
   return people;
 }
 
-export function startTraffic({ world }: Ground, people: readonly Person[], dice: Seeded, { quotesPerSecond, ordersPerSecond }: { quotesPerSecond: number; ordersPerSecond: number }): Traffic {
+export function startTraffic(
+  { world }: Ground,
+  people: readonly Person[],
+  dice: Seeded,
+  { quotesPerSecond, ordersPerSecond }: { quotesPerSecond: number; ordersPerSecond: number },
+): Traffic {
   const counts: Counts = {
     quotes: { asked: 0, priced: 0, unpriced: 0, refused: 0, unanswered: 0 },
     why: {},
-    orders: { tried: 0, notPriced: 0, accepted: 0, refused: 0, givenUp: 0, crossChain: 0, byLock: { Permit2: 0, 'EIP-3009': 0, ResourceLock: 0 } },
+    orders: {
+      tried: 0,
+      notPriced: 0,
+      accepted: 0,
+      refused: 0,
+      givenUp: 0,
+      crossChain: 0,
+      byLock: { Permit2: 0, 'EIP-3009': 0, ResourceLock: 0 },
+    },
   };
-  let [times, serial, quotesUnderWay, ceased, stopped]: [number[], number, number, boolean, boolean] = [[], 0, 0, false, false];
+  let [times, serial, quotesUnderWay, ceased, stopped]: [number[], number, number, boolean, boolean] = [
+    [],
+    0,
+    0,
+    false,
+    false,
+  ];
   const trades = new Set<Promise<void>>();
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const { chains } = world.devnet;
 
   const note = (what: string, answer: unknown) => {
-    const said = answer as { error?: { code?: string }; detail?: { type?: string }[]; productUnavailable?: { code?: string } | null } | undefined;
+    const said = answer as
+      | {
+          error?: { code?: string };
+          detail?: { type?: string }[];
+          productUnavailable?: { code?: string } | null;
+        }
+      | undefined;
     const reason = `${what}: ${said?.error?.code ?? said?.detail?.[0]?.type ?? said?.productUnavailable?.code ?? (answer instanceof Error ? answer.name : 'nothing')}`;
     counts.why[reason] = (counts.why[reason] ?? 0) + 1;
   };
@@ -83,7 +133,10 @@ export function startTraffic({ world }: Ground, people: readonly Person[], dice:
     return { from, to, usdc: someUsdc(dice) };
   }
   const asset = ({ chain: { id } }: TestChain, token: string) => `eip155:${id}/erc20:${token}`;
-  const ask = ({ from, to, usdc }: ReturnType<typeof route>) => ({ input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() }, output: { asset: asset(to, to.weth.address) } });
+  const ask = ({ from, to, usdc }: ReturnType<typeof route>) => ({
+    input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() },
+    output: { asset: asset(to, to.weth.address) },
+  });
 
   async function quote(): Promise<void> {
     const { taker } = dice.pick(dice.pick(people).at);
@@ -97,7 +150,12 @@ export function startTraffic({ world }: Ground, people: readonly Person[], dice:
     const startedMs = performance.now();
     try {
       const { status, json } = await taker.call('POST', '/api/v1/rfq/quotes', body);
-      const outcome = status !== 200 ? 'refused' : (json as { quotes: unknown[] }).quotes.length === 0 ? 'unpriced' : 'priced';
+      const outcome =
+        status !== 200
+          ? 'refused'
+          : (json as { quotes: unknown[] }).quotes.length === 0
+            ? 'unpriced'
+            : 'priced';
       counts.quotes[outcome] += 1;
       if (outcome === 'priced') times.push(performance.now() - startedMs);
       else note('quote', json);
@@ -122,10 +180,12 @@ export function startTraffic({ world }: Ground, people: readonly Person[], dice:
     if (!prepared) return void (counts.orders.notPriced += 1);
     let answer = undefined as Awaited<ReturnType<Client['submit']>>;
     // Some hurry: the same order at every door at once.
-    const hurried = manner > 0.85 ? await Promise.all(person.at.map((client) => client.submit(prepared, key))) : [];
+    const hurried =
+      manner > 0.85 ? await Promise.all(person.at.map((client) => client.submit(prepared, key))) : [];
     answer = hurried.find((each) => each?.status === 200) ?? hurried.find((each) => final(each?.status));
     while (!final(answer?.status)) {
-      if (stopped || Date.now() > prepared.candidate.validUntil * 1_000 + PATIENCE_MS) return void (counts.orders.givenUp += 1);
+      if (stopped || Date.now() > prepared.candidate.validUntil * 1_000 + PATIENCE_MS)
+        return void (counts.orders.givenUp += 1);
       answer = await here().submit(prepared, key);
       if (!final(answer?.status)) {
         door += 1;
@@ -140,23 +200,40 @@ export function startTraffic({ world }: Ground, people: readonly Person[], dice:
     counts.orders.byLock[person.lock] += 1;
     if (path.from !== path.to) counts.orders.crossChain += 1;
     const { id } = answer.json as { id: string };
-    for (const tx of prepared.broadcasts) await here().taker.send(tx).catch(() => undefined);
+    for (const tx of prepared.broadcasts)
+      await here()
+        .taker.send(tx)
+        .catch(() => undefined);
     while (!stopped) {
       await pause(1_500);
       const seen = await here().look(id);
-      if (seen?.status === 'settled' || (seen?.status === 'failed' && seen.failure?.refundableFrom === null)) return;
+      if (seen?.status === 'settled' || (seen?.status === 'failed' && seen.failure?.refundableFrom === null))
+        return;
       door += 1;
     }
   }
 
-  async function prepare(here: () => Client, next: () => void, path: ReturnType<typeof route>, lock: FundingLock) {
+  async function prepare(
+    here: () => Client,
+    next: () => void,
+    path: ReturnType<typeof route>,
+    lock: FundingLock,
+  ) {
     for (const untilMs = performance.now() + PATIENCE_MS; performance.now() < untilMs && !stopped; next()) {
       const { taker } = here();
       const prepared = await taker
         .quote(ask(path))
-        .then(async ({ quotes: [candidate] }) => candidate && { candidate, ...(await taker.prepare(candidate, { lock })) })
+        .then(
+          async ({ quotes: [candidate] }) =>
+            candidate && { candidate, ...(await taker.prepare(candidate, { lock })) },
+        )
         .catch(() => undefined);
-      if (prepared) return { candidate: prepared.candidate satisfies QuoteCandidate, submission: prepared.submission satisfies Submission, broadcasts: prepared.broadcasts.flatMap(({ tx }) => (tx ? [tx] : [])) };
+      if (prepared)
+        return {
+          candidate: prepared.candidate satisfies QuoteCandidate,
+          submission: prepared.submission satisfies Submission,
+          broadcasts: prepared.broadcasts.flatMap(({ tx }) => (tx ? [tx] : [])),
+        };
       await pause(250);
     }
     return undefined;

@@ -1,4 +1,7 @@
-/** Everything that can go wrong in the soak, one at a time: what it is in words, who is its victim, how it begins and how it ends. */
+/**
+ * Everything that can go wrong in the soak, one at a time: what it is in words, who is its victim, how it
+ * begins and how it ends.
+ */
 
 import type { Part } from '../faults/support/process.ts';
 import type { TcpMode } from '../faults/support/tcp-proxy.ts';
@@ -24,7 +27,8 @@ const LIMIT_EXCEEDED = { do: 'reject', code: -32_005, message: 'limit exceeded' 
 const nothing = async () => {};
 
 /** A number of seconds between two, with a tenth's precision. */
-const between = (dice: Seeded, low: number, high: number) => Math.round((low + dice.next() * (high - low)) * 10) / 10;
+const between = (dice: Seeded, low: number, high: number) =>
+  Math.round((low + dice.next() * (high - low)) * 10) / 10;
 const venuesOf = ({ world }: Ground) => world.venues;
 const lpsOf = ({ world }: Ground) => world.lps.map(({ part }) => part);
 const attestersOf = ({ world }: Ground) => world.attesters;
@@ -81,7 +85,12 @@ async function started({ down }: Ground, parts: readonly Part[]): Promise<void> 
 }
 
 const network =
-  (of: (ground: Ground) => ReadonlyMap<string, Line>, where: string, mode: (dice: Seeded) => TcpMode, all = false): Kind =>
+  (
+    of: (ground: Ground) => ReadonlyMap<string, Line>,
+    where: string,
+    mode: (dice: Seeded) => TcpMode,
+    all = false,
+  ): Kind =>
   (ground, dice) => {
     const chosen = all ? [...of(ground)] : some([...of(ground)], 1, dice);
     const set = mode(dice);
@@ -99,12 +108,23 @@ const severed =
   (of: (ground: Ground) => ReadonlyMap<string, Line>, where: string): Kind =>
   (ground, dice) => {
     const chosen = some([...of(ground)], 1, dice);
-    return { what: `${where} of ${chosen.map(([name]) => name.replace(' ', ' to ')).join(', ')}: cut`, victims: [], seconds: 0, begin: () => Promise.all(chosen.map(([, line]) => line.cut())), end: nothing };
+    return {
+      what: `${where} of ${chosen.map(([name]) => name.replace(' ', ' to ')).join(', ')}: cut`,
+      victims: [],
+      seconds: 0,
+      begin: () => Promise.all(chosen.map(([, line]) => line.cut())),
+      end: nothing,
+    };
   };
 
 /** One node of one chain, or all of that chain. */
 const node =
-  (what: string, method: string, fault: (ground: Ground, chain: number) => Promise<NodeFault>, all = false): Kind =>
+  (
+    what: string,
+    method: string,
+    fault: (ground: Ground, chain: number) => Promise<NodeFault>,
+    all = false,
+  ): Kind =>
   (ground, dice) => {
     const chain = Math.floor(dice.next() * ground.nodes.length);
     const of = ground.nodes[chain] as readonly ChainNode[];
@@ -128,33 +148,79 @@ const unplugged =
     const chain = Math.floor(dice.next() * ground.nodes.length);
     const of = ground.nodes[chain] as readonly ChainNode[];
     const chosen = all ? of : some(of, 1, dice);
-    return { what: `${all ? 'every node' : 'a node'} of chain ${chain + 1} refuses connections`, victims: [], seconds: between(dice, 2, 8), begin: () => Promise.all(chosen.map((proxy) => proxy.down())), end: () => Promise.all(chosen.map((proxy) => proxy.up())) };
+    return {
+      what: `${all ? 'every node' : 'a node'} of chain ${chain + 1} refuses connections`,
+      victims: [],
+      seconds: between(dice, 2, 8),
+      begin: () => Promise.all(chosen.map((proxy) => proxy.down())),
+      end: () => Promise.all(chosen.map((proxy) => proxy.up())),
+    };
   };
 
 const onChain =
-  (what: (n: number) => string, range: readonly [number, number], method: (n: number) => readonly (readonly [string, readonly unknown[]])[], undo?: readonly [string, readonly unknown[]]): Kind =>
+  (
+    what: (n: number) => string,
+    range: readonly [number, number],
+    method: (n: number) => readonly (readonly [string, readonly unknown[]])[],
+    undo?: readonly [string, readonly unknown[]],
+  ): Kind =>
   ({ world }, dice) => {
     const at = Math.floor(dice.next() * world.devnet.chains.length);
     const { anvil } = world.devnet.chains[at] as (typeof world.devnet.chains)[number];
     const n = range[0] + Math.floor(dice.next() * (range[1] - range[0] + 1));
-    return { what: `chain ${at + 1}: ${what(n)}`, victims: [], seconds: undo ? between(dice, 3, 9) : 0, begin: () => calls(anvil, method(n)), end: async () => undo && (await anvil.rpc(...undo)) };
+    return {
+      what: `chain ${at + 1}: ${what(n)}`,
+      victims: [],
+      seconds: undo ? between(dice, 3, 9) : 0,
+      begin: () => calls(anvil, method(n)),
+      end: async () => undo && (await anvil.rpc(...undo)),
+    };
   };
 
-async function calls(anvil: TestAnvil, list: readonly (readonly [string, readonly unknown[]])[]): Promise<void> {
+async function calls(
+  anvil: TestAnvil,
+  list: readonly (readonly [string, readonly unknown[]])[],
+): Promise<void> {
   for (const call of list) await anvil.rpc(...call);
 }
 
-/** anvil's clock stays behind for good by what it took back, and times of two chains could not be compared any more. */
-const reorganised = (n: number): readonly (readonly [string, readonly unknown[]])[] => [['anvil_reorg', [n, []]], ['anvil_setTime', [Math.floor(Date.now() / 1_000)]]];
+/**
+ * anvil's clock stays behind for good by what it took back, and times of two chains could not be compared any
+ * more.
+ */
+const reorganised = (n: number): readonly (readonly [string, readonly unknown[]])[] => [
+  ['anvil_reorg', [n, []]],
+  ['anvil_setTime', [Math.floor(Date.now() / 1_000)]],
+];
 
-const databaseLost: Kind = ({ world }, dice) => ({ what: 'SIGKILL the database', victims: [], seconds: between(dice, 0.5, 4), begin: () => world.killDatabase(), end: () => world.startDatabase() });
-const redisLost: Kind = ({ redis }, dice) => ({ what: 'SIGKILL Redis, with all that was in it', victims: [], seconds: between(dice, 0.5, 5), begin: () => redis.lose(), end: () => redis.back() });
-const redisAway: Kind = ({ redis }, dice) => ({ what: 'Redis: cable pulled', victims: [], seconds: between(dice, 1, 8), begin: () => redis.line.set({ kind: 'blackhole' }), end: () => redis.line.set({ kind: 'pass' }) });
+const databaseLost: Kind = ({ world }, dice) => ({
+  what: 'SIGKILL the database',
+  victims: [],
+  seconds: between(dice, 0.5, 4),
+  begin: () => world.killDatabase(),
+  end: () => world.startDatabase(),
+});
+const redisLost: Kind = ({ redis }, dice) => ({
+  what: 'SIGKILL Redis, with all that was in it',
+  victims: [],
+  seconds: between(dice, 0.5, 5),
+  begin: () => redis.lose(),
+  end: () => redis.back(),
+});
+const redisAway: Kind = ({ redis }, dice) => ({
+  what: 'Redis: cable pulled',
+  victims: [],
+  seconds: between(dice, 1, 8),
+  begin: () => redis.line.set({ kind: 'blackhole' }),
+  end: () => redis.line.set({ kind: 'pass' }),
+});
 
 const doors = ({ doors: of }: Ground) => of;
 const links = ({ links: of }: Ground) => of;
 const databases = ({ databases: of }: Ground) => of;
-const delay = (low: number, high: number) => (dice: Seeded): TcpMode => ({ kind: 'delay', ms: Math.round(low + dice.next() * (high - low)) });
+const delay =
+  (low: number, high: number) =>
+  (dice: Seeded): TcpMode => ({ kind: 'delay', ms: Math.round(low + dice.next() * (high - low)) });
 const truncated = (dice: Seeded): TcpMode => ({ kind: 'truncate', bytes: Math.floor(dice.next() * 3_000) });
 const one = (kind: 'blackhole' | 'reset') => (): TcpMode => ({ kind });
 const half = (dice: Seeded): TcpMode => ({ kind: 'half_open', stopped: dice.pick(['up', 'down'] as const) });
@@ -197,7 +263,12 @@ const KINDS: readonly Kind[] = [
   node('rejects everything', '*', always(LIMIT_EXCEEDED)),
   node('rejects transactions', 'eth_sendRawTransaction', always(LIMIT_EXCEEDED), true),
   node('takes transactions and passes none on', 'eth_sendRawTransaction', always({ do: 'drop' }), true),
-  node('takes transactions and hangs up', 'eth_sendRawTransaction', always({ do: 'swallow', how: 'hang_up' }), true),
+  node(
+    'takes transactions and hangs up',
+    'eth_sendRawTransaction',
+    always({ do: 'swallow', how: 'hang_up' }),
+    true,
+  ),
   node('takes transactions twice', 'eth_sendRawTransaction', always({ do: 'duplicate' }), true),
   node('knows no receipts', 'eth_getTransactionReceipt', always({ do: 'null' })),
   node('lags', '*', async ({ world }, chain) => ({ do: 'stale', at: (await height(world, chain)) - 12n })),
@@ -207,8 +278,17 @@ const KINDS: readonly Kind[] = [
   node('leaves out logs', '*', always({ do: 'drop_logs' })),
   onChain((n) => `a reorganisation of ${n} block${n > 1 ? 's' : ''}`, [1, DEPTH], reorganised),
   onChain((n) => `a reorganisation of ${n} block${n > 1 ? 's' : ''}`, [DEPTH, DEPTH], reorganised),
-  onChain(() => 'no blocks', [0, 0], () => [['evm_setIntervalMining', [0]]], ['evm_setIntervalMining', [1]]),
-  onChain((n) => `the base fee jumps to ${n} gwei`, [40, 250], (n) => [['anvil_setNextBlockBaseFeePerGas', [`0x${(BigInt(n) * 10n ** 9n).toString(16)}`]]]),
+  onChain(
+    () => 'no blocks',
+    [0, 0],
+    () => [['evm_setIntervalMining', [0]]],
+    ['evm_setIntervalMining', [1]],
+  ),
+  onChain(
+    (n) => `the base fee jumps to ${n} gwei`,
+    [40, 250],
+    (n) => [['anvil_setNextBlockBaseFeePerGas', [`0x${(BigInt(n) * 10n ** 9n).toString(16)}`]]],
+  ),
 ];
 
 /** Without end, in an order that the seed decides. */
@@ -219,7 +299,10 @@ export function* troubles(ground: Ground, dice: Seeded): Generator<Trouble, neve
 /** So many of them, each at most once, in any order. */
 function some<T>(all: readonly T[], many: number, dice: Seeded): T[] {
   const left = [...all];
-  return Array.from({ length: Math.min(many, all.length) }, () => left.splice(Math.floor(dice.next() * left.length), 1)[0] as T);
+  return Array.from(
+    { length: Math.min(many, all.length) },
+    () => left.splice(Math.floor(dice.next() * left.length), 1)[0] as T,
+  );
 }
 
 async function height({ devnet }: Ground['world'], chain: number): Promise<bigint> {

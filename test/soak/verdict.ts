@@ -1,4 +1,7 @@
-/** What may never be, asked while everything runs and once more when nothing does: the checker of the faults, the audit, the logs. */
+/**
+ * What may never be, asked while everything runs and once more when nothing does: the checker of the faults,
+ * the audit, the logs.
+ */
 
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain.ts';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
@@ -15,43 +18,73 @@ export const MARGIN_SECONDS = 60;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Of the running system: what is wrong in every one of several looks, for an order may be on its way between two of the things that are compared. */
+/**
+ * Of the running system: what is wrong in every one of several looks, for an order may be on its way between
+ * two of the things that are compared.
+ */
 export async function brokenNow(ground: Ground): Promise<string[]> {
   let standing: string[] | undefined;
   for (let look = 1; ; look++) {
-    const found = await broken({ ...sceneOf(ground.world), outputs: [], secrets: [] }, { ended: false, marginSeconds: MARGIN_SECONDS });
+    const found = await broken(
+      { ...sceneOf(ground.world), outputs: [], secrets: [] },
+      { ended: false, marginSeconds: MARGIN_SECONDS },
+    );
     const before = standing;
-    standing = before ? found.filter((problem) => before.some((other) => sameBut(other) === sameBut(problem))) : found;
+    standing = before
+      ? found.filter((problem) => before.some((other) => sameBut(other) === sameBut(problem)))
+      : found;
     if (standing.length === 0 || look === LOOKS) return standing;
     await pause(BETWEEN_LOOKS_MS);
   }
 }
 
-/** The same trouble with the same order or coin, whatever the figures are by now; a difference of money has to be the same to be one. */
+/**
+ * The same trouble with the same order or coin, whatever the figures are by now; a difference of money has to
+ * be the same to be one.
+ */
 const sameBut = (problem: string): string => problem.replaceAll(/(?<![\w(-])\d+(?![\w)])/g, 'n');
 
 /** Of the system at rest. */
-export async function brokenForGood(ground: Ground): Promise<{ problems: string[]; compared: Record<string, number> }> {
+export async function brokenForGood(
+  ground: Ground,
+): Promise<{ problems: string[]; compared: Record<string, number> }> {
   const { world } = ground;
   const scene = sceneOf(world);
-  const problems = await broken({ ...scene, secrets: [...scene.secrets, ...ground.nodes.flat().map(({ url }) => url)] }, { ended: true, marginSeconds: MARGIN_SECONDS });
+  const problems = await broken(
+    { ...scene, secrets: [...scene.secrets, ...ground.nodes.flat().map(({ url }) => url)] },
+    { ended: true, marginSeconds: MARGIN_SECONDS },
+  );
   const compared: Record<string, number> = {};
   const ports: EvmChain[] = [];
   try {
     for (const { chain, anvil } of world.devnet.chains) {
-      const port = createChain(chain, { rpcUrls: [anvil.url], clock: systemClock, log: silentLog, metrics: silentMetrics, maxClockSkewMs: 1e12 });
+      const port = createChain(chain, {
+        rpcUrls: [anvil.url],
+        clock: systemClock,
+        log: silentLog,
+        metrics: silentMetrics,
+        maxClockSkewMs: 1e12,
+      });
       ports.push(port);
       await port.start();
     }
     const groundOf = (db: Database) => ({ db, chains: ports, startBlock: () => 0, sleep: pause });
     const options = { sinceMs: 0, patienceMs: 20_000 };
     const note = (whose: string, { differences, unasked, compared: of }: Report) => {
-      problems.push(...differences.map(({ kind, subject, expected, found }) => `audit of ${whose}: ${kind}: ${subject}: should be ${expected}, is ${found}`));
-      problems.push(...unasked.map(({ what, why }) => `audit of ${whose}: nobody answered about ${what}: ${why}`));
+      problems.push(
+        ...differences.map(
+          ({ kind, subject, expected, found }) =>
+            `audit of ${whose}: ${kind}: ${subject}: should be ${expected}, is ${found}`,
+        ),
+      );
+      problems.push(
+        ...unasked.map(({ what, why }) => `audit of ${whose}: nobody answered about ${what}: ${why}`),
+      );
       for (const [what, n] of Object.entries(of)) compared[what] = (compared[what] ?? 0) + n;
     };
     note('the venue', await auditVenue(groundOf(world.database), options));
-    for (const { id, owner, database } of world.lps) note(`LP ${id}`, await auditLpNode(groundOf(database), { account: owner.address }, options));
+    for (const { id, owner, database } of world.lps)
+      note(`LP ${id}`, await auditLpNode(groundOf(database), { account: owner.address }, options));
   } finally {
     await Promise.all(ports.map((port) => port.close()));
   }
@@ -59,10 +92,13 @@ export async function brokenForGood(ground: Ground): Promise<{ problems: string[
 }
 
 /**
- * A process that cannot begin because something that it stands on does not answer ends, says so with `retry: later`, and leaves the waiting
- * to whoever starts it again. A port that is taken while its process is dead was taken by the machine's other tenants: that is the harness's.
+ * A process that cannot begin because something that it stands on does not answer ends, says so with `retry:
+ * later`, and leaves the waiting to whoever starts it again. A port that is taken while its process is dead
+ * was taken by the machine's other tenants: that is the harness's.
  */
-export const couldNotStart = (line: string): boolean => line.includes('"msg":"could not start"') && (line.includes('"retry":"later"') || line.includes('EADDRINUSE'));
+export const couldNotStart = (line: string): boolean =>
+  line.includes('"msg":"could not start"') &&
+  (line.includes('"retry":"later"') || line.includes('EADDRINUSE'));
 
 /** Lines that no process may ever write, as they come. */
 export function watchLogs({ parts }: Ground): () => string[] {
@@ -73,18 +109,31 @@ export function watchLogs({ parts }: Ground): () => string[] {
       const from = read.get(name) ?? 0;
       const end = text.lastIndexOf('\n') + 1;
       read.set(name, end);
-      return text.slice(from, end).split('\n').filter((line) => /unhandled ?rejection|uncaught ?exception|"level":"fatal"|InvariantError|MaxListenersExceeded|heap out of memory/i.test(line) && !couldNotStart(line)).map((line) => `log of ${name}: ${line.slice(0, 600)}`);
+      return text
+        .slice(from, end)
+        .split('\n')
+        .filter(
+          (line) =>
+            /unhandled ?rejection|uncaught ?exception|"level":"fatal"|InvariantError|MaxListenersExceeded|heap out of memory/i.test(
+              line,
+            ) && !couldNotStart(line),
+        )
+        .map((line) => `log of ${name}: ${line.slice(0, 600)}`);
     });
 }
 
 /** Orders that are not at their end. */
 export async function openOrders({ world }: Ground): Promise<number> {
-  const [row] = await world.database.query<{ n: number }>('select count(*) as n from trade_order where not final');
+  const [row] = await world.database.query<{ n: number }>(
+    'select count(*) as n from trade_order where not final',
+  );
   return row?.n ?? 0;
 }
 
 /** What became of all orders. */
 export async function endsOf({ world }: Ground): Promise<Record<string, number>> {
-  const rows = await world.database.query<{ status: string; n: number }>('select status, count(*) as n from trade_order group by status');
+  const rows = await world.database.query<{ status: string; n: number }>(
+    'select status, count(*) as n from trade_order group by status',
+  );
   return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
 }

@@ -1,6 +1,6 @@
 /**
- * What really happens around a ledger, kept apart from it: balances, nonces, deadlines, blocks that vanish, an owner, and a
- * taker who accepts whatever it can. The ledger hears of it late, twice and out of order.
+ * What really happens around a ledger, kept apart from it: balances, nonces, deadlines, blocks that vanish,
+ * an owner, and a taker who accepts whatever it can. The ledger hears of it late, twice and out of order.
  */
 
 import type { HoldRequest, LedgerEvent } from '../../src/inventory/event.ts';
@@ -47,7 +47,8 @@ export function seededRandom(seed: number): Random {
   return { int: (most) => next() % most, chance: (percent) => next() % 100 < percent };
 }
 
-export const keyOf = ({ chainId, token }: { chainId: number; token: string }): string => `${chainId} ${token}`;
+export const keyOf = ({ chainId, token }: { chainId: number; token: string }): string =>
+  `${chainId} ${token}`;
 
 export type World = ReturnType<typeof createWorld>;
 
@@ -63,7 +64,8 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
 
   const nowOf = (chainId: number): number => now.get(chainId) ?? 0;
   const nonceOf = ({ request }: Signed): Nonce => nonces.get(request.group) as Nonce;
-  const move = (where: { chainId: number; token: string }, amount: bigint) => balances.set(keyOf(where), (balances.get(keyOf(where)) ?? 0n) + amount);
+  const move = (where: { chainId: number; token: string }, amount: bigint) =>
+    balances.set(keyOf(where), (balances.get(keyOf(where)) ?? 0n) + amount);
   const tell = (chainId: number, event: LedgerEvent) => rumours.push({ chainId, at: nowOf(chainId), event });
 
   /** Could the chain still take the output from us for it? */
@@ -85,11 +87,18 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
   }
 
   return {
-    nowOf, payable, balances, owed,
+    nowOf,
+    payable,
+    balances,
+    owed,
     signed: (): readonly Signed[] => signed,
     any: (): Signed | undefined => signed[random.int(signed.length || 1)],
     /** How far a chain's clock may be in the ledger: no further than what it has heard. */
-    known: (chainId: number): number => rumours.reduce((least, { chainId: where, at }) => (where === chainId && at < least ? at : least), nowOf(chainId)),
+    known: (chainId: number): number =>
+      rumours.reduce(
+        (least, { chainId: where, at }) => (where === chainId && at < least ? at : least),
+        nowOf(chainId),
+      ),
     rumours: () => rumours.length,
     move,
 
@@ -109,7 +118,16 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
 
     sign(request: HoldRequest) {
       const origin = request.input.chainId;
-      const each: Signed = { request, origin, crosses: origin !== request.chainId, opened: false, block: undefined, final: false, claimed: false, failed: false };
+      const each: Signed = {
+        request,
+        origin,
+        crosses: origin !== request.chainId,
+        opened: false,
+        block: undefined,
+        final: false,
+        claimed: false,
+        failed: false,
+      };
       const nonce: Nonce = nonces.get(request.group) ?? { members: [], used: false, owes: new Map() };
       nonces.set(request.group, nonce);
       nonce.members.push(each);
@@ -156,7 +174,9 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       const { quoteId } = each.request;
       each.final = true;
       tell(each.request.chainId, { type: 'fill_final', quoteId, id: each.block });
-      for (const other of nonceOf(each).members) if (other !== each && random.chance(50)) tell(each.origin, { type: 'released', quoteId: other.request.quoteId });
+      for (const other of nonceOf(each).members)
+        if (other !== each && random.chance(50))
+          tell(each.origin, { type: 'released', quoteId: other.request.quoteId });
       if (!each.crosses) this.claim(each);
     },
 
@@ -165,13 +185,23 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       each.claimed = true;
       const { quoteId, input } = each.request;
       move(input, input.amount);
-      tell(each.origin, { type: 'finalised', quoteId, id: each.crosses ? `c${++blocks}` : (each.block as string), received: input.amount });
+      tell(each.origin, {
+        type: 'finalised',
+        quoteId,
+        id: each.crosses ? `c${++blocks}` : (each.block as string),
+        received: input.amount,
+      });
     },
 
-    /** Nothing can ever be paid for it any more, whatever vanishes: refunded, expired, or its nonce used at depth. */
+    /**
+     * Nothing can ever be paid for it any more, whatever vanishes: refunded, expired, or its nonce used at
+     * depth.
+     */
     bury(each: Signed) {
       const expired = nowOf(each.opened ? each.request.chainId : each.origin) > each.request.lapsesAt;
-      const replaced = !each.opened && nonceOf(each).members.some((other) => other !== each && (other.final || other.opened));
+      const replaced =
+        !each.opened &&
+        nonceOf(each).members.some((other) => other !== each && (other.final || other.opened));
       if (each.block !== undefined || each.failed || !(expired || replaced)) return;
       each.failed = true;
       tell(each.origin, { type: 'failed', quoteId: each.request.quoteId });
@@ -199,7 +229,8 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
     /** What a chain shows at depth: fills in younger blocks do not count yet. */
     atDepth(where: { chainId: number; token: string }): bigint {
       let balance = balances.get(keyOf(where)) ?? 0n;
-      for (const { request, block, final } of signed) if (block !== undefined && !final && keyOf(request) === keyOf(where)) balance += request.amount;
+      for (const { request, block, final } of signed)
+        if (block !== undefined && !final && keyOf(request) === keyOf(where)) balance += request.amount;
       return balance;
     },
 

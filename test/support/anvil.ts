@@ -1,4 +1,6 @@
-/** A real EVM chain for a test file: mines each transaction at once unless told otherwise, dies with the test. */
+/**
+ * A real EVM chain for a test file: mines each transaction at once unless told otherwise, dies with the test.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,24 +21,51 @@ export interface TestAnvil {
   stop(): Promise<void>;
 }
 
-export async function startAnvil({ chainId, blockTimeSeconds = 0, args = [] }: { chainId: number; blockTimeSeconds?: number; args?: readonly string[] }): Promise<TestAnvil> {
+export async function startAnvil({
+  chainId,
+  blockTimeSeconds = 0,
+  args = [],
+}: {
+  chainId: number;
+  blockTimeSeconds?: number;
+  args?: readonly string[];
+}): Promise<TestAnvil> {
   const port = await freePort();
   // anvil writes state below its home; without one of its own it would fill ours.
   const home = mkdtempSync(join(tmpdir(), 'firmquote-anvil-'));
   const child = await spawnLeashed(
     binary(),
-    ['--port', String(port), '--chain-id', String(chainId), '--silent', '--prune-history', '256', ...(blockTimeSeconds > 0 ? ['--block-time', String(blockTimeSeconds)] : []), ...args],
+    [
+      '--port',
+      String(port),
+      '--chain-id',
+      String(chainId),
+      '--silent',
+      '--prune-history',
+      '256',
+      ...(blockTimeSeconds > 0 ? ['--block-time', String(blockTimeSeconds)] : []),
+      ...args,
+    ],
     { env: { PATH: process.env['PATH'], HOME: home, TMPDIR: home }, graceMs: 1_000 },
   );
   const url = `http://127.0.0.1:${port}`;
   const rpc = async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
-    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
     const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
     if (error) throw new Error(`${method}: ${error.message}`);
     return result;
   };
   const deadline = performance.now() + 20_000;
-  while (await rpc('eth_chainId').then(() => false, () => true)) {
+  while (
+    await rpc('eth_chainId').then(
+      () => false,
+      () => true,
+    )
+  ) {
     if (child.hasExited() || performance.now() > deadline) throw new Error('anvil did not start');
     await new Promise((done) => setTimeout(done, 10));
   }

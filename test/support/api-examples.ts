@@ -1,6 +1,7 @@
 /**
- * Every operation of the API once against a real venue, with every answer that it documents: what the documents show as examples, and the test
- * that they are true. A new route needs an entry in `HAPPY`, and `npm run docs` to record it.
+ * Every operation of the API once against a real venue, with every answer that it documents: what the
+ * documents show as examples, and the test that they are true. A new route needs an entry in `HAPPY`, and
+ * `npm run docs` to record it.
  */
 
 import { WebSocket } from 'ws';
@@ -41,14 +42,40 @@ const namespaceOf = (path: string) => path.split('/')[3] ?? '';
 /** A request that succeeds, by the end of the route's path. */
 const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask> | Ask }[] = [
   { of: /^POST .*\/quotes$/, ask: ({ quote }, path) => ({ path, body: quote }) },
-  { of: /^POST .*\/orders\/preflight$/, ask: async ({ candidate }, path) => ({ path, body: { quoteResponse: await candidate(namespaceOf(path)) } }) },
-  { of: /^POST .*\/orders$/, ask: async ({ signed }, path) => ({ path, body: await signed(namespaceOf(path)), headers: { 'Idempotency-Key': 'order-2026-11-21-0001' } }) },
-  { of: /^GET .*\/orders\/:id$/, ask: async ({ order }, path) => ({ path: path.replace(':id', await order(namespaceOf(path))) }) },
+  {
+    of: /^POST .*\/orders\/preflight$/,
+    ask: async ({ candidate }, path) => ({
+      path,
+      body: { quoteResponse: await candidate(namespaceOf(path)) },
+    }),
+  },
+  {
+    of: /^POST .*\/orders$/,
+    ask: async ({ signed }, path) => ({
+      path,
+      body: await signed(namespaceOf(path)),
+      headers: { 'Idempotency-Key': 'order-2026-11-21-0001' },
+    }),
+  },
+  {
+    of: /^GET .*\/orders\/:id$/,
+    ask: async ({ order }, path) => ({ path: path.replace(':id', await order(namespaceOf(path))) }),
+  },
   { of: /^GET .*\/solvers$/, ask: (_, path) => ({ path: `${path}?status=active&corridor=chain1-chain1` }) },
   { of: /^GET .*\/pairs$/, ask: (_, path) => ({ path }) },
-  { of: /^GET .*\/trades$/, ask: (_, path) => ({ path: `${path.replace(':id', 'w1')}?status=all&limit=2&sort=created_at&direction=desc` }) },
+  {
+    of: /^GET .*\/trades$/,
+    ask: (_, path) => ({
+      path: `${path.replace(':id', 'w1')}?status=all&limit=2&sort=created_at&direction=desc`,
+    }),
+  },
   { of: /^GET .*\/trades\/export$/, ask: (_, path) => ({ path: `${path.replace(':id', 'w1')}?status=all` }) },
-  { of: /^GET .*\/trades\/:orderId$/, ask: async ({ order }, path) => ({ path: path.replace(':id', 'w1').replace(':orderId', await order('rfq')) }) },
+  {
+    of: /^GET .*\/trades\/:orderId$/,
+    ask: async ({ order }, path) => ({
+      path: path.replace(':id', 'w1').replace(':orderId', await order('rfq')),
+    }),
+  },
 ];
 
 /** Well-formed, and nobody's. */
@@ -61,27 +88,44 @@ export async function stageOf(v: TestVenue): Promise<Stage> {
   const { chain, usdc, weth } = v.chain;
   await v.chain.fund(taker.address, 1_000_000n);
   const keys = { service: await v.key('service'), workspace: await v.key('workspace'), solver: '' };
-  const solver = await v.solver(1, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_500n }));
+  const solver = await v.solver(1, (rfq, make) =>
+    make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_500n }),
+  );
   keys.solver = solver.apiKey;
-  const quote = { taker: taker.address, input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '2500000000' }, output: { asset: assetId({ chainId: chain.id, token: weth.address }) } };
+  const quote = {
+    taker: taker.address,
+    input: { asset: assetId({ chainId: chain.id, token: usdc.address }), amount: '2500000000' },
+    output: { asset: assetId({ chainId: chain.id, token: weth.address }) },
+  };
   const stage: Stage = {
     v,
     taker,
     keys,
     quote,
     async candidate(namespace) {
-      const { json, text } = await v.call('POST', `/api/v1/${namespace}/quotes`, { key: keys.service, body: quote });
+      const { json, text } = await v.call('POST', `/api/v1/${namespace}/quotes`, {
+        key: keys.service,
+        body: quote,
+      });
       const [best] = (json['quotes'] ?? []) as unknown as Json[];
       if (!best) throw new Error(`no quote in ${namespace}: ${text}`);
       return best;
     },
     async signed(namespace) {
       const candidate = await stage.candidate(namespace);
-      const plan = (await v.call('POST', `/api/v1/${namespace}/orders/preflight`, { key: keys.service, body: { quoteResponse: candidate } })).json;
+      const plan = (
+        await v.call('POST', `/api/v1/${namespace}/orders/preflight`, {
+          key: keys.service,
+          body: { quoteResponse: candidate },
+        })
+      ).json;
       return signPlan(taker, candidate, plan);
     },
     async order(namespace) {
-      const { json, text } = await v.call('POST', `/api/v1/${namespace}/orders`, { key: keys.service, body: await stage.signed(namespace) });
+      const { json, text } = await v.call('POST', `/api/v1/${namespace}/orders`, {
+        key: keys.service,
+        body: await stage.signed(namespace),
+      });
       if (!json['id']) throw new Error(`no order in ${namespace}: ${text}`);
       return json['id'];
     },
@@ -93,7 +137,10 @@ export async function stageOf(v: TestVenue): Promise<Stage> {
 export async function happyRequest(stage: Stage, route: Pick<Route, 'method' | 'path'>): Promise<Ask> {
   const id = `${route.method} ${route.path}`;
   const found = HAPPY.find(({ of }) => of.test(id));
-  if (!found) throw new Error(`${id} has no example. Add a request that succeeds to HAPPY in test/support/api-examples.ts, then run npm run docs.`);
+  if (!found)
+    throw new Error(
+      `${id} has no example. Add a request that succeeds to HAPPY in test/support/api-examples.ts, then run npm run docs.`,
+    );
   return found.ask(stage, route.path);
 }
 
@@ -103,41 +150,73 @@ export async function play(stage: Stage): Promise<Recording> {
   const sockets = await playSockets(stage);
   const http: Record<string, RecordedExchange> = {};
   const unused = await freshKeys(v);
-  const narrow = await v.replica({ rates: { quotesPerSecond: 0.001, submitsPerSecond: 0.001, readsPerSecond: 0.001, burst: 1 } });
+  const narrow = await v.replica({
+    rates: { quotesPerSecond: 0.001, submitsPerSecond: 0.001, readsPerSecond: 0.001, burst: 1 },
+  });
   const down = await v.replica();
   const late: { route: Route; answers: Record<string, { body: unknown }>; ask: Ask }[] = [];
 
   for (const route of v.venue.routes) {
     const statuses = errorStatuses(route);
     const kind = route.keyKinds[0] as KeyKind;
-    const wrong = (['service', 'workspace', 'solver'] as const).find((each) => !route.keyKinds.includes(each)) as KeyKind;
+    const wrong = (['service', 'workspace', 'solver'] as const).find(
+      (each) => !route.keyKinds.includes(each),
+    ) as KeyKind;
     const ask = await happyRequest(stage, route);
-    const send = (url: string, key: string | null, { path, body, headers = {} }: Ask) => asked(url, route.method, path, key, body, headers);
+    const send = (url: string, key: string | null, { path, body, headers = {} }: Ask) =>
+      asked(url, route.method, path, key, body, headers);
     const answers: Record<string, { body: unknown }> = {};
     const keep = (status: string, answer: Answer) => {
-      if (String(answer.status) !== status) throw new Error(`${route.method} ${ask.path} answered ${answer.status} where ${status} was to be shown: ${answer.text.slice(0, 300)}`);
+      if (String(answer.status) !== status)
+        throw new Error(
+          `${route.method} ${ask.path} answered ${answer.status} where ${status} was to be shown: ${answer.text.slice(0, 300)}`,
+        );
       answers[status] = { body: answer.json ?? answer.text };
     };
     keep('200', await send(v.url, keys[kind], ask));
     keep('401', await send(v.url, null, ask));
     keep('403', await send(v.url, keys[wrong], ask));
-    keep('422', await send(v.url, keys[kind], route.body ? { ...ask, body: {} } : { path: `${ask.path}${ask.path.includes('?') ? '&' : '?'}colour=red` }));
+    keep(
+      '422',
+      await send(
+        v.url,
+        keys[kind],
+        route.body
+          ? { ...ask, body: {} }
+          : { path: `${ask.path}${ask.path.includes('?') ? '&' : '?'}colour=red` },
+      ),
+    );
     if (statuses.includes('404')) keep('404', await send(v.url, keys[kind], { path: nowhere(route.path) }));
     if (statuses.includes('409')) keep('409', await race(stage, route));
-    if (statuses.includes('413')) keep('413', await send(v.url, keys[kind], { ...ask, body: 'x'.repeat(256 * 1024) }));
-    if (statuses.includes('415')) keep('415', await send(v.url, keys[kind], { ...ask, headers: { 'Content-Type': 'text/plain' } }));
+    if (statuses.includes('413'))
+      keep('413', await send(v.url, keys[kind], { ...ask, body: 'x'.repeat(256 * 1024) }));
+    if (statuses.includes('415'))
+      keep('415', await send(v.url, keys[kind], { ...ask, headers: { 'Content-Type': 'text/plain' } }));
     // The one request that its bucket holds, then one too many, each with a key of its own.
     const slow = await v.key(kind);
     await send(narrow.url, slow, ask);
     keep('429', await send(narrow.url, slow, ask));
-    http[exampleKey(route)] = { request: { path: ask.path, ...(ask.body !== undefined && { body: ask.body }) }, answers };
+    http[exampleKey(route)] = {
+      request: { path: ask.path, ...(ask.body !== undefined && { body: ask.body }) },
+      answers,
+    };
     late.push({ route, answers, ask });
   }
   await narrow.stop();
   await v.stopDatabase();
   for (const { route, answers, ask } of late) {
-    const answer = await asked(down.url, route.method, ask.path, unused[route.keyKinds[0] as KeyKind], ask.body, ask.headers ?? {});
-    if (answer.status !== 503) throw new Error(`${route.method} ${ask.path} answered ${answer.status} without a database: ${answer.text.slice(0, 300)}`);
+    const answer = await asked(
+      down.url,
+      route.method,
+      ask.path,
+      unused[route.keyKinds[0] as KeyKind],
+      ask.body,
+      ask.headers ?? {},
+    );
+    if (answer.status !== 503)
+      throw new Error(
+        `${route.method} ${ask.path} answered ${answer.status} without a database: ${answer.text.slice(0, 300)}`,
+      );
     answers['503'] = { body: answer.json };
   }
   await down.stop().catch(() => {});
@@ -146,21 +225,49 @@ export async function play(stage: Stage): Promise<Recording> {
 
 /** Known to nobody's memory: only the database can tell who they are. */
 async function freshKeys(v: TestVenue): Promise<Record<KeyKind, string>> {
-  return { service: await v.key('service'), workspace: await v.key('workspace'), solver: await v.key('solver', { solverId: 'lp-1' }) };
+  return {
+    service: await v.key('service'),
+    workspace: await v.key('workspace'),
+    solver: await v.key('solver', { solverId: 'lp-1' }),
+  };
 }
 
-async function asked(url: string, method: string, path: string, key: string | null | undefined, body: unknown, headers: Record<string, string>): Promise<Answer> {
-  const response = await fetch(url + path, { method, headers: { ...(key ? { 'X-API-Key': key } : {}), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+async function asked(
+  url: string,
+  method: string,
+  path: string,
+  key: string | null | undefined,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(key ? { 'X-API-Key': key } : {}),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-  return { status: response.status, headers: response.headers, text, json: (isJson ? JSON.parse(text) : null) as Json };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: (isJson ? JSON.parse(text) : null) as Json,
+  };
 }
 
 /** The same submission many times at once: whoever comes while another is at work is told to wait. */
 async function race({ v, keys, signed }: Stage, { path, method }: Route): Promise<Answer> {
   for (let round = 0; ; round++) {
     const body = await signed(namespaceOf(path));
-    const answers = await Promise.all(Array.from({ length: 16 }, () => asked(v.url, method, path, keys.service, body, { 'Idempotency-Key': `race-${round}` })));
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, () =>
+        asked(v.url, method, path, keys.service, body, { 'Idempotency-Key': `race-${round}` }),
+      ),
+    );
     const told = answers.find(({ status }) => status === 409);
     if (told) return told;
   }
@@ -171,7 +278,9 @@ async function playSockets(stage: Stage): Promise<Pick<Recording, 'events' | 'li
   const { v, keys, quote, order } = stage;
   const events: Record<string, unknown[]> = {};
   const note = (name: string, frame: unknown) => (events[name] ??= []).push(frame);
-  const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/ws`, { headers: { 'X-API-Key': keys.service } });
+  const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/ws`, {
+    headers: { 'X-API-Key': keys.service },
+  });
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   const heard: Json[] = [];
   socket.on('message', (data: Buffer) => heard.push(JSON.parse(data.toString()) as Json));
@@ -181,15 +290,51 @@ async function playSockets(stage: Stage): Promise<Pick<Recording, 'events' | 'li
     socket.send(JSON.stringify(frame));
     await until(() => heard.slice(before).some((answer) => answer['op']));
   };
-  await say({ op: 'subscribe', topics: ['orders', 'solvers', 'prices:chain1-chain1:USDC-WETH'], since: '0', id: 1 } as never);
+  await say({
+    op: 'subscribe',
+    topics: ['orders', 'solvers', 'prices:chain1-chain1:USDC-WETH'],
+    since: '0',
+    id: 1,
+  } as never);
 
   // Two solvers that together fill what neither can alone.
-  const partial = (share: bigint) => (rfq: Rfq, make: Maker): FromSolver => (BigInt(rfq.amount) < 10_000_000_000n ? make.decline(rfq, 'size_below_min') : { type: 'partial', rfqId: rfq.rfqId, ladder: [[((BigInt(rfq.amount) * share) / 100n).toString(), ((BigInt(rfq.amount) * share * 10n ** 10n) / 2_600n).toString()]], validUntil: Number(rfq.minValidUntil ?? Math.floor(Date.now() / 1000)) + 60 });
+  const partial =
+    (share: bigint) =>
+    (rfq: Rfq, make: Maker): FromSolver =>
+      BigInt(rfq.amount) < 10_000_000_000n
+        ? make.decline(rfq, 'size_below_min')
+        : {
+            type: 'partial',
+            rfqId: rfq.rfqId,
+            ladder: [
+              [
+                ((BigInt(rfq.amount) * share) / 100n).toString(),
+                ((BigInt(rfq.amount) * share * 10n ** 10n) / 2_600n).toString(),
+              ],
+            ],
+            validUntil: Number(rfq.minValidUntil ?? Math.floor(Date.now() / 1000)) + 60,
+          };
   const [one, two] = [await v.solver(2, partial(60n)), await v.solver(3, partial(60n))];
   const dialled = v.solver(4, () => undefined);
   const four = await dialled;
-  await v.call('POST', '/api/v1/rfq/quotes', { key: keys.service, body: { ...quote, input: { ...quote.input, amount: '100000000000' }, solvers: { include: ['lp-2', 'lp-3'] } } });
-  four.say({ type: 'levels', input: quote.input.asset as never, output: quote.output.asset as never, levels: [['2500000000', '1000000000000000000'], ['10000000000', '3990000000000000000']], atMs: Date.now() });
+  await v.call('POST', '/api/v1/rfq/quotes', {
+    key: keys.service,
+    body: {
+      ...quote,
+      input: { ...quote.input, amount: '100000000000' },
+      solvers: { include: ['lp-2', 'lp-3'] },
+    },
+  });
+  four.say({
+    type: 'levels',
+    input: quote.input.asset as never,
+    output: quote.output.asset as never,
+    levels: [
+      ['2500000000', '1000000000000000000'],
+      ['10000000000', '3990000000000000000'],
+    ],
+    atMs: Date.now(),
+  });
   four.say({ type: 'ping' });
   await four.next('pong');
   const first = await quotedBy(stage, 'lp-1');
@@ -200,28 +345,57 @@ async function playSockets(stage: Stage): Promise<Pick<Recording, 'events' | 'li
   first.say({ type: 'fill', orderId, stage: 'filled', txHash: null });
   await settledBy(stage, orderId);
   await first.next('order');
-  await until(() => heard.some((frame) => frame['type'] === ('order.failed' as never)) && heard.some((frame) => frame['type'] === ('prices.indicative' as never) && (frame['data']?.['solvers'] as unknown as number) > 0) && heard.some((frame) => frame['topic'] === ('solvers' as never)));
+  await until(
+    () =>
+      heard.some((frame) => frame['type'] === ('order.failed' as never)) &&
+      heard.some(
+        (frame) =>
+          frame['type'] === ('prices.indicative' as never) &&
+          (frame['data']?.['solvers'] as unknown as number) > 0,
+      ) &&
+      heard.some((frame) => frame['topic'] === ('solvers' as never)),
+  );
   await say({ op: 'subscribe', topics: [`orders:${NOWHERE}`], id: 'b' } as never);
   await say({ op: 'unsubscribe', topics: ['solvers'], id: 2 } as never);
   for (const frame of heard) {
     const type = frame['type'] as string | undefined;
-    note(type === undefined ? (frame['op'] as string) : type.startsWith('order.') ? 'orderEvent' : type === 'solver.changed' ? 'solverEvent' : 'priceEvent', frame);
+    note(
+      type === undefined
+        ? (frame['op'] as string)
+        : type.startsWith('order.')
+          ? 'orderEvent'
+          : type === 'solver.changed'
+            ? 'solverEvent'
+            : 'priceEvent',
+      frame,
+    );
   }
   socket.close();
 
   const refused = await refusal(stage);
-  const link: Record<string, unknown[]> = { venue_refused: [refused], venue_released: [{ type: 'released', quoteIds: [NOWHERE], proof: 'nonce_used' }], venue_ping: [{ type: 'ping' }], solver_pong: [{ type: 'pong' }] };
+  const link: Record<string, unknown[]> = {
+    venue_refused: [refused],
+    venue_released: [{ type: 'released', quoteIds: [NOWHERE], proof: 'nonce_used' }],
+    venue_ping: [{ type: 'ping' }],
+    solver_pong: [{ type: 'pong' }],
+  };
   for (const { received, said } of [first, one, two, four]) {
     for (const message of received) link[`venue_${message.type}`] ??= [message];
     for (const message of said) link[`solver_${message.type}`] ??= [message];
   }
   await Promise.all([one, two, four].map((solver) => solver.stop()));
-  return { events: Object.fromEntries(Object.entries(events).map(([name, frames]) => [name, choose(name, frames)])), link };
+  return {
+    events: Object.fromEntries(Object.entries(events).map(([name, frames]) => [name, choose(name, frames)])),
+    link,
+  };
 }
 
 /** One of each type of event, and of prices one with levels. */
 function choose(name: string, frames: unknown[]): unknown[] {
-  if (name === 'priceEvent') return frames.filter((frame) => ((frame as { data: { bids: unknown[] } }).data.bids.length) > 0).slice(0, 1);
+  if (name === 'priceEvent')
+    return frames
+      .filter((frame) => (frame as { data: { bids: unknown[] } }).data.bids.length > 0)
+      .slice(0, 1);
   const byType = new Map(frames.map((frame) => [(frame as Json)['type'] ?? (frame as Json)['op'], frame]));
   return [...byType.values()];
 }
@@ -237,13 +411,23 @@ async function settledBy({ v }: Stage, orderId: Message<'award'>['orderId']): Pr
   const [claim] = await v.store.claim([orderId], 'examples', 10_000);
   const record = await v.store.order(orderId);
   if (!claim || !record) throw new Error('the order could not be claimed');
-  const failure = { code: 'not_opened', message: 'The order never reached the chain, so nothing was moved.' } as const;
-  await v.store.append(claim, record, [{ kind: 'failed', failure }], { status: 'failed', final: true, event: 'order.failed', atMs: Date.now() });
+  const failure = {
+    code: 'not_opened',
+    message: 'The order never reached the chain, so nothing was moved.',
+  } as const;
+  await v.store.append(claim, record, [{ kind: 'failed', failure }], {
+    status: 'failed',
+    final: true,
+    event: 'order.failed',
+    atMs: Date.now(),
+  });
 }
 
 /** What a solver hears that shows another's key. */
 async function refusal({ v, keys }: Stage): Promise<unknown> {
-  const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/solver/ws`, { headers: { 'X-API-Key': keys.solver } });
+  const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/solver/ws`, {
+    headers: { 'X-API-Key': keys.solver },
+  });
   const frames: Json[] = [];
   socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Json));
   await until(() => frames.length > 0);
@@ -252,4 +436,3 @@ async function refusal({ v, keys }: Stage): Promise<unknown> {
   socket.close();
   return frames[1];
 }
-

@@ -9,14 +9,24 @@ import { MAX_UINT32 } from '../../src/domain/time.ts';
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(bytesToHex);
 export const arbAddress: fc.Arbitrary<Address> = bytes(20);
 export const arbBytes32: fc.Arbitrary<Bytes32> = bytes(32);
-export const arbUint256 = fc.oneof(fc.bigInt(0n, (1n << 256n) - 1n), fc.bigInt(0n, 1_000_000n), fc.constantFrom(0n, 1n, (1n << 256n) - 1n, 1n << 64n, (1n << 64n) - 1n));
+export const arbUint256 = fc.oneof(
+  fc.bigInt(0n, (1n << 256n) - 1n),
+  fc.bigInt(0n, 1_000_000n),
+  fc.constantFrom(0n, 1n, (1n << 256n) - 1n, 1n << 64n, (1n << 64n) - 1n),
+);
 const uint32 = fc.integer({ min: 0, max: MAX_UINT32 });
 
 const context = fc.oneof(
   fc.constant('0x' as const),
   fc.uint8Array({ maxLength: 80 }).map(bytesToHex),
   fc
-    .record({ exclusiveFor: arbAddress, startTime: uint32, portionBps: fc.nat(10_000), feeBps: fc.nat(100), relayFee: fc.bigInt(0n, (1n << 128n) - 1n) })
+    .record({
+      exclusiveFor: arbAddress,
+      startTime: uint32,
+      portionBps: fc.nat(10_000),
+      feeBps: fc.nat(100),
+      relayFee: fc.bigInt(0n, (1n << 128n) - 1n),
+    })
     .map(encodeContext),
 );
 

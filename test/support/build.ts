@@ -1,4 +1,7 @@
-/** Before any test: the compiled program, for tests that run it as its users do. Types are checked elsewhere; a file that cannot be emitted fails here. */
+/**
+ * Before any test: the compiled program, for tests that run it as its users do. Types are checked elsewhere;
+ * a file that cannot be emitted fails here.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -11,6 +14,10 @@ export const PROGRAM = join(ROOT, 'dist/apps/cli/main.js');
 export const RECOVERY_PROGRAM = pathToFileURL(join(ROOT, 'dist/adapters/secp256k1/recovery-worker.js'));
 
 export default function build(): void {
-  const { stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: ROOT, encoding: 'utf8' });
+  const { stdout } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
+    { cwd: ROOT, encoding: 'utf8' },
+  );
   if (!existsSync(PROGRAM)) throw new Error(`The program could not be compiled:\n${stdout}`);
 }

@@ -27,10 +27,19 @@ export interface Running {
   stop(): Promise<number | null>;
 }
 
-const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], ...env });
+const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  TMPDIR: process.env['TMPDIR'],
+  ...env,
+});
 
 function launch(args: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): ChildProcess {
-  return spawn(process.execPath, [PROGRAM, ...args], { cwd, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(process.execPath, [PROGRAM, ...args], {
+    cwd,
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 export function firmquote(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
@@ -47,7 +56,8 @@ export function startFirmquote(args: readonly string[], env: NodeJS.ProcessEnv =
   const emergency = () => void child.kill('SIGKILL');
   process.once('exit', emergency);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ended = new Promise<number | null>((resolve) =>
     child.on('close', (status) => {
       process.off('exit', emergency);
@@ -60,7 +70,8 @@ export function startFirmquote(args: readonly string[], env: NodeJS.ProcessEnv =
     ended,
     async says(what) {
       while (!(typeof what === 'string' ? output.includes(what) : what.test(output))) {
-        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`It ended before it said ${String(what)}:\n${output}`);
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`It ended before it said ${String(what)}:\n${output}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
@@ -75,7 +86,10 @@ let turn: Promise<unknown> = Promise.resolve();
 
 export const lpCommandHere = (...words: string[]): Promise<Ended> => commandHere('lp', ...words);
 
-/** The words of a `firmquote` command parsed and run here, without the second that a process of their own takes. One at a time, for they share a console. */
+/**
+ * The words of a `firmquote` command parsed and run here, without the second that a process of their own
+ * takes. One at a time, for they share a console.
+ */
 export function commandHere(...words: string[]): Promise<Ended> {
   const mine = turn.then(async (): Promise<Ended> => {
     const [out, err]: [string[], string[]] = [[], []];

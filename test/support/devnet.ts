@@ -1,4 +1,7 @@
-/** One or two real chains with everything deployed, and accounts that can act on them: the ground that flow tests stand on. */
+/**
+ * One or two real chains with everything deployed, and accounts that can act on them: the ground that flow
+ * tests stand on.
+ */
 
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain.ts';
@@ -74,7 +77,19 @@ export async function startDevnet(ids: readonly number[], options: DevnetOptions
   };
 }
 
-async function startChain(id: number, slug: string, { blockTimeSeconds = 0, depth = 1, landingMarginSeconds = 30, proofWindowSeconds = 60, anvilArgs = [], ws = false, moreTokens = 0 }: DevnetOptions): Promise<TestChain> {
+async function startChain(
+  id: number,
+  slug: string,
+  {
+    blockTimeSeconds = 0,
+    depth = 1,
+    landingMarginSeconds = 30,
+    proofWindowSeconds = 60,
+    anvilArgs = [],
+    ws = false,
+    moreTokens = 0,
+  }: DevnetOptions,
+): Promise<TestChain> {
   const anvil = await startAnvil({ chainId: id, blockTimeSeconds, args: anvilArgs });
   const deployment = await deployDevnet({
     rpcUrl: anvil.url,
@@ -87,19 +102,45 @@ async function startChain(id: number, slug: string, { blockTimeSeconds = 0, dept
     tokens: [
       { symbol: 'USDC', name: 'USD Coin', decimals: 6, eip3009: true, priceSymbol: 'USD' },
       { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, eip3009: false, priceSymbol: 'ETH' },
-      ...Array.from({ length: moreTokens }, (_, n) => ({ symbol: `T${n}`, name: `Token ${n}`, decimals: 18, eip3009: false, priceSymbol: null })),
+      ...Array.from({ length: moreTokens }, (_, n) => ({
+        symbol: `T${n}`,
+        name: `Token ${n}`,
+        decimals: 18,
+        eip3009: false,
+        priceSymbol: null,
+      })),
     ],
   });
   const [usdc, weth] = deployment.tokens as [TokenInfo, TokenInfo];
-  const chain: Chain = { id, slug, sandbox: true, escrow: deployment.escrow, oracle: deployment.oracle, permit2: deployment.permit2, depth, blockTimeMs: Math.max(1, blockTimeSeconds) * 1_000, tokens: deployment.tokens, landingMarginSeconds, proofWindowSeconds };
-  const port = createChain(chain, { rpcUrls: [ws ? anvil.wsUrl : anvil.url], clock: systemClock, log: silentLog, metrics: silentMetrics, maxClockSkewMs: 1e12 });
+  const chain: Chain = {
+    id,
+    slug,
+    sandbox: true,
+    escrow: deployment.escrow,
+    oracle: deployment.oracle,
+    permit2: deployment.permit2,
+    depth,
+    blockTimeMs: Math.max(1, blockTimeSeconds) * 1_000,
+    tokens: deployment.tokens,
+    landingMarginSeconds,
+    proofWindowSeconds,
+  };
+  const port = createChain(chain, {
+    rpcUrls: [ws ? anvil.wsUrl : anvil.url],
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+    maxClockSkewMs: 1e12,
+  });
   await port.start();
   await anvil.rpc('anvil_autoImpersonateAccount', [true]);
 
   /** anvil picks the nonce: two sends at once could get the same. */
   let sending: Promise<unknown> = Promise.resolve();
   async function send(from: Address, to: Address, data: Hex): Promise<Hex> {
-    const sent = sending.then(() => anvil.rpc<Hex>('eth_sendTransaction', [{ from, to, data, gas: '0x1e8480' }]));
+    const sent = sending.then(() =>
+      anvil.rpc<Hex>('eth_sendTransaction', [{ from, to, data, gas: '0x1e8480' }]),
+    );
     sending = sent.catch(() => {});
     const hash = await sent;
     for (;;) {
@@ -109,8 +150,17 @@ async function startChain(id: number, slug: string, { blockTimeSeconds = 0, dept
       await new Promise((done) => setTimeout(done, 20));
     }
   }
-  async function approve(owner: Address, token: Address, spender: Address, amount = 2n ** 256n - 1n): Promise<void> {
-    await send(owner, token, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }));
+  async function approve(
+    owner: Address,
+    token: Address,
+    spender: Address,
+    amount = 2n ** 256n - 1n,
+  ): Promise<void> {
+    await send(
+      owner,
+      token,
+      encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] }),
+    );
   }
   return {
     anvil,
@@ -125,7 +175,14 @@ async function startChain(id: number, slug: string, { blockTimeSeconds = 0, dept
         chainId: id,
         deployerPrivateKey: DEPLOYER.privateKey,
         native: [{ to: address, wei: 10n ** 20n }],
-        mint: wholeTokens === 0n ? [] : deployment.tokens.map(({ address: token, decimals }) => ({ token, to: address, amount: wholeTokens * 10n ** BigInt(decimals) })),
+        mint:
+          wholeTokens === 0n
+            ? []
+            : deployment.tokens.map(({ address: token, decimals }) => ({
+                token,
+                to: address,
+                amount: wholeTokens * 10n ** BigInt(decimals),
+              })),
       }),
     send,
     approve,

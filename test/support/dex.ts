@@ -1,4 +1,6 @@
-/** The real Uniswap on a test chain, with pools of USDC, WETH and T0 at 2,500 and par, and ways to move them. */
+/**
+ * The real Uniswap on a test chain, with pools of USDC, WETH and T0 at 2,500 and par, and ways to move them.
+ */
 
 import { encodeFunctionData } from 'viem';
 import { createDexVenue, type DexVenueOptions } from '../../src/adapters/dex/venue.ts';
@@ -15,7 +17,10 @@ import { account, DEPLOYER, type TestChain } from './devnet.ts';
 export interface TestDex extends DexDeployment {
   listed: readonly DevPool[];
   venue(kind: DexKind, change?: Partial<DexVenueOptions>): RouteVenue;
-  /** Somebody trades through a listed pool, by its number: so much of the first or the second of its tokens goes in. */
+  /**
+   * Somebody trades through a listed pool, by its number: so much of the first or the second of its tokens
+   * goes in.
+   */
   trade(pool: number, tokenIn: Address, amountIn: bigint): Promise<void>;
   /** To anybody. */
   mint(token: Address, to: Address, amount: bigint): Promise<void>;
@@ -28,21 +33,36 @@ export async function startDex(chain: TestChain, pools?: readonly DevPool[]): Pr
   const { usdc, weth, deployment } = chain;
   const third = deployment.tokens[2];
   if (!third) throw new Error('start the devnet with moreTokens: 1');
-  const listed = pools ?? [null, 3_000].flatMap((fee): DevPool[] => [
-    { tokens: [usdc.address, weth.address], fee, amounts: [2_500_000_000_000n, 10n ** 21n] },
-    { tokens: [weth.address, third.address], fee, amounts: [10n ** 21n, 2_500_000n * 10n ** 18n] },
-  ]);
-  const dex = await deployDex({ rpcUrl: chain.anvil.url, chainId: chain.chain.id, deployerPrivateKey: DEPLOYER.privateKey, escrow: chain.chain.escrow, pools: listed });
+  const listed =
+    pools ??
+    [null, 3_000].flatMap((fee): DevPool[] => [
+      { tokens: [usdc.address, weth.address], fee, amounts: [2_500_000_000_000n, 10n ** 21n] },
+      { tokens: [weth.address, third.address], fee, amounts: [10n ** 21n, 2_500_000n * 10n ** 18n] },
+    ]);
+  const dex = await deployDex({
+    rpcUrl: chain.anvil.url,
+    chainId: chain.chain.id,
+    deployerPrivateKey: DEPLOYER.privateKey,
+    escrow: chain.chain.escrow,
+    pools: listed,
+  });
   await chain.fund(SOMEBODY.address, 0n);
 
-  const mint = async (token: Address, to: Address, amount: bigint) => void (await chain.send(SOMEBODY.address, token, encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] })));
+  const mint = async (token: Address, to: Address, amount: bigint) =>
+    void (await chain.send(
+      SOMEBODY.address,
+      token,
+      encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }),
+    ));
   return {
     ...dex,
     listed,
     mint,
     venue(kind, change = {}) {
       const { factory, filler } = kind === 'constant_product' ? dex.constantProduct : dex.concentrated;
-      const ofKind = listed.filter(({ fee }) => (fee === null) === (kind === 'constant_product')).map(({ tokens, fee }): ListedPool => ({ tokens, fee }));
+      const ofKind = listed
+        .filter(({ fee }) => (fee === null) === (kind === 'constant_product'))
+        .map(({ tokens, fee }): ListedPool => ({ tokens, fee }));
       return createDexVenue({
         id: kind === 'constant_product' ? 'uniswap-v2' : 'uniswap-v3',
         name: 'Uniswap',
@@ -66,7 +86,15 @@ export async function startDex(chain: TestChain, pools?: readonly DevPool[]): Pr
       }
       await mint(tokenIn, dex.trader, amountIn);
       const limit = zeroForOne ? sqrtPriceAtTick(-887_271) : sqrtPriceAtTick(887_271);
-      await chain.send(SOMEBODY.address, dex.trader, encodeFunctionData({ abi: devPoolTraderAbi, functionName: 'swap', args: [pool, zeroForOne, amountIn, limit] }));
+      await chain.send(
+        SOMEBODY.address,
+        dex.trader,
+        encodeFunctionData({
+          abi: devPoolTraderAbi,
+          functionName: 'swap',
+          args: [pool, zeroForOne, amountIn, limit],
+        }),
+      );
     },
   };
 }

@@ -1,4 +1,7 @@
-/** A WebSocket server for feed tests: they write the exchange's messages themselves and see what was asked of it. */
+/**
+ * A WebSocket server for feed tests: they write the exchange's messages themselves and see what was asked of
+ * it.
+ */
 
 import type { AddressInfo } from 'node:net';
 import { expect, vi } from 'vitest';
@@ -35,20 +38,35 @@ export async function startExchange({ autoPong = true }: { autoPong?: boolean } 
     ...{ sockets: [], paths: [], heard: [], quotes: [], troubles: [], attempts: [] },
     refusals: () => exchange.troubles.flatMap((each) => (each.kind === 'refused' ? [each.why] : [])),
     say(...messages) {
-      for (const message of messages) exchange.sockets.at(-1)?.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message));
+      for (const message of messages)
+        exchange.sockets
+          .at(-1)
+          ?.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message));
     },
-    connected: (count) => vi.waitFor(() => expect(exchange.sockets).toHaveLength(count), { timeout: 20_000, interval: 5 }),
-    told: (count) => vi.waitFor(() => expect(exchange.quotes.length + exchange.refusals().length).toBe(count), { timeout: 20_000, interval: 5 }),
-    asked: (count) => vi.waitFor(() => expect(exchange.heard).toHaveLength(count), { timeout: 20_000, interval: 5 }),
+    connected: (count) =>
+      vi.waitFor(() => expect(exchange.sockets).toHaveLength(count), { timeout: 20_000, interval: 5 }),
+    told: (count) =>
+      vi.waitFor(() => expect(exchange.quotes.length + exchange.refusals().length).toBe(count), {
+        timeout: 20_000,
+        interval: 5,
+      }),
+    asked: (count) =>
+      vi.waitFor(() => expect(exchange.heard).toHaveLength(count), { timeout: 20_000, interval: 5 }),
     start(options) {
       const backoff = (attempt: number) => {
         exchange.attempts.push(attempt);
         return 5;
       };
       const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const feed = createSocketFeed({ clock: systemClock, backoff }, { url, source: 'test', symbols: ['ETH-USD'], silentMs: 20_000, pingMs: 500, ...options });
+      const feed = createSocketFeed(
+        { clock: systemClock, backoff },
+        { url, source: 'test', symbols: ['ETH-USD'], silentMs: 20_000, pingMs: 500, ...options },
+      );
       feeds.push(feed);
-      feed.start({ quote: (quote) => exchange.quotes.push(quote), trouble: (trouble) => exchange.troubles.push(trouble) });
+      feed.start({
+        quote: (quote) => exchange.quotes.push(quote),
+        trouble: (trouble) => exchange.troubles.push(trouble),
+      });
       return feed;
     },
     async close() {

@@ -1,4 +1,7 @@
-/** A venue's front with a tongue of its own: everything passes through to the real venue, and answers come back changed as the test says. */
+/**
+ * A venue's front with a tongue of its own: everything passes through to the real venue, and answers come
+ * back changed as the test says.
+ */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +23,9 @@ export interface Liar {
   tell(lie?: Lie): void;
   /** Requests that reached it: method, path and idempotency key. */
   heard: { method: string; path: string; key: string | undefined; body: string }[];
-  /** Cuts the connection after the venue has answered, this many times: the answer is lost, the deed is done. */
+  /**
+   * Cuts the connection after the venue has answered, this many times: the answer is lost, the deed is done.
+   */
   cut(times: number): void;
   stop(): Promise<void>;
 }
@@ -35,9 +40,18 @@ export async function startLiar(venueUrl: string): Promise<Liar> {
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks).toString();
       const path = request.url ?? '/';
-      const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers as Record<string, string>;
+      const {
+        host: _,
+        connection: __,
+        'content-length': ___,
+        ...headers
+      } = request.headers as Record<string, string>;
       heard.push({ method: request.method ?? '', path, key: headers['idempotency-key'], body });
-      const answer = await fetch(venueUrl + path, { method: request.method ?? 'GET', headers, ...(body === '' ? {} : { body }) });
+      const answer = await fetch(venueUrl + path, {
+        method: request.method ?? 'GET',
+        headers,
+        ...(body === '' ? {} : { body }),
+      });
       let text = await answer.text();
       if (cuts > 0) {
         cuts--;
@@ -48,7 +62,12 @@ export async function startLiar(venueUrl: string): Promise<Liar> {
         const json = JSON.parse(text) as Json;
         text = JSON.stringify(lie(json, path) ?? json);
       }
-      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json', ...(answer.headers.get('retry-after') ? { 'retry-after': answer.headers.get('retry-after') as string } : {}) });
+      response.writeHead(answer.status, {
+        'content-type': answer.headers.get('content-type') ?? 'application/json',
+        ...(answer.headers.get('retry-after')
+          ? { 'retry-after': answer.headers.get('retry-after') as string }
+          : {}),
+      });
       response.end(text);
     })().catch((error: unknown) => response.destroy(error as Error));
   });
@@ -66,11 +85,18 @@ export async function startLiar(venueUrl: string): Promise<Liar> {
 }
 
 /**
- * The candidate over another order. With `signer` the LPs have signed it, so that a venue and its LPs lie together; without, their signatures
- * are of the order that was quoted.
+ * The candidate over another order. With `signer` the LPs have signed it, so that a venue and its LPs lie
+ * together; without, their signatures are of the order that was quoted.
  */
-export function forge(candidate: QuoteCandidate, change: (order: StandardOrder) => StandardOrder, signer?: TestAccount): QuoteCandidate {
-  const envelope = candidate.order?.payload as unknown as { domain: { chainId: number; verifyingContract: `0x${string}` }; message: OrderMessage };
+export function forge(
+  candidate: QuoteCandidate,
+  change: (order: StandardOrder) => StandardOrder,
+  signer?: TestAccount,
+): QuoteCandidate {
+  const envelope = candidate.order?.payload as unknown as {
+    domain: { chainId: number; verifyingContract: `0x${string}` };
+    message: OrderMessage;
+  };
   const domain = { chainId: envelope.domain.chainId, escrow: envelope.domain.verifyingContract };
   const order = change(orderFromMessage(envelope.message));
   const seal = parseSeal(candidate.integrityChecksum);
@@ -79,7 +105,15 @@ export function forge(candidate: QuoteCandidate, change: (order: StandardOrder) 
   const quoteId = candidate.quoteId as `0x${string}`;
   const commitments = (decodeCommitments(seal.commitments) ?? []).map((commitment, index) => {
     const lp = decodeContext(order.outputs[index]?.context ?? '0x')?.exclusiveFor ?? commitment.lp;
-    return signer ? { lp, deadline: order.fillDeadline, signature: signer.signer.sign(commitmentDigest(domain, { orderId: id, quoteId, lp, deadline: order.fillDeadline })) } : commitment;
+    return signer
+      ? {
+          lp,
+          deadline: order.fillDeadline,
+          signature: signer.signer.sign(
+            commitmentDigest(domain, { orderId: id, quoteId, lp, deadline: order.fillDeadline }),
+          ),
+        }
+      : commitment;
   });
   return {
     ...candidate,

@@ -1,4 +1,7 @@
-/** Several replicas of one LP, seen as the one LP that they are: what is said to it is said to all, what it does is done by whoever leads. */
+/**
+ * Several replicas of one LP, seen as the one LP that they are: what is said to it is said to all, what it
+ * does is done by whoever leads.
+ */
 
 import type { Explanation } from '../../src/lp/explain.ts';
 import type { LpNode } from '../../src/lp/node.ts';
@@ -16,15 +19,30 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
     },
     status() {
       const status = (active()[0] ?? leader()).status();
-      return { ...status, openAwards: leader().status().openAwards, liveQuotes: nodes.reduce((sum, node) => sum + node.status().liveQuotes, 0) };
+      return {
+        ...status,
+        openAwards: leader().status().openAwards,
+        liveQuotes: nodes.reduce((sum, node) => sum + node.status().liveQuotes, 0),
+      };
     },
     // Of what all of them hold, whoever asked last knows best.
     inventory: () =>
-      leader().inventory().map((bucket) => {
-        const { held = 0n, heldAtMs } = nodes.flatMap((node) => node.inventory()).filter(({ chainId, token }) => chainId === bucket.chainId && token === bucket.token).toSorted((a, b) => (b.heldAtMs ?? 0) - (a.heldAtMs ?? 0))[0] ?? {};
-        const free = bucket.free + bucket.held - held;
-        return { ...bucket, held, free: free > 0n ? free : 0n, ...(heldAtMs !== undefined && { heldAtMs }) };
-      }),
+      leader()
+        .inventory()
+        .map((bucket) => {
+          const { held = 0n, heldAtMs } =
+            nodes
+              .flatMap((node) => node.inventory())
+              .filter(({ chainId, token }) => chainId === bucket.chainId && token === bucket.token)
+              .toSorted((a, b) => (b.heldAtMs ?? 0) - (a.heldAtMs ?? 0))[0] ?? {};
+          const free = bucket.free + bucket.held - held;
+          return {
+            ...bucket,
+            held,
+            free: free > 0n ? free : 0n,
+            ...(heldAtMs !== undefined && { heldAtMs }),
+          };
+        }),
     positions: () => leader().positions(),
     receivables: () => leader().receivables(),
     rebalancing: () => leader().rebalancing(),
@@ -42,7 +60,10 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
         },
       };
     },
-    recorded: (after, limit) => ({ rfqs: nodes.flatMap((node) => node.recorded(after, limit).rfqs).toSorted((a, b) => a.atMs - b.atMs), next: null }),
+    recorded: (after, limit) => ({
+      rfqs: nodes.flatMap((node) => node.recorded(after, limit).rfqs).toSorted((a, b) => a.atMs - b.atMs),
+      next: null,
+    }),
     pause: (note) => nodes.forEach((node) => node.pause(note)),
     kill: (by, note) => nodes.forEach((node) => node.kill(by, note)),
     resume: () => nodes.forEach((node) => node.resume()),

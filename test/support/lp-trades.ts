@@ -1,4 +1,7 @@
-/** Trades as a taker and a venue would make them, for tests that stand on the LP's side: quotes taken, signed, funded and awarded by hand. */
+/**
+ * Trades as a taker and a venue would make them, for tests that stand on the LP's side: quotes taken, signed,
+ * funded and awarded by hand.
+ */
 
 import { attestationDigest } from '../../src/domain/attestation.ts';
 import type { Hex } from '../../src/domain/hex.ts';
@@ -10,11 +13,19 @@ import { encodeFunding } from '../../src/settlement/funding.ts';
 import { ATTESTERS, type Devnet, type TestAccount } from './devnet.ts';
 import type { ScriptedVenue } from './scripted-venue.ts';
 
-/** Two of three attesters who sign whatever they are asked: what they would check is their own tests' business. */
+/**
+ * Two of three attesters who sign whatever they are asked: what they would check is their own tests'
+ * business.
+ */
 export const willingAttesters: Attestations = {
   async signatures(attestation, oracle) {
     const digest = attestationDigest(oracle, attestation);
-    return Promise.all([...ATTESTERS].sort((a, b) => (a.address < b.address ? -1 : 1)).slice(0, 2).map(({ signer }) => signer.sign(digest)));
+    return Promise.all(
+      [...ATTESTERS]
+        .sort((a, b) => (a.address < b.address ? -1 : 1))
+        .slice(0, 2)
+        .map(({ signer }) => signer.sign(digest)),
+    );
   },
 };
 
@@ -28,7 +39,12 @@ export interface Trade {
   output: bigint;
 }
 
-export async function takeQuote(devnet: Devnet, venue: ScriptedVenue, taker: TestAccount, rfq: Rfq): Promise<Trade> {
+export async function takeQuote(
+  devnet: Devnet,
+  venue: ScriptedVenue,
+  taker: TestAccount,
+  rfq: Rfq,
+): Promise<Trade> {
   const message = await venue.ask(rfq);
   if (message.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(message)}`);
   return tradeOf(devnet, taker, message);
@@ -41,11 +57,27 @@ export async function tradeOf(devnet: Devnet, taker: TestAccount, message: LinkQ
   if (origin === undefined) throw new Error('an order on no chain of ours');
   const domain = { chainId: origin.chain.id, escrow: origin.chain.escrow };
   const signature = await taker.signer.sign(orderDigest(domain, order));
-  return { message, order, id: orderId(domain, order), signature, funding: encodeFunding({ mode: 'resourceLock', orderSignature: signature }), output: order.outputs[0]?.amount ?? 0n };
+  return {
+    message,
+    order,
+    id: orderId(domain, order),
+    signature,
+    funding: encodeFunding({ mode: 'resourceLock', orderSignature: signature }),
+    output: order.outputs[0]?.amount ?? 0n,
+  };
 }
 
 export function awardOf({ message, id, signature, funding }: Trade): Omit<Award, 'type'> {
-  return { orderId: id, quoteId: message.quoteId, order: message.order, signature, funding, commitment: message.commitment, status: 'pending', stage: 'awaiting_escrow' };
+  return {
+    orderId: id,
+    quoteId: message.quoteId,
+    order: message.order,
+    signature,
+    funding,
+    commitment: message.commitment,
+    status: 'pending',
+    stage: 'awaiting_escrow',
+  };
 }
 
 export async function eventually(what: () => boolean | Promise<boolean>): Promise<void> {

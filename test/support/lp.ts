@@ -1,4 +1,7 @@
-/** An LP as its process would run it, over a real database, real chains and a real WebSocket; only its venue and its prices are played. */
+/**
+ * An LP as its process would run it, over a real database, real chains and a real WebSocket; only its venue
+ * and its prices are played.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { createTransactor } from '../../src/adapters/evm/transactor.ts';
@@ -34,10 +37,19 @@ export interface TestLp {
 export function lpConfig(devnet: Devnet, account: string, overrides: object = {}): LpConfig {
   return zLpConfig.parse({
     solver: { id: 'lp-a', name: 'Alpha' },
-    chains: devnet.chains.map(({ chain }) => ({ chainId: chain.id, account, minGas: '0.01', maxHeadAgeMs: 30_000, graceSeconds: 2 })),
+    chains: devnet.chains.map(({ chain }) => ({
+      chainId: chain.id,
+      account,
+      minGas: '0.01',
+      maxHeadAgeMs: 30_000,
+      graceSeconds: 2,
+    })),
     prices: { USD: { fixed: '1' }, ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }] } },
     assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
-    pairs: [{ base: 'WETH', quote: 'USDC' }, { base: 'USDC', quote: 'USDC' }],
+    pairs: [
+      { base: 'WETH', quote: 'USDC' },
+      { base: 'USDC', quote: 'USDC' },
+    ],
     quoting: { claimSeconds: 10 },
     ...UNLIMITED,
     ...overrides,
@@ -45,12 +57,40 @@ export function lpConfig(devnet: Devnet, account: string, overrides: object = {}
 }
 
 /** The operator's senders; `owner` names the process that holds their leases. */
-export async function testTransactors({ devnet, postgres, operator, owner }: { devnet: Devnet; postgres: TestPostgres; operator: TestAccount; owner: string }): Promise<Map<number, Transactor>> {
+export async function testTransactors({
+  devnet,
+  postgres,
+  operator,
+  owner,
+}: {
+  devnet: Devnet;
+  postgres: TestPostgres;
+  operator: TestAccount;
+  owner: string;
+}): Promise<Map<number, Transactor>> {
   const store = createTxStore(await postgres.database('lp_tx', TRANSACTION_MIGRATIONS));
-  return new Map(devnet.chains.map(({ port }) => [port.chain.id, createTransactor({ chain: port, store, signer: operator.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner, leaseMs: 1_000 })]));
+  return new Map(
+    devnet.chains.map(({ port }) => [
+      port.chain.id,
+      createTransactor(
+        {
+          chain: port,
+          store,
+          signer: operator.signer,
+          clock: systemClock,
+          log: silentLog,
+          metrics: silentMetrics,
+        },
+        { owner, leaseMs: 1_000 },
+      ),
+    ]),
+  );
 }
 
-/** The port shows what was mined by now: an LP that starts on an older head learns of its own deposits only later. */
+/**
+ * The port shows what was mined by now: an LP that starts on an older head learns of its own deposits only
+ * later.
+ */
 async function seen({ anvil, port }: Devnet['chains'][number]): Promise<void> {
   const mined = BigInt(await anvil.rpc<string>('eth_blockNumber'));
   while ((port.head()?.number ?? -1n) < mined) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -86,10 +126,23 @@ export async function createTestLp(given: TestLpGiven): Promise<LpNode> {
 }
 
 /** One of several replicas of an LP. Its connection to the shared inventory ends with it. */
-export async function createReplica({ more = {}, transactors = new Map(), ...given }: TestLpGiven, { redisUrl, replica }: { redisUrl: string; replica: string }): Promise<LpNode> {
-  const inventory = createSharedInventory({ clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics }, { url: redisUrl, name: given.schema, timeoutMs: 5_000 });
-  const own = transactors.size === 0 ? transactors : await testTransactors({ ...given, owner: `${replica} ${randomUUID()}` });
-  const node = await createNode({ ...given, transactors: own, more: { ...more, shared: { inventory, replica, leadMs: 2_000 } } });
+export async function createReplica(
+  { more = {}, transactors = new Map(), ...given }: TestLpGiven,
+  { redisUrl, replica }: { redisUrl: string; replica: string },
+): Promise<LpNode> {
+  const inventory = createSharedInventory(
+    { clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics },
+    { url: redisUrl, name: given.schema, timeoutMs: 5_000 },
+  );
+  const own =
+    transactors.size === 0
+      ? transactors
+      : await testTransactors({ ...given, owner: `${replica} ${randomUUID()}` });
+  const node = await createNode({
+    ...given,
+    transactors: own,
+    more: { ...more, shared: { inventory, replica, leadMs: 2_000 } },
+  });
   return {
     ...node,
     async stop() {
@@ -99,18 +152,37 @@ export async function createReplica({ more = {}, transactors = new Map(), ...giv
   };
 }
 
-async function createNode({ devnet, postgres, venueUrl, operator, schema, config, transactors = new Map(), proofs, plugin, prices = { ETHUSD: '2500' }, more = {} }: TestLpGiven): Promise<LpNode> {
+async function createNode({
+  devnet,
+  postgres,
+  venueUrl,
+  operator,
+  schema,
+  config,
+  transactors = new Map(),
+  proofs,
+  plugin,
+  prices = { ETHUSD: '2500' },
+  more = {},
+}: TestLpGiven): Promise<LpNode> {
   const db = await postgres.database(schema, LP_MIGRATIONS);
   await Promise.all(devnet.chains.map(seen));
   return createLpNode(
     {
       chains: devnet.chains.map(({ port }) => port),
       transactors,
-      links: [createLinkClient({ clock: systemClock, log: silentLog }, { name: 'scripted', url: venueUrl, apiKey: 'fq_test_solver' })],
+      links: [
+        createLinkClient(
+          { clock: systemClock, log: silentLog },
+          { name: 'scripted', url: venueUrl, apiKey: 'fq_test_solver' },
+        ),
+      ],
       feeds: [createConstantFeed({ clock: systemClock }, { prices, everyMs: 100 })],
       store: createLpStore(db),
       journal: createJournalStore(db),
-      ...(transactors.size > 0 && { transactions: createTxStore(await postgres.database('lp_tx', TRANSACTION_MIGRATIONS)) }),
+      ...(transactors.size > 0 && {
+        transactions: createTxStore(await postgres.database('lp_tx', TRANSACTION_MIGRATIONS)),
+      }),
       signer: operator.signer,
       recovery: createRecovery(),
       random: systemRandom,

@@ -1,4 +1,7 @@
-/** What a client written against an older OpenAPI document would trip over in a newer one. Additions pass; what was promised stays. */
+/**
+ * What a client written against an older OpenAPI document would trip over in a newer one. Additions pass;
+ * what was promised stays.
+ */
 
 import type { Content, OpenApi, Operation } from '../../src/adapters/http/openapi.ts';
 
@@ -39,15 +42,20 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
 
   function operation(at: string, old: Operation, now: Operation): void {
     for (const parameter of old.parameters ?? []) {
-      const same = now.parameters?.find(({ name, in: where }) => name === parameter.name && where === parameter.in);
+      const same = now.parameters?.find(
+        ({ name, in: where }) => name === parameter.name && where === parameter.in,
+      );
       if (!same) found.push(`${at}: parameter ${parameter.name} removed`);
       else {
-        if (same.required && !parameter.required) found.push(`${at}: parameter ${parameter.name} is required now`);
+        if (same.required && !parameter.required)
+          found.push(`${at}: parameter ${parameter.name} is required now`);
         asked(`${at} ?${parameter.name}`, parameter.schema as Schema, same.schema as Schema);
       }
     }
     for (const parameter of now.parameters ?? []) {
-      const known = old.parameters?.some(({ name, in: where }) => name === parameter.name && where === parameter.in);
+      const known = old.parameters?.some(
+        ({ name, in: where }) => name === parameter.name && where === parameter.in,
+      );
       if (!known && parameter.required) found.push(`${at}: new required parameter ${parameter.name}`);
     }
     const [oldBody, newBody] = [old.requestBody?.content, now.requestBody?.content];
@@ -60,7 +68,12 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
     }
   }
 
-  function contents(at: string, old: Record<string, Content>, now: Record<string, Content> | undefined, compare: (at: string, old: Schema, now: Schema) => void): void {
+  function contents(
+    at: string,
+    old: Record<string, Content>,
+    now: Record<string, Content> | undefined,
+    compare: (at: string, old: Schema, now: Schema) => void,
+  ): void {
     for (const [media, { schema }] of Object.entries(old)) {
       const same = now?.[media];
       if (!same) found.push(`${at}: ${media} removed`);
@@ -72,16 +85,27 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
   function asked(at: string, old: Schema = {}, now: Schema = {}): void {
     [old, now] = [resolved(before, old), resolved(after, now)];
     kinds(at, old, now, 'accepts');
-    for (const value of old.enum ?? []) if (now.enum && !now.enum.includes(value)) found.push(`${at}: ${JSON.stringify(value)} is accepted no more`);
+    for (const value of old.enum ?? [])
+      if (now.enum && !now.enum.includes(value))
+        found.push(`${at}: ${JSON.stringify(value)} is accepted no more`);
     if (!old.enum && now.enum) found.push(`${at}: only some values are accepted now`);
-    for (const name of now.required ?? []) if (!old.required?.includes(name)) found.push(`${at}.${name}: required now`);
+    for (const name of now.required ?? [])
+      if (!old.required?.includes(name)) found.push(`${at}.${name}: required now`);
     for (const [name, schema] of Object.entries(old.properties ?? {})) {
       const same = now.properties?.[name];
       if (same) asked(`${at}.${name}`, schema, same);
-      else if (now.properties && now.additionalProperties === false) found.push(`${at}.${name}: accepted no more`);
+      else if (now.properties && now.additionalProperties === false)
+        found.push(`${at}.${name}: accepted no more`);
     }
     if (old.pattern !== now.pattern && now.pattern !== undefined) found.push(`${at}: another pattern`);
-    for (const [limit, narrower] of [['minimum', above], ['minLength', above], ['minItems', above], ['maximum', below], ['maxLength', below], ['maxItems', below]] as const) {
+    for (const [limit, narrower] of [
+      ['minimum', above],
+      ['minLength', above],
+      ['minItems', above],
+      ['maximum', below],
+      ['maxLength', below],
+      ['maxItems', below],
+    ] as const) {
       if (narrower(old[limit], now[limit])) found.push(`${at}: ${limit} is ${String(now[limit])} now`);
     }
     if (old.items && now.items) asked(`${at}[]`, old.items, now.items);
@@ -93,11 +117,16 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
   function told(at: string, old: Schema = {}, now: Schema = {}): void {
     [old, now] = [resolved(before, old), resolved(after, now)];
     kinds(at, now, old, 'tells');
-    for (const value of now.enum ?? []) if (old.enum && !old.enum.includes(value)) found.push(`${at}: ${JSON.stringify(value)} is new to every client`);
+    for (const value of now.enum ?? [])
+      if (old.enum && !old.enum.includes(value))
+        found.push(`${at}: ${JSON.stringify(value)} is new to every client`);
     if (old.enum && !now.enum) found.push(`${at}: can be anything now`);
     // A value that is said no more is a promise that is kept no more: whoever waits for it waits forever.
-    for (const value of old.enum ?? []) if (now.enum && !now.enum.includes(value)) found.push(`${at}: ${JSON.stringify(value)} is told no more`);
-    for (const name of old.required ?? []) if (!now.required?.includes(name)) found.push(`${at}.${name}: not always there any more`);
+    for (const value of old.enum ?? [])
+      if (now.enum && !now.enum.includes(value))
+        found.push(`${at}: ${JSON.stringify(value)} is told no more`);
+    for (const name of old.required ?? [])
+      if (!now.required?.includes(name)) found.push(`${at}.${name}: not always there any more`);
     for (const [name, schema] of Object.entries(old.properties ?? {})) {
       const same = now.properties?.[name];
       if (same) told(`${at}.${name}`, schema, same);
@@ -114,11 +143,20 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
     const [few, many] = [typesOf(narrow), typesOf(wide)];
     if (many.size === 0) return;
     if (few.size === 0) return void found.push(`${at}: ${verb} any kind of value now`);
-    for (const type of few) if (!many.has(type) && !(type === 'integer' && many.has('number'))) found.push(`${at}: ${verb === 'tells' ? 'tells' : 'accepted'} ${type}${verb === 'tells' ? ' now' : ' and does not any more'}`);
+    for (const type of few)
+      if (!many.has(type) && !(type === 'integer' && many.has('number')))
+        found.push(
+          `${at}: ${verb === 'tells' ? 'tells' : 'accepted'} ${type}${verb === 'tells' ? ' now' : ' and does not any more'}`,
+        );
   }
 
   /** Alternatives of the same kind are compared with each other; their number may grow. */
-  function alternatives(at: string, old: Schema, now: Schema, compare: (at: string, old: Schema, now: Schema) => void): void {
+  function alternatives(
+    at: string,
+    old: Schema,
+    now: Schema,
+    compare: (at: string, old: Schema, now: Schema) => void,
+  ): void {
     const [was, is] = [old.anyOf ?? old.oneOf, now.anyOf ?? now.oneOf];
     if (!was) return;
     const others = is ?? [now];
@@ -131,13 +169,21 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
     }
   }
 
-  function mapped(at: string, old: Schema, now: Schema, compare: (at: string, old: Schema, now: Schema) => void): void {
-    if (typeof old.additionalProperties === 'object' && typeof now.additionalProperties === 'object') compare(`${at}.*`, old.additionalProperties, now.additionalProperties);
+  function mapped(
+    at: string,
+    old: Schema,
+    now: Schema,
+    compare: (at: string, old: Schema, now: Schema) => void,
+  ): void {
+    if (typeof old.additionalProperties === 'object' && typeof now.additionalProperties === 'object')
+      compare(`${at}.*`, old.additionalProperties, now.additionalProperties);
   }
 }
 
-const above = (old: number | undefined, now: number | undefined): boolean => now !== undefined && now > (old ?? Number.NEGATIVE_INFINITY);
-const below = (old: number | undefined, now: number | undefined): boolean => now !== undefined && now < (old ?? Number.POSITIVE_INFINITY);
+const above = (old: number | undefined, now: number | undefined): boolean =>
+  now !== undefined && now > (old ?? Number.NEGATIVE_INFINITY);
+const below = (old: number | undefined, now: number | undefined): boolean =>
+  now !== undefined && now < (old ?? Number.POSITIVE_INFINITY);
 
 function resolved(document: OpenApi, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;

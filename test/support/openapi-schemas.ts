@@ -37,8 +37,10 @@ export function createSchemas(document: OpenApi): Schemas {
   };
 
   return {
-    statuses: (operation) => Object.keys(operationOf(operation).responses ?? {}).filter((status) => status !== 'default'),
-    requestFault: (operation, body) => fault(schemaOf(operationOf(operation).requestBody?.content?.['application/json']?.schema), body),
+    statuses: (operation) =>
+      Object.keys(operationOf(operation).responses ?? {}).filter((status) => status !== 'default'),
+    requestFault: (operation, body) =>
+      fault(schemaOf(operationOf(operation).requestBody?.content?.['application/json']?.schema), body),
     answerFault(operation, status, body) {
       const { responses = {} } = operationOf(operation);
       const answer = responses[status] ?? responses['default'];

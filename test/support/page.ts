@@ -1,4 +1,7 @@
-/** A page of docs/ as its reader has it: its shell blocks typed one after the other into one bash, its programs joined and run. */
+/**
+ * A page of docs/ as its reader has it: its shell blocks typed one after the other into one bash, its
+ * programs joined and run.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -14,14 +17,21 @@ export interface Shell {
 /** The fenced blocks of one language. */
 export async function blocksOf(page: string, language: string): Promise<string[]> {
   const text = await readFile(join(ROOT, page), 'utf8');
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1] ?? '');
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    (match) => match[1] ?? '',
+  );
 }
 
 /** One bash for the whole page, as the reader has one: functions and variables stay. */
 export function openShell(cwd = ROOT): Shell {
-  const bash: ChildProcess = spawn('bash', ['--norc', '--noprofile'], { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] } });
+  const bash: ChildProcess = spawn('bash', ['--norc', '--noprofile'], {
+    cwd,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] },
+  });
   let said = '';
-  for (const stream of [bash.stdout, bash.stderr]) stream?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  for (const stream of [bash.stdout, bash.stderr])
+    stream?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   let serial = 0;
   return {
     async run(block) {

@@ -19,15 +19,23 @@ export interface TestPostgres {
 }
 
 /** `fsync` stays on unless the test is about something else and in a hurry. */
-export async function startTestPostgres(settings: Record<string, string> = { fsync: 'off' }): Promise<TestPostgres> {
+export async function startTestPostgres(
+  settings: Record<string, string> = { fsync: 'off' },
+): Promise<TestPostgres> {
   const dataDir = await mkdtemp(join(tmpdir(), 'firmquote-pg-'));
   // The database user of a root run has to get in.
   await chmod(dataDir, 0o755);
-  return onServer(await startEmbeddedPostgres({ dataDir, log: silentLog, settings }), () => rm(dataDir, { recursive: true, force: true }));
+  return onServer(await startEmbeddedPostgres({ dataDir, log: silentLog, settings }), () =>
+    rm(dataDir, { recursive: true, force: true }),
+  );
 }
 
 /** On a server of the caller's; `clean` is done once it has stopped. */
-export function onServer(server: EmbeddedPostgres, clean: () => Promise<void>, standard = 'test'): TestPostgres {
+export function onServer(
+  server: EmbeddedPostgres,
+  clean: () => Promise<void>,
+  standard = 'test',
+): TestPostgres {
   const open: Database[] = [];
   return {
     server,

@@ -19,7 +19,16 @@ export function puppetFeed(source: string, first: Record<string, number> = {}): 
   function tell(symbol: string, price: number): void {
     const [text, nowMs] = [price.toFixed(6), systemClock.nowMs()];
     sequence += 1;
-    for (const listener of listeners) listener.quote({ source, symbol, bid: text, ask: text, exchangeTimeMs: nowMs, receivedMs: nowMs, sequence });
+    for (const listener of listeners)
+      listener.quote({
+        source,
+        symbol,
+        bid: text,
+        ask: text,
+        exchangeTimeMs: nowMs,
+        receivedMs: nowMs,
+        sequence,
+      });
   }
 
   return {

@@ -1,4 +1,7 @@
-/** A real redis-server for a test file; what is in it lasts as long as it does, or longer where a test wants that. */
+/**
+ * A real redis-server for a test file; what is in it lasts as long as it does, or longer where a test wants
+ * that.
+ */
 
 import { execFileSync } from 'node:child_process';
 import { freePort } from '../../src/adapters/postgres/embedded.ts';
@@ -13,20 +16,53 @@ export interface TestRedis {
   kill(): Promise<void>;
 }
 
-/** On the port of an earlier one, it is that one started again. With a `folder` every command is written there, and read again by the next one. */
-export async function startRedis({ port: wanted, folder }: { port?: number; folder?: string } = {}): Promise<TestRedis> {
+/**
+ * On the port of an earlier one, it is that one started again. With a `folder` every command is written
+ * there, and read again by the next one.
+ */
+export async function startRedis({
+  port: wanted,
+  folder,
+}: { port?: number; folder?: string } = {}): Promise<TestRedis> {
   const port = wanted ?? (await freePort());
-  const kept = folder === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--appendfsync', 'always', '--dir', folder];
-  const child = await spawnLeashed('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', ...kept, '--maxmemory-policy', 'noeviction'], { cwd: '/tmp', graceMs: 2_000 });
-  const cli = (...words: string[]) => execFileSync('redis-cli', ['-p', String(port), ...words], { stdio: ['ignore', 'pipe', 'ignore'] }).toString();
+  const kept =
+    folder === undefined
+      ? ['--appendonly', 'no']
+      : ['--appendonly', 'yes', '--appendfsync', 'always', '--dir', folder];
+  const child = await spawnLeashed(
+    'redis-server',
+    [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      ...kept,
+      '--maxmemory-policy',
+      'noeviction',
+    ],
+    { cwd: '/tmp', graceMs: 2_000 },
+  );
+  const cli = (...words: string[]) =>
+    execFileSync('redis-cli', ['-p', String(port), ...words], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).toString();
   const deadline = performance.now() + 10_000;
   for (;;) {
     try {
       if (cli('ping').startsWith('PONG')) break;
     } catch {
-      if (child.hasExited() || performance.now() > deadline) throw new Error('redis-server did not start; is it installed? (apt-get install redis-server)');
+      if (child.hasExited() || performance.now() > deadline)
+        throw new Error('redis-server did not start; is it installed? (apt-get install redis-server)');
       await new Promise((done) => setTimeout(done, 20));
     }
   }
-  return { url: `redis://127.0.0.1:${port}`, port, flush: () => void cli('flushall'), stop: () => child.stop(), kill: () => child.kill() };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    flush: () => void cli('flushall'),
+    stop: () => child.stop(),
+    kill: () => child.kill(),
+  };
 }

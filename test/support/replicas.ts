@@ -1,4 +1,7 @@
-/** How many replicas of the venue the flow tests run on (`FIRMQUOTE_TEST_REPLICAS`), and what stands before several of them: one address whose connections go to each in turn. */
+/**
+ * How many replicas of the venue the flow tests run on (`FIRMQUOTE_TEST_REPLICAS`), and what stands before
+ * several of them: one address whose connections go to each in turn.
+ */
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -20,7 +23,10 @@ export async function startBalancer(urls: readonly string[]): Promise<Balancer> 
   const server = createServer((client) => {
     const target = new URL(urls[turn++ % urls.length] as string);
     const replica = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [[client, replica], [replica, client]] as const) {
+    for (const [from, to] of [
+      [client, replica],
+      [replica, client],
+    ] as const) {
       open.add(from);
       from.on('error', () => to.destroy());
       from.on('close', () => {

@@ -1,4 +1,7 @@
-/** A venue with a worker beside it, both with route venues: quotes are asked at its edge and followed on real chains to their end. */
+/**
+ * A venue with a worker beside it, both with route venues: quotes are asked at its edge and followed on real
+ * chains to their end.
+ */
 
 import { createTransactor } from '../../src/adapters/evm/transactor.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
@@ -40,7 +43,9 @@ export interface RouterWorld {
   fill(orderId: Hex, lp: { lp: TestAccount; operator: TestAccount }): Promise<void>;
   held(owner: TestAccount, chain: TestChain, token: TokenInfo): Promise<bigint>;
   relayer: TestAccount;
-  /** Pools are priced at the newest block that the venue has seen: waits until that is the newest there is. */
+  /**
+   * Pools are priced at the newest block that the venue has seen: waits until that is the newest there is.
+   */
   seen(): Promise<void>;
   transactors: ReadonlyMap<number, Transactor>;
   stop(): Promise<void>;
@@ -48,7 +53,10 @@ export interface RouterWorld {
 
 let accounts = 9_000;
 
-export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Surroundings, 'routeVenues'>, routeVenues: (chains: readonly [TestChain, TestChain]) => Promise<RouteVenue[]>): Promise<RouterWorld> {
+export async function startRouterWorld(
+  options: Partial<VenueOptions> & Omit<Surroundings, 'routeVenues'>,
+  routeVenues: (chains: readonly [TestChain, TestChain]) => Promise<RouteVenue[]>,
+): Promise<RouterWorld> {
   let made: RouteVenue[] = [];
   const v = await startTestVenue({
     ...options,
@@ -67,7 +75,10 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
     await Promise.all(
       v.devnet.chains.map(async ({ chain, port, fund }) => {
         await fund(relayer.address, 0n);
-        const transactor = createTransactor({ chain: port, store: txStore, signer: relayer.signer, ...shared }, { owner: `worker-${accounts}`, leaseMs: 2_000, bumpAfterBlocks: 50 });
+        const transactor = createTransactor(
+          { chain: port, store: txStore, signer: relayer.signer, ...shared },
+          { owner: `worker-${accounts}`, leaseMs: 2_000, bumpAfterBlocks: 50 },
+        );
         await transactor.start();
         return [chain.id, transactor] as const;
       }),
@@ -81,7 +92,18 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
       routeVenues: made,
       // Two of the three attesters, who believe what they are asked about: these tests are not about them.
       attestations: {
-        signatures: async (attestation, oracle) => [...ATTESTERS.slice(0, 2)].sort((x, y) => (x.address < y.address ? -1 : 1)).map(({ signer }) => signer.sign(attestationDigest(oracle.chainId ? { chainId: oracle.chainId, oracle: oracle.oracle } : oracle, attestation)) as Hex),
+        signatures: async (attestation, oracle) =>
+          [...ATTESTERS.slice(0, 2)]
+            .sort((x, y) => (x.address < y.address ? -1 : 1))
+            .map(
+              ({ signer }) =>
+                signer.sign(
+                  attestationDigest(
+                    oracle.chainId ? { chainId: oracle.chainId, oracle: oracle.oracle } : oracle,
+                    attestation,
+                  ),
+                ) as Hex,
+            ),
       },
       queue: { wake: async () => {}, process: async () => {}, close: async () => {} },
       bus: v.bus,
@@ -116,7 +138,8 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
     quotes: (body) => post('quotes', body),
     async candidates(body) {
       const answer = await post('quotes', body);
-      if (answer.status !== 200 || answer.json['productUnavailable']) throw new Error(`no candidates: ${answer.text}`);
+      if (answer.status !== 200 || answer.json['productUnavailable'])
+        throw new Error(`no candidates: ${answer.text}`);
       return answer.json['quotes'] as unknown as Json[];
     },
     preflight: (candidate, body = {}) => post('orders/preflight', { quoteResponse: candidate, ...body }),
@@ -129,9 +152,17 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
     async reaches(orderId, ...stages) {
       for (;;) {
         const record = await v.store.order(orderId);
-        const progress = record && foldFacts(record.order, record.facts.map(({ fact }) => fact));
+        const progress =
+          record &&
+          foldFacts(
+            record.order,
+            record.facts.map(({ fact }) => fact),
+          );
         if (record && progress && stages.includes(progress.stage)) return { ...record, progress };
-        if (progress?.final) throw new Error(`wanted ${stages.join(' or ')}, is ${progress.stage}: ${progress.failure?.message ?? ''}`);
+        if (progress?.final)
+          throw new Error(
+            `wanted ${stages.join(' or ')}, is ${progress.stage}: ${progress.failure?.message ?? ''}`,
+          );
         for (const chain of v.devnet.chains) await chain.anvil.mine();
         await new Promise((done) => setTimeout(done, 15));
       }
@@ -142,7 +173,11 @@ export async function startRouterWorld(options: Partial<VenueOptions> & Omit<Sur
         const chain = v.devnet.chains.find(({ chain: { id } }) => BigInt(id) === output.chainId) as TestChain;
         if (await chain.port.fillRecord(orderId, outputHash(output))) continue;
         await chain.fund(operator.address, 0n);
-        await chain.send(operator.address, chain.chain.escrow, fillCall(orderId, output, record.order.fillDeadline, lp.address));
+        await chain.send(
+          operator.address,
+          chain.chain.escrow,
+          fillCall(orderId, output, record.order.fillDeadline, lp.address),
+        );
       }
     },
     held: (owner, chain, token) => chain.port.tokenBalance(owner.address, token.address),

@@ -1,4 +1,7 @@
-/** A venue that does what a test tells it: a real WebSocket server with the link's handshake, and an ear for every answer. */
+/**
+ * A venue that does what a test tells it: a real WebSocket server with the link's handshake, and an ear for
+ * every answer.
+ */
 
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +9,16 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Chain, TokenInfo } from '../../src/domain/chain.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
-import { LINK_PATH, LINK_PROTOCOL_VERSION, type FromSolver, type FromVenue, type Hello, type Message, readFromSolver, type Rfq } from '../../src/protocol/link.ts';
+import {
+  LINK_PATH,
+  LINK_PROTOCOL_VERSION,
+  type FromSolver,
+  type FromVenue,
+  type Hello,
+  type Message,
+  readFromSolver,
+  type Rfq,
+} from '../../src/protocol/link.ts';
 
 type Answer = Extract<FromSolver, { rfqId: string }>;
 
@@ -23,7 +35,10 @@ export interface ScriptedVenue {
   fills: Message<'fill', FromSolver>[];
   /** Indicative ladders so far, newest last. */
   levels: Message<'levels', FromSolver>[];
-  /** Sends a request and waits for its first answer; to the replica that calls itself so, where several are connected. */
+  /**
+   * Sends a request and waits for its first answer; to the replica that calls itself so, where several are
+   * connected.
+   */
   ask(rfq: Rfq, replica?: string): Promise<Answer>;
   /** What a replica said of itself last; undefined while it is not connected or has said nothing. */
   said(replica: string): Message<'status', FromSolver> | undefined;
@@ -43,7 +58,12 @@ export interface ScriptedVenue {
 export const random32 = (): Bytes32 => `0x${randomBytes(32).toString('hex')}`;
 
 export async function startScriptedVenue(chains: readonly Chain[]): Promise<ScriptedVenue> {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', path: LINK_PATH, perMessageDeflate: false });
+  const server = new WebSocketServer({
+    port: 0,
+    host: '127.0.0.1',
+    path: LINK_PATH,
+    perMessageDeflate: false,
+  });
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const waiting = new Map<string, (answer: Answer) => void>();
   const early = new Map<string, Answer[]>();
@@ -91,7 +111,8 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
     },
     async askAll(rfq) {
       const answers = [await venue.ask(rfq)];
-      for (let last = answers[0]; last?.type === 'quote' && last.more === true; last = answers.at(-1)) answers.push(await venue.answerTo(rfq.rfqId));
+      for (let last = answers[0]; last?.type === 'quote' && last.more === true; last = answers.at(-1))
+        answers.push(await venue.answerTo(rfq.rfqId));
       return answers;
     },
     answerTo(rfqId) {
@@ -122,7 +143,13 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
     hello = undefined;
     venue.keys.push(request.headers['x-api-key'] as string | undefined);
     const say = (message: FromVenue) => client.send(JSON.stringify(message));
-    say({ type: 'challenge', nonce: random32(), venueId: 'scripted', protocolVersion: LINK_PROTOCOL_VERSION, chains: chains.map(({ id, slug, escrow, oracle }) => ({ chainId: id, slug, escrow, oracle })) });
+    say({
+      type: 'challenge',
+      nonce: random32(),
+      venueId: 'scripted',
+      protocolVersion: LINK_PROTOCOL_VERSION,
+      chains: chains.map(({ id, slug, escrow, oracle }) => ({ chainId: id, slug, escrow, oracle })),
+    });
     client.on('message', (data: Buffer) => {
       const read = readFromSolver(data.toString());
       if (!read.ok) return void venue.broken.push(read.detail);
@@ -136,8 +163,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
         sockets.set(client, message);
         // One of them that prices is enough for the LP to be active.
         venue.statuses.push([...sockets.values()].find((status) => status?.status === 'active') ?? message);
-      }
-      else if (message.type === 'fill') venue.fills.push(message);
+      } else if (message.type === 'fill') venue.fills.push(message);
       else if (message.type === 'levels') venue.levels.push(message);
       else if (message.type === 'resync') {
         venue.resyncs += 1;
@@ -154,8 +180,21 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
   return venue;
 }
 
-/** A request over one or two chains, such as `request({ from: chain, to: chain, give: usdc, take: weth, amount: 2500_000000n })`. */
-export function request({ from, to, give, take, amount, taker, ...rest }: { from: Chain; to: Chain; give: TokenInfo; take: TokenInfo; amount: bigint; taker: Address } & Partial<Omit<Rfq, 'amount' | 'taker'>>): Rfq {
+/**
+ * A request over one or two chains, such as `request({ from: chain, to: chain, give: usdc, take: weth,
+ * amount: 2500_000000n })`.
+ */
+export function request({
+  from,
+  to,
+  give,
+  take,
+  amount,
+  taker,
+  ...rest
+}: { from: Chain; to: Chain; give: TokenInfo; take: TokenInfo; amount: bigint; taker: Address } & Partial<
+  Omit<Rfq, 'amount' | 'taker'>
+>): Rfq {
   const same = from.id === to.id;
   return {
     type: 'rfq',

@@ -1,4 +1,7 @@
-/** Orders accepted and settled for real, without a door before them: chains, a database with the venue's whole schema, and workers over it. */
+/**
+ * Orders accepted and settled for real, without a door before them: chains, a database with the venue's whole
+ * schema, and workers over it.
+ */
 
 import { createTransactor, type TransactorOptions } from '../../src/adapters/evm/transactor.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
@@ -29,7 +32,15 @@ export interface Settling {
   store: VenueStore;
   lps: readonly TestAccount[];
   /** A worker of its own, over these connections where they are not the common ones. */
-  worker(over?: { db?: Database; store?: VenueStore; transactions?: TxStore; chains?: ReadonlyMap<number, ChainPort>; relayer?: TestAccount; log?: Log; sender?: Partial<TransactorOptions> }): Promise<Worker>;
+  worker(over?: {
+    db?: Database;
+    store?: VenueStore;
+    transactions?: TxStore;
+    chains?: ReadonlyMap<number, ChainPort>;
+    relayer?: TestAccount;
+    log?: Log;
+    sender?: Partial<TransactorOptions>;
+  }): Promise<Worker>;
   taker(): Promise<TestAccount>;
   /** Signed, funded and accepted, not yet looked at by anybody; of a new taker where none is named. */
   accept(terms?: Partial<TradeTerms>, change?: Partial<NewOrder>, into?: VenueStore): Promise<NewOrder>;
@@ -49,8 +60,14 @@ export interface Worker {
 
 let serial = 0;
 
-export async function startSettling(ids: readonly [number, number], options: { postgres?: TestPostgres } = {}): Promise<Settling> {
-  const [postgres, devnet] = await Promise.all([options.postgres ?? startTestPostgres(), startDevnet(ids, { landingMarginSeconds: 60, proofWindowSeconds: 300 })]);
+export async function startSettling(
+  ids: readonly [number, number],
+  options: { postgres?: TestPostgres } = {},
+): Promise<Settling> {
+  const [postgres, devnet] = await Promise.all([
+    options.postgres ?? startTestPostgres(),
+    startDevnet(ids, { landingMarginSeconds: 60, proofWindowSeconds: 300 }),
+  ]);
   const [here, there] = devnet.chains as [TestChain, TestChain];
   const db = await postgres.database(VENUE_SCHEMA, VENUE_TABLES);
   const store = createVenueStore(db);
@@ -62,8 +79,16 @@ export async function startSettling(ids: readonly [number, number], options: { p
       await chain.deposit(lp.address, chain.weth.address, 10n ** 21n);
     }
   }
-  await store.putWorkspace({ id: 'test', name: 'Test', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
-  for (const id of ['lp-0', 'lp-1']) await store.putSolver({ id, name: id, kind: 'lp', corridors: null, disabled: false });
+  await store.putWorkspace({
+    id: 'test',
+    name: 'Test',
+    platformFeeBps: 2,
+    eligibleSolvers: null,
+    limits: { openQuotes: null, openNotionalUsd: null },
+    travelRuleThresholdUsd: null,
+  });
+  for (const id of ['lp-0', 'lp-1'])
+    await store.putSolver({ id, name: id, kind: 'lp', corridors: null, disabled: false });
   const ports = new Map<number, ChainPort>(devnet.chains.map(({ chain, port }) => [chain.id, port]));
 
   const settling: Settling = {
@@ -82,12 +107,36 @@ export async function startSettling(ids: readonly [number, number], options: { p
       const log = over.log ?? silentLog;
       const chains = over.chains ?? ports;
       const transactors = new Map(
-        [...chains].map(([id, chain]) => [id, createTransactor({ chain, store: transactions, signer: relayer.signer, clock: systemClock, log, metrics: silentMetrics }, { owner: `settling-${(serial += 1)}`, leaseMs: 1_000, bumpAfterBlocks: 1_000, ...over.sender })]),
+        [...chains].map(([id, chain]) => [
+          id,
+          createTransactor(
+            {
+              chain,
+              store: transactions,
+              signer: relayer.signer,
+              clock: systemClock,
+              log,
+              metrics: silentMetrics,
+            },
+            { owner: `settling-${(serial += 1)}`, leaseMs: 1_000, bumpAfterBlocks: 1_000, ...over.sender },
+          ),
+        ]),
       );
       for (const transactor of transactors.values()) await transactor.start();
       const bus = createPostgresBus(on, log);
       const advancer = createAdvancer(
-        { store: over.store ?? (over.db ? createVenueStore(over.db) : store), chains, transactors, routeVenues: [], attestations: willingAttesters, queue: { wake: async () => {}, process: async () => {}, close: async () => {} }, bus, clock: systemClock, log, metrics: silentMetrics },
+        {
+          store: over.store ?? (over.db ? createVenueStore(over.db) : store),
+          chains,
+          transactors,
+          routeVenues: [],
+          attestations: willingAttesters,
+          queue: { wake: async () => {}, process: async () => {}, close: async () => {} },
+          bus,
+          clock: systemClock,
+          log,
+          metrics: silentMetrics,
+        },
         { owner: `settling-${(serial += 1)}`, leaseMs: 1_500, sweepMs: 200, graceMs: 0 },
       );
       await advancer.start();
@@ -111,8 +160,24 @@ export async function startSettling(ids: readonly [number, number], options: { p
     async accept(terms = {}, change = {}, into = store) {
       const taker = terms.taker ?? (await settling.taker());
       const latest = await here.port.block(BigInt(await here.anvil.rpc<Hex>('eth_blockNumber')));
-      const trade = { ...makeTrade({ origin: here, lps: [{ account: lps[0] as TestAccount }], validForSeconds: 120, now: latest?.timestamp ?? 0, ...terms, taker }), ...change };
-      const accepted = await into.accept(trade, JSON.stringify({ id: trade.orderId }), { workspaceId: trade.workspaceId, namespace: trade.namespace, mode: trade.mode, key: trade.orderId, bodySha256: trade.orderId });
+      const trade = {
+        ...makeTrade({
+          origin: here,
+          lps: [{ account: lps[0] as TestAccount }],
+          validForSeconds: 120,
+          now: latest?.timestamp ?? 0,
+          ...terms,
+          taker,
+        }),
+        ...change,
+      };
+      const accepted = await into.accept(trade, JSON.stringify({ id: trade.orderId }), {
+        workspaceId: trade.workspaceId,
+        namespace: trade.namespace,
+        mode: trade.mode,
+        key: trade.orderId,
+        bodySha256: trade.orderId,
+      });
       if (accepted.kind !== 'accepted') throw new Error(`not accepted: ${accepted.kind}`);
       return trade;
     },
@@ -124,12 +189,23 @@ export async function startSettling(ids: readonly [number, number], options: { p
     },
     async stageOf(trade, from = store) {
       const record = await from.order(trade.orderId);
-      return record && foldFacts(record.order, record.facts.map(({ fact }) => fact)).stage;
+      return (
+        record &&
+        foldFacts(
+          record.order,
+          record.facts.map(({ fact }) => fact),
+        ).stage
+      );
     },
     async reach(stage, trades, from = store) {
       for (const trade of trades) {
-        for (let is = await settling.stageOf(trade, from); is !== stage; is = await settling.stageOf(trade, from)) {
-          if (is === 'settled' || is === 'failed' || is === 'refunded') throw new Error(`${trade.orderId} should be ${stage} and is ${is}`);
+        for (
+          let is = await settling.stageOf(trade, from);
+          is !== stage;
+          is = await settling.stageOf(trade, from)
+        ) {
+          if (is === 'settled' || is === 'failed' || is === 'refunded')
+            throw new Error(`${trade.orderId} should be ${stage} and is ${is}`);
           await settling.mine();
           await new Promise((done) => setTimeout(done, 40));
         }

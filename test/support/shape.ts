@@ -37,10 +37,19 @@ function merged(a: Known, b: Known): Known {
     fields.set(name, before ? merged(before, known) : known);
   }
   const items = a.items && b.items ? merged(a.items, b.items) : (a.items ?? b.items);
-  return { kinds: new Set([...a.kinds, ...b.kinds]), ...(fields.size > 0 && { fields }), ...(items && { items }) };
+  return {
+    kinds: new Set([...a.kinds, ...b.kinds]),
+    ...(fields.size > 0 && { fields }),
+    ...(items && { items }),
+  };
 }
 
 /** Names of fields with where they are; kinds are the schemas' business. */
 function canonical({ fields, items }: Known, at = ''): string[] {
-  return [...[...(fields ?? [])].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([name, known]) => [`${at}.${name}`, ...canonical(known, `${at}.${name}`)]), ...(items ? canonical(items, `${at}[]`) : [])];
+  return [
+    ...[...(fields ?? [])]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([name, known]) => [`${at}.${name}`, ...canonical(known, `${at}.${name}`)]),
+    ...(items ? canonical(items, `${at}[]`) : []),
+  ];
 }

@@ -3,9 +3,18 @@
 import type { Log } from '../../src/ports/log.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
 
-const say = process.env.FIRMQUOTE_TEST_LOG ? (facts: object, message: string) => console.error(message, facts) : () => {};
+const say = process.env.FIRMQUOTE_TEST_LOG
+  ? (facts: object, message: string) => console.error(message, facts)
+  : () => {};
 
-export const silentLog: Log = { debug() {}, info: process.env.FIRMQUOTE_TEST_LOG === '2' ? say : () => {}, warn: say, error: say, fatal: say, child: () => silentLog };
+export const silentLog: Log = {
+  debug() {},
+  info: process.env.FIRMQUOTE_TEST_LOG === '2' ? say : () => {},
+  warn: say,
+  error: say,
+  fatal: say,
+  child: () => silentLog,
+};
 
 export const silentMetrics: Metrics = {
   counter: () => ({ add() {} }),

@@ -1,4 +1,7 @@
-/** A scripted solver: speaks the link protocol over a real socket, signs for real, and answers each request as its script says. */
+/**
+ * A scripted solver: speaks the link protocol over a real socket, signs for real, and answers each request as
+ * its script says.
+ */
 
 import { WebSocket } from 'ws';
 import type { Chain } from '../../src/domain/chain.ts';
@@ -9,7 +12,18 @@ import { parseAssetId } from '../../src/domain/asset.ts';
 import { orderId, type StandardOrder } from '../../src/domain/order.ts';
 import { orderTimes } from '../../src/domain/time.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
-import { type FromSolver, type FromVenue, LINK_PATH, LINK_PROTOCOL_VERSION, type LinkQuote, type Message, readFromVenue, recipientFor, type Rfq, type Slice } from '../../src/protocol/link.ts';
+import {
+  type FromSolver,
+  type FromVenue,
+  LINK_PATH,
+  LINK_PROTOCOL_VERSION,
+  type LinkQuote,
+  type Message,
+  readFromVenue,
+  recipientFor,
+  type Rfq,
+  type Slice,
+} from '../../src/protocol/link.ts';
 import { linkProofDigest } from '../../src/protocol/link-proof.ts';
 import { orderFromMessage, orderToMessage } from '../../src/protocol/wire.ts';
 import type { TestAccount } from './devnet.ts';
@@ -33,8 +47,22 @@ export interface SolverSpec {
 
 export interface Maker {
   /** A whole, honest, signed quote. `change` spoils it after building and before signing. */
-  quote(rfq: Rfq, amounts: { input?: bigint; output?: bigint }, options?: { validSeconds?: number; now?: number; change?: (order: StandardOrder) => StandardOrder; signer?: TestAccount; eta?: number }): LinkQuote;
-  decline(rfq: Pick<Rfq, 'rfqId'>, reason: Message<'decline', FromSolver>['reason'], maxAmount?: bigint): FromSolver;
+  quote(
+    rfq: Rfq,
+    amounts: { input?: bigint; output?: bigint },
+    options?: {
+      validSeconds?: number;
+      now?: number;
+      change?: (order: StandardOrder) => StandardOrder;
+      signer?: TestAccount;
+      eta?: number;
+    },
+  ): LinkQuote;
+  decline(
+    rfq: Pick<Rfq, 'rfqId'>,
+    reason: Message<'decline', FromSolver>['reason'],
+    maxAmount?: bigint,
+  ): FromSolver;
   commit(slice: Slice, signer?: TestAccount): FromSolver;
 }
 
@@ -43,7 +71,10 @@ export interface ScriptedSolver {
   /** Everything it said. */
   said: FromSolver[];
   /** The next message of a type, whether it has come already or not. */
-  next<T extends FromVenue['type']>(type: T, which?: (message: Message<T, FromVenue>) => boolean): Promise<Message<T, FromVenue>>;
+  next<T extends FromVenue['type']>(
+    type: T,
+    which?: (message: Message<T, FromVenue>) => boolean,
+  ): Promise<Message<T, FromVenue>>;
   say(message: FromSolver | string): void;
   closed: Promise<{ code: number; reason: string }>;
   stop(): Promise<void>;
@@ -53,15 +84,21 @@ export interface ScriptedSolver {
 const sign = (who: TestAccount, digest: Hex): Hex => who.signer.sign(digest) as Hex;
 
 /** A link to each replica behind the address, or to each address; what all of them tell is heard once. */
-export async function startSolver(url: string | readonly string[], spec: SolverSpec): Promise<ScriptedSolver> {
+export async function startSolver(
+  url: string | readonly string[],
+  spec: SolverSpec,
+): Promise<ScriptedSolver> {
   const received: FromVenue[] = [];
   const said: FromSolver[] = [];
-  const waiting: { type: string; which: (message: never) => boolean; resolve: (message: never) => void }[] = [];
+  const waiting: { type: string; which: (message: never) => boolean; resolve: (message: never) => void }[] =
+    [];
   const maker = createMaker(spec, new Map(spec.chains.map((chain) => [chain.id, chain])));
   const heard = new Map<string, number>();
   /** Where a request came from, its answers go. */
   const askedBy = new Map<string, Line>();
-  const lines = await Promise.all((typeof url === 'string' ? replicasAt(url) : url).map((replica) => openLine(replica, spec, hear, said)));
+  const lines = await Promise.all(
+    (typeof url === 'string' ? replicasAt(url) : url).map((replica) => openLine(replica, spec, hear, said)),
+  );
 
   function hear(line: Line, text: string): void {
     const read = readFromVenue(text);
@@ -98,7 +135,9 @@ export async function startSolver(url: string | readonly string[], spec: SolverS
     received,
     said,
     say,
-    closed: Promise.all(lines.map(({ closed }) => closed)).then(([first]) => first as Awaited<ScriptedSolver['closed']>),
+    closed: Promise.all(lines.map(({ closed }) => closed)).then(
+      ([first]) => first as Awaited<ScriptedSolver['closed']>,
+    ),
     next(type, which = () => true) {
       const known = received.find((message) => message.type === type && which(message as never));
       if (known) return Promise.resolve(known as never);
@@ -119,9 +158,18 @@ interface Line {
 }
 
 /** Resolves when this replica has said welcome. */
-async function openLine(url: string, spec: SolverSpec, hear: (line: Line, text: string) => void, said: FromSolver[]): Promise<Line> {
-  const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, { headers: { 'X-API-Key': spec.apiKey } });
-  const closed = new Promise<{ code: number; reason: string }>((resolve) => socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })));
+async function openLine(
+  url: string,
+  spec: SolverSpec,
+  hear: (line: Line, text: string) => void,
+  said: FromSolver[],
+): Promise<Line> {
+  const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, {
+    headers: { 'X-API-Key': spec.apiKey },
+  });
+  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+    socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })),
+  );
   const say = (message: FromSolver) => {
     said.push(message);
     socket.send(JSON.stringify(message));
@@ -150,9 +198,24 @@ async function openLine(url: string, spec: SolverSpec, hear: (line: Line, text: 
           chainId: id,
           account: spec.lp,
           operator: spec.operator.address,
-          signature: sign(spec.operator, linkProofDigest({ chainId: id, escrow }, { nonce: message.nonce, venueId: message.venueId, solverId: spec.id, account: spec.lp })),
+          signature: sign(
+            spec.operator,
+            linkProofDigest(
+              { chainId: id, escrow },
+              { nonce: message.nonce, venueId: message.venueId, solverId: spec.id, account: spec.lp },
+            ),
+          ),
         }));
-        say({ type: 'hello', solverId: spec.id, kind: 'lp', name: spec.id, accounts, corridors: spec.corridors, maxInFlight: 1_000, protocolVersion: LINK_PROTOCOL_VERSION });
+        say({
+          type: 'hello',
+          solverId: spec.id,
+          kind: 'lp',
+          name: spec.id,
+          accounts,
+          corridors: spec.corridors,
+          maxInFlight: 1_000,
+          protocolVersion: LINK_PROTOCOL_VERSION,
+        });
       }
       if (message.type === 'welcome') {
         say({ type: 'status', status: spec.status ?? 'active', note: null });
@@ -165,10 +228,23 @@ async function openLine(url: string, spec: SolverSpec, hear: (line: Line, text: 
 }
 
 /** Makes and signs what a solver says. */
-export function createMaker({ lp, operator, now: chainNow = () => 0 }: Pick<SolverSpec, 'lp' | 'operator' | 'now'>, chains: ReadonlyMap<number, Chain>): Maker {
+export function createMaker(
+  { lp, operator, now: chainNow = () => 0 }: Pick<SolverSpec, 'lp' | 'operator' | 'now'>,
+  chains: ReadonlyMap<number, Chain>,
+): Maker {
   const domainOf = (chainId: number) => ({ chainId, escrow: (chains.get(chainId) as Chain).escrow });
   return {
-    quote(rfq, { input = BigInt(rfq.amount), output = BigInt(rfq.amount) }, { validSeconds = 60, now = Math.max(Math.floor(Date.now() / 1000), chainNow()), change = (order: StandardOrder) => order, signer = operator, eta = 2 } = {}) {
+    quote(
+      rfq,
+      { input = BigInt(rfq.amount), output = BigInt(rfq.amount) },
+      {
+        validSeconds = 60,
+        now = Math.max(Math.floor(Date.now() / 1000), chainNow()),
+        change = (order: StandardOrder) => order,
+        signer = operator,
+        eta = 2,
+      } = {},
+    ) {
       const { skeleton } = rfq;
       const times = orderTimes(Math.max(now + validSeconds, rfq.minValidUntil ?? 0), skeleton);
       const [inputAsset, outputAsset] = [parseAssetId(rfq.input), parseAssetId(rfq.output)];
@@ -189,13 +265,24 @@ export function createMaker({ lp, operator, now: chainNow = () => 0 }: Pick<Solv
             token: addressToBytes32(outputAsset.token),
             amount: output,
             ...recipientFor(rfq),
-            context: encodeContext({ exclusiveFor: lp, startTime: times.fillDeadline + 1, portionBps: 10_000, feeBps: rfq.platformFeeBps, relayFee: BigInt(rfq.relayFee) }),
+            context: encodeContext({
+              exclusiveFor: lp,
+              startTime: times.fillDeadline + 1,
+              portionBps: 10_000,
+              feeBps: rfq.platformFeeBps,
+              relayFee: BigInt(rfq.relayFee),
+            }),
           },
         ],
       });
       const quoteId = systemRandom.bytes32();
       const domain = domainOf(skeleton.originChainId);
-      const digest = commitmentDigest(domain, { orderId: orderId(domain, order), quoteId, lp, deadline: order.fillDeadline });
+      const digest = commitmentDigest(domain, {
+        orderId: orderId(domain, order),
+        quoteId,
+        lp,
+        deadline: order.fillDeadline,
+      });
       return {
         type: 'quote',
         rfqId: rfq.rfqId,
@@ -208,12 +295,28 @@ export function createMaker({ lp, operator, now: chainNow = () => 0 }: Pick<Solv
         commitment: { lp, deadline: order.fillDeadline, signature: sign(signer, digest) },
       };
     },
-    decline: (rfq, reason, maxAmount) => ({ type: 'decline', rfqId: rfq.rfqId, reason, maxAmount: maxAmount?.toString() ?? null }),
+    decline: (rfq, reason, maxAmount) => ({
+      type: 'decline',
+      rfqId: rfq.rfqId,
+      reason,
+      maxAmount: maxAmount?.toString() ?? null,
+    }),
     commit(slice, signer = operator) {
       const order = orderFromMessage(slice.order);
       const domain = domainOf(Number(order.originChainId));
-      const digest: Bytes32 = commitmentDigest(domain, { orderId: orderId(domain, order), quoteId: slice.quoteId, lp, deadline: order.fillDeadline });
-      return { type: 'commit', rfqId: slice.rfqId, quoteId: slice.quoteId, commitment: { lp, deadline: order.fillDeadline, signature: sign(signer, digest) }, lpSpreadBps: 9 };
+      const digest: Bytes32 = commitmentDigest(domain, {
+        orderId: orderId(domain, order),
+        quoteId: slice.quoteId,
+        lp,
+        deadline: order.fillDeadline,
+      });
+      return {
+        type: 'commit',
+        rfqId: slice.rfqId,
+        quoteId: slice.quoteId,
+        commitment: { lp, deadline: order.fillDeadline, signature: sign(signer, digest) },
+        lpSpreadBps: 9,
+      };
     },
   };
 }

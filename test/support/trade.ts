@@ -6,7 +6,12 @@ import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { addressToBytes32, type Address, type Bytes32, type Hex } from '../../src/domain/hex.ts';
 import { orderDigest, orderId as orderIdOf, type StandardOrder } from '../../src/domain/order.ts';
 import type { NewOrder } from '../../src/ports/store.ts';
-import { eip3009Digest, encodeFunding, type Funding, permit2LockDigest } from '../../src/settlement/funding.ts';
+import {
+  eip3009Digest,
+  encodeFunding,
+  type Funding,
+  permit2LockDigest,
+} from '../../src/settlement/funding.ts';
 import type { TestAccount, TestChain } from './devnet.ts';
 
 export interface TradeTerms {
@@ -29,7 +34,18 @@ export interface TradeTerms {
 export const random32 = (): Bytes32 => `0x${randomBytes(32).toString('hex')}`;
 
 /** USDC in, WETH out. */
-export function makeOrder({ origin, dest = origin, taker, lps, inputAmount = 2_500_000_000n, outputAmount = 10n ** 18n, validForSeconds = 30, receiver, relayFee = 0n, now }: TradeTerms): StandardOrder {
+export function makeOrder({
+  origin,
+  dest = origin,
+  taker,
+  lps,
+  inputAmount = 2_500_000_000n,
+  outputAmount = 10n ** 18n,
+  validForSeconds = 30,
+  receiver,
+  relayFee = 0n,
+  now,
+}: TradeTerms): StandardOrder {
   const validUntil = (now ?? origin.port.head()?.timestamp ?? 0) + validForSeconds;
   const fillDeadline = validUntil + origin.chain.landingMarginSeconds;
   const sameChain = origin === dest;
@@ -50,25 +66,47 @@ export function makeOrder({ origin, dest = origin, taker, lps, inputAmount = 2_5
       amount: outputAmount / BigInt(lps.length) + BigInt(index),
       recipient: addressToBytes32(receiver ?? taker.address),
       callbackData: '0x',
-      context: encodeContext({ exclusiveFor: account.address, startTime: fillDeadline + 1, portionBps: index === lps.length - 1 ? 10_000 - portion * (lps.length - 1) : portion, feeBps: 2, relayFee }),
+      context: encodeContext({
+        exclusiveFor: account.address,
+        startTime: fillDeadline + 1,
+        portionBps: index === lps.length - 1 ? 10_000 - portion * (lps.length - 1) : portion,
+        feeBps: 2,
+        relayFee,
+      }),
     })),
   };
 }
 
-export function fund(origin: TestChain, taker: TestAccount, order: StandardOrder, mode: Funding['mode']): { funding: Hex; signature: Hex } {
+export function fund(
+  origin: TestChain,
+  taker: TestAccount,
+  order: StandardOrder,
+  mode: Funding['mode'],
+): { funding: Hex; signature: Hex } {
   const escrow = { chainId: origin.chain.id, escrow: origin.chain.escrow };
   const orderSignature = taker.signer.sign(orderDigest(escrow, order));
   const [, amount] = order.inputs[0] as readonly [bigint, bigint];
   switch (mode) {
     case 'eip3009': {
       const window = { validAfter: 0n, validBefore: BigInt(order.fillDeadline + 1), nonce: random32() };
-      const digest = eip3009Digest({ chainId: origin.chain.id, address: origin.usdc.address, name: 'USD Coin', version: '2' }, { from: taker.address, to: origin.chain.escrow, value: amount, ...window });
-      return { signature: orderSignature, funding: encodeFunding({ mode, orderSignature, ...window, authSignature: taker.signer.sign(digest) }) };
+      const digest = eip3009Digest(
+        { chainId: origin.chain.id, address: origin.usdc.address, name: 'USD Coin', version: '2' },
+        { from: taker.address, to: origin.chain.escrow, value: amount, ...window },
+      );
+      return {
+        signature: orderSignature,
+        funding: encodeFunding({ mode, orderSignature, ...window, authSignature: taker.signer.sign(digest) }),
+      };
     }
     case 'permit2Lock': {
       const deadline = BigInt(order.fillDeadline);
-      const permitSignature = taker.signer.sign(permit2LockDigest(escrow, origin.chain.permit2, order, deadline));
-      return { signature: orderSignature, funding: encodeFunding({ mode, orderSignature, deadline, permitSignature }) };
+      const permitSignature = taker.signer.sign(
+        permit2LockDigest(escrow, origin.chain.permit2, order, deadline),
+      );
+      return {
+        signature: orderSignature,
+        funding: encodeFunding({ mode, orderSignature, deadline, permitSignature }),
+      };
     }
     case 'self':
       return { signature: orderSignature, funding: encodeFunding({ mode }) };
@@ -101,7 +139,9 @@ export function makeTrade(terms: TradeTerms): NewOrder {
     commitments: lps.map(({ account, operator = account }) => ({
       lp: account.address,
       deadline: order.fillDeadline,
-      signature: operator.signer.sign(commitmentDigest(escrow, { orderId, quoteId, lp: account.address, deadline: order.fillDeadline })),
+      signature: operator.signer.sign(
+        commitmentDigest(escrow, { orderId, quoteId, lp: account.address, deadline: order.fillDeadline }),
+      ),
     })),
     route: null,
     parentOrderId: null,

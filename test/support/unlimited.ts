@@ -1,4 +1,7 @@
-/** Risk controls far out of reach, for tests and benches of something else: one taker asks for everything at once there. */
+/**
+ * Risk controls far out of reach, for tests and benches of something else: one taker asks for everything at
+ * once there.
+ */
 
 export const UNLIMITED = {
   limits: { perTakerPair: {} },

@@ -1,6 +1,7 @@
 /**
- * A whole venue for a test file: real chain, real PostgreSQL, real HTTP and sockets; only the solvers and the relayer's wallet are the test's.
- * With `FIRMQUOTE_TEST_REPLICAS` it has that many replicas: `url` leads to each in turn, `call` asks each in turn, solvers link to all.
+ * A whole venue for a test file: real chain, real PostgreSQL, real HTTP and sockets; only the solvers and the
+ * relayer's wallet are the test's. With `FIRMQUOTE_TEST_REPLICAS` it has that many replicas: `url` leads to
+ * each in turn, `call` asks each in turn, solvers link to all.
  */
 
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/adapters/http/server.ts';
@@ -44,15 +45,34 @@ export interface TestVenue {
   /** Order ids that workers were woken for. */
   woken: string[];
   relayer: { healthy: boolean };
-  key(kind: KeyKind, options?: { mode?: KeyMode; workspaceId?: string; solverId?: string; role?: Role; memberId?: string }): Promise<string>;
+  key(
+    kind: KeyKind,
+    options?: { mode?: KeyMode; workspaceId?: string; solverId?: string; role?: Role; memberId?: string },
+  ): Promise<string>;
   workspace(id: string, change?: Partial<Workspace>): Promise<void>;
   /** Those connected so far. */
   solvers: readonly (ScriptedSolver & { id: string })[];
   /** Onboards, funds and connects an LP; waits until it is active. */
-  solver(n: number, answer: SolverSpec['answer'], more?: Partial<SolverSpec> & { inventory?: bigint }): Promise<ScriptedSolver & { id: string; lp: TestAccount; operator: TestAccount; apiKey: string }>;
-  call(method: string, path: string, options?: { key?: string | null; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }): Promise<Answer>;
+  solver(
+    n: number,
+    answer: SolverSpec['answer'],
+    more?: Partial<SolverSpec> & { inventory?: bigint },
+  ): Promise<ScriptedSolver & { id: string; lp: TestAccount; operator: TestAccount; apiKey: string }>;
+  call(
+    method: string,
+    path: string,
+    options?: {
+      key?: string | null;
+      body?: unknown;
+      raw?: string | Buffer;
+      headers?: Record<string, string>;
+    },
+  ): Promise<Answer>;
   /** Another process over the same database and chains, with connections of its own. */
-  replica(options?: Partial<VenueOptions>, over?: { url?: string; maxConnections?: number }): Promise<Replica>;
+  replica(
+    options?: Partial<VenueOptions>,
+    over?: { url?: string; maxConnections?: number },
+  ): Promise<Replica>;
   /** Resolves when these replicas and the first know of each other what each knew when this was asked. */
   agree(others: readonly Replica[]): Promise<void>;
   /** For looking at what is really written. */
@@ -103,12 +123,55 @@ export interface Surroundings {
 }
 
 export async function startTestVenue(options: Partial<VenueOptions> & Surroundings = {}): Promise<TestVenue> {
-  const { chainIds = [31_401], landingMarginSeconds, moreTokens = 0, fsync = false, postgres: given, seen = (port) => port, routeVenues = async () => [], screeners = [], recoveries = createRecovery(), log = silentLog, metrics = silentMetrics, http = {}, ...venueOptions } = options;
-  const [devnet, postgres] = await Promise.all([startDevnet(chainIds, { moreTokens, ...(landingMarginSeconds !== undefined && { landingMarginSeconds }) }), given ?? startTestPostgres(fsync ? {} : undefined)]);
-  return assemble(devnet, postgres, venueOptions, { seen, routeVenues, screeners, recoveries, log, metrics, http });
+  const {
+    chainIds = [31_401],
+    landingMarginSeconds,
+    moreTokens = 0,
+    fsync = false,
+    postgres: given,
+    seen = (port) => port,
+    routeVenues = async () => [],
+    screeners = [],
+    recoveries = createRecovery(),
+    log = silentLog,
+    metrics = silentMetrics,
+    http = {},
+    ...venueOptions
+  } = options;
+  const [devnet, postgres] = await Promise.all([
+    startDevnet(chainIds, {
+      moreTokens,
+      ...(landingMarginSeconds !== undefined && { landingMarginSeconds }),
+    }),
+    given ?? startTestPostgres(fsync ? {} : undefined),
+  ]);
+  return assemble(devnet, postgres, venueOptions, {
+    seen,
+    routeVenues,
+    screeners,
+    recoveries,
+    log,
+    metrics,
+    http,
+  });
 }
 
-async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial<VenueOptions>, { seen, routeVenues, screeners, recoveries, log, metrics, http: limits }: Required<Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'recoveries' | 'log' | 'metrics' | 'http'>>): Promise<TestVenue> {
+async function assemble(
+  devnet: Devnet,
+  postgres: TestPostgres,
+  options: Partial<VenueOptions>,
+  {
+    seen,
+    routeVenues,
+    screeners,
+    recoveries,
+    log,
+    metrics,
+    http: limits,
+  }: Required<
+    Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'recoveries' | 'log' | 'metrics' | 'http'>
+  >,
+): Promise<TestVenue> {
   const db = await postgres.database('venue', [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS]);
   const store = createVenueStore(db);
   const bus = createPostgresBus(db, log);
@@ -117,7 +180,11 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
   const deps: VenueDeps = {
     store,
     bus,
-    queue: { wake: async (_topic, id) => void woken.push(id), process: async () => {}, close: async () => {} },
+    queue: {
+      wake: async (_topic, id) => void woken.push(id),
+      process: async () => {},
+      close: async () => {},
+    },
     chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, seen(port)])),
     routeVenues: await routeVenues(devnet.chains),
     relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
@@ -136,16 +203,35 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     sealKeys: [{ kid: 'k1', secret: Buffer.alloc(32, 7), acceptUntil: null }],
     listedChains: [{ slug: 'tron-shasta', id: 2_494_104_990, sandbox: true }],
     ...options,
-    // A solver that is there answers however busy the machine is; who is silent on purpose is what a test waits for.
+    // A solver that is there answers however busy the machine is; who is silent on purpose is what a test
+    // waits for.
     fanOut: { timeoutMs: 1_500, sliceTimeoutMs: 1_500, ...options.fanOut },
-    rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000, ...options.rates },
+    rates: {
+      quotesPerSecond: 1_000,
+      submitsPerSecond: 1_000,
+      readsPerSecond: 1_000,
+      perIpPerSecond: 10_000,
+      ...options.rates,
+    },
   };
-  async function open(own: Partial<Pick<VenueDeps, 'store' | 'bus'>> = {}, change: Partial<VenueOptions> = {}) {
+  async function open(
+    own: Partial<Pick<VenueDeps, 'store' | 'bus'>> = {},
+    change: Partial<VenueOptions> = {},
+  ) {
     const venue = createVenue({ ...deps, ...own }, { ...venueOptions, ...change });
     await venue.start();
-    return { venue, http: await startHttp({ routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log }, { port: 0, ...limits }) };
+    return {
+      venue,
+      http: await startHttp(
+        { routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log },
+        { port: 0, ...limits },
+      ),
+    };
   }
-  async function replica(change?: Partial<VenueOptions>, over: { url?: string; maxConnections?: number } = {}): Promise<Replica> {
+  async function replica(
+    change?: Partial<VenueOptions>,
+    over: { url?: string; maxConnections?: number } = {},
+  ): Promise<Replica> {
     const ownDb = connectDatabase({ url: db.url, schema: db.schema, log, ...over });
     const ownBus = createPostgresBus(ownDb, log);
     const other = await open({ store: createVenueStore(ownDb), bus: ownBus }, change);
@@ -161,13 +247,21 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       },
     };
   }
-  await store.putWorkspace({ id: 'w1', name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
+  await store.putWorkspace({
+    id: 'w1',
+    name: 'One',
+    platformFeeBps: 2,
+    eligibleSolvers: null,
+    limits: { openQuotes: null, openNotionalUsd: null },
+    travelRuleThresholdUsd: null,
+  });
   const { venue, http } = await open();
   const more: Replica[] = [];
   for (let count = 1; count < REPLICAS; count += 1) more.push(await replica());
   const venues = [venue, ...more.map((other) => other.venue)];
   const urls = [http.url, ...more.map(({ url }) => url)];
-  const balancer: Balancer = more.length > 0 ? await startBalancer(urls) : { url: http.url, stop: async () => {} };
+  const balancer: Balancer =
+    more.length > 0 ? await startBalancer(urls) : { url: http.url, stop: async () => {} };
   let turn = 0;
   /** The database was stopped. */
   let isCut = false;
@@ -212,11 +306,31 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
     relayer,
     solvers,
     async key(kind, { mode = 'test', workspaceId = 'w1', solverId, role = 'admin', memberId } = {}) {
-      const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind, mode, workspaceId: kind === 'solver' ? null : workspaceId, role: kind === 'workspace' ? role : null, memberId: memberId ?? null, solverId: solverId ?? null, label: 'test' });
+      const { text, record } = mintKey(
+        { random: systemRandom, clock: systemClock },
+        {
+          kind,
+          mode,
+          workspaceId: kind === 'solver' ? null : workspaceId,
+          role: kind === 'workspace' ? role : null,
+          memberId: memberId ?? null,
+          solverId: solverId ?? null,
+          label: 'test',
+        },
+      );
       await store.addKey(record);
       return text;
     },
-    workspace: (id, change = {}) => store.putWorkspace({ id, name: id, platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null, ...change }),
+    workspace: (id, change = {}) =>
+      store.putWorkspace({
+        id,
+        name: id,
+        platformFeeBps: 2,
+        eligibleSolvers: null,
+        limits: { openQuotes: null, openNotionalUsd: null },
+        travelRuleThresholdUsd: null,
+        ...change,
+      }),
     async solver(n, answer, { inventory = 1_000_000n, ...more } = {}) {
       const id = more.id ?? `lp-${n}`;
       const [lp, operator] = [account(1_000 + n), account(2_000 + n)];
@@ -227,7 +341,9 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       await before;
       for (const one of devnet.chains) {
         await one.fund(lp.address, inventory);
-        if (inventory > 0n) for (const token of [one.usdc, one.weth]) await one.deposit(lp.address, token.address, inventory * 10n ** BigInt(token.decimals));
+        if (inventory > 0n)
+          for (const token of [one.usdc, one.weth])
+            await one.deposit(lp.address, token.address, inventory * 10n ** BigInt(token.decimals));
         await one.setOperator(lp.address, operator.address);
       }
       funded();
@@ -235,8 +351,20 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       await bus.publish('solvers', id);
       await until(() => venues.every(({ roster }) => roster.entry(id)));
       const apiKey = await harness.key('solver', { solverId: id });
-      const corridors = devnet.chains.flatMap((a) => devnet.chains.map((b) => `${a.chain.slug}-${b.chain.slug}`));
-      const spec: SolverSpec = { id, apiKey, lp: lp.address, operator, chains: devnet.chains.map((one) => one.chain), corridors, answer, now: () => Math.max(...devnet.chains.map(({ port }) => port.head()?.timestamp ?? 0)), ...more };
+      const corridors = devnet.chains.flatMap((a) =>
+        devnet.chains.map((b) => `${a.chain.slug}-${b.chain.slug}`),
+      );
+      const spec: SolverSpec = {
+        id,
+        apiKey,
+        lp: lp.address,
+        operator,
+        chains: devnet.chains.map((one) => one.chain),
+        corridors,
+        answer,
+        now: () => Math.max(...devnet.chains.map(({ port }) => port.head()?.timestamp ?? 0)),
+        ...more,
+      };
       const solver = await startSolver(balancer.url, spec);
       const known = Object.assign(solver, { id, lp, operator, apiKey });
       solvers.push(known);
@@ -249,7 +377,11 @@ async function assemble(devnet: Devnet, postgres: TestPostgres, options: Partial
       const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
       const response = await fetch((urls[turn++ % urls.length] as string) + path, {
         method,
-        headers: { ...(key ? { 'X-API-Key': key } : {}), ...(payload === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+        headers: {
+          ...(key ? { 'X-API-Key': key } : {}),
+          ...(payload === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
         ...(payload === undefined ? {} : { body: payload }),
       });
       const text = await response.text();

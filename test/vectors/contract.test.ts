@@ -1,4 +1,7 @@
-/** TypeScript and Solidity are two spellings of one order: every hash of thousands of random orders, ours against the contract library's on a real chain. */
+/**
+ * TypeScript and Solidity are two spellings of one order: every hash of thousands of random orders, ours
+ * against the contract library's on a real chain.
+ */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -32,38 +35,65 @@ beforeAll(async () => {
   const { contractAddress } = await reader.waitForTransactionReceipt({ hash });
   if (!contractAddress) throw new Error('the harness was not deployed');
   domain = { chainId: anvil.chainId, escrow: toAddress(contractAddress) };
-  hashes = (order) => reader.readContract({ address: contractAddress, abi, functionName: 'hashes', args: [order] }) as ReturnType<typeof hashes>;
+  hashes = (order) =>
+    reader.readContract({
+      address: contractAddress,
+      abi,
+      functionName: 'hashes',
+      args: [order],
+    }) as ReturnType<typeof hashes>;
 });
 
 afterAll(() => anvil?.stop());
 
 async function expectEqual(order: StandardOrder): Promise<void> {
   const [id, digest, outputs] = await hashes(order);
-  expect({ id, digest, outputs }).toEqual({ id: orderId(domain, order), digest: orderDigest(domain, order), outputs: order.outputs.map(outputHash) });
+  expect({ id, digest, outputs }).toEqual({
+    id: orderId(domain, order),
+    digest: orderDigest(domain, order),
+    outputs: order.outputs.map(outputHash),
+  });
 }
 
 test(`law: orderId, digest and output hashes equal the contract's over ${RUNS} random orders`, async () => {
   const orders = fc.sample(arbOrder, { numRuns: RUNS, seed: 20_261_120 });
   expect(orders).toHaveLength(RUNS);
-  for (let at = 0; at < orders.length; at += 200) await Promise.all(orders.slice(at, at + 200).map(expectEqual));
+  for (let at = 0; at < orders.length; at += 200)
+    await Promise.all(orders.slice(at, at + 200).map(expectEqual));
 });
 
 test('the shared vectors too', async () => {
-  const { orders } = JSON.parse(readFileSync(resolve(ROOT, 'test/vectors/orders.json'), 'utf8')) as { orders: { order: unknown }[] };
+  const { orders } = JSON.parse(readFileSync(resolve(ROOT, 'test/vectors/orders.json'), 'utf8')) as {
+    orders: { order: unknown }[];
+  };
   expect(orders).toHaveLength(4);
   await Promise.all(orders.map(({ order }) => expectEqual(orderFromMessage(zOrderMessage.parse(order)))));
 });
 
 function compile(path: string, name: string): { abi: Abi; bytecode: Hex } {
-  const solc = createRequire(import.meta.url)('solc') as { compile(input: string, options: { import(path: string): { contents: string } }): string };
-  const source = (file: string) => readFileSync(resolve(ROOT, file.startsWith('@') ? `node_modules/${file}` : file), 'utf8');
-  const settings = { optimizer: { enabled: true, runs: 200 }, evmVersion: 'cancun', viaIR: true, outputSelection: { '*': { [name]: ['abi', 'evm.bytecode.object'] } } };
-  const output = JSON.parse(solc.compile(JSON.stringify({ language: 'Solidity', sources: { [path]: { content: source(path) } }, settings }), { import: (file) => ({ contents: source(file) }) })) as {
+  const solc = createRequire(import.meta.url)('solc') as {
+    compile(input: string, options: { import(path: string): { contents: string } }): string;
+  };
+  const source = (file: string) =>
+    readFileSync(resolve(ROOT, file.startsWith('@') ? `node_modules/${file}` : file), 'utf8');
+  const settings = {
+    optimizer: { enabled: true, runs: 200 },
+    evmVersion: 'cancun',
+    viaIR: true,
+    outputSelection: { '*': { [name]: ['abi', 'evm.bytecode.object'] } },
+  };
+  const output = JSON.parse(
+    solc.compile(
+      JSON.stringify({ language: 'Solidity', sources: { [path]: { content: source(path) } }, settings }),
+      { import: (file) => ({ contents: source(file) }) },
+    ),
+  ) as {
     errors?: { severity: string; formattedMessage: string }[];
     contracts: Record<string, Record<string, { abi: Abi; evm: { bytecode: { object: string } } }>>;
   };
   const broken = output.errors?.filter(({ severity }) => severity === 'error') ?? [];
   const contract = output.contracts?.[path]?.[name];
-  if (broken.length > 0 || !contract) throw new Error(broken.map(({ formattedMessage }) => formattedMessage).join('\n'));
+  if (broken.length > 0 || !contract)
+    throw new Error(broken.map(({ formattedMessage }) => formattedMessage).join('\n'));
   return { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` };
 }

@@ -1,12 +1,19 @@
 /**
- * Collects m-of-n signatures from attesters. Each is checked before it counts: made over this very attestation by a member of the
- * oracle's committee, each member once. A slow or lying attester costs nothing but its own voice.
+ * Collects m-of-n signatures from attesters. Each is checked before it counts: made over this very
+ * attestation by a member of the oracle's committee, each member once. A slow or lying attester costs nothing
+ * but its own voice.
  */
 
 import { attestationDigest } from '../../domain/attestation.ts';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import { UpstreamError } from '../../domain/errors.ts';
-import type { AttestAnswer, Attestations, AttestRequest, OracleRef, Voices } from '../../ports/attestations.ts';
+import type {
+  AttestAnswer,
+  Attestations,
+  AttestRequest,
+  OracleRef,
+  Voices,
+} from '../../ports/attestations.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -41,9 +48,16 @@ interface Committee {
   readMs: number;
 }
 
-export function createAttestationClient({ chains, recovery, clock, log, metrics }: AttestationClientDeps, { urls, timeoutMs = 2_000 }: AttestationClientOptions): Attestations & Voices {
+export function createAttestationClient(
+  { chains, recovery, clock, log, metrics }: AttestationClientDeps,
+  { urls, timeoutMs = 2_000 }: AttestationClientOptions,
+): Attestations & Voices {
   const committees = new Map<string, Committee>();
-  const answers = metrics.counter('firmquote_attestations_answers_total', 'Answers of attesters, by attester (its place in the configuration) and kind', ['attester', 'kind']);
+  const answers = metrics.counter(
+    'firmquote_attestations_answers_total',
+    'Answers of attesters, by attester (its place in the configuration) and kind',
+    ['attester', 'kind'],
+  );
 
   async function committeeOf({ chainId, oracle }: OracleRef): Promise<Committee | undefined> {
     const key = `${chainId}:${oracle}`;
@@ -51,22 +65,37 @@ export function createAttestationClient({ chains, recovery, clock, log, metrics 
     if (known && clock.monotonicMs() - known.readMs < COMMITTEE_MS) return known;
     const read = await chains.get(chainId)?.committee(oracle);
     if (!read) return undefined;
-    const committee = { threshold: read.threshold, signers: new Set(read.signers), readMs: clock.monotonicMs() };
+    const committee = {
+      threshold: read.threshold,
+      signers: new Set(read.signers),
+      readMs: clock.monotonicMs(),
+    };
     committees.set(key, committee);
     return committee;
   }
 
-  /** By oracle and attester: when it answered last, and who it is. Until one has been asked for `AWAY_MS` it is believed to be there. */
+  /**
+   * By oracle and attester: when it answered last, and who it is. Until one has been asked for `AWAY_MS` it
+   * is believed to be there.
+   */
   const heard = new Map<string, { atMs: number; signer: Address | undefined }>();
   const bornMs = clock.monotonicMs();
   const keyOf = ({ chainId, oracle }: OracleRef, index: number) => `${chainId}:${oracle}:${index}`;
 
   async function question(url: string, request: AttestRequest): Promise<AttestAnswer> {
-    const response = await fetch(`${url.replace(/\/$/, '')}${ATTESTATIONS_PATH}?${toQuery(request).toString()}`, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
+    const response = await fetch(
+      `${url.replace(/\/$/, '')}${ATTESTATIONS_PATH}?${toQuery(request).toString()}`,
+      { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' },
+    );
     return zAttestAnswer.parse(JSON.parse(await readLimited(response)));
   }
 
-  async function ask(url: string, index: number, request: AttestRequest, digest: Hex): Promise<{ signer: Address; signature: Hex } | undefined> {
+  async function ask(
+    url: string,
+    index: number,
+    request: AttestRequest,
+    digest: Hex,
+  ): Promise<{ signer: Address; signature: Hex } | undefined> {
     const count = (kind: string) => answers.add({ attester: String(index), kind });
     try {
       const answer = await question(url, request);
@@ -104,17 +133,24 @@ export function createAttestationClient({ chains, recovery, clock, log, metrics 
         });
       });
       if (!enough()) return undefined;
-      return [...bySigner].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, committee.threshold).map(([, signature]) => signature);
+      return [...bySigner]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .slice(0, committee.threshold)
+        .map(([, signature]) => signature);
     },
     async look(oracle, remote) {
       const committee = await committeeOf(oracle).catch(() => undefined);
       if (!committee) return;
       await Promise.all(
         urls.map(async (url, index) => {
-          const answer = await question(url, { ...remote, ...oracle, payloadHash: NO_FILL }).catch(() => undefined);
+          const answer = await question(url, { ...remote, ...oracle, payloadHash: NO_FILL }).catch(
+            () => undefined,
+          );
           if (answer?.kind !== 'unknown') return;
-          // Only who could give a signature that counts. An attester of the release before does not say who it is.
-          if (answer.signer === undefined || committee.signers.has(answer.signer)) heard.set(keyOf(oracle, index), { atMs: clock.monotonicMs(), signer: answer.signer });
+          // Only who could give a signature that counts. An attester of the release before does not say who
+          // it is.
+          if (answer.signer === undefined || committee.signers.has(answer.signer))
+            heard.set(keyOf(oracle, index), { atMs: clock.monotonicMs(), signer: answer.signer });
         }),
       );
     },
@@ -134,12 +170,17 @@ export function createAttestationClient({ chains, recovery, clock, log, metrics 
 }
 
 async function readLimited(response: Response): Promise<string> {
-  if (!response.ok || !response.body) throw new UpstreamError('The attester refused the question.', { code: 'attester_refused', facts: { status: response.status } });
+  if (!response.ok || !response.body)
+    throw new UpstreamError('The attester refused the question.', {
+      code: 'attester_refused',
+      facts: { status: response.status },
+    });
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new UpstreamError('The attester answered at unreasonable length.', { code: 'attester_refused' });
+    if (size > MAX_ANSWER_BYTES)
+      throw new UpstreamError('The attester answered at unreasonable length.', { code: 'attester_refused' });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -15,7 +15,10 @@ export function attestationRoutes(attester: Attester): OpsRoute[] {
         const parsed = zAttestQuery.safeParse(Object.fromEntries(query));
         if (!parsed.success) {
           const issue = parsed.error.issues[0];
-          throw new RequestError(`The query is not complete: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`, { code: 'bad_request' });
+          throw new RequestError(
+            `The query is not complete: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+            { code: 'bad_request' },
+          );
         }
         return { status: 200, body: await attester.attest(parsed.data) };
       },

@@ -6,11 +6,26 @@ import { zAddress, zBytes32, zHex } from '../../protocol/wire.ts';
 
 export const ATTESTATIONS_PATH = '/attestations';
 
-const zChainId = z.string().regex(/^[1-9][0-9]{0,15}$/, 'must be a chain id').transform(Number);
+const zChainId = z
+  .string()
+  .regex(/^[1-9][0-9]{0,15}$/, 'must be a chain id')
+  .transform(Number);
 
 export const zAttestQuery = z
-  .strictObject({ remoteChainId: zChainId, application: zBytes32, payloadHash: zBytes32, oracleChainId: zChainId, oracle: zAddress, orderId: zBytes32.optional() })
-  .transform(({ remoteChainId, oracleChainId, orderId, ...rest }): AttestRequest => ({ ...rest, remoteChainId: BigInt(remoteChainId), chainId: oracleChainId, ...(orderId && { orderId }) }));
+  .strictObject({
+    remoteChainId: zChainId,
+    application: zBytes32,
+    payloadHash: zBytes32,
+    oracleChainId: zChainId,
+    oracle: zAddress,
+    orderId: zBytes32.optional(),
+  })
+  .transform(({ remoteChainId, oracleChainId, orderId, ...rest }): AttestRequest => ({
+    ...rest,
+    remoteChainId: BigInt(remoteChainId),
+    chainId: oracleChainId,
+    ...(orderId && { orderId }),
+  }));
 
 export const zAttestAnswer: z.ZodType<AttestAnswer> = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('signed'), signer: zAddress, signature: zHex }),
@@ -19,6 +34,20 @@ export const zAttestAnswer: z.ZodType<AttestAnswer> = z.discriminatedUnion('kind
   z.strictObject({ kind: z.literal('refused'), reason: z.string().max(300) }),
 ]);
 
-export function toQuery({ remoteChainId, application, payloadHash, chainId, oracle, orderId }: AttestRequest): URLSearchParams {
-  return new URLSearchParams({ remoteChainId: remoteChainId.toString(), application, payloadHash, oracleChainId: String(chainId), oracle, ...(orderId && { orderId }) });
+export function toQuery({
+  remoteChainId,
+  application,
+  payloadHash,
+  chainId,
+  oracle,
+  orderId,
+}: AttestRequest): URLSearchParams {
+  return new URLSearchParams({
+    remoteChainId: remoteChainId.toString(),
+    application,
+    payloadHash,
+    oracleChainId: String(chainId),
+    oracle,
+    ...(orderId && { orderId }),
+  });
 }

@@ -1,4 +1,7 @@
-/** What a Uniswap v3 pool gives and takes, to the unit: its own arithmetic, step by step, over the ticks around its price. */
+/**
+ * What a Uniswap v3 pool gives and takes, to the unit: its own arithmetic, step by step, over the ticks
+ * around its price.
+ */
 
 import { MAX_TICK, MIN_TICK, sqrtPriceAtTick } from './tick-price.ts';
 
@@ -32,16 +35,26 @@ interface Step {
 const Q96 = 96n;
 const MILLION = 1_000_000n;
 const TWO_256 = 1n << 256n;
-/** Ticks, in spacings, that a pool looks through at once. Where it pauses matters, because every step rounds. */
+/**
+ * Ticks, in spacings, that a pool looks through at once. Where it pauses matters, because every step rounds.
+ */
 const WORD = 256;
 
 /**
- * Swaps exactly `amount`: of the input when `exactInput`, else of the output. Undefined when the pool would have to move more than `reach`
- * ticks, or has not that much.
+ * Swaps exactly `amount`: of the input when `exactInput`, else of the output. Undefined when the pool would
+ * have to move more than `reach` ticks, or has not that much.
  */
-export function swapConcentrated(pool: ConcentratedPool, zeroForOne: boolean, exactInput: boolean, amount: bigint, reach: number): Swap | undefined {
+export function swapConcentrated(
+  pool: ConcentratedPool,
+  zeroForOne: boolean,
+  exactInput: boolean,
+  amount: bigint,
+  reach: number,
+): Swap | undefined {
   const { fee, ticks, tickSpacing } = pool;
-  const end = sqrtPriceAtTick(zeroForOne ? Math.max(MIN_TICK + 1, pool.tick - reach) : Math.min(MAX_TICK - 1, pool.tick + reach));
+  const end = sqrtPriceAtTick(
+    zeroForOne ? Math.max(MIN_TICK + 1, pool.tick - reach) : Math.min(MAX_TICK - 1, pool.tick + reach),
+  );
   let { sqrtPrice, tick, liquidity } = pool;
   let remaining = amount;
   let other = 0n;
@@ -64,30 +77,57 @@ export function swapConcentrated(pool: ConcentratedPool, zeroForOne: boolean, ex
     }
     tick = zeroForOne ? stop.tick - 1 : stop.tick;
   }
-  return exactInput ? { amountIn: amount, amountOut: other, crossed } : { amountIn: other, amountOut: amount, crossed };
+  return exactInput
+    ? { amountIn: amount, amountOut: other, crossed }
+    : { amountIn: other, amountOut: amount, crossed };
 }
 
 /** The next initialised tick of the same word, or where the word ends. */
-function nextStop(ticks: ConcentratedPool['ticks'], tick: number, spacing: number, down: boolean): { tick: number; net?: bigint } {
+function nextStop(
+  ticks: ConcentratedPool['ticks'],
+  tick: number,
+  spacing: number,
+  down: boolean,
+): { tick: number; net?: bigint } {
   const compressed = Math.floor(tick / spacing) + (down ? 0 : 1);
   const word = Math.floor(compressed / WORD);
   const edge = (down ? word * WORD : word * WORD + WORD - 1) * spacing;
   const from = compressed * spacing;
-  const found = down ? ticks.findLast((one) => one.tick <= from && one.tick >= edge) : ticks.find((one) => one.tick >= from && one.tick <= edge);
+  const found = down
+    ? ticks.findLast((one) => one.tick <= from && one.tick >= edge)
+    : ticks.find((one) => one.tick >= from && one.tick <= edge);
   return found ?? { tick: Math.min(MAX_TICK, Math.max(MIN_TICK, edge)) };
 }
 
-/** As far towards `target` as the rest of the amount carries. Undefined where the pool itself would give up. */
-function stepTo(target: bigint, price: bigint, liquidity: bigint, remaining: bigint, fee: bigint, zeroForOne: boolean, exactInput: boolean): Step | undefined {
-  const inBetween = (a: bigint, b: bigint) => (zeroForOne ? amount0(a, b, liquidity, true) : amount1(a, b, liquidity, true));
-  const outBetween = (a: bigint, b: bigint) => (zeroForOne ? amount1(a, b, liquidity, false) : amount0(a, b, liquidity, false));
+/**
+ * As far towards `target` as the rest of the amount carries. Undefined where the pool itself would give up.
+ */
+function stepTo(
+  target: bigint,
+  price: bigint,
+  liquidity: bigint,
+  remaining: bigint,
+  fee: bigint,
+  zeroForOne: boolean,
+  exactInput: boolean,
+): Step | undefined {
+  const inBetween = (a: bigint, b: bigint) =>
+    zeroForOne ? amount0(a, b, liquidity, true) : amount1(a, b, liquidity, true);
+  const outBetween = (a: bigint, b: bigint) =>
+    zeroForOne ? amount1(a, b, liquidity, false) : amount0(a, b, liquidity, false);
   if (exactInput) {
     const afterFee = (remaining * (MILLION - fee)) / MILLION;
     const all = inBetween(target, price);
-    if (afterFee >= all) return { next: target, taken: all, given: outBetween(target, price), fee: feeOn(all, fee) };
+    if (afterFee >= all)
+      return { next: target, taken: all, given: outBetween(target, price), fee: feeOn(all, fee) };
     const next = priceAfterInput(price, liquidity, afterFee, zeroForOne);
     const taken = inBetween(next, price);
-    return { next, taken, given: outBetween(next, price), fee: next === target ? feeOn(taken, fee) : remaining - taken };
+    return {
+      next,
+      taken,
+      given: outBetween(next, price),
+      fee: next === target ? feeOn(taken, fee) : remaining - taken,
+    };
   }
   const all = outBetween(target, price);
   const next = remaining >= all ? target : priceAfterOutput(price, liquidity, remaining, zeroForOne);
@@ -119,11 +159,18 @@ function priceAfterInput(price: bigint, liquidity: bigint, amount: bigint, zeroF
   const whole = liquidity << Q96;
   const exact = amount * price;
   // Where the exact formula does not fit into a word, pools take another one.
-  return exact < TWO_256 && whole + exact < TWO_256 ? divideUp(whole * price, whole + exact) : divideUp(whole, whole / price + amount);
+  return exact < TWO_256 && whole + exact < TWO_256
+    ? divideUp(whole * price, whole + exact)
+    : divideUp(whole, whole / price + amount);
 }
 
 /** Rounded so that the pool has taken enough for the output. */
-function priceAfterOutput(price: bigint, liquidity: bigint, amount: bigint, zeroForOne: boolean): bigint | undefined {
+function priceAfterOutput(
+  price: bigint,
+  liquidity: bigint,
+  amount: bigint,
+  zeroForOne: boolean,
+): bigint | undefined {
   if (zeroForOne) {
     const fall = divideUp(amount << Q96, liquidity);
     return price > fall ? price - fall : undefined;

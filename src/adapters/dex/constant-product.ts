@@ -7,8 +7,15 @@ export interface ConstantProductPair {
 
 const MAX_RESERVE = (1n << 112n) - 1n;
 
-/** The most that leaves for this input, rounded down; 0n, which the pair refuses, when that is nothing. Undefined when it would hold more than it can count. */
-export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amountIn: bigint): bigint | undefined {
+/**
+ * The most that leaves for this input, rounded down; 0n, which the pair refuses, when that is nothing.
+ * Undefined when it would hold more than it can count.
+ */
+export function pairOutput(
+  pair: ConstantProductPair,
+  zeroForOne: boolean,
+  amountIn: bigint,
+): bigint | undefined {
   const [reserveIn, reserveOut] = sides(pair, zeroForOne);
   if (reserveIn === 0n || reserveOut === 0n || reserveIn + amountIn > MAX_RESERVE) return undefined;
   const afterFee = amountIn * 997n;
@@ -16,7 +23,11 @@ export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amoun
 }
 
 /** An input that suffices for this output, rounded up as the router does. Undefined when there is none. */
-export function pairInput(pair: ConstantProductPair, zeroForOne: boolean, amountOut: bigint): bigint | undefined {
+export function pairInput(
+  pair: ConstantProductPair,
+  zeroForOne: boolean,
+  amountOut: bigint,
+): bigint | undefined {
   const [reserveIn, reserveOut] = sides(pair, zeroForOne);
   if (reserveIn === 0n || amountOut >= reserveOut || amountOut <= 0n) return undefined;
   const amountIn = (reserveIn * amountOut * 1_000n) / ((reserveOut - amountOut) * 997n) + 1n;
@@ -24,9 +35,19 @@ export function pairInput(pair: ConstantProductPair, zeroForOne: boolean, amount
 }
 
 /** Does the pair's price stay within so many bps of where it is? */
-export function pairHolds(pair: ConstantProductPair, zeroForOne: boolean, amountIn: bigint, amountOut: bigint, maxMoveBps: number): boolean {
+export function pairHolds(
+  pair: ConstantProductPair,
+  zeroForOne: boolean,
+  amountIn: bigint,
+  amountOut: bigint,
+  maxMoveBps: number,
+): boolean {
   const [reserveIn, reserveOut] = sides(pair, zeroForOne);
-  return (reserveOut - amountOut) * reserveIn * 10_000n >= reserveOut * (reserveIn + amountIn) * (10_000n - BigInt(maxMoveBps));
+  return (
+    (reserveOut - amountOut) * reserveIn * 10_000n >=
+    reserveOut * (reserveIn + amountIn) * (10_000n - BigInt(maxMoveBps))
+  );
 }
 
-const sides = ({ reserve0, reserve1 }: ConstantProductPair, zeroForOne: boolean): [bigint, bigint] => (zeroForOne ? [reserve0, reserve1] : [reserve1, reserve0]);
+const sides = ({ reserve0, reserve1 }: ConstantProductPair, zeroForOne: boolean): [bigint, bigint] =>
+  zeroForOne ? [reserve0, reserve1] : [reserve1, reserve0];

@@ -12,7 +12,12 @@ export interface Hop<E> {
   tokenOut: Address;
 }
 
-export function findPaths<E extends Edge>(pools: readonly E[], from: Address, to: Address, maxHops: number): Hop<E>[][] {
+export function findPaths<E extends Edge>(
+  pools: readonly E[],
+  from: Address,
+  to: Address,
+  maxHops: number,
+): Hop<E>[][] {
   const found: Hop<E>[][] = [];
   let open: Hop<E>[][] = [[]];
   for (let hops = 1; hops <= maxHops && open.length > 0; hops += 1) {

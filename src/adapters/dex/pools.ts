@@ -1,4 +1,7 @@
-/** Listed pools as they stand at a block: read in one round trip where nothing has moved far, priced in memory afterwards. */
+/**
+ * Listed pools as they stand at a block: read in one round trip where nothing has moved far, priced in memory
+ * afterwards.
+ */
 
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -16,17 +19,26 @@ export interface ListedPool {
   fee: number | null;
 }
 
-/** One pool at one block. Undefined: more than it has, or it would move further than allowed. An `amountOut` of 0n: too little to swap. */
+/**
+ * One pool at one block. Undefined: more than it has, or it would move further than allowed. An `amountOut`
+ * of 0n: too little to swap.
+ */
 export interface PoolState {
   /** For exactly this input. */
   give(tokenIn: Address, amountIn: bigint): Swap | undefined;
-  /** For exactly this output. The least input that the pool itself would name; swapping that may give a unit less. */
+  /**
+   * For exactly this output. The least input that the pool itself would name; swapping that may give a unit
+   * less.
+   */
   take(tokenIn: Address, amountOut: bigint): Swap | undefined;
 }
 
 export interface PoolReader {
   readonly pool: ListedPool;
-  /** Undefined while the factory has no such pool, or nobody has set its price. Throws `UpstreamError` when no node answers. */
+  /**
+   * Undefined while the factory has no such pool, or nobody has set its price. Throws `UpstreamError` when no
+   * node answers.
+   */
   read(at: bigint): Promise<PoolState | undefined>;
 }
 
@@ -38,18 +50,29 @@ export interface PoolOptions {
 
 const WORD = 256;
 
-export function createPoolReader(chain: ChainPort, kind: DexKind, pool: ListedPool, { factory, maxMoveBps }: PoolOptions): PoolReader {
+export function createPoolReader(
+  chain: ChainPort,
+  kind: DexKind,
+  pool: ListedPool,
+  { factory, maxMoveBps }: PoolOptions,
+): PoolReader {
   const [token0, token1] = pool.tokens[0] < pool.tokens[1] ? pool.tokens : [pool.tokens[1], pool.tokens[0]];
   let place: Address | undefined;
 
   async function find(at: bigint): Promise<Address | undefined> {
-    const data = kind === 'constant_product' ? encode('getPair(address,address)', token0, token1) : encode('getPool(address,address,uint24)', token0, token1, BigInt(pool.fee ?? 0));
+    const data =
+      kind === 'constant_product'
+        ? encode('getPair(address,address)', token0, token1)
+        : encode('getPool(address,address,uint24)', token0, token1, BigInt(pool.fee ?? 0));
     const [word] = wordsOf((await chain.read(factory, data, at)) ?? '0x');
     place = word === undefined || word === 0n ? undefined : `0x${word.toString(16).padStart(40, '0')}`;
     return place;
   }
 
-  const readState = kind === 'constant_product' ? pairReader(chain, token0, maxMoveBps) : concentratedReader(chain, token0, BigInt(pool.fee ?? 0), maxMoveBps);
+  const readState =
+    kind === 'constant_product'
+      ? pairReader(chain, token0, maxMoveBps)
+      : concentratedReader(chain, token0, BigInt(pool.fee ?? 0), maxMoveBps);
   return {
     pool,
     async read(at) {
@@ -64,18 +87,32 @@ type StateReader = (address: Address, at: bigint) => Promise<PoolState | undefin
 function pairReader(chain: ChainPort, token0: Address, maxMoveBps: number): StateReader {
   return async (address, at) => {
     const [reserve0, reserve1] = wordsOf((await chain.read(address, encode('getReserves()'), at)) ?? '0x');
-    if (reserve0 === undefined || reserve1 === undefined || reserve0 === 0n || reserve1 === 0n) return undefined;
+    if (reserve0 === undefined || reserve1 === undefined || reserve0 === 0n || reserve1 === 0n)
+      return undefined;
     const pair: ConstantProductPair = { reserve0, reserve1 };
-    const swap = (zeroForOne: boolean, amountIn: bigint | undefined, amountOut: bigint | undefined): Swap | undefined =>
-      amountIn === undefined || amountOut === undefined || !pairHolds(pair, zeroForOne, amountIn, amountOut, maxMoveBps) ? undefined : { amountIn, amountOut, crossed: 0 };
+    const swap = (
+      zeroForOne: boolean,
+      amountIn: bigint | undefined,
+      amountOut: bigint | undefined,
+    ): Swap | undefined =>
+      amountIn === undefined ||
+      amountOut === undefined ||
+      !pairHolds(pair, zeroForOne, amountIn, amountOut, maxMoveBps)
+        ? undefined
+        : { amountIn, amountOut, crossed: 0 };
     return {
-      give: (tokenIn, amountIn) => swap(tokenIn === token0, amountIn, pairOutput(pair, tokenIn === token0, amountIn)),
-      take: (tokenIn, amountOut) => swap(tokenIn === token0, pairInput(pair, tokenIn === token0, amountOut), amountOut),
+      give: (tokenIn, amountIn) =>
+        swap(tokenIn === token0, amountIn, pairOutput(pair, tokenIn === token0, amountIn)),
+      take: (tokenIn, amountOut) =>
+        swap(tokenIn === token0, pairInput(pair, tokenIn === token0, amountOut), amountOut),
     };
   };
 }
 
-/** Remembers where the price was and which ticks it found, so that the next block usually takes one round trip. */
+/**
+ * Remembers where the price was and which ticks it found, so that the next block usually takes one round
+ * trip.
+ */
 function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxMoveBps: number): StateReader {
   const reach = Math.floor(Math.log(10_000 / (10_000 - maxMoveBps)) / Math.log(1.0001));
   let tickSpacing: number | undefined;
@@ -86,24 +123,46 @@ function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxM
     const ask = async (data: Hex) => wordsOf((await chain.read(address, data, at)) ?? '0x');
     const words = new Map<number, Promise<bigint>>();
     const nets = new Map<number, Promise<bigint>>();
-    const readWord = (word: number) => words.set(word, spare(ask(encode('tickBitmap(int16)', unsigned(word))).then(([bits]) => bits ?? 0n)));
-    const readTick = (tick: number) => nets.set(tick, spare(ask(encode('ticks(int24)', unsigned(tick))).then(([, net]) => signed(net ?? 0n))));
+    const readWord = (word: number) =>
+      words.set(word, spare(ask(encode('tickBitmap(int16)', unsigned(word))).then(([bits]) => bits ?? 0n)));
+    const readTick = (tick: number) =>
+      nets.set(tick, spare(ask(encode('ticks(int24)', unsigned(tick))).then(([, net]) => signed(net ?? 0n))));
 
     likelyWords.forEach(readWord);
     likelyTicks.forEach(readTick);
-    const [[sqrtPrice, tickWord], [liquidity], [spacing]] = await Promise.all([ask(encode('slot0()')), ask(encode('liquidity()')), tickSpacing === undefined ? ask(encode('tickSpacing()')) : [BigInt(tickSpacing)]]);
-    if (sqrtPrice === undefined || tickWord === undefined || liquidity === undefined || spacing === undefined || sqrtPrice === 0n) return undefined;
+    const [[sqrtPrice, tickWord], [liquidity], [spacing]] = await Promise.all([
+      ask(encode('slot0()')),
+      ask(encode('liquidity()')),
+      tickSpacing === undefined ? ask(encode('tickSpacing()')) : [BigInt(tickSpacing)],
+    ]);
+    if (
+      sqrtPrice === undefined ||
+      tickWord === undefined ||
+      liquidity === undefined ||
+      spacing === undefined ||
+      sqrtPrice === 0n
+    )
+      return undefined;
     tickSpacing = Number(spacing);
     const tick = Number(signed(tickWord));
 
     const wordAt = (one: number) => Math.floor(Math.floor(one / Number(spacing)) / WORD);
-    const [low, high] = [wordAt(Math.max(MIN_TICK, tick - reach)), wordAt(Math.min(MAX_TICK, tick + reach) + Number(spacing))];
+    const [low, high] = [
+      wordAt(Math.max(MIN_TICK, tick - reach)),
+      wordAt(Math.min(MAX_TICK, tick + reach) + Number(spacing)),
+    ];
     likelyWords = Array.from({ length: high - low + 1 }, (_, n) => low + n);
     for (const word of likelyWords) if (!words.has(word)) readWord(word);
-    const initialised = (await Promise.all(likelyWords.map(async (word) => ticksOf(word, (await words.get(word)) as bigint, Number(spacing))))).flat();
+    const initialised = (
+      await Promise.all(
+        likelyWords.map(async (word) => ticksOf(word, (await words.get(word)) as bigint, Number(spacing))),
+      )
+    ).flat();
     likelyTicks = initialised;
     for (const one of initialised) if (!nets.has(one)) readTick(one);
-    const ticks = await Promise.all(initialised.map(async (one) => ({ tick: one, net: (await nets.get(one)) as bigint })));
+    const ticks = await Promise.all(
+      initialised.map(async (one) => ({ tick: one, net: (await nets.get(one)) as bigint })),
+    );
 
     const pool: ConcentratedPool = { sqrtPrice, tick, liquidity, fee, tickSpacing: Number(spacing), ticks };
     return {
@@ -121,7 +180,8 @@ function spare<T>(reading: Promise<T>): Promise<T> {
 
 function ticksOf(word: number, bits: bigint, spacing: number): number[] {
   const found: number[] = [];
-  for (let bit = 0, rest = bits; rest > 0n; bit += 1, rest >>= 1n) if ((rest & 1n) === 1n) found.push((word * WORD + bit) * spacing);
+  for (let bit = 0, rest = bits; rest > 0n; bit += 1, rest >>= 1n)
+    if ((rest & 1n) === 1n) found.push((word * WORD + bit) * spacing);
   return found;
 }
 

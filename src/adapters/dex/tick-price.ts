@@ -1,4 +1,7 @@
-/** Square-root prices at ticks, bit for bit as Uniswap v3 pools compute them: 1.0001^(tick/2) in Q64.96, from rounded powers, rounded up. */
+/**
+ * Square-root prices at ticks, bit for bit as Uniswap v3 pools compute them: 1.0001^(tick/2) in Q64.96, from
+ * rounded powers, rounded up.
+ */
 
 import { rootDown } from './root.ts';
 
@@ -27,6 +30,11 @@ function powers(count: number): bigint[] {
   const precision = 512n;
   const half = 1n << (precision - 129n);
   const all: bigint[] = [];
-  for (let power = rootDown(((1n << (2n * precision)) * 10_000n) / 10_001n), bit = 0; bit < count; bit += 1, power = (power * power) >> precision) all.push((power + half) >> (precision - 128n));
+  for (
+    let power = rootDown(((1n << (2n * precision)) * 10_000n) / 10_001n), bit = 0;
+    bit < count;
+    bit += 1, power = (power * power) >> precision
+  )
+    all.push((power + half) >> (precision - 128n));
   return all;
 }

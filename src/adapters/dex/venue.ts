@@ -1,6 +1,7 @@
 /**
- * Direct DEX liquidity as a route venue: the best path over listed pools of one kind, priced in memory from their state at the pinned block,
- * executed by the kind's filler contract within the transaction that takes the taker's input.
+ * Direct DEX liquidity as a route venue: the best path over listed pools of one kind, priced in memory from
+ * their state at the pinned block, executed by the kind's filler contract within the transaction that takes
+ * the taker's input.
  */
 
 import type { Decline } from '../../domain/decline.ts';
@@ -23,7 +24,10 @@ export interface DexVenueOptions {
   name: string;
   kind: DexKind;
   places: readonly DexPlace[];
-  /** How far the pools may move against the taker between quote and landing before the order cannot be filled any more. */
+  /**
+   * How far the pools may move against the taker between quote and landing before the order cannot be filled
+   * any more.
+   */
   toleranceBps: number;
   /** How far one trade may move any pool's price. More is declined as too large. */
   maxMoveBps: number;
@@ -56,11 +60,25 @@ const GAS: Readonly<Record<DexKind, { base: bigint; hop: bigint; crossed: bigint
 /** Blocks whose pools are remembered: asks come for the newest, a few for the ones just before. */
 const BLOCKS_KEPT = 8;
 
-export function createDexVenue({ id, name, kind, places, toleranceBps, maxMoveBps, validSeconds, limits }: DexVenueOptions): RouteVenue {
-  const byChain = new Map(places.map((place) => [place.chain.chain.id, createPlace(kind, place, maxMoveBps)]));
+export function createDexVenue({
+  id,
+  name,
+  kind,
+  places,
+  toleranceBps,
+  maxMoveBps,
+  validSeconds,
+  limits,
+}: DexVenueOptions): RouteVenue {
+  const byChain = new Map(
+    places.map((place) => [place.chain.chain.id, createPlace(kind, place, maxMoveBps)]),
+  );
   const tolerance = BigInt(toleranceBps);
 
-  const pathsOf = ({ input, output }: RoutePair): readonly Path[] => (input.chainId === output.chainId ? (byChain.get(input.chainId)?.paths(input.token, output.token) ?? []) : []);
+  const pathsOf = ({ input, output }: RoutePair): readonly Path[] =>
+    input.chainId === output.chainId
+      ? (byChain.get(input.chainId)?.paths(input.token, output.token) ?? [])
+      : [];
 
   return {
     id,
@@ -69,19 +87,40 @@ export function createDexVenue({ id, name, kind, places, toleranceBps, maxMoveBp
     limits: { ...limits, maxSlackBps: toleranceBps },
     serves: (pair) => pathsOf(pair).length > 0,
     async quote(ask) {
-      const paths = pathsOf({ input: { chainId: ask.origin.id, token: ask.inputToken.address }, output: { chainId: ask.dest.id, token: ask.outputToken.address } });
+      const paths = pathsOf({
+        input: { chainId: ask.origin.id, token: ask.inputToken.address },
+        output: { chainId: ask.dest.id, token: ask.outputToken.address },
+      });
       const place = byChain.get(ask.origin.id);
       if (!place || paths.length === 0) return { declined: 'pair' };
-      const states = await place.statesAt(ask.at.origin, new Set(paths.flatMap((path) => path.map(({ pool }) => pool))));
-      if (states === undefined) return { declined: 'stale_price', detail: 'the pinned block is not on the chain any more' };
-      const offers = paths.map((path) => (ask.side === 'exactInput' ? offerForInput(kind, path, states, ask, tolerance) : offerForOutput(kind, path, states, ask, tolerance)));
-      const best = offers.reduce<Offer | undefined>((so, offer) => (typeof offer === 'string' || (so && !isBetter(offer, so)) ? so : offer), undefined);
-      if (best === undefined) return declineOf(offers.filter((offer) => typeof offer === 'string'), maxMoveBps);
+      const states = await place.statesAt(
+        ask.at.origin,
+        new Set(paths.flatMap((path) => path.map(({ pool }) => pool))),
+      );
+      if (states === undefined)
+        return { declined: 'stale_price', detail: 'the pinned block is not on the chain any more' };
+      const offers = paths.map((path) =>
+        ask.side === 'exactInput'
+          ? offerForInput(kind, path, states, ask, tolerance)
+          : offerForOutput(kind, path, states, ask, tolerance),
+      );
+      const best = offers.reduce<Offer | undefined>(
+        (so, offer) => (typeof offer === 'string' || (so && !isBetter(offer, so)) ? so : offer),
+        undefined,
+      );
+      if (best === undefined)
+        return declineOf(
+          offers.filter((offer) => typeof offer === 'string'),
+          maxMoveBps,
+        );
       return {
         inputAmount: best.inputAmount,
         outputAmount: best.outputAmount,
         minimumOutput: best.minimumOutput,
-        validUntil: Math.min(ask.validity.to, Math.max(ask.validity.from, ask.at.origin.timestamp + validSeconds)),
+        validUntil: Math.min(
+          ask.validity.to,
+          Math.max(ask.validity.from, ask.at.origin.timestamp + validSeconds),
+        ),
         eta: Math.ceil(ask.origin.blockTimeMs / 1_000),
         via: best.via,
         execution: { kind: 'through', filler: place.filler, data: encodePath(best.path), gas: best.gas },
@@ -91,12 +130,16 @@ export function createDexVenue({ id, name, kind, places, toleranceBps, maxMoveBp
 }
 
 function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace, maxMoveBps: number) {
-  const readers = new Map<ListedPool, PoolReader>(pools.map((pool) => [pool, createPoolReader(chain, kind, pool, { factory, maxMoveBps })]));
+  const readers = new Map<ListedPool, PoolReader>(
+    pools.map((pool) => [pool, createPoolReader(chain, kind, pool, { factory, maxMoveBps })]),
+  );
   const known = new Map<string, readonly Path[]>();
   const blocks = new Map<Hex, Map<ListedPool, Promise<PoolState | undefined>>>();
 
   async function read(block: Block, missing: readonly ListedPool[]): Promise<States> {
-    const states = await Promise.all(missing.map(async (pool) => [pool, await readers.get(pool)?.read(block.number)] as const));
+    const states = await Promise.all(
+      missing.map(async (pool) => [pool, await readers.get(pool)?.read(block.number)] as const),
+    );
     // Nodes are asked by number; the hash says afterwards whose state that was.
     if ((await chain.block(block.number))?.hash !== block.hash) throw new Reorganised();
     return new Map(states);
@@ -125,11 +168,17 @@ function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace,
       const missing = [...wanted].filter((pool) => !states.has(pool));
       if (missing.length > 0) {
         const reading = read(block, missing);
-        for (const pool of missing) states.set(pool, reading.then((read) => read.get(pool)));
+        for (const pool of missing)
+          states.set(
+            pool,
+            reading.then((read) => read.get(pool)),
+          );
         reading.catch(() => missing.forEach((pool) => states.delete(pool)));
       }
       try {
-        return new Map(await Promise.all([...wanted].map(async (pool) => [pool, await states.get(pool)] as const)));
+        return new Map(
+          await Promise.all([...wanted].map(async (pool) => [pool, await states.get(pool)] as const)),
+        );
       } catch (error) {
         if (error instanceof Reorganised) return undefined;
         throw error;
@@ -141,18 +190,37 @@ function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace,
 class Reorganised extends Error {}
 
 /** From the taker's side: what arrives is swapped whole, and a little less than it gives is promised. */
-function offerForInput(kind: DexKind, path: Path, states: States, { amount, fees }: RouteAsk, tolerance: bigint): Offer | Exclude<Walk, object> {
+function offerForInput(
+  kind: DexKind,
+  path: Path,
+  states: States,
+  { amount, fees }: RouteAsk,
+  tolerance: bigint,
+): Offer | Exclude<Walk, object> {
   const most = walkForwards(path, states, amount);
   if (typeof most === 'string') return most;
   const gas = gasOf(kind, path, most.crossed);
   const walk = walkForwards(path, states, fees.handedOver(amount, gas));
   if (typeof walk === 'string') return walk;
   const outputAmount = walk.amounts.at(-1) as bigint;
-  return { path, inputAmount: amount, outputAmount, minimumOutput: divideUp(outputAmount * (BPS - tolerance), BPS), via: stopsOf(path, walk.amounts), gas };
+  return {
+    path,
+    inputAmount: amount,
+    outputAmount,
+    minimumOutput: divideUp(outputAmount * (BPS - tolerance), BPS),
+    via: stopsOf(path, walk.amounts),
+    gas,
+  };
 }
 
 /** From the receiver's side: enough is taken that a little more than promised comes out. */
-function offerForOutput(kind: DexKind, path: Path, states: States, { amount, fees }: RouteAsk, tolerance: bigint): Offer | Exclude<Walk, object> {
+function offerForOutput(
+  kind: DexKind,
+  path: Path,
+  states: States,
+  { amount, fees }: RouteAsk,
+  tolerance: bigint,
+): Offer | Exclude<Walk, object> {
   const wanted = amount + divideUp(amount * tolerance, BPS);
   // Pools round against whoever swaps, so the input that one names for an output may give a unit less of it.
   for (let more = 0n; more <= MOST_ROUNDING; more = more === 0n ? 1n : more * 2n) {
@@ -162,7 +230,15 @@ function offerForOutput(kind: DexKind, path: Path, states: States, { amount, fee
     const inputAmount = fees.inputFor(back.amounts[0] as bigint, gas);
     const walk = walkForwards(path, states, fees.handedOver(inputAmount, gas));
     if (typeof walk === 'string') return walk;
-    if ((walk.amounts.at(-1) as bigint) >= wanted) return { path, inputAmount, outputAmount: amount, minimumOutput: amount, via: stopsOf(path, walk.amounts), gas };
+    if ((walk.amounts.at(-1) as bigint) >= wanted)
+      return {
+        path,
+        inputAmount,
+        outputAmount: amount,
+        minimumOutput: amount,
+        via: stopsOf(path, walk.amounts),
+        gas,
+      };
   }
   return 'too_little';
 }
@@ -199,20 +275,35 @@ function walkBackwards(path: Path, states: States, amountOut: bigint): Walk {
   return { amounts, crossed };
 }
 
-const isBetter = (offer: Offer, than: Offer): boolean => offer.outputAmount > than.outputAmount || (offer.outputAmount === than.outputAmount && offer.inputAmount < than.inputAmount);
+const isBetter = (offer: Offer, than: Offer): boolean =>
+  offer.outputAmount > than.outputAmount ||
+  (offer.outputAmount === than.outputAmount && offer.inputAmount < than.inputAmount);
 
 function declineOf(reasons: readonly Exclude<Walk, object>[], maxMoveBps: number): Decline {
-  if (reasons.includes('too_much')) return { declined: 'size_above_max', detail: `no pool carries this within ${maxMoveBps} bps of its price` };
-  return reasons.includes('too_little') ? { declined: 'size_below_min' } : { declined: 'pair', detail: 'no pool on the way exists' };
+  if (reasons.includes('too_much'))
+    return {
+      declined: 'size_above_max',
+      detail: `no pool carries this within ${maxMoveBps} bps of its price`,
+    };
+  return reasons.includes('too_little')
+    ? { declined: 'size_below_min' }
+    : { declined: 'pair', detail: 'no pool on the way exists' };
 }
 
-const gasOf = (kind: DexKind, path: Path, crossed: number): bigint => GAS[kind].base + GAS[kind].hop * BigInt(path.length) + GAS[kind].crossed * BigInt(crossed);
+const gasOf = (kind: DexKind, path: Path, crossed: number): bigint =>
+  GAS[kind].base + GAS[kind].hop * BigInt(path.length) + GAS[kind].crossed * BigInt(crossed);
 
-const stopsOf = (path: Path, amounts: readonly bigint[]): RouteQuote['via'] => path.slice(0, -1).map(({ tokenOut }, index) => ({ token: tokenOut, amount: amounts[index + 1] as bigint }));
+const stopsOf = (path: Path, amounts: readonly bigint[]): RouteQuote['via'] =>
+  path.slice(0, -1).map(({ tokenOut }, index) => ({ token: tokenOut, amount: amounts[index + 1] as bigint }));
 
-/** As the fillers read it: tokens packed, with the fee of each pool between them where the kind has several. */
+/**
+ * As the fillers read it: tokens packed, with the fee of each pool between them where the kind has several.
+ */
 function encodePath(path: Path): Hex {
-  const hops = path.map(({ pool, tokenOut }) => `${pool.fee === null ? '' : pool.fee.toString(16).padStart(6, '0')}${tokenOut.slice(2)}`);
+  const hops = path.map(
+    ({ pool, tokenOut }) =>
+      `${pool.fee === null ? '' : pool.fee.toString(16).padStart(6, '0')}${tokenOut.slice(2)}`,
+  );
   return `0x${(path[0] as Hop<ListedPool>).tokenIn.slice(2)}${hops.join('')}`;
 }
 

@@ -16,4 +16,10 @@ export interface RpcBlock {
   baseFeePerGas?: Hex;
 }
 
-export const toBlock = ({ number, hash, parentHash, timestamp, baseFeePerGas }: RpcBlock): HeadBlock => ({ number: BigInt(number), hash, parentHash, timestamp: Number(timestamp), baseFee: BigInt(baseFeePerGas ?? '0x0') });
+export const toBlock = ({ number, hash, parentHash, timestamp, baseFeePerGas }: RpcBlock): HeadBlock => ({
+  number: BigInt(number),
+  hash,
+  parentHash,
+  timestamp: Number(timestamp),
+  baseFee: BigInt(baseFeePerGas ?? '0x0'),
+});

@@ -3,7 +3,14 @@
 import type { Chain } from '../../domain/chain.ts';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Hex } from '../../domain/hex.ts';
-import type { ChainPort, DecidingViews, EscrowEvent, EscrowStatus, Fees, Receipt } from '../../ports/chain.ts';
+import type {
+  ChainPort,
+  DecidingViews,
+  EscrowEvent,
+  EscrowStatus,
+  Fees,
+  Receipt,
+} from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -75,26 +82,90 @@ interface RpcReceipt {
 }
 
 export function createChain(chain: Chain, options: ChainOptions): EvmChain {
-  const { rpcUrls, clock, log: parentLog, metrics, timeoutMs, tryMs, maxLagBlocks = HEALTH.maxLagBlocks, readmitAfterMs = HEALTH.readmitAfterMs, maxClockSkewMs = MAX_CLOCK_SKEW_MS, quorum = QUORUM, stopOnDeepReorg = true } = options;
+  const {
+    rpcUrls,
+    clock,
+    log: parentLog,
+    metrics,
+    timeoutMs,
+    tryMs,
+    maxLagBlocks = HEALTH.maxLagBlocks,
+    readmitAfterMs = HEALTH.readmitAfterMs,
+    maxClockSkewMs = MAX_CLOCK_SKEW_MS,
+    quorum = QUORUM,
+    stopOnDeepReorg = true,
+  } = options;
   const log = parentLog.child({ chain: chain.slug });
-  const health = createHealth(rpcUrls.length, { chain: chain.slug, clock, log, metrics }, { maxLagBlocks, readmitAfterMs });
-  const rpc = createRpc(rpcUrls, { ...(timeoutMs !== undefined && { timeoutMs }), ...(tryMs !== undefined && { tryMs }) }, { clock, health });
-  const head = createHead({ rpc, health, clock, log }, { slug: chain.slug, blockTimeMs: chain.blockTimeMs, depth: chain.depth, maxJumpBlocks: maxLagBlocks, maxClockSkewMs, stopOnDeepReorg });
-  const probe = createProbe({ rpc, health, clock }, { depth: chain.depth, everyMs: Math.max(PROBE_MS, chain.blockTimeMs) });
+  const health = createHealth(
+    rpcUrls.length,
+    { chain: chain.slug, clock, log, metrics },
+    { maxLagBlocks, readmitAfterMs },
+  );
+  const rpc = createRpc(
+    rpcUrls,
+    { ...(timeoutMs !== undefined && { timeoutMs }), ...(tryMs !== undefined && { tryMs }) },
+    { clock, health },
+  );
+  const head = createHead(
+    { rpc, health, clock, log },
+    {
+      slug: chain.slug,
+      blockTimeMs: chain.blockTimeMs,
+      depth: chain.depth,
+      maxJumpBlocks: maxLagBlocks,
+      maxClockSkewMs,
+      stopOnDeepReorg,
+    },
+  );
+  const probe = createProbe(
+    { rpc, health, clock },
+    { depth: chain.depth, everyMs: Math.max(PROBE_MS, chain.blockTimeMs) },
+  );
   const views = createViews(chain, rpc, createViewCaller(rpc));
-  const alone = decidingBy((_, read) => read({ ...views, blockHash: async (number) => (await block(number))?.hash }));
-  const together = rpc.endpoints === 1 ? alone : decidingBy(createQuorum({ chain: chain.slug, witnesses: rpcUrls.map((_, index) => witness(index)), hashOf: ({ blockHash }, number) => blockHash(number), health, log, metrics }, Math.min(quorum.agree, rpc.endpoints)));
+  const alone = decidingBy((_, read) =>
+    read({ ...views, blockHash: async (number) => (await block(number))?.hash }),
+  );
+  const together =
+    rpc.endpoints === 1
+      ? alone
+      : decidingBy(
+          createQuorum(
+            {
+              chain: chain.slug,
+              witnesses: rpcUrls.map((_, index) => witness(index)),
+              hashOf: ({ blockHash }, number) => blockHash(number),
+              health,
+              log,
+              metrics,
+            },
+            Math.min(quorum.agree, rpc.endpoints),
+          ),
+        );
   const labels = { chain: chain.slug };
   const headBlock = metrics.gauge('firmquote_chain_head_block', 'Number of the latest block seen', ['chain']);
-  const headSeen = metrics.gauge('firmquote_chain_head_seen_timestamp_seconds', 'When the latest block arrived; its age is the lag of the chain or of its node', ['chain']);
+  const headSeen = metrics.gauge(
+    'firmquote_chain_head_seen_timestamp_seconds',
+    'When the latest block arrived; its age is the lag of the chain or of its node',
+    ['chain'],
+  );
   head.onHead((block) => {
     headBlock.set(Number(block.number), labels);
     headSeen.set(head.seenAtMs() / 1_000, labels);
   });
-  metrics.gauge('firmquote_chain_doubt', 'Whether a chain took back what was final (reorg), or its clock and ours differ (clock)', ['chain', 'kind'], (gauge) => {
-    for (const kind of ['reorg', 'clock']) gauge.set(head.doubt()?.kind === kind ? 1 : 0, { ...labels, kind });
-  });
-  const sends = metrics.counter('firmquote_chain_sends_total', 'Raw transactions handed to the chain, by what it said', ['chain', 'outcome']);
+  metrics.gauge(
+    'firmquote_chain_doubt',
+    'Whether a chain took back what was final (reorg), or its clock and ours differ (clock)',
+    ['chain', 'kind'],
+    (gauge) => {
+      for (const kind of ['reorg', 'clock'])
+        gauge.set(head.doubt()?.kind === kind ? 1 : 0, { ...labels, kind });
+    },
+  );
+  const sends = metrics.counter(
+    'firmquote_chain_sends_total',
+    'Raw transactions handed to the chain, by what it said',
+    ['chain', 'outcome'],
+  );
   let tip: { value: bigint; atMs: number } | undefined;
 
   const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`;
@@ -103,19 +174,42 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
 
   type Ask = (params: readonly unknown[]) => Promise<RpcLog[]>;
   const fromOne: Ask = (params) => rpc.request<RpcLog[]>('eth_getLogs', params);
-  /** Nodes lose logs, and say nothing of it: what any of them has is there. Without one answer there is none. */
+  /**
+   * Nodes lose logs, and say nothing of it: what any of them has is there. Without one answer there is none.
+   */
   const fromAll: Ask = async (params) => {
-    const answers = await Promise.allSettled(health.order().map((index) => rpc.only(index).request<RpcLog[]>('eth_getLogs', params)));
-    const rows = new Map(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])).map((row) => [`${row.blockHash}:${row.logIndex}`, row]));
+    const answers = await Promise.allSettled(
+      health.order().map((index) => rpc.only(index).request<RpcLog[]>('eth_getLogs', params)),
+    );
+    const rows = new Map(
+      answers
+        .flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+        .map((row) => [`${row.blockHash}:${row.logIndex}`, row]),
+    );
     if (!answers.some(({ status }) => status === 'fulfilled')) return fromOne(params);
-    return [...rows.values()].sort((a, b) => Number(BigInt(a.blockNumber) - BigInt(b.blockNumber)) || Number(a.logIndex) - Number(b.logIndex));
+    return [...rows.values()].sort(
+      (a, b) =>
+        Number(BigInt(a.blockNumber) - BigInt(b.blockNumber)) || Number(a.logIndex) - Number(b.logIndex),
+    );
   };
 
-  async function logs(ask: Ask, fromBlock: bigint, toBlock: bigint, topics: readonly (Hex | null)[] = []): Promise<EscrowEvent[]> {
+  async function logs(
+    ask: Ask,
+    fromBlock: bigint,
+    toBlock: bigint,
+    topics: readonly (Hex | null)[] = [],
+  ): Promise<EscrowEvent[]> {
     const found: EscrowEvent[] = [];
     for (let from = fromBlock; from <= toBlock; from += LOG_RANGE) {
       const to = from + LOG_RANGE - 1n < toBlock ? from + LOG_RANGE - 1n : toBlock;
-      const rows = await ask([{ address: [chain.escrow, chain.oracle], fromBlock: quantity(from), toBlock: quantity(to), ...(topics.length > 0 && { topics }) }]);
+      const rows = await ask([
+        {
+          address: [chain.escrow, chain.oracle],
+          fromBlock: quantity(from),
+          toBlock: quantity(to),
+          ...(topics.length > 0 && { topics }),
+        },
+      ]);
       for (const row of rows) {
         const event = decoded(row);
         if (event) found.push(event);
@@ -128,7 +222,17 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   async function anybody<T>(method: string, params: readonly unknown[]): Promise<T | null> {
     const first = await rpc.request<T | null>(method, params);
     if (first !== null || rpc.endpoints === 1) return first;
-    const others = await Promise.all(health.order().slice(1).map((index) => rpc.only(index).request<T | null>(method, params).catch(() => null)));
+    const others = await Promise.all(
+      health
+        .order()
+        .slice(1)
+        .map((index) =>
+          rpc
+            .only(index)
+            .request<T | null>(method, params)
+            .catch(() => null),
+        ),
+    );
     return others.find((other) => other !== null) ?? null;
   }
 
@@ -146,7 +250,8 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     const only = rpc.only(index);
     return {
       ...createViews(chain, only, createViewCaller(only)),
-      blockHash: async (number) => (await only.request<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]))?.hash,
+      blockHash: async (number) =>
+        (await only.request<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]))?.hash,
     };
   }
 
@@ -154,7 +259,10 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     return {
       orderStatus: (orderId, at) => agreed<EscrowStatus>(at, (each) => each.orderStatus(orderId, at)),
       fillRecord: (orderId, outputHash, at) => agreed(at, (each) => each.fillRecord(orderId, outputHash, at)),
-      isProven: (oracle, remoteChainId, remoteOracle, application, payloadHash, at) => agreed(at, (each) => each.isProven(oracle, remoteChainId, remoteOracle, application, payloadHash, at)),
+      isProven: (oracle, remoteChainId, remoteOracle, application, payloadHash, at) =>
+        agreed(at, (each) =>
+          each.isProven(oracle, remoteChainId, remoteOracle, application, payloadHash, at),
+        ),
       blockHash: (number, at) => agreed(at, (each) => each.blockHash(number)),
     };
   }
@@ -182,12 +290,17 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       return found;
     },
     async surplus(filler, orderId, at) {
-      const rows = await rpc.request<RpcLog[]>('eth_getLogs', [{ address: filler, fromBlock: quantity(at), toBlock: quantity(at), topics: [SURPLUS_TOPIC, orderId] }]);
+      const rows = await rpc.request<RpcLog[]>('eth_getLogs', [
+        { address: filler, fromBlock: quantity(at), toBlock: quantity(at), topics: [SURPLUS_TOPIC, orderId] },
+      ]);
       return rows.reduce((sum, { data }) => sum + surplusOf(data), 0n);
     },
     async simulate({ from, to, data, gas }, at) {
       try {
-        const used = await rpc.request<Hex>('eth_estimateGas', [{ from, to, data, ...(gas !== undefined && { gas: quantity(gas) }) }, at === undefined ? 'latest' : quantity(at)]);
+        const used = await rpc.request<Hex>('eth_estimateGas', [
+          { from, to, data, ...(gas !== undefined && { gas: quantity(gas) }) },
+          at === undefined ? 'latest' : quantity(at),
+        ]);
         return { ok: true, gasUsed: BigInt(used) };
       } catch (error) {
         if (!(error instanceof RpcRefusal) || !isRevert(error)) throw error;
@@ -197,7 +310,13 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     },
     async dryRun({ from, to, data, gas }) {
       try {
-        return { ok: true, data: await rpc.request<Hex>('eth_call', [{ from, to, data, ...(gas !== undefined && { gas: quantity(gas) }) }, 'latest']) };
+        return {
+          ok: true,
+          data: await rpc.request<Hex>('eth_call', [
+            { from, to, data, ...(gas !== undefined && { gas: quantity(gas) }) },
+            'latest',
+          ]),
+        };
       } catch (error) {
         if (!(error instanceof RpcRefusal) || !isRevert(error)) throw error;
         return { ok: false, data: revertData(error) };
@@ -212,7 +331,8 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
         });
         tip = { value, atMs: nowMs };
       }
-      const latest = head.current() ?? toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
+      const latest =
+        head.current() ?? toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
       return { baseFee: latest.baseFee, priorityFee: tip.value };
     },
     async transactionCount(address, tag) {
@@ -238,16 +358,35 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       };
     },
     async start() {
-      const ids = await Promise.all(rpcUrls.map((_, index) => rpc.only(index).request<Hex>('eth_chainId', []).then(Number, (error: UpstreamError) => error)));
+      const ids = await Promise.all(
+        rpcUrls.map((_, index) =>
+          rpc
+            .only(index)
+            .request<Hex>('eth_chainId', [])
+            .then(Number, (error: UpstreamError) => error),
+        ),
+      );
       const stray = ids.find((id) => typeof id === 'number' && id !== chain.id);
-      if (stray !== undefined) throw new UpstreamError(`A node configured for ${chain.slug} (chain ${chain.id}) is on chain ${String(stray)}. Correct its rpcUrls.`, { code: 'wrong_chain', retry: 'never' });
+      if (stray !== undefined)
+        throw new UpstreamError(
+          `A node configured for ${chain.slug} (chain ${chain.id}) is on chain ${String(stray)}. Correct its rpcUrls.`,
+          { code: 'wrong_chain', retry: 'never' },
+        );
       const answers = ids.find((id) => typeof id === 'number');
       if (answers === undefined) throw ids[0] as UpstreamError;
       await head.start();
       if (rpc.endpoints > 1) probe.start();
       // What a sandbox loses is nothing.
-      if (rpc.endpoints === 1) log[chain.sandbox ? 'info' : 'warn']({}, 'one RPC endpoint: what it says is believed, also about large amounts, and nothing goes on while it is away. Of three, by different providers, two have to agree (docs/chains.md)');
-      else if (rpc.endpoints < quorum.agree) log.warn({ endpoints: rpc.endpoints, quorum: quorum.agree }, 'fewer RPC endpoints than the quorum: all of them have to agree about large amounts, so one that is away holds those up (docs/chains.md)');
+      if (rpc.endpoints === 1)
+        log[chain.sandbox ? 'info' : 'warn'](
+          {},
+          'one RPC endpoint: what it says is believed, also about large amounts, and nothing goes on while it is away. Of three, by different providers, two have to agree (docs/chains.md)',
+        );
+      else if (rpc.endpoints < quorum.agree)
+        log.warn(
+          { endpoints: rpc.endpoints, quorum: quorum.agree },
+          'fewer RPC endpoints than the quorum: all of them have to agree about large amounts, so one that is away holds those up (docs/chains.md)',
+        );
     },
     async close() {
       await probe.stop();

@@ -11,7 +11,8 @@ beforeAll(async () => void (anvil = await startAnvil({ chainId: 31_511 })));
 afterAll(() => anvil.stop());
 
 test('transactions that the pool has put behind one that is mined already are mined all the same', async () => {
-  const nonceIs = (nonce: number) => anvil.rpc('anvil_setNonce', [DEPLOYER.address, `0x${nonce.toString(16)}`]);
+  const nonceIs = (nonce: number) =>
+    anvil.rpc('anvil_setNonce', [DEPLOYER.address, `0x${nonce.toString(16)}`]);
   await nonceIs(5);
   const dev = await connectDev(anvil.url, 31_511, DEPLOYER.privateKey);
   await nonceIs(4);

@@ -1,6 +1,18 @@
-/** Puts everything a development chain needs on it: Permit2 and Multicall3 at their well-known addresses, our contracts, tokens. */
+/**
+ * Puts everything a development chain needs on it: Permit2 and Multicall3 at their well-known addresses, our
+ * contracts, tokens.
+ */
 
-import { createWalletClient, type EncodeDeployDataParameters, encodeDeployData, encodeFunctionData, getContractAddress, http, type PublicActions, publicActions } from 'viem';
+import {
+  createWalletClient,
+  type EncodeDeployDataParameters,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  http,
+  type PublicActions,
+  publicActions,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
@@ -53,7 +65,10 @@ export interface Deployment {
   tokens: TokenInfo[];
 }
 
-/** All transactions leave at once with rising nonces, so that a chain with one-second blocks needs one block and not ten. */
+/**
+ * All transactions leave at once with rising nonces, so that a chain with one-second blocks needs one block
+ * and not ten.
+ */
 export async function deployDevnet(options: DeployOptions): Promise<Deployment> {
   const dev = await connectDev(options.rpcUrl, options.chainId, options.deployerPrivateKey);
   const runtime = (await dev.rpc('eth_call', [{ data: MULTICALL3_CREATION }, 'latest'])) as Hex;
@@ -61,15 +76,35 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
   const permit2 = lower(permit2Address);
   dev.send(CREATE2_DEPLOYER, `${permit2Salt}${permit2Bytecode.slice(2)}`);
   const signers = [...options.attesters].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
-  const oracle = dev.create({ abi: attestationOracleAbi, bytecode: attestationOracleBytecode, args: [dev.address, signers, BigInt(options.threshold), BigInt(options.rotationDelaySeconds ?? 86_400)] });
+  const oracle = dev.create({
+    abi: attestationOracleAbi,
+    bytecode: attestationOracleBytecode,
+    args: [dev.address, signers, BigInt(options.threshold), BigInt(options.rotationDelaySeconds ?? 86_400)],
+  });
   const escrow = dev.create({
     abi: escrowAbi,
     bytecode: escrowBytecode,
-    args: [permit2, options.feeRecipient, BigInt(options.maxFeeBps ?? 100), BigInt(options.withdrawalDelaySeconds ?? 900), BigInt(options.withdrawalWindowSeconds ?? 86_400), BigInt(options.minProofWindowSeconds ?? 1_800)],
+    args: [
+      permit2,
+      options.feeRecipient,
+      BigInt(options.maxFeeBps ?? 100),
+      BigInt(options.withdrawalDelaySeconds ?? 900),
+      BigInt(options.withdrawalWindowSeconds ?? 86_400),
+      BigInt(options.minProofWindowSeconds ?? 1_800),
+    ],
   });
   const tokens = options.tokens.map(({ symbol, name, decimals, eip3009, priceSymbol }): TokenInfo => {
-    const address = eip3009 ? dev.create({ abi: devUsdAbi, bytecode: devUsdBytecode }) : dev.create({ abi: devTokenAbi, bytecode: devTokenBytecode, args: [name, symbol, decimals] });
-    return { address, symbol, name, decimals, eip3009: eip3009 ? { name: 'USD Coin', version: '2' } : null, priceSymbol };
+    const address = eip3009
+      ? dev.create({ abi: devUsdAbi, bytecode: devUsdBytecode })
+      : dev.create({ abi: devTokenAbi, bytecode: devTokenBytecode, args: [name, symbol, decimals] });
+    return {
+      address,
+      symbol,
+      name,
+      decimals,
+      eip3009: eip3009 ? { name: 'USD Coin', version: '2' } : null,
+      priceSymbol,
+    };
   });
   const batch = dev.create({ abi: batchAbi, bytecode: batchBytecode, args: [escrow] });
   await dev.settled();
@@ -92,15 +127,30 @@ export async function fundDevnet({
 }): Promise<void> {
   const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
   await Promise.all(native.map(({ to, wei }) => dev.rpc('anvil_setBalance', [to, `0x${wei.toString(16)}`])));
-  for (const { token, to, amount } of mint) dev.send(token, encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }));
+  for (const { token, to, amount } of mint)
+    dev.send(token, encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }));
   await dev.settled();
 }
 
 /** Price oracles, each with its first answer in its own decimals. */
-export async function deployAggregators({ rpcUrl, chainId, deployerPrivateKey, aggregators }: { rpcUrl: string; chainId: number; deployerPrivateKey: Hex; aggregators: readonly { description: string; decimals: number; answer: bigint }[] }): Promise<Address[]> {
+export async function deployAggregators({
+  rpcUrl,
+  chainId,
+  deployerPrivateKey,
+  aggregators,
+}: {
+  rpcUrl: string;
+  chainId: number;
+  deployerPrivateKey: Hex;
+  aggregators: readonly { description: string; decimals: number; answer: bigint }[];
+}): Promise<Address[]> {
   const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
   const addresses = aggregators.map(({ description, decimals, answer }) => {
-    const address = dev.create({ abi: devAggregatorAbi, bytecode: devAggregatorBytecode, args: [description, decimals] });
+    const address = dev.create({
+      abi: devAggregatorAbi,
+      bytecode: devAggregatorBytecode,
+      args: [description, decimals],
+    });
     dev.send(address, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [answer] }));
     return address;
   });
@@ -109,9 +159,21 @@ export async function deployAggregators({ rpcUrl, chainId, deployerPrivateKey, a
 }
 
 /** ERC-1271 wallets, one per owner. */
-export async function deployContractWallets({ rpcUrl, chainId, deployerPrivateKey, owners }: { rpcUrl: string; chainId: number; deployerPrivateKey: Hex; owners: readonly Address[] }): Promise<Address[]> {
+export async function deployContractWallets({
+  rpcUrl,
+  chainId,
+  deployerPrivateKey,
+  owners,
+}: {
+  rpcUrl: string;
+  chainId: number;
+  deployerPrivateKey: Hex;
+  owners: readonly Address[];
+}): Promise<Address[]> {
   const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
-  const wallets = owners.map((owner) => dev.create({ abi: devWalletAbi, bytecode: devWalletBytecode, args: [owner] }));
+  const wallets = owners.map((owner) =>
+    dev.create({ abi: devWalletAbi, bytecode: devWalletBytecode, args: [owner] }),
+  );
   await dev.settled();
   return wallets;
 }
@@ -127,29 +189,52 @@ export interface Dev {
 
 export async function connectDev(rpcUrl: string, chainId: number, privateKey: Hex): Promise<Dev> {
   const account = privateKeyToAccount(privateKey);
-  const chain = { id: chainId, name: 'devnet', nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 }, rpcUrls: { default: { http: [rpcUrl] } } };
-  const client = createWalletClient({ account, chain, transport: http(rpcUrl, { batch: true }) }).extend(publicActions as never) as ReturnType<typeof createWalletClient> & PublicActions;
-  const rpc = (method: string, params: readonly unknown[]) => client.request({ method, params } as never) as Promise<unknown>;
+  const chain = {
+    id: chainId,
+    name: 'devnet',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  };
+  const client = createWalletClient({ account, chain, transport: http(rpcUrl, { batch: true }) }).extend(
+    publicActions as never,
+  ) as ReturnType<typeof createWalletClient> & PublicActions;
+  const rpc = (method: string, params: readonly unknown[]) =>
+    client.request({ method, params } as never) as Promise<unknown>;
   await rpc('anvil_setBalance', [account.address, `0x${(10n ** 22n).toString(16)}`]);
   let nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' });
   let sent: { nonce: number; raw: Promise<Hex>; hash: Promise<Hex> }[] = [];
   const send = (to: Address | null, data: Hex) => {
     // A fixed gas limit: estimating would need the transactions before it to be mined.
-    const request = { account, chain, to, data, nonce: nonce++, gas: 8_000_000n, maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+    const request = {
+      account,
+      chain,
+      to,
+      data,
+      nonce: nonce++,
+      gas: 8_000_000n,
+      maxFeePerGas: 100_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
+    };
     const raw = client.signTransaction(request);
-    sent.push({ nonce: request.nonce, raw, hash: raw.then((serializedTransaction) => client.sendRawTransaction({ serializedTransaction })) });
+    sent.push({
+      nonce: request.nonce,
+      raw,
+      hash: raw.then((serializedTransaction) => client.sendRawTransaction({ serializedTransaction })),
+    });
   };
 
   /**
-   * A chain that mines on demand leaves lying what did not fit into the block that the last transaction caused. And anvil may put a transaction
-   * behind one that it mines in that moment, for which it then waits for ever, and all later ones with it: those are handed in again.
+   * A chain that mines on demand leaves lying what did not fit into the block that the last transaction
+   * caused. And anvil may put a transaction behind one that it mines in that moment, for which it then waits
+   * for ever, and all later ones with it: those are handed in again.
    */
   async function nudge(stuckAt: number | undefined): Promise<number> {
     const next = await client.getTransactionCount({ address: account.address, blockTag: 'latest' });
     if (next === stuckAt) {
       // It drops no single transaction that waits.
       await rpc('anvil_removePoolTransactions', [account.address]);
-      for (const { nonce: waiting, raw } of sent) if (waiting >= next) await client.sendRawTransaction({ serializedTransaction: await raw });
+      for (const { nonce: waiting, raw } of sent)
+        if (waiting >= next) await client.sendRawTransaction({ serializedTransaction: await raw });
     }
     await rpc('evm_mine', []);
     return next;
@@ -167,15 +252,29 @@ export async function connectDev(rpcUrl: string, chainId: number, privateKey: He
     async settled() {
       const hashes = await Promise.all(sent.map(({ hash }) => hash));
       let stuckAt: number | undefined;
-      const nudges = setInterval(() => void nudge(stuckAt).then((next) => (stuckAt = next), () => {}), NUDGE_MS);
-      const receipts = await Promise.all(hashes.map((hash) => client.waitForTransactionReceipt({ hash, pollingInterval: 50, timeout: 60_000 }))).finally(() => clearInterval(nudges));
+      const nudges = setInterval(
+        () =>
+          void nudge(stuckAt).then(
+            (next) => (stuckAt = next),
+            () => {},
+          ),
+        NUDGE_MS,
+      );
+      const receipts = await Promise.all(
+        hashes.map((hash) =>
+          client.waitForTransactionReceipt({ hash, pollingInterval: 50, timeout: 60_000 }),
+        ),
+      ).finally(() => clearInterval(nudges));
       sent = [];
       const failed = receipts.find(({ status }) => status !== 'success');
-      if (failed) throw new UpstreamError('A deployment transaction reverted on the development chain. Start it afresh.', { code: 'deploy_failed', facts: { txHash: failed.transactionHash } });
+      if (failed)
+        throw new UpstreamError(
+          'A deployment transaction reverted on the development chain. Start it afresh.',
+          { code: 'deploy_failed', facts: { txHash: failed.transactionHash } },
+        );
     },
   };
 }
 
 const NUDGE_MS = 1_000;
 const lower = (address: string): Address => address.toLowerCase() as Address;
-

@@ -1,6 +1,7 @@
 /**
- * Follows the head of a chain: pushed where the node pushes, otherwise asked for about when the next block is due. Nobody hears of a
- * block whose chain has taken back what was final before: until that heals, nothing on it may be acted on.
+ * Follows the head of a chain: pushed where the node pushes, otherwise asked for about when the next block is
+ * due. Nobody hears of a block whose chain has taken back what was final before: until that heals, nothing on
+ * it may be acted on.
  */
 
 import type { Block, ChainDoubt } from '../../ports/chain.ts';
@@ -39,7 +40,10 @@ export interface HeadOptions {
   stopOnDeepReorg: boolean;
 }
 
-export function createHead({ rpc, health, clock, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log }, { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs, stopOnDeepReorg }: HeadOptions): Head {
+export function createHead(
+  { rpc, health, clock, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log },
+  { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs, stopOnDeepReorg }: HeadOptions,
+): Head {
   const listeners = new Set<(head: Block) => void>();
   const finality = createFinality({ rpc, health, log }, { slug, depth, stop: stopOnDeepReorg });
   const skew = createSkew({ clock, log }, { slug, maxClockSkewMs });
@@ -56,8 +60,16 @@ export function createHead({ rpc, health, clock, log }: { rpc: Rpc; health: Pick
     const block = toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
     const leap = head === undefined || block.number - head.number > BigInt(maxJumpBlocks);
     if (!leap || rpc.endpoints === 1) return block;
-    // A head that is never taken back must not be invented by one node: of what all see now, the middle, or of two the lower.
-    const seen = await Promise.all(health.order().map((index) => rpc.only(index).request<RpcBlock>('eth_getBlockByNumber', ['latest', false]).then(toBlock, () => undefined)));
+    // A head that is never taken back must not be invented by one node: of what all see now, the middle, or
+    // of two the lower.
+    const seen = await Promise.all(
+      health.order().map((index) =>
+        rpc
+          .only(index)
+          .request<RpcBlock>('eth_getBlockByNumber', ['latest', false])
+          .then(toBlock, () => undefined),
+      ),
+    );
     const sorted = seen.filter((one) => one !== undefined).sort((a, b) => (a.number < b.number ? -1 : 1));
     return sorted[Math.floor((sorted.length - 1) / 2)] ?? block;
   }

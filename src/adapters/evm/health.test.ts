@@ -7,7 +7,12 @@ import { createHealth, type Sighting } from './health.ts';
 
 let nowMs = 0;
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} };
-const three = () => createHealth(3, { chain: 'test', clock, log: silentLog, metrics: silentMetrics }, { maxLagBlocks: 5, readmitAfterMs: 30_000 });
+const three = () =>
+  createHealth(
+    3,
+    { chain: 'test', clock, log: silentLog, metrics: silentMetrics },
+    { maxLagBlocks: 5, readmitAfterMs: 30_000 },
+  );
 const at = (head: number, deep?: Hex): Sighting => ({ head: BigInt(head), deep });
 
 test('who lags, runs ahead, goes back or contradicts is out; the others are asked in their order', () => {
@@ -16,11 +21,31 @@ test('who lags, runs ahead, goes back or contradicts is out; the others are aske
     ['one lags', (health) => health.round([at(94), at(100), at(100)]), [1, 2]],
     ['one is ahead of what can be', (health) => health.round([at(900), at(100), at(100)]), [1, 2]],
     ['one goes back', (health) => (health.saw(0, 100n), health.saw(0, 99n)), [1, 2]],
-    ['one contradicts two', (health) => health.round([at(100, '0xaa'), at(100, '0xbb'), at(100, '0xbb')]), [1, 2]],
-    ['nobody knows who of two is wrong', (health) => health.round([at(100, '0xaa'), at(100, '0xbb'), undefined]), [0, 1, 2]],
-    ['one that is silent is no witness against the others', (health) => health.round([at(100), undefined, at(100)]), [0, 1, 2]],
-    ['all are out: who lied is asked last', (health) => (health.eject(0, 'contradicting'), health.eject(1, 'failing'), health.eject(2, 'failing')), [1, 2, 0]],
-    ['all are out: all are asked', (health) => [0, 1, 2].forEach((index) => health.eject(index, 'failing')), [0, 1, 2]],
+    [
+      'one contradicts two',
+      (health) => health.round([at(100, '0xaa'), at(100, '0xbb'), at(100, '0xbb')]),
+      [1, 2],
+    ],
+    [
+      'nobody knows who of two is wrong',
+      (health) => health.round([at(100, '0xaa'), at(100, '0xbb'), undefined]),
+      [0, 1, 2],
+    ],
+    [
+      'one that is silent is no witness against the others',
+      (health) => health.round([at(100), undefined, at(100)]),
+      [0, 1, 2],
+    ],
+    [
+      'all are out: who lied is asked last',
+      (health) => (health.eject(0, 'contradicting'), health.eject(1, 'failing'), health.eject(2, 'failing')),
+      [1, 2, 0],
+    ],
+    [
+      'all are out: all are asked',
+      (health) => [0, 1, 2].forEach((index) => health.eject(index, 'failing')),
+      [0, 1, 2],
+    ],
   ];
   for (const [what, happens, order] of cases) {
     const health = three();

@@ -1,6 +1,7 @@
 /**
- * Which endpoints of a chain may be believed at the moment. One that fails, lags, goes backwards or contradicts the others is taken
- * out of service, and comes back only after it has behaved for a while: an answer from a node that is wrong costs more than none.
+ * Which endpoints of a chain may be believed at the moment. One that fails, lags, goes backwards or
+ * contradicts the others is taken out of service, and comes back only after it has behaved for a while: an
+ * answer from a node that is wrong costs more than none.
  */
 
 import type { Hex } from '../../domain/hex.ts';
@@ -27,12 +28,16 @@ export interface Sighting {
 }
 
 export interface Health {
-  /** Whom to ask, in this order: those in service, best first; when none is, all of them, those first that only failed to answer. */
+  /**
+   * Whom to ask, in this order: those in service, best first; when none is, all of them, those first that
+   * only failed to answer.
+   */
   order(): readonly number[];
   inService(): readonly number[];
   /**
-   * Whose answers may count where several have to be equal, in this order: those in service, then those that only failed to answer.
-   * After an outage of ours everybody had failed; who never said anything wrong need not behave for a while first to agree with others.
+   * Whose answers may count where several have to be equal, in this order: those in service, then those that
+   * only failed to answer. After an outage of ours everybody had failed; who never said anything wrong need
+   * not behave for a while first to agree with others.
    */
   witnesses(): readonly number[];
   answered(index: number, tookMs: number): void;
@@ -60,17 +65,44 @@ interface Endpoint {
   goodSinceMs: number | undefined;
 }
 
-export function createHealth(count: number, { chain, clock, log, metrics }: { chain: string; clock: Clock; log: Log; metrics: Metrics }, { maxLagBlocks, readmitAfterMs }: HealthOptions = HEALTH): Health {
-  const endpoints = Array.from({ length: count }, (): Endpoint => ({ head: undefined, latencyMs: undefined, failures: 0, failedAtMs: Number.NEGATIVE_INFINITY, out: undefined, goodSinceMs: undefined }));
+export function createHealth(
+  count: number,
+  { chain, clock, log, metrics }: { chain: string; clock: Clock; log: Log; metrics: Metrics },
+  { maxLagBlocks, readmitAfterMs }: HealthOptions = HEALTH,
+): Health {
+  const endpoints = Array.from({ length: count }, (): Endpoint => ({
+    head: undefined,
+    latencyMs: undefined,
+    failures: 0,
+    failedAtMs: Number.NEGATIVE_INFINITY,
+    out: undefined,
+    goodSinceMs: undefined,
+  }));
   const mostLag = BigInt(maxLagBlocks);
   const all = endpoints.map((_, index) => index);
   let serving: readonly number[] = all;
   let anybody: readonly number[] = all;
   const labels = (index: number) => ({ chain, endpoint: String(index) });
-  const inServiceGauge = metrics.gauge('firmquote_chain_endpoint_in_service', 'Whether an RPC endpoint, by its place in rpcUrls, is believed at the moment', ['chain', 'endpoint']);
-  const latencyGauge = metrics.gauge('firmquote_chain_endpoint_latency_seconds', 'Smoothed time to answer of an RPC endpoint', ['chain', 'endpoint']);
-  const failuresTotal = metrics.counter('firmquote_chain_endpoint_failures_total', 'Requests that an RPC endpoint did not answer', ['chain', 'endpoint']);
-  const ejectionsTotal = metrics.counter('firmquote_chain_endpoint_ejections_total', 'Times an RPC endpoint was taken out of service, by why', ['chain', 'endpoint', 'fault']);
+  const inServiceGauge = metrics.gauge(
+    'firmquote_chain_endpoint_in_service',
+    'Whether an RPC endpoint, by its place in rpcUrls, is believed at the moment',
+    ['chain', 'endpoint'],
+  );
+  const latencyGauge = metrics.gauge(
+    'firmquote_chain_endpoint_latency_seconds',
+    'Smoothed time to answer of an RPC endpoint',
+    ['chain', 'endpoint'],
+  );
+  const failuresTotal = metrics.counter(
+    'firmquote_chain_endpoint_failures_total',
+    'Requests that an RPC endpoint did not answer',
+    ['chain', 'endpoint'],
+  );
+  const ejectionsTotal = metrics.counter(
+    'firmquote_chain_endpoint_ejections_total',
+    'Times an RPC endpoint was taken out of service, by why',
+    ['chain', 'endpoint', 'fault'],
+  );
   for (const index of all) inServiceGauge.set(1, labels(index));
 
   const at = (index: number): Endpoint => endpoints[index] as Endpoint;
@@ -83,7 +115,10 @@ export function createHealth(count: number, { chain, clock, log, metrics }: { ch
     endpoint.out = fault;
     changed(index);
     ejectionsTotal.add({ ...labels(index), fault });
-    log.warn({ endpoint: index, fault, left: serving.length }, 'an RPC endpoint is not believed any more; it comes back when it has behaved for a while');
+    log.warn(
+      { endpoint: index, fault, left: serving.length },
+      'an RPC endpoint is not believed any more; it comes back when it has behaved for a while',
+    );
   }
 
   function readmit(index: number): void {
@@ -105,7 +140,8 @@ export function createHealth(count: number, { chain, clock, log, metrics }: { ch
     answered(index, tookMs) {
       const endpoint = at(index);
       endpoint.failures = 0;
-      endpoint.latencyMs = endpoint.latencyMs === undefined ? tookMs : endpoint.latencyMs * (1 - SMOOTHING) + tookMs * SMOOTHING;
+      endpoint.latencyMs =
+        endpoint.latencyMs === undefined ? tookMs : endpoint.latencyMs * (1 - SMOOTHING) + tookMs * SMOOTHING;
       latencyGauge.set(endpoint.latencyMs / 1_000, labels(index));
     },
     failed(index, startedMs) {
@@ -119,14 +155,16 @@ export function createHealth(count: number, { chain, clock, log, metrics }: { ch
     saw(index, head) {
       const endpoint = at(index);
       const back = endpoint.head !== undefined && head < endpoint.head;
-      // What it says now is what the next answer is measured by: after a reorganisation to a shorter chain it has to be able to prove itself.
+      // What it says now is what the next answer is measured by: after a reorganisation to a shorter chain it
+      // has to be able to prove itself.
       endpoint.head = head;
       if (back) eject(index, 'backwards');
     },
     round(sightings) {
       const answers = sightings.flatMap((sighting, index) => (sighting ? [{ index, ...sighting }] : []));
       if (answers.length === 0) return;
-      // With three the one in the middle is the measure; with two the later one is, for a node is behind more often than ahead.
+      // With three the one in the middle is the measure; with two the later one is, for a node is behind more
+      // often than ahead.
       const heads = answers.map(({ head }) => head).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
       const measure = heads[heads.length === 2 ? 1 : Math.floor((heads.length - 1) / 2)] as bigint;
       const settled = majority(answers.flatMap(({ deep }) => deep ?? []));
@@ -137,11 +175,19 @@ export function createHealth(count: number, { chain, clock, log, metrics }: { ch
         const endpoint = at(index);
         if (!endpoint.out) continue;
         endpoint.goodSinceMs = good ? (endpoint.goodSinceMs ?? nowMs) : undefined;
-        if (endpoint.goodSinceMs !== undefined && nowMs - endpoint.goodSinceMs >= readmitAfterMs) readmit(index);
+        if (endpoint.goodSinceMs !== undefined && nowMs - endpoint.goodSinceMs >= readmitAfterMs)
+          readmit(index);
       }
 
       function judge(index: number, { head, deep }: Sighting): boolean {
-        const fault = measure - head > mostLag ? 'lagging' : head - measure > mostLag ? 'ahead' : settled !== undefined && deep !== undefined && deep !== settled ? 'contradicting' : undefined;
+        const fault =
+          measure - head > mostLag
+            ? 'lagging'
+            : head - measure > mostLag
+              ? 'ahead'
+              : settled !== undefined && deep !== undefined && deep !== settled
+                ? 'contradicting'
+                : undefined;
         if (fault) eject(index, fault);
         return fault === undefined;
       }

@@ -1,4 +1,7 @@
-/** Questions over a real connection: what belongs together goes together, every question has its own answer, and none is left without one. */
+/**
+ * Questions over a real connection: what belongs together goes together, every question has its own answer,
+ * and none is left without one.
+ */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +24,10 @@ afterEach(() => {
 });
 
 /** A node that answers as the test says; `bodies` is what it heard. */
-async function node(answer: (calls: Call[], response: ServerResponse, request: IncomingMessage) => unknown, { timeoutMs = 2_000, login = '' } = {}) {
+async function node(
+  answer: (calls: Call[], response: ServerResponse, request: IncomingMessage) => unknown,
+  { timeoutMs = 2_000, login = '' } = {},
+) {
   const bodies: (Call | Call[])[] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -34,13 +40,25 @@ async function node(answer: (calls: Call[], response: ServerResponse, request: I
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const transport = createHttpTransport(`http://${login}127.0.0.1:${(server.address() as AddressInfo).port}/v2/KEY`, { timeoutMs });
+  const transport = createHttpTransport(
+    `http://${login}127.0.0.1:${(server.address() as AddressInfo).port}/v2/KEY`,
+    { timeoutMs },
+  );
   open.push({ server, transport });
   return { bodies, server, transport, ask: (method: string) => transport.request({ method, params: [] }) };
 }
 
-const echo = (calls: Call[]) => calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: method })).reverse();
-const said = (promise: Promise<unknown>) => promise.then((result) => ({ result }), (error: { code?: unknown; message: string; data?: unknown }) => ({ code: error.code, message: error.message, data: error.data }));
+const echo = (calls: Call[]) =>
+  calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: method })).reverse();
+const said = (promise: Promise<unknown>) =>
+  promise.then(
+    (result) => ({ result }),
+    (error: { code?: unknown; message: string; data?: unknown }) => ({
+      code: error.code,
+      message: error.message,
+      data: error.data,
+    }),
+  );
 
 test('what is asked in one turn is one request, and every question has its own answer, in whatever order they come', async () => {
   const { ask, bodies } = await node(echo);
@@ -63,8 +81,17 @@ test('more than a hundred are several requests', async () => {
 });
 
 test('a no is one question’s, with the node’s own words', async () => {
-  const { ask } = await node((calls) => calls.map(({ id, method }) => (method === 'bad' ? { id, error: { code: 3, message: 'execution reverted', data: '0x1234' } } : { id, result: 1 })));
-  expect(await Promise.all(['good', 'bad'].map((method) => said(ask(method))))).toEqual([{ result: 1 }, { code: 3, message: 'execution reverted', data: '0x1234' }]);
+  const { ask } = await node((calls) =>
+    calls.map(({ id, method }) =>
+      method === 'bad'
+        ? { id, error: { code: 3, message: 'execution reverted', data: '0x1234' } }
+        : { id, result: 1 },
+    ),
+  );
+  expect(await Promise.all(['good', 'bad'].map((method) => said(ask(method))))).toEqual([
+    { result: 1 },
+    { code: 3, message: 'execution reverted', data: '0x1234' },
+  ]);
 });
 
 test('a no to all of them is everybody’s, an error status with one in it as well', async () => {
@@ -72,7 +99,10 @@ test('a no to all of them is everybody’s, an error status with one in it as we
     response.statusCode = 429;
     return { jsonrpc: '2.0', id: null, error: { code: -32_005, message: 'limit exceeded' } };
   });
-  expect(await Promise.all(['a', 'b'].map((method) => said(ask(method))))).toEqual([expect.objectContaining({ code: -32_005 }), expect.objectContaining({ code: -32_005 })]);
+  expect(await Promise.all(['a', 'b'].map((method) => said(ask(method))))).toEqual([
+    expect.objectContaining({ code: -32_005 }),
+    expect.objectContaining({ code: -32_005 }),
+  ]);
 });
 
 test.each([
@@ -112,14 +142,18 @@ test('a connection stays open; one that the node closed meanwhile is made again,
     return echo(calls)[0];
   });
   expect([await ask('a'), await ask('b'), sockets.size]).toEqual(['a', 'b', 1]);
-  // Closed without a word on a connection that had been used: asked again on a fresh one, which is no idle one.
+  // Closed without a word on a connection that had been used: asked again on a fresh one, which is no idle
+  // one.
   expect(await said(ask('reset'))).toMatchObject({ code: 'ECONNRESET' });
   expect(resets).toBe(2);
   expect(await ask('c')).toBe('c');
 });
 
 test('a name and a password go where they belong', async () => {
-  const { ask } = await node(([call], _, request) => ({ id: call?.id, result: [request.headers.authorization, request.url] }), { login: 'user:p%40ss@' });
+  const { ask } = await node(
+    ([call], _, request) => ({ id: call?.id, result: [request.headers.authorization, request.url] }),
+    { login: 'user:p%40ss@' },
+  );
   expect(await ask('a')).toEqual([`Basic ${Buffer.from('user:p@ss').toString('base64')}`, '/v2/KEY']);
 });
 

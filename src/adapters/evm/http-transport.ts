@@ -1,14 +1,18 @@
 /**
- * JSON-RPC over HTTP: what is asked in one turn of the loop is one request, on a connection that stays open. On Node's own client, since a
- * process that answers thousands a second asks its chains from the same loop: a question by `fetch` takes nine times as much of it, a millisecond
- * when it is warm and twenty when it is not (`npm run bench -- rpc`), for streams that nobody reads from.
+ * JSON-RPC over HTTP: what is asked in one turn of the loop is one request, on a connection that stays open.
+ * On Node's own client, since a process that answers thousands a second asks its chains from the same loop: a
+ * question by `fetch` takes nine times as much of it, a millisecond when it is warm and twenty when it is not
+ * (`npm run bench -- rpc`), for streams that nobody reads from.
  */
 
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
 export interface HttpTransport {
-  /** Rejects with an error that has the node's `code`, `message` and `data` when it says no, with another one when it does not answer. */
+  /**
+   * Rejects with an error that has the node's `code`, `message` and `data` when it says no, with another one
+   * when it does not answer.
+   */
   request(question: Question): Promise<unknown>;
   /** Ends its connections. What is under way is rejected. */
   close(): void;
@@ -39,7 +43,10 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
   const url = new URL(address);
   const secure = url.protocol === 'https:';
   const agent = new (secure ? HttpsAgent : HttpAgent)({ keepAlive: true });
-  const auth = url.username === '' ? undefined : `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const auth =
+    url.username === ''
+      ? undefined
+      : `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   const options = { method: 'POST', agent, ...(auth !== undefined && { auth }) };
   let waiting: Asked[] = [];
   let lastId = 0;
@@ -60,7 +67,8 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     const questions = [...byId].map(([id, { method, params }]) => ({ jsonrpc: '2.0', id, method, params }));
     const body = JSON.stringify(questions.length === 1 ? questions[0] : questions);
     const { status, text } = await send(body).catch((error: Failure) => {
-      // A node may close a connection that nobody used in the moment in which we do. It has heard nothing then.
+      // A node may close a connection that nobody used in the moment in which we do. It has heard nothing
+      // then.
       if (error.wasIdle) return send(body);
       throw error;
     });
@@ -73,7 +81,8 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     }
     // A node that has no time for any of them says so once, of none.
     const toAll = answers.find(({ id, error }) => id == null && error != null)?.error;
-    for (const { reject } of byId.values()) reject(toAll == null ? new Error('the answer leaves this question out') : refusal(toAll));
+    for (const { reject } of byId.values())
+      reject(toAll == null ? new Error('the answer leaves this question out') : refusal(toAll));
   }
 
   function send(body: string): Promise<{ status: number; text: string }> {
@@ -82,7 +91,8 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
       const chunks: Buffer[] = [];
       const failed = (error: Failure) => {
         clearTimeout(late);
-        error.wasIdle = request.reusedSocket && !heard && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+        error.wasIdle =
+          request.reusedSocket && !heard && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
         reject(error);
       };
       const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
@@ -99,7 +109,10 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
           resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
         });
       });
-      const late = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      const late = setTimeout(
+        () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
       request.on('error', failed);
       request.end(body);
     });
@@ -129,12 +142,18 @@ function answersIn(text: string, status: number): readonly Answer[] {
     throw new Error(`HTTP ${status}, and no JSON`);
   }
   const answers = Array.isArray(parsed) ? parsed : [parsed];
-  const isAnswer = (each: unknown): each is Answer => typeof each === 'object' && each !== null && ('result' in each || typeof (each as Answer).error === 'object');
+  const isAnswer = (each: unknown): each is Answer =>
+    typeof each === 'object' &&
+    each !== null &&
+    ('result' in each || typeof (each as Answer).error === 'object');
   if (!answers.every(isAnswer)) throw new Error(`HTTP ${status}, and no answer`);
   return answers;
 }
 
 function refusal({ code, message, data }: NonNullable<Answer['error']>): Error {
   // Without a number it is no word of the protocol.
-  return Object.assign(new Error(typeof message === 'string' ? message : 'refused'), typeof code === 'number' ? { code, data } : {});
+  return Object.assign(
+    new Error(typeof message === 'string' ? message : 'refused'),
+    typeof code === 'number' ? { code, data } : {},
+  );
 }

@@ -1,7 +1,7 @@
 /**
- * Several signers on one chain as one sender. A key stays with the lane that has its slot, for ever; one that has none goes to its
- * own lane by a hash of what it belongs to, or, while that one cannot pay or is another process's, to the next that can. That two
- * lanes never have slots of one key is the database's part.
+ * Several signers on one chain as one sender. A key stays with the lane that has its slot, for ever; one that
+ * has none goes to its own lane by a hash of what it belongs to, or, while that one cannot pay or is another
+ * process's, to the next that can. That two lanes never have slots of one key is the database's part.
  */
 
 import type { Transactor } from '../../ports/transactor.ts';

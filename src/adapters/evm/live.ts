@@ -22,10 +22,20 @@ export interface Live {
   unsigned: number;
 }
 
-export const liveOf = (slot: TxSlot, sentAtBlock: bigint): Live => ({ slot, sentAtBlock, missingSince: undefined, receipt: undefined, mustReplace: false, mustEnd: false, busy: false, unsigned: 0 });
+export const liveOf = (slot: TxSlot, sentAtBlock: bigint): Live => ({
+  slot,
+  sentAtBlock,
+  missingSince: undefined,
+  receipt: undefined,
+  mustReplace: false,
+  mustEnd: false,
+  busy: false,
+  unsigned: 0,
+});
 
 /** With what the contract Batch says of a bundle. */
-export const receiptOf = (chain: ChainPort, { keys, to }: TxSlot, hash: Hex): Promise<Receipt | undefined> => chain.receipt(hash, keys.length > 1 ? to : undefined);
+export const receiptOf = (chain: ChainPort, { keys, to }: TxSlot, hash: Hex): Promise<Receipt | undefined> =>
+  chain.receipt(hash, keys.length > 1 ? to : undefined);
 
 export function statusOf({ slot, receipt }: Live, key: string): TxStatus {
   const hashes = slot.attempts.map(({ hash }) => hash);

@@ -16,10 +16,28 @@ const random = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`
 const [, ...FILLED] = getAbiItem({ abi: escrowAbi, name: 'OutputFilled' }).inputs;
 
 function filled(callbackBytes = 0): RpcLog {
-  const output = { oracle: random(32), settler: random(32), chainId: 31_337n, token: random(32), amount: 1n, recipient: random(32), callbackData: random(callbackBytes), context: random(60) };
+  const output = {
+    oracle: random(32),
+    settler: random(32),
+    chainId: 31_337n,
+    token: random(32),
+    amount: 1n,
+    recipient: random(32),
+    callbackData: random(callbackBytes),
+    context: random(60),
+  };
   const data = encodeAbiParameters(FILLED, [random(32), 1_795_281_150, output, 1n]);
   // As it comes: cut out of a node's answer.
-  return JSON.parse(JSON.stringify({ blockNumber: '0x10', blockHash: random(32), transactionHash: random(32), logIndex: '0x0', topics: [TOPICS.OutputFilled, random(32)], data })) as RpcLog;
+  return JSON.parse(
+    JSON.stringify({
+      blockNumber: '0x10',
+      blockHash: random(32),
+      transactionHash: random(32),
+      logIndex: '0x0',
+      topics: [TOPICS.OutputFilled, random(32)],
+      data,
+    }),
+  ) as RpcLog;
 }
 
 /** Bytes that the decoder holds on to beside the rows themselves. */
@@ -37,7 +55,8 @@ function heldBy(rows: readonly RpcLog[]): number {
 test('what is made of a log is not many times the log', () => {
   const rows = Array.from({ length: 3_000 }, () => filled());
   heldBy(rows.slice(0, 100));
-  // 1,300 characters of data; put together byte by byte, as it comes from the ABI decoder, an event of it takes 7,000.
+  // 1,300 characters of data; put together byte by byte, as it comes from the ABI decoder, an event of it
+  // takes 7,000.
   expect(heldBy(rows) / rows.length).toBeLessThan(3_500);
 });
 

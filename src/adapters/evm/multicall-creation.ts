@@ -1,4 +1,7 @@
-/** Creation code of Multicall3 as viem ships it (viem does not export it), for development chains that lack the contract. */
+/**
+ * Creation code of Multicall3 as viem ships it (viem does not export it), for development chains that lack
+ * the contract.
+ */
 
 import type { Hex } from '../../domain/hex.ts';
 

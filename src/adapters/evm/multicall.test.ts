@@ -13,6 +13,9 @@ test.each([1, 3])('of %i views at once each is answered although eth_getCode is 
     return WORD;
   };
   const view = createViewCaller({ request: request as never });
-  for (let again = 0; again < 2; again++) expect(await Promise.all(Array.from({ length: count }, () => view(TO, '0x1234', undefined)))).toEqual(Array.from({ length: count }, () => WORD));
+  for (let again = 0; again < 2; again++)
+    expect(await Promise.all(Array.from({ length: count }, () => view(TO, '0x1234', undefined)))).toEqual(
+      Array.from({ length: count }, () => WORD),
+    );
   await new Promise((resolve) => setImmediate(resolve));
 });

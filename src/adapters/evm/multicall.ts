@@ -1,4 +1,7 @@
-/** Contract views asked for in the same moment and at the same block become one call: N orders cost one round trip, not N. */
+/**
+ * Contract views asked for in the same moment and at the same block become one call: N orders cost one round
+ * trip, not N.
+ */
 
 import { decodeFunctionResult, encodeFunctionData, multicall3Abi } from 'viem';
 import { UpstreamError } from '../../domain/errors.ts';
@@ -35,17 +38,28 @@ export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
   async function flush(tag: string): Promise<void> {
     const calls = bundles.get(tag) ?? [];
     bundles.delete(tag);
-    for (let from = 0; from < calls.length; from += MAX_BUNDLE) void send(calls.slice(from, from + MAX_BUNDLE), tag);
+    for (let from = 0; from < calls.length; from += MAX_BUNDLE)
+      void send(calls.slice(from, from + MAX_BUNDLE), tag);
   }
 
   async function send(calls: readonly Pending[], tag: string): Promise<void> {
     try {
       const bundled = calls.length > 1 && (await multicall());
-      if (!bundled) return void (await Promise.all(calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject))));
-      const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls.map(({ to, data: callData }) => ({ target: to, allowFailure: true, callData }))] });
+      if (!bundled)
+        return void (await Promise.all(
+          calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject)),
+        ));
+      const data = encodeFunctionData({
+        abi: multicall3Abi,
+        functionName: 'aggregate3',
+        args: [calls.map(({ to, data: callData }) => ({ target: to, allowFailure: true, callData }))],
+      });
       const answer = await rpc.request<Hex>('eth_call', [{ to: MULTICALL3_ADDRESS, data }, tag]);
       // A pinned block older than the multicall contract answers with nothing.
-      if (answer === '0x') return void (await Promise.all(calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject))));
+      if (answer === '0x')
+        return void (await Promise.all(
+          calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject)),
+        ));
       const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer });
       calls.forEach((call, index) => {
         const result = results[index];
@@ -68,7 +82,11 @@ export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
   };
 }
 
-async function single(rpc: Pick<Rpc, 'request'>, { to, data }: Pending, tag: string): Promise<Hex | undefined> {
+async function single(
+  rpc: Pick<Rpc, 'request'>,
+  { to, data }: Pending,
+  tag: string,
+): Promise<Hex | undefined> {
   try {
     return await rpc.request<Hex>('eth_call', [{ to, data }, tag]);
   } catch (error) {
@@ -78,22 +96,30 @@ async function single(rpc: Pick<Rpc, 'request'>, { to, data }: Pending, tag: str
 }
 
 /** How nodes put it that the code itself could not go on: what geth and its kin say, and revm's own words. */
-const HALTED = /execution reverted|revert|invalid opcode|out ?of ?gas|OOG|EVM error|invalid jump|stack (?:under|over)flow|gas uint64 overflow|return data out of bounds|write protection/i;
+const HALTED =
+  /execution reverted|revert|invalid opcode|out ?of ?gas|OOG|EVM error|invalid jump|stack (?:under|over)flow|gas uint64 overflow|return data out of bounds|write protection/i;
 
-/** Did the contract say no, rather than the node? First of all tests, because revert text can imitate anything. */
+/**
+ * Did the contract say no, rather than the node? First of all tests, because revert text can imitate
+ * anything.
+ */
 export function isRevert(refusal: RpcRefusal): boolean {
   return refusal.rpcCode === 3 || HALTED.test(refusal.message);
 }
 
 /** The revert data that a refusal carries. */
 export function revertData({ data, message }: RpcRefusal): Hex {
-  const nested = typeof data === 'object' && data !== null && 'data' in data ? (data as { data: unknown }).data : data;
+  const nested =
+    typeof data === 'object' && data !== null && 'data' in data ? (data as { data: unknown }).data : data;
   if (typeof nested === 'string' && /^0x[0-9a-f]*$/i.test(nested)) return nested as Hex;
   return (/0x[0-9a-f]{8,}/i.exec(message)?.[0] as Hex | undefined) ?? '0x';
 }
 
 export class ViewError extends UpstreamError {
   constructor(view: string) {
-    super(`The contract's ${view} view gave no answer. Is the configured address the right contract on this chain?`, { code: 'view_failed', facts: { view } });
+    super(
+      `The contract's ${view} view gave no answer. Is the configured address the right contract on this chain?`,
+      { code: 'view_failed', facts: { view } },
+    );
   }
 }

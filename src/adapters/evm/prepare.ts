@@ -1,6 +1,7 @@
 /**
- * From intents to slots: each is simulated as it will be sent, and refused before it costs a nonce. Where many of those that may share
- * a transaction wait at once, they do: one simulation of all of them says which would fail, and those go the way of the others.
+ * From intents to slots: each is simulated as it will be sent, and refused before it costs a nonce. Where
+ * many of those that may share a transaction wait at once, they do: one simulation of all of them says which
+ * would fail, and those go the way of the others.
  */
 
 import { SettlementError } from '../../domain/errors.ts';
@@ -39,7 +40,12 @@ export interface PrepareDeps {
   log: Log;
 }
 
-export function createPreparation({ chain, signer, batch, log }: PrepareDeps): (intents: readonly TxIntent[], apart: ReadonlySet<string>) => Promise<Prepared> {
+export function createPreparation({
+  chain,
+  signer,
+  batch,
+  log,
+}: PrepareDeps): (intents: readonly TxIntent[], apart: ReadonlySet<string>) => Promise<Prepared> {
   /** Keys in `apart` share nothing this time. */
   return async (intents, apart) => {
     const slots: NewSlot[] = [];
@@ -68,15 +74,23 @@ export function createPreparation({ chain, signer, batch, log }: PrepareDeps): (
     if (gas !== undefined) return { key, keys: [key], to, data, gas, notAfter };
     const simulated = await chain.simulate({ from: signer, to, data });
     if (simulated.ok) return { key, keys: [key], to, data, gas: withMargin(simulated.gasUsed), notAfter };
-    throw new SettlementError(`The chain would refuse this transaction: ${simulated.reason}.`, { code: 'would_revert', facts: { reason: simulated.reason, data: simulated.data } });
+    throw new SettlementError(`The chain would refuse this transaction: ${simulated.reason}.`, {
+      code: 'would_revert',
+      facts: { reason: simulated.reason, data: simulated.data },
+    });
   }
 
   async function bundles(intents: readonly TxIntent[]): Promise<NewSlot[]> {
-    const groups = Array.from({ length: Math.ceil(intents.length / BUNDLE_MOST) }, (_, n) => intents.slice(n * BUNDLE_MOST, (n + 1) * BUNDLE_MOST));
+    const groups = Array.from({ length: Math.ceil(intents.length / BUNDLE_MOST) }, (_, n) =>
+      intents.slice(n * BUNDLE_MOST, (n + 1) * BUNDLE_MOST),
+    );
     const found = await Promise.all(
       groups.map((group) =>
         bundlesOf(group).catch((error: unknown) => {
-          log.warn({ error, settlements: group.length }, 'settlements could not be simulated together; each goes by itself');
+          log.warn(
+            { error, settlements: group.length },
+            'settlements could not be simulated together; each goes by itself',
+          );
           return [];
         }),
       ),
@@ -86,14 +100,21 @@ export function createPreparation({ chain, signer, batch, log }: PrepareDeps): (
 
   /** One after the other, as they will run: what the first takes, the second has not. */
   async function bundlesOf(intents: readonly TxIntent[]): Promise<NewSlot[]> {
-    const answer = await chain.dryRun({ from: signer, to: batch as Address, data: runCall(intents.map(({ data }) => ({ gas: SIMULATED_GAS, data }))) });
+    const answer = await chain.dryRun({
+      from: signer,
+      to: batch as Address,
+      data: runCall(intents.map(({ data }) => ({ gas: SIMULATED_GAS, data }))),
+    });
     if (!answer.ok) return [];
     const { failed, used } = readRun(answer.data);
-    const calls = intents.flatMap((intent, n) => ((failed >> BigInt(n)) & 1n ? [] : [{ intent, gas: withMargin(used[n] ?? 0n) }]));
+    const calls = intents.flatMap((intent, n) =>
+      (failed >> BigInt(n)) & 1n ? [] : [{ intent, gas: withMargin(used[n] ?? 0n) }],
+    );
     const slots: NewSlot[] = [];
-    for (let from = 0; from < calls.length; ) {
+    for (let from = 0; from < calls.length;) {
       let [to, gas] = [from, 0n];
-      for (let call = calls[to]; call && (gas === 0n || gas + call.gas <= BUNDLE_GAS); call = calls[++to]) gas += call.gas;
+      for (let call = calls[to]; call && (gas === 0n || gas + call.gas <= BUNDLE_GAS); call = calls[++to])
+        gas += call.gas;
       // The last one left over goes by itself.
       if (to - from >= BUNDLE_FROM) slots.push(bundle(calls.slice(from, to)));
       from = to;
@@ -106,7 +127,12 @@ export function createPreparation({ chain, signer, batch, log }: PrepareDeps): (
     const data = runCall(calls.map(({ intent, gas }) => ({ gas, data: intent.data })));
     const limits = calls.map(({ gas }) => gas);
     const largest = limits.reduce((most, gas) => (gas > most ? gas : most), 0n);
-    const gas = TRANSACTION_GAS + dataGas(data) + limits.reduce((sum, limit) => sum + limit + CALL_GAS, 0n) + largest / 60n + SPARE_GAS;
+    const gas =
+      TRANSACTION_GAS +
+      dataGas(data) +
+      limits.reduce((sum, limit) => sum + limit + CALL_GAS, 0n) +
+      largest / 60n +
+      SPARE_GAS;
     // Whose time is over is refused by the escrow, and by it alone.
     const ends = calls.map(({ intent: { notAfter } }) => notAfter ?? null);
     const notAfter = ends.includes(null) ? null : Math.max(...(ends as number[]));
@@ -119,6 +145,7 @@ const withMargin = (gas: bigint): bigint => (gas * GAS_MARGIN_PERCENT) / 100n;
 /** Four for a zero byte, sixteen for any other. */
 function dataGas(data: Hex): bigint {
   let gas = 0;
-  for (let at = 2; at < data.length; at += 2) gas += data.charCodeAt(at) === 48 && data.charCodeAt(at + 1) === 48 ? 4 : 16;
+  for (let at = 2; at < data.length; at += 2)
+    gas += data.charCodeAt(at) === 48 && data.charCodeAt(at + 1) === 48 ? 4 : 16;
   return BigInt(gas);
 }

@@ -1,4 +1,7 @@
-/** Asks every endpoint of a chain for its head and one settled block, all at the same moment, so that who lags or lies shows before it is believed. */
+/**
+ * Asks every endpoint of a chain for its head and one settled block, all at the same moment, so that who lags
+ * or lies shows before it is believed.
+ */
 
 import type { Hex } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -13,7 +16,10 @@ export interface Probe {
   stop(): Promise<void>;
 }
 
-export function createProbe({ rpc, health, clock }: { rpc: Rpc; health: Pick<Health, 'round'>; clock: Clock }, { depth, everyMs }: { depth: number; everyMs: number }): Probe {
+export function createProbe(
+  { rpc, health, clock }: { rpc: Rpc; health: Pick<Health, 'round'>; clock: Clock },
+  { depth, everyMs }: { depth: number; everyMs: number },
+): Probe {
   /** The lowest head of the last round: everybody who keeps up has the block `depth` below it. */
   let lowest: bigint | undefined;
   let looking = Promise.resolve();
@@ -24,14 +30,18 @@ export function createProbe({ rpc, health, clock }: { rpc: Rpc; health: Pick<Hea
     const one = rpc.only(index);
     const [head, deep] = await Promise.all([
       one.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]).then(toBlock),
-      settled === undefined ? null : one.request<{ hash: Hex } | null>('eth_getBlockByNumber', [`0x${settled.toString(16)}`, false]),
+      settled === undefined
+        ? null
+        : one.request<{ hash: Hex } | null>('eth_getBlockByNumber', [`0x${settled.toString(16)}`, false]),
     ]);
     return { head: head.number, deep: deep?.hash };
   }
 
   async function look(): Promise<void> {
     const settled = lowest === undefined || lowest < BigInt(depth) ? undefined : lowest - BigInt(depth);
-    const sightings = await Promise.all(Array.from({ length: rpc.endpoints }, (_, index) => ask(index, settled).catch(() => undefined)));
+    const sightings = await Promise.all(
+      Array.from({ length: rpc.endpoints }, (_, index) => ask(index, settled).catch(() => undefined)),
+    );
     health.round(sightings);
     const heads = sightings.flatMap((sighting) => (sighting ? [sighting.head] : []));
     lowest = heads.length === 0 ? undefined : heads.reduce((least, head) => (head < least ? head : least));

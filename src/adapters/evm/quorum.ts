@@ -1,6 +1,7 @@
 /**
- * An answer that several endpoints give by themselves, about one and the same block. What releases money is decided on nothing less,
- * from the value on that the operator named: one node that lies, or was taken over, must not be enough to be paid by us.
+ * An answer that several endpoints give by themselves, about one and the same block. What releases money is
+ * decided on nothing less, from the value on that the operator named: one node that lies, or was taken over,
+ * must not be enough to be paid by us.
  */
 
 import { UpstreamError } from '../../domain/errors.ts';
@@ -20,11 +21,25 @@ export interface QuorumDeps<W> {
 }
 
 /** Reads at one block from `needed` endpoints. Throws `UpstreamError` `no_quorum` while not so many agree. */
-export type Agreed<W> = <T extends string | boolean | undefined>(at: bigint, read: (witness: W) => Promise<T>) => Promise<T>;
+export type Agreed<W> = <T extends string | boolean | undefined>(
+  at: bigint,
+  read: (witness: W) => Promise<T>,
+) => Promise<T>;
 
-export function createQuorum<W>({ chain, witnesses, hashOf, health, log, metrics }: QuorumDeps<W>, needed: number): Agreed<W> {
-  const disagreements = metrics.counter('firmquote_chain_quorum_disagreements_total', 'Times RPC endpoints contradicted each other about a block that decides over money', ['chain']);
-  const missed = metrics.counter('firmquote_chain_quorum_missed_total', 'Decisions put off because not enough RPC endpoints agreed', ['chain']);
+export function createQuorum<W>(
+  { chain, witnesses, hashOf, health, log, metrics }: QuorumDeps<W>,
+  needed: number,
+): Agreed<W> {
+  const disagreements = metrics.counter(
+    'firmquote_chain_quorum_disagreements_total',
+    'Times RPC endpoints contradicted each other about a block that decides over money',
+    ['chain'],
+  );
+  const missed = metrics.counter(
+    'firmquote_chain_quorum_missed_total',
+    'Decisions put off because not enough RPC endpoints agreed',
+    ['chain'],
+  );
 
   return async (at, read) => {
     type Vote = { answer: Awaited<ReturnType<typeof read>>; by: number[] };
@@ -48,13 +63,20 @@ export function createQuorum<W>({ chain, witnesses, hashOf, health, log, metrics
     const agreed = enough();
     if (votes.size > 1) {
       disagreements.add({ chain });
-      log.error({ block: at, votes: [...votes.values()].map(({ by }) => by) }, 'RPC endpoints contradict each other about a block that decides over money');
+      log.error(
+        { block: at, votes: [...votes.values()].map(({ by }) => by) },
+        'RPC endpoints contradict each other about a block that decides over money',
+      );
     }
     if (agreed) {
-      for (const { by } of votes.values()) if (by !== agreed.by) for (const index of by) health.eject(index, 'contradicting');
+      for (const { by } of votes.values())
+        if (by !== agreed.by) for (const index of by) health.eject(index, 'contradicting');
       return agreed.answer;
     }
     missed.add({ chain });
-    throw new UpstreamError(`No ${needed} RPC endpoints of ${chain} agree about block ${at}; in service are ${health.inService().length}. Nothing is decided until they do.`, { code: 'no_quorum' });
+    throw new UpstreamError(
+      `No ${needed} RPC endpoints of ${chain} agree about block ${at}; in service are ${health.inService().length}. Nothing is decided until they do.`,
+      { code: 'no_quorum' },
+    );
   };
 }

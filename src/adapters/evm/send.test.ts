@@ -47,7 +47,11 @@ describe('endpoints', () => {
         if (first === 'hang') return;
         if (first === 'reset') return void request.socket.destroy();
         response.setHeader('content-type', 'application/json');
-        response.end(JSON.stringify(calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, ...(entry.answer(method) as object) }))));
+        response.end(
+          JSON.stringify(
+            calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, ...(entry.answer(method) as object) })),
+          ),
+        );
       });
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -76,7 +80,11 @@ describe('endpoints', () => {
         return well(method);
       };
       const clock = { ...systemClock };
-      const health = createHealth(2, { chain: 'test', clock, log: silentLog, metrics: silentMetrics }, { maxLagBlocks: 5, readmitAfterMs: 60_000 });
+      const health = createHealth(
+        2,
+        { chain: 'test', clock, log: silentLog, metrics: silentMetrics },
+        { maxLagBlocks: 5, readmitAfterMs: 60_000 },
+      );
       const rpc = createRpc([bad.url, good.url], { timeoutMs: 500, tryMs: 50 }, { clock, health });
       for (let n = 0; n < 3; n += 1) expect(await rpc.request('eth_chainId', [])).toBe('0x1');
       expect(health.order()).toEqual([1]);
@@ -101,7 +109,12 @@ describe('endpoints', () => {
       return 'reset' as const;
     };
     const [one, other] = [await node(count), await node(count)];
-    const health = createHealth(2, { chain: 'test', clock: systemClock, log: silentLog, metrics: silentMetrics });
+    const health = createHealth(2, {
+      chain: 'test',
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    });
     const rpc = createRpc([one.url, other.url], {}, { clock: systemClock, health });
     await Promise.allSettled(Array.from({ length: 50 }, () => rpc.request('eth_chainId', [])));
     expect(health.inService()).toEqual([0, 1]);
@@ -110,8 +123,15 @@ describe('endpoints', () => {
   });
 
   test('no error names the URL, whatever went wrong', async () => {
-    const leaky = await node(() => ({ error: { code: -32000, message: 'upstream https://rpc.example/KEY failed' } }));
-    const urls = [leaky.url, (await node(() => 'reset')).url, (await node(() => 'hang')).url, 'http://user:s3cr3t@127.0.0.1:9/v2/API-KEY'];
+    const leaky = await node(() => ({
+      error: { code: -32000, message: 'upstream https://rpc.example/KEY failed' },
+    }));
+    const urls = [
+      leaky.url,
+      (await node(() => 'reset')).url,
+      (await node(() => 'hang')).url,
+      'http://user:s3cr3t@127.0.0.1:9/v2/API-KEY',
+    ];
     for (const url of urls) {
       const error = await createRpc([url], { timeoutMs: 300 })
         .request('eth_call', [])
@@ -124,9 +144,15 @@ describe('endpoints', () => {
   test('one endpoint that took the bytes is enough; silence counts as sent', async () => {
     const low = await node(() => ({ error: { code: -32000, message: 'nonce too low' } }));
     const mute = await node(() => 'hang');
-    expect(await sendRaw(createRpc([low.url, good.url], { timeoutMs: 300 }), '0x02')).toMatchObject({ kind: 'sent' });
-    expect(await sendRaw(createRpc([mute.url], { timeoutMs: 300 }), '0x02')).toMatchObject({ kind: 'indeterminate' });
-    expect(await sendRaw(createRpc([mute.url, low.url], { timeoutMs: 300 }), '0x02')).toMatchObject({ kind: 'nonce_too_low' });
+    expect(await sendRaw(createRpc([low.url, good.url], { timeoutMs: 300 }), '0x02')).toMatchObject({
+      kind: 'sent',
+    });
+    expect(await sendRaw(createRpc([mute.url], { timeoutMs: 300 }), '0x02')).toMatchObject({
+      kind: 'indeterminate',
+    });
+    expect(await sendRaw(createRpc([mute.url, low.url], { timeoutMs: 300 }), '0x02')).toMatchObject({
+      kind: 'nonce_too_low',
+    });
   });
 
   test('a refusal is the answer and no reason to ask elsewhere', async () => {
@@ -136,7 +162,9 @@ describe('endpoints', () => {
       asked += 1;
       return { result: '0x' };
     });
-    const error = await createRpc([revert.url, other.url]).request('eth_call', []).catch((caught: unknown) => caught);
+    const error = await createRpc([revert.url, other.url])
+      .request('eth_call', [])
+      .catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(RpcRefusal);
     expect(asked).toBe(0);
   });

@@ -17,6 +17,10 @@ export interface UnsignedTx extends TxFees {
 export async function signTransaction(signer: Signer, tx: UnsignedTx): Promise<{ raw: Hex; hash: Hex }> {
   const unsigned = { type: 'eip1559', value: 0n, ...tx } as const;
   const signature = await signer.sign(keccakHex(serializeTransaction(unsigned)));
-  const raw = serializeTransaction(unsigned, { r: `0x${signature.slice(2, 66)}`, s: `0x${signature.slice(66, 130)}`, yParity: signature.endsWith('1b') ? 0 : 1 });
+  const raw = serializeTransaction(unsigned, {
+    r: `0x${signature.slice(2, 66)}`,
+    s: `0x${signature.slice(66, 130)}`,
+    yParity: signature.endsWith('1b') ? 0 : 1,
+  });
   return { raw, hash: keccakHex(raw) };
 }

@@ -1,7 +1,16 @@
-/** The transactor against a real chain and a real database: nothing lost, nothing doubled, whatever falls over in between. */
+/**
+ * The transactor against a real chain and a real database: nothing lost, nothing doubled, whatever falls over
+ * in between.
+ */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from '../../../test/support/devnet.ts';
+import {
+  account,
+  type Devnet,
+  startDevnet,
+  type TestAccount,
+  type TestChain,
+} from '../../../test/support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
 import type { Address } from '../../domain/hex.ts';
@@ -43,8 +52,15 @@ async function newSigner(): Promise<TestAccount> {
   return signer;
 }
 
-async function start(signer: TestAccount, options: Partial<TransactorOptions> = {}, chain: ChainPort = c.port): Promise<Transactor> {
-  const transactor = createTransactor({ chain, store, signer: signer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: `test-${accounts++}`, leaseMs: 3_000, ...options });
+async function start(
+  signer: TestAccount,
+  options: Partial<TransactorOptions> = {},
+  chain: ChainPort = c.port,
+): Promise<Transactor> {
+  const transactor = createTransactor(
+    { chain, store, signer: signer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics },
+    { owner: `test-${accounts++}`, leaseMs: 3_000, ...options },
+  );
   running.push(transactor);
   await transactor.start();
   return transactor;
@@ -65,7 +81,9 @@ test('300 intents at once: all mined, nonces without a gap, each once', async ()
   await Promise.all(Array.from({ length: 300 }, (_, n) => transactor.submit(intent(`k${n}`))));
   const statuses = await Promise.all(Array.from({ length: 300 }, (_, n) => settled(transactor, `k${n}`)));
   expect(statuses.every(({ state }) => state === 'mined')).toBe(true);
-  expect(new Set(statuses.map((status) => (status.state === 'mined' ? status.receipt.txHash : ''))).size).toBe(300);
+  expect(
+    new Set(statuses.map((status) => (status.state === 'mined' ? status.receipt.txHash : ''))).size,
+  ).toBe(300);
   expect(await c.port.transactionCount(signer.address, 'latest')).toBe(300);
 });
 
@@ -83,7 +101,10 @@ test('one key is one transaction, however often and in however many lives it is 
 
 test('bytes that were persisted but never sent go out unchanged in the next life', async () => {
   const signer = await newSigner();
-  const deaf: ChainPort = { ...c.port, sendRaw: async () => ({ kind: 'indeterminate', message: 'the process died here' }) };
+  const deaf: ChainPort = {
+    ...c.port,
+    sendRaw: async () => ({ kind: 'indeterminate', message: 'the process died here' }),
+  };
   const first = await start(signer, { leaseMs: 300 }, deaf);
   const { hashes } = await first.submit(intent('crash'));
   await first.stop();
@@ -103,7 +124,9 @@ test('a transaction that is not mined is replaced with fees at least 12.5 % up, 
     await c.anvil.mine();
     await new Promise((done) => setTimeout(done, 150));
   }
-  await expect.poll(async () => (await transactor.status('slow'))?.hashes.length, { timeout: 40_000 }).toBeGreaterThan(1);
+  await expect
+    .poll(async () => (await transactor.status('slow'))?.hashes.length, { timeout: 40_000 })
+    .toBeGreaterThan(1);
   await c.anvil.rpc('evm_setAutomine', [true]);
   await c.anvil.mine();
   const status = await settled(transactor, 'slow');
@@ -123,7 +146,9 @@ test('past its time an unmined intent gives its nonce to a no-op and is void; it
   await expect.poll(() => c.port.transactionCount(signer.address, 'pending')).toBe(1);
   await c.anvil.rpc('anvil_dropTransaction', [hashes[0]]);
   await c.anvil.advance(10);
-  await expect.poll(async () => (await transactor.status('late'))?.hashes.length, { timeout: 40_000 }).toBe(2);
+  await expect
+    .poll(async () => (await transactor.status('late'))?.hashes.length, { timeout: 40_000 })
+    .toBe(2);
   // Written down first, sent after.
   await expect.poll(() => c.port.transactionCount(signer.address, 'pending')).toBe(1);
   await c.anvil.mine();
@@ -148,7 +173,8 @@ test('what a reorganisation takes back is sent again, byte for byte', async () =
   await c.anvil.mine();
   const after = await settled(transactor, 'reorg');
   expect(after).toMatchObject({ state: 'mined', hashes });
-  if (before.state === 'mined' && after.state === 'mined') expect(after.receipt.blockHash).not.toBe(before.receipt.blockHash);
+  if (before.state === 'mined' && after.state === 'mined')
+    expect(after.receipt.blockHash).not.toBe(before.receipt.blockHash);
 });
 
 test('two processes, one key: the second stands by until the first is gone', async () => {
@@ -180,7 +206,17 @@ test('what is submitted while the slots of before are still being read is not fo
       return slots;
     },
   };
-  const second = createTransactor({ chain: c.port, store: held, signer: signer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: `test-${accounts++}`, leaseMs: 60_000 });
+  const second = createTransactor(
+    {
+      chain: c.port,
+      store: held,
+      signer: signer.signer,
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
+    { owner: `test-${accounts++}`, leaseMs: 60_000 },
+  );
   running.push(second);
   await second.start();
   expect(second.healthy()).toBe(false);
@@ -204,7 +240,17 @@ test('a block that came while the lease had lapsed is looked at once the lease i
       return store.renewSigner(holder, leaseMs);
     },
   };
-  const transactor = createTransactor({ chain: c.port, store: held, signer: signer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics }, { owner: `test-${accounts++}`, leaseMs: 300, bumpAfterBlocks: 1_000 });
+  const transactor = createTransactor(
+    {
+      chain: c.port,
+      store: held,
+      signer: signer.signer,
+      clock: systemClock,
+      log: silentLog,
+      metrics: silentMetrics,
+    },
+    { owner: `test-${accounts++}`, leaseMs: 300, bumpAfterBlocks: 1_000 },
+  );
   running.push(transactor);
   await transactor.start();
   await transactor.submit(intent('overlooked'));
@@ -237,8 +283,15 @@ test('so is a block that came while the lease had lapsed for a moment only, betw
       return renewed;
     },
   };
-  const clock = { ...systemClock, monotonicMs: () => nowMs, after: (_ms: number, run: () => void) => ((renew = run), () => {}) };
-  const transactor = createTransactor({ chain: c.port, store: held, signer: signer.signer, clock, log: silentLog, metrics: silentMetrics }, { owner: `test-${accounts++}`, leaseMs: 60_000, bumpAfterBlocks: 1_000 });
+  const clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    after: (_ms: number, run: () => void) => ((renew = run), () => {}),
+  };
+  const transactor = createTransactor(
+    { chain: c.port, store: held, signer: signer.signer, clock, log: silentLog, metrics: silentMetrics },
+    { owner: `test-${accounts++}`, leaseMs: 60_000, bumpAfterBlocks: 1_000 },
+  );
   running.push(transactor);
   await transactor.start();
   await transactor.submit(intent('moment'));
@@ -261,6 +314,8 @@ test('so is a block that came while the lease had lapsed for a moment only, betw
 test('an intent that would revert is refused before it costs a nonce', async () => {
   const signer = await newSigner();
   const transactor = await start(signer);
-  await expect(transactor.submit({ key: 'bad', to: c.chain.escrow, data: '0x48f49eaf' })).rejects.toMatchObject({ code: 'would_revert' });
+  await expect(
+    transactor.submit({ key: 'bad', to: c.chain.escrow, data: '0x48f49eaf' }),
+  ).rejects.toMatchObject({ code: 'would_revert' });
   expect(await transactor.status('bad')).toBeUndefined();
 });

@@ -1,7 +1,8 @@
 /**
- * Transactions that a crash neither loses nor doubles. A key gets a nonce in the database, its bytes are in the database before
- * any node sees them, and a slot ends only with something mined: the intent, or a no-op in its place. Receipts of all attempts
- * are looked for, and what a reorganisation takes back is sent again, byte for byte.
+ * Transactions that a crash neither loses nor doubles. A key gets a nonce in the database, its bytes are in
+ * the database before any node sees them, and a slot ends only with something mined: the intent, or a no-op
+ * in its place. Receipts of all attempts are looked for, and what a reorganisation takes back is sent again,
+ * byte for byte.
  */
 
 import { InvariantError, UpstreamError } from '../../domain/errors.ts';
@@ -54,7 +55,10 @@ const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
 /** A signer that was away for a moment is asked again. */
 const MOST_UNSIGNED = 3;
-/** Once several wait that may share a transaction, others are waited for: an eighth of a block, and no longer than this. */
+/**
+ * Once several wait that may share a transaction, others are waited for: an eighth of a block, and no longer
+ * than this.
+ */
 const LINGER_MS = 150;
 const DEFAULT_CAP = 500_000_000_000n;
 /** Ended slots kept at hand for `status`. */
@@ -68,23 +72,63 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-export function createTransactor({ chain, store, signer, clock, log: parentLog, metrics }: TransactorCapabilities, options: TransactorOptions): Lane {
-  const { owner, leaseMs = 6_000, maxFeePerGasCap = DEFAULT_CAP, bumpAfterBlocks = 3, minBalanceWei = 10n ** 15n, reorgBlocks = 64, lane = '0', lanes = [signer.address], batch: batchContract = null } = options;
+export function createTransactor(
+  { chain, store, signer, clock, log: parentLog, metrics }: TransactorCapabilities,
+  options: TransactorOptions,
+): Lane {
+  const {
+    owner,
+    leaseMs = 6_000,
+    maxFeePerGasCap = DEFAULT_CAP,
+    bumpAfterBlocks = 3,
+    minBalanceWei = 10n ** 15n,
+    reorgBlocks = 64,
+    lane = '0',
+    lanes = [signer.address],
+    batch: batchContract = null,
+  } = options;
   const chainId = chain.chain.id;
   const log = parentLog.child({ chain: chain.chain.slug, signer: signer.address });
   const labels = { chain: chain.chain.slug, lane };
   const lookUp = createSlotLookup(store, chainId, lanes);
   const prepare = createPreparation({ chain, signer: signer.address, batch: batchContract, log });
   const lingerMs = Math.min(LINGER_MS, chain.chain.blockTimeMs / 8);
-  const attemptsTotal = metrics.counter('firmquote_tx_attempts_total', 'Signed transactions, by why they were made', ['chain', 'lane', 'kind']);
-  const endedTotal = metrics.counter('firmquote_tx_slots_ended_total', 'Nonces that were used up, by how', ['chain', 'lane', 'state']);
-  const gasTotal = metrics.counter('firmquote_tx_gas_units_total', 'Gas used by mined transactions', ['chain', 'lane']);
-  const openGauge = metrics.gauge('firmquote_tx_open_slots', 'Transactions that are not mined yet', ['chain', 'lane']);
-  const nonceGauge = metrics.gauge('firmquote_tx_next_nonce', 'Mined transaction count of the signer', ['chain', 'lane']);
-  const balanceGauge = metrics.gauge('firmquote_tx_balance_wei', 'Native currency of the signer', ['chain', 'lane']);
+  const attemptsTotal = metrics.counter(
+    'firmquote_tx_attempts_total',
+    'Signed transactions, by why they were made',
+    ['chain', 'lane', 'kind'],
+  );
+  const endedTotal = metrics.counter('firmquote_tx_slots_ended_total', 'Nonces that were used up, by how', [
+    'chain',
+    'lane',
+    'state',
+  ]);
+  const gasTotal = metrics.counter('firmquote_tx_gas_units_total', 'Gas used by mined transactions', [
+    'chain',
+    'lane',
+  ]);
+  const openGauge = metrics.gauge('firmquote_tx_open_slots', 'Transactions that are not mined yet', [
+    'chain',
+    'lane',
+  ]);
+  const nonceGauge = metrics.gauge('firmquote_tx_next_nonce', 'Mined transaction count of the signer', [
+    'chain',
+    'lane',
+  ]);
+  const balanceGauge = metrics.gauge('firmquote_tx_balance_wei', 'Native currency of the signer', [
+    'chain',
+    'lane',
+  ]);
 
-  const sharedTotal = metrics.counter('firmquote_tx_bundled_total', 'Intents that shared a transaction', ['chain', 'lane']);
-  const healthyGauge = metrics.gauge('firmquote_tx_lane_healthy', 'Whether this process sends with this signer and it can pay', ['chain', 'lane']);
+  const sharedTotal = metrics.counter('firmquote_tx_bundled_total', 'Intents that shared a transaction', [
+    'chain',
+    'lane',
+  ]);
+  const healthyGauge = metrics.gauge(
+    'firmquote_tx_lane_healthy',
+    'Whether this process sends with this signer and it can pay',
+    ['chain', 'lane'],
+  );
 
   const live = new Map<string, Live>();
   const byKey = new Map<string, Live>();
@@ -105,11 +149,14 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
   /* Lease */
 
   const holds = (): boolean => lease !== undefined && clock.monotonicMs() < lease.untilMs;
-  const healthy = (): boolean => holds() && !outOfFunds && (balanceWei === undefined || balanceWei >= minBalanceWei);
+  const healthy = (): boolean =>
+    holds() && !outOfFunds && (balanceWei === undefined || balanceWei >= minBalanceWei);
 
   function holder(): TxSigner {
     if (lease && holds()) return lease;
-    throw new UpstreamError('Another process holds this signer at the moment; it will be tried again.', { code: 'signer_not_held' });
+    throw new UpstreamError('Another process holds this signer at the moment; it will be tried again.', {
+      code: 'signer_not_held',
+    });
   }
 
   async function takeLease(): Promise<void> {
@@ -128,10 +175,12 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     const startedMs = clock.monotonicMs();
     const renewed = await store.renewSigner(lease, leaseMs);
     if (renewed && lease) {
-      // The answer may have come late: whether it had lapsed by then is what counts, not whether it had when it was asked for.
+      // The answer may have come late: whether it had lapsed by then is what counts, not whether it had when
+      // it was asked for.
       const lapsed = clock.monotonicMs() >= lease.untilMs;
       lease.untilMs = startedMs + leaseMs;
-      // Heads that came while it had lapsed, or while something failed, were not looked at, and a quiet chain brings no other soon.
+      // Heads that came while it had lapsed, or while something failed, were not looked at, and a quiet chain
+      // brings no other soon.
       if (lapsed || reload) onHead();
       return;
     }
@@ -156,8 +205,12 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     minedCount = await chain.transactionCount(signer.address, 'latest');
     const head = chain.head()?.number ?? 0n;
     const before = new Set(live.values());
-    const slots = await store.liveSlots(chainId, signer.address, { nonce: minedCount, block: head > BigInt(reorgBlocks) ? head - BigInt(reorgBlocks) : 0n });
-    // What was submitted while the store was asked, or is being signed at this moment, is newer than its answer.
+    const slots = await store.liveSlots(chainId, signer.address, {
+      nonce: minedCount,
+      block: head > BigInt(reorgBlocks) ? head - BigInt(reorgBlocks) : 0n,
+    });
+    // What was submitted while the store was asked, or is being signed at this moment, is newer than its
+    // answer.
     const newer = [...live.values()].filter((entry) => !before.has(entry) || entry.busy);
     live.clear();
     byKey.clear();
@@ -165,7 +218,11 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     for (const slot of slots) if (!live.has(slot.id)) remember(slot, head);
     // They may never have left, or be forgotten by now; what a node knows already it takes calmly.
     broadcast([...live.values()].filter(({ slot }) => slot.state === 'open' && slot.nonce >= minedCount));
-    if (slots.length > 0) log.info({ open: slots.filter(({ state }) => state === 'open').length }, 'transactions of before are resumed');
+    if (slots.length > 0)
+      log.info(
+        { open: slots.filter(({ state }) => state === 'open').length },
+        'transactions of before are resumed',
+      );
     await work();
   }
 
@@ -186,8 +243,9 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
   /* Submitting */
 
   async function drain(): Promise<void> {
-    for (let shared = false; queue.length > 0; ) {
-      const many = batchContract && (shared || queue.filter(({ intent }) => intent.together).length >= BUNDLE_FROM);
+    for (let shared = false; queue.length > 0;) {
+      const many =
+        batchContract && (shared || queue.filter(({ intent }) => intent.together).length >= BUNDLE_FROM);
       if (many) await new Promise<void>((done) => clock.after(lingerMs, done));
       const batch = queue.splice(0, BATCH);
       try {
@@ -205,14 +263,21 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     const held = holder();
     const waiting = new Map<string, Waiting[]>();
     for (const each of batch) waiting.set(each.intent.key, [...(waiting.get(each.intent.key) ?? []), each]);
-    const { slots: wanted, refused } = await prepare([...waiting.values()].map(([each]) => (each as Waiting).intent), new Set(batch.filter(({ apart }) => apart).map(({ intent }) => intent.key)));
+    const { slots: wanted, refused } = await prepare(
+      [...waiting.values()].map(([each]) => (each as Waiting).intent),
+      new Set(batch.filter(({ apart }) => apart).map(({ intent }) => intent.key)),
+    );
     for (const [key, error] of refused) for (const { reject } of waiting.get(key) ?? []) reject(error);
     if (wanted.length === 0) return false;
     const slots = await store.reserve(held, minedCount, wanted, lanes);
     if (!slots) throw lost();
     const head = chain.head()?.number ?? 0n;
-    const mine = slots.flatMap((slot) => (slot?.signer === signer.address ? [live.get(slot.id) ?? remember(slot, head)] : []));
-    const unsigned = mine.filter(({ slot, busy }) => slot.state === 'open' && slot.attempts.length === 0 && !busy);
+    const mine = slots.flatMap((slot) =>
+      slot?.signer === signer.address ? [live.get(slot.id) ?? remember(slot, head)] : [],
+    );
+    const unsigned = mine.filter(
+      ({ slot, busy }) => slot.state === 'open' && slot.attempts.length === 0 && !busy,
+    );
     for (const entry of unsigned) entry.busy = true;
     try {
       await attempt(unsigned, 'first');
@@ -227,7 +292,10 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
         if (entry) each.resolve(statusOf(entry, each.intent.key));
         // Another lane has one of them already: each for itself finds out where it is.
         else if (keys.length > 1) queue.push({ ...each, apart: true });
-        else each.reject(new InvariantError('A reserved slot was not answered.', { facts: { key: each.intent.key } }));
+        else
+          each.reject(
+            new InvariantError('A reserved slot was not answered.', { facts: { key: each.intent.key } }),
+          );
       }
     }
     return wanted.some(({ keys }) => keys.length > 1);
@@ -246,7 +314,13 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
       if (!fees) continue;
       const gas = noop ? NOOP_GAS : (slot.gas ?? 0n);
       try {
-        const signed = await signTransaction(signer, { chainId, nonce: slot.nonce, gas, ...fees, ...(noop ? { to: signer.address, data: '0x' as Hex } : { to: slot.to, data: slot.data }) });
+        const signed = await signTransaction(signer, {
+          chainId,
+          nonce: slot.nonce,
+          gas,
+          ...fees,
+          ...(noop ? { to: signer.address, data: '0x' as Hex } : { to: slot.to, data: slot.data }),
+        });
         made.push({ entry, attempt: { ...signed, ...fees, gas, noop } });
         entry.unsigned = 0;
       } catch (error) {
@@ -257,7 +331,13 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
       }
     }
     if (made.length === 0) return;
-    if (!(await store.addAttempts(held, made.map(({ entry, attempt: signed }) => ({ ...signed, slotId: entry.slot.id }))))) throw lost();
+    if (
+      !(await store.addAttempts(
+        held,
+        made.map(({ entry, attempt: signed }) => ({ ...signed, slotId: entry.slot.id })),
+      ))
+    )
+      throw lost();
     for (const { entry, attempt: signed } of made) {
       entry.slot.attempts.push({ ...signed, createdAtMs: clock.nowMs() });
       entry.mustReplace = false;
@@ -282,10 +362,14 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
       chain.sendRaw(last.raw).then(
         (outcome) => {
           outOfFunds = outcome.kind === 'out_of_funds';
-          // A replacement that is too cheap, or bytes that no node will ever take: either way other bytes have to follow.
+          // A replacement that is too cheap, or bytes that no node will ever take: either way other bytes
+          // have to follow.
           if (outcome.kind === 'underpriced') entry.mustReplace = true;
           if (outcome.kind === 'rejected' && !last.noop) {
-            log.warn({ key: entry.slot.key, reason: outcome.message }, 'the chain refuses a transaction; its nonce goes to a no-op');
+            log.warn(
+              { key: entry.slot.key, reason: outcome.message },
+              'the chain refuses a transaction; its nonce goes to a no-op',
+            );
             entry.mustEnd = true;
           }
         },
@@ -309,7 +393,9 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
 
   /** Blocks that ended slots of ours and are not canonical any more give the slots back. */
   async function takeBackReorganised(head: Block): Promise<void> {
-    const ended = [...live.values()].filter(({ slot }) => slot.mined !== null).sort((a, b) => Number((b.slot.mined?.blockNumber ?? 0n) - (a.slot.mined?.blockNumber ?? 0n)));
+    const ended = [...live.values()]
+      .filter(({ slot }) => slot.mined !== null)
+      .sort((a, b) => Number((b.slot.mined?.blockNumber ?? 0n) - (a.slot.mined?.blockNumber ?? 0n)));
     const lostEntries: Live[] = [];
     const checked = new Map<string, boolean>();
     for (const entry of ended) {
@@ -330,10 +416,21 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
       lostEntries.push(entry);
     }
     if (lostEntries.length === 0) return;
-    log.warn({ transactions: lostEntries.length }, 'a reorganisation took transactions back; they are sent again');
-    // A void slot keeps its state, because its key may have a successor; its no-op goes out again all the same.
+    log.warn(
+      { transactions: lostEntries.length },
+      'a reorganisation took transactions back; they are sent again',
+    );
+    // A void slot keeps its state, because its key may have a successor; its no-op goes out again all the
+    // same.
     const reopened = lostEntries.filter(({ slot }) => slot.state === 'mined');
-    if (reopened.length > 0 && !(await store.reopen(holder(), reopened.map(({ slot }) => slot.id)))) throw lost();
+    if (
+      reopened.length > 0 &&
+      !(await store.reopen(
+        holder(),
+        reopened.map(({ slot }) => slot.id),
+      ))
+    )
+      throw lost();
     for (const entry of reopened) Object.assign(entry.slot, { state: 'open', reason: null, mined: null });
     for (const entry of lostEntries) entry.receipt = undefined;
     broadcast(lostEntries);
@@ -344,24 +441,54 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     const ends: { entry: Live; end: SlotEnd; receipt: Receipt | undefined }[] = [];
     await Promise.all(
       used.map(async (entry) => {
-        const receipts = await Promise.all(entry.slot.attempts.map(({ hash }) => receiptOf(chain, entry.slot, hash)));
+        const receipts = await Promise.all(
+          entry.slot.attempts.map(({ hash }) => receiptOf(chain, entry.slot, hash)),
+        );
         const at = receipts.findIndex((receipt) => receipt !== undefined);
         const receipt = receipts[at];
         if (receipt) {
           const noop = entry.slot.attempts[at]?.noop ?? false;
-          const mined = { txHash: receipt.txHash, blockNumber: receipt.blockNumber, blockHash: receipt.blockHash };
-          ends.push({ entry, receipt, end: { slotId: entry.slot.id, state: noop ? 'void' : 'mined', reason: noop ? 'its time was over, so a no-op took the nonce' : null, mined } });
+          const mined = {
+            txHash: receipt.txHash,
+            blockNumber: receipt.blockNumber,
+            blockHash: receipt.blockHash,
+          };
+          ends.push({
+            entry,
+            receipt,
+            end: {
+              slotId: entry.slot.id,
+              state: noop ? 'void' : 'mined',
+              reason: noop ? 'its time was over, so a no-op took the nonce' : null,
+              mined,
+            },
+          });
           return;
         }
         // A node may know the count before the receipt: wait a little before believing in a stranger.
         entry.missingSince ??= head.number;
         if (head.number >= entry.missingSince + BigInt(chain.chain.depth) + 2n) {
-          ends.push({ entry, receipt: undefined, end: { slotId: entry.slot.id, state: 'void', reason: 'somebody else used this nonce: is the key in use elsewhere?', mined: null } });
+          ends.push({
+            entry,
+            receipt: undefined,
+            end: {
+              slotId: entry.slot.id,
+              state: 'void',
+              reason: 'somebody else used this nonce: is the key in use elsewhere?',
+              mined: null,
+            },
+          });
         }
       }),
     );
     if (ends.length === 0) return;
-    if (!(await store.finish(holder(), ends.map(({ end }) => end)))) throw lost();
+    if (
+      !(await store.finish(
+        holder(),
+        ends.map(({ end }) => end),
+      ))
+    )
+      throw lost();
     for (const { entry, end, receipt } of ends) {
       Object.assign(entry.slot, { state: end.state, reason: end.reason, mined: end.mined });
       entry.receipt = receipt;
@@ -371,15 +498,25 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
     }
   }
 
-  /** Open slots whose nonce is not used yet: sign what was never signed, replace what is late or over, repeat what may be lost. */
+  /**
+   * Open slots whose nonce is not used yet: sign what was never signed, replace what is late or over, repeat
+   * what may be lost.
+   */
   async function push(head: Block): Promise<void> {
-    const open = [...live.values()].filter(({ slot, busy }) => slot.state === 'open' && slot.nonce >= minedCount && !busy).sort((a, b) => a.slot.nonce - b.slot.nonce);
-    const isOver = ({ slot, mustEnd }: Live) => (mustEnd || (slot.notAfter !== null && head.timestamp > slot.notAfter)) && !(slot.attempts.at(-1)?.noop ?? false);
+    const open = [...live.values()]
+      .filter(({ slot, busy }) => slot.state === 'open' && slot.nonce >= minedCount && !busy)
+      .sort((a, b) => a.slot.nonce - b.slot.nonce);
+    const isOver = ({ slot, mustEnd }: Live) =>
+      (mustEnd || (slot.notAfter !== null && head.timestamp > slot.notAfter)) &&
+      !(slot.attempts.at(-1)?.noop ?? false);
     const waited = ({ sentAtBlock }: Live) => head.number - sentAtBlock;
     const over = open.filter(isOver);
     const rest = open.filter((entry) => !isOver(entry));
     const unsigned = rest.filter(({ slot }) => slot.attempts.length === 0);
-    const late = rest.filter((entry) => entry.slot.attempts.length > 0 && (entry.mustReplace || waited(entry) >= BigInt(bumpAfterBlocks)));
+    const late = rest.filter(
+      (entry) =>
+        entry.slot.attempts.length > 0 && (entry.mustReplace || waited(entry) >= BigInt(bumpAfterBlocks)),
+    );
     await attempt(over, 'noop');
     await attempt(unsigned, 'first');
     const before = new Map(late.map((entry) => [entry, entry.slot.attempts.length]));
@@ -413,7 +550,9 @@ export function createTransactor({ chain, store, signer, clock, log: parentLog, 
 
   const lost = () => {
     lease = undefined;
-    return new UpstreamError('Another process took this signer over; nothing was sent.', { code: 'signer_not_held' });
+    return new UpstreamError('Another process took this signer over; nothing was sent.', {
+      code: 'signer_not_held',
+    });
   };
 
   function onHead(): void {

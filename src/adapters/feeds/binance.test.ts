@@ -11,8 +11,12 @@ beforeEach(async () => {
 });
 afterEach(() => exchange.close());
 
-const start = (options: Partial<SocketFeedOptions> = {}) => exchange.start({ format: BINANCE, source: 'binance', symbols: ['ethusdt', 'BTCUSDT'], ...options });
-const message = (u: number, b: string, a: string, s = 'ETHUSDT') => ({ stream: `${s.toLowerCase()}@bookTicker`, data: { u, s, b, B: '1.5', a, A: '2.5' } });
+const start = (options: Partial<SocketFeedOptions> = {}) =>
+  exchange.start({ format: BINANCE, source: 'binance', symbols: ['ethusdt', 'BTCUSDT'], ...options });
+const message = (u: number, b: string, a: string, s = 'ETHUSDT') => ({
+  stream: `${s.toLowerCase()}@bookTicker`,
+  data: { u, s, b, B: '1.5', a, A: '2.5' },
+});
 
 test('asks for its symbols in one combined stream, passes texts through untouched, and answers in the spelling it was asked in', async () => {
   start();
@@ -22,7 +26,15 @@ test('asks for its symbols in one combined stream, passes texts through untouche
   exchange.say(message(7, '2500.10000000', '2500.11000000'), message(3, '60000.1', '60000.2', 'BTCUSDT'));
   await exchange.told(2);
   const [first, second] = exchange.quotes;
-  expect(first).toEqual({ source: 'binance', symbol: 'ethusdt', bid: '2500.10000000', ask: '2500.11000000', exchangeTimeMs: null, receivedMs: expect.any(Number), sequence: 7 });
+  expect(first).toEqual({
+    source: 'binance',
+    symbol: 'ethusdt',
+    bid: '2500.10000000',
+    ask: '2500.11000000',
+    exchangeTimeMs: null,
+    receivedMs: expect.any(Number),
+    sequence: 7,
+  });
   expect(first?.receivedMs).toBeGreaterThanOrEqual(before);
   expect(second?.symbol).toBe('BTCUSDT');
   expect(exchange.heard).toEqual([]);
@@ -31,11 +43,32 @@ test('asks for its symbols in one combined stream, passes texts through untouche
 test('a jump of the update id is a quote; duplicates, steps back, crossed and empty books, noise and strangers are refused', async () => {
   start();
   await exchange.connected(1);
-  exchange.say(message(10, '1', '2'), message(10, '1', '2'), message(5_000, '1', '3'), message(4_999, '1', '2'), message(5_001, '3', '2'), message(5_002, '0', '2'));
-  exchange.say('{not json', message(1, '1', '2', 'DOGEUSDT'), { result: null, id: 1 }, Buffer.from([1, 2, 3]), message(5_003, '1', '4'));
+  exchange.say(
+    message(10, '1', '2'),
+    message(10, '1', '2'),
+    message(5_000, '1', '3'),
+    message(4_999, '1', '2'),
+    message(5_001, '3', '2'),
+    message(5_002, '0', '2'),
+  );
+  exchange.say(
+    '{not json',
+    message(1, '1', '2', 'DOGEUSDT'),
+    { result: null, id: 1 },
+    Buffer.from([1, 2, 3]),
+    message(5_003, '1', '4'),
+  );
   await exchange.told(10);
   expect(exchange.quotes.map(({ sequence }) => sequence)).toEqual([10, 5_000, 5_003]);
-  expect(exchange.refusals()).toEqual(['duplicate', 'out_of_order', 'crossed', 'empty', 'malformed', 'unknown_symbol', 'malformed']);
+  expect(exchange.refusals()).toEqual([
+    'duplicate',
+    'out_of_order',
+    'crossed',
+    'empty',
+    'malformed',
+    'unknown_symbol',
+    'malformed',
+  ]);
 });
 
 test('reconnects when the exchange hangs up, and may then start counting anew', async () => {
@@ -67,7 +100,11 @@ test('attempts count up while connections do not last, even if each brings a pri
 test('silence: a connection without data is replaced, although it answers pings', async () => {
   start({ silentMs: 1_200, pingMs: 500 });
   await exchange.connected(2);
-  expect(exchange.troubles.slice(0, 3).map(({ kind }) => kind)).toEqual(['connected', 'silent', 'disconnected']);
+  expect(exchange.troubles.slice(0, 3).map(({ kind }) => kind)).toEqual([
+    'connected',
+    'silent',
+    'disconnected',
+  ]);
 });
 
 test('a connection that talks without ever naming a price is replaced too', async () => {
@@ -110,5 +147,9 @@ test('a frame beyond the limit ends the connection instead of filling memory', a
   await exchange.connected(1);
   exchange.say('x'.repeat(70_000));
   await exchange.connected(2);
-  expect(exchange.troubles).toContainEqual({ kind: 'disconnected', detail: expect.stringContaining('closed'), retryInMs: 5 });
+  expect(exchange.troubles).toContainEqual({
+    kind: 'disconnected',
+    detail: expect.stringContaining('closed'),
+    retryInMs: 5,
+  });
 });

@@ -1,11 +1,14 @@
-/** Binance's combined bookTicker stream: the symbols stand in the address, nothing is said after connecting. */
+/**
+ * Binance's combined bookTicker stream: the symbols stand in the address, nothing is said after connecting.
+ */
 
 import { readMessage } from './book-ticker.ts';
 import { createSequence, type Format, NOTHING, refused } from './format.ts';
 
 export const BINANCE: Format = {
   canonical: (symbol) => symbol.toUpperCase(),
-  address: (url, symbols) => `${url.replace(/\/+$/, '')}/stream?streams=${symbols.map((symbol) => `${symbol.toLowerCase()}@bookTicker`).join('/')}`,
+  address: (url, symbols) =>
+    `${url.replace(/\/+$/, '')}/stream?streams=${symbols.map((symbol) => `${symbol.toLowerCase()}@bookTicker`).join('/')}`,
   greeting: () => [],
   reader() {
     const sequence = createSequence();
@@ -15,7 +18,11 @@ export const BINANCE: Format = {
       if (message.kind === 'other') return NOTHING;
       const { symbol, bid, ask, update } = message.ticker;
       const late = sequence.take(symbol, update);
-      return [late === undefined ? { kind: 'quote', symbol, bid, ask, exchangeTimeMs: null, sequence: update } : refused(late, symbol)];
+      return [
+        late === undefined
+          ? { kind: 'quote', symbol, bid, ask, exchangeTimeMs: null, sequence: update }
+          : refused(late, symbol),
+      ];
     };
   },
 };

@@ -1,9 +1,11 @@
 /**
- * Reads an exchange's bookTicker stream as Binance writes it: `{"u":…,"s":…,"b":…,"B":…,"a":…,"A":…}`, alone or wrapped as
- * `{"stream":…,"data":…}`. The live feed and the replay of recordings read through this one door.
+ * Reads an exchange's bookTicker stream as Binance writes it: `{"u":…,"s":…,"b":…,"B":…,"a":…,"A":…}`, alone
+ * or wrapped as `{"stream":…,"data":…}`. The live feed and the replay of recordings read through this one
+ * door.
  *
- * `u` rises with every change of the order book, but a message comes only when the top changes: a jump of `u` is normal
- * and proves nothing. A repeat or a step back is refused, and a repeat does not make the price any younger.
+ * `u` rises with every change of the order book, but a message comes only when the top changes: a jump of `u`
+ * is normal and proves nothing. A repeat or a step back is refused, and a repeat does not make the price any
+ * younger.
  */
 
 import { isRecord, isText, type Refusal, wrongBook } from './format.ts';
@@ -19,7 +21,10 @@ export interface Ticker {
 export type BookTickerRefusal = Exclude<Refusal, 'closed'>;
 
 /** `other`: a message of another stream, or an answer to a command; `data` is its payload. */
-export type Message = { kind: 'ticker'; ticker: Ticker } | { kind: 'refused'; why: BookTickerRefusal; symbol: string | null } | { kind: 'other'; data: Record<string, unknown> };
+export type Message =
+  | { kind: 'ticker'; ticker: Ticker }
+  | { kind: 'refused'; why: BookTickerRefusal; symbol: string | null }
+  | { kind: 'other'; data: Record<string, unknown> };
 
 /** Splits a frame into a ticker, a refusal, or something else. Never throws, whatever arrives. */
 export function readMessage(text: string): Message {
@@ -41,10 +46,14 @@ function readTicker(data: Record<string, unknown>): Message {
   const { u: update, s: symbol, b: bid, a: ask, B: bidSize, A: askSize } = data;
   const named = isText(symbol) ? symbol : null;
   const refuse = (why: BookTickerRefusal): Message => ({ kind: 'refused', why, symbol: named });
-  if (named === null || typeof update !== 'number' || !Number.isSafeInteger(update) || update < 0) return refuse('malformed');
+  if (named === null || typeof update !== 'number' || !Number.isSafeInteger(update) || update < 0)
+    return refuse('malformed');
   const wrong = wrongBook(bid, ask, [bidSize, askSize]);
-  return wrong === undefined ? { kind: 'ticker', ticker: { symbol: named, bid: bid as string, ask: ask as string, update } } : refuse(wrong);
+  return wrong === undefined
+    ? { kind: 'ticker', ticker: { symbol: named, bid: bid as string, ask: ask as string, update } }
+    : refuse(wrong);
 }
 
 /** Diff depth also has `u`, `b` and `a`, but names its event; a ticker of the spot market does not. */
-const looksLikeTicker = (data: Record<string, unknown>): boolean => data['e'] === undefined && 'u' in data && 's' in data;
+const looksLikeTicker = (data: Record<string, unknown>): boolean =>
+  data['e'] === undefined && 'u' in data && 's' in data;

@@ -1,9 +1,9 @@
 /**
  * Chainlink aggregators, read at the head of their chain.
  *
- * A price is as old as its round's `updatedAt`, however recently we read it: whoever uses it compares that with the feed's
- * heartbeat. A round that is not complete, not positive, dated after the block, or on a rollup whose sequencer is not known
- * to be up is refused.
+ * A price is as old as its round's `updatedAt`, however recently we read it: whoever uses it compares that
+ * with the feed's heartbeat. A round that is not complete, not positive, dated after the block, or on a
+ * rollup whose sequencer is not known to be up is refused.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -27,7 +27,10 @@ export interface ChainlinkTools {
   sequencer?: Sequencer;
 }
 
-export function createChainlinkFeed({ clock, chain, sequencer }: ChainlinkTools, { source, aggregators }: ChainlinkFeedOptions): Feed {
+export function createChainlinkFeed(
+  { clock, chain, sequencer }: ChainlinkTools,
+  { source, aggregators }: ChainlinkFeedOptions,
+): Feed {
   const told = new Map<string, string>();
 
   /** Heads come every second; the same trouble is worth saying once. */
@@ -38,14 +41,32 @@ export function createChainlinkFeed({ clock, chain, sequencer }: ChainlinkTools,
   }
 
   async function one(listener: FeedListener, symbol: string, address: Address, block: Block): Promise<void> {
-    const [round, decimals] = await Promise.all([readRound(chain, address, block.number), readDecimals(chain, address, block.number)]);
-    if (round === undefined || decimals === undefined) return tell(listener, symbol, { kind: 'rejected', symbol, detail: `${address} on ${chain.chain.slug} is no aggregator` });
-    const why = wrongRound(round, block) ?? (sequencer === undefined || sequencer.state().up ? undefined : 'closed');
+    const [round, decimals] = await Promise.all([
+      readRound(chain, address, block.number),
+      readDecimals(chain, address, block.number),
+    ]);
+    if (round === undefined || decimals === undefined)
+      return tell(listener, symbol, {
+        kind: 'rejected',
+        symbol,
+        detail: `${address} on ${chain.chain.slug} is no aggregator`,
+      });
+    const why =
+      wrongRound(round, block) ?? (sequencer === undefined || sequencer.state().up ? undefined : 'closed');
     if (why !== undefined) return tell(listener, symbol, { kind: 'refused', why, symbol });
     tell(listener, symbol, undefined);
     const price = formatUnits(round.answer, decimals);
-    // The low half counts rounds within a phase, the high half phases: together they pass what a number can hold.
-    listener.quote({ source, symbol, bid: price, ask: price, exchangeTimeMs: round.updatedAt * 1_000, receivedMs: clock.nowMs(), sequence: null });
+    // The low half counts rounds within a phase, the high half phases: together they pass what a number can
+    // hold.
+    listener.quote({
+      source,
+      symbol,
+      bid: price,
+      ask: price,
+      exchangeTimeMs: round.updatedAt * 1_000,
+      receivedMs: clock.nowMs(),
+      sequence: null,
+    });
   }
 
   return contractFeed(chain, source, aggregators, one);

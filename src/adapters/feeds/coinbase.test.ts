@@ -14,13 +14,42 @@ beforeEach(async () => {
 afterEach(() => exchange.close());
 
 const ticker = (sequence: number, best_bid: string, best_ask: string, more: object = {}) => ({
-  ...{ type: 'ticker', sequence, product_id: 'ETH-USD', price: best_ask, open_24h: '2481.1', volume_24h: '98123.55012817', low_24h: '2466.02', high_24h: '2530', volume_30d: '3351123.11574212' },
-  ...{ best_bid, best_bid_size: '0.41000000', best_ask, best_ask_size: '3.25158121', side: 'buy', time: '2026-11-21T17:00:31.886136Z', trade_id: 700, last_size: '0.00481191', ...more },
+  ...{
+    type: 'ticker',
+    sequence,
+    product_id: 'ETH-USD',
+    price: best_ask,
+    open_24h: '2481.1',
+    volume_24h: '98123.55012817',
+    low_24h: '2466.02',
+    high_24h: '2530',
+    volume_30d: '3351123.11574212',
+  },
+  ...{
+    best_bid,
+    best_bid_size: '0.41000000',
+    best_ask,
+    best_ask_size: '3.25158121',
+    side: 'buy',
+    time: '2026-11-21T17:00:31.886136Z',
+    trade_id: 700,
+    last_size: '0.00481191',
+    ...more,
+  },
 });
-const heartbeat = (last_trade_id: number, sequence = 90) => ({ type: 'heartbeat', last_trade_id, product_id: 'ETH-USD', sequence, time: '2026-11-21T17:00:32.000000Z' });
+const heartbeat = (last_trade_id: number, sequence = 90) => ({
+  type: 'heartbeat',
+  last_trade_id,
+  product_id: 'ETH-USD',
+  sequence,
+  time: '2026-11-21T17:00:32.000000Z',
+});
 
 test('subscribes each product by itself and passes the top of book through untouched, with the time of the exchange', async () => {
-  exchange.say({ type: 'subscriptions', channels: [{ name: 'ticker', product_ids: ['ETH-USD'], account_ids: null }] }, ticker(106_614_625_991, '2500.10', '2500.11'));
+  exchange.say(
+    { type: 'subscriptions', channels: [{ name: 'ticker', product_ids: ['ETH-USD'], account_ids: null }] },
+    ticker(106_614_625_991, '2500.10', '2500.11'),
+  );
   await exchange.told(1);
   await exchange.asked(2);
   expect(exchange.heard).toEqual([
@@ -28,16 +57,63 @@ test('subscribes each product by itself and passes the top of book through untou
     { type: 'subscribe', product_ids: ['BTC-USD'], channels: ['ticker', 'heartbeat'] },
   ]);
   const time = Date.parse('2026-11-21T17:00:31.886Z');
-  expect(exchange.quotes).toEqual([{ source: 'coinbase', symbol: 'ETH-USD', bid: '2500.10', ask: '2500.11', exchangeTimeMs: time, receivedMs: expect.any(Number), sequence: 106_614_625_991 }]);
+  expect(exchange.quotes).toEqual([
+    {
+      source: 'coinbase',
+      symbol: 'ETH-USD',
+      bid: '2500.10',
+      ask: '2500.11',
+      exchangeTimeMs: time,
+      receivedMs: expect.any(Number),
+      sequence: 106_614_625_991,
+    },
+  ]);
 });
 
 test('jumps of the sequence are normal; repeats and steps back, crossed, locked, empty and unreadable books are refused', async () => {
-  exchange.say(ticker(10, '1', '2'), ticker(10, '1', '2'), ticker(500, '1', '3'), ticker(499, '1', '2'), ticker(501, '3', '2'), ticker(502, '2', '2'), ticker(503, '0', '2'));
-  exchange.say(ticker(504, '1', '2', { best_ask_size: '0.00000000' }), ticker(505, '1', '2', { time: 'yesterday' }), ticker(506, '1e3', '2'), ticker(507, '-1', '2'), ticker(1.5, '1', '2'));
-  exchange.say({ ...ticker(508, '1', '2'), product_id: 'DOGE-USD' }, '{"type":"ticker"', '[]', { type: 7 }, { type: 'ticker' }, ticker(600, '1', '4'));
+  exchange.say(
+    ticker(10, '1', '2'),
+    ticker(10, '1', '2'),
+    ticker(500, '1', '3'),
+    ticker(499, '1', '2'),
+    ticker(501, '3', '2'),
+    ticker(502, '2', '2'),
+    ticker(503, '0', '2'),
+  );
+  exchange.say(
+    ticker(504, '1', '2', { best_ask_size: '0.00000000' }),
+    ticker(505, '1', '2', { time: 'yesterday' }),
+    ticker(506, '1e3', '2'),
+    ticker(507, '-1', '2'),
+    ticker(1.5, '1', '2'),
+  );
+  exchange.say(
+    { ...ticker(508, '1', '2'), product_id: 'DOGE-USD' },
+    '{"type":"ticker"',
+    '[]',
+    { type: 7 },
+    { type: 'ticker' },
+    ticker(600, '1', '4'),
+  );
   await exchange.told(18);
   expect(exchange.quotes.map(({ sequence }) => sequence)).toEqual([10, 500, 600]);
-  expect(exchange.refusals()).toEqual(['duplicate', 'out_of_order', 'crossed', 'crossed', 'empty', 'empty', 'malformed', 'malformed', 'malformed', 'malformed', 'unknown_symbol', 'malformed', 'malformed', 'malformed', 'malformed']);
+  expect(exchange.refusals()).toEqual([
+    'duplicate',
+    'out_of_order',
+    'crossed',
+    'crossed',
+    'empty',
+    'empty',
+    'malformed',
+    'malformed',
+    'malformed',
+    'malformed',
+    'unknown_symbol',
+    'malformed',
+    'malformed',
+    'malformed',
+    'malformed',
+  ]);
 });
 
 test('each product counts for itself', async () => {
@@ -47,7 +123,14 @@ test('each product counts for itself', async () => {
 });
 
 test('a trade that two heartbeats know of and no ticker told is a gap: connect and subscribe anew', async () => {
-  exchange.say(ticker(10, '1', '2', { trade_id: 700 }), heartbeat(700), heartbeat(702), ticker(20, '1', '3', { trade_id: 702 }), heartbeat(703), heartbeat(703));
+  exchange.say(
+    ticker(10, '1', '2', { trade_id: 700 }),
+    heartbeat(700),
+    heartbeat(702),
+    ticker(20, '1', '3', { trade_id: 702 }),
+    heartbeat(703),
+    heartbeat(703),
+  );
   await exchange.connected(2);
   expect(exchange.troubles.slice(0, 3).map(({ kind }) => kind)).toEqual(['connected', 'gap', 'disconnected']);
   expect(exchange.troubles[1]).toEqual({ kind: 'gap', symbol: 'ETH-USD' });
@@ -57,7 +140,15 @@ test('a trade that two heartbeats know of and no ticker told is a gap: connect a
 });
 
 test('heartbeats that agree, or come before the first ticker, prove nothing', async () => {
-  exchange.say(heartbeat(690), heartbeat(691), ticker(10, '1', '2', { trade_id: 700 }), heartbeat(700), heartbeat(700), heartbeat(700), { type: 'heartbeat' });
+  exchange.say(
+    heartbeat(690),
+    heartbeat(691),
+    ticker(10, '1', '2', { trade_id: 700 }),
+    heartbeat(700),
+    heartbeat(700),
+    heartbeat(700),
+    { type: 'heartbeat' },
+  );
   await exchange.told(2);
   expect(exchange.sockets).toHaveLength(1);
   expect(exchange.refusals()).toEqual(['malformed']);
@@ -75,12 +166,32 @@ test('heartbeats keep a quiet connection, but silence ends it', async () => {
 });
 
 test('a product that does not exist is told to somebody who can correct it', async () => {
-  exchange.say({ type: 'error', message: 'Failed to subscribe', reason: 'ETH-XYZ is not a valid product' }, ticker(10, '1', '2'));
+  exchange.say(
+    { type: 'error', message: 'Failed to subscribe', reason: 'ETH-XYZ is not a valid product' },
+    ticker(10, '1', '2'),
+  );
   await exchange.told(1);
-  expect(exchange.troubles.at(-1)).toEqual({ kind: 'rejected', symbol: null, detail: 'Failed to subscribe: ETH-XYZ is not a valid product' });
+  expect(exchange.troubles.at(-1)).toEqual({
+    kind: 'rejected',
+    symbol: null,
+    detail: 'Failed to subscribe: ETH-XYZ is not a valid product',
+  });
 });
 
 test('whatever arrives, reading it never throws', () => {
   const json = fc.jsonValue().map((value) => JSON.stringify(value));
-  fc.assert(fc.property(fc.oneof(fc.string(), json, fc.jsonValue().map((value) => JSON.stringify({ type: 'ticker', product_id: value, sequence: value, best_bid: value }))), (text) => Array.isArray(COINBASE.reader()(text))));
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        json,
+        fc
+          .jsonValue()
+          .map((value) =>
+            JSON.stringify({ type: 'ticker', product_id: value, sequence: value, best_bid: value }),
+          ),
+      ),
+      (text) => Array.isArray(COINBASE.reader()(text)),
+    ),
+  );
 });

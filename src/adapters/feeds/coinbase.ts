@@ -1,40 +1,81 @@
 /**
  * Coinbase Exchange's `ticker` and `heartbeat` channels.
  *
- * A ticker comes with every match and says the top of book then. Its `sequence` counts every event of the product, so a jump
- * is normal and only a repeat or a step back is refused. What proves a loss is the heartbeat, once a second, with the id of
- * the last trade: if a trade that one heartbeat named has no ticker by the next, a message was dropped, and we subscribe anew.
+ * A ticker comes with every match and says the top of book then. Its `sequence` counts every event of the
+ * product, so a jump is normal and only a repeat or a step back is refused. What proves a loss is the
+ * heartbeat, once a second, with the id of the last trade: if a trade that one heartbeat named has no ticker
+ * by the next, a message was dropped, and we subscribe anew.
  */
 
-import { createSequence, type Format, type Heard, isRecord, isText, microsOf, NOTHING, refused, wrongBook } from './format.ts';
+import {
+  createSequence,
+  type Format,
+  type Heard,
+  isRecord,
+  isText,
+  microsOf,
+  NOTHING,
+  refused,
+  wrongBook,
+} from './format.ts';
 
 export const COINBASE: Format = {
   canonical: (symbol) => symbol.toUpperCase(),
   address: (url) => url,
   // One message a product: a product that does not exist refuses its whole message.
-  greeting: (symbols) => symbols.map((symbol) => JSON.stringify({ type: 'subscribe', product_ids: [symbol], channels: ['ticker', 'heartbeat'] })),
+  greeting: (symbols) =>
+    symbols.map((symbol) =>
+      JSON.stringify({ type: 'subscribe', product_ids: [symbol], channels: ['ticker', 'heartbeat'] }),
+    ),
   reader() {
     const sequence = createSequence();
     const trades = new Map<string, number>();
     const named = new Map<string, number>();
 
-    function ticker({ product_id: symbol, sequence: number, best_bid: bid, best_ask: ask, best_bid_size: bidSize, best_ask_size: askSize, time, trade_id: trade }: Record<string, unknown>): Heard {
+    function ticker({
+      product_id: symbol,
+      sequence: number,
+      best_bid: bid,
+      best_ask: ask,
+      best_bid_size: bidSize,
+      best_ask_size: askSize,
+      time,
+      trade_id: trade,
+    }: Record<string, unknown>): Heard {
       if (!isText(symbol)) return refused('malformed', null);
-      const wrong = wrongBook(bid, ask, [bidSize, askSize].filter((size) => size !== undefined));
+      const wrong = wrongBook(
+        bid,
+        ask,
+        [bidSize, askSize].filter((size) => size !== undefined),
+      );
       const micros = microsOf(time);
-      if (wrong !== undefined || !isCount(number) || (time !== undefined && micros === undefined)) return refused(wrong ?? 'malformed', symbol);
+      if (wrong !== undefined || !isCount(number) || (time !== undefined && micros === undefined))
+        return refused(wrong ?? 'malformed', symbol);
       const late = sequence.take(symbol, number);
       if (late !== undefined) return refused(late, symbol);
       if (isCount(trade)) trades.set(symbol, Math.max(trade, trades.get(symbol) ?? 0));
-      return { kind: 'quote', symbol, bid: bid as string, ask: ask as string, exchangeTimeMs: micros === undefined ? null : Math.floor(micros / 1_000), sequence: number };
+      return {
+        kind: 'quote',
+        symbol,
+        bid: bid as string,
+        ask: ask as string,
+        exchangeTimeMs: micros === undefined ? null : Math.floor(micros / 1_000),
+        sequence: number,
+      };
     }
 
-    function heartbeat({ product_id: symbol, last_trade_id: last }: Record<string, unknown>): readonly Heard[] {
+    function heartbeat({
+      product_id: symbol,
+      last_trade_id: last,
+    }: Record<string, unknown>): readonly Heard[] {
       if (!isText(symbol) || !isCount(last)) return [refused('malformed', null)];
       const [seen, before] = [trades.get(symbol), named.get(symbol)];
       named.set(symbol, last);
       if (seen === undefined || before === undefined || before <= seen) return NOTHING;
-      return [{ kind: 'gap', symbol }, { kind: 'resync', detail: `a ticker of ${symbol} is missing` }];
+      return [
+        { kind: 'gap', symbol },
+        { kind: 'resync', detail: `a ticker of ${symbol} is missing` },
+      ];
     }
 
     return (text) => {
@@ -46,7 +87,16 @@ export const COINBASE: Format = {
         case 'heartbeat':
           return heartbeat(json);
         case 'error':
-          return [{ kind: 'rejected', symbol: null, detail: [json['message'], json['reason']].filter((part) => typeof part === 'string').join(': ').slice(0, 200) }];
+          return [
+            {
+              kind: 'rejected',
+              symbol: null,
+              detail: [json['message'], json['reason']]
+                .filter((part) => typeof part === 'string')
+                .join(': ')
+                .slice(0, 200),
+            },
+          ];
         default:
           return typeof json['type'] === 'string' ? NOTHING : [refused('malformed', null)];
       }
@@ -54,7 +104,8 @@ export const COINBASE: Format = {
   },
 };
 
-const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 function parse(text: string): unknown {
   try {

@@ -1,4 +1,7 @@
-/** A price that does not move, for pegged pairs and tests: said again and again, so that it never looks old while the process lives. */
+/**
+ * A price that does not move, for pegged pairs and tests: said again and again, so that it never looks old
+ * while the process lives.
+ */
 
 import { RequestError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,9 +17,16 @@ export interface ConstantFeedOptions {
   everyMs?: number;
 }
 
-export function createConstantFeed({ clock }: { clock: Clock }, { prices, source = 'constant', everyMs = 500 }: ConstantFeedOptions): Feed {
+export function createConstantFeed(
+  { clock }: { clock: Clock },
+  { prices, source = 'constant', everyMs = 500 }: ConstantFeedOptions,
+): Feed {
   for (const [symbol, price] of Object.entries(prices)) {
-    if (!parseDecimal(price)?.num) throw new RequestError(`The constant price of ${symbol} is "${price.slice(0, 40)}"; write a positive decimal.`, { code: 'bad_config' });
+    if (!parseDecimal(price)?.num)
+      throw new RequestError(
+        `The constant price of ${symbol} is "${price.slice(0, 40)}"; write a positive decimal.`,
+        { code: 'bad_config' },
+      );
   }
   let cancel: (() => void) | undefined;
   let stopped = false;
@@ -27,7 +37,16 @@ export function createConstantFeed({ clock }: { clock: Clock }, { prices, source
       const say = () => {
         if (stopped) return;
         sequence += 1;
-        for (const [symbol, price] of Object.entries(prices)) listener.quote({ source, symbol, bid: price, ask: price, exchangeTimeMs: clock.nowMs(), receivedMs: clock.nowMs(), sequence });
+        for (const [symbol, price] of Object.entries(prices))
+          listener.quote({
+            source,
+            symbol,
+            bid: price,
+            ask: price,
+            exchangeTimeMs: clock.nowMs(),
+            receivedMs: clock.nowMs(),
+            sequence,
+          });
         cancel = clock.after(everyMs, say);
       };
       say();

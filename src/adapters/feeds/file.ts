@@ -1,4 +1,7 @@
-/** A recording played as a feed, at its own pace or faster: the same messages through the same reader, only the clock is ours. */
+/**
+ * A recording played as a feed, at its own pace or faster: the same messages through the same reader, only
+ * the clock is ours.
+ */
 
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
@@ -18,7 +21,10 @@ export interface FileFeedOptions {
   loop?: boolean;
 }
 
-export function createFileFeed({ clock }: { clock: Clock }, { path, format = BINANCE, source = 'file', speed = 1, loop = false }: FileFeedOptions): Feed {
+export function createFileFeed(
+  { clock }: { clock: Clock },
+  { path, format = BINANCE, source = 'file', speed = 1, loop = false }: FileFeedOptions,
+): Feed {
   let stopped = false;
   let wake: (() => void) | undefined;
 
@@ -50,7 +56,15 @@ export function createFileFeed({ clock }: { clock: Clock }, { path, format = BIN
         if (stopped) return;
         const { symbol, bid, ask, sequence } = heard;
         // What was recorded happened in another time: here it happens now.
-        listener.quote({ source, symbol, bid, ask, exchangeTimeMs: null, receivedMs: clock.nowMs(), sequence });
+        listener.quote({
+          source,
+          symbol,
+          bid,
+          ask,
+          exchangeTimeMs: null,
+          receivedMs: clock.nowMs(),
+          sequence,
+        });
       }
     }
   }
@@ -61,7 +75,11 @@ export function createFileFeed({ clock }: { clock: Clock }, { path, format = BIN
       try {
         await play(listener);
       } catch (error) {
-        listener.trouble?.({ kind: 'disconnected', detail: error instanceof Error ? error.message : 'unreadable', retryInMs: null });
+        listener.trouble?.({
+          kind: 'disconnected',
+          detail: error instanceof Error ? error.message : 'unreadable',
+          retryInMs: null,
+        });
         return;
       }
       // A file without a single price must not spin.

@@ -1,4 +1,7 @@
-/** What differs between exchanges: where to connect, what to ask for, and how to read what comes. Everything else is in socket.ts. */
+/**
+ * What differs between exchanges: where to connect, what to ask for, and how to read what comes. Everything
+ * else is in socket.ts.
+ */
 
 import { compare, parseDecimal } from '../../pricing/rational.ts';
 import type { FeedQuote, FeedTrouble } from '../../ports/feed.ts';
@@ -10,7 +13,9 @@ export interface Format {
   address(url: string, symbols: readonly string[]): string;
   /** What to say once connected, in this order. */
   greeting(symbols: readonly string[]): readonly string[];
-  /** A reader with a memory of its own: one for each connection, because a new one may start counting anew. */
+  /**
+   * A reader with a memory of its own: one for each connection, because a new one may start counting anew.
+   */
   reader(): Reader;
 }
 
@@ -30,19 +35,32 @@ export const MAX_MESSAGE_BYTES = 64 * 1024;
 
 export const NOTHING: readonly Heard[] = [];
 
-export const refused = (why: Refusal, symbol: string | null): Extract<Heard, { kind: 'refused' }> => ({ kind: 'refused', why, symbol });
+export const refused = (why: Refusal, symbol: string | null): Extract<Heard, { kind: 'refused' }> => ({
+  kind: 'refused',
+  why,
+  symbol,
+});
 
 const LONGEST_TEXT = 40;
 
-export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-export const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= LONGEST_TEXT;
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= LONGEST_TEXT;
 
 /** Why these texts are no top of book; undefined: they are one. Sizes count where the exchange gives them. */
-export function wrongBook(bid: unknown, ask: unknown, sizes: readonly unknown[]): 'malformed' | 'empty' | 'crossed' | undefined {
+export function wrongBook(
+  bid: unknown,
+  ask: unknown,
+  sizes: readonly unknown[],
+): 'malformed' | 'empty' | 'crossed' | undefined {
   if (!isText(bid) || !isText(ask)) return 'malformed';
-  const [bidPrice, askPrice, ...amounts] = [bid, ask, ...sizes].map((text) => (isText(text) ? parseDecimal(text) : undefined));
+  const [bidPrice, askPrice, ...amounts] = [bid, ask, ...sizes].map((text) =>
+    isText(text) ? parseDecimal(text) : undefined,
+  );
   if (!bidPrice || !askPrice || amounts.some((amount) => amount === undefined)) return 'malformed';
-  if (bidPrice.num === 0n || askPrice.num === 0n || amounts.some((amount) => amount?.num === 0n)) return 'empty';
+  if (bidPrice.num === 0n || askPrice.num === 0n || amounts.some((amount) => amount?.num === 0n))
+    return 'empty';
   // One exchange matches its own orders: even a locked book means that we see a mixture of two moments.
   return compare(bidPrice, askPrice) >= 0 ? 'crossed' : undefined;
 }
@@ -72,5 +90,7 @@ export function microsOf(text: unknown): number | undefined {
   const match = typeof text === 'string' && text.length <= LONGEST_TEXT ? TIME.exec(text) : null;
   if (match === null) return undefined;
   const seconds = Date.parse(`${match[1]}${match[3]}`);
-  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 + Number((match[2] ?? '').padEnd(6, '0').slice(0, 6)) : undefined;
+  return Number.isFinite(seconds) && seconds > 0
+    ? seconds * 1_000 + Number((match[2] ?? '').padEnd(6, '0').slice(0, 6))
+    : undefined;
 }

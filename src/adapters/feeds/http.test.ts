@@ -29,9 +29,14 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const json = (text: string, headers: Record<string, string> = {}) => (_: IncomingMessage, response: ServerResponse) => response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(text);
-const COINBASE_REST = (bid: string, time = '2026-11-21T17:00:31.886136Z') => `{"ask":"2500.11","bid":"${bid}","volume":"98123.5","trade_id":700,"price":"2500.10","size":"0.0048","time":"${time}","rfq_volume":"12.1"}`;
-const KRAKEN_REST = '{"error":[],"result":{"XETHZUSD":{"a":["2500.20000","1","1.000"],"b":["2500.10000","2","2.000"],"c":["2500.15000","0.01"],"v":["1","2"],"p":["1","2"],"t":[1,2],"l":["1","2"],"h":["1","2"],"o":"2490.1"}}}';
+const json =
+  (text: string, headers: Record<string, string> = {}) =>
+  (_: IncomingMessage, response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(text);
+const COINBASE_REST = (bid: string, time = '2026-11-21T17:00:31.886136Z') =>
+  `{"ask":"2500.11","bid":"${bid}","volume":"98123.5","trade_id":700,"price":"2500.10","size":"0.0048","time":"${time}","rfq_volume":"12.1"}`;
+const KRAKEN_REST =
+  '{"error":[],"result":{"XETHZUSD":{"a":["2500.20000","1","1.000"],"b":["2500.10000","2","2.000"],"c":["2500.15000","0.01"],"v":["1","2"],"p":["1","2"],"t":[1,2],"l":["1","2"],"h":["1","2"],"o":"2490.1"}}}';
 
 function start(options: Partial<HttpFeedOptions> = {}): void {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/products/{symbol}/ticker?key=s3cr3t`;
@@ -39,10 +44,29 @@ function start(options: Partial<HttpFeedOptions> = {}): void {
     attempts.push(attempt);
     return 10;
   };
-  feed = createHttpFeed({ clock: systemClock, backoff }, { url, symbols: ['ETH-USD'], source: 'rest', bid: 'bid', ask: 'ask', everyMs: 20, timeoutMs: 2_500, ...options });
+  feed = createHttpFeed(
+    { clock: systemClock, backoff },
+    {
+      url,
+      symbols: ['ETH-USD'],
+      source: 'rest',
+      bid: 'bid',
+      ask: 'ask',
+      everyMs: 20,
+      timeoutMs: 2_500,
+      ...options,
+    },
+  );
   feed.start({ quote: (quote) => quotes.push(quote), trouble: (trouble) => troubles.push(trouble) });
 }
-const told = (count: number) => vi.waitFor(() => expect(quotes.length + troubles.filter(({ kind }) => kind !== 'connected').length).toBeGreaterThanOrEqual(count), { timeout: 40_000, interval: 5 });
+const told = (count: number) =>
+  vi.waitFor(
+    () =>
+      expect(
+        quotes.length + troubles.filter(({ kind }) => kind !== 'connected').length,
+      ).toBeGreaterThanOrEqual(count),
+    { timeout: 40_000, interval: 5 },
+  );
 
 test('Coinbase Exchange’s ticker: texts untouched, dated by the exchange, asked again and again', async () => {
   answer = json(COINBASE_REST('2500.10'));
@@ -50,7 +74,15 @@ test('Coinbase Exchange’s ticker: texts untouched, dated by the exchange, aske
   start({ time: 'time' });
   await told(3);
   expect(asked[0]).toBe('/products/ETH-USD/ticker?key=s3cr3t');
-  expect(quotes[0]).toEqual({ source: 'rest', symbol: 'ETH-USD', bid: '2500.10', ask: '2500.11', exchangeTimeMs: Date.parse('2026-11-21T17:00:31.886Z'), receivedMs: expect.any(Number), sequence: null });
+  expect(quotes[0]).toEqual({
+    source: 'rest',
+    symbol: 'ETH-USD',
+    bid: '2500.10',
+    ask: '2500.11',
+    exchangeTimeMs: Date.parse('2026-11-21T17:00:31.886Z'),
+    receivedMs: expect.any(Number),
+    sequence: null,
+  });
   expect(quotes[0]?.receivedMs).toBeGreaterThanOrEqual(before);
   expect(troubles).toEqual([{ kind: 'connected' }]);
 });
@@ -66,11 +98,16 @@ test('bare numbers are read as the text they are, one price may be both sides, a
   answer = json('{"data":[{"price":2500.1000000000000001,"ts":1795280431886123}]}');
   start({ bid: 'data.0.price', ask: 'data.0.price', time: 'data.0.ts' });
   await told(1);
-  expect(quotes[0]).toMatchObject({ bid: '2500.1000000000000001', ask: '2500.1000000000000001', exchangeTimeMs: 1_795_280_431_886 });
+  expect(quotes[0]).toMatchObject({
+    bid: '2500.1000000000000001',
+    ask: '2500.1000000000000001',
+    exchangeTimeMs: 1_795_280_431_886,
+  });
 });
 
 test('a price is never younger than its question, nor than its time in a cache', async () => {
-  answer = (request, response) => void setTimeout(() => json(COINBASE_REST('2500.10'), { age: '3' })(request, response), 100);
+  answer = (request, response) =>
+    void setTimeout(() => json(COINBASE_REST('2500.10'), { age: '3' })(request, response), 100);
   start();
   await told(1);
   const { receivedMs } = quotes[0] as FeedQuote;
@@ -97,7 +134,11 @@ test('slow answers are given up, and never two questions at a time', async () =>
   start({ timeoutMs: 60 });
   await told(3);
   ask.mockRestore();
-  expect(troubles[0]).toEqual({ kind: 'disconnected', detail: 'ETH-USD: no answer within 60 ms', retryInMs: expect.any(Number) });
+  expect(troubles[0]).toEqual({
+    kind: 'disconnected',
+    detail: 'ETH-USD: no answer within 60 ms',
+    retryInMs: expect.any(Number),
+  });
   expect(most).toBe(1);
   expect(attempts.slice(0, 3)).toEqual([0, 1, 2]);
 });
@@ -117,7 +158,8 @@ test('errors, redirects and endless bodies are failures; then the price comes ba
   let sent = 0;
   const answers = [
     (_: IncomingMessage, response: ServerResponse) => response.writeHead(500).end('{"bid":"1","ask":"2"}'),
-    (_: IncomingMessage, response: ServerResponse) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
+    (_: IncomingMessage, response: ServerResponse) =>
+      response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
     (_: IncomingMessage, response: ServerResponse) => {
       response.writeHead(200);
       const flood = () => {
@@ -133,7 +175,13 @@ test('errors, redirects and endless bodies are failures; then the price comes ba
   start();
   await vi.waitFor(() => expect(asked.length).toBeGreaterThanOrEqual(6), { timeout: 40_000 });
   const details = troubles.map((each) => (each.kind === 'disconnected' ? each.detail : each.kind));
-  expect(details.slice(0, 5)).toEqual(['ETH-USD: status 500', 'ETH-USD: no connection', 'ETH-USD: more than 262144 bytes', 'connected', 'ETH-USD: status 429']);
+  expect(details.slice(0, 5)).toEqual([
+    'ETH-USD: status 500',
+    'ETH-USD: no connection',
+    'ETH-USD: more than 262144 bytes',
+    'connected',
+    'ETH-USD: status 429',
+  ]);
   expect(attempts.slice(0, 4)).toEqual([0, 1, 2, 0]);
   expect(quotes[0]?.bid).toBe('2500.10');
   expect(sent).toBeLessThan(20_000_000);
@@ -157,10 +205,14 @@ test.each([
 
 test('an answer that is older than the last one is refused, and so is one without the time it promised', async () => {
   const times = ['2026-11-21T17:00:05Z', '2026-11-21T17:00:04Z', 'soon', '2026-11-21T17:00:05Z'];
-  answer = (request, response) => json(COINBASE_REST('2500.10', times[Math.min(asked.length, 4) - 1]))(request, response);
+  answer = (request, response) =>
+    json(COINBASE_REST('2500.10', times[Math.min(asked.length, 4) - 1]))(request, response);
   start({ time: 'time' });
   await told(4);
-  expect(troubles.flatMap((each) => (each.kind === 'refused' ? [each.why] : []))).toEqual(['out_of_order', 'malformed']);
+  expect(troubles.flatMap((each) => (each.kind === 'refused' ? [each.why] : []))).toEqual([
+    'out_of_order',
+    'malformed',
+  ]);
 });
 
 test('nobody at home, then stopped: no address in what it says, and no question after', async () => {

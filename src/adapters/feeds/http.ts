@@ -1,8 +1,9 @@
 /**
  * A price that is asked for again and again over HTTP: any JSON answer, with paths to the bid and the ask.
  *
- * It is dated by when we asked, not by when the answer came, less the time it spent in a cache on the way: an answer is never
- * younger than its question. One question a symbol at a time; after a failure the pauses grow.
+ * It is dated by when we asked, not by when the answer came, less the time it spent in a cache on the way: an
+ * answer is never younger than its question. One question a symbol at a time; after a failure the pauses
+ * grow.
  */
 
 import type { Feed, FeedListener, FeedQuote } from '../../ports/feed.ts';
@@ -15,10 +16,15 @@ export interface HttpFeedOptions {
   url: string;
   symbols: readonly string[];
   source: string;
-  /** Names joined by dots from the top of the answer, such as "result.*.b.0"; `*` is the only member there. */
+  /**
+   * Names joined by dots from the top of the answer, such as "result.*.b.0"; `*` is the only member there.
+   */
   bid: string;
   ask: string;
-  /** Where the source says when it happened: RFC 3339, or seconds, milliseconds, microseconds or nanoseconds since 1970. Default: it does not say. */
+  /**
+   * Where the source says when it happened: RFC 3339, or seconds, milliseconds, microseconds or nanoseconds
+   * since 1970. Default: it does not say.
+   */
   time?: string;
   headers?: Readonly<Record<string, string>>;
   /** From one question to the next. Default 1 s. */
@@ -30,7 +36,10 @@ export interface HttpFeedOptions {
 /** Far more than any ticker; what is longer is not read to its end. */
 const MOST_BYTES = 256 * 1024;
 
-type Answer = { ok: true; bid: string; ask: string; exchangeTimeMs: number | null; inCacheMs: number } | { ok: false; why: Refusal } | { ok: false; failed: string };
+type Answer =
+  | { ok: true; bid: string; ask: string; exchangeTimeMs: number | null; inCacheMs: number }
+  | { ok: false; why: Refusal }
+  | { ok: false; failed: string };
 
 export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedOptions): Feed {
   const { url, symbols, source, bid, ask, time, headers = {}, everyMs = 1_000, timeoutMs = 2_000 } = options;
@@ -49,7 +58,11 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
     });
     asking.add(abort);
     try {
-      const response = await fetch(address, { headers: { accept: 'application/json', ...headers }, redirect: 'error', signal: abort.signal });
+      const response = await fetch(address, {
+        headers: { accept: 'application/json', ...headers },
+        redirect: 'error',
+        signal: abort.signal,
+      });
       if (response.status !== 200) {
         await response.body?.cancel();
         return { ok: false, failed: `status ${response.status}` };
@@ -68,12 +81,17 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
   }
 
   function read(json: unknown, inCacheMs: number): Answer {
-    const [bidText, askText] = [paths.bid, paths.ask].map((path) => at(json, path)).map((value) => (isText(value) ? decimalText(value) : undefined));
+    const [bidText, askText] = [paths.bid, paths.ask]
+      .map((path) => at(json, path))
+      .map((value) => (isText(value) ? decimalText(value) : undefined));
     const wrong = wrongPrice(bidText, askText);
     if (wrong !== undefined) return { ok: false, why: wrong };
-    if (paths.time === undefined) return { ok: true, bid: bidText as string, ask: askText as string, exchangeTimeMs: null, inCacheMs };
+    if (paths.time === undefined)
+      return { ok: true, bid: bidText as string, ask: askText as string, exchangeTimeMs: null, inCacheMs };
     const exchangeTimeMs = timeOf(at(json, paths.time));
-    return exchangeTimeMs === undefined ? { ok: false, why: 'malformed' } : { ok: true, bid: bidText as string, ask: askText as string, exchangeTimeMs, inCacheMs };
+    return exchangeTimeMs === undefined
+      ? { ok: false, why: 'malformed' }
+      : { ok: true, bid: bidText as string, ask: askText as string, exchangeTimeMs, inCacheMs };
   }
 
   function poll(symbol: string, listener: FeedListener): void {
@@ -88,9 +106,18 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       if (!answer.ok) return listener.trouble?.({ kind: 'refused', why: answer.why, symbol });
       const { exchangeTimeMs } = answer;
       // Behind one address stand many machines, and some are late.
-      if (exchangeTimeMs !== null && exchangeTimeMs < newestMs) return listener.trouble?.({ kind: 'refused', why: 'out_of_order', symbol });
+      if (exchangeTimeMs !== null && exchangeTimeMs < newestMs)
+        return listener.trouble?.({ kind: 'refused', why: 'out_of_order', symbol });
       newestMs = exchangeTimeMs ?? newestMs;
-      const quote: FeedQuote = { source, symbol, bid: answer.bid, ask: answer.ask, exchangeTimeMs, receivedMs: askedMs - answer.inCacheMs, sequence: null };
+      const quote: FeedQuote = {
+        source,
+        symbol,
+        bid: answer.bid,
+        ask: answer.ask,
+        exchangeTimeMs,
+        receivedMs: askedMs - answer.inCacheMs,
+        sequence: null,
+      };
       listener.quote(quote);
     };
 
@@ -104,10 +131,17 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
         waitMs = Math.max(waitMs, backoff(failures));
         failures += 1;
         connected = false;
-        listener.trouble?.({ kind: 'disconnected', detail: `${symbol}: ${answer.failed}`, retryInMs: Math.round(waitMs) });
+        listener.trouble?.({
+          kind: 'disconnected',
+          detail: `${symbol}: ${answer.failed}`,
+          retryInMs: Math.round(waitMs),
+        });
       } else failures = 0;
       hear(answer, askedMs);
-      cancels.set(symbol, clock.after(waitMs, () => void round()));
+      cancels.set(
+        symbol,
+        clock.after(waitMs, () => void round()),
+      );
     };
     void round();
   }
@@ -134,20 +168,33 @@ function wrongPrice(bid: string | undefined, ask: string | undefined): Refusal |
 function at(json: unknown, path: readonly string[]): unknown {
   let here = json;
   for (const name of path) {
-    if (Array.isArray(here)) here = name === '*' ? (here.length === 1 ? here[0] : undefined) : here[Number(name)];
-    else if (isRecord(here)) here = name === '*' ? (Object.keys(here).length === 1 ? Object.values(here)[0] : undefined) : Object.hasOwn(here, name) ? here[name] : undefined;
+    if (Array.isArray(here))
+      here = name === '*' ? (here.length === 1 ? here[0] : undefined) : here[Number(name)];
+    else if (isRecord(here))
+      here =
+        name === '*'
+          ? Object.keys(here).length === 1
+            ? Object.values(here)[0]
+            : undefined
+          : Object.hasOwn(here, name)
+            ? here[name]
+            : undefined;
     else return undefined;
   }
   return here;
 }
 
-/** Numbers tell their unit by their size: seconds reach 1e11 in the year 5138, milliseconds passed it in 1973. */
+/**
+ * Numbers tell their unit by their size: seconds reach 1e11 in the year 5138, milliseconds passed it in 1973.
+ */
 function timeOf(value: unknown): number | undefined {
   const micros = microsOf(value);
   if (micros !== undefined) return Math.floor(micros / 1_000);
   const number = isText(value) && /^\d{9,19}(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
   if (number === undefined) return undefined;
-  return Math.floor(number < 1e11 ? number * 1_000 : number < 1e14 ? number : number < 1e17 ? number / 1e3 : number / 1e6);
+  return Math.floor(
+    number < 1e11 ? number * 1_000 : number < 1e14 ? number : number < 1e17 ? number / 1e3 : number / 1e6,
+  );
 }
 
 /** undefined: it is longer. */

@@ -1,6 +1,12 @@
-/** JSON whose numbers stay the text they were: a price that was a float for one moment is no longer the price that was sent. */
+/**
+ * JSON whose numbers stay the text they were: a price that was a float for one moment is no longer the price
+ * that was sent.
+ */
 
-/** A string, however long and whether or not it ends, or a number outside of one. Each is met once, so this takes linear time. */
+/**
+ * A string, however long and whether or not it ends, or a number outside of one. Each is met once, so this
+ * takes linear time.
+ */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** As JSON.parse, with every number as its own text. undefined when it is no JSON. */
@@ -14,7 +20,10 @@ export function parseLossless(text: string): unknown {
 
 const NUMBER = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
 
-/** A non-negative number's text without an exponent: "1.5e-7" is "0.00000015". undefined for anything that is none. */
+/**
+ * A non-negative number's text without an exponent: "1.5e-7" is "0.00000015". undefined for anything that is
+ * none.
+ */
 export function decimalText(text: string): string | undefined {
   const match = NUMBER.exec(text);
   if (match === null) return undefined;

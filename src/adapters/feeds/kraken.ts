@@ -1,13 +1,23 @@
 /**
  * Kraken's `ticker` channel, WebSocket v2, triggered by changes of the best bid or offer.
  *
- * Prices are bare JSON numbers, read as the text they are. There is no sequence: the exchange's own time, in microseconds,
- * keeps the order, and a repeat is the same time with the same prices. A snapshot is the book as it is now, whenever it changed
- * last, so it is dated by its arrival: in a market that stands still that is the only proof that it still stands. While the engine does not match orders (its
- * `status` says so), the top of book is nobody's price and is refused.
+ * Prices are bare JSON numbers, read as the text they are. There is no sequence: the exchange's own time, in
+ * microseconds, keeps the order, and a repeat is the same time with the same prices. A snapshot is the book
+ * as it is now, whenever it changed last, so it is dated by its arrival: in a market that stands still that
+ * is the only proof that it still stands. While the engine does not match orders (its `status` says so), the
+ * top of book is nobody's price and is refused.
  */
 
-import { type Format, type Heard, isRecord, isText, microsOf, NOTHING, refused, wrongBook } from './format.ts';
+import {
+  type Format,
+  type Heard,
+  isRecord,
+  isText,
+  microsOf,
+  NOTHING,
+  refused,
+  wrongBook,
+} from './format.ts';
 import { decimalText, parseLossless } from './json.ts';
 
 /** Limit orders still meet each other in these. */
@@ -16,7 +26,12 @@ const MATCHING = new Set(['online', 'limit_only']);
 export const KRAKEN: Format = {
   canonical: (symbol) => symbol.toUpperCase(),
   address: (url) => url,
-  greeting: (symbols) => [JSON.stringify({ method: 'subscribe', params: { channel: 'ticker', symbol: symbols, event_trigger: 'bbo', snapshot: true } })],
+  greeting: (symbols) => [
+    JSON.stringify({
+      method: 'subscribe',
+      params: { channel: 'ticker', symbol: symbols, event_trigger: 'bbo', snapshot: true },
+    }),
+  ],
   reader() {
     const newest = new Map<string, { micros: number; bid: string; ask: string }>();
     let matching = true;
@@ -24,34 +39,62 @@ export const KRAKEN: Format = {
     function ticker(data: unknown, snapshot: boolean): Heard {
       if (!isRecord(data) || !isText(data['symbol'])) return refused('malformed', null);
       const { symbol } = data;
-      const [bid, ask, bidSize, askSize] = [data['bid'], data['ask'], data['bid_qty'], data['ask_qty']].map((value) => (isText(value) ? decimalText(value) : undefined));
+      const [bid, ask, bidSize, askSize] = [data['bid'], data['ask'], data['bid_qty'], data['ask_qty']].map(
+        (value) => (isText(value) ? decimalText(value) : undefined),
+      );
       const wrong = wrongBook(bid, ask, [bidSize, askSize]);
       const micros = microsOf(data['timestamp']);
-      if (wrong !== undefined || bid === undefined || ask === undefined || (data['timestamp'] !== undefined && micros === undefined)) return refused(wrong ?? 'malformed', symbol);
+      if (
+        wrong !== undefined ||
+        bid === undefined ||
+        ask === undefined ||
+        (data['timestamp'] !== undefined && micros === undefined)
+      )
+        return refused(wrong ?? 'malformed', symbol);
       if (!matching) return refused('closed', symbol);
       if (micros !== undefined) {
         const last = newest.get(symbol);
         if (last !== undefined && micros < last.micros) return refused('out_of_order', symbol);
-        if (last !== undefined && micros === last.micros && bid === last.bid && ask === last.ask) return refused('duplicate', symbol);
+        if (last !== undefined && micros === last.micros && bid === last.bid && ask === last.ask)
+          return refused('duplicate', symbol);
         newest.set(symbol, { micros, bid, ask });
       }
-      return { kind: 'quote', symbol, bid, ask, exchangeTimeMs: micros === undefined || snapshot ? null : Math.floor(micros / 1_000), sequence: micros ?? null };
+      return {
+        kind: 'quote',
+        symbol,
+        bid,
+        ask,
+        exchangeTimeMs: micros === undefined || snapshot ? null : Math.floor(micros / 1_000),
+        sequence: micros ?? null,
+      };
     }
 
     return (text) => {
       const json = parseLossless(text);
       if (!isRecord(json)) return [refused('malformed', null)];
       const { channel, method, data } = json;
-      if (channel === 'ticker') return Array.isArray(data) && data.length > 0 ? data.map((item) => ticker(item, json['type'] === 'snapshot')) : [refused('malformed', null)];
+      if (channel === 'ticker')
+        return Array.isArray(data) && data.length > 0
+          ? data.map((item) => ticker(item, json['type'] === 'snapshot'))
+          : [refused('malformed', null)];
       if (channel === 'status') {
         const system = Array.isArray(data) && isRecord(data[0]) ? data[0]['system'] : undefined;
         if (typeof system === 'string') matching = MATCHING.has(system);
         return NOTHING;
       }
       if (method === 'subscribe' && json['success'] === false) {
-        return [{ kind: 'rejected', symbol: isText(json['symbol']) ? json['symbol'] : null, detail: typeof json['error'] === 'string' ? json['error'].slice(0, 200) : 'refused without a reason' }];
+        return [
+          {
+            kind: 'rejected',
+            symbol: isText(json['symbol']) ? json['symbol'] : null,
+            detail:
+              typeof json['error'] === 'string' ? json['error'].slice(0, 200) : 'refused without a reason',
+          },
+        ];
       }
-      return typeof channel === 'string' || typeof method === 'string' || typeof json['error'] === 'string' ? NOTHING : [refused('malformed', null)];
+      return typeof channel === 'string' || typeof method === 'string' || typeof json['error'] === 'string'
+        ? NOTHING
+        : [refused('malformed', null)];
     };
   },
 };

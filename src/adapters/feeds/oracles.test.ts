@@ -1,8 +1,17 @@
-/** Oracles on a real chain: an aggregator, an uptime feed, and the real Uniswap v3 core with liquidity and trades. */
+/**
+ * Oracles on a real chain: an aggregator, an uptime feed, and the real Uniswap v3 core with liquidity and
+ * trades.
+ */
 
 import factoryArtifact from '@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json' with { type: 'json' };
 import poolArtifact from '@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json' with { type: 'json' };
-import { type Abi, decodeFunctionResult, encodeDeployData, encodeFunctionData, type EncodeDeployDataParameters } from 'viem';
+import {
+  type Abi,
+  decodeFunctionResult,
+  encodeDeployData,
+  encodeFunctionData,
+  type EncodeDeployDataParameters,
+} from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startAnvil, type TestAnvil } from '../../../test/support/anvil.ts';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
@@ -29,10 +38,31 @@ let aggregator: Address;
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 8453 });
   [sender] = (await anvil.rpc<[Address]>('eth_accounts')) as [Address];
-  const description = { id: 8453, slug: 'base', sandbox: true, escrow: NOBODY, oracle: NOBODY, permit2: NOBODY, depth: 1, blockTimeMs: 1_000, tokens: [], landingMarginSeconds: 30, proofWindowSeconds: 60 };
-  chain = createChain(description, { rpcUrls: [anvil.wsUrl], clock: systemClock, log: silentLog, metrics: silentMetrics });
+  const description = {
+    id: 8453,
+    slug: 'base',
+    sandbox: true,
+    escrow: NOBODY,
+    oracle: NOBODY,
+    permit2: NOBODY,
+    depth: 1,
+    blockTimeMs: 1_000,
+    tokens: [],
+    landingMarginSeconds: 30,
+    proofWindowSeconds: 60,
+  };
+  chain = createChain(description, {
+    rpcUrls: [anvil.wsUrl],
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+  });
   await chain.start();
-  aggregator = await create({ abi: devAggregatorAbi, bytecode: devAggregatorBytecode, args: ['ETH / USD', 8] });
+  aggregator = await create({
+    abi: devAggregatorAbi,
+    bytecode: devAggregatorBytecode,
+    args: ['ETH / USD', 8],
+  });
 }, 30_000);
 afterAll(async () => {
   await chain.close();
@@ -42,8 +72,13 @@ afterAll(async () => {
 const until = (check: () => void) => vi.waitFor(check, { timeout: 40_000, interval: 10 });
 
 async function send(to: Address | null, data: Hex): Promise<{ contractAddress: Address }> {
-  const hash = await anvil.rpc<Hex>('eth_sendTransaction', [{ from: sender, ...(to && { to }), data, gas: '0xe4e1c0' }]);
-  const receipt = await vi.waitUntil(() => anvil.rpc<{ status: Hex; contractAddress: Address } | null>('eth_getTransactionReceipt', [hash]), { timeout: 40_000, interval: 10 });
+  const hash = await anvil.rpc<Hex>('eth_sendTransaction', [
+    { from: sender, ...(to && { to }), data, gas: '0xe4e1c0' },
+  ]);
+  const receipt = await vi.waitUntil(
+    () => anvil.rpc<{ status: Hex; contractAddress: Address } | null>('eth_getTransactionReceipt', [hash]),
+    { timeout: 40_000, interval: 10 },
+  );
   if (receipt?.status !== '0x1') throw new Error('reverted');
   await caughtUp();
   return receipt;
@@ -57,10 +92,16 @@ async function advance(seconds: number): Promise<void> {
   await anvil.advance(seconds);
   await caughtUp();
 }
-const create = async (parameters: EncodeDeployDataParameters) => (await send(null, encodeDeployData(parameters))).contractAddress.toLowerCase() as Address;
-const chainTime = async () => Number((await anvil.rpc<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])).timestamp);
-const push = (to: Address, answer: bigint) => send(to, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [answer] }));
-const setRound = (to: Address, args: [roundId: bigint, answer: bigint, startedAt: bigint, updatedAt: bigint, answeredInRound: bigint]) => send(to, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'setRound', args }));
+const create = async (parameters: EncodeDeployDataParameters) =>
+  (await send(null, encodeDeployData(parameters))).contractAddress.toLowerCase() as Address;
+const chainTime = async () =>
+  Number((await anvil.rpc<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])).timestamp);
+const push = (to: Address, answer: bigint) =>
+  send(to, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [answer] }));
+const setRound = (
+  to: Address,
+  args: [roundId: bigint, answer: bigint, startedAt: bigint, updatedAt: bigint, answeredInRound: bigint],
+) => send(to, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'setRound', args }));
 
 let feed: Feed | undefined;
 let quotes: FeedQuote[];
@@ -75,17 +116,37 @@ afterEach(() => {
 });
 const listen = (started: Feed) => {
   feed = started;
-  started.start({ quote: (quote) => quotes.push(quote), reference: (reference) => references.push(reference), trouble: (trouble) => troubles.push(trouble) });
+  started.start({
+    quote: (quote) => quotes.push(quote),
+    reference: (reference) => references.push(reference),
+    trouble: (trouble) => troubles.push(trouble),
+  });
 };
 
 describe('Chainlink', () => {
-  const follow = (sequencer?: Sequencer) => listen(createChainlinkFeed({ clock: systemClock, chain, ...(sequencer && { sequencer }) }, { source: 'chainlink', aggregators: { 'ETH/USD': aggregator } }));
+  const follow = (sequencer?: Sequencer) =>
+    listen(
+      createChainlinkFeed(
+        { clock: systemClock, chain, ...(sequencer && { sequencer }) },
+        { source: 'chainlink', aggregators: { 'ETH/USD': aggregator } },
+      ),
+    );
 
   test('an answer with its decimals, dated by its round, and the next one at the next head', async () => {
     await push(aggregator, 250_012_345_678n);
     const updatedAt = await chainTime();
     follow();
-    await until(() => expect(quotes.at(-1)).toEqual({ source: 'chainlink', symbol: 'ETH/USD', bid: '2500.12345678', ask: '2500.12345678', exchangeTimeMs: updatedAt * 1_000, receivedMs: expect.any(Number), sequence: null }));
+    await until(() =>
+      expect(quotes.at(-1)).toEqual({
+        source: 'chainlink',
+        symbol: 'ETH/USD',
+        bid: '2500.12345678',
+        ask: '2500.12345678',
+        exchangeTimeMs: updatedAt * 1_000,
+        receivedMs: expect.any(Number),
+        sequence: null,
+      }),
+    );
     await push(aggregator, 1n);
     await until(() => expect(quotes.at(-1)?.bid).toBe('0.00000001'));
     expect(troubles).toEqual([{ kind: 'connected' }]);
@@ -95,7 +156,16 @@ describe('Chainlink', () => {
     await push(aggregator, 100n);
     const [number] = [BigInt(await anvil.rpc<Hex>('eth_blockNumber'))];
     await push(aggregator, 200n);
-    const answer = async (at?: bigint) => decodeFunctionResult({ abi: devAggregatorAbi, functionName: 'latestRoundData', data: (await chain.read(aggregator, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'latestRoundData' }), at)) as Hex })[1];
+    const answer = async (at?: bigint) =>
+      decodeFunctionResult({
+        abi: devAggregatorAbi,
+        functionName: 'latestRoundData',
+        data: (await chain.read(
+          aggregator,
+          encodeFunctionData({ abi: devAggregatorAbi, functionName: 'latestRoundData' }),
+          at,
+        )) as Hex,
+      })[1];
     expect([await answer(number), await answer()]).toEqual([100n, 200n]);
   });
 
@@ -119,13 +189,29 @@ describe('Chainlink', () => {
   });
 
   test('an address without an aggregator is told to somebody who can correct it', async () => {
-    listen(createChainlinkFeed({ clock: systemClock, chain }, { source: 'chainlink', aggregators: { 'ETH/USD': NOBODY } }));
-    await until(() => expect(troubles).toContainEqual({ kind: 'rejected', symbol: 'ETH/USD', detail: `${NOBODY} on base is no aggregator` }));
+    listen(
+      createChainlinkFeed(
+        { clock: systemClock, chain },
+        { source: 'chainlink', aggregators: { 'ETH/USD': NOBODY } },
+      ),
+    );
+    await until(() =>
+      expect(troubles).toContainEqual({
+        kind: 'rejected',
+        symbol: 'ETH/USD',
+        detail: `${NOBODY} on base is no aggregator`,
+      }),
+    );
   });
 
   test('while the sequencer is not known to be up, its chain has no prices', async () => {
     let up = false;
-    const sequencer: Sequencer = { chainId: 8453, state: () => (up ? { up, sinceMs: 0 } : { up: false, sinceMs: 0, detail: 'down' }), start() {}, stop() {} };
+    const sequencer: Sequencer = {
+      chainId: 8453,
+      state: () => (up ? { up, sinceMs: 0 } : { up: false, sinceMs: 0, detail: 'down' }),
+      start() {},
+      stop() {},
+    };
     await push(aggregator, 5n);
     follow(sequencer);
     await until(() => expect(troubles).toContainEqual({ kind: 'refused', why: 'closed', symbol: 'ETH/USD' }));
@@ -142,24 +228,50 @@ describe('a rollup’s sequencer', () => {
   afterEach(() => sequencer?.stop());
   const watch = (address: Address, maxAgeMs = 60_000) => {
     sequencer = createSequencer({ clock: systemClock, chain }, { address, graceSeconds: GRACE, maxAgeMs });
-    expect(sequencer.state()).toMatchObject({ up: false, detail: expect.stringContaining('not been read yet') });
+    expect(sequencer.state()).toMatchObject({
+      up: false,
+      detail: expect.stringContaining('not been read yet'),
+    });
     sequencer.start();
     return sequencer;
   };
-  const deploy = () => create({ abi: devAggregatorAbi, bytecode: devAggregatorBytecode, args: ['L2 Sequencer Uptime Status Feed', 0] });
+  const deploy = () =>
+    create({
+      abi: devAggregatorAbi,
+      bytecode: devAggregatorBytecode,
+      args: ['L2 Sequencer Uptime Status Feed', 0],
+    });
 
   test('silent, down, back, and up when the grace is over', async () => {
     const uptime = await deploy();
     const watched = watch(uptime);
-    await until(() => expect(watched.state()).toMatchObject({ up: false, detail: 'the uptime feed of its sequencer has said nothing yet' }));
+    await until(() =>
+      expect(watched.state()).toMatchObject({
+        up: false,
+        detail: 'the uptime feed of its sequencer has said nothing yet',
+      }),
+    );
     await push(uptime, 1n);
     const downAt = await chainTime();
-    await until(() => expect(watched.state()).toEqual({ up: false, sinceMs: downAt * 1_000, detail: `its sequencer is down since ${new Date(downAt * 1_000).toISOString()}` }));
+    await until(() =>
+      expect(watched.state()).toEqual({
+        up: false,
+        sinceMs: downAt * 1_000,
+        detail: `its sequencer is down since ${new Date(downAt * 1_000).toISOString()}`,
+      }),
+    );
     await advance(600);
     await push(uptime, 0n);
-    await until(() => expect(watched.state()).toMatchObject({ up: false, detail: expect.stringMatching(/^its sequencer came back \d s ago: quoting resumes after 3600 s$/) }));
+    await until(() =>
+      expect(watched.state()).toMatchObject({
+        up: false,
+        detail: expect.stringMatching(/^its sequencer came back \d s ago: quoting resumes after 3600 s$/),
+      }),
+    );
     await advance(GRACE - 60);
-    await until(() => expect(watched.state()).toMatchObject({ up: false, detail: expect.stringContaining('came back 35') }));
+    await until(() =>
+      expect(watched.state()).toMatchObject({ up: false, detail: expect.stringContaining('came back 35') }),
+    );
     await advance(61);
     await until(() => expect(watched.state()).toMatchObject({ up: true }));
   });
@@ -170,39 +282,84 @@ describe('a rollup’s sequencer', () => {
     await advance(GRACE + 1);
     const watched = watch(uptime, 200);
     await until(() => expect(watched.state()).toMatchObject({ up: true }));
-    await until(() => expect(watched.state()).toMatchObject({ up: false, detail: expect.stringContaining('could not be read') }));
+    await until(() =>
+      expect(watched.state()).toMatchObject({
+        up: false,
+        detail: expect.stringContaining('could not be read'),
+      }),
+    );
     watched.stop();
     const empty = watch(NOBODY);
-    await until(() => expect(empty.state()).toMatchObject({ up: false, detail: `${NOBODY} is no uptime feed` }));
+    await until(() =>
+      expect(empty.state()).toMatchObject({ up: false, detail: `${NOBODY} is no uptime feed` }),
+    );
   });
 });
 
 describe('Uniswap v3', () => {
   let [weth, usdc, pool, trader]: Address[] = [];
   let wethFirst: boolean;
-  const view = async (functionName: string) => decodeFunctionResult({ abi: poolAbi, functionName, data: (await chain.read(pool as Address, encodeFunctionData({ abi: poolAbi, functionName }))) as Hex }) as readonly unknown[];
+  const view = async (functionName: string) =>
+    decodeFunctionResult({
+      abi: poolAbi,
+      functionName,
+      data: (await chain.read(pool as Address, encodeFunctionData({ abi: poolAbi, functionName }))) as Hex,
+    }) as readonly unknown[];
   const tick = async () => Number((await view('slot0'))[1]);
   const priceAt = (at: number) => (wethFirst ? 1.0001 ** at * 1e12 : (1 / 1.0001 ** at) * 1e12);
 
   beforeAll(async () => {
-    weth = await create({ abi: devTokenAbi, bytecode: devTokenBytecode, args: ['Wrapped Ether', 'WETH', 18] });
+    weth = await create({
+      abi: devTokenAbi,
+      bytecode: devTokenBytecode,
+      args: ['Wrapped Ether', 'WETH', 18],
+    });
     usdc = await create({ abi: devTokenAbi, bytecode: devTokenBytecode, args: ['USD Coin', 'USDC', 6] });
     trader = await create({ abi: devPoolTraderAbi, bytecode: devPoolTraderBytecode });
     wethFirst = BigInt(weth) < BigInt(usdc);
     const factory = await create({ abi: factoryAbi, bytecode: factoryArtifact.bytecode as Hex });
-    await send(factory, encodeFunctionData({ abi: factoryAbi, functionName: 'createPool', args: [weth, usdc, 3_000] }));
-    const found = await chain.read(factory, encodeFunctionData({ abi: factoryAbi, functionName: 'getPool', args: [weth, usdc, 3_000] }));
+    await send(
+      factory,
+      encodeFunctionData({ abi: factoryAbi, functionName: 'createPool', args: [weth, usdc, 3_000] }),
+    );
+    const found = await chain.read(
+      factory,
+      encodeFunctionData({ abi: factoryAbi, functionName: 'getPool', args: [weth, usdc, 3_000] }),
+    );
     pool = `0x${(found as Hex).slice(26)}`;
-    for (const token of [weth, usdc]) await send(token, encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [trader, 10n ** 30n] }));
+    for (const token of [weth, usdc])
+      await send(
+        token,
+        encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [trader, 10n ** 30n] }),
+      );
     // token1 for token0 in base units: 2500e6 / 1e18, or the other way round.
     const root = BigInt(Math.round(Math.sqrt(wethFirst ? 2_500e-12 : 1 / 2_500e-12) * 2 ** 40)) << 56n;
     await send(pool, encodeFunctionData({ abi: poolAbi, functionName: 'initialize', args: [root] }));
-    await send(pool, encodeFunctionData({ abi: poolAbi, functionName: 'increaseObservationCardinalityNext', args: [20] }));
-    await send(trader, encodeFunctionData({ abi: devPoolTraderAbi, functionName: 'mint', args: [pool, -887_220, 887_220, 10n ** 16n] }));
+    await send(
+      pool,
+      encodeFunctionData({ abi: poolAbi, functionName: 'increaseObservationCardinalityNext', args: [20] }),
+    );
+    await send(
+      trader,
+      encodeFunctionData({
+        abi: devPoolTraderAbi,
+        functionName: 'mint',
+        args: [pool, -887_220, 887_220, 10n ** 16n],
+      }),
+    );
   }, 30_000);
 
-  const buyWeth = (usd: bigint) => send(trader as Address, encodeFunctionData({ abi: devPoolTraderAbi, functionName: 'swap', args: [pool as Address, !wethFirst, usd * 10n ** 6n, wethFirst ? (1n << 159n) : 4_295_128_740n] }));
-  const follow = (pools: Parameters<typeof createUniswapV3TwapFeed>[1]['pools']) => listen(createUniswapV3TwapFeed({ clock: systemClock, chain }, { source: 'uniswap', pools }));
+  const buyWeth = (usd: bigint) =>
+    send(
+      trader as Address,
+      encodeFunctionData({
+        abi: devPoolTraderAbi,
+        functionName: 'swap',
+        args: [pool as Address, !wethFirst, usd * 10n ** 6n, wethFirst ? 1n << 159n : 4_295_128_740n],
+      }),
+    );
+  const follow = (pools: Parameters<typeof createUniswapV3TwapFeed>[1]['pools']) =>
+    listen(createUniswapV3TwapFeed({ clock: systemClock, chain }, { source: 'uniswap', pools }));
 
   test('the mean lags behind a trade: 100 s before and 20 s after it weigh what they lasted', async () => {
     await advance(200);
@@ -216,8 +373,13 @@ describe('Uniswap v3', () => {
     const mean = Math.floor((before * (120 - seconds) + after * seconds) / 120);
     expect(priceAt(after)).toBeGreaterThan(2_600);
 
-    follow({ 'WETH/USDC': { address: pool as Address, base: weth as Address, windowSeconds: 120 }, 'USDC/WETH': { address: pool as Address, base: usdc as Address, windowSeconds: 120 } });
-    await until(() => expect(new Set(references.map(({ symbol }) => symbol))).toEqual(new Set(['USDC/WETH', 'WETH/USDC'])));
+    follow({
+      'WETH/USDC': { address: pool as Address, base: weth as Address, windowSeconds: 120 },
+      'USDC/WETH': { address: pool as Address, base: usdc as Address, windowSeconds: 120 },
+    });
+    await until(() =>
+      expect(new Set(references.map(({ symbol }) => symbol))).toEqual(new Set(['USDC/WETH', 'WETH/USDC'])),
+    );
     const said = Number(references.find(({ symbol }) => symbol === 'WETH/USDC')?.price);
     expect(said / priceAt(mean)).toBeCloseTo(1, 9);
     expect(said).toBeLessThan(priceAt(after) * 0.99);
@@ -234,30 +396,55 @@ describe('Uniswap v3', () => {
       nothing: { address: NOBODY, base: weth as Address, windowSeconds: 60 },
     });
     await until(() => expect(troubles.filter(({ kind }) => kind === 'rejected')).toHaveLength(3));
-    const details = Object.fromEntries(troubles.flatMap((each) => (each.kind === 'rejected' ? [[each.symbol, each.detail]] : [])));
-    expect(details).toEqual({ long: expect.stringContaining('remembers less than 1000000 s'), stranger: `${pool} on base is no pool of ${NOBODY}`, nothing: `${NOBODY} on base is no pool of ${weth}` });
+    const details = Object.fromEntries(
+      troubles.flatMap((each) => (each.kind === 'rejected' ? [[each.symbol, each.detail]] : [])),
+    );
+    expect(details).toEqual({
+      long: expect.stringContaining('remembers less than 1000000 s'),
+      stranger: `${pool} on base is no pool of ${NOBODY}`,
+      nothing: `${NOBODY} on base is no pool of ${weth}`,
+    });
     expect(references).toEqual([]);
   });
 });
 
 test('a chain that goes away is said once, and so is its return', async () => {
   const other = await startAnvil({ chainId: 8453 });
-  const lonely = createChain(chain.chain, { rpcUrls: [other.url], clock: systemClock, log: silentLog, metrics: silentMetrics, timeoutMs: 300 });
+  const lonely = createChain(chain.chain, {
+    rpcUrls: [other.url],
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+    timeoutMs: 300,
+  });
   await lonely.start();
   let fail = false;
-  const port = { ...lonely, read: (...args: Parameters<typeof lonely.read>) => (fail ? Promise.reject(new Error('gone')) : lonely.read(...args)) };
+  const port = {
+    ...lonely,
+    read: (...args: Parameters<typeof lonely.read>) =>
+      fail ? Promise.reject(new Error('gone')) : lonely.read(...args),
+  };
   listen(createChainlinkFeed({ clock: systemClock, chain: port }, { source: 'chainlink', aggregators: {} }));
   await until(() => expect(troubles).toEqual([{ kind: 'connected' }]));
   feed?.stop();
   troubles.length = 0;
-  listen(createChainlinkFeed({ clock: systemClock, chain: port }, { source: 'chainlink', aggregators: { 'ETH/USD': NOBODY } }));
+  listen(
+    createChainlinkFeed(
+      { clock: systemClock, chain: port },
+      { source: 'chainlink', aggregators: { 'ETH/USD': NOBODY } },
+    ),
+  );
   await until(() => expect(troubles.map(({ kind }) => kind)).toEqual(['rejected', 'connected']));
   fail = true;
   await other.mine(2);
-  await until(() => expect(troubles.map(({ kind }) => kind)).toEqual(['rejected', 'connected', 'disconnected']));
+  await until(() =>
+    expect(troubles.map(({ kind }) => kind)).toEqual(['rejected', 'connected', 'disconnected']),
+  );
   fail = false;
   await other.mine();
-  await until(() => expect(troubles.map(({ kind }) => kind)).toEqual(['rejected', 'connected', 'disconnected', 'connected']));
+  await until(() =>
+    expect(troubles.map(({ kind }) => kind)).toEqual(['rejected', 'connected', 'disconnected', 'connected']),
+  );
   feed?.stop();
   await lonely.close();
   await other.stop();

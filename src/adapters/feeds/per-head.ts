@@ -1,11 +1,17 @@
-/** Reading contracts beside the hot path: once for each new head, never two readings at a time, all of one reading at one block. */
+/**
+ * Reading contracts beside the hot path: once for each new head, never two readings at a time, all of one
+ * reading at one block.
+ */
 
 import type { Address } from '../../domain/hex.ts';
 import { encode } from '../evm/views.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
 
-/** Reads at the newest head now and at each one that comes; heads that arrive meanwhile are skipped but for the last. Returns how to stop. */
+/**
+ * Reads at the newest head now and at each one that comes; heads that arrive meanwhile are skipped but for
+ * the last. Returns how to stop.
+ */
 export function perHead(chain: ChainPort, read: (block: Block) => Promise<void>): () => void {
   let stopped = false;
   let reading = false;
@@ -34,8 +40,16 @@ export function perHead(chain: ChainPort, read: (block: Block) => Promise<void>)
   };
 }
 
-/** A feed that asks each of its contracts at every head; a node that does not answer is a lost connection until it does again. */
-export function contractFeed<T>(chain: ChainPort, source: string, contracts: Readonly<Record<string, T>>, ask: (listener: FeedListener, symbol: string, contract: T, block: Block) => Promise<void>): Feed {
+/**
+ * A feed that asks each of its contracts at every head; a node that does not answer is a lost connection
+ * until it does again.
+ */
+export function contractFeed<T>(
+  chain: ChainPort,
+  source: string,
+  contracts: Readonly<Record<string, T>>,
+  ask: (listener: FeedListener, symbol: string, contract: T, block: Block) => Promise<void>,
+): Feed {
   let connected = false;
   let stop = () => {};
   return {
@@ -43,11 +57,18 @@ export function contractFeed<T>(chain: ChainPort, source: string, contracts: Rea
     start(listener) {
       stop = perHead(chain, async (block) => {
         try {
-          await Promise.all(Object.entries(contracts).map(([symbol, contract]) => ask(listener, symbol, contract, block)));
+          await Promise.all(
+            Object.entries(contracts).map(([symbol, contract]) => ask(listener, symbol, contract, block)),
+          );
           if (!connected) listener.trouble?.({ kind: 'connected' });
           connected = true;
         } catch {
-          if (connected) listener.trouble?.({ kind: 'disconnected', detail: `${chain.chain.slug} does not answer`, retryInMs: null });
+          if (connected)
+            listener.trouble?.({
+              kind: 'disconnected',
+              detail: `${chain.chain.slug} does not answer`,
+              retryInMs: null,
+            });
           connected = false;
         }
       });
@@ -75,14 +96,37 @@ export interface Round {
 }
 
 /** undefined: there is no aggregator. */
-export async function readRound(chain: ChainPort, aggregator: Address, at: bigint): Promise<Round | undefined> {
-  const [id, answer, startedAt, updatedAt, answeredIn] = wordsOf((await chain.read(aggregator, encode('latestRoundData()'), at)) ?? '0x');
-  if (id === undefined || answer === undefined || startedAt === undefined || updatedAt === undefined || answeredIn === undefined) return undefined;
-  return { id, answer: signed(answer), startedAt: Number(startedAt), updatedAt: Number(updatedAt), answeredIn };
+export async function readRound(
+  chain: ChainPort,
+  aggregator: Address,
+  at: bigint,
+): Promise<Round | undefined> {
+  const [id, answer, startedAt, updatedAt, answeredIn] = wordsOf(
+    (await chain.read(aggregator, encode('latestRoundData()'), at)) ?? '0x',
+  );
+  if (
+    id === undefined ||
+    answer === undefined ||
+    startedAt === undefined ||
+    updatedAt === undefined ||
+    answeredIn === undefined
+  )
+    return undefined;
+  return {
+    id,
+    answer: signed(answer),
+    startedAt: Number(startedAt),
+    updatedAt: Number(updatedAt),
+    answeredIn,
+  };
 }
 
 /** Decimals of a token or an aggregator; undefined: it has none that make sense. */
-export async function readDecimals(chain: ChainPort, contract: Address, at: bigint): Promise<number | undefined> {
+export async function readDecimals(
+  chain: ChainPort,
+  contract: Address,
+  at: bigint,
+): Promise<number | undefined> {
   const [decimals] = wordsOf((await chain.read(contract, encode('decimals()'), at)) ?? '0x');
   return decimals !== undefined && decimals <= 36n ? Number(decimals) : undefined;
 }

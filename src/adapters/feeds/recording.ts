@@ -6,7 +6,10 @@ import { createGunzip } from 'node:zlib';
 import { UpstreamError } from '../../domain/errors.ts';
 
 export interface RecordedLine {
-  /** When it was received, in milliseconds of the recorder's clock; undefined: the line is none of a recording. */
+  /**
+   * When it was received, in milliseconds of the recorder's clock; undefined: the line is none of a
+   * recording.
+   */
   atMs: number | undefined;
   text: string;
 }
@@ -29,7 +32,9 @@ export async function* readRecording(path: string): AsyncGenerator<RecordedLine>
     for await (const line of lines) {
       if (line === '') continue;
       const match = LINE.exec(line);
-      yield match === null ? { atMs: undefined, text: line } : { atMs: Number(BigInt(match[1] as string) / 1_000n) / 1_000, text: match[2] as string };
+      yield match === null
+        ? { atMs: undefined, text: line }
+        : { atMs: Number(BigInt(match[1] as string) / 1_000n) / 1_000, text: match[2] as string };
     }
   } catch (cause) {
     broken ??= { cause };
@@ -37,5 +42,11 @@ export async function* readRecording(path: string): AsyncGenerator<RecordedLine>
     lines.close();
     file.destroy();
   }
-  if (broken !== undefined) throw new UpstreamError('The recording could not be read to its end.', { code: 'recording', retry: 'never', facts: { path }, cause: broken.cause });
+  if (broken !== undefined)
+    throw new UpstreamError('The recording could not be read to its end.', {
+      code: 'recording',
+      retry: 'never',
+      facts: { path },
+      cause: broken.cause,
+    });
 }

@@ -13,10 +13,20 @@ const folder = mkdtempSync(join(tmpdir(), 'firmquote-feed-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const START = 1_700_000_000_000;
-const line = (afterMs: number, message: object | string) => `${START + afterMs}000000 ${typeof message === 'string' ? message : JSON.stringify(message)}`;
-const ticker = (u: number, b: string, a: string, s = 'ETHUSDT') => ({ stream: `${s.toLowerCase()}@bookTicker`, data: { u, s, b, B: '1.0', a, A: '1.0' } });
-const depth = (U: number, u: number, E = START) => ({ stream: 'ethusdt@depth@100ms', data: { e: 'depthUpdate', E, s: 'ETHUSDT', U, u, b: [], a: [] } });
-const trade = (t: number) => ({ stream: 'ethusdt@trade', data: { e: 'trade', E: START + 2_000, s: 'ETHUSDT', t, p: '2500.00', q: '1.0' } });
+const line = (afterMs: number, message: object | string) =>
+  `${START + afterMs}000000 ${typeof message === 'string' ? message : JSON.stringify(message)}`;
+const ticker = (u: number, b: string, a: string, s = 'ETHUSDT') => ({
+  stream: `${s.toLowerCase()}@bookTicker`,
+  data: { u, s, b, B: '1.0', a, A: '1.0' },
+});
+const depth = (U: number, u: number, E = START) => ({
+  stream: 'ethusdt@depth@100ms',
+  data: { e: 'depthUpdate', E, s: 'ETHUSDT', U, u, b: [], a: [] },
+});
+const trade = (t: number) => ({
+  stream: 'ethusdt@trade',
+  data: { e: 'trade', E: START + 2_000, s: 'ETHUSDT', t, p: '2500.00', q: '1.0' },
+});
 
 /** A bad day, in five seconds. */
 const STORY = [
@@ -127,11 +137,17 @@ test('prints mids, gaps and stale spells; the last line is the summary as JSON',
 });
 
 test('plain text with CRLF reads the same', async () => {
-  expect((await report('story.jsonl', STORY)).summary).toEqual((await report('again.jsonl.gz', STORY)).summary);
+  expect((await report('story.jsonl', STORY)).summary).toEqual(
+    (await report('again.jsonl.gz', STORY)).summary,
+  );
 });
 
 test('every mid of one symbol, another bound for staleness', async () => {
-  const { out, summary } = await report('one.jsonl', STORY, { everyMs: 0, maxAgeMs: 3_500, symbol: 'ethusdt' });
+  const { out, summary } = await report('one.jsonl', STORY, {
+    everyMs: 0,
+    maxAgeMs: 3_500,
+    symbol: 'ethusdt',
+  });
   expect(out.filter((text) => text.startsWith('mid'))).toHaveLength(3);
   expect(summary.symbols.map(({ symbol }) => symbol)).toEqual(['ETHUSDT']);
   expect(summary.staleSpells).toBe(0);
@@ -144,9 +160,18 @@ test('nothing in it', async () => {
 });
 
 test('a file that is not there, and one cut off in the middle, are errors, not reports', async () => {
-  await expect(replayFeed(join(folder, 'nowhere'), {}, () => {})).rejects.toMatchObject({ code: 'recording' });
+  await expect(replayFeed(join(folder, 'nowhere'), {}, () => {})).rejects.toMatchObject({
+    code: 'recording',
+  });
   const path = join(folder, 'cut.jsonl.gz');
-  writeFileSync(path, gzipSync(Array.from({ length: 5_000 }, (_, at) => line(at, ticker(at, `${at}.${at}1`, `${at}.${at}2`))).join('\n')).subarray(0, -500));
+  writeFileSync(
+    path,
+    gzipSync(
+      Array.from({ length: 5_000 }, (_, at) => line(at, ticker(at, `${at}.${at}1`, `${at}.${at}2`))).join(
+        '\n',
+      ),
+    ).subarray(0, -500),
+  );
   await expect(replayFeed(path, {}, () => {})).rejects.toMatchObject({ code: 'recording' });
 });
 
@@ -166,10 +191,26 @@ test('a recording played as a feed: the same quotes, in our time', async () => {
   const feed = createFileFeed({ clock }, { path, speed: 50 });
   const before = Date.now();
   feed.start({ quote: (quote) => quotes.push(quote), trouble: (trouble) => troubles.push(trouble) });
-  await vi.waitFor(() => expect(troubles.at(-1)).toEqual({ kind: 'disconnected', detail: 'end of recording', retryInMs: null }), { timeout: 40_000 });
-  expect(quotes.map(({ symbol, bid }) => `${symbol} ${bid}`)).toEqual(['ETHUSDT 2500.00', 'ETHUSDT 2500.10', 'ETHUSDT 2502.00', 'BTCUSDT 60000.0']);
+  await vi.waitFor(
+    () =>
+      expect(troubles.at(-1)).toEqual({ kind: 'disconnected', detail: 'end of recording', retryInMs: null }),
+    { timeout: 40_000 },
+  );
+  expect(quotes.map(({ symbol, bid }) => `${symbol} ${bid}`)).toEqual([
+    'ETHUSDT 2500.00',
+    'ETHUSDT 2500.10',
+    'ETHUSDT 2502.00',
+    'BTCUSDT 60000.0',
+  ]);
   expect((quotes.at(-1)?.receivedMs ?? 0) - before).toBeGreaterThanOrEqual(65);
-  expect(troubles.flatMap((each) => (each.kind === 'refused' ? [each.why] : []))).toEqual(['duplicate', 'out_of_order', 'crossed', 'empty', 'malformed', 'malformed']);
+  expect(troubles.flatMap((each) => (each.kind === 'refused' ? [each.why] : []))).toEqual([
+    'duplicate',
+    'out_of_order',
+    'crossed',
+    'empty',
+    'malformed',
+    'malformed',
+  ]);
 });
 
 test('a recording in a loop, stopped', async () => {

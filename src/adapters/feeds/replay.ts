@@ -1,10 +1,12 @@
 /**
- * `firmquote feed replay FILE`: what our feed would have made of a recorded stream. Prints the mids it would have had, where
- * the stream has holes, and when the price would have been too old to quote from; last, one line of JSON.
+ * `firmquote feed replay FILE`: what our feed would have made of a recorded stream. Prints the mids it would
+ * have had, where the stream has holes, and when the price would have been too old to quote from; last, one
+ * line of JSON.
  *
- * Holes are proven by the streams that number every event: diff depth (U must follow the last u) and trades (t). The top
- * of book alone cannot prove one, for its ids jump whenever something moves deeper in the book; its silences are reported,
- * first as a gap, then, once the price would be too old to quote from, as a stale spell.
+ * Holes are proven by the streams that number every event: diff depth (U must follow the last u) and trades
+ * (t). The top of book alone cannot prove one, for its ids jump whenever something moves deeper in the book;
+ * its silences are reported, first as a gap, then, once the price would be too old to quote from, as a stale
+ * spell.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -57,7 +59,10 @@ export interface ReplaySummary {
   missing: number;
   staleSpells: number;
   staleMs: number;
-  /** Least of receive time less the exchange's event time: clock offset and fastest delivery together; null without event times. */
+  /**
+   * Least of receive time less the exchange's event time: clock offset and fastest delivery together; null
+   * without event times.
+   */
   offsetMs: number | null;
   symbols: SymbolSummary[];
 }
@@ -74,13 +79,27 @@ interface Track {
   numbered: Map<string, number>;
 }
 
-/** Reads the whole recording and prints the report line by line. Throws `UpstreamError` when the file cannot be read. */
-export async function replayFeed(path: string, options: ReplayOptions, print: (line: string) => void): Promise<ReplaySummary> {
+/**
+ * Reads the whole recording and prints the report line by line. Throws `UpstreamError` when the file cannot
+ * be read.
+ */
+export async function replayFeed(
+  path: string,
+  options: ReplayOptions,
+  print: (line: string) => void,
+): Promise<ReplaySummary> {
   const { everyMs = 1_000, maxAgeMs = 2_000, gapMs = 1_000 } = options;
   const only = options.symbol?.toUpperCase();
   const sequence = createSequence();
   const tracks = new Map<string, Track>();
-  const refused: Record<BookTickerRefusal, number> = { malformed: 0, crossed: 0, empty: 0, out_of_order: 0, duplicate: 0, unknown_symbol: 0 };
+  const refused: Record<BookTickerRefusal, number> = {
+    malformed: 0,
+    crossed: 0,
+    empty: 0,
+    out_of_order: 0,
+    duplicate: 0,
+    unknown_symbol: 0,
+  };
   let [lines, other, offsetMs] = [0, 0, null as number | null];
   let firstMs: number | undefined;
   let nowMs = 0;
@@ -88,8 +107,32 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
   const trackOf = (symbol: string): Track => {
     const known = tracks.get(symbol);
     if (known !== undefined) return known;
-    const summary: SymbolSummary = { symbol, quotes: 0, firstMid: null, lastMid: null, lowMid: null, highMid: null, sigma: 0, sequenceGaps: 0, missing: 0, silentGaps: 0, staleSpells: 0, staleMs: 0, longestSilenceMs: 0, largestStep: 0 };
-    const track: Track = { summary, low: Number.POSITIVE_INFINITY, high: 0, volatility: UNSEEN, quotedMs: undefined, update: undefined, printedMs: Number.NEGATIVE_INFINITY, numbered: new Map() };
+    const summary: SymbolSummary = {
+      symbol,
+      quotes: 0,
+      firstMid: null,
+      lastMid: null,
+      lowMid: null,
+      highMid: null,
+      sigma: 0,
+      sequenceGaps: 0,
+      missing: 0,
+      silentGaps: 0,
+      staleSpells: 0,
+      staleMs: 0,
+      longestSilenceMs: 0,
+      largestStep: 0,
+    };
+    const track: Track = {
+      summary,
+      low: Number.POSITIVE_INFINITY,
+      high: 0,
+      volatility: UNSEEN,
+      quotedMs: undefined,
+      update: undefined,
+      printedMs: Number.NEGATIVE_INFINITY,
+      numbered: new Map(),
+    };
     tracks.set(symbol, track);
     return track;
   };
@@ -101,12 +144,16 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
     if (silentMs > summary.longestSilenceMs) summary.longestSilenceMs = silentMs;
     if (silentMs > gapMs) {
       summary.silentGaps += 1;
-      print(`gap     ${iso(track.quotedMs)} to ${iso(untilMs)} ${summary.symbol} top of book silent for ${(silentMs / 1000).toFixed(3)} s`);
+      print(
+        `gap     ${iso(track.quotedMs)} to ${iso(untilMs)} ${summary.symbol} top of book silent for ${(silentMs / 1000).toFixed(3)} s`,
+      );
     }
     if (silentMs <= maxAgeMs) return;
     summary.staleSpells += 1;
     summary.staleMs += silentMs - maxAgeMs;
-    print(`stale   ${iso(track.quotedMs + maxAgeMs)} to ${iso(untilMs)} ${summary.symbol} ${((silentMs - maxAgeMs) / 1000).toFixed(3)} s too old`);
+    print(
+      `stale   ${iso(track.quotedMs + maxAgeMs)} to ${iso(untilMs)} ${summary.symbol} ${((silentMs - maxAgeMs) / 1000).toFixed(3)} s too old`,
+    );
   }
 
   function quote({ symbol, bid, ask, update }: Ticker): void {
@@ -114,7 +161,8 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
     silence(track, nowMs);
     track.quotedMs = nowMs;
     const { summary } = track;
-    if (track.update !== undefined) summary.largestStep = Math.max(summary.largestStep, update - track.update);
+    if (track.update !== undefined)
+      summary.largestStep = Math.max(summary.largestStep, update - track.update);
     track.update = update;
     const mid = midpoint(parseDecimal(bid) as Rational, parseDecimal(ask) as Rational);
     const [text, value] = [decimal(mid), toNumber(mid)];
@@ -132,9 +180,16 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
   /** Streams that number every event prove what is missing. */
   function numbered(data: Record<string, unknown>): void {
     const { e: event, s: symbol, E: eventMs } = data;
-    if (typeof symbol !== 'string' || typeof event !== 'string' || (only !== undefined && symbol !== only)) return;
-    if (typeof eventMs === 'number') offsetMs = offsetMs === null ? nowMs - eventMs : Math.min(offsetMs, nowMs - eventMs);
-    const [from, to] = event === 'depthUpdate' ? [data['U'], data['u']] : event === 'trade' ? [data['t'], data['t']] : [undefined, undefined];
+    if (typeof symbol !== 'string' || typeof event !== 'string' || (only !== undefined && symbol !== only))
+      return;
+    if (typeof eventMs === 'number')
+      offsetMs = offsetMs === null ? nowMs - eventMs : Math.min(offsetMs, nowMs - eventMs);
+    const [from, to] =
+      event === 'depthUpdate'
+        ? [data['U'], data['u']]
+        : event === 'trade'
+          ? [data['t'], data['t']]
+          : [undefined, undefined];
     if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to)) return;
     const track = trackOf(symbol);
     const last = track.numbered.get(event);
@@ -165,7 +220,8 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
       other += 1;
       numbered(message.data);
     } else if (message.kind === 'refused') {
-      if (only === undefined || message.symbol === null || message.symbol === only) refuse(message.why, message.symbol);
+      if (only === undefined || message.symbol === null || message.symbol === only)
+        refuse(message.why, message.symbol);
     } else {
       const { symbol, update } = message.ticker;
       if (only !== undefined && symbol !== only) continue;
@@ -182,7 +238,8 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
   }
 
   const symbols = [...tracks.values()].map(({ summary }) => summary);
-  const sum = (of: (summary: SymbolSummary) => number) => symbols.reduce((total, each) => total + of(each), 0);
+  const sum = (of: (summary: SymbolSummary) => number) =>
+    symbols.reduce((total, each) => total + of(each), 0);
   const summary: ReplaySummary = {
     lines,
     seconds: Math.round(nowMs - (firstMs ?? nowMs)) / 1000,

@@ -1,8 +1,8 @@
 /**
  * A rollup's uptime feed: whether people could act on that chain, and since when.
  *
- * Down, uninitialised, unreadable, or back for less than the grace all mean the same to us: prices of that chain may be ones
- * that nobody could react to, and orders may wait in a queue that we cannot see.
+ * Down, uninitialised, unreadable, or back for less than the grace all mean the same to us: prices of that
+ * chain may be ones that nobody could react to, and orders may wait in a queue that we cannot see.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -19,7 +19,10 @@ export interface SequencerOptions {
   maxAgeMs?: number;
 }
 
-export function createSequencer({ clock, chain }: { clock: Clock; chain: ChainPort }, { address, graceSeconds, maxAgeMs = 60_000 }: SequencerOptions): Sequencer {
+export function createSequencer(
+  { clock, chain }: { clock: Clock; chain: ChainPort },
+  { address, graceSeconds, maxAgeMs = 60_000 }: SequencerOptions,
+): Sequencer {
   let read: { round: Round | undefined; blockTime: number; atMs: number } | undefined;
   let stop = () => {};
   const bornMs = clock.nowMs();
@@ -31,13 +34,20 @@ export function createSequencer({ clock, chain }: { clock: Clock; chain: ChainPo
       if (read === undefined) return down(bornMs, 'the uptime feed of its sequencer has not been read yet');
       const { round, blockTime, atMs } = read;
       const ageMs = clock.nowMs() - atMs;
-      if (ageMs > maxAgeMs) return down(atMs, `the uptime feed of its sequencer could not be read for ${Math.round(ageMs / 1_000)} s`);
+      if (ageMs > maxAgeMs)
+        return down(
+          atMs,
+          `the uptime feed of its sequencer could not be read for ${Math.round(ageMs / 1_000)} s`,
+        );
       if (round === undefined) return down(atMs, `${address} is no uptime feed`);
       if (round.startedAt === 0) return down(bornMs, 'the uptime feed of its sequencer has said nothing yet');
       const sinceMs = round.startedAt * 1_000;
-      if (round.answer !== 0n) return down(sinceMs, `its sequencer is down since ${new Date(sinceMs).toISOString()}`);
+      if (round.answer !== 0n)
+        return down(sinceMs, `its sequencer is down since ${new Date(sinceMs).toISOString()}`);
       const upSeconds = blockTime - round.startedAt;
-      return upSeconds < graceSeconds ? down(sinceMs, `its sequencer came back ${upSeconds} s ago: quoting resumes after ${graceSeconds} s`) : { up: true, sinceMs };
+      return upSeconds < graceSeconds
+        ? down(sinceMs, `its sequencer came back ${upSeconds} s ago: quoting resumes after ${graceSeconds} s`)
+        : { up: true, sinceMs };
     },
     start() {
       stop = perHead(chain, async (block) => {

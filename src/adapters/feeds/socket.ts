@@ -1,10 +1,11 @@
 /**
  * A live feed over one WebSocket for all its symbols, whatever the exchange's format.
  *
- * A connection is given up when it says nothing: no message for `silentMs`, no price for `quietMs` although it beats, or no
- * answer to a ping. A frozen feed may still answer pings and send heartbeats, so those keep the connection and never the
- * price alive. How long to wait before the next attempt is handed in, jitter and all; the count starts anew once a
- * connection has brought prices for a while, so that an exchange which hangs up at once is not hammered.
+ * A connection is given up when it says nothing: no message for `silentMs`, no price for `quietMs` although
+ * it beats, or no answer to a ping. A frozen feed may still answer pings and send heartbeats, so those keep
+ * the connection and never the price alive. How long to wait before the next attempt is handed in, jitter and
+ * all; the count starts anew once a connection has brought prices for a while, so that an exchange which
+ * hangs up at once is not hammered.
  */
 
 import { WebSocket } from 'ws';
@@ -35,13 +36,20 @@ export interface FeedTools {
 
 const STEADY_MS = 30_000;
 
-export function createSocketFeed({ clock, backoff }: FeedTools, { format, url, symbols, source, silentMs = 10_000, quietMs = 60_000, pingMs = 5_000 }: SocketFeedOptions): Feed {
+export function createSocketFeed(
+  { clock, backoff }: FeedTools,
+  { format, url, symbols, source, silentMs = 10_000, quietMs = 60_000, pingMs = 5_000 }: SocketFeedOptions,
+): Feed {
   const wanted = new Map(symbols.map((symbol) => [format.canonical(symbol), symbol]));
   const address = format.address(url, [...wanted.keys()]);
   let close: (() => void) | undefined;
 
   function connect(listener: FeedListener, attempt: number): void {
-    const socket = new WebSocket(address, { maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, handshakeTimeout: silentMs });
+    const socket = new WebSocket(address, {
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      handshakeTimeout: silentMs,
+    });
     const read: Reader = format.reader();
     const tell = (trouble: FeedTrouble) => listener.trouble?.(trouble);
     let over = false;

@@ -1,8 +1,8 @@
 /**
  * The time-weighted mean price of a Uniswap v3 pool, over a window that ends at the head.
  *
- * It lags by half its window and whoever owns enough of the pool can push it, so it may doubt a mid and never be one: this
- * feed has no quotes to give, only references.
+ * It lags by half its window and whoever owns enough of the pool can push it, so it may doubt a mid and never
+ * be one: this feed has no quotes to give, only references.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -26,17 +26,28 @@ export interface TwapFeedOptions {
   pools: Readonly<Record<string, TwapPool>>;
 }
 
-export function createUniswapV3TwapFeed({ clock, chain }: { clock: Clock; chain: ChainPort }, { source, pools }: TwapFeedOptions): Feed {
-  /** 10^(decimals of token0 - decimals of token1), and whether the base is token0: fixed for a pool's life. */
+export function createUniswapV3TwapFeed(
+  { clock, chain }: { clock: Clock; chain: ChainPort },
+  { source, pools }: TwapFeedOptions,
+): Feed {
+  /**
+   * 10^(decimals of token0 - decimals of token1), and whether the base is token0: fixed for a pool's life.
+   */
   const scales = new Map<string, { power: number; baseFirst: boolean }>();
   const told = new Map<string, string>();
 
   async function scaleOf(symbol: string, { address, base }: TwapPool, at: bigint) {
     const known = scales.get(symbol);
     if (known !== undefined) return known;
-    const [token0, token1] = await Promise.all(['token0()', 'token1()'].map(async (view) => addressOf(await chain.read(address, encode(view), at))));
-    if (token0 === undefined || token1 === undefined || (base !== token0 && base !== token1)) return undefined;
-    const [decimals0, decimals1] = await Promise.all([readDecimals(chain, token0, at), readDecimals(chain, token1, at)]);
+    const [token0, token1] = await Promise.all(
+      ['token0()', 'token1()'].map(async (view) => addressOf(await chain.read(address, encode(view), at))),
+    );
+    if (token0 === undefined || token1 === undefined || (base !== token0 && base !== token1))
+      return undefined;
+    const [decimals0, decimals1] = await Promise.all([
+      readDecimals(chain, token0, at),
+      readDecimals(chain, token1, at),
+    ]);
     if (decimals0 === undefined || decimals1 === undefined) return undefined;
     const scale = { power: decimals0 - decimals1, baseFirst: base === token0 };
     scales.set(symbol, scale);
@@ -49,16 +60,29 @@ export function createUniswapV3TwapFeed({ clock, chain }: { clock: Clock; chain:
       told.set(symbol, detail);
     };
     const scale = await scaleOf(symbol, pool, block.number);
-    if (scale === undefined) return rejected(`${pool.address} on ${chain.chain.slug} is no pool of ${pool.base}`);
+    if (scale === undefined)
+      return rejected(`${pool.address} on ${chain.chain.slug} is no pool of ${pool.base}`);
     const window = BigInt(pool.windowSeconds);
-    const answer = await chain.read(pool.address, encode('observe(uint32[])', 32n, 2n, window, 0n), block.number);
+    const answer = await chain.read(
+      pool.address,
+      encode('observe(uint32[])', 32n, 2n, window, 0n),
+      block.number,
+    );
     const [before, after] = ticksOf(answer);
-    if (before === undefined || after === undefined) return rejected(`the pool remembers less than ${pool.windowSeconds} s: raise its observation cardinality or shorten the window`);
+    if (before === undefined || after === undefined)
+      return rejected(
+        `the pool remembers less than ${pool.windowSeconds} s: raise its observation cardinality or shorten the window`,
+      );
     told.delete(symbol);
     const price = priceAtTick(floorDiv(after - before, window), scale);
     const text = decimalText(price.toPrecision(15));
     if (text === undefined || !(price > 0)) return rejected('the pool is at the end of its range');
-    listener.reference?.({ source, symbol, price: text.slice(0, 60), atMs: Math.min(clock.nowMs(), block.timestamp * 1_000) });
+    listener.reference?.({
+      source,
+      symbol,
+      price: text.slice(0, 60),
+      atMs: Math.min(clock.nowMs(), block.timestamp * 1_000),
+    });
   }
 
   return contractFeed(chain, source, pools, one);
@@ -76,7 +100,9 @@ function ticksOf(answer: string | undefined): [bigint?, bigint?] {
   const words = wordsOf(answer ?? '0x');
   const at = Number((words[0] ?? 0n) / 32n);
   const [count, before, after] = words.slice(at, at + 3);
-  return words.length < 5 || count !== 2n || before === undefined || after === undefined ? [] : [signed(before), signed(after)];
+  return words.length < 5 || count !== 2n || before === undefined || after === undefined
+    ? []
+    : [signed(before), signed(after)];
 }
 
 /** Rounded to negative infinity, as Uniswap's own library does. */

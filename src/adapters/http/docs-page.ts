@@ -1,4 +1,7 @@
-/** `/docs`: the OpenAPI document for people, written by the server so that the page needs no script and no stranger's code. */
+/**
+ * `/docs`: the OpenAPI document for people, written by the server so that the page needs no script and no
+ * stranger's code.
+ */
 
 import { createHash } from 'node:crypto';
 import type { Answer, OpenApi, Operation } from './openapi.ts';
@@ -20,36 +23,76 @@ details{margin:.35rem 0}summary{cursor:pointer}pre{overflow:auto;max-height:26re
 export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-const json = (value: unknown): string => `<pre><code>${escaped(typeof value === 'string' ? value : JSON.stringify(value, null, 2))}</code></pre>`;
-const folded = (label: string, value: unknown): string => (value === undefined ? '' : `<details><summary>${inline(label)}</summary>${json(value)}</details>`);
+const json = (value: unknown): string =>
+  `<pre><code>${escaped(typeof value === 'string' ? value : JSON.stringify(value, null, 2))}</code></pre>`;
+const folded = (label: string, value: unknown): string =>
+  value === undefined ? '' : `<details><summary>${inline(label)}</summary>${json(value)}</details>`;
 const anchor = (method: string, path: string): string => `${method}${path}`.replace(/[^a-zA-Z0-9]+/g, '-');
 
 /** As much of an AsyncAPI document as people are told. */
 export interface Streams {
-  channels: Record<string, { address: string; title: string; description: string; messages: Record<string, { summary: string; examples?: { payload: unknown }[] }> }>;
+  channels: Record<
+    string,
+    {
+      address: string;
+      title: string;
+      description: string;
+      messages: Record<string, { summary: string; examples?: { payload: unknown }[] }>;
+    }
+  >;
 }
 
 export function docsPage({ info, paths }: OpenApi, streams: Streams | undefined): string {
-  const operations = Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })));
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
   const tags = [...new Set(operations.map(({ operation }) => operation.tags?.[0] ?? ''))];
-  const menu = tags.map((tag) => `<h2>${escaped(tag)}</h2>${operations.filter(({ operation }) => (operation.tags?.[0] ?? '') === tag).map(({ path, method }) => `<a href="#${anchor(method, path)}"><b class="m">${method}</b>${escaped(path)}</a>`).join('')}`);
+  const menu = tags.map(
+    (tag) =>
+      `<h2>${escaped(tag)}</h2>${operations
+        .filter(({ operation }) => (operation.tags?.[0] ?? '') === tag)
+        .map(
+          ({ path, method }) =>
+            `<a href="#${anchor(method, path)}"><b class="m">${method}</b>${escaped(path)}</a>`,
+        )
+        .join('')}`,
+  );
   const channels = Object.values(streams?.channels ?? {});
-  if (channels.length > 0) menu.push(`<h2>WebSockets</h2>${channels.map(({ address, title }) => `<a href="#${anchor('ws', address)}"><b class="m">WS</b>${escaped(title)}</a>`).join('')}`);
-  const also = channels.length > 0 ? ' and <a href="/asyncapi.json">/asyncapi.json</a> (WebSocket events, the solver link)' : '';
+  if (channels.length > 0)
+    menu.push(
+      `<h2>WebSockets</h2>${channels.map(({ address, title }) => `<a href="#${anchor('ws', address)}"><b class="m">WS</b>${escaped(title)}</a>`).join('')}`,
+    );
+  const also =
+    channels.length > 0
+      ? ' and <a href="/asyncapi.json">/asyncapi.json</a> (WebSocket events, the solver link)'
+      : '';
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(info.title)}</title><style>${STYLE}</style><nav><strong>${escaped(info.title)}</strong> v${escaped(info.version)}${menu.join('')}</nav><main><h1>${escaped(info.title)}</h1><p>For programs: <a href="/openapi.json">/openapi.json</a>${also}.</p>${prose(info.description ?? '')}${operations.map(section).join('')}${channels.map(channel).join('')}</main></html>`;
 }
 
-function section({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
+function section({
+  path,
+  method,
+  operation,
+}: {
+  path: string;
+  method: string;
+  operation: Operation;
+}): string {
   const { summary = '', description = '', parameters = [], requestBody, responses = {} } = operation;
   const request = requestBody?.content?.['application/json'];
-  const rows = parameters.map(({ name, in: where, required, description: says, schema }) => `<tr><td><code>${escaped(name)}</code></td><td>${escaped(where)}${required ? ', required' : ''}</td><td>${escaped(says ?? '')}<code>${escaped(briefly(schema))}</code></td></tr>`);
+  const rows = parameters.map(
+    ({ name, in: where, required, description: says, schema }) =>
+      `<tr><td><code>${escaped(name)}</code></td><td>${escaped(where)}${required ? ', required' : ''}</td><td>${escaped(says ?? '')}<code>${escaped(briefly(schema))}</code></td></tr>`,
+  );
   return `<section id="${anchor(method, path)}"><h2><b class="m">${method}</b><code>${escaped(path)}</code></h2><p>${escaped(summary)}. ${escaped(description)}</p>${
     rows.length > 0 ? `<table><tr><th>Parameter</th><th>In</th><th></th></tr>${rows.join('')}</table>` : ''
   }${folded('Request: example', request?.example)}${folded('Request: schema', request?.schema)}${Object.entries(responses).map(answer).join('')}</section>`;
 }
 
 function channel({ address, title, description, messages }: Streams['channels'][string]): string {
-  const each = Object.entries(messages).map(([name, { summary, examples = [] }]) => folded(`${name}: ${summary}`, examples[0]?.payload ?? '(no example)'));
+  const each = Object.entries(messages).map(([name, { summary, examples = [] }]) =>
+    folded(`${name}: ${summary}`, examples[0]?.payload ?? '(no example)'),
+  );
   return `<section id="${anchor('ws', address)}"><h2><b class="m">WS</b><code>${escaped(address)}</code></h2><p>${escaped(title)}. ${inline(description)}</p>${each.join('')}</section>`;
 }
 
@@ -74,8 +117,21 @@ function prose(text: string): string {
     .map((block) => {
       if (!block.startsWith('|')) return `<p>${inline(block)}</p>`;
       const [head = '', , ...rows] = block.split('\n');
-      const cells = (row: string) => row.split('|').slice(1, -1).map((cell) => inline(cell.trim()));
-      return `<table><tr>${cells(head).map((cell) => `<th>${cell}</th>`).join('')}</tr>${rows.map((row) => `<tr>${cells(row).map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('')}</table>`;
+      const cells = (row: string) =>
+        row
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => inline(cell.trim()));
+      return `<table><tr>${cells(head)
+        .map((cell) => `<th>${cell}</th>`)
+        .join('')}</tr>${rows
+        .map(
+          (row) =>
+            `<tr>${cells(row)
+              .map((cell) => `<td>${cell}</td>`)
+              .join('')}</tr>`,
+        )
+        .join('')}</table>`;
     })
     .join('');
 }

@@ -1,4 +1,7 @@
-/** The OpenAPI document: what the routes themselves say, with every error a route can answer, the headers around it, and examples that really happened. */
+/**
+ * The OpenAPI document: what the routes themselves say, with every error a route can answer, the headers
+ * around it, and examples that really happened.
+ */
 
 import type { Route } from '../../ports/http.ts';
 import { ERROR_STATUS, type ErrorCode, REFUSALS } from '../../protocol/errors.ts';
@@ -51,10 +54,12 @@ const MEANING: Record<ErrorCode, string> = {
   idempotency_in_progress: 'A request with the same Idempotency-Key is still at work. Ask again shortly.',
   body_too_large: 'The body exceeds 256 KB.',
   unsupported_media_type: 'Bodies are application/json in UTF-8 without Content-Encoding; a GET has none.',
-  rate_limited: 'Too many requests of this key or address, or too many live quotes. Retry-After says when to come back.',
+  rate_limited:
+    'Too many requests of this key or address, or too many live quotes. Retry-After says when to come back.',
   header_too_large: 'The headers exceed 16 KB.',
   internal: 'Our mistake; it is in our log.',
-  unavailable: 'A part of the venue does not answer, or it is too busy; nothing was done. Retry-After says when to come back.',
+  unavailable:
+    'A part of the venue does not answer, or it is too busy; nothing was done. Retry-After says when to come back.',
 };
 
 /** What every route may answer, whatever it does. */
@@ -63,27 +68,42 @@ const WITH_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_media_ty
 
 const integer = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } });
 const HEADERS = {
-  'RateLimit-Limit': integer('Requests that this key\'s bucket refills by each second.'),
+  'RateLimit-Limit': integer("Requests that this key's bucket refills by each second."),
   'RateLimit-Remaining': integer('Requests left in the bucket.'),
   'RateLimit-Reset': integer('Seconds until there is another one.'),
   'Retry-After': integer('Seconds to wait before asking again.'),
 };
 const RATE = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
 
-const KINDS: Record<string, string> = { service: 'a service key', workspace: 'a workspace key', solver: 'a solver key', admin: 'the admin key' };
+const KINDS: Record<string, string> = {
+  service: 'a service key',
+  workspace: 'a workspace key',
+  solver: 'a solver key',
+  admin: 'the admin key',
+};
 
-export const exampleKey = (route: Pick<Route, 'method' | 'path'>): string => `${route.method} ${templated(route.path)}`;
+export const exampleKey = (route: Pick<Route, 'method' | 'path'>): string =>
+  `${route.method} ${templated(route.path)}`;
 /** Fastify's `:id` as OpenAPI's `{id}`. */
 export const templated = (path: string): string => path.replace(/:([a-zA-Z]+)/g, '{$1}');
 
 /** Statuses that a route documents, beside 200. */
 export function errorStatuses(route: Pick<Route, 'method' | 'params' | 'errors'>): string[] {
-  const codes = [...ALWAYS, ...(route.params ? ['not_found' as const] : []), ...(route.method === 'GET' || route.method === 'DELETE' ? [] : WITH_BODY), ...(route.errors ?? [])];
+  const codes = [
+    ...ALWAYS,
+    ...(route.params ? ['not_found' as const] : []),
+    ...(route.method === 'GET' || route.method === 'DELETE' ? [] : WITH_BODY),
+    ...(route.errors ?? []),
+  ];
   return [...new Set([...codes.map((code) => String(ERROR_STATUS[code])), '422'])].sort();
 }
 
 /** `made` is what fastify's own schemas give; it is not changed. */
-export function openApiDocument(made: OpenApi, routes: readonly Route[], examples: Readonly<Record<string, RecordedExchange>>): OpenApi {
+export function openApiDocument(
+  made: OpenApi,
+  routes: readonly Route[],
+  examples: Readonly<Record<string, RecordedExchange>>,
+): OpenApi {
   const paths: OpenApi['paths'] = {};
   for (const route of routes) {
     const path = templated(route.path);
@@ -99,10 +119,40 @@ export function openApiDocument(made: OpenApi, routes: readonly Route[], example
       ...made.components,
       headers: HEADERS,
       schemas: {
-        Error: { type: 'object', properties: { error: { type: 'object', properties: { code: { type: 'string', description: 'One of the table of codes, which may grow.' }, message: { type: 'string' } }, required: ['code', 'message'], additionalProperties: false } }, required: ['error'], additionalProperties: false },
+        Error: {
+          type: 'object',
+          properties: {
+            error: {
+              type: 'object',
+              properties: {
+                code: { type: 'string', description: 'One of the table of codes, which may grow.' },
+                message: { type: 'string' },
+              },
+              required: ['code', 'message'],
+              additionalProperties: false,
+            },
+          },
+          required: ['error'],
+          additionalProperties: false,
+        },
         ValidationError: {
           type: 'object',
-          properties: { detail: { type: 'array', minItems: 1, items: { type: 'object', properties: { loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } }, msg: { type: 'string' }, type: { type: 'string' } }, required: ['loc', 'msg', 'type'], additionalProperties: false } } },
+          properties: {
+            detail: {
+              type: 'array',
+              minItems: 1,
+              items: {
+                type: 'object',
+                properties: {
+                  loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+                  msg: { type: 'string' },
+                  type: { type: 'string' },
+                },
+                required: ['loc', 'msg', 'type'],
+                additionalProperties: false,
+              },
+            },
+          },
           required: ['detail'],
           additionalProperties: false,
         },
@@ -117,24 +167,46 @@ function operationOf(route: Route, plain: Operation, example: RecordedExchange |
     const answer = example?.answers[status];
     return answer === undefined ? {} : { example: answer.body };
   };
-  const headers = (names: readonly (keyof typeof HEADERS)[]) => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-  const all = [...(parameters ?? []), ...(route.headers ?? []).map(({ name, description, schema }): Parameter => ({ name, in: 'header', required: false, description, schema }))];
+  const headers = (names: readonly (keyof typeof HEADERS)[]) =>
+    Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  const all = [
+    ...(parameters ?? []),
+    ...(route.headers ?? []).map(({ name, description, schema }): Parameter => ({
+      name,
+      in: 'header',
+      required: false,
+      description,
+      schema,
+    })),
+  ];
   const ok = responses?.['200'];
   const media = route.contentType ?? 'application/json';
   const okSchema = ok?.content?.['application/json']?.schema;
   const answers: Record<string, Answer> = {
-    '200': { description: 'Done.', headers: headers(RATE), content: { [media]: { ...(okSchema !== undefined && { schema: okSchema }), ...shown('200') } } },
+    '200': {
+      description: 'Done.',
+      headers: headers(RATE),
+      content: { [media]: { ...(okSchema !== undefined && { schema: okSchema }), ...shown('200') } },
+    },
   };
   for (const status of errorStatuses(route)) {
     const waits = ['409', '429', '503'].includes(status);
     answers[status] = {
       description: describe(status, route),
       ...(waits && { headers: headers(['Retry-After']) }),
-      content: { 'application/json': { schema: { $ref: `#/components/schemas/${status === '422' ? 'ValidationError' : 'Error'}` }, ...shown(status) } },
+      content: {
+        'application/json': {
+          schema: { $ref: `#/components/schemas/${status === '422' ? 'ValidationError' : 'Error'}` },
+          ...shown(status),
+        },
+      },
     };
   }
   // What no single route says of itself: a broken request line, a body on a GET, another method.
-  answers['default'] = { description: 'Any other refusal; see the table of codes.', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+  answers['default'] = {
+    description: 'Any other refusal; see the table of codes.',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  };
   const json = requestBody?.content?.['application/json'];
   return {
     operationId: operationId(route),
@@ -142,25 +214,46 @@ function operationOf(route: Route, plain: Operation, example: RecordedExchange |
     description: `Takes ${route.keyKinds.map((kind) => KINDS[kind] ?? kind).join(' or ')}.`,
     tags: [route.tag],
     ...(all.length > 0 && { parameters: all }),
-    ...(json && { requestBody: { required: true, content: { 'application/json': { ...json, ...(example?.request.body !== undefined && { example: example.request.body }) } } } }),
+    ...(json && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            ...json,
+            ...(example?.request.body !== undefined && { example: example.request.body }),
+          },
+        },
+      },
+    }),
     responses: answers,
   };
 }
 
 function describe(status: string, route: Pick<Route, 'params' | 'errors'>): string {
   if (status === '422') return 'What was sent does not hold; `detail` says where and why.';
-  const codes = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => String(ERROR_STATUS[code]) === status && (status !== '409' || route.errors?.includes(code)));
+  const codes = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter(
+    (code) => String(ERROR_STATUS[code]) === status && (status !== '409' || route.errors?.includes(code)),
+  );
   return codes.map((code) => `${code}: ${MEANING[code]}`).join(' ');
 }
 
 /** `get /api/v1/rfq/orders/{id}` as `getRfqOrdersById`. */
 function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
-  const words = path.replace(/^\/api\/v1\//, '').split('/').map((word) => (word.startsWith(':') ? `By${word[1]?.toUpperCase() ?? ''}${word.slice(2)}` : `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`));
+  const words = path
+    .replace(/^\/api\/v1\//, '')
+    .split('/')
+    .map((word) =>
+      word.startsWith(':')
+        ? `By${word[1]?.toUpperCase() ?? ''}${word.slice(2)}`
+        : `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`,
+    );
   return `${method.toLowerCase()}${words.join('')}`;
 }
 
 function errorTable(): string {
-  const rows = (Object.entries(ERROR_STATUS) as [ErrorCode, number][]).map(([code, status]) => `| ${status} | ${code} | ${MEANING[code]} |`);
+  const rows = (Object.entries(ERROR_STATUS) as [ErrorCode, number][]).map(
+    ([code, status]) => `| ${status} | ${code} | ${MEANING[code]} |`,
+  );
   return [
     'Errors are `{"error":{"code","message"}}`, and 422 is `{"detail":[{"loc","msg","type"}]}`. Requests are judged in this order: size, key, rate, media type, JSON, shape, seal, time, signer, state.',
     ['| Status | code | Meaning |', '|---|---|---|', ...rows].join('\n'),

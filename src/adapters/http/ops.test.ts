@@ -5,7 +5,14 @@ import type { Log } from '../../ports/log.ts';
 import { healthRoutes, type OpsRoute, type OpsServer, startOps } from './ops.ts';
 
 const lines: object[] = [];
-const log: Log = { debug() {}, info() {}, warn() {}, error: (facts) => void lines.push(facts), fatal() {}, child: () => log };
+const log: Log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (facts) => void lines.push(facts),
+  fatal() {},
+  child: () => log,
+};
 let server: OpsServer | undefined;
 afterEach(() => server?.close());
 
@@ -17,25 +24,48 @@ async function serve(routes: readonly OpsRoute[], localOnly = false): Promise<st
 describe('ops', () => {
   test('alive, ready with reasons, metrics', async () => {
     let reasons = ['chain base: no head for 20 s'];
-    const url = await serve(healthRoutes({ ready: () => reasons, metrics: { contentType: 'text/plain; version=0.0.4', pieces: () => Promise.resolve([Buffer.from('x '), Buffer.from('1\n')]) } }));
+    const url = await serve(
+      healthRoutes({
+        ready: () => reasons,
+        metrics: {
+          contentType: 'text/plain; version=0.0.4',
+          pieces: () => Promise.resolve([Buffer.from('x '), Buffer.from('1\n')]),
+        },
+      }),
+    );
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const waiting = await fetch(`${url}/readyz`);
     expect([waiting.status, await waiting.json()]).toEqual([503, { ready: false, reasons }]);
     reasons = [];
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     const metrics = await fetch(`${url}/metrics`);
-    expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual(['text/plain; version=0.0.4', 'x 1\n']);
+    expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual([
+      'text/plain; version=0.0.4',
+      'x 1\n',
+    ]);
     // The pieces are one answer, of a length that is known before.
-    for (const method of ['GET', 'HEAD']) expect((await fetch(`${url}/metrics`, { method })).headers.get('content-length')).toBe('4');
+    for (const method of ['GET', 'HEAD'])
+      expect((await fetch(`${url}/metrics`, { method })).headers.get('content-length')).toBe('4');
   });
 
   test('error: unknown path, wrong method, handler that throws', async () => {
     const url = await serve([
-      { method: 'POST', path: '/pause', handle: ({ query }) => ({ status: 200, body: { note: query.get('note'), big: 1n } }) },
-      { method: 'GET', path: '/bad', handle: () => Promise.reject(new RequestError('No such thing.', { code: 'bad_request' })) },
+      {
+        method: 'POST',
+        path: '/pause',
+        handle: ({ query }) => ({ status: 200, body: { note: query.get('note'), big: 1n } }),
+      },
+      {
+        method: 'GET',
+        path: '/bad',
+        handle: () => Promise.reject(new RequestError('No such thing.', { code: 'bad_request' })),
+      },
       { method: 'GET', path: '/bug', handle: () => Promise.reject(new Error('secret detail')) },
     ]);
-    expect(await (await fetch(`${url}/pause?note=x`, { method: 'POST' })).json()).toEqual({ note: 'x', big: '1' });
+    expect(await (await fetch(`${url}/pause?note=x`, { method: 'POST' })).json()).toEqual({
+      note: 'x',
+      big: '1',
+    });
     expect((await fetch(`${url}/none`)).status).toBe(404);
     expect((await fetch(`${url}/pause`)).status).toBe(405);
     expect((await fetch(`${url}/bad`)).status).toBe(400);
@@ -46,22 +76,36 @@ describe('ops', () => {
   });
 
   test('one piece of a path may be anything, and only one', async () => {
-    const url = await serve([{ method: 'GET', path: '/explain/:id', handle: ({ id }) => ({ status: 200, body: { id } }) }]);
+    const url = await serve([
+      { method: 'GET', path: '/explain/:id', handle: ({ id }) => ({ status: 200, body: { id } }) },
+    ]);
     expect(await (await fetch(`${url}/explain/0xab%2Fc`)).json()).toEqual({ id: '0xab/c' });
-    for (const path of ['/explain', '/explain/', '/explain/a/b', '/explainx/a', '/explain/%zz']) expect((await fetch(`${url}${path}`)).status).toBe(404);
+    for (const path of ['/explain', '/explain/', '/explain/a/b', '/explainx/a', '/explain/%zz'])
+      expect((await fetch(`${url}${path}`)).status).toBe(404);
   });
 
   test('the local door refuses web pages and foreign names', async () => {
-    const url = await serve([{ method: 'POST', path: '/pause', handle: () => ({ status: 200, body: {} }) }], true);
+    const url = await serve(
+      [{ method: 'POST', path: '/pause', handle: () => ({ status: 200, body: {} }) }],
+      true,
+    );
     expect((await fetch(`${url}/pause`, { method: 'POST' })).status).toBe(200);
-    expect((await fetch(`${url}/pause`, { method: 'POST', headers: { origin: 'https://evil.example' } })).status).toBe(403);
+    expect(
+      (await fetch(`${url}/pause`, { method: 'POST', headers: { origin: 'https://evil.example' } })).status,
+    ).toBe(403);
     // fetch will not let us lie about the host; a rebound name would.
-    const status = await new Promise((resolve) => request(`${url}/pause`, { method: 'POST', headers: { host: 'rebound.example' } }, (response) => resolve(response.statusCode)).end());
+    const status = await new Promise((resolve) =>
+      request(`${url}/pause`, { method: 'POST', headers: { host: 'rebound.example' } }, (response) =>
+        resolve(response.statusCode),
+      ).end(),
+    );
     expect(status).toBe(403);
   });
 
   test('error: port in use', async () => {
     const url = await serve([]);
-    await expect(startOps({ host: '127.0.0.1', port: Number(new URL(url).port), routes: [], log })).rejects.toThrow(/cannot be opened \(EADDRINUSE\)/);
+    await expect(
+      startOps({ host: '127.0.0.1', port: Number(new URL(url).port), routes: [], log }),
+    ).rejects.toThrow(/cannot be opened \(EADDRINUSE\)/);
   });
 });

@@ -1,4 +1,7 @@
-/** The operator's door of every process: alive, ready and metrics, on a port of its own that takers never reach. */
+/**
+ * The operator's door of every process: alive, ready and metrics, on a port of its own that takers never
+ * reach.
+ */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -46,9 +49,21 @@ export type Readiness = () => readonly string[] | Promise<readonly string[]>;
 const MAX_BODY_BYTES = 64 * 1024;
 const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
-export function healthRoutes({ ready, metrics, loop = watchLoop() }: { ready: Readiness; metrics: { contentType: string; pieces(): Promise<readonly Uint8Array[]> }; loop?: LoopWatch }): OpsRoute[] {
+export function healthRoutes({
+  ready,
+  metrics,
+  loop = watchLoop(),
+}: {
+  ready: Readiness;
+  metrics: { contentType: string; pieces(): Promise<readonly Uint8Array[]> };
+  loop?: LoopWatch;
+}): OpsRoute[] {
   return [
-    { method: 'GET', path: '/healthz', handle: () => ({ status: 200, body: { status: 'ok', uptimeSeconds: Math.floor(process.uptime()) } }) },
+    {
+      method: 'GET',
+      path: '/healthz',
+      handle: () => ({ status: 200, body: { status: 'ok', uptimeSeconds: Math.floor(process.uptime()) } }),
+    },
     {
       method: 'GET',
       path: '/readyz',
@@ -57,41 +72,99 @@ export function healthRoutes({ ready, metrics, loop = watchLoop() }: { ready: Re
         return { status: reasons.length === 0 ? 200 : 503, body: { ready: reasons.length === 0, reasons } };
       },
     },
-    { method: 'GET', path: '/metrics', handle: async () => ({ status: 200, body: await metrics.pieces(), contentType: metrics.contentType }) },
+    {
+      method: 'GET',
+      path: '/metrics',
+      handle: async () => ({ status: 200, body: await metrics.pieces(), contentType: metrics.contentType }),
+    },
   ];
 }
 
-export async function startOps({ host, port, routes, log, localOnly = false, token }: OpsOptions): Promise<OpsServer> {
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 }, (request, response) => {
-    void answer(request).then(({ status, body, contentType }) => {
-      const pieces = isBytes(body) ? body : [Buffer.from(typeof body === 'string' ? body : `${JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))}\n`)];
-      response.writeHead(status, {
-        'content-type': contentType ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
-        'content-length': pieces.reduce((bytes, { length }) => bytes + length, 0),
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
+export async function startOps({
+  host,
+  port,
+  routes,
+  log,
+  localOnly = false,
+  token,
+}: OpsOptions): Promise<OpsServer> {
+  const server = createServer(
+    { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 },
+    (request, response) => {
+      void answer(request).then(({ status, body, contentType }) => {
+        const pieces = isBytes(body)
+          ? body
+          : [
+              Buffer.from(
+                typeof body === 'string'
+                  ? body
+                  : `${JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))}\n`,
+              ),
+            ];
+        response.writeHead(status, {
+          'content-type':
+            contentType ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
+          'content-length': pieces.reduce((bytes, { length }) => bytes + length, 0),
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        });
+        if (request.method !== 'HEAD') for (const piece of pieces) response.write(piece);
+        response.end();
       });
-      if (request.method !== 'HEAD') for (const piece of pieces) response.write(piece);
-      response.end();
-    });
-  });
+    },
+  );
 
   async function answer(request: IncomingMessage): Promise<Answer> {
-    const refuse = (status: number, code: string, message: string): Answer => ({ status, body: { error: { code, message } } });
+    const refuse = (status: number, code: string, message: string): Answer => ({
+      status,
+      body: { error: { code, message } },
+    });
     try {
-      if (localOnly && (request.headers.origin !== undefined || request.headers['sec-fetch-site'] !== undefined || !LOOPBACK_HOST.test(request.headers.host ?? ''))) {
-        return refuse(403, 'forbidden', 'This door answers local programs only, not web pages. Ask from this machine, without an Origin header.');
+      if (
+        localOnly &&
+        (request.headers.origin !== undefined ||
+          request.headers['sec-fetch-site'] !== undefined ||
+          !LOOPBACK_HOST.test(request.headers.host ?? ''))
+      ) {
+        return refuse(
+          403,
+          'forbidden',
+          'This door answers local programs only, not web pages. Ask from this machine, without an Origin header.',
+        );
       }
-      if (token !== undefined && !sameText(request.headers.authorization ?? '', `Bearer ${token}`)) return refuse(401, 'unauthorized', 'This door wants its token: Authorization: Bearer <text of the token file that the configuration names>.');
-      if (!URL.canParse(request.url ?? '', 'http://ops')) return refuse(400, 'bad_request', 'The request line holds no path.');
+      if (token !== undefined && !sameText(request.headers.authorization ?? '', `Bearer ${token}`))
+        return refuse(
+          401,
+          'unauthorized',
+          'This door wants its token: Authorization: Bearer <text of the token file that the configuration names>.',
+        );
+      if (!URL.canParse(request.url ?? '', 'http://ops'))
+        return refuse(400, 'bad_request', 'The request line holds no path.');
       const url = new URL(request.url ?? '', 'http://ops');
       const here = routes.filter((route) => idAt(route.path, url.pathname) !== undefined);
-      if (here.length === 0) return refuse(404, 'not_found', `Nothing is here. This door knows: ${routes.map((route) => `${route.method} ${route.path}`).join(', ')}.`);
-      const route = here.find(({ method }) => method === (request.method === 'HEAD' ? 'GET' : request.method));
-      if (!route) return refuse(405, 'method_not_allowed', `Use ${here.map(({ method }) => method).join(' or ')} here.`);
-      return await route.handle({ query: url.searchParams, body: await readBody(request), id: idAt(route.path, url.pathname) ?? '' });
+      if (here.length === 0)
+        return refuse(
+          404,
+          'not_found',
+          `Nothing is here. This door knows: ${routes.map((route) => `${route.method} ${route.path}`).join(', ')}.`,
+        );
+      const route = here.find(
+        ({ method }) => method === (request.method === 'HEAD' ? 'GET' : request.method),
+      );
+      if (!route)
+        return refuse(
+          405,
+          'method_not_allowed',
+          `Use ${here.map(({ method }) => method).join(' or ')} here.`,
+        );
+      return await route.handle({
+        query: url.searchParams,
+        body: await readBody(request),
+        id: idAt(route.path, url.pathname) ?? '',
+      });
     } catch (error) {
-      if (error instanceof BaseError && error.retry === 'never' && error.code !== 'invariant') return refuse(400, error.code, error.message);
+      if (error instanceof BaseError && error.retry === 'never' && error.code !== 'invariant')
+        return refuse(400, error.code, error.message);
       log.error({ err: error, path: request.url }, 'the operator door could not answer');
       return refuse(503, 'unavailable', 'The answer could not be made; the log says why.');
     }
@@ -99,7 +172,12 @@ export async function startOps({ host, port, routes, log, localOnly = false, tok
 
   await new Promise<void>((resolve, reject) => {
     const refused = (cause: NodeJS.ErrnoException) =>
-      reject(new UpstreamError(`The operator port ${port} on ${host} cannot be opened (${cause.code ?? 'unknown error'}). Choose another one or stop what uses it.`, { code: 'port_unavailable', cause }));
+      reject(
+        new UpstreamError(
+          `The operator port ${port} on ${host} cannot be opened (${cause.code ?? 'unknown error'}). Choose another one or stop what uses it.`,
+          { code: 'port_unavailable', cause },
+        ),
+      );
     server.once('error', refused);
     server.listen(port, host, () => {
       server.off('error', refused);
@@ -107,10 +185,15 @@ export async function startOps({ host, port, routes, log, localOnly = false, tok
     });
   });
   const address = server.address() as AddressInfo;
-  return { port: address.port, url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, close: () => closeServer(server) };
+  return {
+    port: address.port,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    close: () => closeServer(server),
+  };
 }
 
-const isBytes = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body) && body.length > 0 && body.every((piece) => piece instanceof Uint8Array);
+const isBytes = (body: unknown): body is readonly Uint8Array[] =>
+  Array.isArray(body) && body.length > 0 && body.every((piece) => piece instanceof Uint8Array);
 
 /** In a time that says nothing about how much of it was right. */
 const sameText = (given: string, wanted: string): boolean => {
@@ -118,7 +201,9 @@ const sameText = (given: string, wanted: string): boolean => {
   return timingSafeEqual(digest(given), digest(wanted));
 };
 
-/** What stands in the place of `:id`, or '' where there is no such place; undefined when the path is another. */
+/**
+ * What stands in the place of `:id`, or '' where there is no such place; undefined when the path is another.
+ */
 function idAt(pattern: string, path: string): string | undefined {
   if (pattern === path) return '';
   if (!pattern.endsWith('/:id')) return undefined;

@@ -11,7 +11,20 @@ test('they are those of helmet, each of them and nothing else', async () => {
   app.get('/', () => 'here');
   const { headers } = await app.inject('/');
   await app.close();
-  const { 'content-type': _type, 'content-length': _length, date: _date, connection: _connection, ...added } = headers;
+  const {
+    'content-type': _type,
+    'content-length': _length,
+    date: _date,
+    connection: _connection,
+    ...added
+  } = headers;
   expect(await securityHeaders()).toEqual(added);
-  expect(Object.keys(added)).toEqual(expect.arrayContaining(['content-security-policy', 'strict-transport-security', 'x-content-type-options', 'x-frame-options']));
+  expect(Object.keys(added)).toEqual(
+    expect.arrayContaining([
+      'content-security-policy',
+      'strict-transport-security',
+      'x-content-type-options',
+      'x-frame-options',
+    ]),
+  );
 });

@@ -1,4 +1,7 @@
-/** Headers that keep a browser from doing anything with our answers: helmet's, asked for once, because it would work out the same ones for every answer. */
+/**
+ * Headers that keep a browser from doing anything with our answers: helmet's, asked for once, because it
+ * would work out the same ones for every answer.
+ */
 
 import helmet from '@fastify/helmet';
 import Fastify from 'fastify';
@@ -6,7 +9,9 @@ import Fastify from 'fastify';
 /** What helmet adds to any answer, names in lower case. */
 export async function securityHeaders(): Promise<Readonly<Record<string, string>>> {
   const [bare, guarded] = await Promise.all([headersOf(false), headersOf(true)]);
-  return Object.fromEntries(Object.entries(guarded).flatMap(([name, value]) => (name in bare ? [] : [[name, String(value)]])));
+  return Object.fromEntries(
+    Object.entries(guarded).flatMap(([name, value]) => (name in bare ? [] : [[name, String(value)]])),
+  );
 }
 
 async function headersOf(guarded: boolean): Promise<object> {

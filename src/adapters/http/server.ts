@@ -1,10 +1,19 @@
-/** The venue's front door: fastify with explicit timeouts and limits, strict bodies, and errors in the API's own two shapes. */
+/**
+ * The venue's front door: fastify with explicit timeouts and limits, strict bodies, and errors in the API's
+ * own two shapes.
+ */
 
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import swagger from '@fastify/swagger';
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema } from 'fastify';
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifySchema,
+} from 'fastify';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Clock } from '../../ports/clock.ts';
 import type { Admission, Caller, Download, Gate, Release, Route, SocketDoor } from '../../ports/http.ts';
@@ -26,7 +35,10 @@ export interface HttpServer {
   openapi(): OpenApi;
   /** The AsyncAPI document of its sockets; undefined without any. */
   asyncapi(): object | undefined;
-  /** Sends newcomers elsewhere (503), lets requests in work finish with everything they need, then tells sockets to come back and stops listening. */
+  /**
+   * Sends newcomers elsewhere (503), lets requests in work finish with everything they need, then tells
+   * sockets to come back and stops listening.
+   */
   close(): Promise<void>;
 }
 
@@ -49,7 +61,10 @@ export interface HttpOptions {
 }
 
 const KEEP_ALIVE_MS = 30_000;
-/** A connection on which nothing moves for so long is closed: whoever does not read its answer holds memory, or an export's place. */
+/**
+ * A connection on which nothing moves for so long is closed: whoever does not read its answer holds memory,
+ * or an export's place.
+ */
 const STALLED_MS = 60_000;
 const CLOSE_GRACE_MS = 4_000;
 
@@ -72,8 +87,31 @@ interface Sent {
 class ShapeError extends InvalidError {}
 
 export async function startHttp<Key extends Caller>(
-  { routes, doors, gate, clock, log }: { routes: readonly Route<unknown, unknown, unknown, Key>[]; doors: readonly SocketDoor<Key>[]; gate: Gate<Key>; clock: Clock; log: Log },
-  { host = '127.0.0.1', port, bodyLimitBytes = 256 * 1024, maxConnections = 10_000, maxSocketsPerAddress = 2_500, headersTimeoutMs = 10_000, requestTimeoutMs = 20_000, stalledMs = STALLED_MS, trustProxy, title = 'firmquote venue' }: HttpOptions,
+  {
+    routes,
+    doors,
+    gate,
+    clock,
+    log,
+  }: {
+    routes: readonly Route<unknown, unknown, unknown, Key>[];
+    doors: readonly SocketDoor<Key>[];
+    gate: Gate<Key>;
+    clock: Clock;
+    log: Log;
+  },
+  {
+    host = '127.0.0.1',
+    port,
+    bodyLimitBytes = 256 * 1024,
+    maxConnections = 10_000,
+    maxSocketsPerAddress = 2_500,
+    headersTimeoutMs = 10_000,
+    requestTimeoutMs = 20_000,
+    stalledMs = STALLED_MS,
+    trustProxy,
+    title = 'firmquote venue',
+  }: HttpOptions,
 ): Promise<HttpServer> {
   const app = Fastify({
     logger: false,
@@ -84,16 +122,39 @@ export async function startHttp<Key extends Caller>(
     return503OnClosing: true,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, maxParamLength: 200 },
-    http: { headersTimeout: headersTimeoutMs, maxHeaderSize: 16 * 1024, connectionsCheckingInterval: 1_000, requireHostHeader: true },
-    frameworkErrors: (_error, _request, reply: FastifyReply) => void fail(reply, new ApiError('not_found', 'There is nothing here. GET /openapi.json lists what there is.')),
+    routerOptions: {
+      caseSensitive: true,
+      ignoreTrailingSlash: false,
+      ignoreDuplicateSlashes: false,
+      maxParamLength: 200,
+    },
+    http: {
+      headersTimeout: headersTimeoutMs,
+      maxHeaderSize: 16 * 1024,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: true,
+    },
+    frameworkErrors: (_error, _request, reply: FastifyReply) =>
+      void fail(
+        reply,
+        new ApiError('not_found', 'There is nothing here. GET /openapi.json lists what there is.'),
+      ),
     clientErrorHandler(error, socket) {
       if (!socket.writable) return;
       const overflow = (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW';
       const late = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_REQUEST_TIMEOUT';
-      const { status, body } = answerFor(overflow ? new ApiError('header_too_large', 'The headers exceed 16 KB.') : new ApiError('bad_request', late ? 'The request took too long to arrive.' : 'That is not an HTTP request.'));
+      const { status, body } = answerFor(
+        overflow
+          ? new ApiError('header_too_large', 'The headers exceed 16 KB.')
+          : new ApiError(
+              'bad_request',
+              late ? 'The request took too long to arrive.' : 'That is not an HTTP request.',
+            ),
+      );
       const text = JSON.stringify(body);
-      socket.end(`HTTP/1.1 ${late ? 408 : status} ${late ? 'Request Timeout' : 'Bad Request'}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`);
+      socket.end(
+        `HTTP/1.1 ${late ? 408 : status} ${late ? 'Request Timeout' : 'Bad Request'}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+      );
     },
   });
   app.server.maxHeadersCount = 100;
@@ -126,11 +187,15 @@ export async function startHttp<Key extends Caller>(
   });
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: bodyLimitBytes }, (_request, body, done) => {
-    const read = readStrictJson(body as Buffer);
-    if (read.ok) done(null, read.value);
-    else done(read.error);
-  });
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit: bodyLimitBytes },
+    (_request, body, done) => {
+      const read = readStrictJson(body as Buffer);
+      if (read.ok) done(null, read.value);
+      else done(read.error);
+    },
+  );
   // Where a route has a quick way to read what most people send, the schema is asked about the rest.
   const quickReaders = new Map<unknown, (json: unknown) => unknown>([[zNothing, plainNothing]]);
   for (const { body, plainBody } of routes) if (body && plainBody) quickReaders.set(body, plainBody);
@@ -141,7 +206,9 @@ export async function startHttp<Key extends Caller>(
       const plain = quick?.(data);
       if (plain !== undefined) return { value: plain };
       const parsed = (schema as unknown as Schema).safeParse(data);
-      return parsed.success ? { value: parsed.data } : { error: new ShapeError(detailsOf(parsed.error, part, data)) };
+      return parsed.success
+        ? { value: parsed.data }
+        : { error: new ShapeError(detailsOf(parsed.error, part, data)) };
     };
   });
   // What we say about our answers in the OpenAPI document is held by tests, not paid for on every answer.
@@ -149,14 +216,22 @@ export async function startHttp<Key extends Caller>(
 
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const route = (request.routeOptions.config as { route?: Route }).route;
-    if (error instanceof ShapeError && route?.explain) return fail(reply, new InvalidError(route.explain([...error.details], request.body)));
+    if (error instanceof ShapeError && route?.explain)
+      return fail(reply, new InvalidError(route.explain([...error.details], request.body)));
     return fail(reply, translated(error));
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const methods = routes.filter((route) => pattern(route.path).test(path)).map(({ method }) => method);
-    if (methods.length === 0 || methods.includes(request.method as Route['method'])) return fail(reply, new ApiError('not_found', 'There is nothing here. GET /openapi.json lists what there is.'));
-    return fail(reply.header('Allow', methods.join(', ')), new ApiError('method_not_allowed', `This path takes ${methods.join(' or ')}.`));
+    if (methods.length === 0 || methods.includes(request.method as Route['method']))
+      return fail(
+        reply,
+        new ApiError('not_found', 'There is nothing here. GET /openapi.json lists what there is.'),
+      );
+    return fail(
+      reply.header('Allow', methods.join(', ')),
+      new ApiError('method_not_allowed', `This path takes ${methods.join(' or ')}.`),
+    );
   });
 
   let closing = false;
@@ -182,16 +257,38 @@ export async function startHttp<Key extends Caller>(
 
   for (const route of routes) register(app, route, { gate, clock, log, bodyLimitBytes });
   const hidden = { schema: { hide: true } as FastifySchema };
-  const streams = doors.length > 0 ? asyncApiDocument({ title, events: RECORDED.events, link: RECORDED.link }) : undefined;
-  app.get('/openapi.json', hidden, (_request, reply) => reply.type('application/json; charset=utf-8').send(texts.openapi));
-  if (streams) app.get('/asyncapi.json', hidden, (_request, reply) => reply.type('application/json; charset=utf-8').send(texts.asyncapi));
-  app.get('/docs', hidden, (_request, reply) => reply.header('Content-Security-Policy', DOCS_POLICY).type('text/html; charset=utf-8').send(texts.docs));
+  const streams =
+    doors.length > 0 ? asyncApiDocument({ title, events: RECORDED.events, link: RECORDED.link }) : undefined;
+  app.get('/openapi.json', hidden, (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(texts.openapi),
+  );
+  if (streams)
+    app.get('/asyncapi.json', hidden, (_request, reply) =>
+      reply.type('application/json; charset=utf-8').send(texts.asyncapi),
+    );
+  app.get('/docs', hidden, (_request, reply) =>
+    reply.header('Content-Security-Policy', DOCS_POLICY).type('text/html; charset=utf-8').send(texts.docs),
+  );
 
-  const sockets = openDoors(app.server, { doors, gate, log, addressOf: (request) => addressOf(request, trustProxy), maxPerAddress: maxSocketsPerAddress });
+  const sockets = openDoors(app.server, {
+    doors,
+    gate,
+    log,
+    addressOf: (request) => addressOf(request, trustProxy),
+    maxPerAddress: maxSocketsPerAddress,
+  });
   await app.ready();
   // Nothing of it changes while we run, so it is written once.
-  const openapi = openApiDocument(app.swagger() as OpenApi, routes as unknown as readonly Route[], RECORDED.http);
-  const texts = { openapi: JSON.stringify(openapi), asyncapi: JSON.stringify(streams), docs: docsPage(openapi, streams as Streams | undefined) };
+  const openapi = openApiDocument(
+    app.swagger() as OpenApi,
+    routes as unknown as readonly Route[],
+    RECORDED.http,
+  );
+  const texts = {
+    openapi: JSON.stringify(openapi),
+    asyncapi: JSON.stringify(streams),
+    docs: docsPage(openapi, streams as Streams | undefined),
+  };
   await app.listen({ host, port });
   const bound = app.server.address() as AddressInfo;
   return {
@@ -215,7 +312,11 @@ export async function startHttp<Key extends Caller>(
   };
 }
 
-function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown, unknown, unknown, Key>, { gate, clock, log, bodyLimitBytes }: { gate: Gate<Key>; clock: Clock; log: Log; bodyLimitBytes: number }): void {
+function register<Key extends Caller>(
+  app: FastifyInstance,
+  route: Route<unknown, unknown, unknown, Key>,
+  { gate, clock, log, bodyLimitBytes }: { gate: Gate<Key>; clock: Clock; log: Log; bodyLimitBytes: number },
+): void {
   const schema = {
     summary: route.summary,
     tags: [route.tag],
@@ -278,7 +379,14 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
       state.atWork = true;
       let answer: string | object;
       try {
-        answer = await route.handle({ key, body: request.body, query: request.query, params: request.params, id: request.id, header: (name) => header(request, name) });
+        answer = await route.handle({
+          key,
+          body: request.body,
+          query: request.query,
+          params: request.params,
+          id: request.id,
+          header: (name) => header(request, name),
+        });
       } finally {
         state.atWork = false;
         if (state.over) state.release?.();
@@ -288,30 +396,58 @@ function register<Key extends Caller>(app: FastifyInstance, route: Route<unknown
       return typeof answer === 'string' ? reply.send(answer) : reply.send(JSON.stringify(answer));
     },
     onResponse: (request, reply, done) => {
-      log.debug({ requestId: request.id, method: route.method, path: route.path, status: reply.statusCode, ms: request.sent ? Math.round((clock.monotonicMs() - request.sent.startedMs) * 10) / 10 : null }, 'request');
+      log.debug(
+        {
+          requestId: request.id,
+          method: route.method,
+          path: route.path,
+          status: reply.statusCode,
+          ms: request.sent ? Math.round((clock.monotonicMs() - request.sent.startedMs) * 10) / 10 : null,
+        },
+        'request',
+      );
       done();
     },
   });
 }
 
-/** As fast as the reader takes it, never ahead by more than a chunk; a reader that goes away ends the making. */
+/**
+ * As fast as the reader takes it, never ahead by more than a chunk; a reader that goes away ends the making.
+ */
 function download(reply: FastifyReply, { contentType, filename, chunks }: Download): FastifyReply {
-  reply.type(contentType).header('Content-Disposition', `attachment; filename="${filename}"`).header('Cache-Control', 'no-store');
+  reply
+    .type(contentType)
+    .header('Content-Disposition', `attachment; filename="${filename}"`)
+    .header('Cache-Control', 'no-store');
   return reply.send(Readable.from(chunks, { objectMode: false }));
 }
 
 function mediaError(request: FastifyRequest, method: Route['method'], length: number): Error | undefined {
-  const { 'content-encoding': encoding, 'content-type': type, 'transfer-encoding': transfer } = request.headers;
-  if (encoding !== undefined && encoding !== 'identity') return new ApiError('unsupported_media_type', 'Bodies are taken as they are: no Content-Encoding.');
-  if (method === 'GET' || method === 'DELETE') return length > 0 || transfer !== undefined ? new ApiError('unsupported_media_type', `A ${method} has no body.`) : undefined;
+  const {
+    'content-encoding': encoding,
+    'content-type': type,
+    'transfer-encoding': transfer,
+  } = request.headers;
+  if (encoding !== undefined && encoding !== 'identity')
+    return new ApiError('unsupported_media_type', 'Bodies are taken as they are: no Content-Encoding.');
+  if (method === 'GET' || method === 'DELETE')
+    return length > 0 || transfer !== undefined
+      ? new ApiError('unsupported_media_type', `A ${method} has no body.`)
+      : undefined;
   const json = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(type ?? '');
-  return json ? undefined : new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
+  return json
+    ? undefined
+    : new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
 }
 
 /** Whoever keeps the connection would only hear it again. */
 function refusal(reply: FastifyReply): ApiError {
   reply.header('Connection', 'close');
-  return new ApiError('unavailable', 'The venue is restarting and takes nothing new. Ask again: another replica answers, or this one in a moment.', { retryAfterSeconds: 1 });
+  return new ApiError(
+    'unavailable',
+    'The venue is restarting and takes nothing new. Ask again: another replica answers, or this one in a moment.',
+    { retryAfterSeconds: 1 },
+  );
 }
 
 const tooLarge = (limit: number) => new ApiError('body_too_large', `The body exceeds ${limit / 1024} KB.`);

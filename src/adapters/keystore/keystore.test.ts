@@ -35,7 +35,10 @@ describe('keystore', () => {
     await expect(decryptKey(text, 'wrong')).rejects.toThrow(KeystoreError);
     await expect(decryptKey(text.slice(1), 'right')).rejects.toThrow(/not JSON/);
     await expect(decryptKey(text.replace('"scrypt"', '"pbkdf2"'), 'right')).rejects.toThrow(/crypto\.kdf/);
-    const flipped = text.replace(/"ciphertext":"(.)/, (_, digit: string) => `"ciphertext":"${digit === '0' ? '1' : '0'}`);
+    const flipped = text.replace(
+      /"ciphertext":"(.)/,
+      (_, digit: string) => `"ciphertext":"${digit === '0' ? '1' : '0'}`,
+    );
     await expect(decryptKey(flipped, 'right')).rejects.toThrow(KeystoreError);
   });
 });

@@ -1,16 +1,27 @@
 /** Private keys at rest: Web3 Secret Storage v3 with scrypt, readable by geth, ethers and every wallet. */
 
-import { createCipheriv, createDecipheriv, randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  randomBytes,
+  randomUUID,
+  scrypt,
+  timingSafeEqual,
+} from 'node:crypto';
 import { z } from 'zod';
 import { RequestError } from '../../domain/errors.ts';
 import { bytesToHex, hexToBytes, type Address, type Hex } from '../../domain/hex.ts';
 import { keccakBytes } from '../../domain/keccak.ts';
 
-const zHexText = (bytes?: number) => z.string().regex(bytes === undefined ? /^(?:[0-9a-fA-F]{2})+$/ : new RegExp(`^[0-9a-fA-F]{${bytes * 2}}$`));
+const zHexText = (bytes?: number) =>
+  z.string().regex(bytes === undefined ? /^(?:[0-9a-fA-F]{2})+$/ : new RegExp(`^[0-9a-fA-F]{${bytes * 2}}$`));
 
 const zKeystore = z.object({
   version: z.literal(3),
-  address: z.string().regex(/^(?:0x)?[0-9a-fA-F]{40}$/).optional(),
+  address: z
+    .string()
+    .regex(/^(?:0x)?[0-9a-fA-F]{40}$/)
+    .optional(),
   crypto: z.object({
     cipher: z.literal('aes-128-ctr'),
     cipherparams: z.object({ iv: zHexText(16) }),
@@ -18,7 +29,11 @@ const zKeystore = z.object({
     kdf: z.literal('scrypt'),
     kdfparams: z.object({
       // Bounds keep a hostile file from eating all memory: scrypt needs 128 * n * r bytes.
-      n: z.int().min(2).max(1 << 20).refine((n) => (n & (n - 1)) === 0, 'must be a power of two'),
+      n: z
+        .int()
+        .min(2)
+        .max(1 << 20)
+        .refine((n) => (n & (n - 1)) === 0, 'must be a power of two'),
       r: z.int().min(1).max(32),
       p: z.int().min(1).max(16),
       dklen: z.literal(32),
@@ -28,11 +43,17 @@ const zKeystore = z.object({
   }),
 });
 
-/** scrypt's work: 2^17 takes about half a second and 128 MB, as ethers and geth do. Development may take less. */
+/**
+ * scrypt's work: 2^17 takes about half a second and 128 MB, as ethers and geth do. Development may take less.
+ */
 export const DEFAULT_SCRYPT_N = 1 << 17;
 
 /** The JSON text of a keystore file. */
-export async function encryptKey(key: { privateKey: Hex; address: Address }, password: string, { n = DEFAULT_SCRYPT_N } = {}): Promise<string> {
+export async function encryptKey(
+  key: { privateKey: Hex; address: Address },
+  password: string,
+  { n = DEFAULT_SCRYPT_N } = {},
+): Promise<string> {
   const salt = randomBytes(32);
   const iv = randomBytes(16);
   const derived = await derive(password, salt, { N: n, r: 8, p: 1 });
@@ -60,9 +81,15 @@ export async function decryptKey(text: string, password: string): Promise<Hex> {
   const derived = await derive(password, Buffer.from(salt, 'hex'), { N: n, r, p });
   const ciphertext = Buffer.from(crypto.ciphertext, 'hex');
   if (!timingSafeEqual(macOf(derived, ciphertext), Buffer.from(crypto.mac, 'hex'))) {
-    throw new KeystoreError('The keystore does not open with this password. Check the password file or variable that the configuration names.');
+    throw new KeystoreError(
+      'The keystore does not open with this password. Check the password file or variable that the configuration names.',
+    );
   }
-  const decipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), Buffer.from(crypto.cipherparams.iv, 'hex'));
+  const decipher = createDecipheriv(
+    'aes-128-ctr',
+    derived.subarray(0, 16),
+    Buffer.from(crypto.cipherparams.iv, 'hex'),
+  );
   return bytesToHex(Buffer.concat([decipher.update(ciphertext), decipher.final()]));
 }
 
@@ -84,7 +111,9 @@ function parse(text: string): z.infer<typeof zKeystore> {
   const parsed = zKeystore.safeParse(crypto === undefined ? json : { ...(json as object), crypto });
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw new KeystoreError(`The file is not a Web3 Secret Storage v3 keystore with scrypt (at "${where}"). Create one with: firmquote keystore new FILE.`);
+  throw new KeystoreError(
+    `The file is not a Web3 Secret Storage v3 keystore with scrypt (at "${where}"). Create one with: firmquote keystore new FILE.`,
+  );
 }
 
 function macOf(derived: Buffer, ciphertext: Buffer): Buffer {
@@ -94,7 +123,9 @@ function macOf(derived: Buffer, ciphertext: Buffer): Buffer {
 function derive(password: string, salt: Buffer, cost: { N: number; r: number; p: number }): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const maxmem = 128 * cost.N * cost.r + 128 * cost.r * cost.p + (1 << 20);
-    scrypt(password.normalize('NFKC'), salt, 32, { ...cost, maxmem }, (error, key) => (error ? reject(error) : resolve(key)));
+    scrypt(password.normalize('NFKC'), salt, 32, { ...cost, maxmem }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
   });
 }
 

@@ -1,10 +1,17 @@
 /**
- * HTTP requests that a process makes to somebody else's service on its own account: only to hosts that the operator listed, never to an
- * address inside our own network unless allowed, never wherever a redirect points, with an end in time and in size.
+ * HTTP requests that a process makes to somebody else's service on its own account: only to hosts that the
+ * operator listed, never to an address inside our own network unless allowed, never wherever a redirect
+ * points, with an end in time and in size.
  */
 
 import { lookup as resolve } from 'node:dns';
-import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, type RequestOptions, request as httpRequest } from 'node:http';
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  request as httpRequest,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { BlockList, isIP } from 'node:net';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
@@ -12,7 +19,10 @@ import { RequestError, UpstreamError } from '../../domain/errors.ts';
 export interface OutboundOptions {
   /** Host names, without a port. */
   allowHosts: readonly string[];
-  /** Loopback, link-local and private addresses, and plain http. For development and for a sidecar on this host. */
+  /**
+   * Loopback, link-local and private addresses, and plain http. For development and for a sidecar on this
+   * host.
+   */
   allowPrivate: boolean;
 }
 
@@ -29,32 +39,54 @@ export interface OutboundRequest {
 export interface Outbound {
   /** Throws `OutboundRefused` for a URL that may not be asked. For configuration, before anything is sent. */
   check(url: string): void;
-  /** Whatever status came, with its body. Throws `UpstreamError` when nothing whole came in time; no error names the URL, which may hold a key. */
+  /**
+   * Whatever status came, with its body. Throws `UpstreamError` when nothing whole came in time; no error
+   * names the URL, which may hold a key.
+   */
   request(request: OutboundRequest): Promise<{ status: number; body: string }>;
   close(): void;
 }
 
 export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): Outbound {
   const allowed = new Set(allowHosts.map((host) => host.toLowerCase()));
-  const agents = { 'http:': new HttpAgent({ keepAlive: true, maxSockets: 32 }), 'https:': new HttpsAgent({ keepAlive: true, maxSockets: 32 }) };
+  const agents = {
+    'http:': new HttpAgent({ keepAlive: true, maxSockets: 32 }),
+    'https:': new HttpsAgent({ keepAlive: true, maxSockets: 32 }),
+  };
 
   function check(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (!url || (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))) throw new OutboundRefused('the address must be an https:// URL');
-    if (url.username !== '' || url.password !== '') throw new OutboundRefused('the address must not hold a user name or password; use headers');
+    if (!url || (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')))
+      throw new OutboundRefused('the address must be an https:// URL');
+    if (url.username !== '' || url.password !== '')
+      throw new OutboundRefused('the address must not hold a user name or password; use headers');
     const host = hostOf(url);
-    if (!allowed.has(host)) throw new OutboundRefused(`the host "${host}" is not on the list of hosts that this process may ask (outbound.allowHosts)`);
-    if (!allowPrivate && isIP(host) !== 0 && isPrivate(host)) throw new OutboundRefused(`the host "${host}" is a private address, and outbound.allowPrivate is false`);
+    if (!allowed.has(host))
+      throw new OutboundRefused(
+        `the host "${host}" is not on the list of hosts that this process may ask (outbound.allowHosts)`,
+      );
+    if (!allowPrivate && isIP(host) !== 0 && isPrivate(host))
+      throw new OutboundRefused(
+        `the host "${host}" is a private address, and outbound.allowPrivate is false`,
+      );
     return url;
   }
 
-  /** The name is resolved once, here, and what is connected to is what was checked: a name that changes its mind gains nothing. */
+  /**
+   * The name is resolved once, here, and what is connected to is what was checked: a name that changes its
+   * mind gains nothing.
+   */
   const lookup: NonNullable<RequestOptions['lookup']> = (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '', 0);
       const usable = allowPrivate ? found : found.filter(({ address }) => !isPrivate(address));
       const [first] = usable;
-      if (!first) return callback(Object.assign(new Error('resolves to private addresses only'), { code: 'EPRIVATE' }), '', 0);
+      if (!first)
+        return callback(
+          Object.assign(new Error('resolves to private addresses only'), { code: 'EPRIVATE' }),
+          '',
+          0,
+        );
       return options.all ? callback(null, usable) : callback(null, first.address, first.family);
     });
   };
@@ -69,7 +101,12 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): O
         const giveUp = (why: string) => {
           clearTimeout(timer);
           sent?.destroy();
-          fail(new UpstreamError(`The service at ${hostOf(url)} could not be asked: ${why}.`, { code: 'outbound_failed', facts: { host: hostOf(url) } }));
+          fail(
+            new UpstreamError(`The service at ${hostOf(url)} could not be asked: ${why}.`, {
+              code: 'outbound_failed',
+              facts: { host: hostOf(url) },
+            }),
+          );
         };
         const hear = (response: IncomingMessage) => {
           const parts: Buffer[] = [];
@@ -87,8 +124,27 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): O
           });
         };
         const secure = url.protocol === 'https:';
-        sent = (secure ? httpsRequest : httpRequest)(url, { method, headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }), ...headers }, agent: agents[secure ? 'https:' : 'http:'], lookup }, hear);
-        sent.on('error', (error: NodeJS.ErrnoException) => giveUp(error.code === 'EPRIVATE' ? 'its name leads to a private address' : `no connection (${error.code ?? 'unknown'})`));
+        sent = (secure ? httpsRequest : httpRequest)(
+          url,
+          {
+            method,
+            headers: {
+              accept: 'application/json',
+              ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+              ...headers,
+            },
+            agent: agents[secure ? 'https:' : 'http:'],
+            lookup,
+          },
+          hear,
+        );
+        sent.on('error', (error: NodeJS.ErrnoException) =>
+          giveUp(
+            error.code === 'EPRIVATE'
+              ? 'its name leads to a private address'
+              : `no connection (${error.code ?? 'unknown'})`,
+          ),
+        );
         sent.end(body);
       });
     },
@@ -101,12 +157,36 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): O
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
 
 const PRIVATE = new BlockList();
-for (const [net, bits] of [['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['224.0.0.0', 4], ['240.0.0.0', 4]] as const) PRIVATE.addSubnet(net, bits, 'ipv4');
-// The last two carry an IPv4 address inside them; of a mapped one (::ffff:a.b.c.d) BlockList looks at that by itself.
-for (const [net, bits] of [['::', 128], ['::1', 128], ['fc00::', 7], ['fe80::', 10], ['ff00::', 8], ['64:ff9b::', 96], ['2002::', 16]] as const) PRIVATE.addSubnet(net, bits, 'ipv6');
+for (const [net, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const)
+  PRIVATE.addSubnet(net, bits, 'ipv4');
+// The last two carry an IPv4 address inside them; of a mapped one (::ffff:a.b.c.d) BlockList looks at that by
+// itself.
+for (const [net, bits] of [
+  ['::', 128],
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+  ['64:ff9b::', 96],
+  ['2002::', 16],
+] as const)
+  PRIVATE.addSubnet(net, bits, 'ipv6');
 
 /** Not an address of the public internet. */
-export const isPrivate = (address: string): boolean => PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+export const isPrivate = (address: string): boolean =>
+  PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 export class OutboundRefused extends RequestError {
   constructor(why: string) {

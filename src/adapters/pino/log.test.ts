@@ -5,8 +5,17 @@ import { createRedactor } from './redact.ts';
 
 function capture(redactor = createRedactor()) {
   const lines: string[] = [];
-  const log = createLog({ app: 'test', level: 'debug', redactor, destination: { write: (line: string) => void lines.push(line) } });
-  return { log, text: () => lines.join(''), last: () => JSON.parse(lines.at(-1) ?? '{}') as Record<string, unknown> };
+  const log = createLog({
+    app: 'test',
+    level: 'debug',
+    redactor,
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  return {
+    log,
+    text: () => lines.join(''),
+    last: () => JSON.parse(lines.at(-1) ?? '{}') as Record<string, unknown>,
+  };
 }
 
 const CANARY = 'c4naryc4nary';
@@ -16,7 +25,14 @@ describe('log', () => {
   test('writes level, app, facts and message, with bigints as decimals', () => {
     const { log, last } = capture();
     log.child({ requestId: 'r1' }).info({ amount: 12n, orderId: `0x${'11'.repeat(32)}` }, 'order accepted');
-    expect(last()).toMatchObject({ level: 'info', app: 'test', requestId: 'r1', amount: '12', orderId: `0x${'11'.repeat(32)}`, msg: 'order accepted' });
+    expect(last()).toMatchObject({
+      level: 'info',
+      app: 'test',
+      requestId: 'r1',
+      amount: '12',
+      orderId: `0x${'11'.repeat(32)}`,
+      msg: 'order accepted',
+    });
   });
 
   test.each([
@@ -24,7 +40,10 @@ describe('log', () => {
     ['X-API-KEY in an array', { list: [{ 'X-API-Key': CANARY }] }],
     ['key text in a sentence', { note: `refused fq_live_${CANARY} today` }],
     ['signature by name', { order: { signature: CANARY } }],
-    ['signature by shape', { blob: `${SIGNATURE}${Buffer.from(CANARY).toString('hex')}`, plain: [SIGNATURE] }],
+    [
+      'signature by shape',
+      { blob: `${SIGNATURE}${Buffer.from(CANARY).toString('hex')}`, plain: [SIGNATURE] },
+    ],
     ['permit2Lock', { body: { permit2Lock: { deadline: 1, signature: CANARY } } }],
     ['eip3009Authorization', { eip3009Authorization: { nonce: CANARY } }],
     ['private key', { taker: { privateKey: CANARY, operator_private_key: CANARY } }],
@@ -32,7 +51,14 @@ describe('log', () => {
     ['rpc url in a sentence', { detail: `POST https://${CANARY}.example/v3/${CANARY} failed` }],
     ['database url', { why: `connect postgres://u:${CANARY}@db:5432/x` }],
     ['loopback url keeps host only', { url: `http://user:${CANARY}@127.0.0.1:8545/${CANARY}?k=${CANARY}` }],
-    ['error with cause', { err: new Error(`HTTP request failed. URL: https://rpc.example/${CANARY}`, { cause: new BaseError(`wss://x/${CANARY}`, { code: 'x', facts: { signature: CANARY } }) }) }],
+    [
+      'error with cause',
+      {
+        err: new Error(`HTTP request failed. URL: https://rpc.example/${CANARY}`, {
+          cause: new BaseError(`wss://x/${CANARY}`, { code: 'x', facts: { signature: CANARY } }),
+        }),
+      },
+    ],
     ['map and set', { map: new Map([['apiKey', CANARY]]), set: new Set([`https://x.y/${CANARY}`]) }],
     ['bytes', { bytes: Buffer.from(CANARY) }],
   ])('hides %s', (_, facts) => {

@@ -16,15 +16,28 @@ export interface LogOptions {
   destination?: DestinationStream;
 }
 
-export function createLog({ app, level = 'info', redactor = createRedactor(), destination = standardOutput() }: LogOptions): Log {
+export function createLog({
+  app,
+  level = 'info',
+  redactor = createRedactor(),
+  destination = standardOutput(),
+}: LogOptions): Log {
   const root = pino(
-    { level, base: { app, pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    {
+      level,
+      base: { app, pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
     destination,
   );
   return wrap(root, redactor);
 }
 
-/** A log that cannot be written (its disk is full, its reader has gone) is no reason to stop: what was said meanwhile is dropped, beyond a little that waits. */
+/**
+ * A log that cannot be written (its disk is full, its reader has gone) is no reason to stop: what was said
+ * meanwhile is dropped, beyond a little that waits.
+ */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: 1 << 20 });
   output.on('error', () => {});

@@ -1,4 +1,7 @@
-/** What must never reach a log: keys, signatures, funding locks, RPC and database URLs, wherever in the facts they hide. */
+/**
+ * What must never reach a log: keys, signatures, funding locks, RPC and database URLs, wherever in the facts
+ * they hide.
+ */
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;
@@ -48,7 +51,12 @@ export function createRedactor(): Redactor {
     if (input instanceof Error) return error(input, depth, below);
     if (Array.isArray(input)) return list(input, depth, below);
     if (input instanceof Set) return list([...input], depth, below);
-    if (input instanceof Map) return fields([...input].map(([name, inner]) => [String(name), inner]), depth, below);
+    if (input instanceof Map)
+      return fields(
+        [...input].map(([name, inner]) => [String(name), inner]),
+        depth,
+        below,
+      );
     return fields(Object.entries(input), depth, below);
   }
 
@@ -57,7 +65,11 @@ export function createRedactor(): Redactor {
     return items.length > MAX_ITEMS ? [...shown, `[${items.length - MAX_ITEMS} more]`] : shown;
   }
 
-  function fields(entries: readonly (readonly [string, unknown])[], depth: number, seen: ReadonlySet<object>): Record<string, unknown> {
+  function fields(
+    entries: readonly (readonly [string, unknown])[],
+    depth: number,
+    seen: ReadonlySet<object>,
+  ): Record<string, unknown> {
     const shown = entries.slice(0, MAX_ITEMS).map(([name, inner]): [string, unknown] => {
       const holdsValue = inner !== null && inner !== undefined && typeof inner !== 'boolean';
       const secret = holdsValue && SECRET_NAMES.test(name.toLowerCase().replace(/[-_]/g, ''));
@@ -68,7 +80,10 @@ export function createRedactor(): Redactor {
 
   /** viem's errors print the RPC URL and the whole request in their message; text() takes both out. */
   function error(input: Error, depth: number, seen: ReadonlySet<object>): Record<string, unknown> {
-    const own = Object.entries(input).filter(([name]) => !['message', 'stack', 'cause', 'name', 'metaMessages', 'details', 'shortMessage'].includes(name));
+    const own = Object.entries(input).filter(
+      ([name]) =>
+        !['message', 'stack', 'cause', 'name', 'metaMessages', 'details', 'shortMessage'].includes(name),
+    );
     return {
       name: input.name,
       message: text(input.message),
@@ -80,14 +95,20 @@ export function createRedactor(): Redactor {
 
   return {
     text,
-    facts: (facts) => (facts instanceof Error ? { err: error(facts, 0, new Set()) } : (value(facts, 0, new Set()) as Record<string, unknown>)),
+    facts: (facts) =>
+      facts instanceof Error
+        ? { err: error(facts, 0, new Set()) }
+        : (value(facts, 0, new Set()) as Record<string, unknown>),
     hide: (secret) => {
       if (secret.length >= 4) hidden.add(secret);
     },
   };
 }
 
-/** Path, query and credentials of a URL may be a key, and a provider's host says who is asked: only loopback hosts stay. */
+/**
+ * Path, query and credentials of a URL may be a key, and a provider's host says who is asked: only loopback
+ * hosts stay.
+ */
 function maskUrl(url: string, scheme: string): string {
   const rest = url.slice(scheme.length + 3);
   const host = rest.split(/[/?#]/, 1)[0] ?? '';

@@ -1,9 +1,10 @@
 /**
- * One schema as one file: every row of every table as the database had them at one moment, with what made the schema and a checksum over
- * all of it. For embedded servers, whose binaries bring no pg_dump; on a server of one's own, pg_dump does as well.
+ * One schema as one file: every row of every table as the database had them at one moment, with what made the
+ * schema and a checksum over all of it. For embedded servers, whose binaries bring no pg_dump; on a server of
+ * one's own, pg_dump does as well.
  *
- * Lines, gzipped: a head, then per table `= name` and its rows (each a JSON object as PostgreSQL writes it), then `~` and a tail with the
- * counts and the SHA-256 of every line before it.
+ * Lines, gzipped: a head, then per table `= name` and its rows (each a JSON object as PostgreSQL writes it),
+ * then `~` and a tail with the counts and the SHA-256 of every line before it.
  */
 
 import { createHash, type Hash } from 'node:crypto';
@@ -47,8 +48,14 @@ export async function backUp(db: Database, file: string, nowMs: number): Promise
   const rows: Record<string, number> = {};
   try {
     await db.transaction(async (session) => {
-      await session.query('set transaction isolation level repeatable read read only; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
-      await pipeline(Readable.from(lines(session, db.schema, nowMs, rows)), createGzip({ level: 6 }), createWriteStream(draft, { mode: 0o600 }));
+      await session.query(
+        'set transaction isolation level repeatable read read only; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0',
+      );
+      await pipeline(
+        Readable.from(lines(session, db.schema, nowMs, rows)),
+        createGzip({ level: 6 }),
+        createWriteStream(draft, { mode: 0o600 }),
+      );
     });
     const handle = await open(draft, 'r+');
     await handle.sync();
@@ -60,19 +67,30 @@ export async function backUp(db: Database, file: string, nowMs: number): Promise
   return { schema: db.schema, takenAtMs: nowMs, rows };
 }
 
-async function* lines(session: Queryable, schema: string, takenAtMs: number, rows: Record<string, number>): AsyncGenerator<string> {
+async function* lines(
+  session: Queryable,
+  schema: string,
+  takenAtMs: number,
+  rows: Record<string, number>,
+): AsyncGenerator<string> {
   const hash = createHash('sha256');
   const say = (line: string): string => {
     hash.update(line);
     return `${line}\n`;
   };
-  const migrations = (await session.query<{ id: string }>('select id from migration order by applied_at, id')).map(({ id }) => id);
-  yield say(JSON.stringify({ firmquote: 'backup', format: FORMAT, schema, takenAtMs, migrations } satisfies Head));
+  const migrations = (
+    await session.query<{ id: string }>('select id from migration order by applied_at, id')
+  ).map(({ id }) => id);
+  yield say(
+    JSON.stringify({ firmquote: 'backup', format: FORMAT, schema, takenAtMs, migrations } satisfies Head),
+  );
   for (const table of await tablesOf(session, schema)) {
     yield say(`= ${table}`);
     rows[table] = 0;
     // A line break between two parts of a JSON column is only white space.
-    await session.query(`declare backup no scroll cursor for select translate(row_to_json(t)::text, E'\\n\\r', '  ') as row from ${table} t`);
+    await session.query(
+      `declare backup no scroll cursor for select translate(row_to_json(t)::text, E'\\n\\r', '  ') as row from ${table} t`,
+    );
     for (;;) {
       const batch = await session.query<{ row: string }>(`fetch ${FETCH} from backup`);
       if (batch.length > 0) yield batch.map(({ row }) => say(row)).join('');
@@ -85,17 +103,41 @@ async function* lines(session: Queryable, schema: string, takenAtMs: number, row
 }
 
 const tablesOf = async (session: Queryable, schema: string): Promise<string[]> =>
-  (await session.query<{ name: string }>(`select tablename as name from pg_tables where schemaname = $1 and tablename <> 'migration' order by 1`, [schema])).map(({ name }) => name);
+  (
+    await session.query<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = $1 and tablename <> 'migration' order by 1`,
+      [schema],
+    )
+  ).map(({ name }) => name);
 
-/** Reads the whole file before anything is written. `then` runs in the transaction of the rows: what has to be told about a past that came back. */
-export async function restore(db: Database, file: string, migrations: readonly Migration[], then: (session: Queryable, head: BackupFacts) => Promise<void>): Promise<BackupFacts> {
+/**
+ * Reads the whole file before anything is written. `then` runs in the transaction of the rows: what has to be
+ * told about a past that came back.
+ */
+export async function restore(
+  db: Database,
+  file: string,
+  migrations: readonly Migration[],
+  then: (session: Queryable, head: BackupFacts) => Promise<void>,
+): Promise<BackupFacts> {
   const { head, tail } = await verify(file);
-  if (head.schema !== db.schema) throw new RequestError(`${file} is a backup of "${head.schema}", and this is "${db.schema}". Name the configuration of what was backed up.`, { code: 'bad_backup' });
+  if (head.schema !== db.schema)
+    throw new RequestError(
+      `${file} is a backup of "${head.schema}", and this is "${db.schema}". Name the configuration of what was backed up.`,
+      { code: 'bad_backup' },
+    );
   const unknown = head.migrations.filter((id) => !migrations.some((migration) => migration.id === id));
-  if (unknown.length > 0) throw new RequestError(`${file} was made by a newer firmquote, or by one with other tables (${unknown.join(', ')}). Restore it with the version that made it.`, { code: 'bad_backup' });
+  if (unknown.length > 0)
+    throw new RequestError(
+      `${file} was made by a newer firmquote, or by one with other tables (${unknown.join(', ')}). Restore it with the version that made it.`,
+      { code: 'bad_backup' },
+    );
   const facts: BackupFacts = { schema: head.schema, takenAtMs: head.takenAtMs, rows: tail.rows };
   // The schema as it was: what came later then runs over the rows, as it did in the past.
-  await migrate(db, migrations.filter(({ id }) => head.migrations.includes(id)));
+  await migrate(
+    db,
+    migrations.filter(({ id }) => head.migrations.includes(id)),
+  );
   await checkSchema(db, migrations);
   await db.transaction(async (session) => {
     await session.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
@@ -116,7 +158,11 @@ export async function restore(db: Database, file: string, migrations: readonly M
 async function requireEmpty(session: Queryable, tables: readonly string[], file: string): Promise<void> {
   for (const table of tables) {
     const [row] = await session.query(`select 1 from ${table} limit 1`);
-    if (row) throw new RequestError(`The database is not empty ("${table}" has rows), so ${file} was not restored into it: rows of two pasts would mix. Restore into a new database.`, { code: 'not_empty' });
+    if (row)
+      throw new RequestError(
+        `The database is not empty ("${table}" has rows), so ${file} was not restored into it: rows of two pasts would mix. Restore into a new database.`,
+        { code: 'not_empty' },
+      );
   }
 }
 
@@ -124,14 +170,21 @@ async function fill(session: Queryable, file: string, tables: readonly string[])
   let table: string | undefined;
   let batch: string[] = [];
   const write = async (): Promise<void> => {
-    if (batch.length > 0) await session.query(`insert into ${table} overriding system value select * from json_populate_recordset(null::${table}, $1::json)`, [`[${batch.join(',')}]`]);
+    if (batch.length > 0)
+      await session.query(
+        `insert into ${table} overriding system value select * from json_populate_recordset(null::${table}, $1::json)`,
+        [`[${batch.join(',')}]`],
+      );
     batch = [];
   };
   for await (const line of linesIn(file)) {
     if (line.startsWith('= ')) {
       await write();
       table = tables.find((name) => name === line.slice(2));
-      if (table === undefined) throw new RequestError(`${file} holds a table "${line.slice(2)}" that this version does not have.`, { code: 'bad_backup' });
+      if (table === undefined)
+        throw new RequestError(`${file} holds a table "${line.slice(2)}" that this version does not have.`, {
+          code: 'bad_backup',
+        });
     } else if (table !== undefined && !line.startsWith('~ ')) {
       batch.push(line);
       if (batch.length === INSERT) await write();
@@ -141,18 +194,34 @@ async function fill(session: Queryable, file: string, tables: readonly string[])
 }
 
 async function deferReferences(session: Queryable, schema: string, deferred: boolean): Promise<void> {
-  const rows = await session.query<{ table: string; name: string }>(`select c.conrelid::regclass::text as table, c.conname as name from pg_constraint c join pg_namespace n on n.oid = c.connamespace where n.nspname = $1 and c.contype = 'f'`, [schema]);
-  for (const { table, name } of rows) await session.query(`alter table ${table} alter constraint ${name} ${deferred ? 'deferrable initially deferred' : 'not deferrable'}`);
+  const rows = await session.query<{ table: string; name: string }>(
+    `select c.conrelid::regclass::text as table, c.conname as name from pg_constraint c join pg_namespace n on n.oid = c.connamespace where n.nspname = $1 and c.contype = 'f'`,
+    [schema],
+  );
+  for (const { table, name } of rows)
+    await session.query(
+      `alter table ${table} alter constraint ${name} ${deferred ? 'deferrable initially deferred' : 'not deferrable'}`,
+    );
 }
 
 async function moveSequences(session: Queryable, schema: string): Promise<void> {
-  const rows = await session.query<{ table: string; column: string }>(`select table_name as table, column_name as column from information_schema.columns where table_schema = $1 and is_identity = 'YES'`, [schema]);
-  for (const { table, column } of rows) await session.query(`select setval(pg_get_serial_sequence('${schema}.${table}', '${column}'), coalesce((select max(${column}) from ${table}), 0) + 1, false)`);
+  const rows = await session.query<{ table: string; column: string }>(
+    `select table_name as table, column_name as column from information_schema.columns where table_schema = $1 and is_identity = 'YES'`,
+    [schema],
+  );
+  for (const { table, column } of rows)
+    await session.query(
+      `select setval(pg_get_serial_sequence('${schema}.${table}', '${column}'), coalesce((select max(${column}) from ${table}), 0) + 1, false)`,
+    );
 }
 
 /** Throws `RequestError` for anything but a whole backup. */
 async function verify(file: string): Promise<{ head: Head; tail: Tail }> {
-  const broken = (why: string) => new RequestError(`${file} is no whole backup (${why}), so nothing was restored from it. Use another one.`, { code: 'bad_backup' });
+  const broken = (why: string) =>
+    new RequestError(
+      `${file} is no whole backup (${why}), so nothing was restored from it. Use another one.`,
+      { code: 'bad_backup' },
+    );
   const hash: Hash = createHash('sha256');
   let head: Head | undefined;
   let tail: Tail | undefined;
@@ -178,7 +247,8 @@ async function verify(file: string): Promise<{ head: Head; tail: Tail }> {
   if (head?.firmquote !== 'backup') throw broken('it does not begin like one');
   if (head.format !== FORMAT) throw broken(`its format is ${head.format}`);
   if (tail === undefined) throw broken('its end is missing');
-  if (tail.sha256 !== hash.digest('hex') || Object.entries(tail.rows).some(([name, n]) => rows[name] !== n)) throw broken('its checksum does not hold');
+  if (tail.sha256 !== hash.digest('hex') || Object.entries(tail.rows).some(([name, n]) => rows[name] !== n))
+    throw broken('its checksum does not hold');
   return { head, tail };
 }
 

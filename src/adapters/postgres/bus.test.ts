@@ -1,4 +1,7 @@
-/** The connection that listens for events: who cannot have it is told so in our words, and one that fell silent is replaced. */
+/**
+ * The connection that listens for events: who cannot have it is told so in our words, and one that fell
+ * silent is replaced.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTcpProxy, type TcpProxy } from '../../../test/faults/support/tcp-proxy.ts';
@@ -14,7 +17,8 @@ let proxy: TcpProxy;
 let bus: Bus | undefined;
 
 /** One that listens by way of the proxy. */
-const listening = () => (bus = createPostgresBus({ ...db, url: proxied(db.url) }, silentLog, { silenceMs: 500, everyMs: 100 }));
+const listening = () =>
+  (bus = createPostgresBus({ ...db, url: proxied(db.url) }, silentLog, { silenceMs: 500, everyMs: 100 }));
 
 function proxied(url: string): string {
   const changed = new URL(url);
@@ -34,12 +38,18 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-test.each(['blackhole', 'reset'] as const)('who wants to listen while the database is away (%s) is told to come again later', async (kind) => {
-  proxy.set({ kind });
-  const away = listening();
-  await expect(away.subscribe('news', () => {})).rejects.toMatchObject({ code: 'database_unavailable', retry: 'later' });
-  await away.close();
-});
+test.each(['blackhole', 'reset'] as const)(
+  'who wants to listen while the database is away (%s) is told to come again later',
+  async (kind) => {
+    proxy.set({ kind });
+    const away = listening();
+    await expect(away.subscribe('news', () => {})).rejects.toMatchObject({
+      code: 'database_unavailable',
+      retry: 'later',
+    });
+    await away.close();
+  },
+);
 
 test('a connection that fell silent is replaced, and hears again', async () => {
   proxy.set({ kind: 'pass' });

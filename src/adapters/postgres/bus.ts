@@ -1,4 +1,7 @@
-/** Events between replicas over LISTEN/NOTIFY: one connection listens for all topics and comes back by itself when it is lost. */
+/**
+ * Events between replicas over LISTEN/NOTIFY: one connection listens for all topics and comes back by itself
+ * when it is lost.
+ */
 
 import { createHash } from 'node:crypto';
 import pg from 'pg';
@@ -13,17 +16,27 @@ const RECONNECT_MS = 250;
 interface BusOptions {
   /** How long the server may take to answer until the connection counts as lost. */
   silenceMs?: number;
-  /** So often the connection is asked whether it still stands: it only ever listens, and a cable that was pulled out lets nobody know. */
+  /**
+   * So often the connection is asked whether it still stands: it only ever listens, and a cable that was
+   * pulled out lets nobody know.
+   */
   everyMs?: number;
 }
 
-/** A channel belongs to a database, so the schema is part of its name; names are cut at 63 bytes, so long topics are hashed. */
+/**
+ * A channel belongs to a database, so the schema is part of its name; names are cut at 63 bytes, so long
+ * topics are hashed.
+ */
 export function channelOf(schema: string, topic: string): string {
   const name = `${schema}_${topic}`;
   return name.length <= 60 ? name : createHash('sha256').update(name).digest('hex').slice(0, 60);
 }
 
-export function createPostgresBus(db: Database, log: Log, { silenceMs = 5_000, everyMs = 10_000 }: BusOptions = {}): Bus {
+export function createPostgresBus(
+  db: Database,
+  log: Log,
+  { silenceMs = 5_000, everyMs = 10_000 }: BusOptions = {},
+): Bus {
   const listeners = new Map<string, Set<(payload: string) => void>>();
   let client: pg.Client | undefined;
   let connecting: Promise<pg.Client> | undefined;
@@ -33,7 +46,8 @@ export function createPostgresBus(db: Database, log: Log, { silenceMs = 5_000, e
   /** A connection takes one query at a time: each waits for the one before it. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  const ask = (session: pg.Client, text: string): Promise<unknown> => session.query({ text, query_timeout: silenceMs } as pg.QueryConfig);
+  const ask = (session: pg.Client, text: string): Promise<unknown> =>
+    session.query({ text, query_timeout: silenceMs } as pg.QueryConfig);
 
   function say(session: pg.Client, verb: 'listen' | 'unlisten', channel: string): Promise<unknown> {
     const said = turn.then(() => ask(session, `${verb} ${session.escapeIdentifier(channel)}`));
@@ -50,7 +64,11 @@ export function createPostgresBus(db: Database, log: Log, { silenceMs = 5_000, e
   }
 
   async function connect(): Promise<pg.Client> {
-    const fresh = new pg.Client({ connectionString: db.url, keepAlive: true, connectionTimeoutMillis: silenceMs });
+    const fresh = new pg.Client({
+      connectionString: db.url,
+      keepAlive: true,
+      connectionTimeoutMillis: silenceMs,
+    });
     fresh.on('error', () => lost(fresh));
     fresh.on('end', () => lost(fresh));
     fresh.on('notification', ({ channel, payload }) => {
@@ -102,8 +120,14 @@ export function createPostgresBus(db: Database, log: Log, { silenceMs = 5_000, e
 
   return {
     async publish(topic, payload) {
-      if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) throw new RangeError(`A bus message holds at most ${MAX_PAYLOAD_BYTES} bytes: announce that something changed, not what.`);
-      await db.query({ name: 'notify', text: 'select pg_notify($1, $2)' }, [channelOf(db.schema, topic), payload]);
+      if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES)
+        throw new RangeError(
+          `A bus message holds at most ${MAX_PAYLOAD_BYTES} bytes: announce that something changed, not what.`,
+        );
+      await db.query({ name: 'notify', text: 'select pg_notify($1, $2)' }, [
+        channelOf(db.schema, topic),
+        payload,
+      ]);
     },
     async subscribe(topic, listener) {
       const channel = channelOf(db.schema, topic);

@@ -15,7 +15,11 @@ export const putDeliveries = (orderId: string, rows: string, source: string): st
   select ${orderId}, d.* from ${source}, json_to_recordset(${rows}) as d (output_index int, chain_id bigint, account text, token text, remaining numeric, requested numeric, auto_withdraw boolean, credited_at bigint, due_at bigint)
   on conflict (order_id, output_index) do update set remaining = excluded.remaining, requested = excluded.requested, auto_withdraw = excluded.auto_withdraw`;
 
-const OURS: ReadonlySet<Fact['kind']> = new Set<Fact['kind']>(['credited', 'withdrawal_requested', 'withdrawn']);
+const OURS: ReadonlySet<Fact['kind']> = new Set<Fact['kind']>([
+  'credited',
+  'withdrawal_requested',
+  'withdrawn',
+]);
 
 interface DeliveryValues {
   output_index: number;
@@ -34,27 +38,36 @@ export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): D
   if (!added.some(({ kind }) => OURS.has(kind))) return [];
   const all = [...before, ...added];
   const credited = all.filter((fact): fact is FactOf<'credited'> => fact.kind === 'credited');
-  return foldCredits(all).flatMap(({ outputIndex, amount, withdrawn, requested, autoWithdraw, ended, creditedAt, windowSeconds }) => {
-    const fact = credited.find((each) => each.outputIndex === outputIndex);
-    if (!fact) return [];
-    return {
-      output_index: outputIndex,
-      chain_id: fact.evidence.chainId,
-      account: fact.account,
-      token: fact.token,
-      remaining: (BigInt(amount) - BigInt(withdrawn)).toString(),
-      requested,
-      auto_withdraw: autoWithdraw && !ended,
-      credited_at: creditedAt,
-      due_at: creditedAt + windowSeconds,
-    };
-  });
+  return foldCredits(all).flatMap(
+    ({ outputIndex, amount, withdrawn, requested, autoWithdraw, ended, creditedAt, windowSeconds }) => {
+      const fact = credited.find((each) => each.outputIndex === outputIndex);
+      if (!fact) return [];
+      return {
+        output_index: outputIndex,
+        chain_id: fact.evidence.chainId,
+        account: fact.account,
+        token: fact.token,
+        remaining: (BigInt(amount) - BigInt(withdrawn)).toString(),
+        requested,
+        auto_withdraw: autoWithdraw && !ended,
+        credited_at: creditedAt,
+        due_at: creditedAt + windowSeconds,
+      };
+    },
+  );
 }
 
 /** Writes an order's rows anew, from its facts alone. */
 export async function rebuildDeliveries(session: Queryable, { orderId, facts }: OrderRecord): Promise<void> {
-  const rows = deliveryRows([], facts.map(({ fact }) => fact));
-  if (rows.length > 0) await session.query(putDeliveries('$1::bytea', '$2::json', '(select) moved'), [bytes(orderId), JSON.stringify(rows)]);
+  const rows = deliveryRows(
+    [],
+    facts.map(({ fact }) => fact),
+  );
+  if (rows.length > 0)
+    await session.query(putDeliveries('$1::bytea', '$2::json', '(select) moved'), [
+      bytes(orderId),
+      JSON.stringify(rows),
+    ]);
 }
 
 const APPEND_LATE = {
@@ -94,39 +107,80 @@ export function createDeliveryStore(db: Database): DeliveryStore {
 
   async function append(session: Queryable, { before, facts }: LateFacts, atMs: number): Promise<boolean> {
     const seq = before.facts.length;
-    const state = tradeState(before.order, [...before.facts, ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: atMs, fact }))]);
-    const rows = JSON.stringify(deliveryRows(before.facts.map(({ fact }) => fact), facts));
-    return (await session.query(APPEND_LATE, [bytes(before.orderId), seq, facts.map(factToJson), atMs, JSON.stringify(state), rows, channel])).length === 1;
+    const state = tradeState(before.order, [
+      ...before.facts,
+      ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: atMs, fact })),
+    ]);
+    const rows = JSON.stringify(
+      deliveryRows(
+        before.facts.map(({ fact }) => fact),
+        facts,
+      ),
+    );
+    return (
+      (
+        await session.query(APPEND_LATE, [
+          bytes(before.orderId),
+          seq,
+          facts.map(factToJson),
+          atMs,
+          JSON.stringify(state),
+          rows,
+          channel,
+        ])
+      ).length === 1
+    );
   }
 
   return {
     async dueDeliveries(chainId, now, limit) {
       const rows = await db.query<DeliveryRow>(
-        { name: 'delivery-due', text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and auto_withdraw and due_at <= $2 order by due_at, order_id, output_index limit $3` },
+        {
+          name: 'delivery-due',
+          text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and auto_withdraw and due_at <= $2 order by due_at, order_id, output_index limit $3`,
+        },
         [chainId, now, limit],
       );
       return rows.map(deliveryFromRow);
     },
     async postponeDelivery({ orderId, outputIndex }, until) {
-      await db.query({ name: 'delivery-postpone', text: 'update ledger_delivery set due_at = greatest(due_at, $3) where order_id = $1 and output_index = $2' }, [bytes(orderId), outputIndex, until]);
+      await db.query(
+        {
+          name: 'delivery-postpone',
+          text: 'update ledger_delivery set due_at = greatest(due_at, $3) where order_id = $1 and output_index = $2',
+        },
+        [bytes(orderId), outputIndex, until],
+      );
     },
     async openDeliveries(chainId, account, token) {
       const rows = await db.query<DeliveryRow>(
-        { name: 'delivery-open', text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and account = $2 and token = $3 and remaining > 0 order by credited_at, created_at_ms, order_id, output_index limit ${MOST_OPEN}` },
+        {
+          name: 'delivery-open',
+          text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and account = $2 and token = $3 and remaining > 0 order by credited_at, created_at_ms, order_id, output_index limit ${MOST_OPEN}`,
+        },
         [chainId, account, token],
       );
       return rows.map(deliveryFromRow);
     },
     appendLate: (late, atMs) => append(db, late, atMs),
     async withdrawalsRead(chainId, block) {
-      await db.query('insert into withdrawals_read (chain_id, block, log_index) values ($1, $2, $3) on conflict do nothing', [chainId, block.toString(), WHOLE_BLOCK]);
-      const [row] = await db.query<{ block: string; log_index: number }>('select block, log_index from withdrawals_read where chain_id = $1', [chainId]);
+      await db.query(
+        'insert into withdrawals_read (chain_id, block, log_index) values ($1, $2, $3) on conflict do nothing',
+        [chainId, block.toString(), WHOLE_BLOCK],
+      );
+      const [row] = await db.query<{ block: string; log_index: number }>(
+        'select block, log_index from withdrawals_read where chain_id = $1',
+        [chainId],
+      );
       return { block: BigInt(row?.block ?? block), logIndex: row?.log_index ?? WHOLE_BLOCK };
     },
     async readWithdrawal(chainId, { block, logIndex }, late, atMs) {
       try {
         return await db.transaction(async (session) => {
-          const first = await session.query('update withdrawals_read set block = $2, log_index = $3 where chain_id = $1 and (block, log_index) < ($2::numeric, $3::bigint) returning 1', [chainId, block.toString(), Math.min(logIndex, WHOLE_BLOCK)]);
+          const first = await session.query(
+            'update withdrawals_read set block = $2, log_index = $3 where chain_id = $1 and (block, log_index) < ($2::numeric, $3::bigint) returning 1',
+            [chainId, block.toString(), Math.min(logIndex, WHOLE_BLOCK)],
+          );
           if (first.length === 0) return 'known';
           for (const each of late) if (!(await append(session, each, atMs))) throw new Moved();
           return 'written';

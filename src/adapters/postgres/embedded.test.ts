@@ -1,4 +1,7 @@
-/** The embedded server keeps what was committed, whoever is killed, and works from folders that its user cannot enter. */
+/**
+ * The embedded server keeps what was committed, whoever is killed, and works from folders that its user
+ * cannot enter.
+ */
 
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -72,7 +75,9 @@ test('a password is needed', async () => {
 test('ten processes may migrate at once; each migration runs once', async () => {
   const server = await start(await folder(0o755));
   const url = await server.database('shared');
-  const databases = Array.from({ length: 10 }, () => connectDatabase({ url, schema: 'venue', maxConnections: 1, log: silentLog }));
+  const databases = Array.from({ length: 10 }, () =>
+    connectDatabase({ url, schema: 'venue', maxConnections: 1, log: silentLog }),
+  );
   const done = await Promise.all(databases.map((db) => migrate(db, VENUE_MIGRATIONS)));
   expect(done.flat()).toEqual(VENUE_MIGRATIONS.map(({ id }) => id));
   await Promise.all(databases.map((db) => db.close()));
@@ -84,10 +89,19 @@ test('a server that goes away is an UpstreamError without SQL or password, and t
   const db = connectDatabase({ url: server.url, schema: 'public', log: silentLog });
   expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
   await server.kill();
-  const error = await db.query('select secret_column from nowhere').catch((caught: unknown) => caught as Error);
+  const error = await db
+    .query('select secret_column from nowhere')
+    .catch((caught: unknown) => caught as Error);
   expect(error).toMatchObject({ name: 'UpstreamError', code: 'database_unavailable', retry: 'later' });
-  expect(JSON.stringify(error) + (error as Error).message).not.toMatch(/secret_column|password|postgres:\/\//);
-  const again = await startEmbeddedPostgres({ dataDir: dir, port: server.port, log: silentLog, settings: { fsync: 'off' } });
+  expect(JSON.stringify(error) + (error as Error).message).not.toMatch(
+    /secret_column|password|postgres:\/\//,
+  );
+  const again = await startEmbeddedPostgres({
+    dataDir: dir,
+    port: server.port,
+    log: silentLog,
+    settings: { fsync: 'off' },
+  });
   cleanups.push(() => again.stop());
   await expect.poll(() => db.query('select 2 as two').catch(() => 'not yet')).toEqual([{ two: 2 }]);
   await db.close();

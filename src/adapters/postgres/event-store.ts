@@ -1,4 +1,7 @@
-/** The stream of order events: each gets its place after it was committed, under one lock, so that places appear in their own order. */
+/**
+ * The stream of order events: each gets its place after it was committed, under one lock, so that places
+ * appear in their own order.
+ */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { EventStore, OrderEvent, PlacedEvent } from '../../ports/store.ts';
@@ -9,9 +12,14 @@ const LOCK_KEY = 7_163_002;
 /** Events placed with one statement. */
 const BATCH = 2_000;
 
-const UNPLACED = { name: 'event-unplaced', text: 'select exists (select from order_event where place is null) as waiting, (select max(place) from order_event) as last' };
+const UNPLACED = {
+  name: 'event-unplaced',
+  text: 'select exists (select from order_event where place is null) as waiting, (select max(place) from order_event) as last',
+};
 
-/** Of one order an earlier event always comes first, whatever the clocks of the replicas that wrote them said. */
+/**
+ * Of one order an earlier event always comes first, whatever the clocks of the replicas that wrote them said.
+ */
 const PLACE = {
   name: 'event-place',
   text: `with fresh as (
@@ -51,13 +59,39 @@ export function createEventStore(db: Database): EventStore {
     },
     async eventsAfter(place, limit, of) {
       const rows = of
-        ? await db.query<EventRow>({ name: 'events-after-of', text: `select ${COLUMNS} from order_event where workspace_id = $1 and mode = $2 and place > $3 order by place limit $4` }, [of.workspaceId, of.mode, place, limit])
-        : await db.query<EventRow>({ name: 'events-after', text: `select ${COLUMNS} from order_event where place > $1 order by place limit $2` }, [place, limit]);
-      return rows.map((row) => ({ orderId: toHex(row.order_id), seq: row.seq, type: row.type, occurredAtMs: row.occurred_at_ms, place: row.place, workspaceId: row.workspace_id, mode: row.mode }));
+        ? await db.query<EventRow>(
+            {
+              name: 'events-after-of',
+              text: `select ${COLUMNS} from order_event where workspace_id = $1 and mode = $2 and place > $3 order by place limit $4`,
+            },
+            [of.workspaceId, of.mode, place, limit],
+          )
+        : await db.query<EventRow>(
+            {
+              name: 'events-after',
+              text: `select ${COLUMNS} from order_event where place > $1 order by place limit $2`,
+            },
+            [place, limit],
+          );
+      return rows.map((row) => ({
+        orderId: toHex(row.order_id),
+        seq: row.seq,
+        type: row.type,
+        occurredAtMs: row.occurred_at_ms,
+        place: row.place,
+        workspaceId: row.workspace_id,
+        mode: row.mode,
+      }));
     },
     async ordersWith(orderIds) {
       if (orderIds.length === 0) return new Map();
-      const rows = await db.query<OrderRow>({ name: 'orders-with', text: `select ${ORDER_COLUMNS} from trade_order o where order_id = any($1::bytea[])` }, [orderIds.map(bytes)]);
+      const rows = await db.query<OrderRow>(
+        {
+          name: 'orders-with',
+          text: `select ${ORDER_COLUMNS} from trade_order o where order_id = any($1::bytea[])`,
+        },
+        [orderIds.map(bytes)],
+      );
       return new Map(rows.map((row) => [toHex(row.order_id) as Bytes32, orderFromRow(row)]));
     },
   };

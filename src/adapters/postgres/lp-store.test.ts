@@ -1,4 +1,7 @@
-/** The LP's memory in a real database: one owner at a time, a clean stop handed out once, leases that never shrink. */
+/**
+ * The LP's memory in a real database: one owner at a time, a clean stop handed out once, leases that never
+ * shrink.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
@@ -20,14 +23,26 @@ afterAll(() => postgres.stop());
 /** Stores of two processes over one schema. */
 async function pair(): Promise<[LpStore, LpStore]> {
   const schema = `lp_${(number += 1)}`;
-  return [createLpStore(await postgres.database(schema, LP_MIGRATIONS)), createLpStore(await postgres.database(schema, LP_MIGRATIONS))];
+  return [
+    createLpStore(await postgres.database(schema, LP_MIGRATIONS)),
+    createLpStore(await postgres.database(schema, LP_MIGRATIONS)),
+  ];
 }
 
 const word = (digit: string) => `0x${digit.repeat(64)}` as const;
 const award = (overrides: Partial<LpAward> = {}): LpAward => ({
   orderId: word('1'),
   quoteId: word('2'),
-  order: { user: `0x${'a'.repeat(40)}`, nonce: 2n ** 255n, originChainId: 1n, expires: 3, fillDeadline: 2, inputOracle: `0x${'b'.repeat(40)}`, inputs: [[7n, 9n]], outputs: [] },
+  order: {
+    user: `0x${'a'.repeat(40)}`,
+    nonce: 2n ** 255n,
+    originChainId: 1n,
+    expires: 3,
+    fillDeadline: 2,
+    inputOracle: `0x${'b'.repeat(40)}`,
+    inputs: [[7n, 9n]],
+    outputs: [],
+  },
   outputIndex: 0,
   commitment: { lp: `0x${'c'.repeat(40)}`, deadline: 2, signature: '0x1234' },
   stage: 'committed',
@@ -43,7 +58,12 @@ test('an award comes back as it was, and leaves the open list when it is final',
   await store.open();
   expect(await store.putAward(award())).toBe(true);
   expect(await store.award(word('1'))).toEqual(award());
-  const filled = award({ stage: 'filled', fill: { timestamp: 5, txHash: word('3'), blockNumber: 77n }, note: 'proving', updatedAtMs: 9 });
+  const filled = award({
+    stage: 'filled',
+    fill: { timestamp: 5, txHash: word('3'), blockNumber: 77n },
+    note: 'proving',
+    updatedAtMs: 9,
+  });
   await store.putAward(filled);
   expect((await store.open()).awards).toEqual([filled]);
   await store.putAward({ ...filled, stage: 'finalised', commitment: null });
@@ -58,7 +78,12 @@ test('a second process takes over, and the first can write nothing more', async 
   expect((await second.open()).leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
   expect(await first.writeLease(1, { signedUpTo: 200, clean: false })).toBe(false);
   expect(await first.putAward(award())).toBe(false);
-  expect(await first.stop({ ledger: createLedger({ buckets: [], graceSeconds: () => 1, limits: {} }).pieces(), cursors: [] })).toBe(false);
+  expect(
+    await first.stop({
+      ledger: createLedger({ buckets: [], graceSeconds: () => 1, limits: {} }).pieces(),
+      cursors: [],
+    }),
+  ).toBe(false);
   expect((await second.open()).leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
 });
 
@@ -66,7 +91,11 @@ test('a clean stop is handed out once; a crash after that is a crash', async () 
   const [store] = await pair();
   await store.open();
   await store.writeLease(1, { signedUpTo: 100, clean: false });
-  const ledger = createLedger({ buckets: [{ chainId: 1, token: `0x${'d'.repeat(40)}`, asset: 'X', decimals: 6 }], graceSeconds: () => 1, limits: {} });
+  const ledger = createLedger({
+    buckets: [{ chainId: 1, token: `0x${'d'.repeat(40)}`, asset: 'X', decimals: 6 }],
+    graceSeconds: () => 1,
+    limits: {},
+  });
   ledger.apply({ type: 'deposited', id: 'start', chainId: 1, token: `0x${'d'.repeat(40)}`, amount: 5n });
   const cursors = [{ chainId: 1, block: 2n ** 60n, hash: word('4') }];
   expect(await store.stop({ ledger: ledger.pieces(), cursors })).toBe(true);
@@ -82,12 +111,31 @@ test('a crowd of holds comes back from a clean stop', async () => {
   const [store] = await pair();
   await store.open();
   const token = `0x${'d'.repeat(40)}` as const;
-  const options = { buckets: [{ chainId: 1, token, asset: 'X', decimals: 6 }], graceSeconds: () => 15, limits: {} };
+  const options = {
+    buckets: [{ chainId: 1, token, asset: 'X', decimals: 6 }],
+    graceSeconds: () => 15,
+    limits: {},
+  };
   const ledger = createLedger(options);
   ledger.apply({ type: 'deposited', id: 'start', chainId: 1, token, amount: 10n ** 12n });
   for (let n = 0; n < 10_000; n += 1) {
     const quoteId = `0x${n.toString(16).padStart(64, '0')}`;
-    ledger.hold({ quoteId, chainId: 1, token, amount: 10n ** 6n, input: { chainId: 1, token, amount: 1n }, group: `1:0x${'e'.repeat(40)}:${(10n ** 76n + BigInt(n)).toString()}`, lapsesAt: 2_000 + (n % 60), taker: `0x${'e'.repeat(40)}`, pair: 'X-Y', side: 'buy', notional: 10n ** 9n }, 1_000);
+    ledger.hold(
+      {
+        quoteId,
+        chainId: 1,
+        token,
+        amount: 10n ** 6n,
+        input: { chainId: 1, token, amount: 1n },
+        group: `1:0x${'e'.repeat(40)}:${(10n ** 76n + BigInt(n)).toString()}`,
+        lapsesAt: 2_000 + (n % 60),
+        taker: `0x${'e'.repeat(40)}`,
+        pair: 'X-Y',
+        side: 'buy',
+        notional: 10n ** 9n,
+      },
+      1_000,
+    );
   }
   expect(await store.stop({ ledger: ledger.pieces(), cursors: [] })).toBe(true);
   const { clean } = await store.open();

@@ -29,10 +29,21 @@ export const toMember = (row: MemberRow): Member => ({
 
 export const createMemberStore = (db: Queryable): MemberStore => ({
   async member(workspaceId, id) {
-    const [row] = await db.query<MemberRow>({ name: 'member-one', text: 'select * from member where workspace_id = $1 and id = $2' }, [workspaceId, id]);
+    const [row] = await db.query<MemberRow>(
+      { name: 'member-one', text: 'select * from member where workspace_id = $1 and id = $2' },
+      [workspaceId, id],
+    );
     return row && toMember(row);
   },
   async listMembers(workspaceId) {
-    return (await db.query<MemberRow>({ name: 'member-list', text: 'select * from member where workspace_id = $1 order by joined_at_ms, id' }, [workspaceId])).map(toMember);
+    return (
+      await db.query<MemberRow>(
+        {
+          name: 'member-list',
+          text: 'select * from member where workspace_id = $1 order by joined_at_ms, id',
+        },
+        [workspaceId],
+      )
+    ).map(toMember);
   },
 });

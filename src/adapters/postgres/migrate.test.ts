@@ -22,7 +22,12 @@ afterAll(async () => {
 });
 
 async function connect(schema: string): Promise<Database> {
-  const db = connectDatabase({ url: await postgres.server.database('migrate'), schema, log: silentLog, maxConnections: 3 });
+  const db = connectDatabase({
+    url: await postgres.server.database('migrate'),
+    schema,
+    log: silentLog,
+    maxConnections: 3,
+  });
   open.push(db);
   return db;
 }
@@ -44,7 +49,9 @@ test('a program that a newer one left behind refuses to start, says why, and not
   const db = await connect('contract');
   await migrate(db, [FIRST]);
   await migrate(await connect('contract'), [FIRST, EXPAND, CONTRACT]);
-  await expect(migrate(db, [FIRST, EXPAND])).rejects.toThrow(/newer firmquote has changed this database \("t-3-no-name"\).*Start the newer version/s);
+  await expect(migrate(db, [FIRST, EXPAND])).rejects.toThrow(
+    /newer firmquote has changed this database \("t-3-no-name"\).*Start the newer version/s,
+  );
   await expect(checkSchema(db, [FIRST, EXPAND])).rejects.toBeInstanceOf(SchemaError);
   await expect(checkSchema(db, [FIRST, EXPAND, CONTRACT])).resolves.toBeUndefined();
 });
@@ -52,7 +59,9 @@ test('a program that a newer one left behind refuses to start, says why, and not
 test('a released migration whose text has changed is refused', async () => {
   const db = await connect('changed');
   await migrate(db, [FIRST]);
-  await expect(migrate(db, [{ ...FIRST, sql: `${FIRST.sql} ` }])).rejects.toThrow(/"t-1" of this version is not the one that ran/);
+  await expect(migrate(db, [{ ...FIRST, sql: `${FIRST.sql} ` }])).rejects.toThrow(
+    /"t-1" of this version is not the one that ran/,
+  );
 });
 
 test('what ran before checksums were kept is left as it is', async () => {
@@ -61,7 +70,9 @@ test('what ran before checksums were kept is left as it is', async () => {
   const maker = connectDatabase({ url, schema: 'earlier', log: silentLog });
   open.push(maker);
   await maker.query('create schema earlier');
-  await maker.query('create table migration (id text primary key, applied_at timestamptz not null default now())');
+  await maker.query(
+    'create table migration (id text primary key, applied_at timestamptz not null default now())',
+  );
   await maker.query(`insert into migration (id) values ('t-1')`);
   await maker.query(FIRST.sql);
   expect(await migrate(db, [FIRST, EXPAND])).toEqual(['t-2-colour']);
@@ -69,7 +80,9 @@ test('what ran before checksums were kept is left as it is', async () => {
 
 test('a migration that fails leaves nothing behind', async () => {
   const db = await connect('failing');
-  await expect(migrate(db, [FIRST, { id: 't-bad', sql: 'alter table nowhere add column x int' }])).rejects.toThrow();
+  await expect(
+    migrate(db, [FIRST, { id: 't-bad', sql: 'alter table nowhere add column x int' }]),
+  ).rejects.toThrow();
   expect(await migrate(db, [FIRST])).toEqual(['t-1']);
 });
 
@@ -87,7 +100,11 @@ test('statements that were planned before a column came go on working, inside tr
   const db = await connect('plans');
   await migrate(db, [FIRST]);
   const all = { name: 'thing-all', text: 'select * from thing' };
-  const look = () => Promise.all([...Array.from({ length: 6 }, () => db.query(all)), ...Array.from({ length: 6 }, () => db.transaction((session) => session.query(all)))]);
+  const look = () =>
+    Promise.all([
+      ...Array.from({ length: 6 }, () => db.query(all)),
+      ...Array.from({ length: 6 }, () => db.transaction((session) => session.query(all))),
+    ]);
   await look();
   await migrate(await connect('plans'), [FIRST, EXPAND]);
   await expect(look()).resolves.toHaveLength(12);

@@ -1,4 +1,7 @@
-/** Forward-only migrations under a lock: any number of replicas may start at once, and programs of the release before go on working on the result. */
+/**
+ * Forward-only migrations under a lock: any number of replicas may start at once, and programs of the release
+ * before go on working on the result.
+ */
 
 import { createHash } from 'node:crypto';
 import { InvariantError, RequestError } from '../../domain/errors.ts';
@@ -10,8 +13,9 @@ export interface Migration {
   /** Never changes once released either: its checksum is kept where it ran. */
   sql: string;
   /**
-   * Programs that do not know this migration cannot work on its result: they refuse to start, and stop where they run. Absent, it only
-   * adds (expand), and the release before must be able to go on. Take away (contract) a release after the last program that needed it.
+   * Programs that do not know this migration cannot work on its result: they refuse to start, and stop where
+   * they run. Absent, it only adds (expand), and the release before must be able to go on. Take away
+   * (contract) a release after the last program that needed it.
    */
   contract?: true;
 }
@@ -20,9 +24,13 @@ const LOCK_KEY = 7_163_001;
 /** A table that is busy for longer holds up everybody who queues behind us: give way, and try again later. */
 const LOCK_TIMEOUT_MS = 4_000;
 
-/** Brings the database's schema up to date; answers with what was done. Safe to call from every process at every start. Throws `SchemaError` where this program must not work on what is there. */
+/**
+ * Brings the database's schema up to date; answers with what was done. Safe to call from every process at
+ * every start. Throws `SchemaError` where this program must not work on what is there.
+ */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
-  if (!/^[a-z][a-z0-9_]{0,40}$/.test(database.schema)) throw new InvariantError(`"${database.schema}" is no schema name: lower-case letters, digits and _.`);
+  if (!/^[a-z][a-z0-9_]{0,40}$/.test(database.schema))
+    throw new InvariantError(`"${database.schema}" is no schema name: lower-case letters, digits and _.`);
   return database.transaction(async (session) => {
     // An index over years of history takes as long as it takes.
     await session.query('set local statement_timeout = 0');
@@ -34,7 +42,11 @@ export async function migrate(database: Database, migrations: readonly Migration
     const due = migrations.filter(({ id }) => !done.some((row) => row.id === id));
     for (const { id, sql, contract = false } of due) {
       await session.query(sql);
-      await session.query('insert into migration (id, sha256, contract) values ($1, $2, $3)', [id, checksum(sql), contract]);
+      await session.query('insert into migration (id, sha256, contract) values ($1, $2, $3)', [
+        id,
+        checksum(sql),
+        contract,
+      ]);
     }
     return due.map(({ id }) => id);
   });
@@ -55,23 +67,38 @@ interface Done {
 
 async function prepare(session: Queryable, schema: string): Promise<void> {
   await session.query(`create schema if not exists ${schema}`);
-  await session.query('create table if not exists migration (id text primary key, applied_at timestamptz not null default now())');
+  await session.query(
+    'create table if not exists migration (id text primary key, applied_at timestamptz not null default now())',
+  );
   // Only where it is missing: the statement would wait for whoever reads the table.
-  const [row] = await session.query(`select 1 from information_schema.columns where table_schema = $1 and table_name = 'migration' and column_name = 'contract'`, [schema]);
-  if (!row) await session.query('alter table migration add column sha256 text, add column contract boolean not null default false');
+  const [row] = await session.query(
+    `select 1 from information_schema.columns where table_schema = $1 and table_name = 'migration' and column_name = 'contract'`,
+    [schema],
+  );
+  if (!row)
+    await session.query(
+      'alter table migration add column sha256 text, add column contract boolean not null default false',
+    );
 }
 
-const readDone = (session: Queryable): Promise<Done[]> => session.query<Done>('select id, sha256, contract from migration');
+const readDone = (session: Queryable): Promise<Done[]> =>
+  session.query<Done>('select id, sha256, contract from migration');
 
 function requireLivable(done: readonly Done[], migrations: readonly Migration[]): void {
   const known = new Map(migrations.map(({ id, sql }) => [id, sql]));
   for (const { id, sha256, contract } of done) {
     const sql = known.get(id);
     if (sql === undefined && contract) {
-      throw new SchemaError(`A newer firmquote has changed this database ("${id}") in a way that this version cannot work with. Start the newer version; this one could write what the newer one would misread.`, id);
+      throw new SchemaError(
+        `A newer firmquote has changed this database ("${id}") in a way that this version cannot work with. Start the newer version; this one could write what the newer one would misread.`,
+        id,
+      );
     }
     if (sql !== undefined && sha256 !== null && sha256 !== checksum(sql)) {
-      throw new SchemaError(`Migration "${id}" of this version is not the one that ran on this database (its text has changed since). Start the version that made the database, or bring back the migration as it was: add a new one instead.`, id);
+      throw new SchemaError(
+        `Migration "${id}" of this version is not the one that ran on this database (its text has changed since). Start the version that made the database, or bring back the migration as it was: add a new one instead.`,
+        id,
+      );
     }
   }
 }

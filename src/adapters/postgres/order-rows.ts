@@ -20,7 +20,13 @@ type Stored<F> = F extends bigint ? string : F extends object ? { [K in keyof F]
 export function factFromJson(stored: Stored<Fact>): Fact {
   if (!('evidence' in stored)) return stored;
   const evidence: Evidence = { ...stored.evidence, blockNumber: BigInt(stored.evidence.blockNumber) };
-  if ('amount' in stored) return { ...stored, amount: BigInt(stored.amount), ...('surplus' in stored && stored.surplus !== undefined && { surplus: BigInt(stored.surplus) }), evidence } as Fact;
+  if ('amount' in stored)
+    return {
+      ...stored,
+      amount: BigInt(stored.amount),
+      ...('surplus' in stored && stored.surplus !== undefined && { surplus: BigInt(stored.surplus) }),
+      evidence,
+    } as Fact;
   return { ...stored, evidence };
 }
 
@@ -88,7 +94,11 @@ export function orderFromRow(row: OrderRow): OrderRecord {
     travelRule: row.travel_rule,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
-    facts: (row.facts ?? []).map(({ seq, at, fact }): RecordedFact => ({ seq, recordedAtMs: at, fact: factFromJson(fact) })),
+    facts: (row.facts ?? []).map(({ seq, at, fact }): RecordedFact => ({
+      seq,
+      recordedAtMs: at,
+      fact: factFromJson(fact),
+    })),
   };
 }
 
@@ -126,8 +136,33 @@ export function orderToValues(order: NewOrder): unknown[] {
 }
 
 export const NEW_ORDER_COLUMNS = [
-  'order_id', 'quote_id', 'workspace_id', 'key_id', 'namespace', 'mode', 'execution_mode', 'origin_chain_id', 'dest_chain_ids', 'taker', 'nonce',
-  'message', 'valid_until', 'commitments', 'route', 'parent_order_id', 'solver_ids', 'signature', 'sign_scheme', 'funding', 'candidate', 'reference_id', 'amount_usd', 'screening', 'travel_rule', 'member_id', 'created_at_ms',
+  'order_id',
+  'quote_id',
+  'workspace_id',
+  'key_id',
+  'namespace',
+  'mode',
+  'execution_mode',
+  'origin_chain_id',
+  'dest_chain_ids',
+  'taker',
+  'nonce',
+  'message',
+  'valid_until',
+  'commitments',
+  'route',
+  'parent_order_id',
+  'solver_ids',
+  'signature',
+  'sign_scheme',
+  'funding',
+  'candidate',
+  'reference_id',
+  'amount_usd',
+  'screening',
+  'travel_rule',
+  'member_id',
+  'created_at_ms',
 ] as const;
 
 export const bytes = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex');

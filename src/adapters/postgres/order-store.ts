@@ -1,13 +1,37 @@
-/** Orders in PostgreSQL: one statement accepts, one claims, one appends, so that no crash can fall between their parts. */
+/**
+ * Orders in PostgreSQL: one statement accepts, one claims, one appends, so that no crash can fall between
+ * their parts.
+ */
 
 import type { Fact } from '../../domain/fact.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { tradeState } from '../../settlement/trade-state.ts';
-import type { Acceptance, Claim, IdempotencyScope, IdempotencyState, NewOrder, OrderEvent, OrderNews, OrderRecord, OrderStore, Outcome } from '../../ports/store.ts';
+import type {
+  Acceptance,
+  Claim,
+  IdempotencyScope,
+  IdempotencyState,
+  NewOrder,
+  OrderEvent,
+  OrderNews,
+  OrderRecord,
+  OrderStore,
+  Outcome,
+} from '../../ports/store.ts';
 import { createGather } from '../gather.ts';
 import { channelOf } from './bus.ts';
 import { deliveryRows, putDeliveries } from './delivery-store.ts';
-import { bytes, NEW_ORDER_COLUMNS, ORDER_COLUMNS, orderFromRow, type OrderRow, orderToValues, toHex, toJson, uintBytes } from './order-rows.ts';
+import {
+  bytes,
+  NEW_ORDER_COLUMNS,
+  ORDER_COLUMNS,
+  orderFromRow,
+  type OrderRow,
+  orderToValues,
+  toHex,
+  toJson,
+  uintBytes,
+} from './order-rows.ts';
 import { type Database, isRefusal, UniqueViolation } from './pool.ts';
 import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from './trade-rows.ts';
 
@@ -17,7 +41,8 @@ const N = NEW_ORDER_COLUMNS.length;
 
 const ACCEPT = {
   name: 'order-accept',
-  // The gate makes a submission that races another one with the same key wait outside rather than do the work twice.
+  // The gate makes a submission that races another one with the same key wait outside rather than do the work
+  // twice.
   text: `with gate as (select $${N + 3}::bigint is null or pg_try_advisory_xact_lock($${N + 3}::bigint) as open),
     placed as (
       insert into trade_order (${NEW_ORDER_COLUMNS.join(', ')}, response, updated_at_ms)
@@ -41,11 +66,33 @@ const ACCEPT = {
 
 function CAST(index: number): string {
   const column = NEW_ORDER_COLUMNS[index] as string;
-  const cast: Record<string, string> = { order_id: 'bytea', quote_id: 'bytea', taker: 'bytea', nonce: 'bytea', signature: 'bytea', funding: 'bytea', message: 'jsonb', commitments: 'jsonb', route: 'jsonb', parent_order_id: 'bytea', screening: 'jsonb', travel_rule: 'jsonb', origin_chain_id: 'bigint', dest_chain_ids: 'bigint[]', solver_ids: 'text[]', valid_until: 'bigint', created_at_ms: 'bigint', amount_usd: 'double precision' };
+  const cast: Record<string, string> = {
+    order_id: 'bytea',
+    quote_id: 'bytea',
+    taker: 'bytea',
+    nonce: 'bytea',
+    signature: 'bytea',
+    funding: 'bytea',
+    message: 'jsonb',
+    commitments: 'jsonb',
+    route: 'jsonb',
+    parent_order_id: 'bytea',
+    screening: 'jsonb',
+    travel_rule: 'jsonb',
+    origin_chain_id: 'bigint',
+    dest_chain_ids: 'bigint[]',
+    solver_ids: 'text[]',
+    valid_until: 'bigint',
+    created_at_ms: 'bigint',
+    amount_usd: 'double precision',
+  };
   return `::${cast[column] ?? 'text'}`;
 }
 
-/** Of several orders, each for itself: what is stale among them is left as it is. Rows are locked in one order, so that no two statements wait for each other. */
+/**
+ * Of several orders, each for itself: what is stale among them is left as it is. Rows are locked in one
+ * order, so that no two statements wait for each other.
+ */
 const APPEND = {
   name: 'orders-append',
   text: `with asked as materialized (
@@ -79,20 +126,52 @@ const MOST_APPENDED = 200;
 export function createOrderStore(db: Database): OrderStore {
   const channel = channelOf(db.schema, 'orders');
   const families = createFamilies(db);
-  const append = createGather<Append, boolean>(appendAll, { most: MOST_APPENDED, nameOf: ({ claim }) => claim.orderId });
+  const append = createGather<Append, boolean>(appendAll, {
+    most: MOST_APPENDED,
+    nameOf: ({ claim }) => claim.orderId,
+  });
 
-  async function idempotency({ workspaceId, namespace, mode, key, bodySha256 }: IdempotencyScope): Promise<IdempotencyState> {
+  async function idempotency({
+    workspaceId,
+    namespace,
+    mode,
+    key,
+    bodySha256,
+  }: IdempotencyScope): Promise<IdempotencyState> {
     const [row] = await db.query<{ body_sha256: string; order_id: Buffer; response: string }>(
-      { name: 'idempotency', text: 'select body_sha256, order_id, response from idempotency where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms >= $5' },
+      {
+        name: 'idempotency',
+        text: 'select body_sha256, order_id, response from idempotency where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms >= $5',
+      },
       [workspaceId, namespace, mode, key, Date.now() - IDEMPOTENCY_MS],
     );
     if (!row) return { kind: 'unknown' };
-    return row.body_sha256 === bodySha256 ? { kind: 'done', orderId: toHex(row.order_id), response: row.response } : { kind: 'reused' };
+    return row.body_sha256 === bodySha256
+      ? { kind: 'done', orderId: toHex(row.order_id), response: row.response }
+      : { kind: 'reused' };
   }
 
-  async function accept(order: NewOrder, response: string, scope: IdempotencyScope | null): Promise<Acceptance> {
-    const news: OrderNews = { orderId: order.orderId, workspaceId: order.workspaceId, mode: order.mode, event: 'order.created' };
-    const values = [...orderToValues(order), response, scope?.key ?? null, scope ? lockKey(scope) : null, scope?.bodySha256 ?? null, channel, JSON.stringify(news), ...(await tradeValues(order))];
+  async function accept(
+    order: NewOrder,
+    response: string,
+    scope: IdempotencyScope | null,
+  ): Promise<Acceptance> {
+    const news: OrderNews = {
+      orderId: order.orderId,
+      workspaceId: order.workspaceId,
+      mode: order.mode,
+      event: 'order.created',
+    };
+    const values = [
+      ...orderToValues(order),
+      response,
+      scope?.key ?? null,
+      scope ? lockKey(scope) : null,
+      scope?.bodySha256 ?? null,
+      channel,
+      JSON.stringify(news),
+      ...(await tradeValues(order)),
+    ];
     try {
       const [row] = await db.query<{ open: boolean; placed: number }>(ACCEPT, values);
       if (row && !row.open) return { kind: 'in_progress' };
@@ -104,11 +183,22 @@ export function createOrderStore(db: Database): OrderStore {
     }
   }
 
-  /** Deletes the key if its 24 hours are over. Waits at the gate: an error arrives a moment before what failed has let go of it. */
+  /**
+   * Deletes the key if its 24 hours are over. Waits at the gate: an error arrives a moment before what failed
+   * has let go of it.
+   */
   async function forgetKey(scope: IdempotencyScope): Promise<boolean> {
-    const rows = await db.query('delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 returning 1', [
-      scope.workspaceId, scope.namespace, scope.mode, scope.key, Date.now() - IDEMPOTENCY_MS, lockKey(scope),
-    ]);
+    const rows = await db.query(
+      'delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 returning 1',
+      [
+        scope.workspaceId,
+        scope.namespace,
+        scope.mode,
+        scope.key,
+        Date.now() - IDEMPOTENCY_MS,
+        lockKey(scope),
+      ],
+    );
     return rows.length > 0;
   }
 
@@ -120,39 +210,81 @@ export function createOrderStore(db: Database): OrderStore {
       if (state.kind === 'reused') return { kind: 'idempotency_key_reuse' };
     }
     if (order.parentOrderId) {
-      const [taken] = await db.query<{ order_id: Buffer }>(`select order_id from trade_order where parent_order_id = $1 and status <> 'failed'`, [bytes(order.parentOrderId)]);
+      const [taken] = await db.query<{ order_id: Buffer }>(
+        `select order_id from trade_order where parent_order_id = $1 and status <> 'failed'`,
+        [bytes(order.parentOrderId)],
+      );
       if (taken && toHex(taken.order_id) !== order.orderId) return { kind: 'leg_taken' };
     }
-    const [same] = await db.query<{ order_id: Buffer; quote_id: Buffer; workspace_id: string; mode: string; namespace: string; signature: Buffer; response: string }>(
+    const [same] = await db.query<{
+      order_id: Buffer;
+      quote_id: Buffer;
+      workspace_id: string;
+      mode: string;
+      namespace: string;
+      signature: Buffer;
+      response: string;
+    }>(
       'select order_id, quote_id, workspace_id, mode, namespace, signature, response from trade_order where order_id = $1 or quote_id = $2 or (origin_chain_id = $3 and taker = $4 and nonce = $5) order by order_id = $1 desc, quote_id = $2 desc limit 1',
-      [bytes(order.orderId), bytes(order.quoteId), order.originChainId, bytes(order.order.user), uintBytes(order.order.nonce)],
+      [
+        bytes(order.orderId),
+        bytes(order.quoteId),
+        order.originChainId,
+        bytes(order.order.user),
+        uintBytes(order.order.nonce),
+      ],
     );
     if (!same) return { kind: 'in_progress' };
     const sameOrder = toHex(same.order_id) === order.orderId && toHex(same.quote_id) === order.quoteId;
-    const sameAccount = same.workspace_id === order.workspaceId && same.mode === order.mode && same.namespace === order.namespace && same.signature.equals(bytes(order.signature));
+    const sameAccount =
+      same.workspace_id === order.workspaceId &&
+      same.mode === order.mode &&
+      same.namespace === order.namespace &&
+      same.signature.equals(bytes(order.signature));
     if (sameOrder && sameAccount) {
       if (scope) await rememberKey(scope, order.orderId, same.response, order.createdAtMs);
       return { kind: 'replayed', response: same.response };
     }
-    return { kind: sameOrder || toHex(same.quote_id) === order.quoteId ? 'quote_already_used' : 'nonce_used' };
+    return {
+      kind: sameOrder || toHex(same.quote_id) === order.quoteId ? 'quote_already_used' : 'nonce_used',
+    };
   }
 
-  async function rememberKey(scope: IdempotencyScope, orderId: Bytes32, response: string, atMs: number): Promise<void> {
-    await db.query('insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing', [
-      scope.workspaceId, scope.namespace, scope.mode, scope.key, scope.bodySha256, bytes(orderId), response, atMs,
-    ]);
+  async function rememberKey(
+    scope: IdempotencyScope,
+    orderId: Bytes32,
+    response: string,
+    atMs: number,
+  ): Promise<void> {
+    await db.query(
+      'insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing',
+      [
+        scope.workspaceId,
+        scope.namespace,
+        scope.mode,
+        scope.key,
+        scope.bodySha256,
+        bytes(orderId),
+        response,
+        atMs,
+      ],
+    );
   }
 
   /** The order's row in history, written with it. */
   async function tradeValues(order: NewOrder): Promise<unknown[]> {
     const terms = tradeTerms(order);
     const { book, family } = await families.of(order, terms);
-    const state = tradeState(order.order, [{ seq: 1, recordedAtMs: order.createdAtMs, fact: { kind: 'accepted' } }]);
+    const state = tradeState(order.order, [
+      { seq: 1, recordedAtMs: order.createdAtMs, fact: { kind: 'accepted' } },
+    ]);
     return [book, cellOf(family, state.stage), JSON.stringify(terms), JSON.stringify(state)];
   }
 
   async function appended(appends: readonly Append[]): Promise<boolean[]> {
-    const moved = new Set((await db.query<{ id: Bytes32 }>(APPEND, [toJson(appends.map(rowOf)), channel])).map(({ id }) => id));
+    const moved = new Set(
+      (await db.query<{ id: Bytes32 }>(APPEND, [toJson(appends.map(rowOf)), channel])).map(({ id }) => id),
+    );
     return appends.map(({ claim }) => moved.has(claim.orderId));
   }
 
@@ -161,7 +293,8 @@ export function createOrderStore(db: Database): OrderStore {
       return await appended(appends);
     } catch (error) {
       if (appends.length === 1 || !isRefusal(error)) throw error;
-      // One of them could not be written, or another transaction was in the way: nothing was, and the others shall not suffer for it.
+      // One of them could not be written, or another transaction was in the way: nothing was, and the others
+      // shall not suffer for it.
       return appends.map(async (each) => (await appended([each]))[0] as boolean);
     }
   }
@@ -170,22 +303,40 @@ export function createOrderStore(db: Database): OrderStore {
     idempotency,
     accept,
     async order(orderId) {
-      const [row] = await db.query<OrderRow>({ name: 'order-one', text: `select ${ORDER_COLUMNS} from trade_order o where order_id = $1` }, [bytes(orderId)]);
+      const [row] = await db.query<OrderRow>(
+        { name: 'order-one', text: `select ${ORDER_COLUMNS} from trade_order o where order_id = $1` },
+        [bytes(orderId)],
+      );
       return row && orderFromRow(row);
     },
     async nextLegs(parentOrderId) {
-      const rows = await db.query<OrderRow>({ name: 'order-next-legs', text: `select ${ORDER_COLUMNS} from trade_order o where parent_order_id = $1 order by created_at_ms, order_id` }, [bytes(parentOrderId)]);
+      const rows = await db.query<OrderRow>(
+        {
+          name: 'order-next-legs',
+          text: `select ${ORDER_COLUMNS} from trade_order o where parent_order_id = $1 order by created_at_ms, order_id`,
+        },
+        [bytes(parentOrderId)],
+      );
       return rows.map(orderFromRow);
     },
     async openOrders(limit, after) {
       const rows = await db.query<OrderRow>(
-        { name: 'order-open', text: `select ${ORDER_COLUMNS} from trade_order o where not final and (created_at_ms, order_id) > ($1, $2) order by created_at_ms, order_id limit $3` },
+        {
+          name: 'order-open',
+          text: `select ${ORDER_COLUMNS} from trade_order o where not final and (created_at_ms, order_id) > ($1, $2) order by created_at_ms, order_id limit $3`,
+        },
         [after?.createdAtMs ?? 0, bytes(after?.orderId ?? '0x'), limit],
       );
       return rows.map(orderFromRow);
     },
     async openOrdersOf(solverId): Promise<OrderRecord[]> {
-      const rows = await db.query<OrderRow>({ name: 'order-open-of', text: `select ${ORDER_COLUMNS} from trade_order o where not final and solver_ids @> array[$1] order by created_at_ms, order_id` }, [solverId]);
+      const rows = await db.query<OrderRow>(
+        {
+          name: 'order-open-of',
+          text: `select ${ORDER_COLUMNS} from trade_order o where not final and solver_ids @> array[$1] order by created_at_ms, order_id`,
+        },
+        [solverId],
+      );
       return rows.map(orderFromRow);
     },
     async claim(orderIds, owner, leaseMs, originChainIds) {
@@ -224,7 +375,13 @@ export function createOrderStore(db: Database): OrderStore {
     },
     append: (claim, before, facts, outcome) => append({ claim, before, facts, outcome }),
     async events(orderId) {
-      const rows = await db.query<{ seq: number; type: OrderEvent['type']; occurred_at_ms: number }>({ name: 'order-events', text: 'select seq, type, occurred_at_ms from order_event where order_id = $1 order by seq' }, [bytes(orderId)]);
+      const rows = await db.query<{ seq: number; type: OrderEvent['type']; occurred_at_ms: number }>(
+        {
+          name: 'order-events',
+          text: 'select seq, type, occurred_at_ms from order_event where order_id = $1 order by seq',
+        },
+        [bytes(orderId)],
+      );
       return rows.map((row) => ({ orderId, seq: row.seq, type: row.type, occurredAtMs: row.occurred_at_ms }));
     },
   };
@@ -239,18 +396,38 @@ interface Append {
 
 function rowOf({ claim, before, facts, outcome }: Append): object {
   const seq = before.facts.length;
-  const state = tradeState(before.order, [...before.facts, ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: outcome.atMs, fact }))]);
+  const state = tradeState(before.order, [
+    ...before.facts,
+    ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: outcome.atMs, fact })),
+  ]);
   return {
     ...{ orderId: claim.orderId, fence: claim.fence, seq, facts, added: facts.length, ...outcome },
-    ...{ rank: stageRank(state.stage), settledAtMs: state.settledAtMs, state, gas: transactionsOf(facts), deliveries: deliveryRows(before.facts.map(({ fact }) => fact), facts) },
+    ...{
+      rank: stageRank(state.stage),
+      settledAtMs: state.settledAtMs,
+      state,
+      gas: transactionsOf(facts),
+      deliveries: deliveryRows(
+        before.facts.map(({ fact }) => fact),
+        facts,
+      ),
+    },
   };
 }
 
-const toClaim = (row: { order_id: Buffer; fence: number; until: number }): Claim => ({ orderId: toHex(row.order_id), fence: BigInt(row.fence), leaseUntilMs: Math.floor(Number(row.until)) });
+const toClaim = (row: { order_id: Buffer; fence: number; until: number }): Claim => ({
+  orderId: toHex(row.order_id),
+  fence: BigInt(row.fence),
+  leaseUntilMs: Math.floor(Number(row.until)),
+});
 
-/** 63 bits of a hash that is there anyway; a collision only means that one of two submissions has to ask again. */
+/**
+ * 63 bits of a hash that is there anyway; a collision only means that one of two submissions has to ask
+ * again.
+ */
 function lockKey({ workspaceId, namespace, mode, key }: IdempotencyScope): string {
   let hash = 0xcbf29ce484222325n;
-  for (const byte of Buffer.from(`${workspaceId}\0${namespace}\0${mode}\0${key}`)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  for (const byte of Buffer.from(`${workspaceId}\0${namespace}\0${mode}\0${key}`))
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   return BigInt.asIntN(64, hash).toString();
 }

@@ -18,18 +18,33 @@ afterAll(() => postgres.stop());
 test.each([
   ['between two statements', '', 0],
   ['while a statement runs', 'select pg_sleep(600)', 1],
-])('a connection that is lost in a transaction, %s, fails the transaction alone', async (_, busy, running) => {
-  const lost = db.transaction(async (session) => {
-    const [row] = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
-    const pid = row?.pid ?? 0;
-    const work = busy === '' ? undefined : session.query(busy);
-    work?.catch(() => {});
-    await expect.poll(async () => (await other.query(`select 1 from pg_stat_activity where pid = $1 and state = $2`, [pid, running ? 'active' : 'idle in transaction'])).length).toBe(1);
-    await other.query('select pg_terminate_backend($1)', [pid]);
-    await expect.poll(async () => (await other.query('select 1 from pg_stat_activity where pid = $1', [pid])).length).toBe(0);
-    await work;
-    for (;;) await session.query('select 1');
-  });
-  await expect(lost).rejects.toMatchObject({ code: 'database_unavailable' });
-  expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
-});
+])(
+  'a connection that is lost in a transaction, %s, fails the transaction alone',
+  async (_, busy, running) => {
+    const lost = db.transaction(async (session) => {
+      const [row] = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const pid = row?.pid ?? 0;
+      const work = busy === '' ? undefined : session.query(busy);
+      work?.catch(() => {});
+      await expect
+        .poll(
+          async () =>
+            (
+              await other.query(`select 1 from pg_stat_activity where pid = $1 and state = $2`, [
+                pid,
+                running ? 'active' : 'idle in transaction',
+              ])
+            ).length,
+        )
+        .toBe(1);
+      await other.query('select pg_terminate_backend($1)', [pid]);
+      await expect
+        .poll(async () => (await other.query('select 1 from pg_stat_activity where pid = $1', [pid])).length)
+        .toBe(0);
+      await work;
+      for (;;) await session.query('select 1');
+    });
+    await expect(lost).rejects.toMatchObject({ code: 'database_unavailable' });
+    expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
+  },
+);

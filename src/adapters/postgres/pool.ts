@@ -1,4 +1,7 @@
-/** Connections to one schema of one database, with the two things that pg leaves to its callers: an error listener and plain errors. */
+/**
+ * Connections to one schema of one database, with the two things that pg leaves to its callers: an error
+ * listener and plain errors.
+ */
 
 import pg from 'pg';
 import { UpstreamError } from '../../domain/errors.ts';
@@ -37,15 +40,22 @@ export interface Database extends Queryable {
 }
 
 /**
- * The server ends what takes too long, but a cable that was pulled out lets nobody know: whoever waits for an answer must stop waiting.
- * Busy paths have named statements, which take milliseconds; what has no name may take as long as the server lets it.
+ * The server ends what takes too long, but a cable that was pulled out lets nobody know: whoever waits for an
+ * answer must stop waiting. Busy paths have named statements, which take milliseconds; what has no name may
+ * take as long as the server lets it.
  */
 const SILENCE_MS = 12_000;
 const SLOW_SILENCE_MS = 35_000;
 const ENDS: ReadonlySet<string> = new Set(['begin', 'commit']);
 const INT8 = 20;
-/** bigint columns hold milliseconds, sequence numbers and chain ids, all below 2^53; what is larger is kept as text or bytes. */
-const types = { getTypeParser: ((oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'))) as typeof pg.types.getTypeParser };
+/**
+ * bigint columns hold milliseconds, sequence numbers and chain ids, all below 2^53; what is larger is kept as
+ * text or bytes.
+ */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
 
 export function connectDatabase({ url, schema, maxConnections = 12, log }: DatabaseOptions): Database {
   const pool = new pg.Pool({
@@ -60,8 +70,11 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     keepAlive: true,
   });
   // Without a listener a server that stops takes the process with it.
-  pool.on('error', (error) => log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost'));
-  // The pool listens to idle connections only. One that is lost while it is in use fails whatever it was asked, and must not do more than that.
+  pool.on('error', (error) =>
+    log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost'),
+  );
+  // The pool listens to idle connections only. One that is lost while it is in use fails whatever it was
+  // asked, and must not do more than that.
   pool.on('connect', (client) => void client.on('error', () => {}));
   /** When those who wait for a connection began to, the oldest first. */
   const waiting = new Set<{ sinceMs: number }>();
@@ -75,15 +88,30 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     }
   }
   /** `silenceMs`: how long a connection may say nothing until it counts as lost; 0: as long as it likes. */
-  const run = async <R extends Row>(session: pg.PoolClient, statement: Statement | string, values: readonly unknown[], silenceMs: number) => {
+  const run = async <R extends Row>(
+    session: pg.PoolClient,
+    statement: Statement | string,
+    values: readonly unknown[],
+    silenceMs: number,
+  ) => {
     const config = typeof statement === 'string' ? { text: statement } : statement;
-    const timed: pg.QueryConfig & { query_timeout: number } = { ...config, values: [...values], query_timeout: silenceMs };
+    const timed: pg.QueryConfig & { query_timeout: number } = {
+      ...config,
+      values: [...values],
+      query_timeout: silenceMs,
+    };
     return (await session.query(timed)).rows as R[];
   };
-  const silenceOf = (statement: Statement | string, otherwise: number): number => (typeof statement === 'string' ? otherwise : SILENCE_MS);
+  const silenceOf = (statement: Statement | string, otherwise: number): number =>
+    typeof statement === 'string' ? otherwise : SILENCE_MS;
   const within = (session: pg.PoolClient): Queryable => ({
     query: (statement, values = []) =>
-      run<never>(session, statement, values, silenceOf(statement, ENDS.has(statement as string) ? SILENCE_MS : 0)).catch((error: unknown) => {
+      run<never>(
+        session,
+        statement,
+        values,
+        silenceOf(statement, ENDS.has(statement as string) ? SILENCE_MS : 0),
+      ).catch((error: unknown) => {
         throw isStalePlan(error) ? new StalePlan() : toDatabaseError(error);
       }),
   });
@@ -115,7 +143,10 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   }
 
   /** A connection whose statement failed is closed. */
-  async function single<R extends Row>(statement: Statement | string, values: readonly unknown[]): Promise<R[]> {
+  async function single<R extends Row>(
+    statement: Statement | string,
+    values: readonly unknown[],
+  ): Promise<R[]> {
     const session = await connection();
     let broken: Error | undefined;
     try {
@@ -157,39 +188,63 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   };
 }
 
-/** A newer program has added a column while this connection had planned a statement: planned anew, it works. */
+/**
+ * A newer program has added a column while this connection had planned a statement: planned anew, it works.
+ */
 class StalePlan extends UpstreamError {
   constructor() {
     super('The database was changed under a prepared statement.', { code: 'database_unavailable' });
   }
 }
 
-const isLost = (error: unknown): boolean => error instanceof UpstreamError && error.facts['reason'] === 'timeout';
+const isLost = (error: unknown): boolean =>
+  error instanceof UpstreamError && error.facts['reason'] === 'timeout';
 
-const isStalePlan = (error: unknown): boolean => (error as { code?: string }).code === '0A000' && /cached plan must not change/.test((error as { message?: string }).message ?? '');
+const isStalePlan = (error: unknown): boolean =>
+  (error as { code?: string }).code === '0A000' &&
+  /cached plan must not change/.test((error as { message?: string }).message ?? '');
 
 /** A violated unique constraint: an expected answer to some statements, so it names which. */
 export class UniqueViolation extends UpstreamError {
   readonly constraint: string;
   constructor(constraint: string) {
-    super('The database holds such a row already.', { code: 'unique_violation', retry: 'never', facts: { constraint } });
+    super('The database holds such a row already.', {
+      code: 'unique_violation',
+      retry: 'never',
+      facts: { constraint },
+    });
     this.constraint = constraint;
   }
 }
 
-/** The server said no to this statement, and nothing of it was written: its values, a constraint, or a transaction in its way. */
-export const isRefusal = (error: unknown): boolean => error instanceof UniqueViolation || (error instanceof UpstreamError && /^(?:22|23|40)/.test(String(error.facts['reason'])));
+/**
+ * The server said no to this statement, and nothing of it was written: its values, a constraint, or a
+ * transaction in its way.
+ */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof UniqueViolation ||
+  (error instanceof UpstreamError && /^(?:22|23|40)/.test(String(error.facts['reason'])));
 
 /** What pg throws, without what may be private in it. */
 export function toDatabaseError(error: unknown): Error {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code === '23505') return new UniqueViolation(constraint ?? '');
   // No cause: its message may quote values or the connection string.
-  return new UpstreamError(`The database did not answer (${databaseReason(error)}). Try again; if it stays, look at the database's own log.`, { code: 'database_unavailable', facts: { reason: databaseReason(error) } });
+  return new UpstreamError(
+    `The database did not answer (${databaseReason(error)}). Try again; if it stays, look at the database's own log.`,
+    { code: 'database_unavailable', facts: { reason: databaseReason(error) } },
+  );
 }
 
 /** The SQLSTATE or the socket's error code, which say enough and hold nothing private. */
 function databaseReason(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
-  return code ?? (/timeout/i.test(message ?? '') ? 'timeout' : /terminated|ended/i.test(message ?? '') ? 'connection closed' : 'unknown');
+  return (
+    code ??
+    (/timeout/i.test(message ?? '')
+      ? 'timeout'
+      : /terminated|ended/i.test(message ?? '')
+        ? 'connection closed'
+        : 'unknown')
+  );
 }

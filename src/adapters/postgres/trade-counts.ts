@@ -1,7 +1,8 @@
 /**
- * Counts of history, kept beside it so that totals and deep pages need not walk it: ended trades by cell (family and stage), and
- * by bucket of each sortable value. Open trades, and those that ended a moment ago, wait in `trade_fresh`; whoever counts adds
- * them. One worker at a time folds them in, so no settlement ever waits for a counter.
+ * Counts of history, kept beside it so that totals and deep pages need not walk it: ended trades by cell
+ * (family and stage), and by bucket of each sortable value. Open trades, and those that ended a moment ago,
+ * wait in `trade_fresh`; whoever counts adds them. One worker at a time folds them in, so no settlement ever
+ * waits for a counter.
  */
 
 import type { Database, Queryable } from './pool.ts';
@@ -13,7 +14,10 @@ export const SORT_NUMBERS = { created_at: 1, amount_usd: 2, settlement_speed_ms:
 const VALUES = `(values (0, 0::double precision), (1, t.created_at_ms), (2, t.amount), (3, t.speed_ms),
   (4, get_byte(t.order_id, 0) * 65536 + get_byte(t.order_id, 1) * 256 + get_byte(t.order_id, 2))) v (sort, value)`;
 const ENDED = 't.cell % 8 in (4, 6, 7)';
-/** One at a time counts. A table lock, because it is had before the snapshot is taken: whoever waited sees what the other did. Readers do not notice. */
+/**
+ * One at a time counts. A table lock, because it is had before the snapshot is taken: whoever waited sees
+ * what the other did. Readers do not notice.
+ */
 const ALONE = 'lock table trade_fence in share row exclusive mode';
 const FOLD_AT_ONCE = 5_000;
 /** More than this is counted from the rows at once sooner than bit by bit. */
@@ -41,7 +45,9 @@ function countInto(from: string): string {
 
 /** Counts what ended since the last time. Answers with how many trades that were. */
 export async function foldTrades(db: Database, options: CountOptions = {}): Promise<number> {
-  const books = await db.query<{ book: number; n: number }>(`select f.book, count(*) as n from trade_fresh f join trade t using (order_id) where ${ENDED} group by f.book`);
+  const books = await db.query<{ book: number; n: number }>(
+    `select f.book, count(*) as n from trade_fresh f join trade t using (order_id) where ${ENDED} group by f.book`,
+  );
   let folded = 0;
   for (const { book, n } of books) {
     if (n > MANY) {
@@ -50,8 +56,12 @@ export async function foldTrades(db: Database, options: CountOptions = {}): Prom
       continue;
     }
     folded += await db.transaction((session) => foldBook(session, book));
-    const [row] = await db.query<{ counted: number; drawn: number }>('select counted, drawn from trade_book where id = $1', [book]);
-    if (row && row.counted > Math.max(bucketSize(options), row.drawn * 1.25)) await recountTrades(db, book, options);
+    const [row] = await db.query<{ counted: number; drawn: number }>(
+      'select counted, drawn from trade_book where id = $1',
+      [book],
+    );
+    if (row && row.counted > Math.max(bucketSize(options), row.drawn * 1.25))
+      await recountTrades(db, book, options);
   }
   return folded;
 }
@@ -63,21 +73,41 @@ async function foldBook(session: Queryable, book: number): Promise<number> {
     [book],
   );
   if (ended.length === 0) return 0;
-  await session.query(countInto('(select * from trade where order_id = any($2::bytea[])) t'), [book, ended.map(({ order_id }) => order_id)]);
-  await session.query('update trade_book set counted = counted + $2, version = version + 1 where id = $1', [book, ended.length]);
+  await session.query(countInto('(select * from trade where order_id = any($2::bytea[])) t'), [
+    book,
+    ended.map(({ order_id }) => order_id),
+  ]);
+  await session.query('update trade_book set counted = counted + $2, version = version + 1 where id = $1', [
+    book,
+    ended.length,
+  ]);
   return ended.length;
 }
 
-/** Draws the buckets of a book anew and counts it from its rows. Settling goes on meanwhile: what ends now stays fresh. */
+/**
+ * Draws the buckets of a book anew and counts it from its rows. Settling goes on meanwhile: what ends now
+ * stays fresh.
+ */
 export async function recountTrades(db: Database, book: number, options: CountOptions = {}): Promise<void> {
   await db.transaction(async (session) => {
-    await session.query('set transaction isolation level repeatable read; set local statement_timeout = 0; set local work_mem = \'64MB\'; set local jit = off');
+    await session.query(
+      "set transaction isolation level repeatable read; set local statement_timeout = 0; set local work_mem = '64MB'; set local jit = off",
+    );
     await session.query(ALONE);
     await session.query('delete from trade_count where book = $1', [book]);
     await session.query('delete from trade_fence where book = $1', [book]);
-    await session.query(`delete from trade_fresh f using trade t where f.book = $1 and t.order_id = f.order_id and ${ENDED}`, [book]);
-    await session.query(`insert into trade_fresh (book, order_id) select book, order_id from trade t where book = $1 and not (${ENDED}) on conflict do nothing`, [book]);
-    const [row] = await session.query<{ n: number }>(`select count(*) as n from trade t where book = $1 and ${ENDED}`, [book]);
+    await session.query(
+      `delete from trade_fresh f using trade t where f.book = $1 and t.order_id = f.order_id and ${ENDED}`,
+      [book],
+    );
+    await session.query(
+      `insert into trade_fresh (book, order_id) select book, order_id from trade t where book = $1 and not (${ENDED}) on conflict do nothing`,
+      [book],
+    );
+    const [row] = await session.query<{ n: number }>(
+      `select count(*) as n from trade t where book = $1 and ${ENDED}`,
+      [book],
+    );
     const n = row?.n ?? 0;
     const buckets = Math.min(options.maxBuckets ?? 50, Math.ceil(n / bucketSize(options)));
     if (buckets > 1) {
@@ -92,7 +122,10 @@ export async function recountTrades(db: Database, book: number, options: CountOp
       );
     }
     await session.query(countInto(`(select * from trade t where book = $1 and ${ENDED}) t`), [book]);
-    await session.query('update trade_book set counted = $2, drawn = $2, version = version + 1 where id = $1', [book, n]);
+    await session.query(
+      'update trade_book set counted = $2, drawn = $2, version = version + 1 where id = $1',
+      [book, n],
+    );
   });
 }
 

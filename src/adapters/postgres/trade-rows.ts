@@ -1,4 +1,7 @@
-/** Trades as rows: what an order's history is derived into, the same whether it is written with the facts or rebuilt from them. */
+/**
+ * Trades as rows: what an order's history is derived into, the same whether it is written with the facts or
+ * rebuilt from them.
+ */
 
 import { decodeContext } from '../../domain/context.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';
@@ -34,10 +37,19 @@ export function tradeTerms(order: NewOrder): TradeTerms {
     executionMode: order.executionMode,
     sourceChainId: order.originChainId,
     destChainId: Number(first.chainId),
-    lp: order.solverIds[largest(contexts.map((context) => context?.portionBps ?? 0))] ?? order.solverIds[0] ?? '',
+    lp:
+      order.solverIds[largest(contexts.map((context) => context?.portionBps ?? 0))] ??
+      order.solverIds[0] ??
+      '',
     orderKind: kindOf(order, quoted),
     input: { token: tokenOf(input[0]), amount: input[1].toString() },
-    output: { token: addressIn(first.token), amount, ...(shown?.amount !== undefined && shown.minimumAmount === amount && shown.amount !== amount && { quoted: shown.amount }) },
+    output: {
+      token: addressIn(first.token),
+      amount,
+      ...(shown?.amount !== undefined &&
+        shown.minimumAmount === amount &&
+        shown.amount !== amount && { quoted: shown.amount }),
+    },
     platformFeeBps: contexts[0]?.feeBps ?? quoted.platformFeeBps ?? null,
     lpSpreadBps: quoted.lpSpreadBps ?? null,
     deferred: first.recipient === first.settler,
@@ -51,7 +63,8 @@ function kindOf({ namespace, order, route }: NewOrder, { composite }: Quoted): O
   return order.outputs.length > 1 ? 'rfq_split' : 'rfq_direct';
 }
 
-const largest = (values: readonly number[]): number => values.reduce((best, value, index) => (value > (values[best] ?? 0) ? index : best), 0);
+const largest = (values: readonly number[]): number =>
+  values.reduce((best, value, index) => (value > (values[best] ?? 0) ? index : best), 0);
 const tokenOf = (token: bigint): Address => `0x${token.toString(16).padStart(40, '0').slice(-40)}`;
 /** History refuses no order, so a dirty word is cut rather than complained about. */
 const addressIn = (word: Bytes32): Address => `0x${word.slice(-40)}`;
@@ -78,12 +91,20 @@ export function tradeColumns(record: OrderRecord): TradeColumns {
   };
 }
 
-const speedOf = (createdAtMs: number, { settledAtMs }: TradeState): number => (settledAtMs === null ? -1 : Math.max(0, settledAtMs - createdAtMs));
+const speedOf = (createdAtMs: number, { settledAtMs }: TradeState): number =>
+  settledAtMs === null ? -1 : Math.max(0, settledAtMs - createdAtMs);
 
 /** The transactions of these facts, whose gas is to be captured. */
-export function transactionsOf(facts: readonly RecordedFact['fact'][]): { chainId: number; txHash: `0x${string}` }[] {
+export function transactionsOf(
+  facts: readonly RecordedFact['fact'][],
+): { chainId: number; txHash: `0x${string}` }[] {
   const found = new Map<string, { chainId: number; txHash: `0x${string}` }>();
-  for (const fact of facts) if ('evidence' in fact) found.set(`${fact.evidence.chainId} ${fact.evidence.txHash}`, { chainId: fact.evidence.chainId, txHash: fact.evidence.txHash });
+  for (const fact of facts)
+    if ('evidence' in fact)
+      found.set(`${fact.evidence.chainId} ${fact.evidence.txHash}`, {
+        chainId: fact.evidence.chainId,
+        txHash: fact.evidence.txHash,
+      });
   return [...found.values()];
 }
 
@@ -123,7 +144,11 @@ export function createFamilies(db: Queryable): Families {
   const families = new Map<string, Promise<number>>();
   const lists = new Map<number, readonly TradeFamily[]>();
 
-  function once(known: Map<string, Promise<number>>, key: string, ask: () => Promise<number>): Promise<number> {
+  function once(
+    known: Map<string, Promise<number>>,
+    key: string,
+    ask: () => Promise<number>,
+  ): Promise<number> {
     const found = known.get(key);
     if (found) return found;
     const asked = ask();
@@ -133,15 +158,29 @@ export function createFamilies(db: Queryable): Families {
   }
 
   async function bookOf({ workspaceId, mode }: TradeBook): Promise<number> {
-    await db.query('insert into trade_book (workspace_id, mode) select $1, $2 where not exists (select from trade_book where workspace_id = $1 and mode = $2) on conflict do nothing', [workspaceId, mode]);
-    const [row] = await db.query<{ id: number }>('select id from trade_book where workspace_id = $1 and mode = $2', [workspaceId, mode]);
+    await db.query(
+      'insert into trade_book (workspace_id, mode) select $1, $2 where not exists (select from trade_book where workspace_id = $1 and mode = $2) on conflict do nothing',
+      [workspaceId, mode],
+    );
+    const [row] = await db.query<{ id: number }>(
+      'select id from trade_book where workspace_id = $1 and mode = $2',
+      [workspaceId, mode],
+    );
     return (row as { id: number }).id;
   }
 
-  async function familyOf(book: number, { sourceChainId, destChainId, lp, orderKind }: TradeTerms, member: string): Promise<number> {
+  async function familyOf(
+    book: number,
+    { sourceChainId, destChainId, lp, orderKind }: TradeTerms,
+    member: string,
+  ): Promise<number> {
     const values = [book, sourceChainId, destChainId, lp, member, orderKind];
-    const which = 'book = $1 and source_chain = $2 and dest_chain = $3 and lp = $4 and member = $5 and kind = $6';
-    await db.query(`insert into trade_family (book, source_chain, dest_chain, lp, member, kind) select $1, $2, $3, $4, $5, $6 where not exists (select from trade_family where ${which}) on conflict do nothing`, values);
+    const which =
+      'book = $1 and source_chain = $2 and dest_chain = $3 and lp = $4 and member = $5 and kind = $6';
+    await db.query(
+      `insert into trade_family (book, source_chain, dest_chain, lp, member, kind) select $1, $2, $3, $4, $5, $6 where not exists (select from trade_family where ${which}) on conflict do nothing`,
+      values,
+    );
     const [row] = await db.query<{ id: number }>(`select id from trade_family where ${which}`, values);
     return (row as { id: number }).id;
   }
@@ -150,22 +189,48 @@ export function createFamilies(db: Queryable): Families {
     async of(order, terms) {
       const member = order.memberId ?? '';
       const book = await once(books, `${order.mode} ${order.workspaceId}`, () => bookOf(order));
-      const key = JSON.stringify([book, terms.sourceChainId, terms.destChainId, terms.lp, member, terms.orderKind]);
+      const key = JSON.stringify([
+        book,
+        terms.sourceChainId,
+        terms.destChainId,
+        terms.lp,
+        member,
+        terms.orderKind,
+      ]);
       return { book, family: await once(families, key, () => familyOf(book, terms, member)) };
     },
     async book({ workspaceId, mode }) {
       const known = books.get(`${mode} ${workspaceId}`);
       if (known) return known;
-      const [row] = await db.query<{ id: number }>({ name: 'trade-book', text: 'select id from trade_book where workspace_id = $1 and mode = $2' }, [workspaceId, mode]);
+      const [row] = await db.query<{ id: number }>(
+        { name: 'trade-book', text: 'select id from trade_book where workspace_id = $1 and mode = $2' },
+        [workspaceId, mode],
+      );
       if (row) books.set(`${mode} ${workspaceId}`, Promise.resolve(row.id));
       return row?.id;
     },
     async list(book) {
       const known = lists.get(book);
-      const [row] = await db.query<{ n: number }>({ name: 'trade-families-known', text: 'select count(*) as n from trade_family where book = $1' }, [book]);
+      const [row] = await db.query<{ n: number }>(
+        { name: 'trade-families-known', text: 'select count(*) as n from trade_family where book = $1' },
+        [book],
+      );
       if (known && known.length === row?.n) return known;
-      const rows = await db.query<FamilyRow>({ name: 'trade-families', text: 'select id, source_chain, dest_chain, lp, member, kind from trade_family where book = $1 order by id' }, [book]);
-      const list = rows.map(({ id, source_chain, dest_chain, lp, member, kind }): TradeFamily => ({ id, sourceChainId: source_chain, destChainId: dest_chain, lp, memberId: member === '' ? null : member, orderKind: kind }));
+      const rows = await db.query<FamilyRow>(
+        {
+          name: 'trade-families',
+          text: 'select id, source_chain, dest_chain, lp, member, kind from trade_family where book = $1 order by id',
+        },
+        [book],
+      );
+      const list = rows.map(({ id, source_chain, dest_chain, lp, member, kind }): TradeFamily => ({
+        id,
+        sourceChainId: source_chain,
+        destChainId: dest_chain,
+        lp,
+        memberId: member === '' ? null : member,
+        orderKind: kind,
+      }));
       lists.set(book, list);
       return list;
     },

@@ -1,4 +1,7 @@
-/** Travel-rule records in PostgreSQL: an attempt is one row, taken by one courier, ended once, and followed by the next in the same statement. */
+/**
+ * Travel-rule records in PostgreSQL: an attempt is one row, taken by one courier, ended once, and followed by
+ * the next in the same statement.
+ */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { TravelRuleRecord, TravelRuleStore } from '../../ports/travel-rule.ts';
@@ -18,9 +21,11 @@ interface RecordRow extends Row {
   message_sha256: string | null;
 }
 
-const COLUMNS = 'order_id, attempt, state, due_at_ms, started_at_ms, ended_at_ms, transmitter, reference, detail, message_sha256';
+const COLUMNS =
+  'order_id, attempt, state, due_at_ms, started_at_ms, ended_at_ms, transmitter, reference, detail, message_sha256';
 
-// Two statements: what a dead courier left is ended and followed by a new attempt first, which the second one may then take.
+// Two statements: what a dead courier left is ended and followed by a new attempt first, which the second one
+// may then take.
 const LAPSE = {
   name: 'travel-rule-lapse',
   text: `with lapsed as (
@@ -33,14 +38,30 @@ const LAPSE = {
 export function createTravelRuleStore(db: Database): TravelRuleStore {
   return {
     async travelRule(orderId) {
-      const [row] = await db.query<RecordRow>({ name: 'travel-rule-one', text: `select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt desc limit 1` }, [bytes(orderId)]);
+      const [row] = await db.query<RecordRow>(
+        {
+          name: 'travel-rule-one',
+          text: `select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt desc limit 1`,
+        },
+        [bytes(orderId)],
+      );
       return row && toRecord(row);
     },
     async travelRuleHistory(orderId) {
-      return (await db.query<RecordRow>(`select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt`, [bytes(orderId)])).map(toRecord);
+      return (
+        await db.query<RecordRow>(
+          `select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt`,
+          [bytes(orderId)],
+        )
+      ).map(toRecord);
     },
     async travelRulesIn(states, limit) {
-      return (await db.query<RecordRow>(`select ${COLUMNS} from (select distinct on (order_id) ${COLUMNS} from travel_rule_record order by order_id, attempt desc) newest where state = any($1) order by due_at_ms desc, order_id limit $2`, [states, limit])).map(toRecord);
+      return (
+        await db.query<RecordRow>(
+          `select ${COLUMNS} from (select distinct on (order_id) ${COLUMNS} from travel_rule_record order by order_id, attempt desc) newest where state = any($1) order by due_at_ms desc, order_id limit $2`,
+          [states, limit],
+        )
+      ).map(toRecord);
     },
     async retryTravelRule(orderId, atMs) {
       const rows = await db.query(
@@ -66,21 +87,30 @@ export function createTravelRuleStore(db: Database): TravelRuleStore {
             name: 'travel-rule-take',
             text: `update travel_rule_record r set state = 'sending', started_at_ms = $1, lease_until_ms = $1::bigint + $2::bigint
               from (select order_id, attempt from travel_rule_record where state = 'due' and due_at_ms <= $1 order by due_at_ms limit $3 for update skip locked) due
-              where r.order_id = due.order_id and r.attempt = due.attempt returning ${COLUMNS.split(', ').map((column) => `r.${column}`).join(', ')}`,
+              where r.order_id = due.order_id and r.attempt = due.attempt returning ${COLUMNS.split(', ')
+                .map((column) => `r.${column}`)
+                .join(', ')}`,
           },
           [nowMs, leaseMs, limit],
         );
         return rows.map(toRecord);
       });
     },
-    async endTravelRule({ orderId, attempt, state, endedAtMs, transmitter, reference, detail, messageSha256 }, next) {
+    async endTravelRule(
+      { orderId, attempt, state, endedAtMs, transmitter, reference, detail, messageSha256 },
+      next,
+    ) {
       return db.transaction(async (session) => {
         const rows = await session.query(
           `update travel_rule_record set state = $3, ended_at_ms = $4, transmitter = $5, reference = $6, detail = $7, message_sha256 = $8, lease_until_ms = null
            where order_id = $1 and attempt = $2 and state = 'sending' returning attempt`,
           [bytes(orderId), attempt, state, endedAtMs, transmitter, reference, detail, messageSha256],
         );
-        if (rows.length === 1 && next) await session.query(`insert into travel_rule_record (order_id, attempt, state, due_at_ms) values ($1, $2, 'due', $3)`, [bytes(orderId), attempt + 1, next.dueAtMs]);
+        if (rows.length === 1 && next)
+          await session.query(
+            `insert into travel_rule_record (order_id, attempt, state, due_at_ms) values ($1, $2, 'due', $3)`,
+            [bytes(orderId), attempt + 1, next.dueAtMs],
+          );
         return rows.length === 1;
       });
     },

@@ -1,4 +1,7 @@
-/** Slots and attempts of a transactor in PostgreSQL. The signer's row is the lock: whoever cannot show its fence writes nothing. */
+/**
+ * Slots and attempts of a transactor in PostgreSQL. The signer's row is the lock: whoever cannot show its
+ * fence writes nothing.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { UpstreamError } from '../../domain/errors.ts';
@@ -15,14 +18,25 @@ export function createTxStore(db: Database): TxStore {
   /** Runs a write only while the fence holds. The row lock keeps a takeover waiting until the write is in. */
   async function fenced(holder: TxSigner, write: (session: Queryable) => Promise<void>): Promise<boolean> {
     return db.transaction(async (session) => {
-      const held = await session.query({ name: 'tx-fence', text: 'select 1 from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for share' }, [holder.chainId, bytes(holder.signer), holder.fence.toString()]);
+      const held = await session.query(
+        {
+          name: 'tx-fence',
+          text: 'select 1 from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for share',
+        },
+        [holder.chainId, bytes(holder.signer), holder.fence.toString()],
+      );
       if (held.length === 0) return false;
       await write(session);
       return true;
     });
   }
 
-  async function loadSlots(session: Queryable, where: string, values: readonly unknown[], name: string): Promise<TxSlot[]> {
+  async function loadSlots(
+    session: Queryable,
+    where: string,
+    values: readonly unknown[],
+    name: string,
+  ): Promise<TxSlot[]> {
     const rows = await session.query<SlotRow>(
       {
         name,
@@ -36,7 +50,12 @@ export function createTxStore(db: Database): TxStore {
   }
 
   /** Both ways, because a program of the release before writes slots without telling their keys. */
-  const newestSlots = (session: Queryable, chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]> =>
+  const newestSlots = (
+    session: Queryable,
+    chainId: number,
+    signers: readonly Address[],
+    keys: readonly string[],
+  ): Promise<TxSlot[]> =>
     loadSlots(
       session,
       `s.signer = any($2::bytea[]) and s.id in (select slot_id from tx_key where chain_id = $1 and key = any($3::text[])
@@ -45,8 +64,16 @@ export function createTxStore(db: Database): TxStore {
       'tx-newest',
     );
 
-  /** Slots with nonces from `first` on. Throws `KeyTaken` when a key has a live slot that was not seen before. */
-  async function insertSlots(session: Queryable, owned: readonly unknown[], first: number, fresh: readonly NewSlot[], lanes: readonly Address[]): Promise<TxSlot[]> {
+  /**
+   * Slots with nonces from `first` on. Throws `KeyTaken` when a key has a live slot that was not seen before.
+   */
+  async function insertSlots(
+    session: Queryable,
+    owned: readonly unknown[],
+    first: number,
+    fresh: readonly NewSlot[],
+    lanes: readonly Address[],
+  ): Promise<TxSlot[]> {
     const parts = fresh.flatMap(({ keys }, slot) => keys.map((key, n) => ({ key, slot: slot + 1, n })));
     const held = await session.query<{ slot_id: number }>(
       {
@@ -64,12 +91,27 @@ export function createTxStore(db: Database): TxStore {
           returning slot_id`,
       },
       [
-        ...owned, first, fresh.map(({ key }) => key), fresh.map(({ to }) => bytes(to)), fresh.map(({ data }) => bytes(data)), fresh.map(({ gas }) => gas?.toString() ?? null), fresh.map(({ notAfter }) => notAfter), Date.now(),
-        parts.map(({ key }) => key), parts.map(({ slot }) => slot), parts.map(({ n }) => n), lanes.map(bytes),
+        ...owned,
+        first,
+        fresh.map(({ key }) => key),
+        fresh.map(({ to }) => bytes(to)),
+        fresh.map(({ data }) => bytes(data)),
+        fresh.map(({ gas }) => gas?.toString() ?? null),
+        fresh.map(({ notAfter }) => notAfter),
+        Date.now(),
+        parts.map(({ key }) => key),
+        parts.map(({ slot }) => slot),
+        parts.map(({ n }) => n),
+        lanes.map(bytes),
       ],
     );
     if (held.length !== parts.length) throw new KeyTaken();
-    return loadSlots(session, 's.id = any($1::bigint[])', [[...new Set(held.map(({ slot_id: id }) => id))]], 'tx-made');
+    return loadSlots(
+      session,
+      's.id = any($1::bigint[])',
+      [[...new Set(held.map(({ slot_id: id }) => id))]],
+      'tx-made',
+    );
   }
 
   return {
@@ -85,13 +127,19 @@ export function createTxStore(db: Database): TxStore {
     },
     async renewSigner({ chainId, signer, fence }, leaseMs) {
       const rows = await db.query(
-        { name: 'tx-renew', text: `update tx_signer set lease_until = clock_timestamp() + $4 * interval '1 millisecond' where chain_id = $1 and signer = $2 and fence = $3 returning 1` },
+        {
+          name: 'tx-renew',
+          text: `update tx_signer set lease_until = clock_timestamp() + $4 * interval '1 millisecond' where chain_id = $1 and signer = $2 and fence = $3 returning 1`,
+        },
         [chainId, bytes(signer), fence.toString(), leaseMs],
       );
       return rows.length === 1;
     },
     async releaseSigner({ chainId, signer, fence }) {
-      await db.query(`update tx_signer set owner = $4, lease_until = '-infinity' where chain_id = $1 and signer = $2 and fence = $3`, [chainId, bytes(signer), fence.toString(), `released-${randomUUID()}`]);
+      await db.query(
+        `update tx_signer set owner = $4, lease_until = '-infinity' where chain_id = $1 and signer = $2 and fence = $3`,
+        [chainId, bytes(signer), fence.toString(), `released-${randomUUID()}`],
+      );
     },
     async reserve(holder, chainNonce, intents, lanes) {
       const owned = [holder.chainId, bytes(holder.signer)];
@@ -99,13 +147,28 @@ export function createTxStore(db: Database): TxStore {
       for (let tries = 1; ; tries += 1) {
         try {
           return await db.transaction(async (session) => {
-            const [row] = await session.query<{ next_nonce: number }>({ name: 'tx-next', text: 'select next_nonce from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for update' }, [...owned, holder.fence.toString()]);
+            const [row] = await session.query<{ next_nonce: number }>(
+              {
+                name: 'tx-next',
+                text: 'select next_nonce from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for update',
+              },
+              [...owned, holder.fence.toString()],
+            );
             if (!row) return undefined;
-            const live = (await newestSlots(session, holder.chainId, lanes, keys)).filter(({ state }) => state !== 'void');
+            const live = (await newestSlots(session, holder.chainId, lanes, keys)).filter(
+              ({ state }) => state !== 'void',
+            );
             const taken = new Set(live.flatMap((slot) => slot.keys));
             const fresh = intents.filter((intent) => !intent.keys.some((key) => taken.has(key)));
-            const made = fresh.length > 0 ? await insertSlots(session, owned, Math.max(chainNonce, row.next_nonce), fresh, lanes) : [];
-            return intents.map(({ keys: [key = ''], keys: { length } }) => made.find((slot) => slot.keys[0] === key) ?? (length === 1 ? live.find((slot) => slot.keys.includes(key)) : undefined));
+            const made =
+              fresh.length > 0
+                ? await insertSlots(session, owned, Math.max(chainNonce, row.next_nonce), fresh, lanes)
+                : [];
+            return intents.map(
+              ({ keys: [key = ''], keys: { length } }) =>
+                made.find((slot) => slot.keys[0] === key) ??
+                (length === 1 ? live.find((slot) => slot.keys.includes(key)) : undefined),
+            );
           });
         } catch (error) {
           // Another lane took one of the keys in the same moment: what it has is seen the next time.
@@ -122,7 +185,16 @@ export function createTxStore(db: Database): TxStore {
               select slot_id, (select coalesce(max(n), 0) + 1 from tx_attempt t where t.slot_id = a.slot_id), hash, raw, fee, tip, gas, noop, $8
               from unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::numeric[], $5::numeric[], $6::bigint[], $7::boolean[]) as a (slot_id, hash, raw, fee, tip, gas, noop)`,
           },
-          [attempts.map(({ slotId }) => slotId), attempts.map(({ hash }) => bytes(hash)), attempts.map(({ raw }) => bytes(raw)), attempts.map((a) => a.maxFeePerGas.toString()), attempts.map((a) => a.maxPriorityFeePerGas.toString()), attempts.map(({ gas }) => gas.toString()), attempts.map(({ noop }) => noop), Date.now()],
+          [
+            attempts.map(({ slotId }) => slotId),
+            attempts.map(({ hash }) => bytes(hash)),
+            attempts.map(({ raw }) => bytes(raw)),
+            attempts.map((a) => a.maxFeePerGas.toString()),
+            attempts.map((a) => a.maxPriorityFeePerGas.toString()),
+            attempts.map(({ gas }) => gas.toString()),
+            attempts.map(({ noop }) => noop),
+            Date.now(),
+          ],
         );
       }),
     finish: (holder, ends) =>
@@ -133,16 +205,31 @@ export function createTxStore(db: Database): TxStore {
             text: `update tx_slot s set state = e.state, reason = e.reason, mined_hash = e.hash, mined_block = e.block, mined_block_hash = e.block_hash
               from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::bigint[], $6::bytea[]) as e (id, state, reason, hash, block, block_hash) where s.id = e.id`,
           },
-          [ends.map(({ slotId }) => slotId), ends.map(({ state }) => state), ends.map(({ reason }) => reason), ends.map(({ mined }) => mined && bytes(mined.txHash)), ends.map(({ mined }) => mined?.blockNumber.toString() ?? null), ends.map(({ mined }) => mined && bytes(mined.blockHash))],
+          [
+            ends.map(({ slotId }) => slotId),
+            ends.map(({ state }) => state),
+            ends.map(({ reason }) => reason),
+            ends.map(({ mined }) => mined && bytes(mined.txHash)),
+            ends.map(({ mined }) => mined?.blockNumber.toString() ?? null),
+            ends.map(({ mined }) => mined && bytes(mined.blockHash)),
+          ],
         );
       }),
     reopen: (holder, slotIds) =>
       fenced(holder, async (session) => {
-        await session.query(`update tx_slot set state = 'open', reason = null, mined_hash = null, mined_block = null, mined_block_hash = null where id = any($1::bigint[])`, [slotIds]);
+        await session.query(
+          `update tx_slot set state = 'open', reason = null, mined_hash = null, mined_block = null, mined_block_hash = null where id = any($1::bigint[])`,
+          [slotIds],
+        );
       }),
     slotsOf: (chainId, signers, keys) => newestSlots(db, chainId, signers, keys),
     liveSlots: (chainId, signer, { nonce, block }) =>
-      loadSlots(db, `s.chain_id = $1 and s.signer = $2 and (s.state = 'open' or s.nonce >= $3 or s.mined_block >= $4) order by s.nonce`, [chainId, bytes(signer), nonce, block.toString()], 'tx-live'),
+      loadSlots(
+        db,
+        `s.chain_id = $1 and s.signer = $2 and (s.state = 'open' or s.nonce >= $3 or s.mined_block >= $4) order by s.nonce`,
+        [chainId, bytes(signer), nonce, block.toString()],
+        'tx-live',
+      ),
   };
 }
 
@@ -170,7 +257,9 @@ interface SlotRow extends Row {
   mined_block_hash: Buffer | null;
   created_at_ms: number;
   keys: string[] | null;
-  attempts: { hash: string; raw: string; fee: string; tip: string; gas: number; noop: boolean; at: number }[] | null;
+  attempts:
+    | { hash: string; raw: string; fee: string; tip: string; gas: number; noop: boolean; at: number }[]
+    | null;
 }
 
 function toSlot(row: SlotRow): TxSlot {
@@ -187,7 +276,14 @@ function toSlot(row: SlotRow): TxSlot {
     notAfter: row.not_after,
     state: row.state,
     reason: row.reason,
-    mined: row.mined_hash && row.mined_block_hash && row.mined_block !== null ? { txHash: toHex(row.mined_hash), blockNumber: BigInt(row.mined_block), blockHash: toHex(row.mined_block_hash) } : null,
+    mined:
+      row.mined_hash && row.mined_block_hash && row.mined_block !== null
+        ? {
+            txHash: toHex(row.mined_hash),
+            blockNumber: BigInt(row.mined_block),
+            blockHash: toHex(row.mined_block_hash),
+          }
+        : null,
     attempts: (row.attempts ?? []).map((attempt): TxAttempt => ({
       hash: `0x${attempt.hash}`,
       raw: `0x${attempt.raw}`,

@@ -15,10 +15,17 @@ export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const passwd = await readFile('/etc/passwd', 'utf8');
   for (const wanted of ['postgres', 'nobody']) {
-    const [, , uid, gid] = passwd.split('\n').find((line) => line.startsWith(`${wanted}:`))?.split(':') ?? [];
+    const [, , uid, gid] =
+      passwd
+        .split('\n')
+        .find((line) => line.startsWith(`${wanted}:`))
+        ?.split(':') ?? [];
     if (uid !== undefined && gid !== undefined) return { name: wanted, uid: Number(uid), gid: Number(gid) };
   }
-  throw new UpstreamError('PostgreSQL cannot run as root and this system has neither a user "postgres" nor "nobody". Add one, or set DATABASE_URL to a server of your own.', { code: 'database_unavailable' });
+  throw new UpstreamError(
+    'PostgreSQL cannot run as root and this system has neither a user "postgres" nor "nobody". Add one, or set DATABASE_URL to a server of your own.',
+    { code: 'database_unavailable' },
+  );
 }
 
 /** Can that user enter this folder, through all folders above it? */

@@ -1,4 +1,7 @@
-/** Keys, workspaces and solvers as rows: the one place that knows both spellings, for the venue and for administrators. */
+/**
+ * Keys, workspaces and solvers as rows: the one place that knows both spellings, for the venue and for
+ * administrators.
+ */
 
 import type { ApiKey, SolverRecord, Workspace } from '../../ports/store.ts';
 import type { Queryable, Row } from './pool.ts';
@@ -6,20 +9,47 @@ import type { Queryable, Row } from './pool.ts';
 export async function addKey(db: Queryable, key: ApiKey): Promise<void> {
   await db.query(
     'insert into api_key (id, kind, mode, workspace_id, role, member_id, solver_id, lookup, sha256, label, created_at_ms, revoked_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)',
-    [key.id, key.kind, key.mode, key.workspaceId, key.role, key.memberId, key.solverId, key.lookup, key.sha256, key.label, key.createdAtMs, key.revokedAtMs],
+    [
+      key.id,
+      key.kind,
+      key.mode,
+      key.workspaceId,
+      key.role,
+      key.memberId,
+      key.solverId,
+      key.lookup,
+      key.sha256,
+      key.label,
+      key.createdAtMs,
+      key.revokedAtMs,
+    ],
   );
 }
 
-export async function putWorkspace(db: Queryable, { id, name, platformFeeBps, eligibleSolvers, limits, travelRuleThresholdUsd }: Workspace): Promise<void> {
+export async function putWorkspace(
+  db: Queryable,
+  { id, name, platformFeeBps, eligibleSolvers, limits, travelRuleThresholdUsd }: Workspace,
+): Promise<void> {
   await db.query(
     `insert into workspace (id, name, platform_fee_bps, eligible_solvers, max_open_quotes, max_open_notional_usd, travel_rule_threshold_usd) values ($1,$2,$3,$4,$5,$6,$7)
      on conflict (id) do update set name = excluded.name, platform_fee_bps = excluded.platform_fee_bps, eligible_solvers = excluded.eligible_solvers,
        max_open_quotes = excluded.max_open_quotes, max_open_notional_usd = excluded.max_open_notional_usd, travel_rule_threshold_usd = excluded.travel_rule_threshold_usd`,
-    [id, name, platformFeeBps, eligibleSolvers, limits.openQuotes, limits.openNotionalUsd, travelRuleThresholdUsd],
+    [
+      id,
+      name,
+      platformFeeBps,
+      eligibleSolvers,
+      limits.openQuotes,
+      limits.openNotionalUsd,
+      travelRuleThresholdUsd,
+    ],
   );
 }
 
-export async function putSolver(db: Queryable, { id, name, kind, corridors, disabled }: Omit<SolverRecord, 'firstSeenAtMs' | 'lastQuoteAtMs'>): Promise<void> {
+export async function putSolver(
+  db: Queryable,
+  { id, name, kind, corridors, disabled }: Omit<SolverRecord, 'firstSeenAtMs' | 'lastQuoteAtMs'>,
+): Promise<void> {
   await db.query(
     `insert into solver (id, name, kind, corridors, disabled) values ($1,$2,$3,$4,$5)
      on conflict (id) do update set name = excluded.name, kind = excluded.kind, corridors = excluded.corridors, disabled = excluded.disabled`,

@@ -22,7 +22,9 @@ function isRunning(pid: number): boolean {
 
 test('lines, exit code and pid are those of the child', async () => {
   const lines: string[] = [];
-  const child = await spawnLeashed('/bin/sh', ['-c', 'echo pid $$; echo oops >&2; exit 7'], { onLine: (line, stream) => lines.push(`${stream}: ${line}`) });
+  const child = await spawnLeashed('/bin/sh', ['-c', 'echo pid $$; echo oops >&2; exit 7'], {
+    onLine: (line, stream) => lines.push(`${stream}: ${line}`),
+  });
   expect(await child.exited).toBe(7);
   await expect.poll(() => lines.toSorted()).toEqual(['stderr: oops', `stdout: pid ${child.pid}`]);
   expect(child.hasExited()).toBe(true);
@@ -36,12 +38,19 @@ function heard(): [Promise<void>, () => void] {
 
 test('stop asks with the chosen signal, and insists when it is ignored', async () => {
   const [isUp, up] = heard();
-  const polite = await spawnLeashed(process.execPath, ['-e', 'process.on("SIGINT",()=>process.exit(3));setInterval(()=>{},1e3);console.log("up")'], { stopSignal: 'INT', onLine: up });
+  const polite = await spawnLeashed(
+    process.execPath,
+    ['-e', 'process.on("SIGINT",()=>process.exit(3));setInterval(()=>{},1e3);console.log("up")'],
+    { stopSignal: 'INT', onLine: up },
+  );
   await isUp;
   await polite.stop();
   expect(await polite.exited).toBe(3);
   const [isDeaf, deafened] = heard();
-  const deaf = await spawnLeashed('/bin/sh', ['-c', 'trap "" TERM; echo up; while :; do sleep 0.05; done'], { graceMs: 300, onLine: deafened });
+  const deaf = await spawnLeashed('/bin/sh', ['-c', 'trap "" TERM; echo up; while :; do sleep 0.05; done'], {
+    graceMs: 300,
+    onLine: deafened,
+  });
   await isDeaf;
   await deaf.stop();
   expect(isRunning(deaf.pid)).toBe(false);
@@ -52,13 +61,24 @@ test('a program that is not there says so', async () => {
   expect(await child.exited).toBe(127);
 });
 
-test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('a parent that ends by %s takes its child along', async (signal) => {
-  const script = join(folder, `parent-${signal}.mts`);
-  const module = resolve(import.meta.dirname, 'leash.ts');
-  writeFileSync(script, `import { spawnLeashed } from ${JSON.stringify(module)};\nconst child = await spawnLeashed('/bin/sh', ['-c', 'trap "" HUP; while :; do sleep 0.05; done']);\nconsole.log('pid', child.pid);\nsetInterval(() => {}, 1000);\n`);
-  const parent = spawn(process.execPath, ['--import', 'tsx', script], { stdio: ['ignore', 'pipe', 'inherit'], cwd: resolve(import.meta.dirname, '../../..') });
-  const pid = await new Promise<number>((done) => parent.stdout.on('data', (chunk: Buffer) => done(Number(/pid (\d+)/.exec(chunk.toString())?.[1]))));
-  expect(isRunning(pid)).toBe(true);
-  parent.kill(signal);
-  await expect.poll(() => isRunning(pid), { timeout: 40_000 }).toBe(false);
-});
+test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+  'a parent that ends by %s takes its child along',
+  async (signal) => {
+    const script = join(folder, `parent-${signal}.mts`);
+    const module = resolve(import.meta.dirname, 'leash.ts');
+    writeFileSync(
+      script,
+      `import { spawnLeashed } from ${JSON.stringify(module)};\nconst child = await spawnLeashed('/bin/sh', ['-c', 'trap "" HUP; while :; do sleep 0.05; done']);\nconsole.log('pid', child.pid);\nsetInterval(() => {}, 1000);\n`,
+    );
+    const parent = spawn(process.execPath, ['--import', 'tsx', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      cwd: resolve(import.meta.dirname, '../../..'),
+    });
+    const pid = await new Promise<number>((done) =>
+      parent.stdout.on('data', (chunk: Buffer) => done(Number(/pid (\d+)/.exec(chunk.toString())?.[1]))),
+    );
+    expect(isRunning(pid)).toBe(true);
+    parent.kill(signal);
+    await expect.poll(() => isRunning(pid), { timeout: 40_000 }).toBe(false);
+  },
+);

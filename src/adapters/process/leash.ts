@@ -1,7 +1,8 @@
 /**
- * Child processes that never outlive us. A child holds the reading end of a pipe whose only writing end is ours: when this
- * process ends, even by SIGKILL, the pipe closes and the watcher beside the child stops it. The child has its own session, so
- * a Ctrl-C at the terminal reaches it through us, in order, and not before us.
+ * Child processes that never outlive us. A child holds the reading end of a pipe whose only writing end is
+ * ours: when this process ends, even by SIGKILL, the pipe closes and the watcher beside the child stops it.
+ * The child has its own session, so a Ctrl-C at the terminal reaches it through us, in order, and not before
+ * us.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -32,7 +33,8 @@ export interface Leashed {
   kill(): Promise<void>;
 }
 
-// $1 signal, $2 grace in tenths of a second, the rest is the command. fd 0 is the leash, fd 3 tells us the child's pid.
+// $1 signal, $2 grace in tenths of a second, the rest is the command. fd 0 is the leash, fd 3 tells us the
+// child's pid.
 const WATCHER = `
 sig=$1; grace=$2; shift 2
 exec 4<&0
@@ -53,17 +55,25 @@ kill $watcher 2>/dev/null
 exit $code
 `;
 
-export async function spawnLeashed(command: string, args: readonly string[], options: LeashOptions = {}): Promise<Leashed> {
+export async function spawnLeashed(
+  command: string,
+  args: readonly string[],
+  options: LeashOptions = {},
+): Promise<Leashed> {
   const { stopSignal = 'TERM', graceMs = 8_000, onLine } = options;
   const output = onLine ? 'pipe' : 'ignore';
-  const watcher = spawn('/bin/sh', ['-c', WATCHER, 'leash', stopSignal, String(Math.ceil(graceMs / 100)), command, ...args], {
-    stdio: ['pipe', output, output, 'pipe'],
-    detached: true,
-    ...(options.env && { env: options.env }),
-    ...(options.cwd !== undefined && { cwd: options.cwd }),
-    ...(options.uid !== undefined && { uid: options.uid }),
-    ...(options.gid !== undefined && { gid: options.gid }),
-  });
+  const watcher = spawn(
+    '/bin/sh',
+    ['-c', WATCHER, 'leash', stopSignal, String(Math.ceil(graceMs / 100)), command, ...args],
+    {
+      stdio: ['pipe', output, output, 'pipe'],
+      detached: true,
+      ...(options.env && { env: options.env }),
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      ...(options.uid !== undefined && { uid: options.uid }),
+      ...(options.gid !== undefined && { gid: options.gid }),
+    },
+  );
   let gone = false;
   const exited = new Promise<number>((resolve) => {
     watcher.once('exit', (code, signal) => {
@@ -109,7 +119,10 @@ async function readPid(watcher: ChildProcess, exited: Promise<number>, command: 
   const first = await Promise.race([spawned, exited.then((code) => -code - 1)]);
   pipe.destroy();
   if (first > 0) return first;
-  throw new UpstreamError(`${command.split('/').pop()} could not be started; its exit code was ${-first - 1}.`, { code: 'spawn_failed' });
+  throw new UpstreamError(
+    `${command.split('/').pop()} could not be started; its exit code was ${-first - 1}.`,
+    { code: 'spawn_failed' },
+  );
 }
 
 function followLines(stream: Readable | null, onLine: (line: string) => void): void {

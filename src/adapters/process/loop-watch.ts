@@ -1,6 +1,7 @@
 /**
- * Has this process stood still? While its event loop is blocked, or all of it frozen, it answers nobody, its leases lapse and others take
- * over; it should not be asked for anything until it has shown that it keeps up again.
+ * Has this process stood still? While its event loop is blocked, or all of it frozen, it answers nobody, its
+ * leases lapse and others take over; it should not be asked for anything until it has shown that it keeps up
+ * again.
  */
 
 export interface LoopWatch {
@@ -9,7 +10,10 @@ export interface LoopWatch {
 }
 
 const EVERY_MS = 250;
-/** Leases in the database live for six seconds: whoever is away for nearly that long may have lost what it held. */
+/**
+ * Leases in the database live for six seconds: whoever is away for nearly that long may have lost what it
+ * held.
+ */
 const TOO_LONG_MS = 4_000;
 /** Without another standstill for so long it counts as well. */
 const CALM_MS = 10_000;
@@ -26,6 +30,9 @@ export function watchLoop(nowMs: () => number = () => performance.now()): LoopWa
   setInterval(look, EVERY_MS).unref();
   return {
     look,
-    reasons: () => (worst && nowMs() - worst.endedMs < CALM_MS ? [`the process stood still for ${(worst.lastedMs / 1_000).toFixed(1)} s and is catching up`] : []),
+    reasons: () =>
+      worst && nowMs() - worst.endedMs < CALM_MS
+        ? [`the process stood still for ${(worst.lastedMs / 1_000).toFixed(1)} s and is catching up`]
+        : [],
   };
 }

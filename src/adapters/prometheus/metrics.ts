@@ -10,8 +10,9 @@ import { createCollected, type Collected, createCounts, createObservations } fro
 export interface Exposition {
   contentType: string;
   /**
-   * One scrape in UTF-8, one piece after the other. Not one text: that of a thousand pairs is 1.6 MB, which a scraper makes old
-   * memory of, and giving much of it back holds the loop for as long as the system takes to unmap it.
+   * One scrape in UTF-8, one piece after the other. Not one text: that of a thousand pairs is 1.6 MB, which a
+   * scraper makes old memory of, and giving much of it back holds the loop for as long as the system takes to
+   * unmap it.
    */
   pieces(): Promise<readonly Buffer[]>;
   /** The same as one text. */
@@ -24,17 +25,24 @@ const HEADER = /^# .*\n# .*/;
 const NAME = /^firmquote_[a-z0-9]+(?:_[a-z0-9]+)+$/;
 
 /**
- * Asking twice for one name gives the same metric, so that rooms need not know of each other. A scrape works for `atOnceMs` and then
- * rests for `restMs`: whoever scrapes can wait, and memory that is taken in haste makes V8 collect on the loop's own time.
+ * Asking twice for one name gives the same metric, so that rooms need not know of each other. A scrape works
+ * for `atOnceMs` and then rests for `restMs`: whoever scrapes can wait, and memory that is taken in haste
+ * makes V8 collect on the loop's own time.
  */
-export function createMetrics({ atOnceMs = 0.5, restMs = 4 }: { atOnceMs?: number; restMs?: number } = {}): Metrics & Exposition {
+export function createMetrics({
+  atOnceMs = 0.5,
+  restMs = 4,
+}: { atOnceMs?: number; restMs?: number } = {}): Metrics & Exposition {
   const registry = new Registry();
 
   /** By name; a second one with other labels would be our bug, and it throws. */
   const made = new Map<string, { kind: unknown; labels: string; metric: unknown }>();
 
   function make<T>(kind: unknown, name: string, labelNames: readonly string[], create: () => T): T {
-    if (!NAME.test(name)) throw new InvariantError('A metric is named firmquote_<room>_<thing>_<unit>, in lower case.', { facts: { name } });
+    if (!NAME.test(name))
+      throw new InvariantError('A metric is named firmquote_<room>_<thing>_<unit>, in lower case.', {
+        facts: { name },
+      });
     const labels = labelNames.join();
     const known = made.get(name);
     if (known === undefined) {
@@ -42,7 +50,8 @@ export function createMetrics({ atOnceMs = 0.5, restMs = 4 }: { atOnceMs?: numbe
       made.set(name, { kind, labels, metric });
       return metric;
     }
-    if (known.kind !== kind || known.labels !== labels) throw new InvariantError('Two metrics of different kind or labels share a name.', { facts: { name } });
+    if (known.kind !== kind || known.labels !== labels)
+      throw new InvariantError('Two metrics of different kind or labels share a name.', { facts: { name } });
     return known.metric as T;
   }
 
@@ -73,7 +82,10 @@ export function createMetrics({ atOnceMs = 0.5, restMs = 4 }: { atOnceMs?: numbe
     }
   }
 
-  /** A thousand pairs are thousands of lines: others have their turn between two metrics, and within a long one. */
+  /**
+   * A thousand pairs are thousands of lines: others have their turn between two metrics, and within a long
+   * one.
+   */
   async function write(): Promise<Buffer[]> {
     const pause = createPause();
     const pieces: Buffer[] = [];
@@ -96,24 +108,45 @@ export function createMetrics({ atOnceMs = 0.5, restMs = 4 }: { atOnceMs?: numbe
     counter(name, help, labels = []) {
       return make(Counter, name, labels, () => {
         const counts = createCounts(labels);
-        const counter: Counter = new Counter({ name, help, labelNames: [...labels], registers: [registry], collect: () => counts.show(counter) });
+        const counter: Counter = new Counter({
+          name,
+          help,
+          labelNames: [...labels],
+          registers: [registry],
+          collect: () => counts.show(counter),
+        });
         return { add: (values = NO_LABELS, by = 1) => counts.add(values, by) };
       });
     },
     gauge(name, help, labels = [], collect) {
       return make(Gauge, name, labels, () => {
         const made = new Gauge({ name, help, labelNames: [...labels], registers: [registry] });
-        if (collect !== undefined) collected.set(name, createCollected(made, { name, help, names: labels, collect }));
+        if (collect !== undefined)
+          collected.set(name, createCollected(made, { name, help, names: labels, collect }));
         return { set: (value, values = NO_LABELS) => made.set(values, value) };
       });
     },
     histogram(name, help, buckets, labels = []) {
       return make(Histogram, name, labels, () => {
-        const observations = createObservations(new Histogram({ name, help, buckets: [...buckets], labelNames: [...labels], registers: [registry] }), { name, help, bounds: buckets, names: labels });
+        const observations = createObservations(
+          new Histogram({
+            name,
+            help,
+            buckets: [...buckets],
+            labelNames: [...labels],
+            registers: [registry],
+          }),
+          { name, help, bounds: buckets, names: labels },
+        );
         return { observe: (value, values = NO_LABELS) => observations.observe(value, values) };
       });
     },
   };
   collectProcess(metrics);
-  return { ...metrics, contentType: registry.contentType, pieces, text: async () => Buffer.concat(await pieces()).toString() };
+  return {
+    ...metrics,
+    contentType: registry.contentType,
+    pieces,
+    text: async () => Buffer.concat(await pieces()).toString(),
+  };
 }

@@ -1,9 +1,9 @@
 /**
- * The scripts that Redis runs, each one step that nothing comes between. Lua counts in doubles, exact up to 2^53 only, so an
- * amount is two numbers, high and low, of fourteen digits each: every sum here is exact.
+ * The scripts that Redis runs, each one step that nothing comes between. Lua counts in doubles, exact up to
+ * 2^53 only, so an amount is two numbers, high and low, of fourteen digits each: every sum here is exact.
  *
- * Keys: 1 meta, 2 rooms, 3 sums, 4 groups, 5 ids; the lapses of a chain lie in a sorted set beside them. A group is JSON:
- * { id: { e: ends at, c: clock chain, k: kept, a: { key: [high, low] } } }.
+ * Keys: 1 meta, 2 rooms, 3 sums, 4 groups, 5 ids; the lapses of a chain lie in a sorted set beside them. A
+ * group is JSON: { id: { e: ends at, c: clock chain, k: kept, a: { key: [high, low] } } }.
  */
 
 /** 10^14: what a double prints without losing a digit. */
@@ -85,7 +85,10 @@ local function keep(members, id)
 end
 `;
 
-/** { epoch, group, chain, bucket whose sum is told, p: [{ id, e, a: [[key, high, low, most high, most low]] }] } */
+/**
+ * { epoch, group, chain, bucket whose sum is told, p: [{ id, e, a: [[key, high, low, most high, most low]] }]
+ * }
+ */
 export const PROMISE = `${SHARED}
 local time = tonumber(redis.call('HGET', META, 'time:' .. q.chain) or '0')
 local members = read(q.group)
@@ -130,7 +133,10 @@ if changed then write(q.group, members) end
 return { 'ok', answer, redis.call('HGET', SUMS, q.bucket) or '0:0' }
 `;
 
-/** { epoch, by, chain, block, time, rooms: [[key, high, low]], kept: [[id, group, clock chain, key, high, low]], strangers: [id], ended: [id], used: [[group, winner]], most } */
+/**
+ * { epoch, by, chain, block, time, rooms: [[key, high, low]], kept: [[id, group, clock chain, key, high,
+ * low]], strangers: [id], ended: [id], used: [[group, winner]], most }
+ */
 export const TELL = `${SHARED}
 local known = {}
 -- First what binds, so that the clock below ends nothing of it.
@@ -200,7 +206,10 @@ for at, each in ipairs(q.rooms) do sums[at] = redis.call('HGET', SUMS, each[1]) 
 return { #due == q.most and 'more' or 'done', known, sums }
 `;
 
-/** Who keeps the memory and since when. ARGV: identity of server and generation, an epoch to begin if there is none of that identity, the chain times to wait for as JSON. */
+/**
+ * Who keeps the memory and since when. ARGV: identity of server and generation, an epoch to begin if there is
+ * none of that identity, the chain times to wait for as JSON.
+ */
 export const JOIN = `
 local META = KEYS[1]
 if redis.call('HGET', META, 'identity') ~= ARGV[1] or not redis.call('HGET', META, 'epoch') then

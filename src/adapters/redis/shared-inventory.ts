@@ -1,7 +1,8 @@
 /**
- * The promises of all replicas of an LP in one Redis: every question is one script, so there is one order in which everybody's
- * promises are made. A connection that breaks, a server that was restarted or promoted, a memory that was emptied: each is
- * noticed before anything more is promised, because every script names the epoch that this connection was joined to.
+ * The promises of all replicas of an LP in one Redis: every question is one script, so there is one order in
+ * which everybody's promises are made. A connection that breaks, a server that was restarted or promoted, a
+ * memory that was emptied: each is noticed before anything more is promised, because every script names the
+ * epoch that this connection was joined to.
  */
 
 import { Redis } from 'ioredis';
@@ -28,7 +29,12 @@ export interface SharedInventoryOptions {
 type Keys = readonly [meta: string, rooms: string, sums: string, groups: string, ids: string];
 type Script = (...given: [...Keys, string]) => Promise<unknown>;
 type Scripts = Record<'promiseInventory' | 'tellInventory' | 'keptInventory' | 'sumInventory', Script> & {
-  joinInventory(meta: string, identity: string, epoch: string, until: string): Promise<[epoch: string, until: string]>;
+  joinInventory(
+    meta: string,
+    identity: string,
+    epoch: string,
+    until: string,
+  ): Promise<[epoch: string, until: string]>;
 };
 
 /** Ends in one step, so that a crowd that lapses in one second holds up nobody's quote. */
@@ -47,11 +53,24 @@ const join = (text: string): bigint => {
 const bucketKey = (bucket: string): string => `i ${bucket}`;
 const capKey = (key: string): string => `c ${key}`;
 
-export function createSharedInventory({ clock, random, log: parent, metrics }: { clock: Clock; random: Random; log: Log; metrics: Metrics }, { url, name, timeoutMs }: SharedInventoryOptions): SharedInventory {
+export function createSharedInventory(
+  { clock, random, log: parent, metrics }: { clock: Clock; random: Random; log: Log; metrics: Metrics },
+  { url, name, timeoutMs }: SharedInventoryOptions,
+): SharedInventory {
   const log = parent.child({ redis: name });
-  const seconds = metrics.histogram('firmquote_lp_shared_seconds', 'Time that the shared inventory took to decide about a promise', BUCKETS_SECONDS);
+  const seconds = metrics.histogram(
+    'firmquote_lp_shared_seconds',
+    'Time that the shared inventory took to decide about a promise',
+    BUCKETS_SECONDS,
+  );
   const prefix = `firmquote:{${name}}`;
-  const keys: Keys = [`${prefix}:meta`, `${prefix}:rooms`, `${prefix}:sums`, `${prefix}:groups`, `${prefix}:ids`];
+  const keys: Keys = [
+    `${prefix}:meta`,
+    `${prefix}:rooms`,
+    `${prefix}:sums`,
+    `${prefix}:groups`,
+    `${prefix}:ids`,
+  ];
   /** This process among the others. */
   const me = random.bytes32().slice(2, 18);
   const listeners: (() => void)[] = [];
@@ -60,7 +79,8 @@ export function createSharedInventory({ clock, random, log: parent, metrics }: {
   let connection = 0;
   let closed = false;
   const seen = new Map<string, SharedSum>();
-  const note = (bucket: string, text: string) => void seen.set(bucket, { sum: join(text), atMs: clock.monotonicMs() });
+  const note = (bucket: string, text: string) =>
+    void seen.set(bucket, { sum: join(text), atMs: clock.monotonicMs() });
 
   const redis = new Redis(url, {
     // Nothing is collected for later and nothing is sent twice: a promise is made now or not at all.
@@ -82,7 +102,8 @@ export function createSharedInventory({ clock, random, log: parent, metrics }: {
     state = next;
     if (before.state === next.state) return;
     if (next.state === 'ready') log.info({ epoch: next.epoch }, 'the shared inventory is joined');
-    else if (!closed) log.warn({ note: next.note }, `the shared inventory is ${next.state}: nothing is signed`);
+    else if (!closed)
+      log.warn({ note: next.note }, `the shared inventory is ${next.state}: nothing is signed`);
     for (const listener of listeners) listener();
   }
 
@@ -97,7 +118,10 @@ export function createSharedInventory({ clock, random, log: parent, metrics }: {
   });
 
   /** A question to the memory that was joined; undefined when it is another one by now, or is not there. */
-  async function ask(script: keyof Omit<Scripts, 'joinInventory'>, question: object): Promise<unknown[] | undefined> {
+  async function ask(
+    script: keyof Omit<Scripts, 'joinInventory'>,
+    question: object,
+  ): Promise<unknown[] | undefined> {
     if (state.state !== 'ready') return undefined;
     const { epoch } = state;
     const asked = connection;
@@ -124,40 +148,76 @@ export function createSharedInventory({ clock, random, log: parent, metrics }: {
       let answer: [epoch: string, until: string];
       try {
         if (redis.status !== 'ready') throw new Error('not connected');
-        const info = new Map((await redis.info()).split('\r\n').map((line) => line.split(/:(.*)/s, 2) as [string, string]));
+        const info = new Map(
+          (await redis.info()).split('\r\n').map((line) => line.split(/:(.*)/s, 2) as [string, string]),
+        );
         refuseForgetful(info);
-        answer = await redis.joinInventory(keys[0], `${info.get('run_id')} ${generation}`, random.bytes32().slice(2, 34), JSON.stringify([...until]));
+        answer = await redis.joinInventory(
+          keys[0],
+          `${info.get('run_id')} ${generation}`,
+          random.bytes32().slice(2, 34),
+          JSON.stringify([...until]),
+        );
       } catch (error) {
         if (error instanceof RequestError) throw error;
-        throw new UpstreamError('Redis does not answer: the shared inventory cannot be joined. Check its URL and that it runs.', { code: 'redis_unavailable', cause: error });
+        throw new UpstreamError(
+          'Redis does not answer: the shared inventory cannot be joined. Check its URL and that it runs.',
+          { code: 'redis_unavailable', cause: error },
+        );
       }
-      if (asked !== connection) throw new UpstreamError('The connection to Redis broke while the shared inventory was joined. It is tried again.', { code: 'redis_unavailable' });
+      if (asked !== connection)
+        throw new UpstreamError(
+          'The connection to Redis broke while the shared inventory was joined. It is tried again.',
+          { code: 'redis_unavailable' },
+        );
       const [epoch, waits] = answer;
       become({ state: 'ready', epoch });
       return { epoch, until: new Map(JSON.parse(waits) as [number, number][]) };
     },
     async promise({ group, clockChainId, promises }) {
       const startedMs = clock.monotonicMs();
-      const tooMuch = promises.map(({ amount, caps }) => amount > MOST || caps.some((cap) => cap.amount > MOST));
-      const p = promises.filter((_, at) => tooMuch[at] === false).map(({ orderId, bucket, amount, endsAt, caps }) => ({
-        id: orderId,
-        e: endsAt,
-        a: [[bucketKey(bucket), ...split(amount), 0, 0], ...caps.map((cap) => [capKey(cap.key), ...split(cap.amount), ...atMost(cap.most)])],
-      }));
+      const tooMuch = promises.map(
+        ({ amount, caps }) => amount > MOST || caps.some((cap) => cap.amount > MOST),
+      );
+      const p = promises
+        .filter((_, at) => tooMuch[at] === false)
+        .map(({ orderId, bucket, amount, endsAt, caps }) => ({
+          id: orderId,
+          e: endsAt,
+          a: [
+            [bucketKey(bucket), ...split(amount), 0, 0],
+            ...caps.map((cap) => [capKey(cap.key), ...split(cap.amount), ...atMost(cap.most)]),
+          ],
+        }));
       const [first] = promises;
       if (first === undefined) return [];
-      const answer = (await ask('promiseInventory', { group, chain: clockChainId, bucket: bucketKey(first.bucket), p })) as [string, string[], string] | undefined;
+      const answer = (await ask('promiseInventory', {
+        group,
+        chain: clockChainId,
+        bucket: bucketKey(first.bucket),
+        p,
+      })) as [string, string[], string] | undefined;
       if (answer === undefined) return undefined;
       seconds.observe((clock.monotonicMs() - startedMs) / 1000);
       note(first.bucket, answer[2]);
       const said = answer[1].values();
-      return promises.map(({ bucket }, at): Verdict => (tooMuch[at] === true ? { held: false, why: 'full', key: bucket, room: MOST } : verdictOf(said.next().value ?? '')));
+      return promises.map(({ bucket }, at): Verdict =>
+        tooMuch[at] === true
+          ? { held: false, why: 'full', key: bucket, room: MOST }
+          : verdictOf(said.next().value ?? ''),
+      );
     },
     async tell({ chainId, block, time, rooms, kept, strangers, ended, used }) {
       const answer = await ask('tellInventory', {
         ...{ by: me, chain: chainId, block: Number(block), time, strangers, ended, most: MOST_LAPSES },
         rooms: rooms.map(({ bucket, room }) => [bucketKey(bucket), ...atMost(room)]),
-        kept: kept.map(({ orderId, group, clockChainId, bucket, amount }) => [orderId, group, clockChainId, bucketKey(bucket), ...atMost(amount)]),
+        kept: kept.map(({ orderId, group, clockChainId, bucket, amount }) => [
+          orderId,
+          group,
+          clockChainId,
+          bucketKey(bucket),
+          ...atMost(amount),
+        ]),
         used: used.map(({ group, winner }) => [group, winner]),
       });
       if (answer === undefined) return undefined;
@@ -167,7 +227,14 @@ export function createSharedInventory({ clock, random, log: parent, metrics }: {
     },
     async kept() {
       const answer = await ask('keptInventory', {});
-      return answer && (answer[1] as [string, string, string][]).map(([orderId, group, key]) => ({ orderId, group, bucket: key.slice(2) }));
+      return (
+        answer &&
+        (answer[1] as [string, string, string][]).map(([orderId, group, key]) => ({
+          orderId,
+          group,
+          bucket: key.slice(2),
+        }))
+      );
     },
     async sums() {
       const answer = await ask('sumInventory', {});
@@ -187,9 +254,15 @@ export function createSharedInventory({ clock, random, log: parent, metrics }: {
 function refuseForgetful(info: ReadonlyMap<string, string>): void {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   if (policy.startsWith('allkeys') && info.get('maxmemory') !== '0') {
-    throw new RequestError(`Redis drops keys when its memory is full (maxmemory-policy ${policy}), and with them promises. Set maxmemory-policy noeviction.`, { code: 'bad_config' });
+    throw new RequestError(
+      `Redis drops keys when its memory is full (maxmemory-policy ${policy}), and with them promises. Set maxmemory-policy noeviction.`,
+      { code: 'bad_config' },
+    );
   }
-  if (info.get('role') !== 'master') throw new RequestError('This Redis is a read-only copy of another. Name the one that takes writes.', { code: 'bad_config' });
+  if (info.get('role') !== 'master')
+    throw new RequestError('This Redis is a read-only copy of another. Name the one that takes writes.', {
+      code: 'bad_config',
+    });
 }
 
 function verdictOf(said: string): Verdict {
@@ -201,5 +274,8 @@ function verdictOf(said: string): Verdict {
 }
 
 function pairs(flat: readonly string[]): [string, string][] {
-  return Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at] as string, flat[2 * at + 1] as string]);
+  return Array.from({ length: flat.length / 2 }, (_, at) => [
+    flat[2 * at] as string,
+    flat[2 * at + 1] as string,
+  ]);
 }

@@ -1,4 +1,7 @@
-/** The deny list as its keepers meet it: a file in two spellings, replaced while the venue runs, sometimes by rubbish. */
+/**
+ * The deny list as its keepers meet it: a file in two spellings, replaced while the venue runs, sometimes by
+ * rubbish.
+ */
 
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +45,12 @@ const until = async (holds: () => boolean) => {
 
 describe('spellings', () => {
   test('JSON with a declared version, upper case or lower', () => {
-    const { addresses, version } = parseDenyList(JSON.stringify({ version: 'ofac 2026-11-20', addresses: [BAD.toUpperCase().replace('0X', '0x'), WORSE] }));
+    const { addresses, version } = parseDenyList(
+      JSON.stringify({
+        version: 'ofac 2026-11-20',
+        addresses: [BAD.toUpperCase().replace('0X', '0x'), WORSE],
+      }),
+    );
     expect([...addresses]).toEqual([BAD, WORSE]);
     expect(version).toMatch(/^ofac 2026-11-20 sha256:[0-9a-f]{16}$/);
   });
@@ -66,7 +74,12 @@ describe('spellings', () => {
 
 test('a verdict names the edition that gave it', async () => {
   const list = await started(BAD);
-  expect(list.screen(BAD)).toMatchObject({ provider: 'deny-list', decision: 'denied', reason: 'listed', listVersion: list.version() });
+  expect(list.screen(BAD)).toMatchObject({
+    provider: 'deny-list',
+    decision: 'denied',
+    reason: 'listed',
+    listVersion: list.version(),
+  });
   expect(list.screen(GOOD)).toMatchObject({ decision: 'allowed', reason: 'not_listed' });
 });
 

@@ -1,6 +1,7 @@
 /**
- * A list of addresses that the venue does not serve, in a file that somebody else may replace at any time: read again when it changes and
- * when asked, held in memory in between. A file that cannot be read in full never takes the place of one that could.
+ * A list of addresses that the venue does not serve, in a file that somebody else may replace at any time:
+ * read again when it changes and when asked, held in memory in between. A file that cannot be read in full
+ * never takes the place of one that could.
  */
 
 import { createHash } from 'node:crypto';
@@ -13,7 +14,10 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Screener } from '../../ports/screening.ts';
 
 export interface DenyList extends Screener {
-  /** Throws `DenyListError` when there is no usable file: a venue that was told to screen does not start without its list. */
+  /**
+   * Throws `DenyListError` when there is no usable file: a venue that was told to screen does not start
+   * without its list.
+   */
   start(): Promise<void>;
   stop(): void;
   /** true when the list in force is the one in the file. Never throws. */
@@ -41,10 +45,20 @@ interface Edition {
 
 const PROVIDER = 'deny-list';
 
-export function createDenyList({ clock, log, metrics }: DenyListDeps, { path, lookEveryMs = 1_000 }: DenyListOptions): DenyList {
+export function createDenyList(
+  { clock, log, metrics }: DenyListDeps,
+  { path, lookEveryMs = 1_000 }: DenyListOptions,
+): DenyList {
   const entries = metrics.gauge('firmquote_venue_deny_list_entries', 'Addresses on the deny list in force');
-  const stale = metrics.gauge('firmquote_venue_deny_list_stale', '1 while the file cannot be used and an older list is in force');
-  const reloads = metrics.counter('firmquote_venue_deny_list_reloads_total', 'Times that the deny list was read again, by what came of it', ['outcome']);
+  const stale = metrics.gauge(
+    'firmquote_venue_deny_list_stale',
+    '1 while the file cannot be used and an older list is in force',
+  );
+  const reloads = metrics.counter(
+    'firmquote_venue_deny_list_reloads_total',
+    'Times that the deny list was read again, by what came of it',
+    ['outcome'],
+  );
   let edition: Edition | undefined;
   let seen: string | undefined;
   let cancel = () => {};
@@ -65,12 +79,19 @@ export function createDenyList({ clock, log, metrics }: DenyListDeps, { path, lo
     try {
       await read();
       reloads.add({ outcome: 'read' });
-      if (edition?.version !== before) log.info({ path, from: before, to: edition?.version, entries: edition?.addresses.size }, 'the deny list has changed');
+      if (edition?.version !== before)
+        log.info(
+          { path, from: before, to: edition?.version, entries: edition?.addresses.size },
+          'the deny list has changed',
+        );
       return true;
     } catch (err) {
       stale.set(1);
       reloads.add({ outcome: 'refused' });
-      log.error({ path, err: sentence(err), inForce: before }, 'the deny list file cannot be used; the list that was read before stays in force');
+      log.error(
+        { path, err: sentence(err), inForce: before },
+        'the deny list file cannot be used; the list that was read before stays in force',
+      );
       return false;
     }
   }
@@ -92,7 +113,13 @@ export function createDenyList({ clock, log, metrics }: DenyListDeps, { path, lo
     provider: PROVIDER,
     screen(address) {
       const listed = edition?.addresses.has(address) ?? true;
-      return { provider: PROVIDER, listVersion: edition?.version ?? null, decision: listed ? 'denied' : 'allowed', reason: listed ? 'listed' : 'not_listed', atMs: clock.nowMs() };
+      return {
+        provider: PROVIDER,
+        listVersion: edition?.version ?? null,
+        decision: listed ? 'denied' : 'allowed',
+        reason: listed ? 'listed' : 'not_listed',
+        atMs: clock.nowMs(),
+      };
     },
     async start() {
       try {
@@ -122,15 +149,19 @@ async function stampOf(path: string): Promise<string> {
 }
 
 /**
- * JSON `{"version": "...", "addresses": ["0x..."]}` or a plain array of addresses; anything else is text with one address per line,
- * where `#` begins a comment and the comment `# version: ...` declares one. All or nothing: one bad line spoils the file.
+ * JSON `{"version": "...", "addresses": ["0x..."]}` or a plain array of addresses; anything else is text with
+ * one address per line, where `#` begins a comment and the comment `# version: ...` declares one. All or
+ * nothing: one bad line spoils the file.
  */
 export function parseDenyList(text: string): Edition {
   const { declared, addresses } = /^\s*[[{]/.test(text) ? fromJson(text) : fromText(text);
   const wrong = addresses.findIndex((address) => !isAddress(address));
   if (wrong !== -1) throw new Error(`entry ${wrong + 1} is not an address (0x and 40 hex digits)`);
   const hash = `sha256:${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
-  return { addresses: new Set(addresses.map((address) => address.toLowerCase() as Address)), version: declared === undefined ? hash : `${declared} ${hash}` };
+  return {
+    addresses: new Set(addresses.map((address) => address.toLowerCase() as Address)),
+    version: declared === undefined ? hash : `${declared} ${hash}`,
+  };
 }
 
 interface Listed {
@@ -140,9 +171,13 @@ interface Listed {
 
 function fromJson(text: string): Listed {
   const json = JSON.parse(text) as unknown;
-  const { version, addresses, ...rest } = Array.isArray(json) ? { addresses: json as unknown, version: undefined } : (json as Record<string, unknown>);
-  if (!Array.isArray(addresses) || addresses.some((address) => typeof address !== 'string')) throw new Error('"addresses" must be a list of texts');
-  if (version !== undefined && (typeof version !== 'string' || version.length > 100)) throw new Error('"version" must be a text of at most 100 characters');
+  const { version, addresses, ...rest } = Array.isArray(json)
+    ? { addresses: json as unknown, version: undefined }
+    : (json as Record<string, unknown>);
+  if (!Array.isArray(addresses) || addresses.some((address) => typeof address !== 'string'))
+    throw new Error('"addresses" must be a list of texts');
+  if (version !== undefined && (typeof version !== 'string' || version.length > 100))
+    throw new Error('"version" must be a text of at most 100 characters');
   const [extra] = Object.keys(rest);
   if (extra !== undefined) throw new Error(`"${extra.slice(0, 40)}" is not a field of a deny list`);
   return { declared: version, addresses: addresses as string[] };
@@ -151,13 +186,19 @@ function fromJson(text: string): Listed {
 function fromText(text: string): Listed {
   const lines = text.split(/\r?\n/);
   const declared = lines.flatMap((line) => /^#\s*version:\s*(\S.{0,99}?)\s*$/i.exec(line)?.[1] ?? [])[0];
-  return { declared, addresses: lines.map((line) => line.replace(/#.*/, '').trim()).filter((line) => line !== '') };
+  return {
+    declared,
+    addresses: lines.map((line) => line.replace(/#.*/, '').trim()).filter((line) => line !== ''),
+  };
 }
 
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export class DenyListError extends RequestError {
   constructor(path: string, why: string) {
-    super(`The deny list ${path} cannot be used: ${why}. The venue was told to screen by it and does not start without. Correct the file, or take screening.denyListFile out of the configuration.`, { code: 'deny_list' });
+    super(
+      `The deny list ${path} cannot be used: ${why}. The venue was told to screen by it and does not start without. Correct the file, or take screening.denyListFile out of the configuration.`,
+      { code: 'deny_list' },
+    );
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Somebody's screening service, asked over HTTP about one address at a time and believed for a while: what was answered recently is
- * answered from memory, everything else is awaited within one deadline, and silence is a no unless the owner said otherwise.
+ * Somebody's screening service, asked over HTTP about one address at a time and believed for a while: what
+ * was answered recently is answered from memory, everything else is awaited within one deadline, and silence
+ * is a no unless the owner said otherwise.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -41,12 +42,19 @@ export interface ProviderDeps {
 const MOST_BYTES = 256 * 1024;
 const PAUSE_MS = 50;
 
-export function createProvider({ outbound, clock, log, metrics }: ProviderDeps, options: ProviderOptions): Screener {
+export function createProvider(
+  { outbound, clock, log, metrics }: ProviderDeps,
+  options: ProviderOptions,
+): Screener {
   outbound.check(options.url.replaceAll('{address}', 'address'));
   const { name: provider, timeoutMs, attempts, deadlineMs, cacheTtlMs, maxCached, onFailure } = options;
   const known = new Map<Address, { check: ScreeningCheck; untilMs: number }>();
   const asking = new Map<Address, Promise<ScreeningCheck>>();
-  const asked = metrics.counter('firmquote_venue_screening_asked_total', 'Questions to the screening service by what came of them', ['outcome']);
+  const asked = metrics.counter(
+    'firmquote_venue_screening_asked_total',
+    'Questions to the screening service by what came of them',
+    ['outcome'],
+  );
 
   async function ask(address: Address): Promise<ScreeningCheck> {
     const startedMs = clock.monotonicMs();
@@ -54,7 +62,15 @@ export function createProvider({ outbound, clock, log, metrics }: ProviderDeps, 
       const leftMs = deadlineMs - (clock.monotonicMs() - startedMs);
       if (leftMs <= 0) break;
       try {
-        const check = read(await outbound.request({ url: options.url.replaceAll('{address}', address), method: 'GET', headers: options.headers, timeoutMs: Math.min(timeoutMs, leftMs), maxBytes: MOST_BYTES }));
+        const check = read(
+          await outbound.request({
+            url: options.url.replaceAll('{address}', address),
+            method: 'GET',
+            headers: options.headers,
+            timeoutMs: Math.min(timeoutMs, leftMs),
+            maxBytes: MOST_BYTES,
+          }),
+        );
         asked.add({ outcome: check.decision });
         return remember(address, check);
       } catch (error) {
@@ -65,10 +81,19 @@ export function createProvider({ outbound, clock, log, metrics }: ProviderDeps, 
     }
     asked.add({ outcome: onFailure === 'open' ? 'failed_open' : 'failed_closed' });
     const open = onFailure === 'open';
-    return { provider, listVersion: null, decision: open ? 'allowed' : 'unknown', reason: open ? 'unavailable_let_through' : 'unavailable', atMs: clock.nowMs() };
+    return {
+      provider,
+      listVersion: null,
+      decision: open ? 'allowed' : 'unknown',
+      reason: open ? 'unavailable_let_through' : 'unavailable',
+      atMs: clock.nowMs(),
+    };
   }
 
-  /** Throws for an answer in which the verdict is not where it belongs: what cannot be understood allows nobody. */
+  /**
+   * Throws for an answer in which the verdict is not where it belongs: what cannot be understood allows
+   * nobody.
+   */
   function read({ status, body }: { status: number; body: string }): ScreeningCheck {
     if (status !== 200) throw new Error(`status ${status}`);
     const json = JSON.parse(body) as unknown;
@@ -76,7 +101,14 @@ export function createProvider({ outbound, clock, log, metrics }: ProviderDeps, 
     if (verdict === undefined) throw new Error(`the answer has no "${options.denied.path}"`);
     const listed = isDenied(verdict, options.denied);
     const version = options.versionPath === null ? undefined : at(json, options.versionPath);
-    return { provider, listVersion: typeof version === 'string' || typeof version === 'number' ? String(version).slice(0, 100) : null, decision: listed ? 'denied' : 'allowed', reason: listed ? 'listed' : 'not_listed', atMs: clock.nowMs() };
+    return {
+      provider,
+      listVersion:
+        typeof version === 'string' || typeof version === 'number' ? String(version).slice(0, 100) : null,
+      decision: listed ? 'denied' : 'allowed',
+      reason: listed ? 'listed' : 'not_listed',
+      atMs: clock.nowMs(),
+    };
   }
 
   function remember(address: Address, check: ScreeningCheck): ScreeningCheck {

@@ -30,14 +30,29 @@ test('behavior: a file that is not there, or is another library, leaves the choi
 test('error: the library would read past what is too short, so nothing too short reaches it', () => {
   const [short, whole] = [new Uint8Array(31), new Uint8Array(32).fill(1)];
   const library = system as Ecdsa;
-  for (const act of [() => library.sign(short, whole), () => library.sign(whole, short), () => library.publicKey(short), () => library.recover(short, new Uint8Array(64), 0), () => library.recover(whole, whole, 0)]) {
+  for (const act of [
+    () => library.sign(short, whole),
+    () => library.sign(whole, short),
+    () => library.publicKey(short),
+    () => library.recover(short, new Uint8Array(64), 0),
+    () => library.recover(whole, whole, 0),
+  ]) {
     expect(act).toThrow(InvariantError);
   }
   expect(() => library.sign(whole, new Uint8Array(32)), 'zero is no key').toThrow(InvariantError);
-  expect(library.recover(whole, new Uint8Array(64).fill(1), 4), 'an id that the library ends the process on').toBeUndefined();
+  expect(
+    library.recover(whole, new Uint8Array(64).fill(1), 4),
+    'an id that the library ends the process on',
+  ).toBeUndefined();
 });
 
-describe.each([['libsecp256k1', system], ['secp256k1', prebuilt], ['@noble/curves', portable]].filter(([, ecdsa]) => ecdsa !== undefined) as [string, Ecdsa][])('%s', (_, ecdsa) => {
+describe.each(
+  [
+    ['libsecp256k1', system],
+    ['secp256k1', prebuilt],
+    ['@noble/curves', portable],
+  ].filter(([, ecdsa]) => ecdsa !== undefined) as [string, Ecdsa][],
+)('%s', (_, ecdsa) => {
   const recovery = createRecovery(ecdsa);
 
   test('law: recovers the signer, and signs as viem does', async () => {
@@ -59,7 +74,11 @@ describe.each([['libsecp256k1', system], ['secp256k1', prebuilt], ['@noble/curve
       fc.property(key, digest, (privateKey, hash) => {
         const { sign, address } = createSigner(privateKey, ecdsa);
         const signature = sign(hash);
-        const [r, s, v] = [signature.slice(2, 66), BigInt(`0x${signature.slice(66, 130)}`), Number.parseInt(signature.slice(130), 16)];
+        const [r, s, v] = [
+          signature.slice(2, 66),
+          BigInt(`0x${signature.slice(66, 130)}`),
+          Number.parseInt(signature.slice(130), 16),
+        ];
         const word = (n: bigint) => n.toString(16).padStart(64, '0');
         const highTwin: Hex = `0x${r}${word(ORDER - s)}${v === 27 ? '1c' : '1b'}`;
         expect(recovery.recover(hash, highTwin)).toBeUndefined();
@@ -70,13 +89,22 @@ describe.each([['libsecp256k1', system], ['secp256k1', prebuilt], ['@noble/curve
     );
   });
 
-  test.each(['0x', '0x00', `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(65)}`, `0x${'11'.repeat(66)}`, `0x${'11'.repeat(64)}1d`, `0x${'00'.repeat(32)}${'11'.repeat(32)}1b`, `0x${'11'.repeat(32)}${'00'.repeat(32)}1b`] as Hex[])(
-    'behavior: %s recovers nobody',
-    (signature) => expect(recovery.recover(`0x${'ab'.repeat(32)}`, signature)).toBeUndefined(),
+  test.each([
+    '0x',
+    '0x00',
+    `0x${'00'.repeat(65)}`,
+    `0x${'ff'.repeat(65)}`,
+    `0x${'11'.repeat(66)}`,
+    `0x${'11'.repeat(64)}1d`,
+    `0x${'00'.repeat(32)}${'11'.repeat(32)}1b`,
+    `0x${'11'.repeat(32)}${'00'.repeat(32)}1b`,
+  ] as Hex[])('behavior: %s recovers nobody', (signature) =>
+    expect(recovery.recover(`0x${'ab'.repeat(32)}`, signature)).toBeUndefined(),
   );
 
   test('error: bytes that are no private key', () => {
-    for (const bad of [`0x${'00'.repeat(32)}`, `0x${ORDER.toString(16)}`, '0x12'] as Hex[]) expect(() => createSigner(bad, ecdsa)).toThrow(PrivateKeyError);
+    for (const bad of [`0x${'00'.repeat(32)}`, `0x${ORDER.toString(16)}`, '0x12'] as Hex[])
+      expect(() => createSigner(bad, ecdsa)).toThrow(PrivateKeyError);
   });
 });
 
@@ -84,8 +112,11 @@ test('law: all libraries give the same bytes, and an outsider (viem) agrees who 
   await fc.assert(
     fc.asyncProperty(key, digest, async (privateKey, hash) => {
       const signature = createSigner(privateKey, portable).sign(hash);
-      for (const library of [system, prebuilt]) if (library) expect(createSigner(privateKey, library).sign(hash)).toBe(signature);
-      expect((await recoverAddress({ hash, signature })).toLowerCase()).toBe(createSigner(privateKey).address);
+      for (const library of [system, prebuilt])
+        if (library) expect(createSigner(privateKey, library).sign(hash)).toBe(signature);
+      expect((await recoverAddress({ hash, signature })).toLowerCase()).toBe(
+        createSigner(privateKey).address,
+      );
     }),
     { numRuns: 25 },
   );

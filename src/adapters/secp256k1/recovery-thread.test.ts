@@ -1,4 +1,7 @@
-/** The thread that recovers signers gives the answers that the event loop would, in order, and nobody waits for ever when it is slow, dead or gone. */
+/**
+ * The thread that recovers signers gives the answers that the event loop would, in order, and nobody waits
+ * for ever when it is slow, dead or gone.
+ */
 
 import { afterEach, expect, test } from 'vitest';
 import { RECOVERY_PROGRAM } from '../../../test/support/build.ts';
@@ -13,7 +16,10 @@ import { createRecoveryThread, type RecoveryThread } from './recovery-thread.ts'
 import { createSigner } from './signer.ts';
 
 /** Programs that say that they are ready and then answer nothing, or end when they are asked. */
-const program = (text: string): URL => new URL(`data:text/javascript,${encodeURIComponent(`import { workerData } from 'node:worker_threads'; const counters = new Int32Array(workerData, 0, 3); Atomics.store(counters, 2, 1); ${text}`)}`);
+const program = (text: string): URL =>
+  new URL(
+    `data:text/javascript,${encodeURIComponent(`import { workerData } from 'node:worker_threads'; const counters = new Int32Array(workerData, 0, 3); Atomics.store(counters, 2, 1); ${text}`)}`,
+  );
 const SILENT = program(`Atomics.wait(counters, 1, 0);`);
 const DYING = program(`Atomics.wait(counters, 0, 0); throw new Error('no more');`);
 
@@ -25,18 +31,27 @@ interface Question {
   signature: Hex;
 }
 
-/** Of three signers by turns; every fifth signature is of something else, every seventh nobody's, every third compact. */
+/**
+ * Of three signers by turns; every fifth signature is of something else, every seventh nobody's, every third
+ * compact.
+ */
 const questions = (count: number): Question[] =>
   Array.from({ length: count }, (_, n) => {
     const digest = keccakText(`question ${n}`);
-    const signature = (signers[n % 3] as (typeof signers)[number]).sign(n % 5 === 4 ? keccakText(`other ${n}`) : digest);
+    const signature = (signers[n % 3] as (typeof signers)[number]).sign(
+      n % 5 === 4 ? keccakText(`other ${n}`) : digest,
+    );
     if (n % 7 === 6) return { digest, signature: `0x${'ff'.repeat(64)}1b` };
     if (n % 3 !== 2) return { digest, signature };
     const [r, s, v] = [signature.slice(2, 66), BigInt(`0x${signature.slice(66, 130)}`), signature.slice(130)];
-    return { digest, signature: `0x${r}${(s + ((v === '1c' ? 1n : 0n) << 255n)).toString(16).padStart(64, '0')}` };
+    return {
+      digest,
+      signature: `0x${r}${(s + ((v === '1c' ? 1n : 0n) << 255n)).toString(16).padStart(64, '0')}`,
+    };
   });
 
-const answersOf = (asked: readonly Question[]) => asked.map(({ digest, signature }) => own.recover(digest, signature));
+const answersOf = (asked: readonly Question[]) =>
+  asked.map(({ digest, signature }) => own.recover(digest, signature));
 
 /** Whatever it says and counts; timers go off when the test says so. */
 function surroundings() {
@@ -82,7 +97,10 @@ function start(url: URL) {
 }
 
 /** Asks until the thread takes a question; those that it does not take are answered at once. */
-async function taken(thread: RecoveryThread, { digest, signature }: Question): Promise<{ answer: Promise<unknown> }> {
+async function taken(
+  thread: RecoveryThread,
+  { digest, signature }: Question,
+): Promise<{ answer: Promise<unknown> }> {
   for (;;) {
     const answer = thread.recover(digest, signature);
     if (answer instanceof Promise) return { answer };
@@ -94,7 +112,9 @@ async function taken(thread: RecoveryThread, { digest, signature }: Question): P
 test('it answers as the event loop would, each question its own answer, whatever is asked and however much at once', async () => {
   const { thread, counts, timers } = start(RECOVERY_PROGRAM);
   const asked = questions(4 * SLOTS);
-  await (await taken(thread, asked[0] as Question)).answer;
+  await (
+    await taken(thread, asked[0] as Question)
+  ).answer;
   const before = counts.get('thread') ?? 0;
   const order: number[] = [];
   const answers = asked.map(async ({ digest, signature }, n) => {
@@ -103,7 +123,8 @@ test('it answers as the event loop would, each question its own answer, whatever
     return answer;
   });
   expect(await Promise.all(answers)).toEqual(answersOf(asked));
-  // As many as there are slots went to the thread, and came back in order; the asking thread had as much time and did the others.
+  // As many as there are slots went to the thread, and came back in order; the asking thread had as much time
+  // and did the others.
   expect((counts.get('thread') ?? 0) - before).toBeGreaterThanOrEqual(SLOTS);
   const byThread = order.filter((n) => n < SLOTS);
   expect(byThread).toEqual([...byThread].sort((a, b) => a - b));
@@ -111,7 +132,9 @@ test('it answers as the event loop would, each question its own answer, whatever
   const alone = counts.get('loop') ?? 0;
   for (let n = 0; n < asked.length; n += 3) {
     const some = asked.slice(n, n + 3);
-    expect(await Promise.all(some.map(({ digest, signature }) => thread.recover(digest, signature)))).toEqual(answersOf(some));
+    expect(await Promise.all(some.map(({ digest, signature }) => thread.recover(digest, signature)))).toEqual(
+      answersOf(some),
+    );
   }
   expect(counts.get('loop') ?? 0).toBe(alone);
   expect(timers.size).toBeLessThanOrEqual(1);
@@ -120,14 +143,20 @@ test('it answers as the event loop would, each question its own answer, whatever
 test('what is no signature is answered at once', async () => {
   const { thread } = start(RECOVERY_PROGRAM);
   const [first] = questions(1) as [Question];
-  await (await taken(thread, first)).answer;
-  for (const signature of ['0x', '0x00', `0x${'11'.repeat(66)}`, `0x${'zz'.repeat(65)}`] as Hex[]) expect(thread.recover(first.digest, signature)).toBeUndefined();
+  await (
+    await taken(thread, first)
+  ).answer;
+  for (const signature of ['0x', '0x00', `0x${'11'.repeat(66)}`, `0x${'zz'.repeat(65)}`] as Hex[])
+    expect(thread.recover(first.digest, signature)).toBeUndefined();
 });
 
 test('a thread that is late loses its work to the event loop, which does it until the thread has caught up', async () => {
   const { thread, counts, said, ring } = start(SILENT);
   const asked = questions(10);
-  const waiting = [await taken(thread, asked[0] as Question), ...(await Promise.all(asked.slice(1).map((question) => taken(thread, question))))];
+  const waiting = [
+    await taken(thread, asked[0] as Question),
+    ...(await Promise.all(asked.slice(1).map((question) => taken(thread, question)))),
+  ];
   ring();
   expect(await Promise.all(waiting.map(({ answer }) => answer))).toEqual(answersOf(asked));
   expect(counts.get('late')).toBe(1);

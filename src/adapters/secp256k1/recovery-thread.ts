@@ -1,6 +1,7 @@
 /**
- * Recovering signers on a thread of its own: a fifth of a quote's work, taken off the event loop that takers wait for. While the thread is
- * not there, full or late, the asking thread does it at once: slower, never different.
+ * Recovering signers on a thread of its own: a fifth of a quote's work, taken off the event loop that takers
+ * wait for. While the thread is not there, full or late, the asking thread does it at once: slower, never
+ * different.
  */
 
 import { Worker } from 'node:worker_threads';
@@ -28,10 +29,21 @@ const THREAD = { where: 'thread' };
 const LOOP = { where: 'loop' };
 
 /** `program`: what the thread runs. */
-export function createRecoveryThread({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }, { program = beside() }: { program?: URL } = {}): RecoveryThread {
+export function createRecoveryThread(
+  { clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics },
+  { program = beside() }: { program?: URL } = {},
+): RecoveryThread {
   const own = createRecovery();
-  const recoveries = metrics.counter('firmquote_venue_recoveries_total', 'Recoveries of the signers of quotes: asked of the thread for it, done on the event loop', ['where']);
-  const failures = metrics.counter('firmquote_venue_recovery_thread_failures_total', 'Times that the thread which recovers signers was late, or ended', ['why']);
+  const recoveries = metrics.counter(
+    'firmquote_venue_recoveries_total',
+    'Recoveries of the signers of quotes: asked of the thread for it, done on the event loop',
+    ['where'],
+  );
+  const failures = metrics.counter(
+    'firmquote_venue_recovery_thread_failures_total',
+    'Times that the thread which recovers signers was late, or ended',
+    ['why'],
+  );
   let stopped = false;
   let cancelStart = () => {};
   let thread = start();
@@ -45,12 +57,18 @@ export function createRecoveryThread({ clock, log, metrics }: { clock: Clock; lo
       },
       late(waiting) {
         failures.add({ why: 'late' });
-        log.warn({ waiting }, 'the thread that recovers signers is late; the event loop does its work until it has caught up');
+        log.warn(
+          { waiting },
+          'the thread that recovers signers is late; the event loop does its work until it has caught up',
+        );
       },
       ended(error) {
         if (stopped) return;
         failures.add({ why: 'ended' });
-        log.error({ error }, 'the thread that recovers signers has ended; the event loop does its work until there is another');
+        log.error(
+          { error },
+          'the thread that recovers signers has ended; the event loop does its work until there is another',
+        );
         cancelStart = clock.after(REST_MS, () => void (thread = start()));
       },
     });
@@ -183,11 +201,21 @@ function openThread(program: URL, { clock, own, late, ended }: ThreadDeps) {
     ask(digest: Bytes32, signature: Hex): Promise<Address | undefined> | undefined {
       if (taken !== asked) take();
       const full = ((asked - taken) | 0) === SLOTS;
-      if (over || behind || full || Atomics.load(counters, READY) !== 1 || (signature.length !== 132 && signature.length !== 130) || !isHex(signature)) return undefined;
+      if (
+        over ||
+        behind ||
+        full ||
+        Atomics.load(counters, READY) !== 1 ||
+        (signature.length !== 132 && signature.length !== 130) ||
+        !isHex(signature)
+      )
+        return undefined;
       const slot = at(asked);
       writeHex(slot.digest, 0, digest);
       slot.length[0] = writeHex(slot.signature, 0, signature);
-      const answer = new Promise<Address | undefined>((resolve) => void (places[asked & (SLOTS - 1)] = { digest, signature, resolve }));
+      const answer = new Promise<Address | undefined>(
+        (resolve) => void (places[asked & (SLOTS - 1)] = { digest, signature, resolve }),
+      );
       asked = (asked + 1) | 0;
       Atomics.store(counters, ASKED, asked);
       Atomics.notify(counters, ASKED);
@@ -202,9 +230,17 @@ function openThread(program: URL, { clock, own, late, ended }: ThreadDeps) {
   };
 }
 
-/** Compiled, the program lies beside this file. Where this file is source, a loader reads it, and a new thread has to be told of that loader. */
+/**
+ * Compiled, the program lies beside this file. Where this file is source, a loader reads it, and a new thread
+ * has to be told of that loader.
+ */
 function beside(): URL {
   if (!import.meta.url.endsWith('.ts')) return new URL('./recovery-worker.js', import.meta.url);
-  const [loader, source] = [import.meta.resolve('tsx/esm/api'), new URL('./recovery-worker.ts', import.meta.url).href].map((url) => JSON.stringify(url));
-  return new URL(`data:text/javascript,${encodeURIComponent(`import { register } from ${loader}; register(); await import(${source});`)}`);
+  const [loader, source] = [
+    import.meta.resolve('tsx/esm/api'),
+    new URL('./recovery-worker.ts', import.meta.url).href,
+  ].map((url) => JSON.stringify(url));
+  return new URL(
+    `data:text/javascript,${encodeURIComponent(`import { register } from ${loader}; register(); await import(${source});`)}`,
+  );
 }

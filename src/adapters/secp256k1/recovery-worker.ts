@@ -1,4 +1,7 @@
-/** What the thread that recovers signers runs: answers in the order of the questions, sleeps when there are none, and knows nothing else. */
+/**
+ * What the thread that recovers signers runs: answers in the order of the questions, sleeps when there are
+ * none, and knows nothing else.
+ */
 
 import { workerData } from 'node:worker_threads';
 import { bytesToHex } from '../../domain/hex.ts';
@@ -10,7 +13,7 @@ const { counters, at } = openSlots(workerData as SharedArrayBuffer);
 const recovery = createRecovery();
 Atomics.store(counters, READY, 1);
 
-for (let answered = 0; ; ) {
+for (let answered = 0; ;) {
   const asked = Atomics.load(counters, ASKED);
   if (asked === answered) {
     Atomics.notify(counters, ANSWERED);

@@ -1,4 +1,7 @@
-/** Who signed a digest, under one rule for every signature that enters: low s, v 0/1/27/28 or the 64-byte compact form. */
+/**
+ * Who signed a digest, under one rule for every signature that enters: low s, v 0/1/27/28 or the 64-byte
+ * compact form.
+ */
 
 import { type Bytes32, type Hex, hexToBytes } from '../../domain/hex.ts';
 import type { Recovery } from '../../ports/signer.ts';

@@ -41,6 +41,9 @@ export function publicKeyAddress(publicKey: Uint8Array): Address {
 
 export class PrivateKeyError extends RequestError {
   constructor(cause: unknown) {
-    super('This is not a private key: it must be 32 bytes, not zero and below the curve order.', { code: 'invalid_private_key', cause });
+    super('This is not a private key: it must be 32 bytes, not zero and below the curve order.', {
+      code: 'invalid_private_key',
+      cause,
+    });
   }
 }

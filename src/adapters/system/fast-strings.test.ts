@@ -1,4 +1,7 @@
-/** V8 itself says how it keeps String.prototype, each time in a process of its own: once they are fast in one, they stay so. */
+/**
+ * V8 itself says how it keeps String.prototype, each time in a process of its own: once they are fast in one,
+ * they stay so.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -17,6 +20,15 @@ test.each([
   ['where our inventory imports ioredis', `await import('${adapters}redis/shared-inventory.js');`, 'true'],
   ['where our queue imports it with BullMQ', `await import('${adapters}bullmq/queue.js');`, 'true'],
 ])('%s', (_, code, fast) => {
-  const { stdout, stderr } = spawnSync(process.execPath, ['--allow-natives-syntax', '--input-type=module', '-e', `${code} console.log(%HasFastProperties(String.prototype));`], { encoding: 'utf8', cwd: import.meta.dirname });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      '--allow-natives-syntax',
+      '--input-type=module',
+      '-e',
+      `${code} console.log(%HasFastProperties(String.prototype));`,
+    ],
+    { encoding: 'utf8', cwd: import.meta.dirname },
+  );
   expect([stdout.trim(), stderr]).toEqual([fast, '']);
 });

@@ -1,4 +1,7 @@
-/** The machine's cryptographic randomness, drawn in pages because a system call per nonce would show on the hot path. */
+/**
+ * The machine's cryptographic randomness, drawn in pages because a system call per nonce would show on the
+ * hot path.
+ */
 
 import { randomFillSync } from 'node:crypto';
 import type { Random } from '../../ports/random.ts';

@@ -1,4 +1,7 @@
-/** Travel-rule messages appended to a file of our own, one JSON line each, on disk before it is said that they are there: for a process that picks them up. */
+/**
+ * Travel-rule messages appended to a file of our own, one JSON line each, on disk before it is said that they
+ * are there: for a process that picks them up.
+ */
 
 import { open } from 'node:fs/promises';
 import type { Transmitter } from '../../ports/travel-rule.ts';
@@ -20,7 +23,9 @@ export function createFileTransmitter({ path }: { path: string }): Transmitter {
     name: 'file',
     /** A line may be there twice after a crash: readers go by `idempotencyKey`. */
     async transmit(message, idempotencyKey) {
-      const written = turn.then(() => append(`{"idempotencyKey":${JSON.stringify(idempotencyKey)},"message":${message}}\n`));
+      const written = turn.then(() =>
+        append(`{"idempotencyKey":${JSON.stringify(idempotencyKey)},"message":${message}}\n`),
+      );
       turn = written.catch(() => {});
       await written;
       return { reference: null };

@@ -1,4 +1,7 @@
-/** Travel-rule messages posted to somebody's service, which takes them over by answering 2xx and may name its own reference. */
+/**
+ * Travel-rule messages posted to somebody's service, which takes them over by answering 2xx and may name its
+ * own reference.
+ */
 
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Transmitter } from '../../ports/travel-rule.ts';
@@ -12,19 +15,36 @@ export interface HttpTransmitterOptions {
 
 const MOST_BYTES = 64 * 1024;
 
-export function createHttpTransmitter({ outbound }: { outbound: Outbound }, { url, headers, timeoutMs }: HttpTransmitterOptions): Transmitter {
+export function createHttpTransmitter(
+  { outbound }: { outbound: Outbound },
+  { url, headers, timeoutMs }: HttpTransmitterOptions,
+): Transmitter {
   outbound.check(url);
   return {
     name: 'http',
     async transmit(message, idempotencyKey) {
-      const { status, body } = await outbound.request({ url, method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey, ...headers }, body: message, timeoutMs, maxBytes: MOST_BYTES });
-      if (status < 200 || status > 299) throw new UpstreamError(`The travel-rule service answered with status ${status}.`, { code: 'travel_rule_refused', facts: { status } });
+      const { status, body } = await outbound.request({
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey, ...headers },
+        body: message,
+        timeoutMs,
+        maxBytes: MOST_BYTES,
+      });
+      if (status < 200 || status > 299)
+        throw new UpstreamError(`The travel-rule service answered with status ${status}.`, {
+          code: 'travel_rule_refused',
+          facts: { status },
+        });
       return { reference: referenceOf(body) };
     },
   };
 }
 
-/** `{"reference": "..."}` where the service names one; anything else is no reason to say that it did not take the message. */
+/**
+ * `{"reference": "..."}` where the service names one; anything else is no reason to say that it did not take
+ * the message.
+ */
 function referenceOf(body: string): string | null {
   try {
     const { reference } = JSON.parse(body) as { reference?: unknown };

@@ -1,15 +1,35 @@
-/** One dial of a venue, to hear what it says first: which venue it is and on which contracts. Nothing is answered. */
+/**
+ * One dial of a venue, to hear what it says first: which venue it is and on which contracts. Nothing is
+ * answered.
+ */
 
 import { WebSocket } from 'ws';
 import { LINK_MAX_PAYLOAD_BYTES } from '../../protocol/link.ts';
 import { linkAddress } from './link-client.ts';
 
-export type Heard = { kind: 'said'; frame: string } | { kind: 'refused'; status: number } | { kind: 'unreachable'; why: string };
+export type Heard =
+  | { kind: 'said'; frame: string }
+  | { kind: 'refused'; status: number }
+  | { kind: 'unreachable'; why: string };
 
 /** Never throws for what the other side does. */
-export function hearFirst({ url, apiKey, withinMs = 5_000 }: { url: string; apiKey: string; withinMs?: number }): Promise<Heard> {
+export function hearFirst({
+  url,
+  apiKey,
+  withinMs = 5_000,
+}: {
+  url: string;
+  apiKey: string;
+  withinMs?: number;
+}): Promise<Heard> {
   return new Promise((resolve) => {
-    const socket = new WebSocket(linkAddress(url), { headers: { 'X-API-Key': apiKey }, maxPayload: LINK_MAX_PAYLOAD_BYTES, perMessageDeflate: false, handshakeTimeout: withinMs, followRedirects: false });
+    const socket = new WebSocket(linkAddress(url), {
+      headers: { 'X-API-Key': apiKey },
+      maxPayload: LINK_MAX_PAYLOAD_BYTES,
+      perMessageDeflate: false,
+      handshakeTimeout: withinMs,
+      followRedirects: false,
+    });
     const timer = setTimeout(() => end({ kind: 'unreachable', why: 'it says nothing' }), withinMs);
     function end(heard: Heard): void {
       clearTimeout(timer);
@@ -17,7 +37,9 @@ export function hearFirst({ url, apiKey, withinMs = 5_000 }: { url: string; apiK
       socket.terminate();
     }
     socket.on('message', (data: Buffer) => end({ kind: 'said', frame: data.toString() }));
-    socket.on('unexpected-response', (_, response) => end({ kind: 'refused', status: response.statusCode ?? 0 }));
+    socket.on('unexpected-response', (_, response) =>
+      end({ kind: 'refused', status: response.statusCode ?? 0 }),
+    );
     socket.on('error', (error) => end({ kind: 'unreachable', why: error.message }));
     socket.on('close', () => end({ kind: 'unreachable', why: 'it hung up' }));
   });

@@ -1,4 +1,7 @@
-/** WebSocket doors on the venue's HTTP server: key, rate and caps before the upgrade, small frames after it, no compression. */
+/**
+ * WebSocket doors on the venue's HTTP server: key, rate and caps before the upgrade, small frames after it,
+ * no compression.
+ */
 
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -22,11 +25,43 @@ const MAX_BUFFERED_CHUNKS = 1_024;
 const CLOSE_TIMEOUT_MS = 2_000;
 /** Pings and pongs of one client: each ping costs an answer, and nobody honest sends many. */
 const MAX_CONTROL_FRAMES_PER_SECOND = 50;
-/** Frames of one turn of the loop go to the kernel together, up to here: a busy venue has several for each solver, and a system call costs more than a frame. */
+/**
+ * Frames of one turn of the loop go to the kernel together, up to here: a busy venue has several for each
+ * solver, and a system call costs more than a frame.
+ */
 const TOGETHER_BYTES = 16 * 1024;
 
-export function openDoors<Key extends Caller>(server: Server, { doors, gate, log, addressOf, maxPerAddress }: { doors: readonly SocketDoor<Key>[]; gate: Gate<Key>; log: Log; addressOf(request: IncomingMessage): string; maxPerAddress: number }): Doors {
-  const servers = new Map(doors.map((door) => [door.path, { door, wss: new WebSocketServer({ noServer: true, maxPayload: door.maxPayloadBytes, perMessageDeflate: false, maxFragments: MAX_FRAGMENTS, maxBufferedChunks: MAX_BUFFERED_CHUNKS } as ServerOptions) }]));
+export function openDoors<Key extends Caller>(
+  server: Server,
+  {
+    doors,
+    gate,
+    log,
+    addressOf,
+    maxPerAddress,
+  }: {
+    doors: readonly SocketDoor<Key>[];
+    gate: Gate<Key>;
+    log: Log;
+    addressOf(request: IncomingMessage): string;
+    maxPerAddress: number;
+  },
+): Doors {
+  const servers = new Map(
+    doors.map((door) => [
+      door.path,
+      {
+        door,
+        wss: new WebSocketServer({
+          noServer: true,
+          maxPayload: door.maxPayloadBytes,
+          perMessageDeflate: false,
+          maxFragments: MAX_FRAGMENTS,
+          maxBufferedChunks: MAX_BUFFERED_CHUNKS,
+        } as ServerOptions),
+      },
+    ]),
+  );
   const perKey = new Map<string, number>();
   const perAddress = new Map<string, number>();
   let isShut = false;
@@ -40,18 +75,36 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
   async function admit(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
     const address = addressOf(request);
     gate.knock(address);
-    if (isShut) throw new ApiError('unavailable', 'The venue is restarting. Connect again.', { retryAfterSeconds: 1 });
+    if (isShut)
+      throw new ApiError('unavailable', 'The venue is restarting. Connect again.', { retryAfterSeconds: 1 });
     const [path, query] = (request.url ?? '').split('?');
     const found = servers.get(path ?? '');
     if (!found) throw new ApiError('not_found', 'There is no socket here.');
     // A browser would send its user's key to us from any page; keys belong to servers.
-    if (request.headers.origin !== undefined) throw new ApiError('unauthorized', 'Sockets are not open to browsers: connect from a server, without an Origin header.');
-    if (query !== undefined) throw new ApiError('bad_request', 'A socket takes no parameters. Send the key in the X-API-Key header.');
+    if (request.headers.origin !== undefined)
+      throw new ApiError(
+        'unauthorized',
+        'Sockets are not open to browsers: connect from a server, without an Origin header.',
+      );
+    if (query !== undefined)
+      throw new ApiError(
+        'bad_request',
+        'A socket takes no parameters. Send the key in the X-API-Key header.',
+      );
     const key = request.headers['x-api-key'];
-    const admission = await gate.admit(Array.isArray(key) ? key[0] : key, { keyKinds: found.door.keyKinds, rate: 'socket' });
+    const admission = await gate.admit(Array.isArray(key) ? key[0] : key, {
+      keyKinds: found.door.keyKinds,
+      rate: 'socket',
+    });
     const slot = `${found.door.path} ${admission.key.id}`;
-    if ((perKey.get(slot) ?? 0) >= found.door.maxPerKey) throw new ApiError('rate_limited', `This key has ${found.door.maxPerKey} open sockets, which is the most. Close one first.`, { retryAfterSeconds: 5 });
-    if ((perAddress.get(address) ?? 0) >= maxPerAddress) throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
+    if ((perKey.get(slot) ?? 0) >= found.door.maxPerKey)
+      throw new ApiError(
+        'rate_limited',
+        `This key has ${found.door.maxPerKey} open sockets, which is the most. Close one first.`,
+        { retryAfterSeconds: 5 },
+      );
+    if ((perAddress.get(address) ?? 0) >= maxPerAddress)
+      throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
     // A crowd that comes back at once is let in a few at a time.
     const release = await gate.enter('socket', admission.key.id);
     stream.once('close', release);
@@ -90,7 +143,10 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
       },
       bufferedBytes: () => socket.bufferedAmount,
     };
-    /** Once, and at once when the key is revoked: a closing handshake takes its time, and nothing that is said during it counts. */
+    /**
+     * Once, and at once when the key is revoked: a closing handshake takes its time, and nothing that is said
+     * during it counts.
+     */
     const finish = (): void => {
       if (over) return;
       over = true;
@@ -145,7 +201,10 @@ export function openDoors<Key extends Caller>(server: Server, { doors, gate, log
   };
 }
 
-/** Holds what is written to the stream until the loop has turned, or until it is enough; call it before each write. */
+/**
+ * Holds what is written to the stream until the loop has turned, or until it is enough; call it before each
+ * write.
+ */
 function gathering(stream: Duplex): (bytes: number) => void {
   let gathered = 0;
   let holds = false;
@@ -177,5 +236,7 @@ function reject(stream: Duplex, error: unknown): void {
   const { status, body, retryAfterSeconds } = answerFor(error);
   const text = JSON.stringify(body);
   const retry = retryAfterSeconds === null ? '' : `Retry-After: ${retryAfterSeconds}\r\n`;
-  stream.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n${retry}Connection: close\r\n\r\n${text}`);
+  stream.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n${retry}Connection: close\r\n\r\n${text}`,
+  );
 }

@@ -1,4 +1,6 @@
-/** The LP's end of a link under a burst: everything heard in order, and nobody else kept waiting meanwhile. */
+/**
+ * The LP's end of a link under a burst: everything heard in order, and nobody else kept waiting meanwhile.
+ */
 
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
@@ -27,7 +29,15 @@ test('a burst is taken in turns, in order, and answered', async () => {
       wire.uncork();
     }),
   );
-  const link = createLinkClient({ clock: systemClock, log: silentLog }, { name: 'v', url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: 'fq_test_k', turnMs: 1 });
+  const link = createLinkClient(
+    { clock: systemClock, log: silentLog },
+    {
+      name: 'v',
+      url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      apiKey: 'fq_test_k',
+      turnMs: 1,
+    },
+  );
   const heard: string[] = [];
   let ticks = 0;
   const ticking = setInterval(() => (ticks += 1), 1);

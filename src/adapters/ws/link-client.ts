@@ -1,4 +1,7 @@
-/** The LP's WebSocket to a venue: dials with its key, comes back by itself after a jittered and growing pause, never compresses. */
+/**
+ * The LP's WebSocket to a venue: dials with its key, comes back by itself after a jittered and growing pause,
+ * never compresses.
+ */
 
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
@@ -21,14 +24,30 @@ export interface LinkClientOptions {
   goodAfterMs?: number;
   /** More than this waiting to be sent and the peer counts as dead. */
   maxBufferedBytes?: number;
-  /** A burst of frames is taken in turns of this length, in order, so that chains, feeds and timers are heard between them. */
+  /**
+   * A burst of frames is taken in turns of this length, in order, so that chains, feeds and timers are heard
+   * between them.
+   */
   turnMs?: number;
   /** 0 to 1; spreads the reconnects of many LPs. Default Math.random. */
   jitter?: () => number;
 }
 
-export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, options: LinkClientOptions): Link {
-  const { name, apiKey, handshakeTimeoutMs = 5_000, firstPauseMs = 100, longestPauseMs = 5_000, goodAfterMs = 10_000, maxBufferedBytes = 8 * 1024 * 1024, turnMs = 1, jitter = Math.random } = options;
+export function createLinkClient(
+  { clock, log }: { clock: Clock; log: Log },
+  options: LinkClientOptions,
+): Link {
+  const {
+    name,
+    apiKey,
+    handshakeTimeoutMs = 5_000,
+    firstPauseMs = 100,
+    longestPauseMs = 5_000,
+    goodAfterMs = 10_000,
+    maxBufferedBytes = 8 * 1024 * 1024,
+    turnMs = 1,
+    jitter = Math.random,
+  } = options;
   const address = linkAddress(options.url);
   let listener: LinkListener | undefined;
   let socket: WebSocket | undefined;
@@ -52,7 +71,9 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
 
   const waiting: { from: WebSocket; text: string; sinceMs: number }[] = [];
   let turnEndsMs: number | undefined;
-  /** Of this turn frames were taken as they came in; what is left would follow in the same turn of the loop. */
+  /**
+   * Of this turn frames were taken as they came in; what is left would follow in the same turn of the loop.
+   */
   let taken = false;
 
   /** At once while the turn lasts; whatever comes later waits for the next one. */
@@ -89,7 +110,14 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
   }
 
   function dial(): void {
-    const current = new WebSocket(address, { headers: { 'X-API-Key': apiKey }, maxPayload: LINK_MAX_PAYLOAD_BYTES, perMessageDeflate: false, handshakeTimeout: handshakeTimeoutMs, followRedirects: false, skipUTF8Validation: true });
+    const current = new WebSocket(address, {
+      headers: { 'X-API-Key': apiKey },
+      maxPayload: LINK_MAX_PAYLOAD_BYTES,
+      perMessageDeflate: false,
+      handshakeTimeout: handshakeTimeoutMs,
+      followRedirects: false,
+      skipUTF8Validation: true,
+    });
     socket = current;
     let openedAtMs: number | undefined;
     let why = '';
@@ -122,7 +150,8 @@ export function createLinkClient({ clock, log }: { clock: Clock; log: Log }, opt
 
   function again(reason: string): void {
     if (stopped) return;
-    // Full jitter over the upper half: a venue that restarts is not hit by everybody at once, and nobody waits for nothing.
+    // Full jitter over the upper half: a venue that restarts is not hit by everybody at once, and nobody
+    // waits for nothing.
     const waitMs = Math.round(pauseMs * (0.5 + jitter() / 2));
     log.info({ venue: name, reason, waitMs }, 'link down, dialling again');
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);

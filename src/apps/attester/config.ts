@@ -6,7 +6,9 @@ import { zChain, zDoor, zKeySource, zLogSection } from '../config/parts.ts';
 export const zAttesterConfig = z.strictObject({
   app: z.literal('attester'),
   /** Where signatures are served. */
-  http: z.strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(8090) }).prefault({}),
+  http: z
+    .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(8090) })
+    .prefault({}),
   ops: zDoor(9300).prefault({}),
   log: zLogSection.prefault({}),
   keys: z.strictObject({ attester: zKeySource }),

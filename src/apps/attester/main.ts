@@ -20,7 +20,10 @@ export interface AttesterGround {
 }
 
 /** `wrap` may put something of its own around what the attester stands on: a fault, a recorder. */
-export async function runAttester({ config: file }: { config: string }, { wrap = (ground) => ground }: { wrap?: (ground: AttesterGround) => AttesterGround } = {}): Promise<void> {
+export async function runAttester(
+  { config: file }: { config: string },
+  { wrap = (ground) => ground }: { wrap?: (ground: AttesterGround) => AttesterGround } = {},
+): Promise<void> {
   const { config } = await loadConfig(zAttesterConfig, file, process.env);
   const redactor = createRedactor();
   const log = createLog({ app: 'attester', level: config.log.level, redactor });
@@ -29,12 +32,22 @@ export async function runAttester({ config: file }: { config: string }, { wrap =
   await liveAs('attester', log, async (life) => {
     const metrics = createMetrics();
     const startup = { ready: (): readonly string[] => ['starting'] };
-    const ops = await startOps({ ...config.ops, log, routes: healthRoutes({ ready: () => startup.ready(), metrics }) });
+    const ops = await startOps({
+      ...config.ops,
+      log,
+      routes: healthRoutes({ ready: () => startup.ready(), metrics }),
+    });
     life.onStop('operator door', () => ops.close());
     const signer = await openSigner(config.keys.attester, secrets);
     const { chains } = wrap({ chains: await openChains(config.chains, { life, log, metrics, secrets }) });
     const attester = createAttester(
-      { chains: new Map(chains.map((chain) => [chain.chain.id, chain])), signer, clock: systemClock, log, metrics },
+      {
+        chains: new Map(chains.map((chain) => [chain.chain.id, chain])),
+        signer,
+        clock: systemClock,
+        log,
+        metrics,
+      },
       { lookBackSeconds: config.lookBackSeconds, staleMs: config.staleMs },
     );
     life.onStop('attester', () => attester.stop());

@@ -1,6 +1,6 @@
 /**
- * An audit: the same comparison at several moments, and only what stands in every one of them is a difference. So an order that is
- * being settled while we look is none, and whatever stays wrong is.
+ * An audit: the same comparison at several moments, and only what stands in every one of them is a
+ * difference. So an order that is being settled while we look is none, and whatever stays wrong is.
  */
 
 import type { Database } from '../../adapters/postgres/pool.ts';
@@ -23,7 +23,10 @@ export interface AuditGround {
 }
 
 export interface AuditOptions {
-  /** Orders that ended before this are not looked at one by one; sums are over everything all the same. Unix milliseconds. */
+  /**
+   * Orders that ended before this are not looked at one by one; sums are over everything all the same. Unix
+   * milliseconds.
+   */
   sinceMs: number;
   /** How long a difference has to stand until it is one. */
   patienceMs: number;
@@ -40,33 +43,51 @@ export const auditVenue = (ground: AuditGround, options: AuditOptions): Promise<
     await auditVenueTables(cut, book);
     await auditOrders(cut, book, options);
     await auditSlots(cut, book);
-    for (const chain of cut.chains) await auditEscrow(cut, book, chain, { startBlock: ground.startBlock(chain.port.chain.id), others: options.others ?? false });
+    for (const chain of cut.chains)
+      await auditEscrow(cut, book, chain, {
+        startBlock: ground.startBlock(chain.port.chain.id),
+        others: options.others ?? false,
+      });
   });
 
 /** `committed` is asked of the running LP at every look. */
-export const auditLpNode = (ground: AuditGround, { account, committed }: { account: Address; committed?: () => Promise<LpView['committed']> }, options: AuditOptions): Promise<Report> =>
+export const auditLpNode = (
+  ground: AuditGround,
+  { account, committed }: { account: Address; committed?: () => Promise<LpView['committed']> },
+  options: AuditOptions,
+): Promise<Report> =>
   lookUntilSure(ground, options, async (cut, book) => {
     const said = await committed?.();
     await auditLp(cut, book, { account, ...(said && { committed: said }) }, options);
     await auditSlots(cut, book);
   });
 
-async function lookUntilSure({ db, chains, sleep }: AuditGround, { patienceMs, everyMs = 2_000 }: AuditOptions, compare: (cut: Cut, book: Book) => Promise<void>): Promise<Report> {
+async function lookUntilSure(
+  { db, chains, sleep }: AuditGround,
+  { patienceMs, everyMs = 2_000 }: AuditOptions,
+  compare: (cut: Cut, book: Book) => Promise<void>,
+): Promise<Report> {
   let standing: Map<string, Difference> | undefined;
   for (let looks = 1, left = patienceMs; ; looks += 1, left -= everyMs) {
     const { differences, unasked, compared } = await look(db, chains, compare);
     const seen = new Map(differences.map((difference) => [markOf(difference), difference]));
     const before = standing;
     standing = new Map([...seen].filter(([mark]) => before === undefined || before.has(mark)));
-    if (standing.size === 0 || left <= 0) return { differences: [...standing.values()], unasked, compared, looks };
+    if (standing.size === 0 || left <= 0)
+      return { differences: [...standing.values()], unasked, compared, looks };
     await sleep(Math.min(everyMs, left));
   }
 }
 
-async function look(db: Database, chains: readonly ChainPort[], compare: (cut: Cut, book: Book) => Promise<void>): Promise<Findings> {
+async function look(
+  db: Database,
+  chains: readonly ChainPort[],
+  compare: (cut: Cut, book: Book) => Promise<void>,
+): Promise<Findings> {
   const book = createFindings();
   await atOneMoment(db, chains, async (cut, silent) => {
-    for (const slug of silent) book.unasked.push({ what: `everything on ${slug}`, why: 'no node of it showed a final block' });
+    for (const slug of silent)
+      book.unasked.push({ what: `everything on ${slug}`, why: 'no node of it showed a final block' });
     await compare(cut, book);
   });
   return book;

@@ -1,4 +1,7 @@
-/** An escrow's own books at one block, from every event it ever wrote: what it holds against what it owes, fees against settled orders, and its orders against ours. */
+/**
+ * An escrow's own books at one block, from every event it ever wrote: what it holds against what it owes,
+ * fees against settled orders, and its orders against ours.
+ */
 
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { bytes, factFromJson, toHex } from '../../adapters/postgres/order-rows.ts';
@@ -31,9 +34,16 @@ export interface EscrowOptions {
   others: boolean;
 }
 
-export async function auditEscrow(cut: Cut, book: Book, chain: PinnedChain, options: EscrowOptions): Promise<void> {
+export async function auditEscrow(
+  cut: Cut,
+  book: Book,
+  chain: PinnedChain,
+  options: EscrowOptions,
+): Promise<void> {
   const { port, deep } = chain;
-  const events = await book.ask(`events of the escrow on ${port.chain.slug}`, () => port.events(BigInt(options.startBlock), deep.number));
+  const events = await book.ask(`events of the escrow on ${port.chain.slug}`, () =>
+    port.events(BigInt(options.startBlock), deep.number),
+  );
   if (events === undefined) return;
   book.count('escrow events', events.length);
   const life = lifeOf(events);
@@ -46,7 +56,8 @@ function lifeOf(events: readonly EscrowEvent[]): EscrowLife {
   for (const event of events) {
     if (event.kind === 'open') life.opened.set(event.orderId, event);
     if (event.kind === 'finalised' || event.kind === 'refunded') life.over.set(event.orderId, event);
-    if (event.kind === 'filled') life.filled.set(event.orderId, [...(life.filled.get(event.orderId) ?? []), event]);
+    if (event.kind === 'filled')
+      life.filled.set(event.orderId, [...(life.filled.get(event.orderId) ?? []), event]);
     if (event.kind === 'ledger') life.ledger.push(event);
   }
   return life;
@@ -60,7 +71,13 @@ interface Known {
   [column: string]: unknown;
 }
 
-async function auditKnown({ session }: Cut, book: Book, { port }: PinnedChain, { opened, over, filled }: EscrowLife, { others }: EscrowOptions): Promise<void> {
+async function auditKnown(
+  { session }: Cut,
+  book: Book,
+  { port }: PinnedChain,
+  { opened, over, filled }: EscrowLife,
+  { others }: EscrowOptions,
+): Promise<void> {
   const ids = [...new Set([...opened.keys(), ...filled.keys()])];
   for (let from = 0; from < ids.length; from += PAGE) {
     const page = ids.slice(from, from + PAGE);
@@ -68,46 +85,85 @@ async function auditKnown({ session }: Cut, book: Book, { port }: PinnedChain, {
       `select o.order_id, (select json_agg(json_build_object('fact', f.fact)) from order_fact f where f.order_id = o.order_id and f.fact ->> 'kind' in ('opened', 'filled', 'finalised', 'refunded')) as facts from trade_order o where o.order_id = any($1::bytea[])`,
       [page.map(bytes)],
     );
-    const known = new Map(rows.map((row) => [toHex(row.order_id), (row.facts ?? []).map(({ fact }) => factFromJson(fact))]));
+    const known = new Map(
+      rows.map((row) => [toHex(row.order_id), (row.facts ?? []).map(({ fact }) => factFromJson(fact))]),
+    );
     for (const orderId of page) {
       const facts = known.get(orderId);
       const [open, end] = [opened.get(orderId), over.get(orderId)];
       if (facts === undefined) {
         // What was opened on another chain is told there.
-        if (!others && open) book.differ({ kind: 'unknown_order', subject: `${port.chain.slug} ${orderId}`, expected: 'an order on record', found: `${end?.kind ?? `escrowed until ${open.order.expires}`}, opened in ${open.txHash}` });
+        if (!others && open)
+          book.differ({
+            kind: 'unknown_order',
+            subject: `${port.chain.slug} ${orderId}`,
+            expected: 'an order on record',
+            found: `${end?.kind ?? `escrowed until ${open.order.expires}`}, opened in ${open.txHash}`,
+          });
         continue;
       }
-      const steps = [open && (['opened', open.txHash] as const), end && ([end.kind, end.txHash] as const)].filter((step) => step !== undefined);
+      const steps = [
+        open && (['opened', open.txHash] as const),
+        end && ([end.kind, end.txHash] as const),
+      ].filter((step) => step !== undefined);
       for (const fact of facts) {
         if (!('evidence' in fact) || fact.evidence.chainId !== port.chain.id) continue;
         const { kind, evidence } = fact;
         if (kind === 'filled') againstFill(book, orderId, fact, filled.get(orderId) ?? []);
         // What the chain has and the record has not is told by the order's status.
-        else if (!steps.some(([what, txHash]) => what === kind && txHash === evidence.txHash)) book.differ({ kind: 'fact_without_log', subject: `${orderId} ${kind}`, expected: steps.find(([what]) => what === kind)?.[1] ?? 'no such event', found: evidence.txHash });
+        else if (!steps.some(([what, txHash]) => what === kind && txHash === evidence.txHash))
+          book.differ({
+            kind: 'fact_without_log',
+            subject: `${orderId} ${kind}`,
+            expected: steps.find(([what]) => what === kind)?.[1] ?? 'no such event',
+            found: evidence.txHash,
+          });
       }
     }
   }
 }
 
-function againstFill(book: Book, orderId: Bytes32, { outputIndex, amount, solver, evidence }: FactOf<'filled'>, events: readonly FilledEvent[]): void {
+function againstFill(
+  book: Book,
+  orderId: Bytes32,
+  { outputIndex, amount, solver, evidence }: FactOf<'filled'>,
+  events: readonly FilledEvent[],
+): void {
   const subject = `${orderId} output ${outputIndex}`;
-  const event = events.find((each) => each.txHash === evidence.txHash && each.solver === addressToBytes32(solver));
+  const event = events.find(
+    (each) => each.txHash === evidence.txHash && each.solver === addressToBytes32(solver),
+  );
   if (event) book.amount('output_amount', subject, event.amount, amount);
-  else book.differ({ kind: 'fact_without_log', subject, expected: events[0]?.txHash ?? 'no such event', found: `filled by ${solver} in ${evidence.txHash}` });
+  else
+    book.differ({
+      kind: 'fact_without_log',
+      subject,
+      expected: events[0]?.txHash ?? 'no such event',
+      found: `filled by ${solver} in ${evidence.txHash}`,
+    });
 }
 
 /* Money */
 
-async function auditMoney(book: Book, { port, deep }: PinnedChain, { opened, over, ledger }: EscrowLife): Promise<void> {
+async function auditMoney(
+  book: Book,
+  { port, deep }: PinnedChain,
+  { opened, over, ledger }: EscrowLife,
+): Promise<void> {
   const at = deep.number;
   const feeRecipient = await feeRecipientOf(port, at);
   const slug = port.chain.slug;
-  /** Whoever can have a balance: those whom events name, the makers of settled orders, and whoever takes the fees. */
+  /**
+   * Whoever can have a balance: those whom events name, the makers of settled orders, and whoever takes the
+   * fees.
+   */
   const holders = new Map<string, { account: Address; token: Address }>();
-  const holds = (account: Address, token: Address): void => void holders.set(`${account} ${token}`, { account, token });
+  const holds = (account: Address, token: Address): void =>
+    void holders.set(`${account} ${token}`, { account, token });
   const deposits = new Map<Address, bigint>(port.chain.tokens.map(({ address }) => [address, 0n]));
   const fees = new Map<Address, bigint>();
-  const add = (sums: Map<Address, bigint>, token: Address, amount: bigint): void => void sums.set(token, (sums.get(token) ?? 0n) + amount);
+  const add = (sums: Map<Address, bigint>, token: Address, amount: bigint): void =>
+    void sums.set(token, (sums.get(token) ?? 0n) + amount);
   let feesKnown = true;
 
   for (const { account, token, amount } of ledger) {
@@ -119,7 +175,8 @@ async function auditMoney(book: Book, { port, deep }: PinnedChain, { opened, ove
     const end = over.get(orderId);
     const contexts = order.outputs.map(({ context }) => decodeContext(context));
     // Its balance moves by more than fees then, without an event.
-    if (order.user === feeRecipient || contexts.some((context) => context?.exclusiveFor === feeRecipient)) feesKnown = false;
+    if (order.user === feeRecipient || contexts.some((context) => context?.exclusiveFor === feeRecipient))
+      feesKnown = false;
     for (const [index, [word, amount]] of order.inputs.entries()) {
       const token: Address = `0x${word.toString(16).padStart(40, '0')}`;
       add(deposits, token, end === undefined ? amount : 0n);
@@ -130,21 +187,45 @@ async function auditMoney(book: Book, { port, deep }: PinnedChain, { opened, ove
     }
   }
   const owned = new Map<Address, bigint>();
-  const balances = await Promise.all([...holders.values()].map(async ({ account, token }) => ({ account, token, balance: await port.ledgerBalance(account, token, at) })));
+  const balances = await Promise.all(
+    [...holders.values()].map(async ({ account, token }) => ({
+      account,
+      token,
+      balance: await port.ledgerBalance(account, token, at),
+    })),
+  );
   for (const { token, balance } of balances) add(owned, token, balance);
   await Promise.all(
     [...deposits].map(async ([token, deposited]) => {
       const symbol = port.chain.tokens.find(({ address }) => address === token)?.symbol ?? token;
       const subject = `${slug} ${symbol}`;
-      book.amount('escrow_balance', subject, deposited + (owned.get(token) ?? 0n), await port.tokenBalance(port.chain.escrow, token, at));
-      if (feesKnown) book.amount('fee_sum', subject, fees.get(token) ?? 0n, await port.ledgerBalance(feeRecipient, token, at));
+      book.amount(
+        'escrow_balance',
+        subject,
+        deposited + (owned.get(token) ?? 0n),
+        await port.tokenBalance(port.chain.escrow, token, at),
+      );
+      if (feesKnown)
+        book.amount(
+          'fee_sum',
+          subject,
+          fees.get(token) ?? 0n,
+          await port.ledgerBalance(feeRecipient, token, at),
+        );
       book.count('tokens in escrow');
     }),
   );
-  if (!feesKnown) book.unasked.push({ what: `fees on ${slug}`, why: 'the fee recipient trades itself, so its balance does not tell what were fees' });
+  if (!feesKnown)
+    book.unasked.push({
+      what: `fees on ${slug}`,
+      why: 'the fee recipient trades itself, so its balance does not tell what were fees',
+    });
 }
 
-/** As the contract divides: every slice and every fee rounded down, the last slice what is left, relay fees from the first input. */
+/**
+ * As the contract divides: every slice and every fee rounded down, the last slice what is left, relay fees
+ * from the first input.
+ */
 function feesDown(amount: bigint, first: boolean, contexts: readonly OutputContext[]): bigint {
   let left = amount;
   return contexts.reduce((sum, { portionBps, feeBps, relayFee }, index) => {
@@ -155,8 +236,16 @@ function feesDown(amount: bigint, first: boolean, contexts: readonly OutputConte
 }
 
 async function feeRecipientOf(port: PinnedChain['port'], at: bigint): Promise<Address> {
-  const answer = await port.read(port.chain.escrow, encodeFunctionData({ abi: escrowAbi, functionName: 'feeRecipient' }), at);
-  if (answer === undefined) throw new RangeError('The escrow names no fee recipient. Is the configured address the right contract?');
-  return decodeFunctionResult({ abi: escrowAbi, functionName: 'feeRecipient', data: answer }).toLowerCase() as Address;
+  const answer = await port.read(
+    port.chain.escrow,
+    encodeFunctionData({ abi: escrowAbi, functionName: 'feeRecipient' }),
+    at,
+  );
+  if (answer === undefined)
+    throw new RangeError('The escrow names no fee recipient. Is the configured address the right contract?');
+  return decodeFunctionResult({
+    abi: escrowAbi,
+    functionName: 'feeRecipient',
+    data: answer,
+  }).toLowerCase() as Address;
 }
-

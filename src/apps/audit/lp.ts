@@ -1,4 +1,7 @@
-/** An LP's books, awards and reservations against each other and against the escrow: a second opinion that shares no code with what keeps them. */
+/**
+ * An LP's books, awards and reservations against each other and against the escrow: a second opinion that
+ * shares no code with what keeps them.
+ */
 
 import { bytesToHex, type Address, type Bytes32 } from '../../domain/hex.ts';
 import { outputHash } from '../../domain/order.ts';
@@ -13,11 +16,19 @@ const PAGE = 500;
 
 export interface LpView {
   account: Address;
-  /** What the running LP says it has promised to accepted orders, by chain and token; undefined while none answers. */
+  /**
+   * What the running LP says it has promised to accepted orders, by chain and token; undefined while none
+   * answers.
+   */
   committed?: readonly { chainId: number; token: Address; committed: bigint }[];
 }
 
-export async function auditLp(cut: Cut, book: Book, view: LpView, { sinceMs }: { sinceMs: number }): Promise<void> {
+export async function auditLp(
+  cut: Cut,
+  book: Book,
+  view: LpView,
+  { sinceMs }: { sinceMs: number },
+): Promise<void> {
   await auditBooks(cut, book, view.account);
   await auditAwards(cut, book, view.account, sinceMs);
   await auditReservations(cut, book, view);
@@ -26,30 +37,55 @@ export async function auditLp(cut: Cut, book: Book, view: LpView, { sinceMs }: {
 /* Books */
 
 async function auditBooks({ session, chain }: Cut, book: Book, account: Address): Promise<void> {
-  const unbalanced = await session.query<{ id: string; chain_id: number; token: string; sum: string }>('select e.id, p.chain_id, p.token, sum(p.amount) as sum from lp_posting p join lp_entry e on e.n = p.entry group by e.id, p.chain_id, p.token having sum(p.amount) <> 0');
-  for (const { id, chain_id, token, sum } of unbalanced) book.amount('lp_entry', `${id} ${chain_id} ${token}`, 0n, BigInt(sum));
-  const astray = await session.query<{ account: string; chain_id: number; token: string; postings: string; balance: string }>(
+  const unbalanced = await session.query<{ id: string; chain_id: number; token: string; sum: string }>(
+    'select e.id, p.chain_id, p.token, sum(p.amount) as sum from lp_posting p join lp_entry e on e.n = p.entry group by e.id, p.chain_id, p.token having sum(p.amount) <> 0',
+  );
+  for (const { id, chain_id, token, sum } of unbalanced)
+    book.amount('lp_entry', `${id} ${chain_id} ${token}`, 0n, BigInt(sum));
+  const astray = await session.query<{
+    account: string;
+    chain_id: number;
+    token: string;
+    postings: string;
+    balance: string;
+  }>(
     `with sums as (select account, chain_id, token, sum(amount) as amount from lp_posting group by 1, 2, 3)
      select account, chain_id, token, coalesce(sums.amount, 0) as postings, coalesce(b.amount, 0) as balance from sums full join lp_balance b using (account, chain_id, token) where coalesce(sums.amount, 0) <> coalesce(b.amount, 0)`,
   );
-  for (const { account: name, chain_id, token, postings, balance } of astray) book.amount('lp_balance', `${name} ${chain_id} ${token}`, BigInt(postings), BigInt(balance));
+  for (const { account: name, chain_id, token, postings, balance } of astray)
+    book.amount('lp_balance', `${name} ${chain_id} ${token}`, BigInt(postings), BigInt(balance));
 
   // Balances and cursor were written together, so the comparison is exact at the cursor's block.
-  const cursors = await session.query<{ chain_id: number; block: number; hash: Buffer }>('select chain_id, block, hash from lp_journal_cursor');
+  const cursors = await session.query<{ chain_id: number; block: number; hash: Buffer }>(
+    'select chain_id, block, hash from lp_journal_cursor',
+  );
   for (const { chain_id, block, hash } of cursors) {
     const port = chain(chain_id)?.port;
     if (!port) continue;
-    const seen = await book.ask(`block ${block} of ${port.chain.slug}`, () => port.block(BigInt(block)).then((found) => found ?? null));
+    const seen = await book.ask(`block ${block} of ${port.chain.slug}`, () =>
+      port.block(BigInt(block)).then((found) => found ?? null),
+    );
     if (seen === undefined) continue;
     if (seen?.hash !== bytesToHex(hash)) {
-      book.differ({ kind: 'lp_journal', subject: port.chain.slug, expected: `block ${block} ${bytesToHex(hash)}`, found: seen?.hash ?? 'no such block' });
+      book.differ({
+        kind: 'lp_journal',
+        subject: port.chain.slug,
+        expected: `block ${block} ${bytesToHex(hash)}`,
+        found: seen?.hash ?? 'no such block',
+      });
       continue;
     }
-    const balances = await session.query<{ token: string; amount: string }>(`select token, sum(amount) as amount from lp_posting where account = 'assets:inventory' and chain_id = $1 group by token`, [chain_id]);
+    const balances = await session.query<{ token: string; amount: string }>(
+      `select token, sum(amount) as amount from lp_posting where account = 'assets:inventory' and chain_id = $1 group by token`,
+      [chain_id],
+    );
     await Promise.all(
       balances.map(async ({ token, amount }) => {
-        const found = await book.ask(`balance of ${token} on ${port.chain.slug}`, () => port.ledgerBalance(account, token as Address, BigInt(block)));
-        if (found !== undefined) book.amount('lp_journal', `${port.chain.slug} ${token}`, found, BigInt(amount));
+        const found = await book.ask(`balance of ${token} on ${port.chain.slug}`, () =>
+          port.ledgerBalance(account, token as Address, BigInt(block)),
+        );
+        if (found !== undefined)
+          book.amount('lp_journal', `${port.chain.slug} ${token}`, found, BigInt(amount));
         book.count('balances of the LP');
       }),
     );
@@ -69,7 +105,7 @@ interface AwardRow {
 
 async function auditAwards(cut: Cut, book: Book, account: Address, sinceMs: number): Promise<void> {
   const chains = new Map(cut.chains.map(({ port }) => [port.chain.id, port.chain]));
-  for (let after = Buffer.alloc(0); ; ) {
+  for (let after = Buffer.alloc(0); ;) {
     const rows = await cut.session.query<AwardRow>(
       `select a.order_id, a.message, a.stage,
          (select sum(p.amount) from lp_entry e join lp_posting p on p.entry = e.n where e.order_id = a.order_id and p.account = 'expense:platform-fee') as platform,
@@ -82,17 +118,47 @@ async function auditAwards(cut: Cut, book: Book, account: Address, sinceMs: numb
         const orderId: Bytes32 = bytesToHex(order_id);
         const order = orderFromMessage(message);
         const slice = ownSlice(order, account, chains);
-        const [origin, dest] = [cut.chain(Number(order.originChainId)), slice && cut.chain(slice.destChainId)];
+        const [origin, dest] = [
+          cut.chain(Number(order.originChainId)),
+          slice && cut.chain(slice.destChainId),
+        ];
         book.count('awards');
         if (!origin || !dest || !slice) return;
-        const status = await book.ask(`status of ${orderId}`, () => origin.port.orderStatus(orderId, origin.deep.number));
+        const status = await book.ask(`status of ${orderId}`, () =>
+          origin.port.orderStatus(orderId, origin.deep.number),
+        );
         if (status === undefined) return;
-        const crossed = slice.originChainId !== slice.destChainId && (await book.ask(`fill of ${orderId}`, () => dest.port.fillRecord(orderId, outputHash(slice.output), dest.deep.number))) !== undefined;
-        const expected = status === 'claimed' ? 'finalised' : status === 'refunded' ? 'failed' : crossed ? 'filled' : stage === 'failed' ? 'failed' : 'committed';
+        const crossed =
+          slice.originChainId !== slice.destChainId &&
+          (await book.ask(`fill of ${orderId}`, () =>
+            dest.port.fillRecord(orderId, outputHash(slice.output), dest.deep.number),
+          )) !== undefined;
+        const expected =
+          status === 'claimed'
+            ? 'finalised'
+            : status === 'refunded'
+              ? 'failed'
+              : crossed
+                ? 'filled'
+                : stage === 'failed'
+                  ? 'failed'
+                  : 'committed';
         if (stage !== expected) book.differ({ kind: 'lp_award', subject: orderId, expected, found: stage });
         // What was not paid for yet was not booked yet.
-        if (platform !== null) book.amount('lp_fees', `${orderId} platform fee`, platform === '0' ? 0n : slice.portion - slice.earns.amount - slice.context.relayFee, BigInt(platform));
-        if (relay !== null) book.amount('lp_fees', `${orderId} relay fee`, relay === '0' ? 0n : slice.context.relayFee, BigInt(relay));
+        if (platform !== null)
+          book.amount(
+            'lp_fees',
+            `${orderId} platform fee`,
+            platform === '0' ? 0n : slice.portion - slice.earns.amount - slice.context.relayFee,
+            BigInt(platform),
+          );
+        if (relay !== null)
+          book.amount(
+            'lp_fees',
+            `${orderId} relay fee`,
+            relay === '0' ? 0n : slice.context.relayFee,
+            BigInt(relay),
+          );
       }),
     );
     if (rows.length < PAGE) return;
@@ -102,28 +168,65 @@ async function auditAwards(cut: Cut, book: Book, account: Address, sinceMs: numb
 
 /* Reservations */
 
-/** What a clean stop wrote, or what the running LP says, against the open awards. After a crash there are none of either: the next start makes them from the awards. */
-async function auditReservations({ session, chains }: Cut, book: Book, { account, committed }: LpView): Promise<void> {
+/**
+ * What a clean stop wrote, or what the running LP says, against the open awards. After a crash there are none
+ * of either: the next start makes them from the awards.
+ */
+async function auditReservations(
+  { session, chains }: Cut,
+  book: Book,
+  { account, committed }: LpView,
+): Promise<void> {
   const described = new Map(chains.map(({ port }) => [port.chain.id, port.chain]));
-  const open = await session.query<{ order_id: Buffer; message: OrderMessage; stage: string }>(`select order_id, message, stage from lp_award where stage in ('committed', 'filled')`);
+  const open = await session.query<{ order_id: Buffer; message: OrderMessage; stage: string }>(
+    `select order_id, message, stage from lp_award where stage in ('committed', 'filled')`,
+  );
   const slices = open.flatMap(({ order_id, message, stage }) => {
     const slice = ownSlice(orderFromMessage(message), account, described);
     return slice ? [{ orderId: bytesToHex(order_id) as string, stage, pays: slice.pays }] : [];
   });
-  const [owner] = await session.query<{ clean: { ledger: LedgerSnapshot } | null }>('select clean from lp_owner');
+  const [owner] = await session.query<{ clean: { ledger: LedgerSnapshot } | null }>(
+    'select clean from lp_owner',
+  );
   if (owner?.clean) {
-    const held = new Map(owner.clean.ledger.promises.filter(({ is, finalised }) => (is.includes('accepted') || is.includes('restored')) && !is.some((flag) => flag === 'failed' || flag === 'released' || flag === 'lapsed') && finalised.length === 0).map((promise) => [promise.quoteId, promise]));
+    const held = new Map(
+      owner.clean.ledger.promises
+        .filter(
+          ({ is, finalised }) =>
+            (is.includes('accepted') || is.includes('restored')) &&
+            !is.some((flag) => flag === 'failed' || flag === 'released' || flag === 'lapsed') &&
+            finalised.length === 0,
+        )
+        .map((promise) => [promise.quoteId, promise]),
+    );
     for (const { orderId, pays } of slices) {
       const promise = held.get(orderId);
       held.delete(orderId);
-      if (promise === undefined) book.differ({ kind: 'lp_reservation', subject: orderId, expected: `${pays.amount} reserved`, found: 'nothing reserved' });
+      if (promise === undefined)
+        book.differ({
+          kind: 'lp_reservation',
+          subject: orderId,
+          expected: `${pays.amount} reserved`,
+          found: 'nothing reserved',
+        });
       else book.amount('lp_reservation', orderId, pays.amount, BigInt(promise.amount));
     }
-    for (const [orderId, { amount }] of held) book.differ({ kind: 'lp_reservation', subject: orderId, expected: 'nothing reserved', found: `${amount} reserved` });
+    for (const [orderId, { amount }] of held)
+      book.differ({
+        kind: 'lp_reservation',
+        subject: orderId,
+        expected: 'nothing reserved',
+        found: `${amount} reserved`,
+      });
     book.count('reservations', slices.length);
   } else if (committed) {
     for (const { chainId, token, committed: found } of committed) {
-      const expected = slices.reduce((sum, { stage, pays }) => sum + (stage === 'committed' && pays.chainId === chainId && pays.token === token ? pays.amount : 0n), 0n);
+      const expected = slices.reduce(
+        (sum, { stage, pays }) =>
+          sum +
+          (stage === 'committed' && pays.chainId === chainId && pays.token === token ? pays.amount : 0n),
+        0n,
+      );
       book.amount('lp_reservation', `${described.get(chainId)?.slug ?? chainId} ${token}`, expected, found);
     }
     book.count('reservations', slices.length);

@@ -1,4 +1,7 @@
-/** `firmquote audit`: what a venue's or an LP's database, its ledger and the chains say of the same things, and every difference between them. Reads only. */
+/**
+ * `firmquote audit`: what a venue's or an LP's database, its ledger and the chains say of the same things,
+ * and every difference between them. Reads only.
+ */
 
 import { createChain } from '../../adapters/evm/chain.ts';
 import { createLog } from '../../adapters/pino/log.ts';
@@ -34,9 +37,23 @@ export interface AuditWords {
 }
 
 /** Exit code 0: no difference. 1: differences. 2: no difference, and not everything could be asked. */
-export async function runAudit({ venue, lp, days, patience, others = false, json }: AuditWords): Promise<void> {
-  if ((venue === undefined) === (lp === undefined)) throw new RequestError('Whose books? Name one configuration: --venue FILE, or --lp FILE.', { code: 'bad_request' });
-  const options: AuditOptions = { sinceMs: days === 0 ? 0 : Date.now() - days * 86_400_000, patienceMs: patience * 1_000, others };
+export async function runAudit({
+  venue,
+  lp,
+  days,
+  patience,
+  others = false,
+  json,
+}: AuditWords): Promise<void> {
+  if ((venue === undefined) === (lp === undefined))
+    throw new RequestError('Whose books? Name one configuration: --venue FILE, or --lp FILE.', {
+      code: 'bad_request',
+    });
+  const options: AuditOptions = {
+    sinceMs: days === 0 ? 0 : Date.now() - days * 86_400_000,
+    patienceMs: patience * 1_000,
+    others,
+  };
   const report = venue === undefined ? await ofLp(lp as string, options) : await ofVenue(venue, options);
   console.log(json ? JSON.stringify(asJson(report)) : page(report));
   process.exitCode = exitCode(report);
@@ -44,22 +61,45 @@ export async function runAudit({ venue, lp, days, patience, others = false, json
 
 async function ofVenue(file: string, options: AuditOptions): Promise<Report> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
-  return on(config.database, { schema: VENUE_SCHEMA, tables: VENUE_TABLES, sections: config.chains }, (ground) => auditVenue(ground, options));
+  return on(
+    config.database,
+    { schema: VENUE_SCHEMA, tables: VENUE_TABLES, sections: config.chains },
+    (ground) => auditVenue(ground, options),
+  );
 }
 
 async function ofLp(file: string, options: AuditOptions): Promise<Report> {
   const { config } = await loadConfig(zLpAppConfig, file, process.env);
   const account = config.lp.chains[0]?.account as Address;
-  return on(config.database, { schema: LP_SCHEMA, tables: LP_TABLES, sections: config.networks }, (ground) => auditLpNode(ground, { account, committed: () => committedOf(file) }, options));
+  return on(config.database, { schema: LP_SCHEMA, tables: LP_TABLES, sections: config.networks }, (ground) =>
+    auditLpNode(ground, { account, committed: () => committedOf(file) }, options),
+  );
 }
 
 /** Of the running LP; an LP that is down has written its reservations, or will make them anew. */
 async function committedOf(config: string): Promise<LpView['committed']> {
-  const said = await openDoor({ config }).then((door) => door.get<{ buckets: { chainId: number; token: Address; committed: string }[] }>('/inventory'), () => undefined).catch(() => undefined);
-  return said?.buckets.map(({ chainId, token, committed }) => ({ chainId, token, committed: BigInt(committed) }));
+  const said = await openDoor({ config })
+    .then(
+      (door) => door.get<{ buckets: { chainId: number; token: Address; committed: string }[] }>('/inventory'),
+      () => undefined,
+    )
+    .catch(() => undefined);
+  return said?.buckets.map(({ chainId, token, committed }) => ({
+    chainId,
+    token,
+    committed: BigInt(committed),
+  }));
 }
 
-async function on(section: DatabaseSection, { schema, tables, sections }: { schema: string; tables: readonly Migration[]; sections: readonly ChainSection[] }, work: (ground: AuditGround) => Promise<Report>): Promise<Report> {
+async function on(
+  section: DatabaseSection,
+  {
+    schema,
+    tables,
+    sections,
+  }: { schema: string; tables: readonly Migration[]; sections: readonly ChainSection[] },
+  work: (ground: AuditGround) => Promise<Report>,
+): Promise<Report> {
   const redactor = createRedactor();
   const log = createLog({ app: 'audit', level: 'silent', redactor });
   const secrets: SecretContext = { env: process.env, redactor };
@@ -71,14 +111,29 @@ async function on(section: DatabaseSection, { schema, tables, sections }: { sche
     await checkSchema(db, tables);
     const chains: ChainPort[] = [];
     for (const each of sections) {
-      const chain = createChain(chainOf(each), { rpcUrls: each.rpcUrls.map((rpc) => expand(rpc, secrets)), clock: systemClock, log, metrics: createMetrics(), timeoutMs: each.timeoutMs });
+      const chain = createChain(chainOf(each), {
+        rpcUrls: each.rpcUrls.map((rpc) => expand(rpc, secrets)),
+        clock: systemClock,
+        log,
+        metrics: createMetrics(),
+        timeoutMs: each.timeoutMs,
+      });
       opened.push(chain);
       await chain.start().then(
         () => chains.push(chain),
-        (error: unknown) => silent.push({ what: `everything on ${each.slug}`, why: error instanceof Error ? error.message : String(error) }),
+        (error: unknown) =>
+          silent.push({
+            what: `everything on ${each.slug}`,
+            why: error instanceof Error ? error.message : String(error),
+          }),
       );
     }
-    const report = await work({ db, chains, startBlock: (chainId) => sections.find(({ id }) => id === chainId)?.startBlock ?? 0, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) });
+    const report = await work({
+      db,
+      chains,
+      startBlock: (chainId) => sections.find(({ id }) => id === chainId)?.startBlock ?? 0,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    });
     return { ...report, unasked: [...silent, ...report.unasked] };
   } finally {
     await Promise.all(opened.map((chain) => chain.close()));
@@ -87,20 +142,33 @@ async function on(section: DatabaseSection, { schema, tables, sections }: { sche
   }
 }
 
-const exitCode = ({ differences, unasked }: Report): 0 | 1 | 2 => (differences.length > 0 ? 1 : unasked.length > 0 ? 2 : 0);
+const exitCode = ({ differences, unasked }: Report): 0 | 1 | 2 =>
+  differences.length > 0 ? 1 : unasked.length > 0 ? 2 : 0;
 
 const asJson = (report: Report) => ({
   status: exitCode(report),
-  differences: report.differences.map((difference) => ({ ...difference, means: KINDS[difference.kind][0], todo: KINDS[difference.kind][1] })),
+  differences: report.differences.map((difference) => ({
+    ...difference,
+    means: KINDS[difference.kind][0],
+    todo: KINDS[difference.kind][1],
+  })),
   unasked: report.unasked,
   compared: report.compared,
   looks: report.looks,
 });
 
 function page({ differences, unasked, compared, looks }: Report): string {
-  const found = differences.flatMap(({ kind, subject, expected, found: is, by }) => [`NO  ${kind}  ${subject}`, `      should be  ${expected}`, `      is         ${is}${by === undefined ? '' : `   (${by})`}`, `      that is    ${KINDS[kind][0]}`, `      what to do ${KINDS[kind][1]}`]);
+  const found = differences.flatMap(({ kind, subject, expected, found: is, by }) => [
+    `NO  ${kind}  ${subject}`,
+    `      should be  ${expected}`,
+    `      is         ${is}${by === undefined ? '' : `   (${by})`}`,
+    `      that is    ${KINDS[kind][0]}`,
+    `      what to do ${KINDS[kind][1]}`,
+  ]);
   const asked = unasked.map(({ what, why }) => `?   ${what}: ${why}`);
-  const counts = Object.entries(compared).map(([what, n]) => `${n} ${what}`).join(', ');
+  const counts = Object.entries(compared)
+    .map(([what, n]) => `${n} ${what}`)
+    .join(', ');
   const verdict =
     differences.length > 0
       ? `${differences.length} difference${differences.length === 1 ? '' : 's'} stood in all of ${looks} looks.`

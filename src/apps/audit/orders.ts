@@ -20,7 +20,14 @@ interface AuditRow extends OrderRow {
   final: boolean;
   last_seq: number;
   events: { seq: number; type: string }[] | null;
-  trade: { cell: number; created_at_ms: number; amount: number; speed_ms: number; terms: unknown; state: unknown } | null;
+  trade: {
+    cell: number;
+    created_at_ms: number;
+    amount: number;
+    speed_ms: number;
+    terms: unknown;
+    state: unknown;
+  } | null;
   deliveries: { output_index: number; remaining: string; requested: string; auto_withdraw: boolean }[] | null;
 }
 
@@ -31,17 +38,28 @@ const COLUMNS = `${ORDER_COLUMNS}, o.status, o.final, o.last_seq,
 
 /** Every order that is open, or that something happened to since `sinceMs`. */
 export async function auditOrders(cut: Cut, book: Book, { sinceMs }: { sinceMs: number }): Promise<void> {
-  const solvers = new Set((await cut.session.query<{ id: string }>('select id from solver')).map(({ id }) => id));
+  const solvers = new Set(
+    (await cut.session.query<{ id: string }>('select id from solver')).map(({ id }) => id),
+  );
   const blocks = new Map<string, Promise<string | undefined>>();
-  for (let after = bytes('0x'); ; ) {
-    const rows = await cut.session.query<AuditRow>(`select ${COLUMNS} from trade_order o where o.order_id > $1 and (not o.final or o.updated_at_ms >= $2) order by o.order_id limit ${PAGE}`, [after, sinceMs]);
+  for (let after = bytes('0x'); ;) {
+    const rows = await cut.session.query<AuditRow>(
+      `select ${COLUMNS} from trade_order o where o.order_id > $1 and (not o.final or o.updated_at_ms >= $2) order by o.order_id limit ${PAGE}`,
+      [after, sinceMs],
+    );
     await Promise.all(rows.map((row) => auditOrder(cut, book, row, solvers, blocks)));
     if (rows.length < PAGE) return;
     after = (rows.at(-1) as AuditRow).order_id;
   }
 }
 
-async function auditOrder(cut: Cut, book: Book, row: AuditRow, solvers: ReadonlySet<string>, blocks: Map<string, Promise<string | undefined>>): Promise<void> {
+async function auditOrder(
+  cut: Cut,
+  book: Book,
+  row: AuditRow,
+  solvers: ReadonlySet<string>,
+  blocks: Map<string, Promise<string | undefined>>,
+): Promise<void> {
   const record = orderFromRow(row);
   const facts = record.facts.map(({ fact }) => fact);
   book.count('orders');
@@ -57,49 +75,112 @@ async function auditOrder(cut: Cut, book: Book, row: AuditRow, solvers: Readonly
 function againstFacts(book: Book, row: AuditRow, record: OrderRecord, said: Progress): void {
   const { orderId: subject } = record;
   const seqs = record.facts.map(({ seq }) => seq);
-  const differ = (kind: Parameters<Book['differ']>[0]['kind'], expected: string, found: string) => void (expected !== found && book.differ({ kind, subject, expected, found }));
+  const differ = (kind: Parameters<Book['differ']>[0]['kind'], expected: string, found: string) =>
+    void (expected !== found && book.differ({ kind, subject, expected, found }));
   differ('fact_sequence', Array.from({ length: row.last_seq }, (_, at) => at + 1).join(' '), seqs.join(' '));
-  differ('order_row', `${said.status}${said.final ? ', final' : ''}`, `${row.status}${row.final ? ', final' : ''}`);
+  differ(
+    'order_row',
+    `${said.status}${said.final ? ', final' : ''}`,
+    `${row.status}${row.final ? ', final' : ''}`,
+  );
 
   const wanted = ['order.created', ...(said.status === 'pending' ? [] : [`order.${said.status}`])];
   const events = (row.events ?? []).map(({ type }) => type);
   // Of an order that is over its events may have been let go, all together (retention).
   const gone = events.length === 0 && said.final;
-  for (const type of wanted) if (!gone && !events.includes(type)) book.differ({ kind: 'fact_without_event', subject, expected: type, found: 'no event' });
-  for (const [at, type] of events.entries()) if (!wanted.includes(type) || events.indexOf(type) !== at) book.differ({ kind: 'event_without_fact', subject, expected: 'no event', found: type });
+  for (const type of wanted)
+    if (!gone && !events.includes(type))
+      book.differ({ kind: 'fact_without_event', subject, expected: type, found: 'no event' });
+  for (const [at, type] of events.entries())
+    if (!wanted.includes(type) || events.indexOf(type) !== at)
+      book.differ({ kind: 'event_without_fact', subject, expected: 'no event', found: type });
   book.count('facts', seqs.length);
   book.count('events', events.length);
 
   const { rank, terms, state, ...rest } = tradeColumns(record);
-  const shown = row.trade && { ...rest, created_at_ms: row.trade.created_at_ms, amount: row.trade.amount, speed_ms: row.trade.speed_ms, rank: row.trade.cell % CELL_STAGES, terms: row.trade.terms, state: row.trade.state };
-  differ('trade_row', canonical({ ...rest, rank, terms: JSON.parse(terms), state: JSON.parse(state) }), shown === null ? 'no row' : canonical(shown));
+  const shown = row.trade && {
+    ...rest,
+    created_at_ms: row.trade.created_at_ms,
+    amount: row.trade.amount,
+    speed_ms: row.trade.speed_ms,
+    rank: row.trade.cell % CELL_STAGES,
+    terms: row.trade.terms,
+    state: row.trade.state,
+  };
+  differ(
+    'trade_row',
+    canonical({ ...rest, rank, terms: JSON.parse(terms), state: JSON.parse(state) }),
+    shown === null ? 'no row' : canonical(shown),
+  );
 
-  const owed = deliveryRows([], record.facts.map(({ fact }) => fact)).map(({ output_index, remaining, requested, auto_withdraw }) => ({ output_index, remaining, requested, auto_withdraw }));
+  const owed = deliveryRows(
+    [],
+    record.facts.map(({ fact }) => fact),
+  ).map(({ output_index, remaining, requested, auto_withdraw }) => ({
+    output_index,
+    remaining,
+    requested,
+    auto_withdraw,
+  }));
   differ('delivery_row', canonical(owed), canonical(row.deliveries ?? []));
 }
 
 const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, each: unknown) => (typeof each === 'object' && each !== null && !Array.isArray(each) ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1))) : each));
+  JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
 
-function againstRoster(book: Book, { orderId, solverIds, commitments, order, route }: OrderRecord, solvers: ReadonlySet<string>): void {
+function againstRoster(
+  book: Book,
+  { orderId, solverIds, commitments, order, route }: OrderRecord,
+  solvers: ReadonlySet<string>,
+): void {
   if (route !== null) return;
-  for (const id of solverIds) if (!solvers.has(id)) book.differ({ kind: 'solver_account', subject: orderId, expected: 'a solver of the roster', found: id });
+  for (const id of solverIds)
+    if (!solvers.has(id))
+      book.differ({
+        kind: 'solver_account',
+        subject: orderId,
+        expected: 'a solver of the roster',
+        found: id,
+      });
   for (const [index, output] of order.outputs.entries()) {
     const bound = decodeContext(output.context)?.exclusiveFor ?? 'nobody';
     const lp = commitments[index]?.lp ?? 'nobody';
-    if (bound !== lp) book.differ({ kind: 'solver_account', subject: `${orderId} output ${index}`, expected: bound, found: lp });
+    if (bound !== lp)
+      book.differ({
+        kind: 'solver_account',
+        subject: `${orderId} output ${index}`,
+        expected: bound,
+        found: lp,
+      });
   }
 }
 
 /* The database against the chains, at their final blocks */
 
-async function againstChain(cut: Cut, book: Book, { orderId, order }: OrderRecord, facts: readonly Fact[]): Promise<void> {
+async function againstChain(
+  cut: Cut,
+  book: Book,
+  { orderId, order }: OrderRecord,
+  facts: readonly Fact[],
+): Promise<void> {
   const origin = cut.chain(Number(order.originChainId));
   if (!origin) return;
   const { opened, finalised, refunded, fills } = foldFacts(order, facts);
   const expected = finalised ? 'claimed' : refunded ? 'refunded' : opened ? 'deposited' : 'none';
-  const found = await book.ask(`status of ${orderId}`, () => origin.port.orderStatus(orderId, origin.deep.number));
-  if (found !== undefined && found !== expected) book.differ({ kind: 'order_status', subject: orderId, expected: `${found} on chain ${order.originChainId}`, found: `${expected} on record` });
+  const found = await book.ask(`status of ${orderId}`, () =>
+    origin.port.orderStatus(orderId, origin.deep.number),
+  );
+  if (found !== undefined && found !== expected)
+    book.differ({
+      kind: 'order_status',
+      subject: orderId,
+      expected: `${found} on chain ${order.originChainId}`,
+      found: `${expected} on record`,
+    });
   await Promise.all(
     order.outputs.map(async (output, index) => {
       book.count('outputs');
@@ -108,23 +189,39 @@ async function againstChain(cut: Cut, book: Book, { orderId, order }: OrderRecor
       if (!dest || dest === origin) return;
       const fill = fills[index];
       const subject = `${orderId} output ${index}`;
-      const record = await book.ask(`fill of ${subject}`, () => dest.port.fillRecord(orderId, outputHash(output), dest.deep.number).then((known) => known ?? null));
+      const record = await book.ask(`fill of ${subject}`, () =>
+        dest.port.fillRecord(orderId, outputHash(output), dest.deep.number).then((known) => known ?? null),
+      );
       const wanted = fill ? recordOf(addressToBytes32(fill.solver), fill.timestamp) : null;
       // An order that is over may be filled all the same, at the filler's own cost.
       const late = fill === undefined && (finalised ?? refunded ?? false) !== false;
       if (record === undefined || record === wanted || late) return;
-      book.differ({ kind: fill ? 'fact_without_log' : 'log_without_fact', subject, expected: record ?? 'not filled', found: fill ? `filled by ${fill.solver} at ${fill.timestamp}` : 'no fill on record' });
+      book.differ({
+        kind: fill ? 'fact_without_log' : 'log_without_fact',
+        subject,
+        expected: record ?? 'not filled',
+        found: fill ? `filled by ${fill.solver} at ${fill.timestamp}` : 'no fill on record',
+      });
     }),
   );
 }
 
 /** As the escrow keeps it: keccak256(abi.encodePacked(solver, uint32(timestamp))). */
-const recordOf = (solver: Bytes32, timestamp: number): Bytes32 => keccak(Buffer.concat([hexToBytes(solver), Buffer.from(timestamp.toString(16).padStart(8, '0'), 'hex')]));
+const recordOf = (solver: Bytes32, timestamp: number): Bytes32 =>
+  keccak(Buffer.concat([hexToBytes(solver), Buffer.from(timestamp.toString(16).padStart(8, '0'), 'hex')]));
 
 /** Do the blocks that facts stand on still exist? */
-async function againstBlocks(cut: Cut, book: Book, { orderId }: OrderRecord, facts: readonly Fact[], blocks: Map<string, Promise<string | undefined>>): Promise<void> {
+async function againstBlocks(
+  cut: Cut,
+  book: Book,
+  { orderId }: OrderRecord,
+  facts: readonly Fact[],
+  blocks: Map<string, Promise<string | undefined>>,
+): Promise<void> {
   const evidence = new Map<string, Evidence>();
-  for (const fact of facts) if ('evidence' in fact) evidence.set(`${fact.evidence.chainId} ${fact.evidence.blockHash}`, fact.evidence);
+  for (const fact of facts)
+    if ('evidence' in fact)
+      evidence.set(`${fact.evidence.chainId} ${fact.evidence.blockHash}`, fact.evidence);
   for (const { chainId, blockNumber, blockHash, txHash } of evidence.values()) {
     const chain = cut.chain(chainId);
     if (!chain) continue;
@@ -132,7 +229,12 @@ async function againstBlocks(cut: Cut, book: Book, { orderId }: OrderRecord, fac
     const asked = blocks.get(key) ?? chain.port.block(blockNumber).then((block) => block?.hash);
     blocks.set(key, asked);
     const hash = await book.ask(`block ${blockNumber} of ${chain.port.chain.slug}`, () => asked);
-    if (hash !== undefined && hash !== blockHash) book.differ({ kind: 'fact_without_log', subject: `${orderId} ${txHash}`, expected: `in block ${blockNumber} ${blockHash}`, found: `block ${blockNumber} is ${hash}` });
+    if (hash !== undefined && hash !== blockHash)
+      book.differ({
+        kind: 'fact_without_log',
+        subject: `${orderId} ${txHash}`,
+        expected: `in block ${blockNumber} ${blockHash}`,
+        found: `block ${blockNumber} is ${hash}`,
+      });
   }
 }
-

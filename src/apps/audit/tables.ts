@@ -1,4 +1,7 @@
-/** Tables of the venue that must agree with each other whatever the chains say, and slots that must agree with the chains' nonces. */
+/**
+ * Tables of the venue that must agree with each other whatever the chains say, and slots that must agree with
+ * the chains' nonces.
+ */
 
 import { bytesToHex } from '../../domain/hex.ts';
 import type { Cut, PinnedChain } from './cut.ts';
@@ -8,32 +11,64 @@ import type { Book } from './difference.ts';
 const RECEIPTS = 200;
 
 export async function auditVenueTables({ session }: Cut, book: Book): Promise<void> {
-  const orphans = await session.query<{ workspace_id: string; mode: string; namespace: string; key: string; order_id: Buffer }>('select workspace_id, mode, namespace, key, order_id from idempotency i where not exists (select from trade_order o where o.order_id = i.order_id)');
-  for (const { workspace_id, mode, namespace, key, order_id } of orphans) book.differ({ kind: 'idempotency', subject: `${workspace_id} ${mode} ${namespace} ${key}`, expected: 'an order', found: `${bytesToHex(order_id)} is not on record` });
+  const orphans = await session.query<{
+    workspace_id: string;
+    mode: string;
+    namespace: string;
+    key: string;
+    order_id: Buffer;
+  }>(
+    'select workspace_id, mode, namespace, key, order_id from idempotency i where not exists (select from trade_order o where o.order_id = i.order_id)',
+  );
+  for (const { workspace_id, mode, namespace, key, order_id } of orphans)
+    book.differ({
+      kind: 'idempotency',
+      subject: `${workspace_id} ${mode} ${namespace} ${key}`,
+      expected: 'an order',
+      found: `${bytesToHex(order_id)} is not on record`,
+    });
   const [keys] = await session.query<{ n: number }>('select count(*) as n from idempotency');
   book.count('idempotency keys', keys?.n ?? 0);
 
-  const strays = await session.query<{ id: string; solver_id: string }>(`select id, solver_id from api_key k where kind = 'solver' and revoked_at_ms is null and not exists (select from solver s where s.id = k.solver_id)`);
-  for (const { id, solver_id } of strays) book.differ({ kind: 'solver_account', subject: `key ${id}`, expected: 'a solver of the roster', found: solver_id });
+  const strays = await session.query<{ id: string; solver_id: string }>(
+    `select id, solver_id from api_key k where kind = 'solver' and revoked_at_ms is null and not exists (select from solver s where s.id = k.solver_id)`,
+  );
+  for (const { id, solver_id } of strays)
+    book.differ({
+      kind: 'solver_account',
+      subject: `key ${id}`,
+      expected: 'a solver of the roster',
+      found: solver_id,
+    });
 
   // Rows that are neither counted nor waiting to be.
-  const books = await session.query<{ id: number; workspace_id: string; mode: string; counted: number; n: number }>(
+  const books = await session.query<{
+    id: number;
+    workspace_id: string;
+    mode: string;
+    counted: number;
+    n: number;
+  }>(
     'select b.id, b.workspace_id, b.mode, b.counted, (select count(*) from trade t where t.book = b.id and not exists (select from trade_fresh f where f.book = t.book and f.order_id = t.order_id)) as n from trade_book b',
   );
-  for (const { workspace_id, mode, counted, n } of books) book.amount('trade_count', `${workspace_id} ${mode}`, BigInt(n), BigInt(counted));
+  for (const { workspace_id, mode, counted, n } of books)
+    book.amount('trade_count', `${workspace_id} ${mode}`, BigInt(n), BigInt(counted));
   const cells = await session.query<{ book: number; cell: number; rows: number; n: number }>(
     `select coalesce(r.book, c.book) as book, coalesce(r.cell, c.cell) as cell, coalesce(r.n, 0) as rows, coalesce(c.n, 0) as n
      from (select book, cell, count(*) as n from trade t where not exists (select from trade_fresh f where f.book = t.book and f.order_id = t.order_id) group by 1, 2) r
      full join (select book, cell, sum(n)::bigint as n from trade_count where sort = 0 and cell >= 0 group by 1, 2) c on c.book = r.book and c.cell = r.cell
      where coalesce(r.n, 0) <> coalesce(c.n, 0)`,
   );
-  for (const { book: id, cell, rows, n } of cells) book.amount('trade_count', `book ${id} cell ${cell}`, BigInt(rows), BigInt(n));
+  for (const { book: id, cell, rows, n } of cells)
+    book.amount('trade_count', `book ${id} cell ${cell}`, BigInt(rows), BigInt(n));
   book.count('books of history', books.length);
 }
 
 /** Of every signer whose slots are in this schema. */
 export async function auditSlots(cut: Cut, book: Book): Promise<void> {
-  const signers = await cut.session.query<{ chain_id: number; signer: Buffer; next_nonce: number }>('select chain_id, signer, next_nonce from tx_signer order by chain_id, signer');
+  const signers = await cut.session.query<{ chain_id: number; signer: Buffer; next_nonce: number }>(
+    'select chain_id, signer, next_nonce from tx_signer order by chain_id, signer',
+  );
   for (const { chain_id, signer, next_nonce } of signers) {
     const owned = [chain_id, signer];
     const address = bytesToHex(signer) as `0x${string}`;
@@ -43,21 +78,56 @@ export async function auditSlots(cut: Cut, book: Book): Promise<void> {
       'select nonce, next from (select nonce, lead(nonce) over (order by nonce) as next from tx_slot where chain_id = $1 and signer = $2) s where next > nonce + 1 order by nonce',
       owned,
     );
-    for (const { nonce, next } of gaps) book.differ({ kind: 'nonce_gap', subject, expected: `a slot for nonce ${nonce + 1}`, found: `none before nonce ${next}` });
-    const [last] = await cut.session.query<{ nonce: number | null; n: number }>('select max(nonce) as nonce, count(*) as n from tx_slot where chain_id = $1 and signer = $2', owned);
+    for (const { nonce, next } of gaps)
+      book.differ({
+        kind: 'nonce_gap',
+        subject,
+        expected: `a slot for nonce ${nonce + 1}`,
+        found: `none before nonce ${next}`,
+      });
+    const [last] = await cut.session.query<{ nonce: number | null; n: number }>(
+      'select max(nonce) as nonce, count(*) as n from tx_slot where chain_id = $1 and signer = $2',
+      owned,
+    );
     book.count('slots', last?.n ?? 0);
-    if (last?.nonce !== null && last?.nonce !== undefined && next_nonce !== last.nonce + 1) book.differ({ kind: 'next_nonce', subject, expected: String(last.nonce + 1), found: String(next_nonce) });
+    if (last?.nonce !== null && last?.nonce !== undefined && next_nonce !== last.nonce + 1)
+      book.differ({
+        kind: 'next_nonce',
+        subject,
+        expected: String(last.nonce + 1),
+        found: String(next_nonce),
+      });
     if (chain) await auditMined(cut, book, chain, { subject, signer, address });
   }
 }
 
-async function auditMined({ session }: Cut, book: Book, { port }: PinnedChain, { subject, signer, address }: { subject: string; signer: Buffer; address: `0x${string}` }): Promise<void> {
+async function auditMined(
+  { session }: Cut,
+  book: Book,
+  { port }: PinnedChain,
+  { subject, signer, address }: { subject: string; signer: Buffer; address: `0x${string}` },
+): Promise<void> {
   const owned = [port.chain.id, signer];
   const used = await book.ask(`nonce of ${subject}`, () => port.transactionCount(address, 'latest'));
   if (used === undefined) return;
-  const wrong = await session.query<{ nonce: number; state: string }>(`select nonce, state from tx_slot where chain_id = $1 and signer = $2 and ((state = 'open' and nonce < $3) or (state <> 'open' and nonce >= $3)) order by nonce`, [...owned, used]);
-  for (const { nonce, state } of wrong) book.differ({ kind: 'slot_state', subject: `${subject} nonce ${nonce}`, expected: state === 'open' ? `over: the chain is at nonce ${used}` : `open: the chain is at nonce ${used}`, found: state });
-  const mined = await session.query<{ nonce: number; mined_hash: Buffer; mined_block_hash: Buffer; ours: boolean }>(
+  const wrong = await session.query<{ nonce: number; state: string }>(
+    `select nonce, state from tx_slot where chain_id = $1 and signer = $2 and ((state = 'open' and nonce < $3) or (state <> 'open' and nonce >= $3)) order by nonce`,
+    [...owned, used],
+  );
+  for (const { nonce, state } of wrong)
+    book.differ({
+      kind: 'slot_state',
+      subject: `${subject} nonce ${nonce}`,
+      expected:
+        state === 'open' ? `over: the chain is at nonce ${used}` : `open: the chain is at nonce ${used}`,
+      found: state,
+    });
+  const mined = await session.query<{
+    nonce: number;
+    mined_hash: Buffer;
+    mined_block_hash: Buffer;
+    ours: boolean;
+  }>(
     `select nonce, mined_hash, mined_block_hash, exists (select from tx_attempt a where a.slot_id = s.id and a.hash = s.mined_hash) as ours
      from tx_slot s where chain_id = $1 and signer = $2 and state = 'mined' and mined_hash is not null order by nonce desc limit ${RECEIPTS}`,
     owned,
@@ -65,11 +135,28 @@ async function auditMined({ session }: Cut, book: Book, { port }: PinnedChain, {
   await Promise.all(
     mined.map(async ({ nonce, mined_hash, mined_block_hash, ours }) => {
       const hash = bytesToHex(mined_hash);
-      const receipt = await book.ask(`receipt of ${hash}`, () => port.receipt(hash).then((found) => found ?? null));
+      const receipt = await book.ask(`receipt of ${hash}`, () =>
+        port.receipt(hash).then((found) => found ?? null),
+      );
       const expected = `${hash} in block ${bytesToHex(mined_block_hash)}`;
-      const found = receipt === null ? 'no such transaction' : receipt && `${receipt.txHash} in block ${receipt.blockHash}`;
-      if (found !== undefined && found !== expected) book.differ({ kind: 'slot_state', subject: `${subject} nonce ${nonce}`, expected: found, found: expected });
-      else if (!ours) book.differ({ kind: 'slot_state', subject: `${subject} nonce ${nonce}`, expected: 'one of its own attempts', found: hash });
+      const found =
+        receipt === null
+          ? 'no such transaction'
+          : receipt && `${receipt.txHash} in block ${receipt.blockHash}`;
+      if (found !== undefined && found !== expected)
+        book.differ({
+          kind: 'slot_state',
+          subject: `${subject} nonce ${nonce}`,
+          expected: found,
+          found: expected,
+        });
+      else if (!ours)
+        book.differ({
+          kind: 'slot_state',
+          subject: `${subject} nonce ${nonce}`,
+          expected: 'one of its own attempts',
+          found: hash,
+        });
     }),
   );
 }

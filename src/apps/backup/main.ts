@@ -1,4 +1,7 @@
-/** `firmquote backup` and `firmquote restore`: the database of a venue or an LP as a file, and what a past that comes back must be told. */
+/**
+ * `firmquote backup` and `firmquote restore`: the database of a venue or an LP as a file, and what a past
+ * that comes back must be told.
+ */
 
 import { createChain } from '../../adapters/evm/chain.ts';
 import { createLog } from '../../adapters/pino/log.ts';
@@ -29,16 +32,30 @@ export async function runBackup(file: string, words: BackupWords): Promise<void>
   await withSubject(words, async ({ db, tables }) => {
     await checkSchema(db, tables);
     const facts = await backUp(db, file, Date.now());
-    console.log(`${countOf(facts)} rows of "${facts.schema}" are in ${file}. It holds everything the database does: keep it as you keep the database.`);
+    console.log(
+      `${countOf(facts)} rows of "${facts.schema}" are in ${file}. It holds everything the database does: keep it as you keep the database.`,
+    );
   });
 }
 
 export async function runRestore(file: string, words: BackupWords): Promise<void> {
   await withSubject(words, async ({ db, tables, lp, secrets }) => {
     const now = lp && (await latestTime(lp, secrets));
-    const facts = await restore(db, file, tables, (session) => (lp && now !== undefined ? lpComesBack(session, { chainIds: lp.networks.map(({ id }) => id), signedUpTo: now + longestPromise(lp) }) : venueComesBack(session)));
-    console.log(`${countOf(facts)} rows of "${facts.schema}" are back as they were at ${new Date(facts.takenAtMs).toISOString()}.`);
-    if (lp) console.log(`The LP signs nothing until ${longestPromise(lp)} s from now have passed on every chain: by then whatever it signed after the backup has lapsed.`);
+    const facts = await restore(db, file, tables, (session) =>
+      lp && now !== undefined
+        ? lpComesBack(session, {
+            chainIds: lp.networks.map(({ id }) => id),
+            signedUpTo: now + longestPromise(lp),
+          })
+        : venueComesBack(session),
+    );
+    console.log(
+      `${countOf(facts)} rows of "${facts.schema}" are back as they were at ${new Date(facts.takenAtMs).toISOString()}.`,
+    );
+    if (lp)
+      console.log(
+        `The LP signs nothing until ${longestPromise(lp)} s from now have passed on every chain: by then whatever it signed after the backup has lapsed.`,
+      );
     console.log('Start the processes, then see what was lost: firmquote audit.');
   });
 }
@@ -47,15 +64,29 @@ const countOf = ({ rows }: BackupFacts): number => Object.values(rows).reduce((s
 
 /** Seconds from a signature to the last moment at which it can execute, at most. */
 function longestPromise({ lp: { quoting, lease } }: { lp: LpConfig }): number {
-  return Math.max(quoting.maxValiditySeconds, quoting.validitySeconds, ...quoting.pointsSeconds) + quoting.maxLandingMarginSeconds + quoting.clockSkewSeconds + lease.aheadSeconds;
+  return (
+    Math.max(quoting.maxValiditySeconds, quoting.validitySeconds, ...quoting.pointsSeconds) +
+    quoting.maxLandingMarginSeconds +
+    quoting.clockSkewSeconds +
+    lease.aheadSeconds
+  );
 }
 
-/** The latest that any of its chains may think it is: no later than that was anything signed, for the LP is down. */
+/**
+ * The latest that any of its chains may think it is: no later than that was anything signed, for the LP is
+ * down.
+ */
 async function latestTime({ networks }: LpAppConfig, secrets: SecretContext): Promise<number> {
   const log = createLog({ app: 'restore', level: 'silent', redactor: secrets.redactor });
   const times = await Promise.all(
     networks.map(async (network) => {
-      const chain = createChain(chainOf(network), { rpcUrls: network.rpcUrls.map((url) => expand(url, secrets)), clock: systemClock, log, metrics: createMetrics(), timeoutMs: network.timeoutMs });
+      const chain = createChain(chainOf(network), {
+        rpcUrls: network.rpcUrls.map((url) => expand(url, secrets)),
+        clock: systemClock,
+        log,
+        metrics: createMetrics(),
+        timeoutMs: network.timeoutMs,
+      });
       try {
         await chain.start();
         return chain.head()?.timestamp ?? 0;
@@ -74,13 +105,21 @@ interface Subject {
   secrets: SecretContext;
 }
 
-async function withSubject({ venue, lp }: BackupWords, work: (subject: Subject) => Promise<void>): Promise<void> {
-  if ((venue === undefined) === (lp === undefined)) throw new RequestError('Whose database? Name one configuration: --venue FILE, or --lp FILE. Attesters keep nothing.', { code: 'bad_request' });
+async function withSubject(
+  { venue, lp }: BackupWords,
+  work: (subject: Subject) => Promise<void>,
+): Promise<void> {
+  if ((venue === undefined) === (lp === undefined))
+    throw new RequestError(
+      'Whose database? Name one configuration: --venue FILE, or --lp FILE. Attesters keep nothing.',
+      { code: 'bad_request' },
+    );
   const redactor = createRedactor();
   const secrets: SecretContext = { env: process.env, redactor };
   const log = createLog({ app: 'backup', level: 'silent', redactor });
   const lpConfig = lp === undefined ? undefined : (await loadConfig(zLpAppConfig, lp, process.env)).config;
-  const section: DatabaseSection = lpConfig?.database ?? (await loadConfig(zVenueConfig, venue as string, process.env)).config.database;
+  const section: DatabaseSection =
+    lpConfig?.database ?? (await loadConfig(zVenueConfig, venue as string, process.env)).config.database;
   const [schema, tables] = lpConfig ? [LP_SCHEMA, LP_TABLES] : [VENUE_SCHEMA, VENUE_TABLES];
   const { url, giveBack } = await borrowDatabaseUrl(section, { log, secrets });
   const db = connectDatabase({ url, schema, maxConnections: 2, log });

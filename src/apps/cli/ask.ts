@@ -23,7 +23,8 @@ export function openTerminal(): Terminal | undefined {
     },
   });
   const terminal = createInterface({ input: process.stdin, output, terminal: true });
-  // The terminal is ours while we ask, Ctrl-C and Ctrl-D included: whoever leaves in the middle has written nothing.
+  // The terminal is ours while we ask, Ctrl-C and Ctrl-D included: whoever leaves in the middle has written
+  // nothing.
   const leave = () => process.exit(130);
   terminal.on('SIGINT', leave);
   terminal.on('close', leave);
@@ -52,7 +53,8 @@ export function openTerminal(): Terminal | undefined {
 /** One secret, from whoever sits there. `instead`: what to do where nobody does. */
 export async function askSecret(question: string, instead: string): Promise<string> {
   const terminal = openTerminal();
-  if (terminal === undefined) throw new RequestError(`There is no terminal to ask at. ${instead}`, { code: 'no_terminal' });
+  if (terminal === undefined)
+    throw new RequestError(`There is no terminal to ask at. ${instead}`, { code: 'no_terminal' });
   try {
     return await terminal.secret(question);
   } finally {

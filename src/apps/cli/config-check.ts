@@ -1,4 +1,6 @@
-/** `firmquote config check FILE`: what the file means, option by option, or everything that is wrong with it. */
+/**
+ * `firmquote config check FILE`: what the file means, option by option, or everything that is wrong with it.
+ */
 
 import type { z } from 'zod';
 import { ConfigError, parseConfig, readJson } from '../config/load.ts';
@@ -26,6 +28,9 @@ export async function checkConfig(path: string, wanted: App | undefined): Promis
 export function appOf(file: unknown, path: string): App {
   const app = typeof file === 'object' && file !== null && 'app' in file ? file.app : undefined;
   const known = APPS.find((name) => name === app);
-  if (!known) throw new ConfigError(path, [`app: must say what this file configures, one of ${APPS.map((name) => `"${name}"`).join(', ')}`]);
+  if (!known)
+    throw new ConfigError(path, [
+      `app: must say what this file configures, one of ${APPS.map((name) => `"${name}"`).join(', ')}`,
+    ]);
   return known;
 }

@@ -16,22 +16,42 @@ interface NewOptions {
 
 const MIN_PASSWORD = 8;
 
-export async function newKeystore(file: string, { passwordFile, passwordEnv, importEnv }: NewOptions): Promise<void> {
+export async function newKeystore(
+  file: string,
+  { passwordFile, passwordEnv, importEnv }: NewOptions,
+): Promise<void> {
   const imported = importEnv === undefined ? undefined : process.env[importEnv];
   if (importEnv !== undefined && (imported === undefined || !isBytes32(imported))) {
-    throw new RequestError(`The variable ${importEnv} does not hold a private key: 0x and 64 hex digits.`, { code: 'keystore' });
+    throw new RequestError(`The variable ${importEnv} does not hold a private key: 0x and 64 hex digits.`, {
+      code: 'keystore',
+    });
   }
   const privateKey = (imported?.toLowerCase() as Hex | undefined) ?? systemRandom.bytes32();
-  const password = await newPassword({ ...(passwordFile !== undefined && { passwordFile }), ...(passwordEnv !== undefined && { passwordEnv }) });
+  const password = await newPassword({
+    ...(passwordFile !== undefined && { passwordFile }),
+    ...(passwordEnv !== undefined && { passwordEnv }),
+  });
   const { address } = createSigner(privateKey);
   await writeSecretFile(file, await encryptKey({ privateKey, address }, password));
   console.log(address);
 }
 
 /** The key stays; the file is replaced as a whole, so that there is a readable one at every moment. */
-export async function changePassword(file: string, { oldPasswordFile, oldPasswordEnv, ...fresh }: { oldPasswordFile?: string; oldPasswordEnv?: string; passwordFile?: string; passwordEnv?: string }): Promise<void> {
+export async function changePassword(
+  file: string,
+  {
+    oldPasswordFile,
+    oldPasswordEnv,
+    ...fresh
+  }: { oldPasswordFile?: string; oldPasswordEnv?: string; passwordFile?: string; passwordEnv?: string },
+): Promise<void> {
   const text = await readSecretFile(file);
-  const old = oldPasswordFile !== undefined ? trimEnd(await readSecretFile(oldPasswordFile)) : oldPasswordEnv !== undefined ? (process.env[oldPasswordEnv] ?? '') : await askSecret('Present password', 'Give --old-password-file or --old-password-env.');
+  const old =
+    oldPasswordFile !== undefined
+      ? trimEnd(await readSecretFile(oldPasswordFile))
+      : oldPasswordEnv !== undefined
+        ? (process.env[oldPasswordEnv] ?? '')
+        : await askSecret('Present password', 'Give --old-password-file or --old-password-env.');
   const privateKey = await decryptKey(text, old);
   const password = await newPassword(fresh);
   const { address } = createSigner(privateKey);
@@ -46,15 +66,30 @@ export async function printAddress(file: string): Promise<void> {
 }
 
 /** From where it is said to stand, else asked for twice: a password mistyped is a key lost. */
-export async function newPassword({ passwordFile, passwordEnv }: { passwordFile?: string; passwordEnv?: string }): Promise<string> {
-  const password = passwordFile !== undefined ? trimEnd(await readSecretFile(passwordFile)) : passwordEnv !== undefined ? (process.env[passwordEnv] ?? '') : await typedTwice();
-  if (password.length < MIN_PASSWORD) throw new RequestError(`The password is shorter than ${MIN_PASSWORD} characters. Take a longer one.`, { code: 'keystore' });
+export async function newPassword({
+  passwordFile,
+  passwordEnv,
+}: {
+  passwordFile?: string;
+  passwordEnv?: string;
+}): Promise<string> {
+  const password =
+    passwordFile !== undefined
+      ? trimEnd(await readSecretFile(passwordFile))
+      : passwordEnv !== undefined
+        ? (process.env[passwordEnv] ?? '')
+        : await typedTwice();
+  if (password.length < MIN_PASSWORD)
+    throw new RequestError(`The password is shorter than ${MIN_PASSWORD} characters. Take a longer one.`, {
+      code: 'keystore',
+    });
   return password;
 }
 
 async function typedTwice(): Promise<string> {
   const password = await askSecret('New password', 'Give --password-file or --password-env.');
-  if ((await askSecret('Once more', '')) !== password) throw new RequestError('The two passwords differ. Nothing was written.', { code: 'keystore' });
+  if ((await askSecret('Once more', '')) !== password)
+    throw new RequestError('The two passwords differ. Nothing was written.', { code: 'keystore' });
   return password;
 }
 

@@ -5,7 +5,7 @@ import { type DoorOptions, openDoor } from './lp-door.ts';
 
 export async function printRfqs(options: DoorOptions): Promise<void> {
   const door = await openDoor(options);
-  for (let after: number | null = -1; after !== null; ) {
+  for (let after: number | null = -1; after !== null;) {
     const { rfqs, next }: ReturnType<Flow['recorded']> = await door.get(`/rfqs?after=${after}`);
     for (const rfq of rfqs) console.log(JSON.stringify(rfq));
     after = next;

@@ -1,4 +1,7 @@
-/** `firmquote lp …`: the maker's process, and the tools of whoever runs it. Without a word behind it, it quotes. */
+/**
+ * `firmquote lp …`: the maker's process, and the tools of whoever runs it. Without a word behind it, it
+ * quotes.
+ */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { RequestError } from '../../domain/errors.ts';
@@ -6,16 +9,26 @@ import { compileAhead } from '../lp/node-options.ts';
 import type { DoorOptions } from './lp-door.ts';
 import type { InitOptions } from './lp-init.ts';
 
-/** The configuration file is asked for where it is needed, so that a parent's demand is not made of every tool. */
-export const configOption = (): Option => new Option('-c, --config <file>', 'configuration file, see config/lp.example.json');
+/**
+ * The configuration file is asked for where it is needed, so that a parent's demand is not made of every
+ * tool.
+ */
+export const configOption = (): Option =>
+  new Option('-c, --config <file>', 'configuration file, see config/lp.example.json');
 
 /** What stands before and after the tool's name: `lp -c FILE status` is as good as `lp status -c FILE`. */
 export const given = <T>(command: Command): T => ({ ...command.parent?.opts(), ...command.opts() }) as T;
 
 export function lpCommand(): Command {
-  const lp = new Command('lp').description('make markets from your own inventory; see the commands for the operator’s tools').enablePositionalOptions();
+  const lp = new Command('lp')
+    .description('make markets from your own inventory; see the commands for the operator’s tools')
+    .enablePositionalOptions();
   lp.addOption(configOption()).action(async ({ config }: { config?: string }) => {
-    if (config === undefined) throw new RequestError('Which LP? Name its configuration file: firmquote lp --config FILE. A new one is made with: firmquote lp init', { code: 'bad_config' });
+    if (config === undefined)
+      throw new RequestError(
+        'Which LP? Name its configuration file: firmquote lp --config FILE. A new one is made with: firmquote lp init',
+        { code: 'bad_config' },
+      );
     compileAhead();
     await (await import('../lp/main.ts')).runLp({ config });
   });
@@ -36,7 +49,10 @@ export function lpCommand(): Command {
     .option('--account <address>', "the owner's address")
     .option('--rpc <slug=url>', 'endpoint of a chain; once for each', several)
     .option('--token <slug=address>', 'a token that you trade; once for each', several)
-    .option('--operator-key-env <name>', "the variable that holds the operator's private key; drawn otherwise")
+    .option(
+      '--operator-key-env <name>',
+      "the variable that holds the operator's private key; drawn otherwise",
+    )
     .option('--operator-password-file <file>', "password of the operator's keystore")
     .option('--operator-password-env <name>', 'the variable that holds it')
     .option('--port <port>', 'health and metrics; the admin door is the next one', readPort)
@@ -53,50 +69,93 @@ export function lpCommand(): Command {
       .option('--token-file <file>', 'the token of that door, where it has one')
       .option('--json', 'print the answer as JSON');
 
-  tool('status', 'is it quoting, and if not, why').action(async (_: object, command: Command) => (await import('./lp-control.ts')).showStatus(given<DoorOptions>(command)));
+  tool('status', 'is it quoting, and if not, why').action(async (_: object, command: Command) =>
+    (await import('./lp-control.ts')).showStatus(given<DoorOptions>(command)),
+  );
   tool('pause', 'sign nothing from this moment on; what was signed stays honoured')
     .option('--note <text>', 'why, for the venue and the audit trail')
     .action(async (_: object, command: Command) => (await import('./lp-control.ts')).pause(given(command)));
-  tool('resume', 'quote again').action(async (_: object, command: Command) => (await import('./lp-control.ts')).resume(given<DoorOptions>(command)));
+  tool('resume', 'quote again').action(async (_: object, command: Command) =>
+    (await import('./lp-control.ts')).resume(given<DoorOptions>(command)),
+  );
   tool('drain', 'pause, and wait until nothing is promised any more: before a withdrawal or an upgrade')
     .option('--note <text>', 'why', 'draining')
     .option('--timeout <seconds>', 'stop waiting after this long (it stays paused)', readSeconds)
     .action(async (_: object, command: Command) => (await import('./lp-control.ts')).drain(given(command)));
-  tool('reload', 'read the configuration file again, as SIGHUP does').action(async (_: object, command: Command) => (await import('./lp-control.ts')).reload(given<DoorOptions>(command)));
+  tool('reload', 'read the configuration file again, as SIGHUP does').action(
+    async (_: object, command: Command) =>
+      (await import('./lp-control.ts')).reload(given<DoorOptions>(command)),
+  );
   tool('audit', 'who did what: starts, pauses, reloads with what differed')
     .option('--limit <count>', 'newest so many', '20')
-    .action(async (_: object, command: Command) => (await import('./lp-control.ts')).showAudit(given(command)));
-  tool('inventory', 'what we own, promised and are owed, by token and chain').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showInventory(given<DoorOptions>(command)));
+    .action(async (_: object, command: Command) =>
+      (await import('./lp-control.ts')).showAudit(given(command)),
+    );
+  tool('inventory', 'what we own, promised and are owed, by token and chain').action(
+    async (_: object, command: Command) =>
+      (await import('./lp-books.ts')).showInventory(given<DoorOptions>(command)),
+  );
   tool('awards', 'the orders that takers gave us, newest first')
     .option('--limit <count>', 'so many', '20')
-    .action(async (_: object, command: Command) => (await import('./lp-books.ts')).showAwards(given(command)));
-  tool('limits', 'every cap with what counts against it now').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showLimits(given<DoorOptions>(command)));
+    .action(async (_: object, command: Command) =>
+      (await import('./lp-books.ts')).showAwards(given(command)),
+    );
+  tool('limits', 'every cap with what counts against it now').action(async (_: object, command: Command) =>
+    (await import('./lp-books.ts')).showLimits(given<DoorOptions>(command)),
+  );
   tool('explain', 'why a quote was priced as it was, or a request declined')
     .argument('<id>', 'of the quote, the order or the request')
-    .action(async (id: string, _: object, command: Command) => (await import('./lp-explain.ts')).explain(id, given<DoorOptions>(command)));
-  tool('rfqs', 'recent requests and what became of them, one JSON object a line: what `firmquote sim replay --rfqs` reads').action(async (_: object, command: Command) => (await import('./lp-rfqs.ts')).printRfqs(given<DoorOptions>(command)));
+    .action(async (id: string, _: object, command: Command) =>
+      (await import('./lp-explain.ts')).explain(id, given<DoorOptions>(command)),
+    );
+  tool(
+    'rfqs',
+    'recent requests and what became of them, one JSON object a line: what `firmquote sim replay --rfqs` reads',
+  ).action(async (_: object, command: Command) =>
+    (await import('./lp-rfqs.ts')).printRfqs(given<DoorOptions>(command)),
+  );
   tool('pnl', 'what was earned: spread, fees, gas, mark-outs, positions at mid')
     .option('--since <when>', '24h, 7d, all, or a date', '24h')
-    .addOption(new Option('--by <what>', 'one line for each').choices(['pair', 'corridor', 'taker', 'trade']).default('pair'))
-    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json']).default('table'))
+    .addOption(
+      new Option('--by <what>', 'one line for each')
+        .choices(['pair', 'corridor', 'taker', 'trade'])
+        .default('pair'),
+    )
+    .addOption(
+      new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json']).default('table'),
+    )
     .option('--limit <rows>', 'no more lines than this', '1000')
     .action(async (_: object, command: Command) => (await import('./lp-pnl.ts')).showProfit(given(command)));
-  tool('curves', 'win-rate curves as quotes taught them, and which of them price').action(async (_: object, command: Command) => (await import('./lp-books.ts')).showCurves(given<DoorOptions>(command)));
+  tool('curves', 'win-rate curves as quotes taught them, and which of them price').action(
+    async (_: object, command: Command) =>
+      (await import('./lp-books.ts')).showCurves(given<DoorOptions>(command)),
+  );
   tool('journal', 'do the books agree with ledger and chains, to the unit')
     .option('--order <id>', 'the entries of one order instead')
-    .option('--adjust <amount>', 'book a difference that no event explains: base units, what the chain has more')
+    .option(
+      '--adjust <amount>',
+      'book a difference that no event explains: base units, what the chain has more',
+    )
     .option('--chain <slug>', 'with --adjust')
     .option('--token <symbol>', 'with --adjust; "native" for the operator’s own')
     .option('--note <text>', 'with --adjust: what moved it, for the audit trail')
-    .action(async (_: object, command: Command) => (await import('./lp-journal.ts')).showJournal(given(command)));
+    .action(async (_: object, command: Command) =>
+      (await import('./lp-journal.ts')).showJournal(given(command)),
+    );
   lp.command('price')
-    .description('price one request from a JSON file of all inputs, and print every term and the exact amounts')
+    .description(
+      'price one request from a JSON file of all inputs, and print every term and the exact amounts',
+    )
     .requiredOption('--inputs <file>', 'the inputs, as in docs/examples/worked-example.json')
     .option('--module <file>', 'a pricing plug-in to price with')
     .option('--json', 'print one JSON object')
-    .action(async (options: { inputs: string; module?: string; json?: boolean }) => (await import('./lp-price.ts')).priceFile(options));
+    .action(async (options: { inputs: string; module?: string; json?: boolean }) =>
+      (await import('./lp-price.ts')).priceFile(options),
+    );
 
-  /** A command of the owner, who is not the operator: it needs a chain and the owner's key, and no running LP. */
+  /**
+   * A command of the owner, who is not the operator: it needs a chain and the owner's key, and no running LP.
+   */
   const ownersTool = (group: Command, name: string, description: string): Command =>
     group
       .command(name)
@@ -113,7 +172,11 @@ export function lpCommand(): Command {
     .option('--token <symbol>', 'which token')
     .requiredOption('--amount <tokens>', 'whole tokens, such as 1000.5')
     .action(async (_: object, command: Command) => (await import('./lp-owner.ts')).deposit(given(command)));
-  ownersTool(lp, 'withdraw', 'take tokens out: request, wait out the delay, complete; without a flag, show what stands')
+  ownersTool(
+    lp,
+    'withdraw',
+    'take tokens out: request, wait out the delay, complete; without a flag, show what stands',
+  )
     .option('--token <symbol>', 'which token')
     .option('--amount <tokens>', 'request this many whole tokens, or "all"')
     .option('--replace', 'even if a request stands: the delay starts again')
@@ -121,25 +184,34 @@ export function lpCommand(): Command {
     .option('--to <address>', 'with --complete: to somebody else than the owner')
     .option('--cancel', 'take the request back')
     .action(async (_: object, command: Command) => (await import('./lp-owner.ts')).withdraw(given(command)));
-  const operator = lp.command('operator').description('who may sign for the account').enablePositionalOptions();
+  const operator = lp
+    .command('operator')
+    .description('who may sign for the account')
+    .enablePositionalOptions();
   const operatorOf = (command: Command) => ({ ...command.parent?.parent?.opts(), ...command.opts() });
   ownersTool(operator, 'set', 'allow an operator to sign quotes and fills; it can never withdraw')
     .argument('[address]', 'default: the one whose keystore the configuration names')
-    .action(async (address: string | undefined, _: object, command: Command) => (await import('./lp-owner.ts')).setOperator(address, true, operatorOf(command)));
+    .action(async (address: string | undefined, _: object, command: Command) =>
+      (await import('./lp-owner.ts')).setOperator(address, true, operatorOf(command)),
+    );
   ownersTool(operator, 'revoke', 'end it at once: the emergency brake; the venue takes the LP offline')
     .argument('[address]', 'default: the one whose keystore the configuration names')
-    .action(async (address: string | undefined, _: object, command: Command) => (await import('./lp-owner.ts')).setOperator(address, false, operatorOf(command)));
+    .action(async (address: string | undefined, _: object, command: Command) =>
+      (await import('./lp-owner.ts')).setOperator(address, false, operatorOf(command)),
+    );
   return lp;
 }
 
 function readPort(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1_024 || port > 65_000) throw new InvalidArgumentError('It must be a number from 1024 to 65000.');
+  if (!Number.isInteger(port) || port < 1_024 || port > 65_000)
+    throw new InvalidArgumentError('It must be a number from 1024 to 65000.');
   return port;
 }
 
 function readSeconds(text: string): number {
   const seconds = Number(text);
-  if (!Number.isFinite(seconds) || seconds <= 0) throw new InvalidArgumentError('It must be a number of seconds.');
+  if (!Number.isFinite(seconds) || seconds <= 0)
+    throw new InvalidArgumentError('It must be a number of seconds.');
   return seconds;
 }

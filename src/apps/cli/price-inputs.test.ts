@@ -26,18 +26,36 @@ test('the worked example, exactly', () => {
   expect(none).toEqual({});
   expect(priced().output).toBe(24_973_895_500n);
   expect(priced().terms.D.toFixed(9)).toBe('10.441719995');
-  expect(worked.params).toEqual(Object.fromEntries(Object.entries(DEFAULT_PARAMS).filter(([name]) => name !== 'gasBufferBps')));
+  expect(worked.params).toEqual(
+    Object.fromEntries(Object.entries(DEFAULT_PARAMS).filter(([name]) => name !== 'gasBufferBps')),
+  );
 });
 
 test('every sweep of the model, asked for from outside', () => {
-  expect(sixth([{ firmSeconds: 6 }, { firmSeconds: 61 }, { firmSeconds: 121 }])).toEqual(['10.189906', '10.441720', '10.719161']);
-  expect(sixth([{ q: -1 }, { q: -0.25 }, { q: 0 }, { q: 0.5 }])).toEqual(['5.730094', '10.441720', '12.702749', '18.225358']);
-  expect(sixth([params({ omega: 0 }), params({ omega: 0.25 }), params({ omega: 1 })])).toEqual(['10.186165', '10.441720', '11.146390']);
+  expect(sixth([{ firmSeconds: 6 }, { firmSeconds: 61 }, { firmSeconds: 121 }])).toEqual([
+    '10.189906',
+    '10.441720',
+    '10.719161',
+  ]);
+  expect(sixth([{ q: -1 }, { q: -0.25 }, { q: 0 }, { q: 0.5 }])).toEqual([
+    '5.730094',
+    '10.441720',
+    '12.702749',
+    '18.225358',
+  ]);
+  expect(sixth([params({ omega: 0 }), params({ omega: 0.25 }), params({ omega: 1 })])).toEqual([
+    '10.186165',
+    '10.441720',
+    '11.146390',
+  ]);
 });
 
 test('a mid with its confidence does as well as sources, own gas as well as gas', () => {
   const { sources: _, aggregate: __, gas: ___, ...rest } = worked;
-  const answer = readPriceInputs({ ...rest, mid: '2500', confidenceBps: 1.18608, ownGas: '300000', params: { gasBufferBps: 12_000 } }, 'inputs.json');
+  const answer = readPriceInputs(
+    { ...rest, mid: '2500', confidenceBps: 1.18608, ownGas: '300000', params: { gasBufferBps: 12_000 } },
+    'inputs.json',
+  );
   if (isDecline(answer)) throw new Error('declined');
   const quote = price(answer.inputs);
   expect(isDecline(quote) ? undefined : quote.output).toBe(24_973_895_500n);
@@ -45,11 +63,16 @@ test('a mid with its confidence does as well as sources, own gas as well as gas'
 
 test('the other direction and exact output', () => {
   expect(priced({ side: 'exactOutput', amount: '24973895500' }).input).toBe(10n ** 19n);
-  expect(priced({ lp: 'sell', amount: '25000000000', gas: '0.000144', q: 0.25 }).output).toBe(9_989_558_200_000_000_000n);
+  expect(priced({ lp: 'sell', amount: '25000000000', gas: '0.000144', q: 0.25 }).output).toBe(
+    9_989_558_200_000_000_000n,
+  );
 });
 
 test('sources that make no price decline', () => {
-  expect(read({ sources: [{ name: 'a', price: '2500' }] })).toMatchObject({ declined: 'stale_price', detail: '1 of 2 sources fresh' });
+  expect(read({ sources: [{ name: 'a', price: '2500' }] })).toMatchObject({
+    declined: 'stale_price',
+    detail: '1 of 2 sources fresh',
+  });
 });
 
 describe('refused, with the path and what was meant', () => {

@@ -1,4 +1,7 @@
-/** From an LP's configuration file to the LP that the simulator plays: the same pairs, parameters, limits and risk rules. */
+/**
+ * From an LP's configuration file to the LP that the simulator plays: the same pairs, parameters, limits and
+ * risk rules.
+ */
 
 import { RequestError } from '../../domain/errors.ts';
 import { parseUnits } from '../../domain/amount.ts';
@@ -22,33 +25,88 @@ export interface MakerOptions {
   risk: boolean;
 }
 
-/** The file as it stands: no secrets are read and nothing of the environment counts. Throws `ConfigError` or `RequestError`. */
-export async function readMaker(file: string, name: string, mid: number, options: MakerOptions): Promise<MakerSetup> {
+/**
+ * The file as it stands: no secrets are read and nothing of the environment counts. Throws `ConfigError` or
+ * `RequestError`.
+ */
+export async function readMaker(
+  file: string,
+  name: string,
+  mid: number,
+  options: MakerOptions,
+): Promise<MakerSetup> {
   const { config } = await loadConfig(zLpAppConfig, file, {});
   const { module } = config.lp.pricing;
-  return { ...makerOf(config, file, name, mid, options), ...(module !== null && { plugin: await loadPlugin(module) }) };
+  return {
+    ...makerOf(config, file, name, mid, options),
+    ...(module !== null && { plugin: await loadPlugin(module) }),
+  };
 }
 
-function makerOf({ lp, networks }: LpAppConfig, file: string, name: string, mid: number, { pair: wanted, capitalUsd, noiseBps, gasUsd, risk }: MakerOptions): MakerSetup {
-  const pair = lp.pairs.find(({ base, quote }) => (wanted === undefined ? base !== quote : wanted === `${base}-${quote}`));
+function makerOf(
+  { lp, networks }: LpAppConfig,
+  file: string,
+  name: string,
+  mid: number,
+  { pair: wanted, capitalUsd, noiseBps, gasUsd, risk }: MakerOptions,
+): MakerSetup {
+  const pair = lp.pairs.find(({ base, quote }) =>
+    wanted === undefined ? base !== quote : wanted === `${base}-${quote}`,
+  );
   if (pair === undefined || pair.base === pair.quote) {
-    const known = lp.pairs.filter(({ base, quote }) => base !== quote).map(({ base, quote }) => `${base}-${quote}`);
-    throw new RequestError(`${file} makes no market in ${wanted ?? 'a pair of two assets'}. It has: ${known.join(', ') || 'none'}.`, { code: 'bad_config' });
+    const known = lp.pairs
+      .filter(({ base, quote }) => base !== quote)
+      .map(({ base, quote }) => `${base}-${quote}`);
+    throw new RequestError(
+      `${file} makes no market in ${wanted ?? 'a pair of two assets'}. It has: ${known.join(', ') || 'none'}.`,
+      { code: 'bad_config' },
+    );
   }
   const chains: LpChain[] = lp.chains.map((config) => {
     const section = networks.find(({ id }) => id === config.chainId);
-    if (section === undefined) throw new RequestError(`${file} trades on chain ${config.chainId} and describes no such network.`, { code: 'bad_config' });
+    if (section === undefined)
+      throw new RequestError(`${file} trades on chain ${config.chainId} and describes no such network.`, {
+        code: 'bad_config',
+      });
     return { config, chain: chainOf(section) };
   });
-  const token = (chainId: number, { address, symbol, decimals }: { address: `0x${string}`; symbol: string; decimals: number }): SimToken => ({ chainId, token: address, symbol, decimals });
-  const routes = createRoutes(chains, [pair]).all.map(({ market, sameChain, lp: side, origin, dest, inputToken, outputToken, params, lockSeconds }): SimRoute => ({
-    corridor: market.corridor, sameChain, lp: side, params,
-    input: token(origin.id, inputToken), output: token(dest.id, outputToken),
-    lockSeconds: lockSeconds ?? lp.quoting.lockSeconds, landingSeconds: Math.min(origin.landingMarginSeconds, lp.quoting.maxLandingMarginSeconds),
-  }));
-  if (routes.length === 0) throw new RequestError(`${file} has no corridor for ${pair.base}-${pair.quote}: look at its chains, accounts and corridors.`, { code: 'bad_config' });
+  const token = (
+    chainId: number,
+    { address, symbol, decimals }: { address: `0x${string}`; symbol: string; decimals: number },
+  ): SimToken => ({ chainId, token: address, symbol, decimals });
+  const routes = createRoutes(chains, [pair]).all.map(
+    ({
+      market,
+      sameChain,
+      lp: side,
+      origin,
+      dest,
+      inputToken,
+      outputToken,
+      params,
+      lockSeconds,
+    }): SimRoute => ({
+      corridor: market.corridor,
+      sameChain,
+      lp: side,
+      params,
+      input: token(origin.id, inputToken),
+      output: token(dest.id, outputToken),
+      lockSeconds: lockSeconds ?? lp.quoting.lockSeconds,
+      landingSeconds: Math.min(origin.landingMarginSeconds, lp.quoting.maxLandingMarginSeconds),
+    }),
+  );
+  if (routes.length === 0)
+    throw new RequestError(
+      `${file} has no corridor for ${pair.base}-${pair.quote}: look at its chains, accounts and corridors.`,
+      { code: 'bad_config' },
+    );
 
-  const places = chains.flatMap(({ chain, config }) => chain.tokens.filter(({ symbol }) => symbol === pair.base || symbol === pair.quote).map((each) => ({ chain, config, each })));
+  const places = chains.flatMap(({ chain, config }) =>
+    chain.tokens
+      .filter(({ symbol }) => symbol === pair.base || symbol === pair.quote)
+      .map((each) => ({ chain, config, each })),
+  );
   const start = (symbol: string, decimals: number): bigint => {
     const parts = places.filter(({ each }) => each.symbol === symbol).length;
     return units(capitalUsd / (symbol === pair.base ? mid : 1) / parts, decimals);
@@ -56,9 +114,17 @@ function makerOf({ lp, networks }: LpAppConfig, file: string, name: string, mid:
   const asset = lp.assets[pair.base];
   const priceOf = lp.prices[asset?.price ?? ''];
   return {
-    name, base: pair.base, quote: pair.quote, routes,
+    name,
+    base: pair.base,
+    quote: pair.quote,
+    routes,
     buckets: places.map(({ chain, config, each: { address, symbol, decimals } }) => ({
-      chainId: chain.id, token: address, asset: symbol, decimals, buffer: parseUnits(config.buffers[symbol] ?? '0', decimals), start: start(symbol, decimals),
+      chainId: chain.id,
+      token: address,
+      asset: symbol,
+      decimals,
+      buffer: parseUnits(config.buffers[symbol] ?? '0', decimals),
+      start: start(symbol, decimals),
     })),
     softBand: wholeOf(asset?.softBand ?? null),
     hardBand: wholeOf(asset?.hardBand ?? null),
@@ -70,13 +136,26 @@ function makerOf({ lp, networks }: LpAppConfig, file: string, name: string, mid:
     risk: risk ? lp.risk : null,
     sigmaFloor: priceOf !== undefined && 'sigmaFloor' in priceOf ? priceOf.sigmaFloor : 0,
     adverseBps: lp.takers.startBps,
-    noiseBps, gasUsd,
+    noiseBps,
+    gasUsd,
   };
 }
 
 function limitsOf(limits: LpAppConfig['lp']['limits']): Limits {
-  const cap = ({ count, notionalUsd }: { count?: number | undefined; notionalUsd?: number | undefined } = {}): Cap => ({ ...(count !== undefined && { count }), ...(notionalUsd !== undefined && { notional: BigInt(notionalUsd) * 1_000_000n }) });
-  return { perTaker: cap(limits.perTaker), perTakerPair: cap(limits.perTakerPair), perPair: cap(limits.perPair), perPairSide: cap(limits.perPairSide), total: cap(limits.total) };
+  const cap = ({
+    count,
+    notionalUsd,
+  }: { count?: number | undefined; notionalUsd?: number | undefined } = {}): Cap => ({
+    ...(count !== undefined && { count }),
+    ...(notionalUsd !== undefined && { notional: BigInt(notionalUsd) * 1_000_000n }),
+  });
+  return {
+    perTaker: cap(limits.perTaker),
+    perTakerPair: cap(limits.perTakerPair),
+    perPair: cap(limits.perPair),
+    perPairSide: cap(limits.perPairSide),
+    total: cap(limits.total),
+  };
 }
 
 const wholeOf = (text: string | null): number | null => {

@@ -14,7 +14,10 @@ export interface RecordedPrices {
   prices: number[];
 }
 
-/** Silences are filled with the last price. Throws `RequestError` when there is less than a minute of one symbol in it. */
+/**
+ * Silences are filled with the last price. Throws `RequestError` when there is less than a minute of one
+ * symbol in it.
+ */
 export async function readPrices(path: string): Promise<RecordedPrices> {
   const sequence = createSequence();
   const prices: number[] = [];
@@ -34,6 +37,10 @@ export async function readPrices(path: string): Promise<RecordedPrices> {
     last = toNumber(midpoint(parseDecimal(ticker.bid) as Rational, parseDecimal(ticker.ask) as Rational));
   }
   if (last > 0) prices.push(last);
-  if (symbol === undefined || prices.length < 60) throw new RequestError(`${path} holds ${prices.length} seconds of top-of-book prices; at least 60 are needed. See: firmquote feed replay ${path}`, { code: 'recording' });
+  if (symbol === undefined || prices.length < 60)
+    throw new RequestError(
+      `${path} holds ${prices.length} seconds of top-of-book prices; at least 60 are needed. See: firmquote feed replay ${path}`,
+      { code: 'recording' },
+    );
   return { symbol, startMs, prices };
 }

@@ -29,7 +29,9 @@ beforeEach(() => {
 });
 
 /** As `firmquote sim …` would; what commander refuses is thrown instead of ending the process. */
-async function sim(...words: string[]): Promise<{ ok: boolean; rows: { name: string; ours: number; reference: number | null; ok: boolean }[] }> {
+async function sim(
+  ...words: string[]
+): Promise<{ ok: boolean; rows: { name: string; ours: number; reference: number | null; ok: boolean }[] }> {
   const command = simCommand();
   const quiet = (each: Command) => each.exitOverride().configureOutput({ writeErr: () => {} });
   quiet(command).commands.forEach(quiet);
@@ -38,15 +40,51 @@ async function sim(...words: string[]): Promise<{ ok: boolean; rows: { name: str
 }
 
 test('what an LP writes down of its requests is what a replay reads', () => {
-  const line: RecordedRfq = { atMs: 1, id: 'r', taker: '0xaa', corridor: 'base-arc', input: 'WETH', output: 'USDC', side: 'exactInput', amount: '5', platformFeeBps: 2, minValidSeconds: 0, outcome: 'accepted', quoted: '9', acceptedAtMs: 2, rival: null };
+  const line: RecordedRfq = {
+    atMs: 1,
+    id: 'r',
+    taker: '0xaa',
+    corridor: 'base-arc',
+    input: 'WETH',
+    output: 'USDC',
+    side: 'exactInput',
+    amount: '5',
+    platformFeeBps: 2,
+    minValidSeconds: 0,
+    outcome: 'accepted',
+    quoted: '9',
+    acceptedAtMs: 2,
+    rival: null,
+  };
   expect(parseRfqs(JSON.stringify(line), 'f')).toEqual([line]);
 });
 
 describe('firmquote sim', () => {
   test('prints a table and, last, one line of JSON', async () => {
-    const report = await sim('--model', 'glft', '--sigma', '.3', '--A', '.9', '--k', '.3', '--gamma', '.01', '--Q', '30', '--q', '-10');
+    const report = await sim(
+      '--model',
+      'glft',
+      '--sigma',
+      '.3',
+      '--A',
+      '.9',
+      '--k',
+      '.3',
+      '--gamma',
+      '.01',
+      '--Q',
+      '30',
+      '--q',
+      '-10',
+    );
     expect(report.ok).toBe(true);
-    expect(Object.fromEntries(report.rows.map(({ name, ours }) => [name, Number(ours.toFixed(6))]))).toMatchObject({ 'bid at q=-10, closed form': 2.634257, 'bid at q=-10, exact': 2.632802, eta: 0.325678 });
+    expect(
+      Object.fromEntries(report.rows.map(({ name, ours }) => [name, Number(ours.toFixed(6))])),
+    ).toMatchObject({
+      'bid at q=-10, closed form': 2.634257,
+      'bid at q=-10, exact': 2.632802,
+      eta: 0.325678,
+    });
     expect(report.rows[0]).toMatchObject({ name: 'c1', reference: null, ok: true });
     expect(printed.length).toBeGreaterThan(8);
   });
@@ -62,10 +100,29 @@ describe('firmquote sim', () => {
 
   test('runs a market around a configuration: the same seed, the same bytes', async () => {
     const files = ['a', 'b'].map((name) => join(folder, `${name}.json`));
-    for (const file of files) await sim('run', '--config', EXAMPLE, '--minutes', '5', '--seed', '7', '--copies', '1', '--fixed', '8', '--json', file, '--html', `${file}.html`);
+    for (const file of files)
+      await sim(
+        'run',
+        '--config',
+        EXAMPLE,
+        '--minutes',
+        '5',
+        '--seed',
+        '7',
+        '--copies',
+        '1',
+        '--fixed',
+        '8',
+        '--json',
+        file,
+        '--html',
+        `${file}.html`,
+      );
     const [a, b] = await Promise.all(files.map((file) => readFile(file, 'utf8')));
     expect(a).toBe(b);
-    expect(JSON.parse(a as string)).toMatchObject({ result: { makers: [{ name: 'this LP' }, { name: 'copy 1' }, { name: 'fixed 8 bps' }] } });
+    expect(JSON.parse(a as string)).toMatchObject({
+      result: { makers: [{ name: 'this LP' }, { name: 'copy 1' }, { name: 'fixed 8 bps' }] },
+    });
     expect(await readFile(`${files[0]}.html`, 'utf8')).toMatch(/^<!doctype html>[\s\S]*Profit and loss/);
   });
 
@@ -74,13 +131,45 @@ describe('firmquote sim', () => {
     const text = await readFile(EXAMPLE, 'utf8');
     await writeFile(changed, text.replace('"minEdgeBps": 1,', '"minEdgeBps": 30,'));
     const rfqs = join(folder, 'rfqs.jsonl');
-    const line = (at: number) => JSON.stringify({ atMs: 1_700_000_000_000 + at * 1000, id: `r${at}`, taker: 't', corridor: 'base-arc', input: 'WETH', output: 'USDC', side: 'exactInput', amount: '1000000000000000000' });
+    const line = (at: number) =>
+      JSON.stringify({
+        atMs: 1_700_000_000_000 + at * 1000,
+        id: `r${at}`,
+        taker: 't',
+        corridor: 'base-arc',
+        input: 'WETH',
+        output: 'USDC',
+        side: 'exactInput',
+        amount: '1000000000000000000',
+      });
     await writeFile(rfqs, [1, 20, 40, 60, 80].map(line).join('\n'));
-    const { rows } = await sim('replay', '--prices', recording, '--rfqs', rfqs, '--config', EXAMPLE, '--against', changed, '--json', join(folder, 'replay.json'), '--html', join(folder, 'replay.html'));
+    const { rows } = await sim(
+      'replay',
+      '--prices',
+      recording,
+      '--rfqs',
+      rfqs,
+      '--config',
+      EXAMPLE,
+      '--against',
+      changed,
+      '--json',
+      join(folder, 'replay.json'),
+      '--html',
+      join(folder, 'replay.html'),
+    );
     expect(rows).toContainEqual({ name: 'requests', ours: 5, reference: null, ok: true });
-    expect(rows).toContainEqual({ name: 'answered or taken differently', ours: 5, reference: null, ok: true });
+    expect(rows).toContainEqual({
+      name: 'answered or taken differently',
+      ours: 5,
+      reference: null,
+      ok: true,
+    });
     expect(printed.join('\n')).toMatch(/PnL, USD[\s\S]*What differs/);
-    expect(JSON.parse(await readFile(join(folder, 'replay.json'), 'utf8'))).toMatchObject({ names: ['lp.example', 'changed'], result: { requests: 5 } });
+    expect(JSON.parse(await readFile(join(folder, 'replay.json'), 'utf8'))).toMatchObject({
+      names: ['lp.example', 'changed'],
+      result: { requests: 5 },
+    });
   });
 
   test.each([

@@ -1,11 +1,21 @@
 /** Columns for a terminal: text to the left, numbers to the right, nothing wider than it must be. */
 
 /** `right` names the columns of numbers, by their heading. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[], { right = [] }: { right?: readonly string[] } = {}): string[] {
-  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map((row) => (row[column] ?? '').length)));
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { right = [] }: { right?: readonly string[] } = {},
+): string[] {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => (row[column] ?? '').length)),
+  );
   const line = (cells: readonly string[]) =>
     headings
-      .map((heading, column) => (right.includes(heading) ? (cells[column] ?? '').padStart(widths[column] ?? 0) : (cells[column] ?? '').padEnd(widths[column] ?? 0)))
+      .map((heading, column) =>
+        right.includes(heading)
+          ? (cells[column] ?? '').padStart(widths[column] ?? 0)
+          : (cells[column] ?? '').padEnd(widths[column] ?? 0),
+      )
       .join('  ')
       .trimEnd();
   return [line(headings), ...rows.map(line)];

@@ -11,15 +11,23 @@ const PROGRESS_EVERY = 50_000;
 
 export function tradesCommand(): Command {
   const trades = new Command('trades').description("a venue's trade history");
-  const configOption = () => new Option('-c, --config <file>', "the venue's configuration; DATABASE_URL wins over it").makeOptionMandatory();
+  const configOption = () =>
+    new Option(
+      '-c, --config <file>',
+      "the venue's configuration; DATABASE_URL wins over it",
+    ).makeOptionMandatory();
   trades
     .command('rebuild')
-    .description('make every row and count of history anew from orders and facts; the venue may go on meanwhile')
+    .description(
+      'make every row and count of history anew from orders and facts; the venue may go on meanwhile',
+    )
     .addOption(configOption())
     .action(rebuild);
   trades
     .command('seed')
-    .description('add made-up trades of every kind with all their facts, for measuring; never in a database whose history matters')
+    .description(
+      'add made-up trades of every kind with all their facts, for measuring; never in a database whose history matters',
+    )
     .addOption(configOption())
     .option('--rows <n>', 'how many', readWhole, 10_000)
     .option('--seed <n>', 'the same number makes the same trades', readWhole, 1)
@@ -37,14 +45,54 @@ const rebuild = ({ config }: { config: string }): Promise<void> =>
     console.log(`${rows} trades were made anew from their facts in ${seconds(startedMs)} s.`);
   });
 
-const seedHistory = ({ config: file, rows, seed, workspace, mode, days }: { config: string; rows: number; seed: number; workspace: string; mode: 'test' | 'live'; days: number }): Promise<void> =>
+const seedHistory = ({
+  config: file,
+  rows,
+  seed,
+  workspace,
+  mode,
+  days,
+}: {
+  config: string;
+  rows: number;
+  seed: number;
+  workspace: string;
+  mode: 'test' | 'live';
+  days: number;
+}): Promise<void> =>
   withVenueDatabase(file, async ({ db, venue, config }) => {
     const chains = config.chains.map(chainOf).filter(({ sandbox }) => sandbox === (mode === 'test'));
-    if (chains.length === 0) throw new RequestError(`The configuration has no ${mode === 'test' ? 'sandbox' : 'production'} chain, so there is nothing that a ${mode} trade could have happened on. Choose the other --mode.`, { code: 'bad_request' });
-    if (!(await venue.workspace(workspace))) await venue.putWorkspace({ id: workspace, name: workspace, platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
+    if (chains.length === 0)
+      throw new RequestError(
+        `The configuration has no ${mode === 'test' ? 'sandbox' : 'production'} chain, so there is nothing that a ${mode} trade could have happened on. Choose the other --mode.`,
+        { code: 'bad_request' },
+      );
+    if (!(await venue.workspace(workspace)))
+      await venue.putWorkspace({
+        id: workspace,
+        name: workspace,
+        platformFeeBps: 2,
+        eligibleSolvers: null,
+        limits: { openQuotes: null, openNotionalUsd: null },
+        travelRuleThresholdUsd: null,
+      });
     const { lps, members } = await seedPeople(db, workspace);
     const startedMs = Date.now();
-    const made = await seedTrades(db, { book: { workspaceId: workspace, mode }, rows, seed, chains, lps, members, untilMs: startedMs, days, usd: { USD: 1, ETH: 2_500 } }, report);
+    const made = await seedTrades(
+      db,
+      {
+        book: { workspaceId: workspace, mode },
+        rows,
+        seed,
+        chains,
+        lps,
+        members,
+        untilMs: startedMs,
+        days,
+        usd: { USD: 1, ETH: 2_500 },
+      },
+      report,
+    );
     console.log(`${made} trades were added to workspace ${workspace} (${mode}) in ${seconds(startedMs)} s.`);
   });
 
@@ -56,6 +104,7 @@ const seconds = (startedMs: number): number => Math.round((Date.now() - startedM
 
 function readWhole(text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.');
+  if (!Number.isInteger(count) || count < 1)
+    throw new InvalidArgumentError('It must be a whole number of at least 1.');
   return count;
 }

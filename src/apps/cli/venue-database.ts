@@ -1,4 +1,7 @@
-/** The venue's database opened for the moment of one command, brought up to date, also when no venue has run on it yet. */
+/**
+ * The venue's database opened for the moment of one command, brought up to date, also when no venue has run
+ * on it yet.
+ */
 
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
@@ -22,7 +25,10 @@ export interface VenueDatabase {
   secrets: SecretContext;
 }
 
-export async function withVenueDatabase(file: string, work: (opened: VenueDatabase) => Promise<void>): Promise<void> {
+export async function withVenueDatabase(
+  file: string,
+  work: (opened: VenueDatabase) => Promise<void>,
+): Promise<void> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
   const redactor = createRedactor();
   const log = createLog({ app: 'cli', level: 'silent', redactor });

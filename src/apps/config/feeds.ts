@@ -3,8 +3,12 @@
 import { z } from 'zod';
 import { zAddress } from './parts.ts';
 
-const zPath = z.string().regex(/^[^.\s]+(?:\.[^.\s]+)*$/, 'must be names joined by dots, such as "result.*.b.0"');
-const zPrice = z.string().regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,18})?$/, 'must be a price as decimal text, such as "1.0"');
+const zPath = z
+  .string()
+  .regex(/^[^.\s]+(?:\.[^.\s]+)*$/, 'must be names joined by dots, such as "result.*.b.0"');
+const zPrice = z
+  .string()
+  .regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,18})?$/, 'must be a price as decimal text, such as "1.0"');
 
 /** `${NAME}` in a URL or a header takes it from the environment. */
 const zUrl = (url: string) => z.string().min(1).default(url);
@@ -21,7 +25,11 @@ export const zFeed = z.discriminatedUnion('kind', [
   /** Spot bookTicker; symbols such as "ETHUSDT". It does not say when a price happened. */
   z.strictObject({ kind: z.literal('binance'), url: zUrl('wss://stream.binance.com:9443'), ...connection }),
   /** Coinbase Exchange, ticker and heartbeat; symbols such as "ETH-USD". */
-  z.strictObject({ kind: z.literal('coinbase'), url: zUrl('wss://ws-feed.exchange.coinbase.com'), ...connection }),
+  z.strictObject({
+    kind: z.literal('coinbase'),
+    url: zUrl('wss://ws-feed.exchange.coinbase.com'),
+    ...connection,
+  }),
   /** Kraken WebSocket v2, ticker; symbols such as "ETH/USD". */
   z.strictObject({ kind: z.literal('kraken'), url: zUrl('wss://ws.kraken.com/v2'), ...connection }),
   /** Any JSON answer, asked for again and again. */
@@ -38,8 +46,15 @@ export const zFeed = z.discriminatedUnion('kind', [
     everyMs: z.int().min(50).default(1_000),
     timeoutMs: z.int().min(50).default(2_000),
   }),
-  /** Chainlink aggregators on one of our chains, by symbol. As a source of a mid each needs `maxAgeMs`: its heartbeat. */
-  z.strictObject({ kind: z.literal('chainlink'), chainId: z.int().min(1), aggregators: z.record(z.string(), zAddress) }),
+  /**
+   * Chainlink aggregators on one of our chains, by symbol. As a source of a mid each needs `maxAgeMs`: its
+   * heartbeat.
+   */
+  z.strictObject({
+    kind: z.literal('chainlink'),
+    chainId: z.int().min(1),
+    aggregators: z.record(z.string(), zAddress),
+  }),
   /** Time-weighted means of Uniswap v3 pools: they check a mid and never make one. */
   z.strictObject({
     kind: z.literal('uniswapV3Twap'),
@@ -55,9 +70,19 @@ export const zFeed = z.discriminatedUnion('kind', [
     ),
   }),
   /** A recording, played. */
-  z.strictObject({ kind: z.literal('file'), path: z.string().min(1), format: z.enum(['binance', 'coinbase', 'kraken']).default('binance'), speed: z.number().positive().default(1), loop: z.boolean().default(false) }),
+  z.strictObject({
+    kind: z.literal('file'),
+    path: z.string().min(1),
+    format: z.enum(['binance', 'coinbase', 'kraken']).default('binance'),
+    speed: z.number().positive().default(1),
+    loop: z.boolean().default(false),
+  }),
   /** Prices that somebody wrote down: for tests, and for what really does not move. */
-  z.strictObject({ kind: z.literal('constant'), prices: z.record(z.string(), zPrice), everyMs: z.int().min(10).default(500) }),
+  z.strictObject({
+    kind: z.literal('constant'),
+    prices: z.record(z.string(), zPrice),
+    everyMs: z.int().min(10).default(500),
+  }),
 ]);
 
 export type FeedSection = z.infer<typeof zFeed>;
@@ -71,20 +96,38 @@ export interface WantedSymbol {
 }
 
 /** What of this cannot be delivered, in sentences. */
-export function feedProblems(feeds: Readonly<Record<string, FeedSection>>, wanted: readonly WantedSymbol[], chainIds: readonly number[]): string[] {
+export function feedProblems(
+  feeds: Readonly<Record<string, FeedSection>>,
+  wanted: readonly WantedSymbol[],
+  chainIds: readonly number[],
+): string[] {
   const problems: string[] = [];
   for (const [name, feed] of Object.entries(feeds)) {
-    if ('chainId' in feed && !chainIds.includes(feed.chainId)) problems.push(`feeds.${name}.chainId: chain ${feed.chainId} is not configured`);
+    if ('chainId' in feed && !chainIds.includes(feed.chainId))
+      problems.push(`feeds.${name}.chainId: chain ${feed.chainId} is not configured`);
   }
   for (const { feed: name, symbol, use } of wanted) {
     const feed = feeds[name];
     if (feed === undefined) {
-      problems.push(`a price is taken from the feed "${name}", which is not configured: add it under feeds, or name another`);
+      problems.push(
+        `a price is taken from the feed "${name}", which is not configured: add it under feeds, or name another`,
+      );
       continue;
     }
-    const listed = feed.kind === 'chainlink' ? feed.aggregators : feed.kind === 'uniswapV3Twap' ? feed.pools : feed.kind === 'constant' ? feed.prices : undefined;
-    if (listed !== undefined && !(symbol in listed)) problems.push(`a price is taken from "${symbol}" of the feed "${name}", which does not list it`);
-    if (feed.kind === 'uniswapV3Twap' && use === 'price') problems.push(`"${symbol}" of the feed "${name}" is a time-weighted mean, which may only check a price: put it under references`);
+    const listed =
+      feed.kind === 'chainlink'
+        ? feed.aggregators
+        : feed.kind === 'uniswapV3Twap'
+          ? feed.pools
+          : feed.kind === 'constant'
+            ? feed.prices
+            : undefined;
+    if (listed !== undefined && !(symbol in listed))
+      problems.push(`a price is taken from "${symbol}" of the feed "${name}", which does not list it`);
+    if (feed.kind === 'uniswapV3Twap' && use === 'price')
+      problems.push(
+        `"${symbol}" of the feed "${name}" is a time-weighted mean, which may only check a price: put it under references`,
+      );
   }
   return [...new Set(problems)];
 }

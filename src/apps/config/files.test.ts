@@ -1,4 +1,7 @@
-/** The files in config/ are the documentation of every option: each is read by its app, and none leaves an option out. */
+/**
+ * The files in config/ are the documentation of every option: each is read by its app, and none leaves an
+ * option out.
+ */
 
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +15,9 @@ const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.json'));
 
 describe('config/', () => {
   test('holds a file for every app', async () => {
-    const apps = await Promise.all(files.map(async (name) => appOf(await readJson(new URL(name, FOLDER).pathname), name)));
+    const apps = await Promise.all(
+      files.map(async (name) => appOf(await readJson(new URL(name, FOLDER).pathname), name)),
+    );
     expect(apps.toSorted()).toEqual(['attester', 'demo', 'lp', 'venue']);
   });
 
@@ -26,12 +31,17 @@ describe('config/', () => {
     const json = await readJson(new URL(name, FOLDER).pathname);
     // What an LP can be told is shown in lp.example.json; the demo's LPs name only what makes them differ.
     const ofLps = /^lps\.(?:pairs\.(?:params|corridorParams)|quoting|limits|risk)(?:\.|$)/;
-    const gaps = missing(await schemaOf(appOf(json, name)), json, '').filter((path) => name !== 'demo.json' || !ofLps.test(path));
+    const gaps = missing(await schemaOf(appOf(json, name)), json, '').filter(
+      (path) => name !== 'demo.json' || !ofLps.test(path),
+    );
     expect(gaps).toEqual([]);
   });
 });
 
-/** Options of the schema that the file does not show. A list shows them in any of its items; of a union one branch is enough. */
+/**
+ * Options of the schema that the file does not show. A list shows them in any of its items; of a union one
+ * branch is enough.
+ */
 function missing(schema: z.ZodType, value: unknown, path: string): string[] {
   const branches = schemasAt(schema, []).map((branch) => missingIn(branch, value, path));
   return branches.sort((a, b) => a.length - b.length)[0] ?? [];
@@ -45,8 +55,17 @@ function missingIn(schema: z.ZodType, value: unknown, path: string): string[] {
       return has ? missing(inner as z.ZodType, (value as Record<string, unknown>)[key], here) : [here];
     });
   }
-  const items = Array.isArray(value) ? value : typeof value === 'object' && value !== null ? Object.values(value) : [];
-  const element = schema instanceof z.ZodArray ? schema.element : schema instanceof z.ZodRecord ? schema.valueType : undefined;
+  const items = Array.isArray(value)
+    ? value
+    : typeof value === 'object' && value !== null
+      ? Object.values(value)
+      : [];
+  const element =
+    schema instanceof z.ZodArray
+      ? schema.element
+      : schema instanceof z.ZodRecord
+        ? schema.valueType
+        : undefined;
   if (!element || items.length === 0) return [];
   const perItem = items.map((item) => new Set(missing(element as z.ZodType, item, path)));
   return [...(perItem[0] ?? [])].filter((gap) => perItem.every((gaps) => gaps.has(gap)));

@@ -4,11 +4,26 @@ import { ConfigError, envName, parseConfig } from './load.ts';
 import { printConfig } from './print.ts';
 
 const schema = z.strictObject({
-  http: z.strictObject({ port: z.int().min(0).max(65_535).default(8080), host: z.string().default('127.0.0.1') }).prefault({}),
-  chains: z.array(z.strictObject({ slug: z.string(), depth: z.int().default(2), rpcUrls: z.array(z.string()).default([]) })).default([]),
+  http: z
+    .strictObject({ port: z.int().min(0).max(65_535).default(8080), host: z.string().default('127.0.0.1') })
+    .prefault({}),
+  chains: z
+    .array(
+      z.strictObject({
+        slug: z.string(),
+        depth: z.int().default(2),
+        rpcUrls: z.array(z.string()).default([]),
+      }),
+    )
+    .default([]),
   quotes: z.strictObject({ timeoutMs: z.int().default(300), label: z.string().optional() }).prefault({}),
   buffers: z.record(z.string(), z.string()).default({}),
-  price: z.union([z.strictObject({ fixed: z.string() }), z.strictObject({ feed: z.string(), maxAgeMs: z.int().default(1) })]).optional(),
+  price: z
+    .union([
+      z.strictObject({ fixed: z.string() }),
+      z.strictObject({ feed: z.string(), maxAgeMs: z.int().default(1) }),
+    ])
+    .optional(),
 });
 
 function problems(json: unknown, env: NodeJS.ProcessEnv = {}): readonly string[] {
@@ -23,7 +38,12 @@ function problems(json: unknown, env: NodeJS.ProcessEnv = {}): readonly string[]
 
 describe('parseConfig', () => {
   test('fills defaults', () => {
-    expect(parseConfig(schema, {}, {}).config).toEqual({ http: { port: 8080, host: '127.0.0.1' }, chains: [], quotes: { timeoutMs: 300 }, buffers: {} });
+    expect(parseConfig(schema, {}, {}).config).toEqual({
+      http: { port: 8080, host: '127.0.0.1' },
+      chains: [],
+      quotes: { timeoutMs: 300 },
+      buffers: {},
+    });
   });
 
   test('the environment wins, whatever the spelling of its words', () => {
@@ -37,7 +57,12 @@ describe('parseConfig', () => {
       UNRELATED: 'x',
     };
     const { config, fromEnv } = parseConfig(schema, { http: { port: 1 }, chains: [{ slug: 'base' }] }, env);
-    expect(config).toMatchObject({ http: { port: 9000 }, quotes: { timeoutMs: 250, label: '8453' }, chains: [{ slug: 'base', depth: 5, rpcUrls: ['http://a'] }], buffers: { USDC: '12.5' } });
+    expect(config).toMatchObject({
+      http: { port: 9000 },
+      quotes: { timeoutMs: 250, label: '8453' },
+      chains: [{ slug: 'base', depth: 5, rpcUrls: ['http://a'] }],
+      buffers: { USDC: '12.5' },
+    });
     expect(fromEnv).toContain('quotes.timeoutMs');
     expect(envName(['quotes', 'timeoutMs'])).toBe('FIRMQUOTE__QUOTES__TIMEOUT_MS');
   });
@@ -56,7 +81,9 @@ describe('parseConfig', () => {
   });
 
   test('error: an environment variable that names nothing', () => {
-    expect(problems({}, { FIRMQUOTE__HTTP__PROT: '1' })).toEqual(['environment FIRMQUOTE__HTTP__PROT: "PROT" is not an option of http; did you mean PORT?']);
+    expect(problems({}, { FIRMQUOTE__HTTP__PROT: '1' })).toEqual([
+      'environment FIRMQUOTE__HTTP__PROT: "PROT" is not an option of http; did you mean PORT?',
+    ]);
   });
 
   test('error: every problem at once', () => {
@@ -64,7 +91,10 @@ describe('parseConfig', () => {
   });
 
   test('keys that touch prototypes are only unknown options', () => {
-    expect(problems(JSON.parse('{"__proto__":{"polluted":1},"http":{"constructor":{"prototype":{"polluted":1}}}}')).length).toBeGreaterThan(0);
+    expect(
+      problems(JSON.parse('{"__proto__":{"polluted":1},"http":{"constructor":{"prototype":{"polluted":1}}}}'))
+        .length,
+    ).toBeGreaterThan(0);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 });

@@ -1,4 +1,7 @@
-/** One JSON file per app plus the environment, read through the zod schema that is also the type. Nothing unknown passes. */
+/**
+ * One JSON file per app plus the environment, read through the zod schema that is also the type. Nothing
+ * unknown passes.
+ */
 
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
@@ -15,13 +18,18 @@ export interface Loaded<T> {
 }
 
 /** Reads and parses a file. Throws `ConfigError` listing everything that is wrong with it. */
-export async function loadConfig<S extends z.ZodType>(schema: S, file: string, env: NodeJS.ProcessEnv): Promise<Loaded<z.output<S>>> {
+export async function loadConfig<S extends z.ZodType>(
+  schema: S,
+  file: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Loaded<z.output<S>>> {
   return parseConfig(schema, await readJson(file), env, file);
 }
 
 export async function readJson(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const why = cause.code === 'ENOENT' ? 'does not exist' : `cannot be read (${cause.code ?? 'unknown error'})`;
+    const why =
+      cause.code === 'ENOENT' ? 'does not exist' : `cannot be read (${cause.code ?? 'unknown error'})`;
     throw new ConfigError(file, [`the file ${why}`]);
   });
   try {
@@ -31,17 +39,32 @@ export async function readJson(file: string): Promise<unknown> {
   }
 }
 
-export function parseConfig<S extends z.ZodType>(schema: S, json: unknown, env: NodeJS.ProcessEnv, file = 'configuration'): Loaded<z.output<S>> {
+export function parseConfig<S extends z.ZodType>(
+  schema: S,
+  json: unknown,
+  env: NodeJS.ProcessEnv,
+  file = 'configuration',
+): Loaded<z.output<S>> {
   return atOnce(parsingConfig(schema, json, env, file));
 }
 
-/** Another way to read what `schema` reads, in steps: undefined where something is wrong, whereupon the schema says what. */
+/**
+ * Another way to read what `schema` reads, in steps: undefined where something is wrong, whereupon the schema
+ * says what.
+ */
 export type ReadInSteps<T> = (json: Readonly<Record<string, unknown>>) => Generator<void, T | undefined>;
 
 /** `parseConfig` in steps, as many as `read` takes. */
-export function* parsingConfig<S extends z.ZodType>(schema: S, json: unknown, env: NodeJS.ProcessEnv, file: string, read?: ReadInSteps<z.output<S>>): Generator<void, Loaded<z.output<S>>> {
+export function* parsingConfig<S extends z.ZodType>(
+  schema: S,
+  json: unknown,
+  env: NodeJS.ProcessEnv,
+  file: string,
+  read?: ReadInSteps<z.output<S>>,
+): Generator<void, Loaded<z.output<S>>> {
   const settings = envSettings(schema, env, file);
-  const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isRecord = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isRecord(json)) throw new ConfigError(file, ['must be one JSON object']);
   const fromEnv = settings.map(({ path }) => path.join('.'));
   const withEnv = (raw: ReadonlySet<string>) => {
@@ -64,7 +87,11 @@ export function* parsingConfig<S extends z.ZodType>(schema: S, json: unknown, en
 }
 
 /** Secrets come from keystores; the two services' URLs are conventional names of their own. */
-function envSettings(schema: z.ZodType, env: NodeJS.ProcessEnv, file: string): { path: (string | number)[]; text: string }[] {
+function envSettings(
+  schema: z.ZodType,
+  env: NodeJS.ProcessEnv,
+  file: string,
+): { path: (string | number)[]; text: string }[] {
   const settings: { path: (string | number)[]; text: string }[] = [];
   for (const [name, text] of Object.entries(env)) {
     if (!name.startsWith(ENV_PREFIX) || text === undefined) continue;
@@ -79,7 +106,9 @@ function envSettings(schema: z.ZodType, env: NodeJS.ProcessEnv, file: string): {
       else if (kind === 'record') path.push(segment);
       else {
         const meant = suggest(segment, known);
-        throw new ConfigError(file, [`environment ${name}: "${segment}" is not an option${path.length > 0 ? ` of ${path.join('.')}` : ''}${meant ? `; did you mean ${screaming(meant)}?` : ''}`]);
+        throw new ConfigError(file, [
+          `environment ${name}: "${segment}" is not an option${path.length > 0 ? ` of ${path.join('.')}` : ''}${meant ? `; did you mean ${screaming(meant)}?` : ''}`,
+        ]);
       }
     }
     settings.push({ path, text });
@@ -109,13 +138,17 @@ function put(target: Record<string, unknown>, path: Path, value: unknown): void 
     if (index === path.length - 1) {
       Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
     } else {
-      if (typeof holder[key] !== 'object' || holder[key] === null) holder[key] = typeof path[index + 1] === 'number' ? [] : {};
+      if (typeof holder[key] !== 'object' || holder[key] === null)
+        holder[key] = typeof path[index + 1] === 'number' ? [] : {};
       at = holder[key];
     }
   }
 }
 
-/** One sentence for each thing that is wrong, with its path and, for a key that is not known, the one that was meant. */
+/**
+ * One sentence for each thing that is wrong, with its path and, for a key that is not known, the one that was
+ * meant.
+ */
 export function problemsOf(schema: z.ZodType, { issues }: z.ZodError): string[] {
   return issues.flatMap((issue) => sentences(schema, issue));
 }
@@ -130,7 +163,9 @@ function sentences(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
     });
   }
   if (issue.code === 'invalid_union') {
-    const branches = issue.errors.map((errors) => errors.flatMap((error) => sentences(schema, { ...error, path: [...issue.path, ...error.path] })));
+    const branches = issue.errors.map((errors) =>
+      errors.flatMap((error) => sentences(schema, { ...error, path: [...issue.path, ...error.path] })),
+    );
     // The branch that got furthest is the one that was meant.
     const best = branches.sort((a, b) => a.length - b.length)[0];
     if (best && best.length > 0) return best;
@@ -143,7 +178,10 @@ export class ConfigError extends RequestError {
 
   constructor(file: string, problems: readonly string[]) {
     const list = problems.map((problem) => `\n  - ${problem}`).join('');
-    super(`The configuration in ${file} cannot be used.${list}\nCorrect it and look at it with: firmquote config check ${file}`, { code: 'config' });
+    super(
+      `The configuration in ${file} cannot be used.${list}\nCorrect it and look at it with: firmquote config check ${file}`,
+      { code: 'config' },
+    );
     this.problems = problems;
   }
 }

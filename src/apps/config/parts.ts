@@ -8,19 +8,26 @@ import type { Address } from '../../domain/hex.ts';
 
 export const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 
-export const zAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits').transform((text) => text.toLowerCase() as Address);
+export const zAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
+  .transform((text) => text.toLowerCase() as Address);
 
-/** `${NAME}` in place of the value takes it from the environment, so that what is secret need not stand in the file. */
+/**
+ * `${NAME}` in place of the value takes it from the environment, so that what is secret need not stand in the
+ * file.
+ */
 export const zSecretText = z.string().min(1);
 
 export const zLogSection = z.strictObject({ level: z.enum(LOG_LEVELS).default('info') });
 
 /** The operator's door: /healthz, /readyz, /metrics. */
-export const zDoor = (port: number) => z.strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(port) });
+export const zDoor = (port: number) =>
+  z.strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(port) });
 
 /**
- * A private key: an encrypted keystore file with its password in another file (mode 0600) or a variable; or, for development
- * only and said aloud, the key itself in a variable.
+ * A private key: an encrypted keystore file with its password in another file (mode 0600) or a variable; or,
+ * for development only and said aloud, the key itself in a variable.
  */
 export const zKeySource = z.union([
   z.strictObject({ keystore: z.string().min(1), passwordFile: z.string().min(1) }),
@@ -30,16 +37,25 @@ export const zKeySource = z.union([
 export type KeySource = z.infer<typeof zKeySource>;
 
 /** A secret of text, such as the key of the candidates' seal: a file (mode 0600), or a variable. */
-export const zSecretSource = z.union([z.strictObject({ file: z.string().min(1) }), z.strictObject({ env: z.string().min(1) })]);
+export const zSecretSource = z.union([
+  z.strictObject({ file: z.string().min(1) }),
+  z.strictObject({ env: z.string().min(1) }),
+]);
 export type SecretSource = z.infer<typeof zSecretSource>;
 
-/** PostgreSQL: `DATABASE_URL` wins, then `url`; without either an embedded server is started with its data in `embeddedDir`. */
+/**
+ * PostgreSQL: `DATABASE_URL` wins, then `url`; without either an embedded server is started with its data in
+ * `embeddedDir`.
+ */
 export const zDatabase = (name: string) =>
   z.strictObject({
     url: zSecretText.nullable().default(null),
     embeddedDir: z.string().default('./data'),
     /** Database on the embedded server. */
-    name: z.string().regex(/^[a-z][a-z0-9_]{0,62}$/).default(name),
+    name: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,62}$/)
+      .default(name),
     maxConnections: z.int().min(1).max(500).default(10),
   });
 
@@ -80,14 +96,25 @@ export const zChain = z.strictObject({
       tryTimeoutMs: z.int().min(50).default(2_000),
       /** So many blocks behind or ahead of the others is too far. */
       maxLagBlocks: z.int().min(1).default(HEALTH.maxLagBlocks),
-      readmitAfterSeconds: z.int().min(1).default(HEALTH.readmitAfterMs / 1_000),
+      readmitAfterSeconds: z
+        .int()
+        .min(1)
+        .default(HEALTH.readmitAfterMs / 1_000),
     })
     .prefault({}),
   /** What releases money, from this worth on, needs so many endpoints to say the same of one block. */
-  quorum: z.strictObject({ aboveUsd: z.number().min(0).default(QUORUM.aboveUsd), agree: z.int().min(2).max(10).default(QUORUM.agree) }).prefault({}),
+  quorum: z
+    .strictObject({
+      aboveUsd: z.number().min(0).default(QUORUM.aboveUsd),
+      agree: z.int().min(2).max(10).default(QUORUM.agree),
+    })
+    .prefault({}),
   /** Further than this from the chain's clock ours is not trusted: nothing is quoted. */
   maxClockSkewMs: z.int().min(1_000).default(5_000),
-  /** A reorganisation deeper than `depth` stops everything on the chain. false: it is logged and followed, for chains that are played. */
+  /**
+   * A reorganisation deeper than `depth` stops everything on the chain. false: it is logged and followed, for
+   * chains that are played.
+   */
   stopOnDeepReorg: z.boolean().default(true),
 });
 export type ChainSection = z.infer<typeof zChain>;

@@ -2,7 +2,10 @@
 
 const HIDDEN = /password$|secret$|apikey$|databaseurl|redisurl|rpcurls/i;
 
-export function printConfig(config: unknown, { file, fromEnv }: { file: unknown; fromEnv: readonly string[] }): string[] {
+export function printConfig(
+  config: unknown,
+  { file, fromEnv }: { file: unknown; fromEnv: readonly string[] },
+): string[] {
   const env = new Set(fromEnv);
   return leaves(config, []).map(({ path, value }) => {
     const name = path.join('.');
@@ -13,7 +16,9 @@ export function printConfig(config: unknown, { file, fromEnv }: { file: unknown;
 
 function leaves(value: unknown, path: (string | number)[]): { path: (string | number)[]; value: unknown }[] {
   if (typeof value !== 'object' || value === null) return value === undefined ? [] : [{ path, value }];
-  const entries: [string | number, unknown][] = Array.isArray(value) ? value.map((item, index) => [index, item]) : Object.entries(value);
+  const entries: [string | number, unknown][] = Array.isArray(value)
+    ? value.map((item, index) => [index, item])
+    : Object.entries(value);
   if (entries.length === 0) return [{ path, value }];
   return entries.flatMap(([key, inner]) => leaves(inner, [...path, key]));
 }
@@ -27,10 +32,17 @@ function has(file: unknown, path: readonly (string | number)[]): boolean {
   return true;
 }
 
-/** A value as it may be shown: what is secret by its name, and what a URL may carry, is taken out at any depth. */
+/**
+ * A value as it may be shown: what is secret by its name, and what a URL may carry, is taken out at any
+ * depth.
+ */
 export function shown(path: readonly (string | number)[], value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item, index) => shown([...path, index], item)).join(', ')}]`;
-  if (typeof value === 'object' && value !== null) return `{${Object.entries(value).map(([key, inner]) => `${key}: ${shown([...path, key], inner)}`).join(', ')}}`;
+  if (Array.isArray(value))
+    return `[${value.map((item, index) => shown([...path, index], item)).join(', ')}]`;
+  if (typeof value === 'object' && value !== null)
+    return `{${Object.entries(value)
+      .map(([key, inner]) => `${key}: ${shown([...path, key], inner)}`)
+      .join(', ')}}`;
   if (typeof value === 'bigint') return value.toString();
   // A URL may carry a key or a password; its host is enough to recognise it.
   if (typeof value === 'string' && (HIDDEN.test(path.join('.')) || value.includes('://'))) {

@@ -1,4 +1,7 @@
-/** Looks inside a zod schema: which keys an object takes, so that unknown ones get a suggestion and env names find their place. */
+/**
+ * Looks inside a zod schema: which keys an object takes, so that unknown ones get a suggestion and env names
+ * find their place.
+ */
 
 import { z } from 'zod';
 
@@ -6,8 +9,14 @@ export type Path = readonly (string | number)[];
 
 /** The schema below optional, default, nullable, readonly and transforms. */
 function inner(schema: z.ZodType): z.ZodType {
-  for (let at = schema; ; ) {
-    if (at instanceof z.ZodOptional || at instanceof z.ZodNullable || at instanceof z.ZodDefault || at instanceof z.ZodPrefault || at instanceof z.ZodReadonly) {
+  for (let at = schema; ;) {
+    if (
+      at instanceof z.ZodOptional ||
+      at instanceof z.ZodNullable ||
+      at instanceof z.ZodDefault ||
+      at instanceof z.ZodPrefault ||
+      at instanceof z.ZodReadonly
+    ) {
       at = at.unwrap() as z.ZodType;
     } else if (at instanceof z.ZodPipe) {
       at = at.in as z.ZodType;
@@ -20,7 +29,8 @@ function inner(schema: z.ZodType): z.ZodType {
 /** Every schema that may stand at a path; a union offers several. */
 export function schemasAt(schema: z.ZodType, path: Path): z.ZodType[] {
   const here = inner(schema);
-  if (here instanceof z.ZodUnion) return here.options.flatMap((option) => schemasAt(option as z.ZodType, path));
+  if (here instanceof z.ZodUnion)
+    return here.options.flatMap((option) => schemasAt(option as z.ZodType, path));
   const [head, ...rest] = path;
   if (head === undefined) return [here];
   if (here instanceof z.ZodObject) {
@@ -38,7 +48,13 @@ export function schemasAt(schema: z.ZodType, path: Path): z.ZodType[] {
 
 /** Keys that objects at this path know. */
 export function keysAt(schema: z.ZodType, path: Path): string[] {
-  return [...new Set(schemasAt(schema, path).flatMap((found) => (found instanceof z.ZodObject ? Object.keys(found.shape) : [])))];
+  return [
+    ...new Set(
+      schemasAt(schema, path).flatMap((found) =>
+        found instanceof z.ZodObject ? Object.keys(found.shape) : [],
+      ),
+    ),
+  ];
 }
 
 /** May the object at this path have keys of its own choosing (a record), or does it hold a list? */
@@ -53,20 +69,25 @@ export function kindAt(schema: z.ZodType, path: Path): 'object' | 'record' | 'li
 /** The closest of some words, if it is close enough to be what was meant. */
 export function suggest(word: string, known: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, '');
-  const ranked = known.map((candidate) => ({ candidate, distance: editDistance(plain(word), plain(candidate)) })).sort((a, b) => a.distance - b.distance);
+  const ranked = known
+    .map((candidate) => ({ candidate, distance: editDistance(plain(word), plain(candidate)) }))
+    .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
   return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours between two short words. */
 function editDistance(a: string, b: string): number {
-  const rows = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)));
+  const rows = Array.from({ length: a.length + 1 }, (_, i) =>
+    Array.from({ length: b.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
+  );
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
   for (let i = 1; i <= a.length; i++) {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1;
       let best = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + same);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, at(i - 2, j - 2) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        best = Math.min(best, at(i - 2, j - 2) + 1);
       (rows[i] as number[])[j] = best;
     }
   }

@@ -1,6 +1,7 @@
 /**
- * A local EVM chain that survives its own death: after every block its state goes to a file, and a killed anvil is started again
- * from it. What it loses is a block or two, which is a short reorganisation, and that is what `depth` is for.
+ * A local EVM chain that survives its own death: after every block its state goes to a file, and a killed
+ * anvil is started again from it. What it loses is a block or two, which is a short reorganisation, and that
+ * is what `depth` is for.
  */
 
 import { createRequire } from 'node:module';
@@ -28,35 +29,63 @@ export interface Anvil extends Leashed {
 export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: AnvilOptions): Promise<Anvil> {
   await mkdir(dir, { recursive: true });
   const state = join(dir, 'state.json');
-  const saved = await readFile(stateFile(dir)).then((bytes) => promisify(gunzip)(bytes), () => undefined);
+  const saved = await readFile(stateFile(dir)).then(
+    (bytes) => promisify(gunzip)(bytes),
+    () => undefined,
+  );
   if (saved) await writeFile(state, saved);
   const child = await spawnLeashed(
     anvilBinary(),
     [
-      ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--block-time', String(blockSeconds)],
-      // Without a number it keeps no state at all; without the option it writes 116 KB a block below its home.
+      ...[
+        '--host',
+        '127.0.0.1',
+        '--port',
+        String(port),
+        '--chain-id',
+        String(chainId),
+        '--block-time',
+        String(blockSeconds),
+      ],
+      // Without a number it keeps no state at all; without the option it writes 116 KB a block below its
+      // home.
       ...['--prune-history', '256', '--accounts', '0', '--quiet'],
       ...(saved ? ['--load-state', state] : []),
     ],
-    { env: { PATH: process.env['PATH'], HOME: dir, TMPDIR: dir }, stopSignal: 'INT', graceMs: 2_000, onLine: (line) => onLine?.(line) },
+    {
+      env: { PATH: process.env['PATH'], HOME: dir, TMPDIR: dir },
+      stopSignal: 'INT',
+      graceMs: 2_000,
+      onLine: (line) => onLine?.(line),
+    },
   );
   const rpcUrl = `http://127.0.0.1:${port}`;
   const answered = await untilAnswers(rpcUrl, child);
-  if (answered === undefined) throw new UpstreamError(`The chain ${chainId} did not start on port ${port}. Is the port taken? Choose others with --port.`, { code: 'chain_unavailable' });
+  if (answered === undefined)
+    throw new UpstreamError(
+      `The chain ${chainId} did not start on port ${port}. Is the port taken? Choose others with --port.`,
+      { code: 'chain_unavailable' },
+    );
   if (answered !== chainId) {
     await child.stop();
-    throw new UpstreamError(`Port ${port} is taken by another chain (${answered}). Choose other ports with --port.`, { code: 'port_unavailable' });
+    throw new UpstreamError(
+      `Port ${port} is taken by another chain (${answered}). Choose other ports with --port.`,
+      { code: 'port_unavailable' },
+    );
   }
   return { ...child, rpcUrl };
 }
 
 /**
- * At most this long between two writes: a chain that is killed must not come back further behind than its depth, or what was final is
- * undone. A busy machine writes slowly without the state being large.
+ * At most this long between two writes: a chain that is killed must not come back further behind than its
+ * depth, or what was final is undone. A busy machine writes slowly without the state being large.
  */
 const MOST_PAUSE_MS = 1_000;
 
-/** Keeps the file fresh: a write after every block, less often when the state has grown so large that writing it takes long. */
+/**
+ * Keeps the file fresh: a write after every block, less often when the state has grown so large that writing
+ * it takes long.
+ */
 export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promise<void>; stop(): void } {
   let stopped = false;
   let savedBlock = '';
@@ -79,8 +108,10 @@ export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promi
     return performance.now() - before;
   }
   const loop = async () => {
-    for (let tookMs = 0; !stopped; ) {
-      await new Promise((resolve) => setTimeout(resolve, Math.min(MOST_PAUSE_MS, Math.max(200, tookMs * 10))));
+    for (let tookMs = 0; !stopped;) {
+      await new Promise((resolve) =>
+        setTimeout(resolve, Math.min(MOST_PAUSE_MS, Math.max(200, tookMs * 10))),
+      );
       // A chain that is down has nothing to save; its next life reads what is there.
       if (!stopped) tookMs = await save().catch(() => 0);
     }
@@ -113,18 +144,29 @@ export async function rpc(url: string, method: string, params: readonly unknown[
     signal: AbortSignal.timeout(10_000),
   });
   const answer = (await response.json()) as { result?: unknown; error?: { message: string } };
-  if (answer.error) throw new UpstreamError(`The chain refused ${method}: ${answer.error.message}`, { code: 'rpc' });
+  if (answer.error)
+    throw new UpstreamError(`The chain refused ${method}: ${answer.error.message}`, { code: 'rpc' });
   return answer.result;
 }
 
-/** The real binary inside npm's platform package: its JavaScript launcher would stand between us and the process. */
+/**
+ * The real binary inside npm's platform package: its JavaScript launcher would stand between us and the
+ * process.
+ */
 function anvilBinary(): string {
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch;
   const name = `@foundry-rs/anvil-${process.platform === 'win32' ? 'win32' : process.platform}-${cpu}`;
   try {
     const require = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'));
-    return join(dirname(require.resolve(`${name}/package.json`)), 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil');
+    return join(
+      dirname(require.resolve(`${name}/package.json`)),
+      'bin',
+      process.platform === 'win32' ? 'anvil.exe' : 'anvil',
+    );
   } catch (cause) {
-    throw new UpstreamError(`The demo needs anvil and npm has none for ${process.platform}-${process.arch} here. Run: npm ci (without --omit=dev or --omit=optional).`, { code: 'anvil_missing', cause });
+    throw new UpstreamError(
+      `The demo needs anvil and npm has none for ${process.platform}-${process.arch} here. Run: npm ci (without --omit=dev or --omit=optional).`,
+      { code: 'anvil_missing', cause },
+    );
   }
 }

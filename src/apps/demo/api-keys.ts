@@ -1,4 +1,7 @@
-/** Keys of every kind for the demo's venue, made the way `firmquote keys issue` makes them, before the venue starts. */
+/**
+ * Keys of every kind for the demo's venue, made the way `firmquote keys issue` makes them, before the venue
+ * starts.
+ */
 
 import { createAdminStore } from '../../adapters/postgres/admin-store.ts';
 import { connectDatabase } from '../../adapters/postgres/pool.ts';
@@ -15,22 +18,53 @@ import type { DemoState } from './state.ts';
 export const WORKSPACE = 'demo';
 export const OTHER_WORKSPACE = 'other';
 
-export async function issueDemoKeys(databaseUrl: string, state: DemoState, log: Log): Promise<DemoState['apiKeys']> {
+export async function issueDemoKeys(
+  databaseUrl: string,
+  state: DemoState,
+  log: Log,
+): Promise<DemoState['apiKeys']> {
   const db = connectDatabase({ url: databaseUrl, schema: VENUE_SCHEMA, maxConnections: 2, log });
   try {
     await migrate(db, VENUE_TABLES);
     const store = createVenueStore(db);
-    for (const [id, name] of [[WORKSPACE, 'Demo workspace'], [OTHER_WORKSPACE, 'Another workspace']] as const) {
-      await store.putWorkspace({ id, name, platformFeeBps: state.config.venue.platformFeeBps, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: id === WORKSPACE ? TRAVEL_RULE_USD : null });
+    for (const [id, name] of [
+      [WORKSPACE, 'Demo workspace'],
+      [OTHER_WORKSPACE, 'Another workspace'],
+    ] as const) {
+      await store.putWorkspace({
+        id,
+        name,
+        platformFeeBps: state.config.venue.platformFeeBps,
+        eligibleSolvers: null,
+        limits: { openQuotes: null, openNotionalUsd: null },
+        travelRuleThresholdUsd: id === WORKSPACE ? TRAVEL_RULE_USD : null,
+      });
     }
     // Who trades in the demo, so that its history names somebody.
     await createAdminStore(db).change(async (tx) => {
-      for (const [id, firstName, role] of [['demo-owner', 'Olga', 'owner'], ['demo-admin', 'Adam', 'admin'], ['demo-member', 'Mona', 'member']] as const) {
-        await tx.putMember({ workspaceId: WORKSPACE, id, firstName, lastName: 'Demo', email: `${id}@demo.example`, role, kycStatus: 'verified', joinedAtMs: systemClock.nowMs(), removedAtMs: null });
+      for (const [id, firstName, role] of [
+        ['demo-owner', 'Olga', 'owner'],
+        ['demo-admin', 'Adam', 'admin'],
+        ['demo-member', 'Mona', 'member'],
+      ] as const) {
+        await tx.putMember({
+          workspaceId: WORKSPACE,
+          id,
+          firstName,
+          lastName: 'Demo',
+          email: `${id}@demo.example`,
+          role,
+          kycStatus: 'verified',
+          joinedAtMs: systemClock.nowMs(),
+          removedAtMs: null,
+        });
       }
     });
     const issue = async (key: Partial<NewKey> & Pick<NewKey, 'kind' | 'label'>): Promise<string> => {
-      const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { mode: 'test', workspaceId: null, role: null, memberId: null, solverId: null, ...key });
+      const { text, record } = mintKey(
+        { random: systemRandom, clock: systemClock },
+        { mode: 'test', workspaceId: null, role: null, memberId: null, solverId: null, ...key },
+      );
       await store.addKey(record);
       return text;
     };
@@ -40,9 +74,26 @@ export async function issueDemoKeys(databaseUrl: string, state: DemoState, log: 
       solvers[id] = await issue({ kind: 'solver', solverId: id, label: `demo ${id}` });
     }
     return {
-      service: await issue({ kind: 'service', workspaceId: WORKSPACE, memberId: 'demo-member', label: 'demo service' }),
-      workspaceAdmin: await issue({ kind: 'workspace', workspaceId: WORKSPACE, role: 'admin', memberId: 'demo-admin', label: 'demo admin' }),
-      workspaceMember: await issue({ kind: 'workspace', workspaceId: WORKSPACE, role: 'member', memberId: 'demo-member', label: 'demo member' }),
+      service: await issue({
+        kind: 'service',
+        workspaceId: WORKSPACE,
+        memberId: 'demo-member',
+        label: 'demo service',
+      }),
+      workspaceAdmin: await issue({
+        kind: 'workspace',
+        workspaceId: WORKSPACE,
+        role: 'admin',
+        memberId: 'demo-admin',
+        label: 'demo admin',
+      }),
+      workspaceMember: await issue({
+        kind: 'workspace',
+        workspaceId: WORKSPACE,
+        role: 'member',
+        memberId: 'demo-member',
+        label: 'demo member',
+      }),
       otherService: await issue({ kind: 'service', workspaceId: OTHER_WORKSPACE, label: 'other service' }),
       solvers,
     };

@@ -1,10 +1,17 @@
-/** What the demo is made of: chains, tokens, the played exchange, three LPs with books of their own, takers. */
+/**
+ * What the demo is made of: chains, tokens, the played exchange, three LPs with books of their own, takers.
+ */
 
 import { z } from 'zod';
 import { zLpLimits, zLpPair, zLpQuoting } from '../../lp/config.ts';
 import { zLpRisk } from '../../lp/risk-config.ts';
 
-const zUnits = z.string().regex(/^(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,18})?$/, 'must be whole tokens as decimal text, such as "12.5"');
+const zUnits = z
+  .string()
+  .regex(
+    /^(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,18})?$/,
+    'must be whole tokens as decimal text, such as "12.5"',
+  );
 const zHoldings = z.record(z.string(), zUnits);
 
 export const zDemoLp = z.strictObject({
@@ -34,28 +41,73 @@ export const zDemoConfig = z.strictObject({
         withdrawalDelaySeconds: z.int().min(1).default(900),
         /** A played sequencer with an uptime feed, as a rollup has one. */
         sequencerFeed: z.boolean().default(false),
-        /** The real Uniswap's, between tokens by symbol: v2 pairs without a fee, v3 pools with one (in millionths). What is put in makes the price. */
-        pools: z.array(z.strictObject({ tokens: z.tuple([z.string(), z.string()]), fee: z.literal([500, 3_000, 10_000]).nullable(), amounts: z.tuple([zUnits, zUnits]) })).default([]),
+        /**
+         * The real Uniswap's, between tokens by symbol: v2 pairs without a fee, v3 pools with one (in
+         * millionths). What is put in makes the price.
+         */
+        pools: z
+          .array(
+            z.strictObject({
+              tokens: z.tuple([z.string(), z.string()]),
+              fee: z.literal([500, 3_000, 10_000]).nullable(),
+              amounts: z.tuple([zUnits, zUnits]),
+            }),
+          )
+          .default([]),
       }),
     )
     .length(2),
   listedChains: z.array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean() })),
-  tokens: z.array(z.strictObject({ symbol: z.string(), name: z.string(), decimals: z.int().min(0).max(36), eip3009: z.boolean().default(false), price: z.string() })).min(2),
+  tokens: z
+    .array(
+      z.strictObject({
+        symbol: z.string(),
+        name: z.string(),
+        decimals: z.int().min(0).max(36),
+        eip3009: z.boolean().default(false),
+        price: z.string(),
+      }),
+    )
+    .min(2),
   exchange: z.strictObject({
     /** The played sources and the exchange whose format each speaks; every LP reads all of them. */
-    sources: z.array(z.strictObject({ name: z.string().regex(/^[a-z0-9-]+$/, 'must be lower-case words joined by hyphens'), kind: z.enum(['binance', 'coinbase', 'kraken']) })).min(1),
-    symbols: z.array(z.strictObject({ base: z.string(), quote: z.string(), price: z.string(), startMid: z.number().positive(), walkBps: z.number().min(0), spreadBps: z.number().positive() })),
+    sources: z
+      .array(
+        z.strictObject({
+          name: z.string().regex(/^[a-z0-9-]+$/, 'must be lower-case words joined by hyphens'),
+          kind: z.enum(['binance', 'coinbase', 'kraken']),
+        }),
+      )
+      .min(1),
+    symbols: z.array(
+      z.strictObject({
+        base: z.string(),
+        quote: z.string(),
+        price: z.string(),
+        startMid: z.number().positive(),
+        walkBps: z.number().min(0),
+        spreadBps: z.number().positive(),
+      }),
+    ),
   }),
   lps: z.array(zDemoLp).min(1),
   /** An onboarded LP with money that no process runs: `keys.solver` of demo.json is its key. */
   spareLp: z.strictObject({ id: z.string(), name: z.string(), inventory: z.record(z.string(), zHoldings) }),
   attesters: z.strictObject({ count: z.int().min(1).max(9), quorum: z.int().min(1) }),
   takers: z.strictObject({ count: z.int().min(1).max(50), holdings: zHoldings, gas: zUnits }),
-  venue: z.strictObject({ platformFeeBps: z.int().min(0).max(100), quoteTimeoutMs: z.int().min(50), sliceTimeoutMs: z.int().min(50) }),
+  venue: z.strictObject({
+    platformFeeBps: z.int().min(0).max(100),
+    quoteTimeoutMs: z.int().min(50),
+    sliceTimeoutMs: z.int().min(50),
+  }),
   /** What it takes to each chain that has pools of it, to keep them near the market. */
   poolKeeper: zHoldings.default({}),
   /** The demo's own trading, so that there is something to see. */
-  market: z.strictObject({ everyMs: z.int().min(200), minUsd: z.number().positive(), maxUsd: z.number().positive() }),
+  market: z.strictObject({
+    everyMs: z.int().min(200),
+    minUsd: z.number().positive(),
+    maxUsd: z.number().positive(),
+  }),
 });
 
 export type DemoConfig = z.infer<typeof zDemoConfig>;

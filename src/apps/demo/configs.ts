@@ -1,4 +1,7 @@
-/** The configuration files of the demo's processes, written from what the demo is made of. They are what an operator would write. */
+/**
+ * The configuration files of the demo's processes, written from what the demo is made of. They are what an
+ * operator would write.
+ */
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -28,7 +31,10 @@ export async function writeConfigs(state: DemoState, layout: Layout): Promise<vo
   const files: [string, object][] = [
     ['venue', venueConfig(state, layout)],
     ...state.lps.map(({ id }, index): [string, object] => [lpProcess(id), lpConfig(state, layout, index)]),
-    ...state.attesters.map((_, index): [string, object] => [attesterProcess(index), attesterConfig(state, layout, index)]),
+    ...state.attesters.map((_, index): [string, object] => [
+      attesterProcess(index),
+      attesterConfig(state, layout, index),
+    ]),
   ];
   for (const [name, config] of files) {
     await mkdir(dirname(layout.config(name)), { recursive: true });
@@ -39,7 +45,8 @@ export async function writeConfigs(state: DemoState, layout: Layout): Promise<vo
 async function writeKeys(state: DemoState, layout: Layout): Promise<void> {
   await rm(dirname(layout.passwordFile), { recursive: true, force: true });
   await writeSecretFile(layout.passwordFile, state.keystorePassword);
-  const save = async (name: string, wallet: Wallet) => writeSecretFile(layout.keystore(name), await encryptKey(wallet, state.keystorePassword, { n: SCRYPT_N }));
+  const save = async (name: string, wallet: Wallet) =>
+    writeSecretFile(layout.keystore(name), await encryptKey(wallet, state.keystorePassword, { n: SCRYPT_N }));
   await save('relayer', state.relayer);
   for (const { id, operator } of state.lps) {
     await save(lpProcess(id), operator);
@@ -50,7 +57,10 @@ async function writeKeys(state: DemoState, layout: Layout): Promise<void> {
   await writeSecretFile(layout.secret('admin'), state.adminSecret);
 }
 
-const keyOf = (layout: Layout, name: string) => ({ keystore: layout.keystore(name), passwordFile: layout.passwordFile });
+const keyOf = (layout: Layout, name: string) => ({
+  keystore: layout.keystore(name),
+  passwordFile: layout.passwordFile,
+});
 const door = (port: number) => ({ host: '127.0.0.1', port });
 const database = (name: string) => ({ url: `\${FIRMQUOTE_DEMO_POSTGRES}/${name}`, maxConnections: 8 });
 
@@ -76,7 +86,8 @@ function chainsOf(state: DemoState) {
       rpcUrls: [rpcUrl],
       startBlock,
       timeoutMs: 3_000,
-      // A machine that was busy makes up the blocks it missed at once, each a second later than the one before.
+      // A machine that was busy makes up the blocks it missed at once, each a second later than the one
+      // before.
       maxClockSkewMs: 120_000,
       // A chain that was killed comes back as it was last saved, which is a few blocks ago.
       stopOnDeepReorg: false,
@@ -86,8 +97,14 @@ function chainsOf(state: DemoState) {
 
 /** Every LP reads every played source; the venue's reference prices read the first. */
 const feedsOf = (state: DemoState, layout: Layout) =>
-  Object.fromEntries(state.config.exchange.sources.map(({ name, kind }) => [name, { kind, url: `ws://127.0.0.1:${layout.ports.exchange}/${name}` }]));
-const attesterUrls = (state: DemoState, layout: Layout) => state.attesters.map((_, index) => `http://127.0.0.1:${layout.ports.attester(index)}`);
+  Object.fromEntries(
+    state.config.exchange.sources.map(({ name, kind }) => [
+      name,
+      { kind, url: `ws://127.0.0.1:${layout.ports.exchange}/${name}` },
+    ]),
+  );
+const attesterUrls = (state: DemoState, layout: Layout) =>
+  state.attesters.map((_, index) => `http://127.0.0.1:${layout.ports.attester(index)}`);
 
 function venueConfig(state: DemoState, layout: Layout): object {
   const { config } = state;
@@ -98,18 +115,40 @@ function venueConfig(state: DemoState, layout: Layout): object {
     venueId: 'firmquote-demo',
     http: door(layout.ports.venue),
     ops: door(layout.ports.venueOps),
-    admin: { ...door(layout.ports.venueAdmin), keys: [{ id: 'demo', secret: { file: layout.secret('admin') } }] },
+    admin: {
+      ...door(layout.ports.venueAdmin),
+      keys: [{ id: 'demo', secret: { file: layout.secret('admin') } }],
+    },
     database: database('venue'),
-    keys: { relayer: keyOf(layout, 'relayer'), seals: [{ id: 'demo', secret: { file: layout.secret('seal') } }] },
-    chains: chainsOf(state).map((chain) => ({ ...chain, executionMode: config.chains.find(({ id }) => id === chain.id)?.executionMode, batch: state.chains.find(({ id }) => id === chain.id)?.batch ?? null })),
+    keys: {
+      relayer: keyOf(layout, 'relayer'),
+      seals: [{ id: 'demo', secret: { file: layout.secret('seal') } }],
+    },
+    chains: chainsOf(state).map((chain) => ({
+      ...chain,
+      executionMode: config.chains.find(({ id }) => id === chain.id)?.executionMode,
+      batch: state.chains.find(({ id }) => id === chain.id)?.batch ?? null,
+    })),
     listedChains: config.listedChains,
     attesters: { urls: attesterUrls(state, layout) },
     feeds: feedsOf(state, layout),
-    prices: { USD: { fixed: '1' }, ...Object.fromEntries(config.exchange.symbols.filter(({ price }) => price !== PEG).map(({ price, ...pair }) => [price, { feed: source.name, symbol: symbolAt(source.kind, pair) }])) },
+    prices: {
+      USD: { fixed: '1' },
+      ...Object.fromEntries(
+        config.exchange.symbols
+          .filter(({ price }) => price !== PEG)
+          .map(({ price, ...pair }) => [price, { feed: source.name, symbol: symbolAt(source.kind, pair) }]),
+      ),
+    },
     screening: { denyListFile: layout.denyList },
     travelRule: { file: layout.travelRule },
     workspaces: [
-      { id: 'demo', name: 'Demo workspace', platformFeeBps: config.venue.platformFeeBps, travelRuleThresholdUsd: TRAVEL_RULE_USD },
+      {
+        id: 'demo',
+        name: 'Demo workspace',
+        platformFeeBps: config.venue.platformFeeBps,
+        travelRuleThresholdUsd: TRAVEL_RULE_USD,
+      },
       { id: 'other', name: 'Another workspace', platformFeeBps: config.venue.platformFeeBps },
     ],
     solvers: [...config.lps, config.spareLp].map(({ id, name }) => ({ id, name })),
@@ -122,11 +161,17 @@ function venueConfig(state: DemoState, layout: Layout): object {
 function dexes({ chains }: DemoState): object[] {
   return (['constantProduct', 'concentrated'] as const).flatMap((kind) => {
     const places = chains.flatMap(({ id, dex }) => {
-      const pools = dex.pools.filter(({ fee }) => (fee === null) === (kind === 'constantProduct')).map(({ tokens, fee }) => ({ tokens, fee }));
+      const pools = dex.pools
+        .filter(({ fee }) => (fee === null) === (kind === 'constantProduct'))
+        .map(({ tokens, fee }) => ({ tokens, fee }));
       return pools.length === 0 ? [] : [{ chainId: id, ...dex[kind], pools }];
     });
     if (places.length === 0) return [];
-    return [kind === 'constantProduct' ? { id: 'uniswap-v2', name: 'Uniswap v2', kind: 'constant_product', places } : { id: 'uniswap-v3', name: 'Uniswap v3', kind: 'concentrated', places }];
+    return [
+      kind === 'constantProduct'
+        ? { id: 'uniswap-v2', name: 'Uniswap v2', kind: 'constant_product', places }
+        : { id: 'uniswap-v3', name: 'Uniswap v3', kind: 'concentrated', places },
+    ];
   });
 }
 
@@ -134,21 +179,51 @@ function dexes({ chains }: DemoState): object[] {
 export function lpSections(state: DemoState, layout: Layout) {
   const { exchange, tokens } = state.config;
   const keeper = state.chains.find(({ oracles: kept }) => Object.keys(kept).length > 0);
-  const oracles = keeper && { chainlink: { kind: 'chainlink', chainId: keeper.id, aggregators: Object.fromEntries(Object.entries(keeper.oracles).map(([price, address]) => [`${price}/USD`, address])) } };
+  const oracles = keeper && {
+    chainlink: {
+      kind: 'chainlink',
+      chainId: keeper.id,
+      aggregators: Object.fromEntries(
+        Object.entries(keeper.oracles).map(([price, address]) => [`${price}/USD`, address]),
+      ),
+    },
+  };
   const guards = exchange.symbols.filter(({ price }) => price === PEG);
   const sequencerOf = (chainId: number) => {
     const address = state.chains.find(({ id }) => id === chainId)?.sequencer ?? null;
     return address && { address, graceSeconds: 2 };
   };
-  const referencesOf = (price: string) => (keeper && price in keeper.oracles ? [{ feed: 'chainlink', symbol: `${price}/USD`, deviationBps: 25, maxAgeMs: 120_000 }] : []);
+  const referencesOf = (price: string) =>
+    keeper && price in keeper.oracles
+      ? [{ feed: 'chainlink', symbol: `${price}/USD`, deviationBps: 25, maxAgeMs: 120_000 }]
+      : [];
   return {
     // A played sequencer comes back at once: nobody wants to wait an hour for a demo.
     networks: chainsOf(state).map((chain) => ({ ...chain, sequencer: sequencerOf(chain.id) })),
     attesters: { urls: attesterUrls(state, layout) },
     feeds: { ...feedsOf(state, layout), ...oracles },
     prices: {
-      USD: { fixed: '1', guards: guards.flatMap((pair) => exchange.sources.map(({ name, kind }) => ({ feed: name, symbol: symbolAt(kind, pair) }))) },
-      ...Object.fromEntries(exchange.symbols.filter(({ price }) => price !== PEG).map(({ price, ...pair }) => [price, { sources: exchange.sources.map(({ name, kind }) => ({ feed: name, symbol: symbolAt(kind, pair) })), maxAgeMs: 2_000, references: referencesOf(price) }])),
+      USD: {
+        fixed: '1',
+        guards: guards.flatMap((pair) =>
+          exchange.sources.map(({ name, kind }) => ({ feed: name, symbol: symbolAt(kind, pair) })),
+        ),
+      },
+      ...Object.fromEntries(
+        exchange.symbols
+          .filter(({ price }) => price !== PEG)
+          .map(({ price, ...pair }) => [
+            price,
+            {
+              sources: exchange.sources.map(({ name, kind }) => ({
+                feed: name,
+                symbol: symbolAt(kind, pair),
+              })),
+              maxAgeMs: 2_000,
+              references: referencesOf(price),
+            },
+          ]),
+      ),
     },
     assets: Object.fromEntries(tokens.map(({ symbol, price }) => [symbol, { price }])),
     // Blocks of a second, and one clock for everybody.
@@ -168,7 +243,13 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
     admin: { port: layout.ports.lpAdmin(index) },
     database: database(`lp_${lp.id}`),
     keys: { operator: keyOf(layout, lpProcess(lp.id)) },
-    venues: [{ name: 'demo', url: `ws://127.0.0.1:${layout.ports.venue}`, apiKey: { file: layout.secret(lpProcess(lp.id)) } }],
+    venues: [
+      {
+        name: 'demo',
+        url: `ws://127.0.0.1:${layout.ports.venue}`,
+        apiKey: { file: layout.secret(lpProcess(lp.id)) },
+      },
+    ],
     ...sections,
     lp: {
       solver: { id: lp.id, name: lp.name },

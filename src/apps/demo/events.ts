@@ -1,4 +1,7 @@
-/** The demo listens to its own venue like anybody else: order events over the public WebSocket, reconnecting when the venue was away. */
+/**
+ * The demo listens to its own venue like anybody else: order events over the public WebSocket, reconnecting
+ * when the venue was away.
+ */
 
 import { WebSocket } from 'ws';
 import { formatUnits } from '../../domain/amount.ts';
@@ -39,12 +42,22 @@ function sentence(manifest: Manifest, text: string): string | undefined {
   if (order.success) {
     const { type, orderId, data } = order.data;
     const id = `${orderId.slice(0, 10)}…`;
-    if (type === 'order.settled') return `settled  ${id}  ${Object.entries(data.settledAmounts ?? {}).map(([asset, { amount, decimals, symbol }]) => `${formatUnits(BigInt(amount), decimals ?? 0)} ${symbol ?? ''} on ${slugOf(manifest, asset)}`).join(', ')}`;
-    if (type === 'order.failed') return `failed   ${id}  ${data.failure?.code ?? ''}${data.failure?.refundTxHash ? ', refunded' : ''}`;
+    if (type === 'order.settled')
+      return `settled  ${id}  ${Object.entries(data.settledAmounts ?? {})
+        .map(
+          ([asset, { amount, decimals, symbol }]) =>
+            `${formatUnits(BigInt(amount), decimals ?? 0)} ${symbol ?? ''} on ${slugOf(manifest, asset)}`,
+        )
+        .join(', ')}`;
+    if (type === 'order.failed')
+      return `failed   ${id}  ${data.failure?.code ?? ''}${data.failure?.refundTxHash ? ', refunded' : ''}`;
     return undefined;
   }
   const solver = zSolverEvent.safeParse(json);
-  return solver.success ? `roster   ${solver.data.data.id} is ${solver.data.data.status}${solver.data.data.eligibilityNote ? `: ${solver.data.data.eligibilityNote}` : ''}` : undefined;
+  return solver.success
+    ? `roster   ${solver.data.data.id} is ${solver.data.data.status}${solver.data.data.eligibilityNote ? `: ${solver.data.data.eligibilityNote}` : ''}`
+    : undefined;
 }
 
-const slugOf = (manifest: Manifest, asset: string): string => manifest.chains.find(({ id }) => asset.startsWith(`eip155:${id}/`))?.slug ?? asset;
+const slugOf = (manifest: Manifest, asset: string): string =>
+  manifest.chains.find(({ id }) => asset.startsWith(`eip155:${id}/`))?.slug ?? asset;

@@ -1,4 +1,7 @@
-/** Where the demo's parts listen and live: one block of ports and one folder, so that several demos run side by side. */
+/**
+ * Where the demo's parts listen and live: one block of ports and one folder, so that several demos run side
+ * by side.
+ */
 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -29,7 +32,18 @@ export interface Layout {
   chainDir(slug: string): string;
   /** Sockets and small files that a process keeps for itself. */
   workDir(name: string): string;
-  ports: { venue: number; venueOps: number; venueAdmin: number; exchange: number; postgres: number; chain(index: number): number; lpOps(index: number): number; lpAdmin(index: number): number; attester(index: number): number; attesterOps(index: number): number };
+  ports: {
+    venue: number;
+    venueOps: number;
+    venueAdmin: number;
+    exchange: number;
+    postgres: number;
+    chain(index: number): number;
+    lpOps(index: number): number;
+    lpAdmin(index: number): number;
+    attester(index: number): number;
+    attesterOps(index: number): number;
+  };
 }
 
 export function layout(dataDir: string, port: number): Layout {
@@ -64,8 +78,12 @@ export function layout(dataDir: string, port: number): Layout {
 }
 
 /** Every port that a demo with so many parts opens. */
-export function portsOf({ ports }: Layout, counts: { chains: number; lps: number; attesters: number }): number[] {
-  const each = (count: number, ...of: ((index: number) => number)[]) => Array.from({ length: count }, (_, index) => of.map((port) => port(index))).flat();
+export function portsOf(
+  { ports }: Layout,
+  counts: { chains: number; lps: number; attesters: number },
+): number[] {
+  const each = (count: number, ...of: ((index: number) => number)[]) =>
+    Array.from({ length: count }, (_, index) => of.map((port) => port(index))).flat();
   return [
     ...[ports.venue, ports.venueOps, ports.venueAdmin, ports.exchange, ports.postgres],
     ...each(counts.chains, ports.chain),
@@ -74,13 +92,19 @@ export function portsOf({ ports }: Layout, counts: { chains: number; lps: number
   ];
 }
 
-/** Throws with a sentence that helps when somebody else holds a port that we need and does not give it back in time. */
+/**
+ * Throws with a sentence that helps when somebody else holds a port that we need and does not give it back in
+ * time.
+ */
 export async function assertPortsFree(ports: readonly number[], patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (const port of ports) {
     while (!(await isFree(port))) {
       if (performance.now() > deadline) {
-        throw new UpstreamError(`Port ${port} is in use, and the demo needs the ${PORTS} ports from --port on. Stop the other demo or choose another block: npm run demo -- --port ${port + 100 - (port % 100)}`, { code: 'port_unavailable' });
+        throw new UpstreamError(
+          `Port ${port} is in use, and the demo needs the ${PORTS} ports from --port on. Stop the other demo or choose another block: npm run demo -- --port ${port + 100 - (port % 100)}`,
+          { code: 'port_unavailable' },
+        );
       }
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

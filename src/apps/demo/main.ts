@@ -1,4 +1,7 @@
-/** `firmquote demo`: the whole system on one machine, each part a process of its own, on two chains that start empty. */
+/**
+ * `firmquote demo`: the whole system on one machine, each part a process of its own, on two chains that start
+ * empty.
+ */
 
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -47,7 +50,11 @@ const say = (line: string): void => console.log(line);
 export async function runDemo(options: DemoOptions): Promise<void> {
   const startedAtMs = Date.now();
   const layout = layoutOf(resolve(options.dataDir), options.port);
-  const { config: written } = await loadConfig(zDemoConfig, options.config ?? join(ROOT, 'config', 'demo.json'), process.env);
+  const { config: written } = await loadConfig(
+    zDemoConfig,
+    options.config ?? join(ROOT, 'config', 'demo.json'),
+    process.env,
+  );
   const config = options.risk === true ? withControls(written) : written;
   await mkdir(dirname(layout.manifest), { recursive: true });
   const logFile = lineLog(layout.log('demo'));
@@ -83,7 +90,14 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   });
   const remains = await readState(layout.state);
   // Children of a demo that was killed take a moment to end; of somebody else's we would wait in vain.
-  await assertPortsFree(portsOf(layout, { chains: config.chains.length, lps: config.lps.length, attesters: config.attesters.count }), remains ? 25_000 : 0);
+  await assertPortsFree(
+    portsOf(layout, {
+      chains: config.chains.length,
+      lps: config.lps.length,
+      attesters: config.attesters.count,
+    }),
+    remains ? 25_000 : 0,
+  );
   await rm(layout.manifest, { force: true });
   // The fixed list of --once starts from known balances, so it never goes on with what somebody else began.
   const left = options.once ? undefined : remains;
@@ -96,9 +110,11 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     await rm(layout.manifest, { force: true });
     const cluster = clusterDir();
     const kept = keepLogs ? [basename(dirname(layout.log('demo')))] : [];
-    for (const name of await readdir(layout.home)) if (!kept.includes(name)) await rm(join(layout.home, name), { recursive: true, force: true });
+    for (const name of await readdir(layout.home))
+      if (!kept.includes(name)) await rm(join(layout.home, name), { recursive: true, force: true });
     await rmdir(layout.home).catch(() => {});
-    if (cluster && !cluster.startsWith(layout.home)) await rm(dirname(cluster), { recursive: true, force: true });
+    if (cluster && !cluster.startsWith(layout.home))
+      await rm(dirname(cluster), { recursive: true, force: true });
   });
 
   let manifestReady = false;
@@ -112,15 +128,25 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   say('Starting PostgreSQL and two chains …');
   const postgres = postgresSpec(layout, log);
   clusterDir = postgres.clusterDir;
-  await Promise.all([supervisor.run(postgres.spec), ...state.config.chains.map((_, index) => supervisor.run(chainSpec(state, layout, index)))]);
-  const keepers = state.config.chains.map(({ slug }, index) => keepState(() => `http://127.0.0.1:${ports.chain(index)}`, layout.chainDir(slug)));
+  await Promise.all([
+    supervisor.run(postgres.spec),
+    ...state.config.chains.map((_, index) => supervisor.run(chainSpec(state, layout, index))),
+  ]);
+  const keepers = state.config.chains.map(({ slug }, index) =>
+    keepState(() => `http://127.0.0.1:${ports.chain(index)}`, layout.chainDir(slug)),
+  );
   life.onStop('chain files', () => keepers.forEach((keeper) => keeper.stop()));
 
   if (state.phase === 'drawn') {
     say('Deploying contracts, handing out tokens, filling the LPs’ books …');
-    state.chains = await Promise.all(state.config.chains.map(({ id }, index) => setUpChain(state, id, `http://127.0.0.1:${ports.chain(index)}`)));
+    state.chains = await Promise.all(
+      state.config.chains.map(({ id }, index) =>
+        setUpChain(state, id, `http://127.0.0.1:${ports.chain(index)}`),
+      ),
+    );
     await Promise.all(keepers.map((keeper) => keeper.saveNow()));
-    for (const name of ['venue', ...state.lps.map(({ id }) => `lp_${id}`)]) await postgres.database.create(name);
+    for (const name of ['venue', ...state.lps.map(({ id }) => `lp_${id}`)])
+      await postgres.database.create(name);
     state.apiKeys = await issueDemoKeys(postgres.database.url('venue'), state, log);
     await writeConfigs(state, layout);
     state.phase = 'ready';
@@ -129,7 +155,11 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
 
   let oracleShiftBps = 0;
   const kept = state.chains.flatMap(({ rpcUrl, oracles }) =>
-    state.config.exchange.symbols.flatMap(({ price, base }) => (oracles[price] ? [{ rpcUrl, address: oracles[price], mid: () => exchange.mid(base) * (1 + oracleShiftBps / 10_000) }] : [])),
+    state.config.exchange.symbols.flatMap(({ price, base }) =>
+      oracles[price]
+        ? [{ rpcUrl, address: oracles[price], mid: () => exchange.mid(base) * (1 + oracleShiftBps / 10_000) }]
+        : [],
+    ),
   );
   const oracles = keepOracles(kept, (error) => log.warn({ err: error }, 'a price oracle was not updated'));
   life.onStop('price oracles', () => oracles.stop());
@@ -161,7 +191,8 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   if (options.once) {
     for (const line of head) say(line);
     say('');
-    const report = options.risk === true ? await runRisk(world, say, startedAtMs) : await runOnce(world, say, startedAtMs);
+    const report =
+      options.risk === true ? await runRisk(world, say, startedAtMs) : await runOnce(world, say, startedAtMs);
     const good = report.checks.every(({ ok }) => ok);
     if (!good) {
       keepLogs = true;
@@ -178,14 +209,17 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   const events = followEvents(manifest, (line) => view.line(line));
   life.onStop('events', () => events.stop());
   if (!options.quietMarket) {
-    const mid = (price: string) => exchange.mid(state.config.exchange.symbols.find((one) => one.price === price)?.base ?? '');
+    const mid = (price: string) =>
+      exchange.mid(state.config.exchange.symbols.find((one) => one.price === price)?.base ?? '');
     const market = startMarket(world, state.config.market, mid, (line) => view.line(line));
     life.onStop('market', () => market.stop());
     const dollars = (symbol: string) => {
       const price = state.config.tokens.find((one) => one.symbol === symbol)?.price ?? '';
       return price === PEG ? 1 : mid(price);
     };
-    const pools = keepPools(state.chains, dollars, (error) => log.warn({ err: error }, 'a pool was not brought back to the market'));
+    const pools = keepPools(state.chains, dollars, (error) =>
+      log.warn({ err: error }, 'a pool was not brought back to the market'),
+    );
     life.onStop('pools', () => pools.stop());
   }
 }
@@ -193,7 +227,11 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
 /** The report is the last line, so it is printed when everything has been stopped. */
 function finishOnce(life: Life, report: OnceReport): void {
   const good = report.checks.every(({ ok }) => ok);
-  process.once('exit', () => console.log(`${report.checks.filter(({ ok }) => ok).length} of ${report.checks.length} checks held\n${JSON.stringify(report)}`));
+  process.once('exit', () =>
+    console.log(
+      `${report.checks.filter(({ ok }) => ok).length} of ${report.checks.length} checks held\n${JSON.stringify(report)}`,
+    ),
+  );
   life.stop('every check was run', good ? 0 : 1);
 }
 
@@ -201,19 +239,27 @@ function finishOnce(life: Life, report: OnceReport): void {
 async function untilServing(world: World, life: Life): Promise<void> {
   const reader = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` });
   const deadline = performance.now() + 90_000;
-  for (let seen = 'nothing'; !life.stopping; ) {
-    const answer = await reader.call('GET', '/api/v1/solvers?status=active').catch((error: unknown) => void (seen = String(error)));
-    const active = (answer?.json as { solvers?: { id: string }[] } | undefined)?.solvers?.map(({ id }) => id) ?? [];
+  for (let seen = 'nothing'; !life.stopping;) {
+    const answer = await reader
+      .call('GET', '/api/v1/solvers?status=active')
+      .catch((error: unknown) => void (seen = String(error)));
+    const active =
+      (answer?.json as { solvers?: { id: string }[] } | undefined)?.solvers?.map(({ id }) => id) ?? [];
     if (world.lps.every(({ id }) => active.includes(id))) return;
     if (answer) seen = `status ${answer.status}, active LPs: ${active.join(', ') || 'none'}`;
-    if (performance.now() > deadline) throw new Error(`The venue and its LPs did not get ready (${seen}). Their logs say why.`);
+    if (performance.now() > deadline)
+      throw new Error(`The venue and its LPs did not get ready (${seen}). Their logs say why.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
 function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): Omit<Manifest, 'environment'> {
   const local = (port: number) => `http://127.0.0.1:${port}`;
-  const lp = { solverId: state.spareLp.id, account: state.spareLp.owner.address, operatorPrivateKey: state.spareLp.operator.privateKey };
+  const lp = {
+    solverId: state.spareLp.id,
+    account: state.spareLp.owner.address,
+    operatorPrivateKey: state.spareLp.operator.privateKey,
+  };
   const { service, workspaceAdmin, workspaceMember, otherService, solvers } = state.apiKeys;
   return {
     venue: {
@@ -222,12 +268,37 @@ function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): O
       metricsUrl: `${local(layout.ports.venueOps)}/metrics`,
       adminUrl: local(layout.ports.venueAdmin),
       workspaceId: WORKSPACE,
-      keys: { service, workspaceAdmin, workspaceMember, solver: solvers[state.spareLp.id] ?? '', otherService, admin: state.adminSecret, lp },
+      keys: {
+        service,
+        workspaceAdmin,
+        workspaceMember,
+        solver: solvers[state.spareLp.id] ?? '',
+        otherService,
+        admin: state.adminSecret,
+        lp,
+      },
     },
-    chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, tokens }) => ({ id, slug, rpcUrl, escrow, oracle, permit2, tokens })),
+    chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, tokens }) => ({
+      id,
+      slug,
+      rpcUrl,
+      escrow,
+      oracle,
+      permit2,
+      tokens,
+    })),
     takers: state.takers,
-    contractWallets: state.chains.map(({ id, contractWallets }) => ({ chainId: id, address: contractWallets[0] ?? '0x', ownerPrivateKey: state.walletOwners[0]?.privateKey ?? '0x' })),
-    solvers: state.lps.map(({ id }, index) => ({ id, metricsUrl: `${local(layout.ports.lpOps(index))}/metrics`, adminUrl: local(layout.ports.lpAdmin(index)), pid: supervisor.pid(lpProcess(id)) ?? null })),
+    contractWallets: state.chains.map(({ id, contractWallets }) => ({
+      chainId: id,
+      address: contractWallets[0] ?? '0x',
+      ownerPrivateKey: state.walletOwners[0]?.privateKey ?? '0x',
+    })),
+    solvers: state.lps.map(({ id }, index) => ({
+      id,
+      metricsUrl: `${local(layout.ports.lpOps(index))}/metrics`,
+      adminUrl: local(layout.ports.lpAdmin(index)),
+      pid: supervisor.pid(lpProcess(id)) ?? null,
+    })),
     lp,
     lpSections: lpSections(state, layout),
     processes: supervisor.pids(),
@@ -247,7 +318,12 @@ function worldOf(state: DemoState, manifest: Manifest, supervisor: Supervisor, s
     supervisor,
     holdings: state.config.takers.holdings,
     stage,
-    lps: state.lps.map(({ id, owner }, index) => ({ id, account: owner.address, adminUrl: manifest.solvers[index]?.adminUrl ?? '', metricsUrl: manifest.solvers[index]?.metricsUrl ?? '' })),
+    lps: state.lps.map(({ id, owner }, index) => ({
+      id,
+      account: owner.address,
+      adminUrl: manifest.solvers[index]?.adminUrl ?? '',
+      metricsUrl: manifest.solvers[index]?.metricsUrl ?? '',
+    })),
     freshTaker: (apiKey) => takerFor(manifest, { privateKey: freshWallet().privateKey }, apiKey),
     freshWallet,
     contractWallet(slug) {
@@ -261,8 +337,18 @@ function worldOf(state: DemoState, manifest: Manifest, supervisor: Supervisor, s
       state.relayer.address,
       state.feeRecipient,
       ...lpKeys.flatMap(({ owner, operator }) => [owner.address, operator.address]),
-      ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(({ address }) => address),
-      ...new Set(state.chains.flatMap(({ contractWallets, dex }) => [...contractWallets, dex.trader, dex.constantProduct.filler, dex.concentrated.filler, ...dex.pools.map(({ address }) => address)])),
+      ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(
+        ({ address }) => address,
+      ),
+      ...new Set(
+        state.chains.flatMap(({ contractWallets, dex }) => [
+          ...contractWallets,
+          dex.trader,
+          dex.constantProduct.filler,
+          dex.concentrated.filler,
+          ...dex.pools.map(({ address }) => address),
+        ]),
+      ),
     ],
     minted(slug, symbol) {
       const chain = state.chains.find((one) => one.slug === slug);

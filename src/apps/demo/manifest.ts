@@ -36,7 +36,15 @@ export interface Manifest {
     /** Workspaces, members, keys and solvers: with `keys.admin`. */
     adminUrl: string;
     workspaceId: string;
-    keys: { service: string; workspaceAdmin: string; workspaceMember: string; solver: string; otherService: string; admin: string; lp: SpareLp };
+    keys: {
+      service: string;
+      workspaceAdmin: string;
+      workspaceMember: string;
+      solver: string;
+      otherService: string;
+      admin: string;
+      lp: SpareLp;
+    };
   };
   chains: ManifestChain[];
   takers: { address: Address; privateKey: Hex }[];
@@ -44,9 +52,19 @@ export interface Manifest {
   solvers: { id: string; metricsUrl: string; adminUrl: string; pid: number | null }[];
   lp: SpareLp;
   /** Sections of an LP's configuration that describe this demo, for `firmquote lp init --from-demo`. */
-  lpSections: { networks: object[]; attesters: object; feeds: object; prices: object; assets: object; chain: object };
+  lpSections: {
+    networks: object[];
+    attesters: object;
+    feeds: object;
+    prices: object;
+    assets: object;
+    chain: object;
+  };
   processes: Record<string, number>;
-  /** What the configurations under `data/demo/config` take from the environment: set it to run `firmquote` commands on them. */
+  /**
+   * What the configurations under `data/demo/config` take from the environment: set it to run `firmquote`
+   * commands on them.
+   */
   environment: Record<string, string>;
 }
 

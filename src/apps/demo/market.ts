@@ -1,4 +1,7 @@
-/** The demo's own takers: they trade now and then, on both chains and between them, so that there is something to see. */
+/**
+ * The demo's own takers: they trade now and then, on both chains and between them, so that there is something
+ * to see.
+ */
 
 import { formatUnits, parseUnits } from '../../domain/amount.ts';
 import type { DemoConfig } from './config.ts';
@@ -10,10 +13,20 @@ export interface Market {
   stop(): Promise<void>;
 }
 
-const PAIRS = [['USDC', 'WETH'], ['WETH', 'USDC'], ['DAI', 'WETH'], ['WETH', 'DAI']] as const;
+const PAIRS = [
+  ['USDC', 'WETH'],
+  ['WETH', 'USDC'],
+  ['DAI', 'WETH'],
+  ['WETH', 'DAI'],
+] as const;
 const PARALLEL = 4;
 
-export function startMarket(world: World, { everyMs, minUsd, maxUsd }: DemoConfig['market'], mid: (symbol: string) => number, show: (line: string) => void): Market {
+export function startMarket(
+  world: World,
+  { everyMs, minUsd, maxUsd }: DemoConfig['market'],
+  mid: (symbol: string) => number,
+  show: (line: string) => void,
+): Market {
   const slugs = world.manifest.chains.map(({ slug }) => slug);
   const open = new Set<Promise<void>>();
   let stopped = false;
@@ -37,7 +50,10 @@ export function startMarket(world: World, { everyMs, minUsd, maxUsd }: DemoConfi
       show(`traded   ${label}  ${got(trade, candidate)} by ${candidate.solverId}  ${orderId.slice(0, 10)}…`);
       await trade.taker.finish(orderId, 120_000);
     } catch (error) {
-      if (!stopped) show(`no trade ${label}  ${error instanceof Error ? error.message.split('\n')[0]?.slice(0, 120) : String(error)}`);
+      if (!stopped)
+        show(
+          `no trade ${label}  ${error instanceof Error ? error.message.split('\n')[0]?.slice(0, 120) : String(error)}`,
+        );
     }
   }
 

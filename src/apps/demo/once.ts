@@ -1,4 +1,7 @@
-/** `demo --once`: the fixed list of trades and refusals, one readable line each, and one JSON object at the end. */
+/**
+ * `demo --once`: the fixed list of trades and refusals, one readable line each, and one JSON object at the
+ * end.
+ */
 
 import { type Check, type CheckResult, runCheck, type Tally } from './checks/check.ts';
 import { clientCheck } from './checks/client.ts';
@@ -27,20 +30,41 @@ export interface OnceReport extends Tally {
 /** How many stories run at once: each waits for blocks most of its time. */
 const AT_ONCE = 4;
 
-export async function runOnce(world: World, show: (line: string) => void, startedAtMs: number): Promise<OnceReport> {
+export async function runOnce(
+  world: World,
+  show: (line: string) => void,
+  startedAtMs: number,
+): Promise<OnceReport> {
   const tally: Tally = { settled: 0, failed: 0, refunded: 0 };
   const checks: CheckResult[] = [];
   const run = async (check: Check) => {
     const before = performance.now();
     const result = await runCheck(check, world, tally);
     checks.push(result);
-    show(`${result.ok ? 'ok  ' : 'FAIL'}  ${result.name}  (${((performance.now() - before) / 1000).toFixed(1)} s)\n        ${result.detail}`);
+    show(
+      `${result.ok ? 'ok  ' : 'FAIL'}  ${result.name}  (${((performance.now() - before) / 1000).toFixed(1)} s)\n        ${result.detail}`,
+    );
   };
 
-  // The split needs all three LPs, so it comes first. What waits longest (for a refund window, a quarantine, a withdrawal delay) runs beside all the others.
+  // The split needs all three LPs, so it comes first. What waits longest (for a refund window, a quarantine,
+  // a withdrawal delay) runs beside all the others.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
-  const queue = [...fundingChecks, dexCheck, compositeCheck, routerCheck, firmTimesCheck, attestedCheck, screeningCheck, streamCheck, verifiedCheck, historyCheck, workspaceCheck, clientCheck, ...refusalChecks];
+  const queue = [
+    ...fundingChecks,
+    dexCheck,
+    compositeCheck,
+    routerCheck,
+    firmTimesCheck,
+    attestedCheck,
+    screeningCheck,
+    streamCheck,
+    verifiedCheck,
+    historyCheck,
+    workspaceCheck,
+    clientCheck,
+    ...refusalChecks,
+  ];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let check = queue.shift(); check; check = queue.shift()) await run(check);

@@ -1,4 +1,7 @@
-/** Keeps the demo's price oracles up to date, as an oracle network would: when the price has moved, or a heartbeat has passed. */
+/**
+ * Keeps the demo's price oracles up to date, as an oracle network would: when the price has moved, or a
+ * heartbeat has passed.
+ */
 
 import { encodeFunctionData } from 'viem';
 import type { Address } from '../../domain/hex.ts';
@@ -18,7 +21,10 @@ export interface KeptOracle {
   mid(): number;
 }
 
-export function keepOracles(oracles: readonly KeptOracle[], trouble: (error: unknown) => void): { stop(): void } {
+export function keepOracles(
+  oracles: readonly KeptOracle[],
+  trouble: (error: unknown) => void,
+): { stop(): void } {
   const last = new Map<Address, { mid: number; atMs: number }>();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -26,11 +32,20 @@ export function keepOracles(oracles: readonly KeptOracle[], trouble: (error: unk
   async function look({ rpcUrl, address, mid }: KeptOracle): Promise<void> {
     const [now, price] = [performance.now(), mid()];
     const told = last.get(address);
-    if (told !== undefined && now - told.atMs < HEARTBEAT_MS && Math.abs(price / told.mid - 1) * 10_000 < MOVED_BPS) return;
+    if (
+      told !== undefined &&
+      now - told.atMs < HEARTBEAT_MS &&
+      Math.abs(price / told.mid - 1) * 10_000 < MOVED_BPS
+    )
+      return;
     // Again every time: a chain that was started anew has forgotten.
     await rpc(rpcUrl, 'anvil_impersonateAccount', [KEEPER]);
     await rpc(rpcUrl, 'anvil_setBalance', [KEEPER, '0x8ac7230489e80000']);
-    const data = encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [BigInt(Math.round(price * 10 ** ORACLE_DECIMALS))] });
+    const data = encodeFunctionData({
+      abi: devAggregatorAbi,
+      functionName: 'push',
+      args: [BigInt(Math.round(price * 10 ** ORACLE_DECIMALS))],
+    });
     await rpc(rpcUrl, 'eth_sendTransaction', [{ from: KEEPER, to: address, data, gas: '0x30d40' }]);
     last.set(address, { mid: price, atMs: now });
   }

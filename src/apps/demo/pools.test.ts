@@ -21,30 +21,51 @@ afterAll(() => devnet.stop());
 /** Dollars for one WETH in a pool of USDC, by its number. */
 async function priceIn(index: number): Promise<number> {
   const concentrated = dex.listed[index]?.fee !== null;
-  const [first = 0n, second = 0n] = wordsOf((await chain.port.read(dex.pools[index] as Address, encode(concentrated ? 'slot0()' : 'getReserves()'))) ?? '0x');
+  const [first = 0n, second = 0n] = wordsOf(
+    (await chain.port.read(
+      dex.pools[index] as Address,
+      encode(concentrated ? 'slot0()' : 'getReserves()'),
+    )) ?? '0x',
+  );
   const price = concentrated ? (Number(first) / 2 ** 96) ** 2 : Number(second) / Number(first);
   return chain.usdc.address < chain.weth.address ? 1e12 / price : price * 1e12;
 }
 
 test('a pair and a pool are brought back to a market that leaves', async () => {
-  for (const { address, decimals } of chain.deployment.tokens) await dex.mint(address, dex.trader, 10_000_000n * 10n ** BigInt(decimals));
+  for (const { address, decimals } of chain.deployment.tokens)
+    await dex.mint(address, dex.trader, 10_000_000n * 10n ** BigInt(decimals));
   let eth = 2_500;
   const troubles: unknown[] = [];
-  const tokens = chain.deployment.tokens.map(({ symbol, address, decimals }) => ({ symbol, address, decimals, eip3009: null }));
-  const pools = dex.listed.map(({ tokens: [a, b], fee }, index) => ({ address: dex.pools[index] as Address, tokens: [a, b] as [Address, Address], fee }));
-  const keeper = keepPools([{ rpcUrl: chain.anvil.url, tokens, dex: { ...dex, pools } }], (symbol) => (symbol === 'WETH' ? eth : 1), (error) => troubles.push(error));
+  const tokens = chain.deployment.tokens.map(({ symbol, address, decimals }) => ({
+    symbol,
+    address,
+    decimals,
+    eip3009: null,
+  }));
+  const pools = dex.listed.map(({ tokens: [a, b], fee }, index) => ({
+    address: dex.pools[index] as Address,
+    tokens: [a, b] as [Address, Address],
+    fee,
+  }));
+  const keeper = keepPools(
+    [{ rpcUrl: chain.anvil.url, tokens, dex: { ...dex, pools } }],
+    (symbol) => (symbol === 'WETH' ? eth : 1),
+    (error) => troubles.push(error),
+  );
   try {
     for (const market of [2_750, 2_300]) {
       eth = market;
       await vi.waitFor(
         async () => {
-          for (const index of [0, 2]) expect(Math.abs(Math.log((await priceIn(index)) / market))).toBeLessThan(0.0035);
+          for (const index of [0, 2])
+            expect(Math.abs(Math.log((await priceIn(index)) / market))).toBeLessThan(0.0035);
         },
         { timeout: 40_000, interval: 100 },
       );
     }
     // Where the fee begins to cost more than the difference, they stay.
-    for (const index of [0, 2]) expect(Math.abs(Math.log((await priceIn(index)) / eth))).toBeGreaterThan(0.002);
+    for (const index of [0, 2])
+      expect(Math.abs(Math.log((await priceIn(index)) / eth))).toBeGreaterThan(0.002);
     expect(troubles).toEqual([]);
   } finally {
     keeper.stop();

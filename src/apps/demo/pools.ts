@@ -1,4 +1,7 @@
-/** Keeps the demo's pools near its market, as arbitrageurs would: a pool further off than its own fee is traded back to there. */
+/**
+ * Keeps the demo's pools near its market, as arbitrageurs would: a pool further off than its own fee is
+ * traded back to there.
+ */
 
 import { encodeFunctionData } from 'viem';
 import { pairOutput } from '../../adapters/dex/constant-product.ts';
@@ -28,7 +31,11 @@ interface KeptPool {
 type PoolChain = Pick<DemoState['chains'][number], 'rpcUrl' | 'dex' | 'tokens'>;
 
 /** `dollars` of a whole token, by its symbol. */
-export function keepPools(chains: readonly PoolChain[], dollars: (symbol: string) => number, trouble: (error: unknown) => void): { stop(): void } {
+export function keepPools(
+  chains: readonly PoolChain[],
+  dollars: (symbol: string) => number,
+  trouble: (error: unknown) => void,
+): { stop(): void } {
   const pools = chains.flatMap(({ rpcUrl, dex, tokens }) =>
     dex.pools.map(({ address, tokens: pair, fee }): KeptPool => {
       const sides = pair[0] < pair[1] ? pair : ([pair[1], pair[0]] as const);
@@ -36,7 +43,14 @@ export function keepPools(chains: readonly PoolChain[], dollars: (symbol: string
         const { symbol, decimals } = tokens.find((one) => one.address === token) as (typeof tokens)[number];
         return dollars(symbol) / 10 ** decimals;
       };
-      return { rpcUrl, trader: dex.trader, pool: address, fee, tokens: sides, fair: () => worth(sides[0]) / worth(sides[1]) };
+      return {
+        rpcUrl,
+        trader: dex.trader,
+        pool: address,
+        fee,
+        tokens: sides,
+        fair: () => worth(sides[0]) / worth(sides[1]),
+      };
     }),
   );
   let stopped = false;
@@ -57,7 +71,8 @@ export function keepPools(chains: readonly PoolChain[], dollars: (symbol: string
 
 async function look(kept: KeptPool): Promise<void> {
   const { rpcUrl, pool, trader, tokens, fee } = kept;
-  const view = async (to: Address, data: Hex) => wordsOf((await rpc(rpcUrl, 'eth_call', [{ to, data }, 'latest'])) as Hex);
+  const view = async (to: Address, data: Hex) =>
+    wordsOf((await rpc(rpcUrl, 'eth_call', [{ to, data }, 'latest'])) as Hex);
   const [first = 0n, second = 0n] = await view(pool, encode(fee === null ? 'getReserves()' : 'slot0()'));
   const price = fee === null ? Number(second) / Number(first) : (Number(first) / 2 ** 96) ** 2;
   const [fair, margin] = [kept.fair(), 1 + (fee === null ? PAIR_FEE : fee / 1_000_000)];
@@ -65,7 +80,10 @@ async function look(kept: KeptPool): Promise<void> {
   if (!Number.isFinite(fair) || (!zeroForOne && price * margin >= fair)) return;
   const goal = zeroForOne ? fair * margin : fair / margin;
   const [purse = 0n] = await view(tokens[zeroForOne ? 0 : 1], encode('balanceOf(address)', trader));
-  const data = fee === null ? pairTrade(pool, [first, second], zeroForOne, goal, purse) : poolTrade(pool, zeroForOne, goal, purse);
+  const data =
+    fee === null
+      ? pairTrade(pool, [first, second], zeroForOne, goal, purse)
+      : poolTrade(pool, zeroForOne, goal, purse);
   if (data === undefined) return;
   // Again every time: a chain that was started anew has forgotten.
   await rpc(rpcUrl, 'anvil_impersonateAccount', [KEEPER]);
@@ -73,13 +91,31 @@ async function look(kept: KeptPool): Promise<void> {
   await rpc(rpcUrl, 'eth_sendTransaction', [{ from: KEEPER, to: trader, data, gas: '0xf4240' }]);
 }
 
-function pairTrade(pair: Address, [reserve0, reserve1]: readonly [bigint, bigint], zeroForOne: boolean, goal: number, purse: bigint): Hex | undefined {
+function pairTrade(
+  pair: Address,
+  [reserve0, reserve1]: readonly [bigint, bigint],
+  zeroForOne: boolean,
+  goal: number,
+  purse: bigint,
+): Hex | undefined {
   const side = Math.sqrt(Number(reserve0) * Number(reserve1) * (zeroForOne ? 1 / goal : goal));
   const wanted = BigInt(Math.floor(side)) - (zeroForOne ? reserve0 : reserve1);
   const amountIn = wanted < purse ? wanted : purse;
   const amountOut = amountIn > 0n ? pairOutput({ reserve0, reserve1 }, zeroForOne, amountIn) : undefined;
-  return amountOut ? encodeFunctionData({ abi: devPoolTraderAbi, functionName: 'swapPair', args: [pair, zeroForOne, amountIn, amountOut] }) : undefined;
+  return amountOut
+    ? encodeFunctionData({
+        abi: devPoolTraderAbi,
+        functionName: 'swapPair',
+        args: [pair, zeroForOne, amountIn, amountOut],
+      })
+    : undefined;
 }
 
 const poolTrade = (pool: Address, zeroForOne: boolean, goal: number, purse: bigint): Hex | undefined =>
-  purse > 0n ? encodeFunctionData({ abi: devPoolTraderAbi, functionName: 'swap', args: [pool, zeroForOne, purse, BigInt(Math.round(Math.sqrt(goal) * 2 ** 96))] }) : undefined;
+  purse > 0n
+    ? encodeFunctionData({
+        abi: devPoolTraderAbi,
+        functionName: 'swap',
+        args: [pool, zeroForOne, purse, BigInt(Math.round(Math.sqrt(goal) * 2 ** 96))],
+      })
+    : undefined;

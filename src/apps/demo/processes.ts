@@ -23,7 +23,10 @@ export interface Database {
 }
 
 /** The one PostgreSQL of the demo; every process has a database of its own on it. */
-export function postgresSpec(layout: Layout, log: Log): { spec: ChildSpec; database: Database; clusterDir(): string | undefined } {
+export function postgresSpec(
+  layout: Layout,
+  log: Log,
+): { spec: ChildSpec; database: Database; clusterDir(): string | undefined } {
   let server: Awaited<ReturnType<typeof startEmbeddedPostgres>> | undefined;
   const running = () => {
     if (!server) throw new UpstreamError('The database is not running.', { code: 'database_unavailable' });
@@ -32,17 +35,31 @@ export function postgresSpec(layout: Layout, log: Log): { spec: ChildSpec; datab
   const base = () => running().url.slice(0, running().url.lastIndexOf('/'));
   return {
     clusterDir: () => server?.clusterDir,
-    database: { base, url: (name) => `${base()}/${name}`, create: async (name) => void (await running().database(name)) },
+    database: {
+      base,
+      url: (name) => `${base()}/${name}`,
+      create: async (name) => void (await running().database(name)),
+    },
     spec: {
       name: 'postgres',
       async start(): Promise<Leashed> {
-        const started = await startEmbeddedPostgres({ dataDir: layout.workDir('postgres'), port: layout.ports.postgres, log });
+        const started = await startEmbeddedPostgres({
+          dataDir: layout.workDir('postgres'),
+          port: layout.ports.postgres,
+          log,
+        });
         server = started;
         let gone = false;
         void started.exited.then(() => {
           gone = true;
         });
-        return { pid: started.pid, exited: started.exited, hasExited: () => gone, stop: () => started.stop(), kill: () => started.kill() };
+        return {
+          pid: started.pid,
+          exited: started.exited,
+          hasExited: () => gone,
+          stop: () => started.stop(),
+          kill: () => started.kill(),
+        };
       },
     },
   };
@@ -54,31 +71,66 @@ export function chainSpec(state: DemoState, layout: Layout, index: number): Chil
   const log = lineLog(layout.log(chainProcess(chain.slug)));
   return {
     name: chainProcess(chain.slug),
-    start: () => startAnvil({ chainId: chain.id, port: layout.ports.chain(index), blockSeconds: chain.blockSeconds, dir: layout.chainDir(chain.slug), onLine: log }),
+    start: () =>
+      startAnvil({
+        chainId: chain.id,
+        port: layout.ports.chain(index),
+        blockSeconds: chain.blockSeconds,
+        dir: layout.chainDir(chain.slug),
+        onLine: log,
+      }),
   };
 }
 
 /** What the configurations take from the environment: an address with a password in it. */
-export const environmentOf = (databaseBase: string): Record<string, string> => ({ FIRMQUOTE_DEMO_POSTGRES: databaseBase });
+export const environmentOf = (databaseBase: string): Record<string, string> => ({
+  FIRMQUOTE_DEMO_POSTGRES: databaseBase,
+});
 
 /** Venue, LPs and attesters: the same command line that an operator would type. */
 export function appSpecs(state: DemoState, layout: Layout, databaseBase: string): ChildSpec[] {
   const apps: [name: string, command: string, opsPort: number][] = [
-    ...state.attesters.map((_, index): [string, string, number] => [attesterProcess(index), 'attester', layout.ports.attesterOps(index)]),
+    ...state.attesters.map((_, index): [string, string, number] => [
+      attesterProcess(index),
+      'attester',
+      layout.ports.attesterOps(index),
+    ]),
     ['venue', 'venue', layout.ports.venueOps],
-    ...state.lps.map(({ id }, index): [string, string, number] => [lpProcess(id), 'lp', layout.ports.lpOps(index)]),
+    ...state.lps.map(({ id }, index): [string, string, number] => [
+      lpProcess(id),
+      'lp',
+      layout.ports.lpOps(index),
+    ]),
   ];
   return apps.map(([name, command, opsPort]) => {
     const log = lineLog(layout.log(name));
     return {
       name,
       async start() {
-        const child = await spawnLeashed(process.execPath, [...process.execArgv, ...(command === 'lp' ? LP_NODE_OPTIONS : []), ...commandLine(), command, '--config', layout.config(name)], {
-          // Nothing of our own environment but what a program needs to run: options of ours are not options of theirs.
-          env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], NODE_ENV: process.env['NODE_ENV'], ...environmentOf(databaseBase) },
-          graceMs: 10_000,
-          onLine: log,
-        });
+        const child = await spawnLeashed(
+          process.execPath,
+          [
+            ...process.execArgv,
+            ...(command === 'lp' ? LP_NODE_OPTIONS : []),
+            ...commandLine(),
+            command,
+            '--config',
+            layout.config(name),
+          ],
+          {
+            // Nothing of our own environment but what a program needs to run: options of ours are not options
+            // of theirs.
+            env: {
+              PATH: process.env['PATH'],
+              HOME: process.env['HOME'],
+              TMPDIR: process.env['TMPDIR'],
+              NODE_ENV: process.env['NODE_ENV'],
+              ...environmentOf(databaseBase),
+            },
+            graceMs: 10_000,
+            onLine: log,
+          },
+        );
         await untilAlive(name, child, `http://127.0.0.1:${opsPort}/healthz`, layout.log(name));
         return child;
       },
@@ -86,7 +138,9 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
   });
 }
 
-/** The script that we were started with ourselves, so that the demo runs from sources and from a build alike. */
+/**
+ * The script that we were started with ourselves, so that the demo runs from sources and from a build alike.
+ */
 function commandLine(): string[] {
   const script = process.argv[1];
   if (script === undefined) throw new Error('The demo does not know how it was started.');
@@ -96,7 +150,10 @@ function commandLine(): string[] {
 async function untilAlive(name: string, child: Leashed, url: string, logFile: string): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   while (!child.hasExited()) {
-    const alive = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then(({ ok }) => ok, () => false);
+    const alive = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
     if (alive && !child.hasExited()) return;
     if (performance.now() > deadline) {
       await child.kill();
@@ -104,7 +161,9 @@ async function untilAlive(name: string, child: Leashed, url: string, logFile: st
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new UpstreamError(`The process ${name} did not come up. Its log says why: ${logFile}`, { code: 'child_failed' });
+  throw new UpstreamError(`The process ${name} did not come up. Its log says why: ${logFile}`, {
+    code: 'child_failed',
+  });
 }
 
 /** Appends to a file that lives as long as the demo. */

@@ -1,4 +1,6 @@
-/** A fresh chain becomes a market: contracts, tokens, money for everybody, the LPs' inventory in the escrow. */
+/**
+ * A fresh chain becomes a market: contracts, tokens, money for everybody, the LPs' inventory in the escrow.
+ */
 
 import { encodeFunctionData, type Hex } from 'viem';
 import { parseUnits } from '../../domain/amount.ts';
@@ -22,12 +24,24 @@ interface Call {
   data: Hex;
 }
 
-export async function setUpChain(state: DemoState, chainId: number, rpcUrl: string): Promise<DemoState['chains'][number]> {
+export async function setUpChain(
+  state: DemoState,
+  chainId: number,
+  rpcUrl: string,
+): Promise<DemoState['chains'][number]> {
   const { config, deployer } = state;
   const chain = config.chains.find(({ id }) => id === chainId);
   if (!chain) throw new Error(`The demo has no chain ${chainId}.`);
   const owners = [...state.lps, state.spareLp].map(({ owner }) => owner.address);
-  const everybody = [deployer.address, state.relayer.address, ...owners, ...[...state.lps, state.spareLp].map(({ operator }) => operator.address), ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(({ address }) => address)];
+  const everybody = [
+    deployer.address,
+    state.relayer.address,
+    ...owners,
+    ...[...state.lps, state.spareLp].map(({ operator }) => operator.address),
+    ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(
+      ({ address }) => address,
+    ),
+  ];
   const gas = `0x${parseUnits(config.takers.gas, 18).toString(16)}`;
   await Promise.all(everybody.map((address) => rpc(rpcUrl, 'anvil_setBalance', [address, gas])));
   const run = (calls: readonly Call[]) => execute(rpcUrl, calls);
@@ -43,60 +57,153 @@ export async function setUpChain(state: DemoState, chainId: number, rpcUrl: stri
     minProofWindowSeconds: chain.proofWindowSeconds,
     withdrawalDelaySeconds: chain.withdrawalDelaySeconds,
   });
-  const contractWallets = await deployContractWallets({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, owners: state.walletOwners.map(({ address }) => address) });
+  const contractWallets = await deployContractWallets({
+    rpcUrl,
+    chainId,
+    deployerPrivateKey: deployer.privateKey,
+    owners: state.walletOwners.map(({ address }) => address),
+  });
   const kept = chain === config.chains[0] ? config.exchange.symbols.filter(({ price }) => price !== PEG) : [];
-  const aggregators = kept.map(({ price, startMid }) => ({ description: `${price} / USD`, decimals: ORACLE_DECIMALS, answer: parseUnits(startMid.toFixed(ORACLE_DECIMALS), ORACLE_DECIMALS) }));
-  const oracles = await deployAggregators({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, aggregators });
-  const [sequencer = null] = chain.sequencerFeed ? await deployAggregators({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, aggregators: [{ description: 'L2 sequencer uptime', decimals: 0, answer: 0n }] }) : [];
+  const aggregators = kept.map(({ price, startMid }) => ({
+    description: `${price} / USD`,
+    decimals: ORACLE_DECIMALS,
+    answer: parseUnits(startMid.toFixed(ORACLE_DECIMALS), ORACLE_DECIMALS),
+  }));
+  const oracles = await deployAggregators({
+    rpcUrl,
+    chainId,
+    deployerPrivateKey: deployer.privateKey,
+    aggregators,
+  });
+  const [sequencer = null] = chain.sequencerFeed
+    ? await deployAggregators({
+        rpcUrl,
+        chainId,
+        deployerPrivateKey: deployer.privateKey,
+        aggregators: [{ description: 'L2 sequencer uptime', decimals: 0, answer: 0n }],
+      })
+    : [];
   const listed = chain.pools.map(({ tokens: symbols, fee, amounts }) => {
     const [first, second] = symbols.map((symbol) => tokens.find((token) => token.symbol === symbol));
-    if (!first || !second) throw new Error(`The demo has a pool of ${symbols.join(' and ')}, which are not both among its tokens.`);
-    return { tokens: [first.address, second.address] as [Address, Address], fee, amounts: [parseUnits(amounts[0], first.decimals), parseUnits(amounts[1], second.decimals)] as const };
+    if (!first || !second)
+      throw new Error(
+        `The demo has a pool of ${symbols.join(' and ')}, which are not both among its tokens.`,
+      );
+    return {
+      tokens: [first.address, second.address] as [Address, Address],
+      fee,
+      amounts: [parseUnits(amounts[0], first.decimals), parseUnits(amounts[1], second.decimals)] as const,
+    };
   });
-  const uniswap = await deployDex({ rpcUrl, chainId, deployerPrivateKey: deployer.privateKey, escrow, pools: listed });
-  const dex = { constantProduct: uniswap.constantProduct, concentrated: uniswap.concentrated, trader: uniswap.trader, pools: listed.map(({ tokens: pair, fee }, index) => ({ address: uniswap.pools[index] as Address, tokens: pair, fee })) };
+  const uniswap = await deployDex({
+    rpcUrl,
+    chainId,
+    deployerPrivateKey: deployer.privateKey,
+    escrow,
+    pools: listed,
+  });
+  const dex = {
+    constantProduct: uniswap.constantProduct,
+    concentrated: uniswap.concentrated,
+    trader: uniswap.trader,
+    pools: listed.map(({ tokens: pair, fee }, index) => ({
+      address: uniswap.pools[index] as Address,
+      tokens: pair,
+      fee,
+    })),
+  };
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [true]);
 
   const minted: Record<string, string> = {};
   const mints: Call[] = [];
   const deposits: Call[] = [];
   for (const { symbol, address: token, decimals } of tokens) {
-    let total = listed.reduce((sum, { tokens: pair, amounts }) => sum + (pair[0] === token ? amounts[0] : 0n) + (pair[1] === token ? amounts[1] : 0n), 0n);
+    let total = listed.reduce(
+      (sum, { tokens: pair, amounts }) =>
+        sum + (pair[0] === token ? amounts[0] : 0n) + (pair[1] === token ? amounts[1] : 0n),
+      0n,
+    );
     const mint = (to: Address, whole: string) => {
       const amount = parseUnits(whole, decimals);
       total += amount;
-      mints.push({ from, to: token, data: encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }) });
+      mints.push({
+        from,
+        to: token,
+        data: encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }),
+      });
       return amount;
     };
-    for (const { address } of [...state.takers, ...state.houseTakers]) mint(address, config.takers.holdings[symbol] ?? '0');
+    for (const { address } of [...state.takers, ...state.houseTakers])
+      mint(address, config.takers.holdings[symbol] ?? '0');
     // What the pools are kept near the market with.
-    if (listed.some(({ tokens: pair }) => pair.includes(token))) mint(dex.trader, config.poolKeeper[symbol] ?? '0');
+    if (listed.some(({ tokens: pair }) => pair.includes(token)))
+      mint(dex.trader, config.poolKeeper[symbol] ?? '0');
     for (const wallet of contractWallets) mint(wallet, config.takers.holdings[symbol] ?? '0');
     for (const [index, lp] of [...config.lps, config.spareLp].entries()) {
       const owner = owners[index] as Address;
       const amount = mint(owner, lp.inventory[chain.slug]?.[symbol] ?? '0');
-      mints.push({ from: owner, to: token, data: encodeFunctionData({ abi: devTokenAbi, functionName: 'approve', args: [escrow, amount] }) });
-      if (amount > 0n) deposits.push({ from: owner, to: escrow, data: encodeFunctionData({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] }) });
+      mints.push({
+        from: owner,
+        to: token,
+        data: encodeFunctionData({ abi: devTokenAbi, functionName: 'approve', args: [escrow, amount] }),
+      });
+      if (amount > 0n)
+        deposits.push({
+          from: owner,
+          to: escrow,
+          data: encodeFunctionData({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] }),
+        });
     }
     minted[symbol] = total.toString();
   }
-  for (const { owner, operator } of [...state.lps, state.spareLp]) deposits.push({ from: owner.address, to: escrow, data: encodeFunctionData({ abi: escrowAbi, functionName: 'setOperator', args: [operator.address, true] }) });
+  for (const { owner, operator } of [...state.lps, state.spareLp])
+    deposits.push({
+      from: owner.address,
+      to: escrow,
+      data: encodeFunctionData({
+        abi: escrowAbi,
+        functionName: 'setOperator',
+        args: [operator.address, true],
+      }),
+    });
   await run(mints);
   await run(deposits);
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [false]);
-  return { id: chainId, slug: chain.slug, rpcUrl, escrow, oracle, permit2, tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })), contractWallets, startBlock: 0, batch, minted, oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])), sequencer, dex };
+  return {
+    id: chainId,
+    slug: chain.slug,
+    rpcUrl,
+    escrow,
+    oracle,
+    permit2,
+    tokens: tokens.map(({ symbol, address, decimals, eip3009 }) => ({ symbol, address, decimals, eip3009 })),
+    contractWallets,
+    startBlock: 0,
+    batch,
+    minted,
+    oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])),
+    sequencer,
+    dex,
+  };
 }
 
 /** Sends all, mines until all are in, and holds every one to have succeeded. */
 async function execute(rpcUrl: string, calls: readonly Call[]): Promise<void> {
   const hashes: unknown[] = [];
-  for (const call of calls) hashes.push(await rpc(rpcUrl, 'eth_sendTransaction', [{ ...call, gas: `0x${CALL_GAS.toString(16)}` }]));
+  for (const call of calls)
+    hashes.push(await rpc(rpcUrl, 'eth_sendTransaction', [{ ...call, gas: `0x${CALL_GAS.toString(16)}` }]));
   for (let attempt = 0; attempt < 100; attempt++) {
     await rpc(rpcUrl, 'evm_mine');
-    const receipts = (await Promise.all(hashes.map((hash) => rpc(rpcUrl, 'eth_getTransactionReceipt', [hash])))) as ({ status: Hex } | null)[];
+    const receipts = (await Promise.all(
+      hashes.map((hash) => rpc(rpcUrl, 'eth_getTransactionReceipt', [hash])),
+    )) as ({ status: Hex } | null)[];
     if (receipts.every((receipt) => receipt !== null)) {
       const failed = receipts.findIndex(({ status }) => status !== '0x1');
-      if (failed >= 0) throw new UpstreamError(`Setting up the chain failed at transaction ${failed + 1} of ${calls.length} (${calls[failed]?.data.slice(0, 10)}).`, { code: 'deploy' });
+      if (failed >= 0)
+        throw new UpstreamError(
+          `Setting up the chain failed at transaction ${failed + 1} of ${calls.length} (${calls[failed]?.data.slice(0, 10)}).`,
+          { code: 'deploy' },
+        );
       return;
     }
   }

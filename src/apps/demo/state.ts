@@ -1,6 +1,6 @@
 /**
- * What the demo has to remember to go on after a SIGKILL of the supervisor itself: every key it drew and what it deployed.
- * A clean end removes it together with everything else.
+ * What the demo has to remember to go on after a SIGKILL of the supervisor itself: every key it drew and what
+ * it deployed. A clean end removes it together with everything else.
  */
 
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -42,8 +42,22 @@ export interface DemoState {
   /** Opens the venue's admin API. */
   adminSecret: string;
   keystorePassword: string;
-  apiKeys: { service: string; workspaceAdmin: string; workspaceMember: string; otherService: string; solvers: Record<string, string> };
-  chains: (ManifestChain & { contractWallets: Address[]; startBlock: number; /** Absent in a demo of before there was one. */ batch?: Address; minted: Record<string, string>; /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>; /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null; dex: DexState })[];
+  apiKeys: {
+    service: string;
+    workspaceAdmin: string;
+    workspaceMember: string;
+    otherService: string;
+    solvers: Record<string, string>;
+  };
+  chains: (ManifestChain & {
+    contractWallets: Address[];
+    startBlock: number;
+    /** Absent in a demo of before there was one. */ batch?: Address;
+    minted: Record<string, string>;
+    /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>;
+    /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null;
+    dex: DexState;
+  })[];
 }
 
 /** More than the stories of one `--once` take: two that shared one would see each other's money move. */

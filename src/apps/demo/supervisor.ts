@@ -1,4 +1,7 @@
-/** Keeps the demo's processes alive: a child that dies is started again, with back-off, until we are told to stop. */
+/**
+ * Keeps the demo's processes alive: a child that dies is started again, with back-off, until we are told to
+ * stop.
+ */
 
 import type { Leashed } from '../../adapters/process/leash.ts';
 import type { Log } from '../../ports/log.ts';
@@ -88,12 +91,23 @@ export function createSupervisor({ log, changed }: { log: Log; changed: () => vo
 
   return {
     async run(spec) {
-      const child: Child = { spec, running: undefined, held: false, restarts: 0, backoffMs: MIN_BACKOFF_MS, startedAt: 0, waiting: [] };
+      const child: Child = {
+        spec,
+        running: undefined,
+        held: false,
+        restarts: 0,
+        backoffMs: MIN_BACKOFF_MS,
+        startedAt: 0,
+        waiting: [],
+      };
       children.set(spec.name, child);
       await launch(child);
     },
     pid: (name) => children.get(name)?.running?.pid,
-    pids: () => Object.fromEntries([...children].flatMap(([name, { running }]) => (running ? [[name, running.pid]] : []))),
+    pids: () =>
+      Object.fromEntries(
+        [...children].flatMap(([name, { running }]) => (running ? [[name, running.pid]] : [])),
+      ),
     restarts: (name) => known(name).restarts,
     async hold(name) {
       const child = known(name);

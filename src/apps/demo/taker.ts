@@ -1,14 +1,28 @@
 /**
- * A taker as an integrator would write it: the public API, viem, and nothing of ours but the shapes. It signs only what
- * it understood, and follows whatever plan preflight gives.
+ * A taker as an integrator would write it: the public API, viem, and nothing of ours but the shapes. It signs
+ * only what it understood, and follows whatever plan preflight gives.
  */
 
-import { type Address, createPublicClient, createWalletClient, encodeFunctionData, hashTypedData, type Hex, http, type TypedDataDefinition } from 'viem';
+import {
+  type Address,
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  hashTypedData,
+  type Hex,
+  http,
+  type TypedDataDefinition,
+} from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
 import type { Settlement } from '../../domain/delivery.ts';
 import type { QuoteCandidate } from '../../protocol/candidate.ts';
-import { type Action, type FundingLock, type PreflightResponse, zPreflightResponse } from '../../protocol/preflight.ts';
+import {
+  type Action,
+  type FundingLock,
+  type PreflightResponse,
+  zPreflightResponse,
+} from '../../protocol/preflight.ts';
 import { zQuoteResponse } from '../../protocol/quote.ts';
 import { type OrderStatusResponse, zOrderStatusResponse } from '../../protocol/status.ts';
 import { zOrder } from '../../protocol/submit.ts';
@@ -68,15 +82,29 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
   const owner: PrivateKeyAccount = privateKeyToAccount(privateKey);
   const address = (contractWallet ?? owner.address).toLowerCase() as Address;
 
-  async function call(method: 'GET' | 'POST', path: string, body?: unknown, headers: Record<string, string> = {}, timeoutMs = ANSWER_MS): Promise<HttpAnswer> {
+  async function call(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    timeoutMs = ANSWER_MS,
+  ): Promise<HttpAnswer> {
     const response = await fetch(`${venueUrl}${path}`, {
       method,
-      headers: { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        'x-api-key': apiKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
-    return { status: response.status, text, json: text.startsWith('{') || text.startsWith('[') ? (JSON.parse(text) as unknown) : undefined };
+    return {
+      status: response.status,
+      text,
+      json: text.startsWith('{') || text.startsWith('[') ? (JSON.parse(text) as unknown) : undefined,
+    };
   }
 
   async function ok<T>(schema: z.ZodType<T>, answer: Promise<HttpAnswer>): Promise<T> {
@@ -85,10 +113,15 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
     return schema.parse(json);
   }
 
-  const quote = (ask: Ask): Promise<QuoteAnswer> => ok(zQuoteResponse, call('POST', '/api/v1/rfq/quotes', { taker: address, ...ask }));
+  const quote = (ask: Ask): Promise<QuoteAnswer> =>
+    ok(zQuoteResponse, call('POST', '/api/v1/rfq/quotes', { taker: address, ...ask }));
   const preflight = (quoteResponse: unknown, lock?: FundingLock): Promise<PreflightResponse> =>
-    ok(zPreflightResponse, call('POST', '/api/v1/rfq/orders/preflight', { quoteResponse, ...(lock ? { fundingLock: lock } : {}) }));
-  const status = (orderId: string): Promise<OrderStatusResponse> => ok(zOrderStatusResponse, call('GET', `/api/v1/rfq/orders/${orderId}`));
+    ok(
+      zPreflightResponse,
+      call('POST', '/api/v1/rfq/orders/preflight', { quoteResponse, ...(lock ? { fundingLock: lock } : {}) }),
+    );
+  const status = (orderId: string): Promise<OrderStatusResponse> =>
+    ok(zOrderStatusResponse, call('GET', `/api/v1/rfq/orders/${orderId}`));
 
   async function signTyped(typedData: { payload: Record<string, unknown> }): Promise<Hex> {
     const definition = typedData.payload as unknown as TypedDataDefinition;
@@ -96,7 +129,10 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
     return contractWallet ? owner.sign({ hash: hashTypedData(definition) }) : owner.signTypedData(definition);
   }
 
-  /** Sends a prepared transaction and waits until it is mined; a contract wallet executes it on its owner's order. */
+  /**
+   * Sends a prepared transaction and waits until it is mined; a contract wallet executes it on its owner's
+   * order.
+   */
   async function send(tx: { to: string; value: string; data: string; chainId: number }): Promise<Hex> {
     const rpcUrl = rpcUrls.get(tx.chainId);
     if (rpcUrl === undefined) throw new Error(`This taker has no node for chain ${tx.chainId}.`);
@@ -104,20 +140,45 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
     const reader = createPublicClient({ transport, pollingInterval: 200 });
     const wallet = createWalletClient({ account: owner, transport });
     const inner = { to: tx.to as Address, value: BigInt(tx.value), data: tx.data as Hex };
-    const outer = contractWallet ? { to: contractWallet, value: 0n, data: encodeFunctionData({ abi: devWalletAbi, functionName: 'execute', args: [inner.to, inner.value, inner.data] }) } : inner;
+    const outer = contractWallet
+      ? {
+          to: contractWallet,
+          value: 0n,
+          data: encodeFunctionData({
+            abi: devWalletAbi,
+            functionName: 'execute',
+            args: [inner.to, inner.value, inner.data],
+          }),
+        }
+      : inner;
     const hash = await wallet.sendTransaction({ ...outer, chain: null });
     const receipt = await reader.waitForTransactionReceipt({ hash, timeout: 30_000 });
-    if (receipt.status !== 'success') throw new Error(`The taker's transaction ${hash} reverted on chain ${tx.chainId}.`);
+    if (receipt.status !== 'success')
+      throw new Error(`The taker's transaction ${hash} reverted on chain ${tx.chainId}.`);
     return hash;
   }
 
   /** Follows preflight until nothing but signatures and the POST remain. */
-  async function prepare(candidate: QuoteCandidate, how: How = {}): Promise<{ submission: Submission; plan: PreflightResponse; broadcasts: Action[]; setUp: string[] }> {
+  async function prepare(
+    candidate: QuoteCandidate,
+    how: How = {},
+  ): Promise<{ submission: Submission; plan: PreflightResponse; broadcasts: Action[]; setUp: string[] }> {
     const setUp: string[] = [];
     for (let round = 0; round < MAX_PREFLIGHTS; round++) {
       const plan = await preflight(candidate, how.lock);
-      const wanted = plan.nextActions.filter(({ type, purpose }) => type === 'evmTransaction' && purpose !== 'settlementBroadcast' && (purpose !== 'permit2Grant' || how.standingGrant === true));
-      if (wanted.length === 0) return { submission: await sign(candidate, plan), plan, broadcasts: plan.nextActions.filter(({ purpose }) => purpose === 'settlementBroadcast'), setUp };
+      const wanted = plan.nextActions.filter(
+        ({ type, purpose }) =>
+          type === 'evmTransaction' &&
+          purpose !== 'settlementBroadcast' &&
+          (purpose !== 'permit2Grant' || how.standingGrant === true),
+      );
+      if (wanted.length === 0)
+        return {
+          submission: await sign(candidate, plan),
+          plan,
+          broadcasts: plan.nextActions.filter(({ purpose }) => purpose === 'settlementBroadcast'),
+          setUp,
+        };
       for (const action of wanted) {
         if (!action.tx) throw new Error(`The plan asks for ${action.purpose} without a transaction.`);
         await send(action.tx);
@@ -128,30 +189,51 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
   }
 
   async function sign(candidate: QuoteCandidate, plan: PreflightResponse): Promise<Submission> {
-    const submission: Submission = { quoteResponse: candidate, signature: '0x', signScheme: contractWallet ? 'EIP1271' : 'EIP712' };
+    const submission: Submission = {
+      quoteResponse: candidate,
+      signature: '0x',
+      signScheme: contractWallet ? 'EIP1271' : 'EIP712',
+    };
     for (const action of plan.nextActions) {
       if (action.type !== 'signature' || !action.typedData) continue;
       const signature = await signTyped(action.typedData);
       const message = z.record(z.string(), z.unknown()).parse(action.typedData.payload['message']);
       if (action.purpose === 'orderSignature') submission.signature = signature;
-      if (action.purpose === 'permit2Lock') submission.permit2Lock = { signature, deadline: Number(message['deadline']) };
+      if (action.purpose === 'permit2Lock')
+        submission.permit2Lock = { signature, deadline: Number(message['deadline']) };
       if (action.purpose === 'eip3009Authorization') {
-        submission.eip3009Authorization = { signature, validAfter: Number(message['validAfter']), validBefore: Number(message['validBefore']), nonce: String(message['nonce']) };
+        submission.eip3009Authorization = {
+          signature,
+          validAfter: Number(message['validAfter']),
+          validBefore: Number(message['validBefore']),
+          nonce: String(message['nonce']),
+        };
       }
     }
     return submission;
   }
 
-  const post = (submission: unknown, idempotencyKey?: string, timeoutMs?: number): Promise<HttpAnswer> => call('POST', '/api/v1/rfq/orders', submission, idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }, timeoutMs);
-  const submit = (submission: Submission, idempotencyKey?: string) => ok(zOrder, post(submission, idempotencyKey));
+  const post = (submission: unknown, idempotencyKey?: string, timeoutMs?: number): Promise<HttpAnswer> =>
+    call(
+      'POST',
+      '/api/v1/rfq/orders',
+      submission,
+      idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+      timeoutMs,
+    );
+  const submit = (submission: Submission, idempotencyKey?: string) =>
+    ok(zOrder, post(submission, idempotencyKey));
 
   /** Polls until the order is settled or failed, or the time is up. The venue may be away for a while. */
   async function finish(orderId: string, timeoutMs: number): Promise<OrderStatusResponse> {
     const deadline = performance.now() + timeoutMs;
-    for (let last: unknown; ; ) {
+    for (let last: unknown; ;) {
       const now = await status(orderId).catch((error: unknown) => void (last = error));
       if (now && now.status !== 'pending') return now;
-      if (performance.now() > deadline) throw new Error(`Order ${orderId} was not final after ${timeoutMs / 1000} s${now ? `; it is at stage "${now.stage}"` : `: ${String(last)}`}.`);
+      if (performance.now() > deadline)
+        throw new Error(
+          `Order ${orderId} was not final after ${timeoutMs / 1000} s${now ? `; it is at stage "${now.stage}"` : `: ${String(last)}`}.`,
+        );
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
   }
@@ -170,19 +252,37 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
     status,
     finish,
     /** Ask, take the best candidate, do what preflight says, submit. */
-    async take(ask: Ask, how: How = {}): Promise<{ candidate: QuoteCandidate; plan: PreflightResponse; submission: Submission; orderId: string; setUp: string[]; broadcasts: Action[] }> {
+    async take(
+      ask: Ask,
+      how: How = {},
+    ): Promise<{
+      candidate: QuoteCandidate;
+      plan: PreflightResponse;
+      submission: Submission;
+      orderId: string;
+      setUp: string[];
+      broadcasts: Action[];
+    }> {
       let { candidate } = how;
       if (!candidate) {
         const { quotes, productUnavailable } = await quote(ask);
         candidate = quotes[0];
-        if (!candidate) throw new NoQuote(productUnavailable?.code ?? 'none', productUnavailable?.message ?? 'no reason given');
+        if (!candidate)
+          throw new NoQuote(
+            productUnavailable?.code ?? 'none',
+            productUnavailable?.message ?? 'no reason given',
+          );
       }
       let prepared = await prepare(candidate, how);
       if (prepared.setUp.length > 0) {
         // Set-up took blocks and the quote is seconds old: the plan stays, the price is asked for anew.
         const again = await quote(ask);
         candidate = again.quotes[0];
-        if (!candidate) throw new NoQuote(again.productUnavailable?.code ?? 'none', `asked again after set-up: ${again.productUnavailable?.message ?? 'no reason given'}`);
+        if (!candidate)
+          throw new NoQuote(
+            again.productUnavailable?.code ?? 'none',
+            `asked again after set-up: ${again.productUnavailable?.message ?? 'no reason given'}`,
+          );
         const { setUp } = prepared;
         prepared = await prepare(candidate, how);
         prepared.setUp.unshift(...setUp);

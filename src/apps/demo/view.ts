@@ -1,4 +1,7 @@
-/** What a person sees: on a terminal a page that refreshes in place, elsewhere plain lines. Always the URLs first. */
+/**
+ * What a person sees: on a terminal a page that refreshes in place, elsewhere plain lines. Always the URLs
+ * first.
+ */
 
 import { zSolversResponse } from '../../protocol/roster.ts';
 import { formatUnits } from '../../domain/amount.ts';
@@ -24,7 +27,10 @@ export function header(manifest: Manifest, manifestPath: string): string[] {
 }
 
 export function plainView(): View {
-  return { line: (text) => console.log(`${new Date().toISOString().slice(11, 19)}  ${text}`), stop: () => {} };
+  return {
+    line: (text) => console.log(`${new Date().toISOString().slice(11, 19)}  ${text}`),
+    stop: () => {},
+  };
 }
 
 export function terminalView(world: World, head: readonly string[]): View {
@@ -34,26 +40,47 @@ export function terminalView(world: World, head: readonly string[]): View {
   let stopped = false;
 
   async function look(): Promise<void> {
-    const roster = await reader.call('GET', '/api/v1/solvers').then(({ json }) => zSolversResponse.parse(json).solvers, () => undefined);
+    const roster = await reader.call('GET', '/api/v1/solvers').then(
+      ({ json }) => zSolversResponse.parse(json).solvers,
+      () => undefined,
+    );
     const rows: string[] = [];
     for (const { id, account } of world.lps) {
       const entry = roster?.find((solver) => solver.id === id);
       const books = await Promise.all(world.manifest.chains.map((chain) => book(chain.slug, account)));
-      rows.push(`${id.padEnd(8)}${(entry?.status ?? 'unknown').padEnd(9)}${books.map((text) => text.padEnd(48)).join('')}${entry?.eligibilityNote ?? ''}`);
+      rows.push(
+        `${id.padEnd(8)}${(entry?.status ?? 'unknown').padEnd(9)}${books.map((text) => text.padEnd(48)).join('')}${entry?.eligibilityNote ?? ''}`,
+      );
     }
-    tables = [`${'LP'.padEnd(8)}${'status'.padEnd(9)}${world.manifest.chains.map(({ slug }) => `inventory on ${slug}`.padEnd(48)).join('')}note`, ...rows];
+    tables = [
+      `${'LP'.padEnd(8)}${'status'.padEnd(9)}${world.manifest.chains.map(({ slug }) => `inventory on ${slug}`.padEnd(48)).join('')}note`,
+      ...rows,
+    ];
   }
 
   async function book(slug: string, account: string): Promise<string> {
     const view = viewChain(world.manifest, slug);
-    const parts = await Promise.all(view.chain.tokens.map(async ({ symbol, decimals }) => `${short(formatUnits(await view.ledger(account, symbol), decimals))} ${symbol}`));
+    const parts = await Promise.all(
+      view.chain.tokens.map(
+        async ({ symbol, decimals }) =>
+          `${short(formatUnits(await view.ledger(account, symbol), decimals))} ${symbol}`,
+      ),
+    );
     return parts.join('  ');
   }
 
   function paint(): void {
     const width = process.stdout.columns || 160;
     const height = process.stdout.rows || 40;
-    const top = ['firmquote demo — Ctrl-C ends it and leaves nothing behind', '', ...head, '', ...tables, '', 'latest'];
+    const top = [
+      'firmquote demo — Ctrl-C ends it and leaves nothing behind',
+      '',
+      ...head,
+      '',
+      ...tables,
+      '',
+      'latest',
+    ];
     const lines = [...top, ...recent.slice(-Math.max(3, Math.min(RECENT, height - top.length - 1)))];
     process.stdout.write(`\x1b[H${lines.map((line) => `${line.slice(0, width)}\x1b[K`).join('\n')}\n\x1b[J`);
   }

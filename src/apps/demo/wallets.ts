@@ -1,4 +1,7 @@
-/** Fresh keys for everybody in the demo. They are drawn anew for each demo and are worth nothing anywhere else. */
+/**
+ * Fresh keys for everybody in the demo. They are drawn anew for each demo and are worth nothing anywhere
+ * else.
+ */
 
 import { createSigner } from '../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../adapters/system/random.ts';

@@ -1,4 +1,7 @@
-/** What the checks and the demo's own trading see of the running demo: the public doors, the chains, and who holds what. */
+/**
+ * What the checks and the demo's own trading see of the running demo: the public doors, the chains, and who
+ * holds what.
+ */
 
 import { type Address, createPublicClient, http, type PublicClient } from 'viem';
 import { parseUnits } from '../../domain/amount.ts';
@@ -48,7 +51,10 @@ export interface Stage {
   shiftOracles(bps: number): void;
   /** The played sequencer of a chain goes down, or comes up. */
   sequencer(slug: string, up: boolean): Promise<void>;
-  /** Writes another configuration for an LP, as its operator would, and has it read; answers with how to undo it. */
+  /**
+   * Writes another configuration for an LP, as its operator would, and has it read; answers with how to undo
+   * it.
+   */
   reconfigure(id: string, change: (lp: Record<string, unknown>) => void): Promise<() => Promise<void>>;
   killFile(id: string): string;
   /** The file of addresses that the venue does not serve. */
@@ -71,7 +77,11 @@ export interface ChainView {
 export function viewChain(manifest: Manifest, slug: string): ChainView {
   const chain = manifest.chains.find((one) => one.slug === slug);
   if (!chain) throw new Error(`The demo has no chain "${slug}".`);
-  const client = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 8 }), cacheTime: 0, pollingInterval: 200 });
+  const client = createPublicClient({
+    transport: http(chain.rpcUrl, { retryCount: 8 }),
+    cacheTime: 0,
+    pollingInterval: 200,
+  });
   const token = (symbol: string) => {
     const found = chain.tokens.find((one) => one.symbol === symbol);
     if (!found) throw new Error(`The chain ${slug} has no token "${symbol}".`);
@@ -83,12 +93,34 @@ export function viewChain(manifest: Manifest, slug: string): ChainView {
     token,
     asset: (symbol) => `eip155:${chain.id}/erc20:${token(symbol).address}`,
     units: (symbol, whole) => parseUnits(whole, token(symbol).decimals),
-    balance: (owner, symbol) => client.readContract({ address: token(symbol).address, abi: devTokenAbi, functionName: 'balanceOf', args: [owner as Address] }),
-    ledger: (account, symbol) => client.readContract({ address: chain.escrow, abi: escrowAbi, functionName: 'balanceOf', args: [account as Address, token(symbol).address] }),
-    supply: (symbol) => client.readContract({ address: token(symbol).address, abi: devTokenAbi, functionName: 'totalSupply' }),
+    balance: (owner, symbol) =>
+      client.readContract({
+        address: token(symbol).address,
+        abi: devTokenAbi,
+        functionName: 'balanceOf',
+        args: [owner as Address],
+      }),
+    ledger: (account, symbol) =>
+      client.readContract({
+        address: chain.escrow,
+        abi: escrowAbi,
+        functionName: 'balanceOf',
+        args: [account as Address, token(symbol).address],
+      }),
+    supply: (symbol) =>
+      client.readContract({ address: token(symbol).address, abi: devTokenAbi, functionName: 'totalSupply' }),
   };
 }
 
-export function takerFor(manifest: Manifest, who: Pick<TakerOptions, 'privateKey' | 'contractWallet'>, apiKey = manifest.venue.keys.service): Taker {
-  return createTaker({ venueUrl: manifest.venue.url, apiKey, rpcUrls: new Map(manifest.chains.map(({ id, rpcUrl }) => [id, rpcUrl])), ...who });
+export function takerFor(
+  manifest: Manifest,
+  who: Pick<TakerOptions, 'privateKey' | 'contractWallet'>,
+  apiKey = manifest.venue.keys.service,
+): Taker {
+  return createTaker({
+    venueUrl: manifest.venue.url,
+    apiKey,
+    rpcUrls: new Map(manifest.chains.map(({ id, rpcUrl }) => [id, rpcUrl])),
+    ...who,
+  });
 }

@@ -1,4 +1,7 @@
-/** The LP operator's own door, on loopback only: look, pause, resume, reload, hold transactions. Every answer is JSON, every act is written down. */
+/**
+ * The LP operator's own door, on loopback only: look, pause, resume, reload, hold transactions. Every answer
+ * is JSON, every act is written down.
+ */
 
 import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node.ts';
@@ -10,9 +13,27 @@ import type { Reloader } from './reload.ts';
 const NOTE = 'paused by the operator';
 const NOBODY = 'admin door';
 
-export function adminRoutes({ node, brake, journal, reloader }: { node: LpNode; brake: Brake; journal: Journal; reloader: Reloader }): OpsRoute[] {
-  const status = () => ({ ...node.status(), sending: brake.held() ? 'held' : 'free', pause: journal.pause() });
-  const get = (path: string, answer: (query: URLSearchParams) => unknown): OpsRoute => ({ method: 'GET', path, handle: async ({ query }) => ({ status: 200, body: await answer(query) }) });
+export function adminRoutes({
+  node,
+  brake,
+  journal,
+  reloader,
+}: {
+  node: LpNode;
+  brake: Brake;
+  journal: Journal;
+  reloader: Reloader;
+}): OpsRoute[] {
+  const status = () => ({
+    ...node.status(),
+    sending: brake.held() ? 'held' : 'free',
+    pause: journal.pause(),
+  });
+  const get = (path: string, answer: (query: URLSearchParams) => unknown): OpsRoute => ({
+    method: 'GET',
+    path,
+    handle: async ({ query }) => ({ status: 200, body: await answer(query) }),
+  });
   /** Acts first and writes down after: a database that does not answer keeps nobody from stopping. */
   const post = (path: string, what: string, act: (note: string | null) => void): OpsRoute => ({
     method: 'POST',
@@ -26,7 +47,12 @@ export function adminRoutes({ node, brake, journal, reloader }: { node: LpNode; 
   });
   return [
     get('/status', status),
-    get('/inventory', () => ({ buckets: node.inventory(), positions: node.positions(), receivables: node.receivables(), rebalancing: node.rebalancing() })),
+    get('/inventory', () => ({
+      buckets: node.inventory(),
+      positions: node.positions(),
+      receivables: node.receivables(),
+      rebalancing: node.rebalancing(),
+    })),
     get('/limits', () => node.limits()),
     get('/curves', async () => ({ curves: await node.curves() })),
     get('/risk', () => node.risk()),
@@ -43,7 +69,16 @@ export function adminRoutes({ node, brake, journal, reloader }: { node: LpNode; 
       async handle({ query, body }) {
         const done = await reloader.reload(readWord(query, body).by);
         if (done.applied) return { status: 200, body: done };
-        return { status: 409, body: { error: { code: 'reload_refused', message: 'Nothing changed: the new configuration cannot be put in force as a whole.' }, ...done } };
+        return {
+          status: 409,
+          body: {
+            error: {
+              code: 'reload_refused',
+              message: 'Nothing changed: the new configuration cannot be put in force as a whole.',
+            },
+            ...done,
+          },
+        };
       },
     },
   ];
@@ -57,10 +92,13 @@ function readWord(query: URLSearchParams, body: string): { by: string; note: str
       const json: unknown = JSON.parse(body);
       if (typeof json === 'object' && json !== null) said = json;
     } catch {
-      throw new RequestError('The body is not JSON. Send {"note": "…", "by": "…"}, or nothing.', { code: 'bad_request' });
+      throw new RequestError('The body is not JSON. Send {"note": "…", "by": "…"}, or nothing.', {
+        code: 'bad_request',
+      });
     }
   }
-  const word = (value: unknown): string | undefined => (typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 200) : undefined);
+  const word = (value: unknown): string | undefined =>
+    typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 200) : undefined;
   return { by: word(said.by) ?? NOBODY, note: word(said.note) ?? word(query.get('note')) ?? null };
 }
 

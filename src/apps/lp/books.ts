@@ -1,4 +1,7 @@
-/** What the admin door tells of the books: why a price, what was earned, and whether the books agree with the chains. */
+/**
+ * What the admin door tells of the books: why a price, what was earned, and whether the books agree with the
+ * chains.
+ */
 
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { RequestError } from '../../domain/errors.ts';
@@ -29,7 +32,10 @@ export function bookRoutes(node: LpNode, audit: Pick<Journal, 'note'>): OpsRoute
       // A thousand at a time, so that no quote waits for them.
       async handle({ query }) {
         const after = Number(query.get('after') ?? -1);
-        if (!Number.isSafeInteger(after)) throw new RequestError('Ask with after=<the `next` of the answer before>.', { code: 'bad_request' });
+        if (!Number.isSafeInteger(after))
+          throw new RequestError('Ask with after=<the `next` of the answer before>.', {
+            code: 'bad_request',
+          });
         return { status: 200, body: node.recorded(after) };
       },
     },
@@ -40,8 +46,18 @@ export function bookRoutes(node: LpNode, audit: Pick<Journal, 'note'>): OpsRoute
         const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
         const sinceMs = Number(query.get('sinceMs') ?? 0);
         const limit = Number(query.get('limit') ?? 1_000);
-        if (by === undefined || !Number.isSafeInteger(sinceMs) || sinceMs < 0 || !Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS) {
-          throw new RequestError(`Ask with by=${KEYS.join('|')}, sinceMs=<Unix milliseconds> and limit=<1 to ${MOST_ROWS}>.`, { code: 'bad_request' });
+        if (
+          by === undefined ||
+          !Number.isSafeInteger(sinceMs) ||
+          sinceMs < 0 ||
+          !Number.isInteger(limit) ||
+          limit < 1 ||
+          limit > MOST_ROWS
+        ) {
+          throw new RequestError(
+            `Ask with by=${KEYS.join('|')}, sinceMs=<Unix milliseconds> and limit=<1 to ${MOST_ROWS}>.`,
+            { code: 'bad_request' },
+          );
         }
         return { status: 200, body: await node.accounts().profit({ by, sinceMs, limit }) };
       },
@@ -52,25 +68,41 @@ export function bookRoutes(node: LpNode, audit: Pick<Journal, 'note'>): OpsRoute
       // Compared anew: this one asks the chains.
       async handle() {
         const accounts = node.accounts();
-        return { status: 200, body: { reconciled: await accounts.reconcile(), gas: await accounts.reconcileGas(), balances: accounts.balances(), lag: accounts.lag() } };
+        return {
+          status: 200,
+          body: {
+            reconciled: await accounts.reconcile(),
+            gas: await accounts.reconcileGas(),
+            balances: accounts.balances(),
+            lag: accounts.lag(),
+          },
+        };
       },
     },
     {
       method: 'POST',
       path: '/books/adjust',
-      // The one way to book what no event explains: by a person, with a reason, and exactly the difference that is there.
+      // The one way to book what no event explains: by a person, with a reason, and exactly the difference
+      // that is there.
       async handle({ body }) {
         const { chain, token, amount, note, by } = wordOf(body);
         await node.accounts().adjust(chain, token, BigInt(amount));
-        await audit.note(by, 'adjust', { note, changes: [{ path: `books.${chain}.${token}`, from: '', to: amount }] });
-        return { status: 200, body: { reconciled: await node.accounts().reconcile(), gas: await node.accounts().reconcileGas() } };
+        await audit.note(by, 'adjust', {
+          note,
+          changes: [{ path: `books.${chain}.${token}`, from: '', to: amount }],
+        });
+        return {
+          status: 200,
+          body: { reconciled: await node.accounts().reconcile(), gas: await node.accounts().reconcileGas() },
+        };
       },
     },
     {
       method: 'GET',
       path: '/books/:id',
       async handle({ id }) {
-        if (!/^0x[0-9a-f]{64}$/.test(id)) throw new RequestError('Name an order: 0x and 64 lower-case hex digits.', { code: 'bad_request' });
+        if (!/^0x[0-9a-f]{64}$/.test(id))
+          throw new RequestError('Name an order: 0x and 64 lower-case hex digits.', { code: 'bad_request' });
         return { status: 200, body: { entries: await node.accounts().entries(id as `0x${string}`) } };
       },
     },
@@ -85,8 +117,19 @@ function wordOf(body: string): { chain: string; token: string; amount: string; n
     // Told below what it should have been.
   }
   const { chain, token, amount, note, by = 'admin door' } = said;
-  if (typeof chain !== 'string' || typeof token !== 'string' || typeof amount !== 'string' || !/^-?[1-9][0-9]{0,77}$/.test(amount) || typeof note !== 'string' || note.trim() === '' || typeof by !== 'string') {
-    throw new RequestError('Send {"chain": "base", "token": "USDC" or "native", "amount": "-12" (base units, chain less books), "note": "what moved it", "by": "who"}.', { code: 'bad_request' });
+  if (
+    typeof chain !== 'string' ||
+    typeof token !== 'string' ||
+    typeof amount !== 'string' ||
+    !/^-?[1-9][0-9]{0,77}$/.test(amount) ||
+    typeof note !== 'string' ||
+    note.trim() === '' ||
+    typeof by !== 'string'
+  ) {
+    throw new RequestError(
+      'Send {"chain": "base", "token": "USDC" or "native", "amount": "-12" (base units, chain less books), "note": "what moved it", "by": "who"}.',
+      { code: 'bad_request' },
+    );
   }
   return { chain, token, amount, note: note.slice(0, 500), by: by.slice(0, 100) };
 }

@@ -1,18 +1,33 @@
-/** Writes down who did what to this LP. That something could not be written down never keeps it from being done: stopping comes first. */
+/**
+ * Writes down who did what to this LP. That something could not be written down never keeps it from being
+ * done: stopping comes first.
+ */
 
 import type { Audit, AuditEntry } from '../../ports/audit.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 
 export interface Journal {
-  note(who: string, what: string, more?: Partial<Pick<AuditEntry, 'note' | 'changes' | 'configSha256'>>): Promise<void>;
+  note(
+    who: string,
+    what: string,
+    more?: Partial<Pick<AuditEntry, 'note' | 'changes' | 'configSha256'>>,
+  ): Promise<void>;
   newest: Audit['newest'];
   /** The operator's pause that nobody has ended, this process's or an earlier one's. */
   pause(): { by: string; note: string; atMs: number } | null;
 }
 
 /** Reads what stands from the audit trail: a pause outlives the process that was told of it. */
-export async function openJournal({ audit, clock, log }: { audit: Audit; clock: Clock; log: Log }): Promise<Journal> {
+export async function openJournal({
+  audit,
+  clock,
+  log,
+}: {
+  audit: Audit;
+  clock: Clock;
+  log: Log;
+}): Promise<Journal> {
   const last = await audit.last(['pause', 'resume']);
   let standing = last?.what === 'pause' ? { by: last.who, note: last.note ?? '', atMs: last.atMs } : null;
   return {
@@ -21,7 +36,11 @@ export async function openJournal({ audit, clock, log }: { audit: Audit; clock: 
       if (what === 'pause') standing = { by: who, note: note ?? '', atMs: entry.atMs };
       if (what === 'resume') standing = null;
       log.warn({ who, note, changes }, `audit: ${what}`);
-      await audit.append(entry).catch((error: unknown) => log.error({ err: error, who, what }, 'the audit trail could not be written'));
+      await audit
+        .append(entry)
+        .catch((error: unknown) =>
+          log.error({ err: error, who, what }, 'the audit trail could not be written'),
+        );
     },
     newest: (limit) => audit.newest(limit),
     pause: () => standing,

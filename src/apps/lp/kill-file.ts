@@ -1,4 +1,7 @@
-/** The kill switch that works when nothing else does: while a file exists, nothing is signed. `touch` is all it takes. */
+/**
+ * The kill switch that works when nothing else does: while a file exists, nothing is signed. `touch` is all
+ * it takes.
+ */
 
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -10,7 +13,10 @@ const EVERY_MS = 40;
 const NOTE = 'stopped by the kill file';
 
 /** Looks once at once, so that a file of before the start holds from the start; then for ever. */
-export function watchKillFile(path: string | null, node: Pick<LpNode, 'kill' | 'killFileGone'>): { stop(): void } {
+export function watchKillFile(
+  path: string | null,
+  node: Pick<LpNode, 'kill' | 'killFileGone'>,
+): { stop(): void } {
   if (path === null) return { stop: () => {} };
   let [stopped, held] = [false, false];
 
@@ -21,8 +27,12 @@ export function watchKillFile(path: string | null, node: Pick<LpNode, 'kill' | '
     else node.killFileGone();
   }
 
-  /** Whoever may not look has to assume the worst; only "no such file" and "no such folder" say that it is not there. */
-  const missing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+  /**
+   * Whoever may not look has to assume the worst; only "no such file" and "no such folder" say that it is not
+   * there.
+   */
+  const missing = (error: unknown): boolean =>
+    ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
   try {
     statSync(path);
@@ -31,7 +41,10 @@ export function watchKillFile(path: string | null, node: Pick<LpNode, 'kill' | '
     tell(!missing(error));
   }
   const timer = setInterval(() => {
-    stat(path).then(() => tell(true), (error: unknown) => tell(!missing(error)));
+    stat(path).then(
+      () => tell(true),
+      (error: unknown) => tell(!missing(error)),
+    );
   }, EVERY_MS);
   return {
     stop() {

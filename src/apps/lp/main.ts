@@ -1,4 +1,6 @@
-/** `firmquote lp`: wiring of the maker. Every capability is made here and handed over; nothing decides here. */
+/**
+ * `firmquote lp`: wiring of the maker. Every capability is made here and handed over; nothing decides here.
+ */
 
 import { startOps, healthRoutes } from '../../adapters/http/ops.ts';
 import { createLog } from '../../adapters/pino/log.ts';
@@ -52,34 +54,76 @@ export interface LpGround {
 }
 
 /** `wrap` may put something of its own around what the LP stands on: a fault, a recorder. */
-export async function runLp({ config: file }: { config: string }, { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {}): Promise<void> {
+export async function runLp(
+  { config: file }: { config: string },
+  { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {},
+): Promise<void> {
   collectEvenly();
   const read = createConfigReader(file, process.env);
   const { config } = await read();
   const redactor = createRedactor();
-  const log = createLog({ app: 'lp', level: config.log.level, redactor }).child({ solver: config.lp.solver.id });
+  const log = createLog({ app: 'lp', level: config.log.level, redactor }).child({
+    solver: config.lp.solver.id,
+  });
   const secrets = { env: process.env, redactor };
 
   await liveAs(`lp ${config.lp.solver.id}`, log, async (life) => {
     // Until there is something to reload, a hang-up must not be what it is by default: the end.
-    let reload = async (): Promise<unknown> => log.warn({}, 'SIGHUP: the LP is not up yet, nothing to reload');
-    process.on('SIGHUP', () => void reload().catch((error: unknown) => log.error({ err: error }, 'the configuration could not be reloaded')));
+    let reload = async (): Promise<unknown> =>
+      log.warn({}, 'SIGHUP: the LP is not up yet, nothing to reload');
+    process.on(
+      'SIGHUP',
+      () =>
+        void reload().catch((error: unknown) =>
+          log.error({ err: error }, 'the configuration could not be reloaded'),
+        ),
+    );
     const metrics = createMetrics();
     const startup = { ready: (): readonly string[] => ['starting'] };
-    const ops = await startOps({ ...config.ops, log, routes: healthRoutes({ ready: () => startup.ready(), metrics }) });
+    const ops = await startOps({
+      ...config.ops,
+      log,
+      routes: healthRoutes({ ready: () => startup.ready(), metrics }),
+    });
     life.onStop('operator door', () => ops.close());
 
     const signer = await openSigner(config.keys.operator, secrets);
     refuseOwner(config, signer.address);
-    const db = await openDatabase(config.database, { schema: LP_SCHEMA, migrations: LP_TABLES }, { life, log, secrets });
+    const db = await openDatabase(
+      config.database,
+      { schema: LP_SCHEMA, migrations: LP_TABLES },
+      { life, log, secrets },
+    );
     const dialled = await Promise.all(
-      config.venues.map(async ({ name, url, apiKey }) => createLinkClient({ clock: systemClock, log }, { name, url, apiKey: await openSecret(apiKey, secrets) })),
+      config.venues.map(async ({ name, url, apiKey }) =>
+        createLinkClient(
+          { clock: systemClock, log },
+          { name, url, apiKey: await openSecret(apiKey, secrets) },
+        ),
+      ),
     );
     const opened = await openChains(config.networks, { life, log, metrics, secrets });
-    const { store, transactions, journal: books, links, chains } = wrap({ store: createLpStore(db), transactions: createTxStore(db), journal: createJournalStore(db), links: dialled, chains: opened });
+    const {
+      store,
+      transactions,
+      journal: books,
+      links,
+      chains,
+    } = wrap({
+      store: createLpStore(db),
+      transactions: createTxStore(db),
+      journal: createJournalStore(db),
+      links: dialled,
+      chains: opened,
+    });
     const sequencers = createSequencers(config.networks, chains);
     const brake = createBrake();
-    const senders = createTransactors(config.networks, chains, { signers: [signer], store: transactions, log, metrics });
+    const senders = createTransactors(config.networks, chains, {
+      signers: [signer],
+      store: transactions,
+      log,
+      metrics,
+    });
     const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
     if (life.stopping) return;
     const shared = openShared(config, { metrics, log, secrets });
@@ -105,7 +149,8 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
         proofs,
         ...(config.attesters.urls.length > 0 && { voices: proofs }),
         // What the operator does at the admin door is written down there, with who it was.
-        killed: (by, note) => void (by !== 'operator' && journal.note(`kill switch (${by})`, 'kill', { note })),
+        killed: (by, note) =>
+          void (by !== 'operator' && journal.note(`kill switch (${by})`, 'kill', { note })),
         ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),
       },
       config.lp,
@@ -127,7 +172,10 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
     await node.start();
     life.onStop('audit trail', () => journal.note('process', 'stop'));
     reload = () => reloader.reload('SIGHUP');
-    const retaining = startRetention({ db, clock: systemClock, log, metrics }, { slots: config.retention.slotDays, explanations: config.retention.explanationDays });
+    const retaining = startRetention(
+      { db, clock: systemClock, log, metrics },
+      { slots: config.retention.slotDays, explanations: config.retention.explanationDays },
+    );
     life.onStop('retention', () => retaining.stop());
     startup.ready = () => {
       const { status, reasons } = node.status();
@@ -136,23 +184,41 @@ export async function runLp({ config: file }: { config: string }, { wrap = (grou
     const { port, tokenFile } = config.admin;
     const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile);
     if (token !== undefined) redactor.hide(token);
-    const admin = await startOps({ host: '127.0.0.1', port, log, routes: [...adminRoutes({ node, brake, journal, reloader }), ...bookRoutes(node, journal)], localOnly: true, ...(token !== undefined && { token }) });
+    const admin = await startOps({
+      host: '127.0.0.1',
+      port,
+      log,
+      routes: [...adminRoutes({ node, brake, journal, reloader }), ...bookRoutes(node, journal)],
+      localOnly: true,
+      ...(token !== undefined && { token }),
+    });
     life.onStop('admin door', () => admin.close());
-    log.info({ operator: signer.address, signing: ecdsa.name, admin: admin.url, metrics: `${ops.url}/metrics` }, 'LP is open');
+    log.info(
+      { operator: signer.address, signing: ecdsa.name, admin: admin.url, metrics: `${ops.url}/metrics` },
+      'LP is open',
+    );
   });
 }
 
 /** The owner's key can withdraw everything: it has no business on a machine that is online. */
 function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
   if (keys.operatorMayBeOwner || !lp.chains.some(({ account }) => account === operator)) return;
-  throw new SecretError(`The operator's key is the key of the account ${operator} itself, which can withdraw everything. Make another one (firmquote keystore new FILE), allow it on the chain (firmquote lp operator set), and configure that. For development: keys.operatorMayBeOwner.`);
+  throw new SecretError(
+    `The operator's key is the key of the account ${operator} itself, which can withdraw everything. Make another one (firmquote keystore new FILE), allow it on the chain (firmquote lp operator set), and configure that. For development: keys.operatorMayBeOwner.`,
+  );
 }
 
 /** Where the LP runs in several processes: the inventory that they have in common. */
-function openShared({ replicas, lp }: LpAppConfig, { metrics, log, secrets }: { metrics: Metrics; log: Log; secrets: SecretContext }): Shared | undefined {
+function openShared(
+  { replicas, lp }: LpAppConfig,
+  { metrics, log, secrets }: { metrics: Metrics; log: Log; secrets: SecretContext },
+): Shared | undefined {
   if (replicas.redisUrl === null) return undefined;
   const url = expand(replicas.redisUrl, secrets);
   secrets.redactor.hide(url);
-  const inventory = createSharedInventory({ clock: systemClock, random: systemRandom, log, metrics }, { url, name: `${lp.solver.id}:${lp.chains[0]?.account ?? ''}`, timeoutMs: replicas.timeoutMs });
+  const inventory = createSharedInventory(
+    { clock: systemClock, random: systemRandom, log, metrics },
+    { url, name: `${lp.solver.id}:${lp.chains[0]?.account ?? ''}`, timeoutMs: replicas.timeoutMs },
+  );
   return { inventory, replica: replicas.name, leadMs: replicas.leadSeconds * 1000 };
 }

@@ -1,4 +1,7 @@
-/** Whoever starts an LP without our code says the same as our code; what may only be said by code is, before anything of an LP is loaded. */
+/**
+ * Whoever starts an LP without our code says the same as our code; what may only be said by code is, before
+ * anything of an LP is loaded.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -16,15 +19,28 @@ test('npm run firmquote, compose.yaml and the docs start an LP as the demo does'
 });
 
 test('an LP is compiled when it is loaded, not when its first request comes', () => {
-  const compiled = compiledBytes(`(await import('./lp/node-options.js')).compileAhead(); await import('./lp/main.js');`);
+  const compiled = compiledBytes(
+    `(await import('./lp/node-options.js')).compileAhead(); await import('./lp/main.js');`,
+  );
   expect(compiled).toBeGreaterThan(2 * compiledBytes(`await import('./lp/main.js');`));
   // Nothing of it may be loaded before that.
-  expect(textOf('src/apps/cli/lp.ts')).toMatch(/compileAhead\(\);\s+await \(await import\('\.\.\/lp\/main\.ts'\)\)/);
+  expect(textOf('src/apps/cli/lp.ts')).toMatch(
+    /compileAhead\(\);\s+await \(await import\('\.\.\/lp\/main\.ts'\)\)/,
+  );
 });
 
 /** What V8 holds of compiled functions after some code in a process of its own. */
 function compiledBytes(code: string): number {
-  const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', `${code} gc(); console.log('compiled', (await import('node:v8')).getHeapCodeStatistics().bytecode_and_metadata_size);`], { encoding: 'utf8', cwd: dirname(dirname(PROGRAM)) });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      '--expose-gc',
+      '--input-type=module',
+      '-e',
+      `${code} gc(); console.log('compiled', (await import('node:v8')).getHeapCodeStatistics().bytecode_and_metadata_size);`,
+    ],
+    { encoding: 'utf8', cwd: dirname(dirname(PROGRAM)) },
+  );
   const [, bytes] = /compiled (\d+)/.exec(stdout) ?? [];
   if (bytes === undefined) throw new Error(`It said nothing of its code: ${stdout}${stderr}`);
   return Number(bytes);

@@ -6,16 +6,26 @@ import { pathToFileURL } from 'node:url';
 import { RequestError } from '../../domain/errors.ts';
 import { pluginProblems, type PricingPlugin } from '../../pricing/plugin.ts';
 
-/** Relative paths count from the working directory. Throws `RequestError` naming everything that is wrong with the module. */
+/**
+ * Relative paths count from the working directory. Throws `RequestError` naming everything that is wrong with
+ * the module.
+ */
 export async function loadPlugin(path: string): Promise<PricingPlugin> {
   const file = resolve(path);
-  const bad = (why: string, cause?: unknown) => new RequestError(`The pricing module ${file} cannot be used: ${why}. See docs/pricing-plugins.md for what it has to export.`, { code: 'bad_config', cause });
+  const bad = (why: string, cause?: unknown) =>
+    new RequestError(
+      `The pricing module ${file} cannot be used: ${why}. See docs/pricing-plugins.md for what it has to export.`,
+      { code: 'bad_config', cause },
+    );
   await access(file).catch((cause: unknown) => {
     throw bad('there is no such file, or it may not be read', cause);
   });
-  const module = await import(pathToFileURL(file).href).catch((cause: unknown) => {
-    throw bad(`it throws when it is loaded (${cause instanceof Error ? cause.message : String(cause)})`, cause);
-  }) as { default?: unknown };
+  const module = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
+    throw bad(
+      `it throws when it is loaded (${cause instanceof Error ? cause.message : String(cause)})`,
+      cause,
+    );
+  })) as { default?: unknown };
   if (module.default === undefined) throw bad('it has no default export');
   const problems = pluginProblems(module.default);
   if (problems.length > 0) throw bad(problems.join('; '));

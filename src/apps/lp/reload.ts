@@ -1,4 +1,7 @@
-/** The configuration read again while the LP runs: the whole file is checked, then all of it is in force or none of it, and either way it is written down. */
+/**
+ * The configuration read again while the LP runs: the whole file is checked, then all of it is in force or
+ * none of it, and either way it is written down.
+ */
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -35,8 +38,15 @@ export interface ReloaderDeps {
   read: ReturnType<typeof createConfigReader>;
 }
 
-export function createReloader({ node, journal, metrics, file, read }: ReloaderDeps, running: LpAppConfig): Reloader {
-  const reloads = metrics.counter('firmquote_lp_reloads_total', 'Times that the configuration was read again, by what came of it', ['outcome']);
+export function createReloader(
+  { node, journal, metrics, file, read }: ReloaderDeps,
+  running: LpAppConfig,
+): Reloader {
+  const reloads = metrics.counter(
+    'firmquote_lp_reloads_total',
+    'Times that the configuration was read again, by what came of it',
+    ['outcome'],
+  );
   let current = running;
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -51,7 +61,14 @@ export function createReloader({ node, journal, metrics, file, read }: ReloaderD
     const changes = await unhurried(changesBetween(current, next));
     const told = changes.map(tell);
     const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isLive(rest));
-    if (fixed.length > 0) return { applied: false, reasons: fixed.map(({ path }) => `${path.join('.')} is read only at start: restart the LP to change it.`), changes: told };
+    if (fixed.length > 0)
+      return {
+        applied: false,
+        reasons: fixed.map(
+          ({ path }) => `${path.join('.')} is read only at start: restart the LP to change it.`,
+        ),
+        changes: told,
+      };
     if (changes.length === 0) return { applied: true, reasons: [], changes: [] };
     const answer = await node.reload(next.lp);
     if ('refused' in answer) return { applied: false, reasons: answer.refused, changes: told };
@@ -64,8 +81,16 @@ export function createReloader({ node, journal, metrics, file, read }: ReloaderD
       const turn = queue.then(async () => {
         const done = await attempt();
         reloads.add({ outcome: done.applied ? 'applied' : 'refused' });
-        const note = done.applied ? (done.changes.length === 0 ? 'nothing differs' : null) : done.reasons.join(' ');
-        await journal.note(who, done.applied ? 'reload' : 'reload_refused', { note, changes: done.changes, configSha256: await sha256Of(file) });
+        const note = done.applied
+          ? done.changes.length === 0
+            ? 'nothing differs'
+            : null
+          : done.reasons.join(' ');
+        await journal.note(who, done.applied ? 'reload' : 'reload_refused', {
+          note,
+          changes: done.changes,
+          configSha256: await sha256Of(file),
+        });
         return done;
       });
       queue = turn.catch(() => {});
@@ -74,9 +99,17 @@ export function createReloader({ node, journal, metrics, file, read }: ReloaderD
   };
 }
 
-const tell = ({ path, from, to }: Change) => ({ path: path.join('.'), from: side(path, from), to: side(path, to) });
-const side = (path: readonly string[], value: unknown): string => (value === undefined ? '-' : shown(path, value));
+const tell = ({ path, from, to }: Change) => ({
+  path: path.join('.'),
+  from: side(path, from),
+  to: side(path, to),
+});
+const side = (path: readonly string[], value: unknown): string =>
+  value === undefined ? '-' : shown(path, value);
 
 /** Names the very text that was read; null when there is none. */
 export const sha256Of = (file: string): Promise<string | null> =>
-  readFile(file).then((bytes) => createHash('sha256').update(bytes).digest('hex'), () => null);
+  readFile(file).then(
+    (bytes) => createHash('sha256').update(bytes).digest('hex'),
+    () => null,
+  );

@@ -1,4 +1,7 @@
-/** The secret of the admin door: loopback keeps other machines out, this keeps out other users of the same one. */
+/**
+ * The secret of the admin door: loopback keeps other machines out, this keeps out other users of the same
+ * one.
+ */
 
 import { access } from 'node:fs/promises';
 import { readSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
@@ -7,13 +10,19 @@ import { SecretError } from '../keys.ts';
 
 /** Made at the first start; whoever may read this file may command the LP. */
 export async function makeAdminToken(file: string): Promise<string> {
-  const fresh = await access(file).then(() => false, () => true);
+  const fresh = await access(file).then(
+    () => false,
+    () => true,
+  );
   if (fresh) await writeSecretFile(file, systemRandom.bytes32().slice(2));
   return readAdminToken(file);
 }
 
 export async function readAdminToken(file: string): Promise<string> {
   const token = (await readSecretFile(file)).trim();
-  if (token.length < 32) throw new SecretError(`The token in ${file} is too short to be safe. Remove the file: the next start of the LP makes a new one.`);
+  if (token.length < 32)
+    throw new SecretError(
+      `The token in ${file} is too short to be safe. Remove the file: the next start of the LP makes a new one.`,
+    );
   return token;
 }

@@ -1,4 +1,7 @@
-/** The administrators' door of a venue: its own server on its own port, opened only when the configuration names an admin key. */
+/**
+ * The administrators' door of a venue: its own server on its own port, opened only when the configuration
+ * names an admin key.
+ */
 
 import { startHttp } from '../../adapters/http/server.ts';
 import { createAdminStore } from '../../adapters/postgres/admin-store.ts';
@@ -19,18 +22,49 @@ import type { VenueConfig } from './config.ts';
 const BODY_LIMIT_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 100;
 
-export async function openAdmin({ host, port, keys, requestsPerSecond }: VenueConfig['admin'], { db, store, chains, life, log, secrets }: { db: Database; store: VenueStore; chains: readonly ChainPort[]; life: Life; log: Log; secrets: SecretContext }): Promise<void> {
+export async function openAdmin(
+  { host, port, keys, requestsPerSecond }: VenueConfig['admin'],
+  {
+    db,
+    store,
+    chains,
+    life,
+    log,
+    secrets,
+  }: {
+    db: Database;
+    store: VenueStore;
+    chains: readonly ChainPort[];
+    life: Life;
+    log: Log;
+    secrets: SecretContext;
+  },
+): Promise<void> {
   if (keys.length === 0) return;
   const admin = createAdmin({
     store: createAdminStore(db),
     venue: store,
     clock: systemClock,
     random: systemRandom,
-    feeCaps: () => Promise.all(chains.map(async (chain) => ({ slug: chain.chain.slug, maxFeeBps: await chain.maxFeeBps() }))),
+    feeCaps: () =>
+      Promise.all(
+        chains.map(async (chain) => ({ slug: chain.chain.slug, maxFeeBps: await chain.maxFeeBps() })),
+      ),
   });
-  const opened = await Promise.all(keys.map(async ({ id, secret }) => ({ id, secret: await openSecret(secret, secrets) })));
+  const opened = await Promise.all(
+    keys.map(async ({ id, secret }) => ({ id, secret: await openSecret(secret, secrets) })),
+  );
   const gate = createAdminGate({ clock: systemClock, log }, { keys: opened, requestsPerSecond });
-  const server = await startHttp({ routes: adminRoutes(admin), doors: [], gate, clock: systemClock, log }, { host, port, bodyLimitBytes: BODY_LIMIT_BYTES, maxConnections: MAX_CONNECTIONS, title: 'firmquote venue administration' });
+  const server = await startHttp(
+    { routes: adminRoutes(admin), doors: [], gate, clock: systemClock, log },
+    {
+      host,
+      port,
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      maxConnections: MAX_CONNECTIONS,
+      title: 'firmquote venue administration',
+    },
+  );
   life.onStop('admin door', () => server.close());
   log.info({ url: server.url }, 'administrators may come in');
 }

@@ -2,16 +2,41 @@
 
 import { z } from 'zod';
 import { COURIER } from '../../venue/travel-rule.ts';
-import { ADMISSION, BREAKER, CHAIN_DEFAULTS, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS } from '../../venue/options.ts';
+import {
+  ADMISSION,
+  BREAKER,
+  CHAIN_DEFAULTS,
+  FAN_OUT,
+  LEVELS,
+  RATES,
+  ROUTER,
+  SOCKETS,
+} from '../../venue/options.ts';
 import type { LoadKind } from '../../ports/http.ts';
 import { zAssetId } from '../../protocol/wire.ts';
 import { zFeed } from '../config/feeds.ts';
-import { zAddress, zChain, zDatabase, zDoor, zKeySource, zLogSection, zSecretSource, zSecretText } from '../config/parts.ts';
+import {
+  zAddress,
+  zChain,
+  zDatabase,
+  zDoor,
+  zKeySource,
+  zLogSection,
+  zSecretSource,
+  zSecretText,
+} from '../config/parts.ts';
 import { zDexes } from './dex.ts';
 
 const zGas = (standard: bigint) => z.int().min(21_000).max(30_000_000).default(Number(standard));
 const zCount = (standard: number) => z.int().min(1).default(standard);
-const zPerKind = (standard: Readonly<Record<LoadKind, number>>, least: number) => z.strictObject(Object.fromEntries(Object.entries(standard).map(([kind, most]) => [kind, z.int().min(least).default(most)])) as Record<LoadKind, z.ZodDefault<z.ZodInt>>).prefault({});
+const zPerKind = (standard: Readonly<Record<LoadKind, number>>, least: number) =>
+  z
+    .strictObject(
+      Object.fromEntries(
+        Object.entries(standard).map(([kind, most]) => [kind, z.int().min(least).default(most)]),
+      ) as Record<LoadKind, z.ZodDefault<z.ZodInt>>,
+    )
+    .prefault({});
 
 /** How the venue lands transactions on a chain. */
 const zVenueChain = zChain.extend({
@@ -25,20 +50,34 @@ const zVenueChain = zChain.extend({
   relayBufferBps: z.int().min(0).max(100_000).default(CHAIN_DEFAULTS.relayBufferBps),
   /** Highest fee per gas that the relayer pays. */
   maxFeeGwei: z.number().positive().default(500),
-  /** The contract Batch of this chain's escrow: many settlements in one transaction when many wait. null: each has its own. */
+  /**
+   * The contract Batch of this chain's escrow: many settlements in one transaction when many wait. null: each
+   * has its own.
+   */
   batch: zAddress.nullable().default(null),
 });
 
 /** Reference prices, for display, limits and the relayer's pay; nothing is traded on them. */
 const zReferencePrice = z.union([
-  z.strictObject({ fixed: z.string().regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,8})?$/, 'must be a USD price such as "2500.5"') }),
-  z.strictObject({ feed: z.string().min(1), symbol: z.string().min(1), maxAgeMs: z.int().min(100).default(60_000) }),
+  z.strictObject({
+    fixed: z
+      .string()
+      .regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,8})?$/, 'must be a USD price such as "2500.5"'),
+  }),
+  z.strictObject({
+    feed: z.string().min(1),
+    symbol: z.string().min(1),
+    maxAgeMs: z.int().min(100).default(60_000),
+  }),
 ]);
 
 export const zVenueConfig = z.strictObject({
   app: z.literal('venue'),
   venueId: z.string().min(1).max(64),
-  /** api answers takers and solvers, worker lands and watches, all does both; `--role` wins. Several processes share a database of their own server. */
+  /**
+   * api answers takers and solvers, worker lands and watches, all does both; `--role` wins. Several processes
+   * share a database of their own server.
+   */
   role: z.enum(['api', 'worker', 'all']).default('all'),
   /** The public door: REST, events and the LP link. */
   http: z
@@ -47,7 +86,10 @@ export const zVenueConfig = z.strictObject({
       port: z.int().min(0).max(65_535).default(8080),
       /** Believe X-Forwarded-For from these addresses (our own load balancer). */
       trustProxy: z.array(z.string()).default([]),
-      /** After a SIGTERM /readyz says no for this long before the door turns anybody away: the time a load balancer takes to see it. */
+      /**
+       * After a SIGTERM /readyz says no for this long before the door turns anybody away: the time a load
+       * balancer takes to see it.
+       */
       drainMs: z.int().min(0).max(2_000).default(0),
     })
     .prefault({}),
@@ -57,24 +99,55 @@ export const zVenueConfig = z.strictObject({
     .strictObject({
       host: z.string().default('127.0.0.1'),
       port: z.int().min(0).max(65_535).default(9101),
-      /** Whoever shows one may change everything that `firmquote workspace` can; its id is what the audit trail says. */
-      keys: z.array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,32}$/), secret: zSecretSource })).default([]),
+      /**
+       * Whoever shows one may change everything that `firmquote workspace` can; its id is what the audit
+       * trail says.
+       */
+      keys: z
+        .array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,32}$/), secret: zSecretSource }))
+        .default([]),
       requestsPerSecond: z.number().positive().default(20),
     })
     .prefault({}),
   log: zLogSection.prefault({}),
   database: zDatabase('firmquote_venue').prefault({}),
-  queue: z.strictObject({ /** REDIS_URL wins; null: on PostgreSQL. */ redisUrl: zSecretText.nullable().default(null) }).prefault({}),
+  queue: z
+    .strictObject({
+      /** REDIS_URL wins; null: on PostgreSQL. */ redisUrl: zSecretText.nullable().default(null),
+    })
+    .prefault({}),
   keys: z.strictObject({
-    /** Pays gas; holds nothing else. Several keys are as many lanes: each sends by itself, and one that cannot pay stops no other. */
+    /**
+     * Pays gas; holds nothing else. Several keys are as many lanes: each sends by itself, and one that cannot
+     * pay stops no other.
+     */
     relayer: z.union([zKeySource, z.array(zKeySource).min(1)]),
-    /** Seal candidates; the first seals, all verify. Keep an old one until the longest quote it sealed has lapsed. */
-    seals: z.array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,16}$/), secret: zSecretSource, /** Of a key that was rotated out: the longest validUntil it can have sealed. */ acceptUntil: z.int().min(0).nullable().default(null) })).min(1),
+    /**
+     * Seal candidates; the first seals, all verify. Keep an old one until the longest quote it sealed has
+     * lapsed.
+     */
+    seals: z
+      .array(
+        z.strictObject({
+          id: z.string().regex(/^[a-z0-9-]{1,16}$/),
+          secret: zSecretSource,
+          /** Of a key that was rotated out: the longest validUntil it can have sealed. */ acceptUntil: z
+            .int()
+            .min(0)
+            .nullable()
+            .default(null),
+        }),
+      )
+      .min(1),
   }),
   chains: z.array(zVenueChain).min(1),
   /** Chains that the pairs endpoint lists although no escrow of ours is there. */
-  listedChains: z.array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean().default(false) })).default([]),
-  attesters: z.strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }).prefault({}),
+  listedChains: z
+    .array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean().default(false) }))
+    .default([]),
+  attesters: z
+    .strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) })
+    .prefault({}),
   feeds: z.record(z.string(), zFeed).default({}),
   prices: z.record(z.string(), zReferencePrice).default({}),
   /** Whom this process may ask over HTTP on its own account (screening service, travel-rule service). */
@@ -144,7 +217,10 @@ export const zVenueConfig = z.strictObject({
       }),
     )
     .default([]),
-  /** The onboarded, who may take part in the fan-out: like workspaces, for a database that does not know them yet. */
+  /**
+   * The onboarded, who may take part in the fan-out: like workspaces, for a database that does not know them
+   * yet.
+   */
   solvers: z
     .array(
       z.strictObject({
@@ -167,7 +243,9 @@ export const zVenueConfig = z.strictObject({
       farFromMidBps: zCount(FAN_OUT.farFromMidBps),
     })
     .prefault({}),
-  /** The router namespace: one deadline for everything it asks, and what its two-leg routes may pass through. */
+  /**
+   * The router namespace: one deadline for everything it asks, and what its two-leg routes may pass through.
+   */
   router: z
     .strictObject({
       timeoutMs: zCount(ROUTER.timeoutMs),
@@ -218,7 +296,10 @@ export const zVenueConfig = z.strictObject({
       /** Requests that may wait for a place, by kind. */
       waiting: zPerKind(ADMISSION.waiting, 0),
       maxWaitMs: zCount(ADMISSION.maxWaitMs),
-      /** While the event loop is steadily this late, quotes and exports begin to be refused; at twice this, all of them. */
+      /**
+       * While the event loop is steadily this late, quotes and exports begin to be refused; at twice this,
+       * all of them.
+       */
       shedAtLagMs: zCount(ADMISSION.shedAtLagMs),
       /** While a statement waits this long for a connection, what needs the database begins to be refused. */
       shedAtDatabaseWaitMs: zCount(ADMISSION.shedAtDatabaseWaitMs),
@@ -227,8 +308,17 @@ export const zVenueConfig = z.strictObject({
     })
     .prefault({}),
   /** Indicative ladders of solvers, for the prices topics. */
-  levels: z.strictObject({ maxAgeMs: zCount(LEVELS.maxAgeMs), maxMarkets: zCount(LEVELS.maxMarkets), maxPerSecond: zCount(LEVELS.maxPerSecond) }).prefault({}),
-  /** Rows that have done their duty are let go after so many days; null: kept for good. Orders, facts and history always are. */
+  levels: z
+    .strictObject({
+      maxAgeMs: zCount(LEVELS.maxAgeMs),
+      maxMarkets: zCount(LEVELS.maxMarkets),
+      maxPerSecond: zCount(LEVELS.maxPerSecond),
+    })
+    .prefault({}),
+  /**
+   * Rows that have done their duty are let go after so many days; null: kept for good. Orders, facts and
+   * history always are.
+   */
   retention: z
     .strictObject({
       /** An Idempotency-Key means the same order for one day. */

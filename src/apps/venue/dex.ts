@@ -1,4 +1,7 @@
-/** Direct DEX liquidity as the configuration lists it: which pools, through which of our fillers, and how carefully. */
+/**
+ * Direct DEX liquidity as the configuration lists it: which pools, through which of our fillers, and how
+ * carefully.
+ */
 
 import { z } from 'zod';
 import { createDexVenue } from '../../adapters/dex/venue.ts';
@@ -9,7 +12,10 @@ import { zAddress } from '../config/parts.ts';
 
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),
-  /** Millionths, by which a concentrated pool is found; null for constant-product pairs, which have one fee for all. */
+  /**
+   * Millionths, by which a concentrated pool is found; null for constant-product pairs, which have one fee
+   * for all.
+   */
   fee: z.int().min(1).max(999_999).nullable().default(null),
 });
 
@@ -18,11 +24,28 @@ const zDex = z
     /** Public, and in every order filled through it: never reused. */
     id: z.string().regex(ROUTE_VENUE_ID, 'must be lower-case words joined by hyphens'),
     name: z.string().min(1).max(80),
-    /** constant_product: Uniswap v2 and what is built like it with its fee of 0.3 %. concentrated: Uniswap v3. */
+    /**
+     * constant_product: Uniswap v2 and what is built like it with its fee of 0.3 %. concentrated: Uniswap v3.
+     */
     kind: z.enum(['constant_product', 'concentrated']),
-    /** One for each chain: whose pools, our filler deployed for them, and the pools that paths may lead through. List no token that charges for transfers. */
-    places: z.array(z.strictObject({ chainId: z.int().min(1), factory: zAddress, filler: zAddress, pools: z.array(zPool).min(1).max(200) })).min(1),
-    /** How far the pools may move against the taker before an order cannot be filled any more; what they give beyond is the taker's anyway. */
+    /**
+     * One for each chain: whose pools, our filler deployed for them, and the pools that paths may lead
+     * through. List no token that charges for transfers.
+     */
+    places: z
+      .array(
+        z.strictObject({
+          chainId: z.int().min(1),
+          factory: zAddress,
+          filler: zAddress,
+          pools: z.array(zPool).min(1).max(200),
+        }),
+      )
+      .min(1),
+    /**
+     * How far the pools may move against the taker before an order cannot be filled any more; what they give
+     * beyond is the taker's anyway.
+     */
     toleranceBps: z.int().min(0).max(1_000).default(10),
     /** How far one trade may move any pool's price; more is declined as too large. */
     maxMoveBps: z.int().min(1).max(9_000).default(1_000),
@@ -34,8 +57,21 @@ const zDex = z
     places.forEach(({ pools }, place) =>
       pools.forEach(({ tokens: [a, b], fee }, pool) => {
         const path = ['places', place, 'pools', pool];
-        if (a === b) context.addIssue({ code: 'custom', path: [...path, 'tokens'], message: 'must be two different tokens' });
-        if ((fee === null) !== (kind === 'constant_product')) context.addIssue({ code: 'custom', path: [...path, 'fee'], message: kind === 'concentrated' ? 'must be given: it tells concentrated pools of two tokens apart' : 'must be null: pairs have one fee for all' });
+        if (a === b)
+          context.addIssue({
+            code: 'custom',
+            path: [...path, 'tokens'],
+            message: 'must be two different tokens',
+          });
+        if ((fee === null) !== (kind === 'constant_product'))
+          context.addIssue({
+            code: 'custom',
+            path: [...path, 'fee'],
+            message:
+              kind === 'concentrated'
+                ? 'must be given: it tells concentrated pools of two tokens apart'
+                : 'must be null: pairs have one fee for all',
+          });
       }),
     );
   });
@@ -44,29 +80,43 @@ const zDex = z
 export const zDexes = z
   .array(zDex)
   .superRefine((dexes, context) => {
-    if (new Set(dexes.map(({ id }) => id)).size < dexes.length) context.addIssue({ code: 'custom', message: 'must have ids that differ' });
+    if (new Set(dexes.map(({ id }) => id)).size < dexes.length)
+      context.addIssue({ code: 'custom', message: 'must have ids that differ' });
     dexes.forEach(({ places }, dex) => {
-      if (new Set(places.map(({ chainId }) => chainId)).size < places.length) context.addIssue({ code: 'custom', path: [dex, 'places'], message: 'must have one place for each chain: list all pools in it' });
+      if (new Set(places.map(({ chainId }) => chainId)).size < places.length)
+        context.addIssue({
+          code: 'custom',
+          path: [dex, 'places'],
+          message: 'must have one place for each chain: list all pools in it',
+        });
     });
   })
   .default([]);
 
 /** Throws `RequestError` when a place is on a chain that is not configured. */
-export function openDexVenues(dexes: z.infer<typeof zDexes>, chains: ReadonlyMap<number, ChainPort>): RouteVenue[] {
-  return dexes.map(({ id, name, kind, places, toleranceBps, maxMoveBps, validSeconds, timeoutMs, maxInFlight }) =>
-    createDexVenue({
-      id,
-      name,
-      kind,
-      places: places.map(({ chainId, ...place }) => {
-        const chain = chains.get(chainId);
-        if (!chain) throw new RequestError(`The DEX "${id}" has a place on chain ${chainId}, which is not among the chains. Add the chain or remove the place.`, { code: 'bad_config' });
-        return { ...place, chain };
+export function openDexVenues(
+  dexes: z.infer<typeof zDexes>,
+  chains: ReadonlyMap<number, ChainPort>,
+): RouteVenue[] {
+  return dexes.map(
+    ({ id, name, kind, places, toleranceBps, maxMoveBps, validSeconds, timeoutMs, maxInFlight }) =>
+      createDexVenue({
+        id,
+        name,
+        kind,
+        places: places.map(({ chainId, ...place }) => {
+          const chain = chains.get(chainId);
+          if (!chain)
+            throw new RequestError(
+              `The DEX "${id}" has a place on chain ${chainId}, which is not among the chains. Add the chain or remove the place.`,
+              { code: 'bad_config' },
+            );
+          return { ...place, chain };
+        }),
+        toleranceBps,
+        maxMoveBps,
+        validSeconds,
+        limits: { timeoutMs, maxInFlight },
       }),
-      toleranceBps,
-      maxMoveBps,
-      validSeconds,
-      limits: { timeoutMs, maxInFlight },
-    }),
   );
 }

@@ -1,4 +1,7 @@
-/** `firmquote venue`: wiring of the market. The api answers takers and solvers, the worker lands and watches; together or apart. */
+/**
+ * `firmquote venue`: wiring of the market. The api answers takers and solvers, the worker lands and watches;
+ * together or apart.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { healthRoutes, startOps } from '../../adapters/http/ops.ts';
@@ -60,54 +63,110 @@ export interface VenueGround {
 }
 
 /** `wrap` may put something of its own around what the venue stands on: a fault, a recorder. */
-export async function runVenue({ config: file, role: wanted }: { config: string; role?: Role }, { wrap = (ground) => ground }: { wrap?: (ground: VenueGround) => VenueGround } = {}): Promise<void> {
+export async function runVenue(
+  { config: file, role: wanted }: { config: string; role?: Role },
+  { wrap = (ground) => ground }: { wrap?: (ground: VenueGround) => VenueGround } = {},
+): Promise<void> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
   const role = wanted ?? config.role;
   const redactor = createRedactor();
-  const log = createLog({ app: role === 'all' ? 'venue' : `venue-${role}`, level: config.log.level, redactor });
+  const log = createLog({
+    app: role === 'all' ? 'venue' : `venue-${role}`,
+    level: config.log.level,
+    redactor,
+  });
   const secrets: SecretContext = { env: process.env, redactor };
 
   await liveAs(`venue ${role}`, log, async (life) => {
     const metrics = createMetrics();
     const startup = { ready: async (): Promise<readonly string[]> => ['starting'] };
-    const ops = await startOps({ ...config.ops, log, routes: healthRoutes({ ready: () => startup.ready(), metrics }) });
+    const ops = await startOps({
+      ...config.ops,
+      log,
+      routes: healthRoutes({ ready: () => startup.ready(), metrics }),
+    });
     life.onStop('operator door', () => ops.close());
 
     requireServer(role, config, secrets);
-    const db = await openDatabase(config.database, { schema: VENUE_SCHEMA, migrations: VENUE_TABLES }, { life, log, secrets });
-    const made = { store: createVenueStore(db), bus: createPostgresBus(db, log.child({ part: 'bus' })), transactions: createTxStore(db) };
+    const db = await openDatabase(
+      config.database,
+      { schema: VENUE_SCHEMA, migrations: VENUE_TABLES },
+      { life, log, secrets },
+    );
+    const made = {
+      store: createVenueStore(db),
+      bus: createPostgresBus(db, log.child({ part: 'bus' })),
+      transactions: createTxStore(db),
+    };
     await seed(made.store, config, log);
     life.onStop('event bus', () => made.bus.close());
     const wakeUps = openQueue(config.queue, db, { log, secrets });
     life.onStop('queue', () => wakeUps.close());
-    const { store, transactions, bus, queue, chains } = wrap({ ...made, queue: wakeUps, chains: await openChains(config.chains, { life, log, metrics, secrets }) });
+    const { store, transactions, bus, queue, chains } = wrap({
+      ...made,
+      queue: wakeUps,
+      chains: await openChains(config.chains, { life, log, metrics, secrets }),
+    });
     const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
 
     const [relayerKey, ...moreKeys] = [config.keys.relayer].flat() as [KeySource, ...KeySource[]];
-    const signers: [Signer, ...Signer[]] | undefined = role === 'api' ? undefined : [await openSigner(relayerKey, secrets), ...(await Promise.all(moreKeys.map((key) => openSigner(key, secrets))))];
-    const senders = signers && createTransactors(config.chains, chains, { signers, store: transactions, log, metrics });
+    const signers: [Signer, ...Signer[]] | undefined =
+      role === 'api'
+        ? undefined
+        : [
+            await openSigner(relayerKey, secrets),
+            ...(await Promise.all(moreKeys.map((key) => openSigner(key, secrets)))),
+          ];
+    const senders =
+      signers && createTransactors(config.chains, chains, { signers, store: transactions, log, metrics });
     const ready: (() => Promise<readonly string[]>)[] = [];
     const outbound = openOutbound(config, { life });
     const routeVenues = openDexVenues(config.dex, byId);
 
-    const reference = createReference(config.prices, createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }), log);
+    const reference = createReference(
+      config.prices,
+      createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }),
+      log,
+    );
     reference.start();
     life.onStop('reference prices', () => reference.stop());
 
     if (role !== 'worker') {
-      const addresses = signers?.map(({ address }) => address) ?? (await Promise.all([relayerKey, ...moreKeys].map((key) => keystoreAddressOf(key, secrets))));
-      // Whoever sends on a chain knows best whether it can; where another process does, its account is watched.
+      const addresses =
+        signers?.map(({ address }) => address) ??
+        (await Promise.all([relayerKey, ...moreKeys].map((key) => keystoreAddressOf(key, secrets))));
+      // Whoever sends on a chain knows best whether it can; where another process does, its account is
+      // watched.
       const relayers = new Map(
         chains.map((chain) => {
           const sender = senders?.get(chain.chain.id);
           const watched = watchRelayers(chain, addresses);
-          return [chain.chain.id, { healthy: () => (sender?.holds() ? sender.healthy() : watched.healthy()) }];
+          return [
+            chain.chain.id,
+            { healthy: () => (sender?.holds() ? sender.healthy() : watched.healthy()) },
+          ];
         }),
       );
       const recoveries = createRecoveryThread({ clock: systemClock, log, metrics });
       life.onStop('recovery thread', () => recoveries.stop());
       const venue = createVenue(
-        { store, bus, queue, chains: byId, relayers, routeVenues, reference, screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }), recovery: createRecovery(), recoveries, databaseWaitMs: () => db.waitMs(), clock: systemClock, random: systemRandom, log, metrics },
+        {
+          store,
+          bus,
+          queue,
+          chains: byId,
+          relayers,
+          routeVenues,
+          reference,
+          screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }),
+          recovery: createRecovery(),
+          recoveries,
+          databaseWaitMs: () => db.waitMs(),
+          clock: systemClock,
+          random: systemRandom,
+          log,
+          metrics,
+        },
         await optionsOf(config, secrets),
       );
       life.onStop('venue', () => venue.stop());
@@ -127,43 +186,95 @@ export async function runVenue({ config: file, role: wanted }: { config: string;
     }
     if (senders) {
       const worker = createAdvancer(
-        { store, chains: byId, transactors: senders, routeVenues, attestations: createProofs(config.attesters, { chains, log, metrics }), queue, bus, clock: systemClock, log, metrics },
+        {
+          store,
+          chains: byId,
+          transactors: senders,
+          routeVenues,
+          attestations: createProofs(config.attesters, { chains, log, metrics }),
+          queue,
+          bus,
+          clock: systemClock,
+          log,
+          metrics,
+        },
         { owner: randomUUID(), topic: ORDERS_TOPIC },
       );
       life.onStop('senders', () => Promise.all([...senders.values()].map((sender) => sender.stop())));
       await Promise.all([...senders.values()].map((sender) => sender.start()));
       life.onStop('worker', () => worker.stop());
       await worker.start();
-      const withdrawals = createWithdrawals({ store, chains: byId, transactors: senders, clock: systemClock, log, metrics });
+      const withdrawals = createWithdrawals({
+        store,
+        chains: byId,
+        transactors: senders,
+        clock: systemClock,
+        log,
+        metrics,
+      });
       life.onStop('withdrawals', () => withdrawals.stop());
       withdrawals.start();
       const nativeSymbols = new Map(config.chains.map(({ id, nativeSymbol }) => [id, nativeSymbol]));
-      const upkeep = createUpkeep({ trades: store.trades, chains: byId, prices: createPrices(reference), nativeSymbol: (chainId) => nativeSymbols.get(chainId) ?? '', clock: systemClock, log, metrics });
+      const upkeep = createUpkeep({
+        trades: store.trades,
+        chains: byId,
+        prices: createPrices(reference),
+        nativeSymbol: (chainId) => nativeSymbols.get(chainId) ?? '',
+        clock: systemClock,
+        log,
+        metrics,
+      });
       life.onStop('upkeep of history', () => upkeep.stop());
       upkeep.start();
       const { idempotencyDays, slotDays, eventDays } = config.retention;
-      const retaining = startRetention({ db, clock: systemClock, log, metrics }, { idempotency: idempotencyDays, slots: slotDays, events: eventDays });
+      const retaining = startRetention(
+        { db, clock: systemClock, log, metrics },
+        { idempotency: idempotencyDays, slots: slotDays, events: eventDays },
+      );
       life.onStop('retention', () => retaining.stop());
       const transmitter = openTransmitter(config, outbound, secrets);
       if (transmitter) {
-        const courier = createCourier({ store, transmitter, clock: systemClock, log, metrics }, { ...COURIER, maxAttempts: config.travelRule.maxAttempts, firstRetryMs: config.travelRule.firstRetryMs, longestRetryMs: config.travelRule.longestRetryMs, leaseMs: config.travelRule.timeoutMs * 2 + 30_000 });
+        const courier = createCourier(
+          { store, transmitter, clock: systemClock, log, metrics },
+          {
+            ...COURIER,
+            maxAttempts: config.travelRule.maxAttempts,
+            firstRetryMs: config.travelRule.firstRetryMs,
+            longestRetryMs: config.travelRule.longestRetryMs,
+            leaseMs: config.travelRule.timeoutMs * 2 + 30_000,
+          },
+        );
         life.onStop('travel-rule courier', () => courier.stop());
         courier.start();
       }
-      if (role === 'worker') ready.push(() => unready({ store, chains: byId, clock: systemClock }), async () => penniless(chains, senders));
+      if (role === 'worker')
+        ready.push(
+          () => unready({ store, chains: byId, clock: systemClock }),
+          async () => penniless(chains, senders),
+        );
       log.info({ relayers: signers?.map(({ address }) => address) }, 'worker is at work');
     }
-    startup.ready = async () => (life.stopping ? ['stopping'] : (await Promise.all(ready.map((ask) => ask()))).flat());
+    startup.ready = async () =>
+      life.stopping ? ['stopping'] : (await Promise.all(ready.map((ask) => ask()))).flat();
   });
 }
 
-/** The embedded server is one process's: with a role of its own a process would be alone on it, and half a venue. */
+/**
+ * The embedded server is one process's: with a role of its own a process would be alone on it, and half a
+ * venue.
+ */
 function requireServer(role: Role, { database }: VenueConfig, { env }: SecretContext): void {
   if (role === 'all' || database.url !== null || (env['DATABASE_URL'] ?? '') !== '') return;
-  throw new RequestError(`A venue process with the role ${role} shares its database with the others. Set DATABASE_URL or database.url to a PostgreSQL server of your own; the embedded one is for one process with the role all.`, { code: 'bad_config' });
+  throw new RequestError(
+    `A venue process with the role ${role} shares its database with the others. Set DATABASE_URL or database.url to a PostgreSQL server of your own; the embedded one is for one process with the role all.`,
+    { code: 'bad_config' },
+  );
 }
 
-/** Chains on which this worker is to send and no lane of it can pay. An api says less: takers can still broadcast themselves. */
+/**
+ * Chains on which this worker is to send and no lane of it can pay. An api says less: takers can still
+ * broadcast themselves.
+ */
 const penniless = (chains: readonly EvmChain[], senders: ReadonlyMap<number, Transactor>): string[] =>
   chains.flatMap(({ chain }) => {
     const sender = senders.get(chain.id);
@@ -182,7 +293,13 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
   });
   return {
     venueId: config.venueId,
-    sealKeys: await Promise.all(config.keys.seals.map(async ({ id, secret, acceptUntil }) => ({ kid: id, secret: Buffer.from(await openSecret(secret, secrets)), acceptUntil }))),
+    sealKeys: await Promise.all(
+      config.keys.seals.map(async ({ id, secret, acceptUntil }) => ({
+        kid: id,
+        secret: Buffer.from(await openSecret(secret, secrets)),
+        acceptUntil,
+      })),
+    ),
     chainSettings: new Map(config.chains.map((chain) => [chain.id, settingsOf(chain)])),
     listedChains: config.listedChains,
     fanOut: config.fanOut,
@@ -195,4 +312,5 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
   };
 }
 
-const wantedSymbols = ({ prices }: VenueConfig) => Object.values(prices).flatMap((price) => ('feed' in price ? [{ ...price, use: 'price' as const }] : []));
+const wantedSymbols = ({ prices }: VenueConfig) =>
+  Object.values(prices).flatMap((price) => ('feed' in price ? [{ ...price, use: 'price' as const }] : []));

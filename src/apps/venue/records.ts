@@ -21,14 +21,21 @@ export interface RecordTools {
   secrets: SecretContext;
 }
 
-export function openOutbound({ outbound }: Pick<VenueConfig, 'outbound'>, { life }: Pick<RecordTools, 'life'>): Outbound {
+export function openOutbound(
+  { outbound }: Pick<VenueConfig, 'outbound'>,
+  { life }: Pick<RecordTools, 'life'>,
+): Outbound {
   const opened = createOutbound(outbound);
   life.onStop('outbound requests', () => opened.close());
   return opened;
 }
 
 /** The deny list first: what it knows costs nothing to ask. SIGHUP reads it again. */
-export async function openScreeners({ screening: { denyListFile, provider } }: Pick<VenueConfig, 'screening'>, outbound: Outbound, { life, log, metrics, secrets }: RecordTools): Promise<Screener[]> {
+export async function openScreeners(
+  { screening: { denyListFile, provider } }: Pick<VenueConfig, 'screening'>,
+  outbound: Outbound,
+  { life, log, metrics, secrets }: RecordTools,
+): Promise<Screener[]> {
   const screeners: Screener[] = [];
   if (denyListFile !== null) {
     const list = createDenyList({ clock: systemClock, log, metrics }, { path: denyListFile });
@@ -39,22 +46,45 @@ export async function openScreeners({ screening: { denyListFile, provider } }: P
       process.off('SIGHUP', reload);
       list.stop();
     });
-    log.info({ path: denyListFile, version: list.version() }, 'takers and receivers are screened by a deny list');
+    log.info(
+      { path: denyListFile, version: list.version() },
+      'takers and receivers are screened by a deny list',
+    );
     screeners.push(list);
   }
   if (provider.url !== null) {
     const { url, headers, deniedPath, deniedEquals, ...rest } = provider;
-    const options = { ...rest, url: expand(url, secrets), headers: expandAll(headers, secrets), denied: { path: deniedPath, when: deniedEquals === null ? ('nonEmpty' as const) : { equals: deniedEquals } } };
+    const options = {
+      ...rest,
+      url: expand(url, secrets),
+      headers: expandAll(headers, secrets),
+      denied: {
+        path: deniedPath,
+        when: deniedEquals === null ? ('nonEmpty' as const) : { equals: deniedEquals },
+      },
+    };
     screeners.push(createProvider({ outbound, clock: systemClock, log, metrics }, options));
-    log.info({ provider: provider.name, onFailure: provider.onFailure }, 'takers and receivers are screened by a service');
+    log.info(
+      { provider: provider.name, onFailure: provider.onFailure },
+      'takers and receivers are screened by a service',
+    );
   }
   return screeners;
 }
 
 /** undefined: nothing is transmitted, and records of due orders wait. */
-export function openTransmitter({ travelRule: { file, url, headers, timeoutMs } }: Pick<VenueConfig, 'travelRule'>, outbound: Outbound, secrets: SecretContext): Transmitter | undefined {
-  if (url !== null) return createHttpTransmitter({ outbound }, { url: expand(url, secrets), headers: expandAll(headers, secrets), timeoutMs });
+export function openTransmitter(
+  { travelRule: { file, url, headers, timeoutMs } }: Pick<VenueConfig, 'travelRule'>,
+  outbound: Outbound,
+  secrets: SecretContext,
+): Transmitter | undefined {
+  if (url !== null)
+    return createHttpTransmitter(
+      { outbound },
+      { url: expand(url, secrets), headers: expandAll(headers, secrets), timeoutMs },
+    );
   return file === null ? undefined : createFileTransmitter({ path: file });
 }
 
-const expandAll = (headers: Record<string, string>, secrets: SecretContext): Record<string, string> => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, expand(value, secrets)]));
+const expandAll = (headers: Record<string, string>, secrets: SecretContext): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, expand(value, secrets)]));

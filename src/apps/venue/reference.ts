@@ -1,4 +1,7 @@
-/** The venue's own reference prices, from fixed values and from feeds: the middle of the last top of book, as long as it is fresh. */
+/**
+ * The venue's own reference prices, from fixed values and from feeds: the middle of the last top of book, as
+ * long as it is fresh.
+ */
 
 import { systemClock } from '../../adapters/system/clock.ts';
 import { parseUnits } from '../../domain/amount.ts';
@@ -7,7 +10,11 @@ import type { Log } from '../../ports/log.ts';
 import type { Reference } from '../../ports/reference.ts';
 import type { VenueConfig } from './config.ts';
 
-export function createReference(prices: VenueConfig['prices'], feeds: readonly Feed[], log: Log): Reference & { start(): void; stop(): void } {
+export function createReference(
+  prices: VenueConfig['prices'],
+  feeds: readonly Feed[],
+  log: Log,
+): Reference & { start(): void; stop(): void } {
   const last = new Map<string, { usdE8: bigint; atMs: number }>();
   const key = (source: string, symbol: string) => `${source} ${symbol.toUpperCase()}`;
   return {
@@ -22,9 +29,14 @@ export function createReference(prices: VenueConfig['prices'], feeds: readonly F
       for (const feed of feeds) {
         feed.start({
           // An oracle is read every block and may be old all the same.
-          quote: ({ source, symbol, bid, ask, receivedMs, exchangeTimeMs }) => void last.set(key(source, symbol), { usdE8: (toE8(bid) + toE8(ask)) / 2n, atMs: Math.min(receivedMs, exchangeTimeMs ?? receivedMs) }),
+          quote: ({ source, symbol, bid, ask, receivedMs, exchangeTimeMs }) =>
+            void last.set(key(source, symbol), {
+              usdE8: (toE8(bid) + toE8(ask)) / 2n,
+              atMs: Math.min(receivedMs, exchangeTimeMs ?? receivedMs),
+            }),
           trouble(trouble) {
-            if (trouble.kind === 'disconnected' || trouble.kind === 'silent') log.warn({ feed: feed.source, ...trouble }, 'reference feed');
+            if (trouble.kind === 'disconnected' || trouble.kind === 'silent')
+              log.warn({ feed: feed.source, ...trouble }, 'reference feed');
           },
         });
       }

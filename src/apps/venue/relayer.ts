@@ -1,4 +1,7 @@
-/** What an api replica needs to know of the relayers, whose transactions a worker sends: can one of them pay for gas? Asked now and then. */
+/**
+ * What an api replica needs to know of the relayers, whose transactions a worker sends: can one of them pay
+ * for gas? Asked now and then.
+ */
 
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -14,7 +17,10 @@ export function watchRelayers(chain: ChainPort, addresses: readonly Address[]): 
     asking = true;
     // Unknown counts as unable: then takers broadcast themselves, which always works.
     void Promise.all(addresses.map((address) => chain.nativeBalance(address)))
-      .then((balances) => (funded = balances.some((wei) => wei >= MIN_BALANCE_WEI)), () => (funded = false))
+      .then(
+        (balances) => (funded = balances.some((wei) => wei >= MIN_BALANCE_WEI)),
+        () => (funded = false),
+      )
       .finally(() => (asking = false));
   }
   // A quiet chain brings no head for long, and until one comes takers would be told to broadcast themselves.

@@ -1,4 +1,6 @@
-/** One dossier under examination: what was signed, who can be asked about it, and what has been found so far. */
+/**
+ * One dossier under examination: what was signed, who can be asked about it, and what has been found so far.
+ */
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
@@ -8,7 +10,10 @@ import type { Seen, Witness } from './witness.ts';
 export interface Check {
   /** Stable name, such as `taker.signature` or `output.0.filled`. */
   id: string;
-  /** held: shown true. failed: shown false, or not shown where it has to be. unchecked: nobody was there to ask. */
+  /**
+   * held: shown true. failed: shown false, or not shown where it has to be. unchecked: nobody was there to
+   * ask.
+   */
   result: 'held' | 'failed' | 'unchecked';
   /** A sentence for a person. */
   says: string;
@@ -52,7 +57,8 @@ export interface Material {
 export function openCase({ claim, order, domain, id, witnesses }: Material, checks: Check[]): Case {
   const seen = new Map<string, Seen | undefined>();
   const note: Case['note'] = (name, result, says) => void checks.push({ id: name, result, says });
-  const unasked: Case['unasked'] = (name, chainId) => note(name, 'unchecked', `No node was named for chain ${chainId}: add --rpc ${chainId}=URL.`);
+  const unasked: Case['unasked'] = (name, chainId) =>
+    note(name, 'unchecked', `No node was named for chain ${chainId}: add --rpc ${chainId}=URL.`);
 
   async function transaction(chainId: number, txHash: string): Promise<Seen | undefined> {
     const key = `${chainId} ${txHash}`;
@@ -66,8 +72,18 @@ export function openCase({ claim, order, domain, id, witnesses }: Material, chec
       return undefined;
     }
     const tx = await transaction(place.chainId, place.txHash);
-    if (!tx?.succeeded) note(name, 'failed', `Chain ${place.chainId} knows no successful transaction ${place.txHash}.`);
-    else if (tx.blockNumber !== BigInt(place.blockNumber) || tx.blockHash !== place.blockHash || tx.at !== place.at) note(name, 'failed', `Transaction ${place.txHash} is in block ${tx.blockNumber} (${tx.blockHash}) of ${tx.at}, not where the dossier has it.`);
+    if (!tx?.succeeded)
+      note(name, 'failed', `Chain ${place.chainId} knows no successful transaction ${place.txHash}.`);
+    else if (
+      tx.blockNumber !== BigInt(place.blockNumber) ||
+      tx.blockHash !== place.blockHash ||
+      tx.at !== place.at
+    )
+      note(
+        name,
+        'failed',
+        `Transaction ${place.txHash} is in block ${tx.blockNumber} (${tx.blockHash}) of ${tx.at}, not where the dossier has it.`,
+      );
     else return tx;
     return undefined;
   }
@@ -91,4 +107,5 @@ export function openCase({ claim, order, domain, id, witnesses }: Material, chec
   };
 }
 
-export const asOfWords = (newest: boolean): string => (newest ? ', as of the newest block' : ' at that block');
+export const asOfWords = (newest: boolean): string =>
+  newest ? ', as of the newest block' : ' at that block';

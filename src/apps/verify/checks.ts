@@ -1,4 +1,7 @@
-/** Everything that a dossier says of one trade, held against signatures and chains by somebody who trusts no venue. */
+/**
+ * Everything that a dossier says of one trade, held against signatures and chains by somebody who trusts no
+ * venue.
+ */
 
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import { orderId } from '../../domain/order.ts';
@@ -20,16 +23,33 @@ export interface VerifyInput {
   knownEscrows: ReadonlyMap<number, Address>;
 }
 
-export async function verifyClaim({ orderId: asked, claim, witnesses, knownEscrows }: VerifyInput): Promise<Check[]> {
+export async function verifyClaim({
+  orderId: asked,
+  claim,
+  witnesses,
+  knownEscrows,
+}: VerifyInput): Promise<Check[]> {
   const signed = readSigned(claim);
-  if (!signed) return [{ id: 'order.envelope', result: 'failed', says: 'The envelope is not that of an escrow-v0 order, so there is nothing that anybody could have signed.' }];
+  if (!signed)
+    return [
+      {
+        id: 'order.envelope',
+        result: 'failed',
+        says: 'The envelope is not that of an escrow-v0 order, so there is nothing that anybody could have signed.',
+      },
+    ];
   const { order, domain, exact } = signed;
   const id = orderId(domain, order);
   const checks: Check[] = [];
   const c = openCase({ claim, order, domain, id, witnesses }, checks);
   const { trade, intent } = c;
 
-  c.judge('order.id', id === asked && intent.orderId === id && trade.orderId === id, `The signed order is ${id}, recomputed from its own terms.`, `The signed terms make order ${id}, which is not the order asked for (${asked}) or not the one named in the dossier.`);
+  c.judge(
+    'order.id',
+    id === asked && intent.orderId === id && trade.orderId === id,
+    `The signed order is ${id}, recomputed from its own terms.`,
+    `The signed terms make order ${id}, which is not the order asked for (${asked}) or not the one named in the dossier.`,
+  );
   envelope(c, exact);
   escrows(c, knownEscrows);
   await takerSignature(c);
@@ -52,10 +72,22 @@ export async function verifyClaim({ orderId: asked, claim, witnesses, knownEscro
 
 /** The reader's own word on which contract is the escrow, where it has given one. */
 function escrows({ order, domain, judge }: Case, known: ReadonlyMap<number, Address>): void {
-  const named = [{ chainId: domain.chainId, escrow: domain.escrow }, ...order.outputs.map(({ chainId, settler }) => ({ chainId: Number(chainId), escrow: addressOf(settler) }))];
+  const named = [
+    { chainId: domain.chainId, escrow: domain.escrow },
+    ...order.outputs.map(({ chainId, settler }) => ({
+      chainId: Number(chainId),
+      escrow: addressOf(settler),
+    })),
+  ];
   for (const chainId of new Set(named.map((each) => each.chainId))) {
     const own = known.get(chainId);
     const other = named.find((each) => each.chainId === chainId && each.escrow !== own);
-    if (own) judge(`escrow.${chainId}`, !other, `The escrow on chain ${chainId} is the one that you named.`, `The order names escrow ${other?.escrow} on chain ${chainId}, and you named ${own}.`);
+    if (own)
+      judge(
+        `escrow.${chainId}`,
+        !other,
+        `The escrow on chain ${chainId} is the one that you named.`,
+        `The order names escrow ${other?.escrow} on chain ${chainId}, and you named ${own}.`,
+      );
   }
 }

@@ -6,13 +6,29 @@ import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { zComplianceProofs, zIntent } from '../../protocol/records.ts';
 
-const zStage = z.object({ txHash: z.string().nullable(), chainId: z.int().nullable(), blockNumber: z.union([z.int(), z.string()]).nullable(), gasUsed: z.union([z.int(), z.string()]).nullable() }).partial();
-const zLeg = z.object({ asset: z.object({ chainId: z.int().nullable(), address: z.string().nullable() }), rawAmount: z.string() });
+const zStage = z
+  .object({
+    txHash: z.string().nullable(),
+    chainId: z.int().nullable(),
+    blockNumber: z.union([z.int(), z.string()]).nullable(),
+    gasUsed: z.union([z.int(), z.string()]).nullable(),
+  })
+  .partial();
+const zLeg = z.object({
+  asset: z.object({ chainId: z.int().nullable(), address: z.string().nullable() }),
+  rawAmount: z.string(),
+});
 const zFee = z.object({ amount: z.string().nullable(), asset: z.string().nullable() }).partial().nullable();
 
 /** What is checked of a dossier; whatever else is in it is left alone. */
 const zClaim = z.object({
-  trade: z.object({ orderId: z.string(), orderKind: z.string(), status: z.enum(['pending', 'settled', 'failed']), settlementStatus: z.string(), route: z.object({ input: zLeg, output: zLeg }) }),
+  trade: z.object({
+    orderId: z.string(),
+    orderKind: z.string(),
+    status: z.enum(['pending', 'settled', 'failed']),
+    settlementStatus: z.string(),
+    route: z.object({ input: zLeg, output: zLeg }),
+  }),
   settlement: z.object({ stages: z.record(z.string(), zStage.nullable()) }),
   intent: zIntent,
   complianceProofs: zComplianceProofs,
@@ -24,34 +40,65 @@ export type Claim = z.infer<typeof zClaim>;
 export function readClaim(json: unknown): Claim {
   const parsed = zClaim.safeParse(json);
   if (parsed.success) return parsed.data;
-  const hidden = typeof json === 'object' && json !== null && 'trade' in json && !('intent' in json && 'complianceProofs' in json);
-  if (hidden) throw new RequestError('This dossier has no intent and no proofs: only owners and admins of a workspace see them. Fetch it with an admin key (fq_…, role admin or owner).', { code: 'no_proofs' });
+  const hidden =
+    typeof json === 'object' &&
+    json !== null &&
+    'trade' in json &&
+    !('intent' in json && 'complianceProofs' in json);
+  if (hidden)
+    throw new RequestError(
+      'This dossier has no intent and no proofs: only owners and admins of a workspace see them. Fetch it with an admin key (fq_…, role admin or owner).',
+      { code: 'no_proofs' },
+    );
   const [issue] = parsed.error.issues;
-  throw new RequestError(`This is not a dossier as the venue writes them: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`, { code: 'no_dossier' });
+  throw new RequestError(
+    `This is not a dossier as the venue writes them: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`,
+    { code: 'no_dossier' },
+  );
 }
 
 export async function claimFromFile(path: string): Promise<Claim> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new RequestError(`${path} cannot be read (${cause.code ?? 'unknown error'}).`, { code: 'bad_request' });
+    throw new RequestError(`${path} cannot be read (${cause.code ?? 'unknown error'}).`, {
+      code: 'bad_request',
+    });
   });
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    throw new RequestError(`${path} is not JSON. Save the dossier as the venue answered it.`, { code: 'bad_request' });
+    throw new RequestError(`${path} is not JSON. Save the dossier as the venue answered it.`, {
+      code: 'bad_request',
+    });
   }
   return readClaim(json);
 }
 
 const TIMEOUT_MS = 15_000;
 
-export async function claimFromVenue({ url, key, workspace, orderId }: { url: string; key: string; workspace: string; orderId: Bytes32 }): Promise<Claim> {
+export async function claimFromVenue({
+  url,
+  key,
+  workspace,
+  orderId,
+}: {
+  url: string;
+  key: string;
+  workspace: string;
+  orderId: Bytes32;
+}): Promise<Claim> {
   const address = `${url.replace(/\/+$/, '')}/api/v1/workspaces/${encodeURIComponent(workspace)}/trades/${orderId}`;
-  const response = await fetch(address, { headers: { 'X-API-Key': key }, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((cause: unknown) => {
+  const response = await fetch(address, {
+    headers: { 'X-API-Key': key },
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((cause: unknown) => {
     throw new UpstreamError(`The venue at ${url} does not answer.`, { code: 'venue_unreachable', cause });
   });
   const body: unknown = await response.json().catch(() => undefined);
   if (response.status === 200) return readClaim(body);
   const message = (body as { error?: { message?: string } } | undefined)?.error?.message;
-  throw new RequestError(`The venue answered ${response.status}: ${message ?? 'nothing that can be read'}`, { code: 'venue_refused' });
+  throw new RequestError(`The venue answered ${response.status}: ${message ?? 'nothing that can be read'}`, {
+    code: 'venue_refused',
+  });
 }

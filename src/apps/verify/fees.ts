@@ -6,7 +6,10 @@ import type { StandardOrder } from '../../domain/order.ts';
 const BPS = 10_000n;
 
 /** Of the first input, base units. undefined for an order that is no quote of ours. */
-export function feesOf({ inputs, outputs }: StandardOrder): { protocol: bigint; relayer: bigint } | undefined {
+export function feesOf({
+  inputs,
+  outputs,
+}: StandardOrder): { protocol: bigint; relayer: bigint } | undefined {
   const amount = inputs[0]?.[1];
   const contexts = outputs.map(({ context }) => decodeContext(context));
   if (amount === undefined) return undefined;

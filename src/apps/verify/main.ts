@@ -1,4 +1,7 @@
-/** `firmquote verify ORDER_ID`: a trade's dossier checked by somebody who trusts signatures and chains, and no venue. */
+/**
+ * `firmquote verify ORDER_ID`: a trade's dossier checked by somebody who trusts signatures and chains, and no
+ * venue.
+ */
 
 import { RequestError } from '../../domain/errors.ts';
 import { type Address, isAddress, isBytes32, type Bytes32, toAddress } from '../../domain/hex.ts';
@@ -19,18 +22,31 @@ export interface VerifyOptions {
   json?: boolean;
 }
 
-/** Exit code 0: everything held. 1: something is not as the dossier says. 2: nothing is wrong, and not everything could be asked. */
+/**
+ * Exit code 0: everything held. 1: something is not as the dossier says. 2: nothing is wrong, and not
+ * everything could be asked.
+ */
 export async function runVerify(order: string, options: VerifyOptions): Promise<void> {
-  if (!isBytes32(order)) throw new RequestError('An order id is 0x and 64 hex digits, as the venue answered it and as the escrow knows it.', { code: 'bad_request' });
+  if (!isBytes32(order))
+    throw new RequestError(
+      'An order id is 0x and 64 hex digits, as the venue answered it and as the escrow knows it.',
+      { code: 'bad_request' },
+    );
   const orderId = order.toLowerCase() as Bytes32;
   const claim = await claimOf(orderId, options);
-  const escrows = new Map(options.escrow.map((text) => pair(text, '--escrow', '8453=0x…')).map(([id, text]): [number, Address] => {
-    if (!isAddress(text)) throw new RequestError(`--escrow ${id}=${text}: that is no address.`, { code: 'bad_request' });
-    return [id, toAddress(text)];
-  }));
+  const escrows = new Map(
+    options.escrow
+      .map((text) => pair(text, '--escrow', '8453=0x…'))
+      .map(([id, text]): [number, Address] => {
+        if (!isAddress(text))
+          throw new RequestError(`--escrow ${id}=${text}: that is no address.`, { code: 'bad_request' });
+        return [id, toAddress(text)];
+      }),
+  );
   const witnesses = new Map<number, Witness>();
   try {
-    for (const [id, url] of options.rpc.map((text) => pair(text, '--rpc', '8453=https://…'))) witnesses.set(id, await openWitness(id, url, escrowOn(id, claim)));
+    for (const [id, url] of options.rpc.map((text) => pair(text, '--rpc', '8453=https://…')))
+      witnesses.set(id, await openWitness(id, url, escrowOn(id, claim)));
     const checks = await verifyClaim({ orderId, claim, witnesses, knownEscrows: escrows });
     console.log(options.json ? JSON.stringify(report(orderId, checks)) : page(orderId, checks));
     process.exitCode = exitCode(checks);
@@ -39,29 +55,55 @@ export async function runVerify(order: string, options: VerifyOptions): Promise<
   }
 }
 
-async function claimOf(orderId: Bytes32, { file, url, key = process.env['FIRMQUOTE_KEY'], workspace }: VerifyOptions): Promise<Claim> {
+async function claimOf(
+  orderId: Bytes32,
+  { file, url, key = process.env['FIRMQUOTE_KEY'], workspace }: VerifyOptions,
+): Promise<Claim> {
   if (file !== undefined) return claimFromFile(file);
   if (url === undefined || workspace === undefined || key === undefined) {
-    throw new RequestError('Where is the dossier? Name a saved one (--file FILE), or the venue (--url URL --workspace ID, and an admin key in FIRMQUOTE_KEY or --key).', { code: 'bad_request' });
+    throw new RequestError(
+      'Where is the dossier? Name a saved one (--file FILE), or the venue (--url URL --workspace ID, and an admin key in FIRMQUOTE_KEY or --key).',
+      { code: 'bad_request' },
+    );
   }
   return claimFromVenue({ url, key, workspace, orderId });
 }
 
-/** The contract whose views are asked on a chain: the one that the signed terms name there. What they name is itself checked. */
+/**
+ * The contract whose views are asked on a chain: the one that the signed terms name there. What they name is
+ * itself checked.
+ */
 function escrowOn(chainId: number, { intent }: Claim): Address {
-  const word = intent.originChainId === chainId ? intent.originSettler : intent.resolved.fillInstructions.find(({ destinationChainId }) => destinationChainId === chainId)?.destinationSettler;
+  const word =
+    intent.originChainId === chainId
+      ? intent.originSettler
+      : intent.resolved.fillInstructions.find(({ destinationChainId }) => destinationChainId === chainId)
+          ?.destinationSettler;
   return `0x${(word ?? '0x').slice(-40).padStart(40, '0')}`;
 }
 
 function pair(text: string, option: string, example: string): [number, string] {
   const [, id, value] = /^(\d{1,15})=(\S+)$/.exec(text) ?? [];
-  if (id === undefined || value === undefined) throw new RequestError(`${option} wants a chain id and a value, such as ${option} ${example}`, { code: 'bad_request' });
+  if (id === undefined || value === undefined)
+    throw new RequestError(`${option} wants a chain id and a value, such as ${option} ${example}`, {
+      code: 'bad_request',
+    });
   return [Number(id), value];
 }
 
-export const exitCode = (checks: readonly Check[]): 0 | 1 | 2 => (checks.some(({ result }) => result === 'failed') ? 1 : checks.some(({ result }) => result === 'unchecked') ? 2 : 0);
+export const exitCode = (checks: readonly Check[]): 0 | 1 | 2 =>
+  checks.some(({ result }) => result === 'failed')
+    ? 1
+    : checks.some(({ result }) => result === 'unchecked')
+      ? 2
+      : 0;
 
-const report = (orderId: Bytes32, checks: readonly Check[]) => ({ orderId, verified: exitCode(checks) === 0, failed: checks.filter(({ result }) => result === 'failed').map(({ id }) => id), checks });
+const report = (orderId: Bytes32, checks: readonly Check[]) => ({
+  orderId,
+  verified: exitCode(checks) === 0,
+  failed: checks.filter(({ result }) => result === 'failed').map(({ id }) => id),
+  checks,
+});
 
 const MARKS = { held: 'ok  ', failed: 'NO  ', unchecked: '?   ' } as const;
 

@@ -1,4 +1,7 @@
-/** What the chains saw: the input taken, every output delivered and attested, the end, and where the order stands now. */
+/**
+ * What the chains saw: the input taken, every output delivered and attested, the end, and where the order
+ * stands now.
+ */
 
 import { decodeFunctionData } from 'viem';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
@@ -15,43 +18,80 @@ import type { Seen } from './witness.ts';
 const recovery = createRecovery();
 
 /** A word that holds no address matches none. */
-export const addressOf = (word: Hex): Address => (word.startsWith(`0x${'0'.repeat(24)}`) ? bytes32ToAddress(word) : word);
+export const addressOf = (word: Hex): Address =>
+  word.startsWith(`0x${'0'.repeat(24)}`) ? bytes32ToAddress(word) : word;
 
 export async function open(c: Case): Promise<void> {
   const { trade, proofs, order, domain, id, opened, note, judge, standing } = c;
   if (!opened) {
-    if (trade.status === 'settled' || proofs.receipts.length > 0) note('order.opened', 'failed', 'The dossier shows no receipt for the taking of the input.');
+    if (trade.status === 'settled' || proofs.receipts.length > 0)
+      note('order.opened', 'failed', 'The dossier shows no receipt for the taking of the input.');
     return;
   }
-  if (opened.chainId !== domain.chainId || opened.contract !== domain.escrow) return note('order.opened', 'failed', 'The receipt for the taking of the input is from another chain or contract than the signed escrow.');
+  if (opened.chainId !== domain.chainId || opened.contract !== domain.escrow)
+    return note(
+      'order.opened',
+      'failed',
+      'The receipt for the taking of the input is from another chain or contract than the signed escrow.',
+    );
   const tx = await standing('order.opened', opened);
   if (!tx) return;
   const event = tx.events(domain.escrow).find((found) => found.kind === 'open' && found.orderId === id);
   const same = event?.kind === 'open' && orderId(domain, event.order) === id;
-  judge('order.opened', same && tx.at <= order.fillDeadline, `The escrow took ${order.inputs[0]?.[1]} base units of ${inputToken(order.inputs[0]?.[0] ?? 0n)} for this order in block ${tx.blockNumber}.`, 'The transaction did not open this order on the signed escrow in time.');
+  judge(
+    'order.opened',
+    same && tx.at <= order.fillDeadline,
+    `The escrow took ${order.inputs[0]?.[1]} base units of ${inputToken(order.inputs[0]?.[0] ?? 0n)} for this order in block ${tx.blockNumber}.`,
+    'The transaction did not open this order on the signed escrow in time.',
+  );
 }
 
 export async function filled(c: Case, delivered: bigint[], index: number): Promise<void> {
   const { trade, proofs, order, id, note, judge, standing } = c;
   const name = `output.${index}.filled`;
   const output = order.outputs[index] as MandateOutput;
-  const receipt = proofs.receipts.find(({ event, fill }) => event === 'OutputFilled' && fill?.outputIndex === index);
+  const receipt = proofs.receipts.find(
+    ({ event, fill }) => event === 'OutputFilled' && fill?.outputIndex === index,
+  );
   if (!receipt?.fill) {
-    if (trade.status === 'settled') note(name, 'failed', `The dossier says settled and shows no delivery of output ${index}.`);
+    if (trade.status === 'settled')
+      note(name, 'failed', `The dossier says settled and shows no delivery of output ${index}.`);
     return;
   }
   const { fill } = receipt;
   const settler = addressOf(output.settler);
   const key = outputHash(output);
-  if (receipt.chainId !== Number(output.chainId) || receipt.contract !== settler || fill.outputHash !== key) return note(name, 'failed', `The receipt for output ${index} is from another chain or contract, or for another output, than was signed.`);
+  if (receipt.chainId !== Number(output.chainId) || receipt.contract !== settler || fill.outputHash !== key)
+    return note(
+      name,
+      'failed',
+      `The receipt for output ${index} is from another chain or contract, or for another output, than was signed.`,
+    );
   const tx = await standing(name, receipt);
   if (!tx) return;
-  const event = tx.events(settler).find((found): found is Extract<EscrowEvent, { kind: 'filled' }> => found.kind === 'filled' && found.orderId === id && outputHash(found.output) === key);
+  const event = tx
+    .events(settler)
+    .find(
+      (found): found is Extract<EscrowEvent, { kind: 'filled' }> =>
+        found.kind === 'filled' && found.orderId === id && outputHash(found.output) === key,
+    );
   const context = decodeContext(output.context);
   if (!event) return note(name, 'failed', `The transaction did not fill output ${index} of this order.`);
-  const told = addressOf(event.solver) === fill.solver && event.timestamp === fill.timestamp && event.amount.toString() === fill.amount;
-  const lawful = event.amount >= output.amount && event.timestamp <= order.fillDeadline && event.timestamp === tx.at && (!context || addressToBytes32(context.exclusiveFor) === event.solver);
-  judge(name, told && lawful, `Output ${index} was filled with ${event.amount} by ${fill.solver} in block ${tx.blockNumber}: no less than signed, in time, by the one who had promised it.`, `The fill of output ${index} on chain is not the one in the dossier, or not what was signed.`);
+  const told =
+    addressOf(event.solver) === fill.solver &&
+    event.timestamp === fill.timestamp &&
+    event.amount.toString() === fill.amount;
+  const lawful =
+    event.amount >= output.amount &&
+    event.timestamp <= order.fillDeadline &&
+    event.timestamp === tx.at &&
+    (!context || addressToBytes32(context.exclusiveFor) === event.solver);
+  judge(
+    name,
+    told && lawful,
+    `Output ${index} was filled with ${event.amount} by ${fill.solver} in block ${tx.blockNumber}: no less than signed, in time, by the one who had promised it.`,
+    `The fill of output ${index} on chain is not the one in the dossier, or not what was signed.`,
+  );
   delivered[index] = event.amount;
   moved(c, delivered, index, tx);
 }
@@ -61,14 +101,34 @@ function moved({ proofs, order, note, judge }: Case, delivered: bigint[], index:
   const name = `output.${index}.delivered`;
   const output = order.outputs[index] as MandateOutput;
   const [recipient, token] = [addressOf(output.recipient), addressOf(output.token)];
-  if (output.recipient === output.settler) return note(name, 'held', `Output ${index} was credited inside the escrow's ledger, as signed; the fill is the receipt of that.`);
+  if (output.recipient === output.settler)
+    return note(
+      name,
+      'held',
+      `Output ${index} was credited inside the escrow's ledger, as signed; the fill is the receipt of that.`,
+    );
   const txOf = (at: number) => proofs.receipts.find(({ fill }) => fill?.outputIndex === at)?.txHash;
   // Slices for one recipient in one transaction are told apart by nobody: together they have to be there.
-  const together = order.outputs.reduce((sum, other, at) => (other.recipient === output.recipient && other.token === output.token && txOf(at) === txOf(index) ? sum + (delivered[at] ?? 0n) : sum), 0n);
-  const arrived = tx.transfers(token).reduce((sum, { to, value }) => (to === recipient ? sum + value : sum), 0n);
-  // What a filler paid beyond the escrow's amount is no slice of anybody's: it is this output's, and shown as delivered.
-  if (proofs.commitments.length === 0 && order.outputs.length === 1 && arrived > together) delivered[index] = arrived;
-  judge(name, arrived >= together, `${recipient} received it: the token's own log says ${arrived}.`, `The token's own log shows only ${arrived} for ${recipient}.`);
+  const together = order.outputs.reduce(
+    (sum, other, at) =>
+      other.recipient === output.recipient && other.token === output.token && txOf(at) === txOf(index)
+        ? sum + (delivered[at] ?? 0n)
+        : sum,
+    0n,
+  );
+  const arrived = tx
+    .transfers(token)
+    .reduce((sum, { to, value }) => (to === recipient ? sum + value : sum), 0n);
+  // What a filler paid beyond the escrow's amount is no slice of anybody's: it is this output's, and shown as
+  // delivered.
+  if (proofs.commitments.length === 0 && order.outputs.length === 1 && arrived > together)
+    delivered[index] = arrived;
+  judge(
+    name,
+    arrived >= together,
+    `${recipient} received it: the token's own log says ${arrived}.`,
+    `The token's own log shows only ${arrived} for ${recipient}.`,
+  );
 }
 
 export async function attested(c: Case, index: number): Promise<void> {
@@ -78,23 +138,58 @@ export async function attested(c: Case, index: number): Promise<void> {
   const fill = proofs.receipts.find((receipt) => receipt.fill?.outputIndex === index)?.fill;
   const attestation = proofs.attestations.find(({ outputIndex }) => outputIndex === index);
   if (output.chainId === order.originChainId) {
-    if (attestation) note(name, 'failed', `Output ${index} was delivered on the origin itself, which needs no attestation, and one is shown.`);
+    if (attestation)
+      note(
+        name,
+        'failed',
+        `Output ${index} was delivered on the origin itself, which needs no attestation, and one is shown.`,
+      );
     return;
   }
   if (!attestation || !fill) {
     if (trade.status === 'settled') await provenAnyhow(c, name, index, output, fill);
     return;
   }
-  const expected = fillAttestation({ solver: addressToBytes32(fill.solver as Address), orderId: id, timestamp: fill.timestamp, output });
-  const bound = attestation.payloadHash === expected.payloadHash && attestation.application === expected.application && BigInt(attestation.remoteChainId) === expected.remoteChainId && attestation.contract === order.inputOracle && attestation.chainId === domain.chainId;
-  if (!bound) return note(name, 'failed', `The attestation shown for output ${index} is about another fill, or made to another oracle than was signed.`);
+  const expected = fillAttestation({
+    solver: addressToBytes32(fill.solver as Address),
+    orderId: id,
+    timestamp: fill.timestamp,
+    output,
+  });
+  const bound =
+    attestation.payloadHash === expected.payloadHash &&
+    attestation.application === expected.application &&
+    BigInt(attestation.remoteChainId) === expected.remoteChainId &&
+    attestation.contract === order.inputOracle &&
+    attestation.chainId === domain.chainId;
+  if (!bound)
+    return note(
+      name,
+      'failed',
+      `The attestation shown for output ${index} is about another fill, or made to another oracle than was signed.`,
+    );
   const tx = await standing(name, attestation);
   if (!tx || !origin) return;
-  const proven = tx.events(order.inputOracle).some((event) => event.kind === 'proven' && event.payloadHash === expected.payloadHash && event.application === expected.application && event.remoteChainId === expected.remoteChainId);
+  const proven = tx
+    .events(order.inputOracle)
+    .some(
+      (event) =>
+        event.kind === 'proven' &&
+        event.payloadHash === expected.payloadHash &&
+        event.application === expected.application &&
+        event.remoteChainId === expected.remoteChainId,
+    );
   if (!proven) return note(name, 'failed', `The transaction did not prove output ${index} to the oracle.`);
-  const { value: committee, newest } = await origin.asOf(tx.blockNumber, (at) => origin.views.committee(order.inputOracle, at));
+  const { value: committee, newest } = await origin.asOf(tx.blockNumber, (at) =>
+    origin.views.committee(order.inputOracle, at),
+  );
   const signers = attestersIn(tx, order.inputOracle, expected, domain.chainId);
-  if (!signers) return note(name, 'held', `The oracle took output ${index} for proven in block ${tx.blockNumber}; it was told through another contract, so the attesters' signatures are not in plain sight.`);
+  if (!signers)
+    return note(
+      name,
+      'held',
+      `The oracle took output ${index} for proven in block ${tx.blockNumber}; it was told through another contract, so the attesters' signatures are not in plain sight.`,
+    );
   const members = new Set(signers.filter((signer) => committee.signers.includes(signer)));
   judge(
     name,
@@ -105,26 +200,61 @@ export async function attested(c: Case, index: number): Promise<void> {
 }
 
 /** A settled order whose attestation nobody recorded: the oracle knows. */
-async function provenAnyhow(c: Case, name: string, index: number, output: MandateOutput, fill: Receipt['fill'] | undefined): Promise<void> {
+async function provenAnyhow(
+  c: Case,
+  name: string,
+  index: number,
+  output: MandateOutput,
+  fill: Receipt['fill'] | undefined,
+): Promise<void> {
   const { order, domain, id, origin, note, judge, unasked } = c;
-  if (!fill) return note(name, 'failed', `The dossier says settled and shows no delivery of output ${index} that could have been attested.`);
+  if (!fill)
+    return note(
+      name,
+      'failed',
+      `The dossier says settled and shows no delivery of output ${index} that could have been attested.`,
+    );
   if (!origin) return unasked(name, domain.chainId);
-  const { remoteChainId, application, payloadHash } = fillAttestation({ solver: addressToBytes32(fill.solver as Address), orderId: id, timestamp: fill.timestamp, output });
-  judge(name, await origin.views.isProven(order.inputOracle, remoteChainId, output.oracle, application, payloadHash), `The oracle holds output ${index} for proven; the dossier has no receipt of that.`, `The oracle does not hold output ${index} for proven.`);
+  const { remoteChainId, application, payloadHash } = fillAttestation({
+    solver: addressToBytes32(fill.solver as Address),
+    orderId: id,
+    timestamp: fill.timestamp,
+    output,
+  });
+  judge(
+    name,
+    await origin.views.isProven(order.inputOracle, remoteChainId, output.oracle, application, payloadHash),
+    `The oracle holds output ${index} for proven; the dossier has no receipt of that.`,
+    `The oracle does not hold output ${index} for proven.`,
+  );
 }
 
-export async function ended(c: Case, event: 'Finalised' | 'Refunded', name: string, claimed: boolean): Promise<void> {
+export async function ended(
+  c: Case,
+  event: 'Finalised' | 'Refunded',
+  name: string,
+  claimed: boolean,
+): Promise<void> {
   const { trade, proofs, domain, id, note, judge, standing } = c;
   const receipt = proofs.receipts.find((one) => one.event === event);
   if (!receipt) {
-    if (claimed) note(name, 'failed', `The dossier says ${trade.settlementStatus} and shows no receipt for it.`);
+    if (claimed)
+      note(name, 'failed', `The dossier says ${trade.settlementStatus} and shows no receipt for it.`);
     return;
   }
-  if (receipt.chainId !== domain.chainId || receipt.contract !== domain.escrow) return note(name, 'failed', 'The receipt is from another chain or contract than the signed escrow.');
+  if (receipt.chainId !== domain.chainId || receipt.contract !== domain.escrow)
+    return note(name, 'failed', 'The receipt is from another chain or contract than the signed escrow.');
   const tx = await standing(name, receipt);
   if (!tx) return;
   const kind = event === 'Finalised' ? 'finalised' : 'refunded';
-  judge(name, tx.events(domain.escrow).some((found) => found.kind === kind && found.orderId === id), event === 'Finalised' ? `The escrow released the input in block ${tx.blockNumber}.` : `The escrow gave the input back in block ${tx.blockNumber}.`, `The transaction did not end this order as ${kind}.`);
+  judge(
+    name,
+    tx.events(domain.escrow).some((found) => found.kind === kind && found.orderId === id),
+    event === 'Finalised'
+      ? `The escrow released the input in block ${tx.blockNumber}.`
+      : `The escrow gave the input back in block ${tx.blockNumber}.`,
+    `The transaction did not end this order as ${kind}.`,
+  );
 }
 
 export async function state(c: Case): Promise<void> {
@@ -140,12 +270,28 @@ export async function state(c: Case): Promise<void> {
     awaiting_escrow: ['none', 'deposited', 'claimed', 'refunded'],
   };
   const fits = (possible[trade.settlementStatus] ?? ['deposited', 'claimed', 'refunded']).includes(now);
-  const coarse = trade.status === (trade.settlementStatus === 'settled' ? 'settled' : ['refunded', 'refund_pending', 'failed'].includes(trade.settlementStatus) ? 'failed' : 'pending');
-  judge('order.state', fits && coarse, `The escrow holds the order as "${now}", which is what "${trade.settlementStatus}" means.`, `The escrow holds the order as "${now}"; the dossier says "${trade.status}", "${trade.settlementStatus}".`);
+  const coarse =
+    trade.status ===
+    (trade.settlementStatus === 'settled'
+      ? 'settled'
+      : ['refunded', 'refund_pending', 'failed'].includes(trade.settlementStatus)
+        ? 'failed'
+        : 'pending');
+  judge(
+    'order.state',
+    fits && coarse,
+    `The escrow holds the order as "${now}", which is what "${trade.settlementStatus}" means.`,
+    `The escrow holds the order as "${now}"; the dossier says "${trade.status}", "${trade.settlementStatus}".`,
+  );
 }
 
 /** Who signed for a payload in a direct call of the oracle; undefined when it was called from elsewhere. */
-function attestersIn({ to, input }: Seen, oracle: Address, attestation: ReturnType<typeof fillAttestation>, chainId: number): Address[] | undefined {
+function attestersIn(
+  { to, input }: Seen,
+  oracle: Address,
+  attestation: ReturnType<typeof fillAttestation>,
+  chainId: number,
+): Address[] | undefined {
   if (to !== oracle) return undefined;
   try {
     const { functionName, args } = decodeFunctionData({ abi: attestationOracleAbi, data: input });
@@ -154,7 +300,11 @@ function attestersIn({ to, input }: Seen, oracle: Address, attestation: ReturnTy
     const index = payloads.indexOf(attestation.payloadHash);
     const each = signatures.length / payloads.length;
     const digest = attestationDigest({ chainId, oracle }, attestation);
-    return index === -1 ? [] : signatures.slice(index * each, (index + 1) * each).flatMap((signature) => recovery.recover(digest, signature) ?? []);
+    return index === -1
+      ? []
+      : signatures
+          .slice(index * each, (index + 1) * each)
+          .flatMap((signature) => recovery.recover(digest, signature) ?? []);
   } catch {
     return undefined;
   }

@@ -1,4 +1,7 @@
-/** What the dossier makes of it: amounts, fees and stages, held against what was signed and what the chains have. */
+/**
+ * What the dossier makes of it: amounts, fees and stages, held against what was signed and what the chains
+ * have.
+ */
 
 import { assetId } from '../../domain/asset.ts';
 import type { StandardOrder } from '../../domain/order.ts';
@@ -21,7 +24,12 @@ export function amounts(c: Case, delivered: readonly bigint[]): void {
     [out.toString(), signedOut.toString()].includes(output.rawAmount) &&
     output.asset.chainId === Number(first.chainId) &&
     output.asset.address?.toLowerCase() === addressOf(first.token);
-  judge('trade.amounts', same, `The trade shown, ${amount} for ${output.rawAmount} base units, is the trade signed.`, 'The trade shown has other amounts or assets than the trade signed.');
+  judge(
+    'trade.amounts',
+    same,
+    `The trade shown, ${amount} for ${output.rawAmount} base units, is the trade signed.`,
+    'The trade shown has other amounts or assets than the trade signed.',
+  );
 }
 
 export function fees(c: Case): void {
@@ -30,8 +38,17 @@ export function fees(c: Case): void {
   const due = feesOf(order);
   if (!shown || !due) return;
   const asset = assetId({ chainId: domain.chainId, token: inputToken(order.inputs[0]?.[0] ?? 0n) });
-  const same = (fee: typeof shown.protocolFee, amount: bigint) => !fee || fee.amount === null || fee.amount === undefined || (fee.amount === amount.toString() && (amount === 0n || fee.asset === asset));
-  judge('trade.fees', same(shown.protocolFee, due.protocol) && same(shown.relayerTip, due.relayer), `Out of the input go ${due.protocol} to the platform and ${due.relayer} to the relayer, as signed.`, `By the signed terms ${due.protocol} go to the platform and ${due.relayer} to the relayer; the dossier says otherwise.`);
+  const same = (fee: typeof shown.protocolFee, amount: bigint) =>
+    !fee ||
+    fee.amount === null ||
+    fee.amount === undefined ||
+    (fee.amount === amount.toString() && (amount === 0n || fee.asset === asset));
+  judge(
+    'trade.fees',
+    same(shown.protocolFee, due.protocol) && same(shown.relayerTip, due.relayer),
+    `Out of the input go ${due.protocol} to the platform and ${due.relayer} to the relayer, as signed.`,
+    `By the signed terms ${due.protocol} go to the platform and ${due.relayer} to the relayer; the dossier says otherwise.`,
+  );
 }
 
 /** Gas and blocks of every transaction that the dossier names beside its proofs. */
@@ -48,7 +65,11 @@ export async function stages(c: Case): Promise<void> {
     const name = `trade.stage.${stage}`;
     const wanted = proven[stage];
     if (wanted && wanted.length > 0 && !wanted.includes(shown.txHash)) {
-      note(name, 'failed', `The stage "${stage}" names transaction ${shown.txHash}, and the proofs name another.`);
+      note(
+        name,
+        'failed',
+        `The stage "${stage}" names transaction ${shown.txHash}, and the proofs name another.`,
+      );
       continue;
     }
     if (shown.chainId == null || !witnesses.has(shown.chainId)) {
@@ -57,8 +78,17 @@ export async function stages(c: Case): Promise<void> {
     }
     const tx = await transaction(shown.chainId, shown.txHash);
     const sent = trade.status === 'pending' && !tx;
-    const same = tx !== undefined && (shown.blockNumber == null || String(shown.blockNumber) === tx.blockNumber.toString()) && (shown.gasUsed == null || String(shown.gasUsed) === tx.gasUsed.toString());
+    const same =
+      tx !== undefined &&
+      (shown.blockNumber == null || String(shown.blockNumber) === tx.blockNumber.toString()) &&
+      (shown.gasUsed == null || String(shown.gasUsed) === tx.gasUsed.toString());
     if (sent) note(name, 'unchecked', `The transaction of stage "${stage}" is not in a block yet.`);
-    else judge(name, same, `The transaction of stage "${stage}" is on chain ${shown.chainId}, with the block and gas shown.`, `The transaction of stage "${stage}" has another block or other gas than shown, or is not there.`);
+    else
+      judge(
+        name,
+        same,
+        `The transaction of stage "${stage}" is on chain ${shown.chainId}, with the block and gas shown.`,
+        `The transaction of stage "${stage}" has another block or other gas than shown, or is not there.`,
+      );
   }
 }

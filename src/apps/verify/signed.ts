@@ -1,4 +1,7 @@
-/** What people put their names to: the terms themselves, the taker's signature, the LPs' promises, and the checksum that the taker was shown. */
+/**
+ * What people put their names to: the terms themselves, the taker's signature, the LPs' promises, and the
+ * checksum that the taker was shown.
+ */
 
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { commitmentDigest } from '../../domain/commitment.ts';
@@ -25,31 +28,87 @@ interface Signed {
 export function readSigned({ intent }: Claim): Signed | undefined {
   const message = zOrderMessage.safeParse(intent.typedData['message']);
   const shown = intent.typedData['domain'] as { chainId?: unknown; verifyingContract?: unknown } | undefined;
-  if (!message.success || typeof shown?.chainId !== 'number' || typeof shown.verifyingContract !== 'string') return undefined;
+  if (!message.success || typeof shown?.chainId !== 'number' || typeof shown.verifyingContract !== 'string')
+    return undefined;
   const order = orderFromMessage(message.data);
   const domain = { chainId: shown.chainId, escrow: shown.verifyingContract.toLowerCase() as Address };
-  return { order, domain, exact: canonicalJson(orderEnvelope(domain, order)) === canonicalJson(intent.typedData) && order.originChainId === BigInt(domain.chainId) };
+  return {
+    order,
+    domain,
+    exact:
+      canonicalJson(orderEnvelope(domain, order)) === canonicalJson(intent.typedData) &&
+      order.originChainId === BigInt(domain.chainId),
+  };
 }
 
 /** The ERC-7683 intent beside the envelope is another way of saying the same. */
 export function envelope({ intent, order, domain, judge }: Case, exact: boolean): void {
   const { maxSpent, minReceived, fillInstructions, ...head } = intentOf(domain.escrow, order);
-  const { resolved, originSettler, user, nonce, originChainId, openDeadline, fillDeadline, orderDataType, orderData, expires } = intent;
+  const {
+    resolved,
+    originSettler,
+    user,
+    nonce,
+    originChainId,
+    openDeadline,
+    fillDeadline,
+    orderDataType,
+    orderData,
+    expires,
+  } = intent;
   const ours = { ...head, resolved: { maxSpent, minReceived, fillInstructions }, expires: order.expires };
-  const shown = { originSettler, user, nonce, originChainId, openDeadline, fillDeadline, orderDataType, orderData, resolved, expires };
-  judge('order.envelope', exact && canonicalJson(ours) === canonicalJson(shown), 'The envelope is escrow-v0 to the letter, and the ERC-7683 intent beside it says the same.', 'The envelope and the ERC-7683 intent beside it say different things.');
+  const shown = {
+    originSettler,
+    user,
+    nonce,
+    originChainId,
+    openDeadline,
+    fillDeadline,
+    orderDataType,
+    orderData,
+    resolved,
+    expires,
+  };
+  judge(
+    'order.envelope',
+    exact && canonicalJson(ours) === canonicalJson(shown),
+    'The envelope is escrow-v0 to the letter, and the ERC-7683 intent beside it says the same.',
+    'The envelope and the ERC-7683 intent beside it say different things.',
+  );
 }
 
 export async function takerSignature(c: Case): Promise<void> {
   const { intent, proofs, order, domain, origin, opened, note, judge, unasked } = c;
   const digest = orderDigest(domain, order);
   const { scheme, signer, signature, digest: shown } = proofs.takerSignature;
-  const consistent = shown === digest && signer === order.user && intent.signatures.taker.signature === signature && intent.signatures.taker.scheme === scheme;
-  if (!consistent) return note('taker.signature', 'failed', 'The taker’s signature is shown over another digest, for another signer, or in two versions.');
-  if (scheme === 'EIP712') return judge('taker.signature', recovery.recover(digest, signature as Hex) === order.user, `${order.user} signed exactly these terms.`, `The signature is not that of ${order.user} over these terms.`);
+  const consistent =
+    shown === digest &&
+    signer === order.user &&
+    intent.signatures.taker.signature === signature &&
+    intent.signatures.taker.scheme === scheme;
+  if (!consistent)
+    return note(
+      'taker.signature',
+      'failed',
+      'The taker’s signature is shown over another digest, for another signer, or in two versions.',
+    );
+  if (scheme === 'EIP712')
+    return judge(
+      'taker.signature',
+      recovery.recover(digest, signature as Hex) === order.user,
+      `${order.user} signed exactly these terms.`,
+      `The signature is not that of ${order.user} over these terms.`,
+    );
   if (!origin) return unasked('taker.signature', domain.chainId);
-  const { value, newest } = await origin.asOf(opened && BigInt(opened.blockNumber), (at) => origin.views.isValidSignature(order.user, digest, signature as Hex, at));
-  judge('taker.signature', value, `The wallet contract ${order.user} accepts the signature over exactly these terms${asOfWords(newest)}.`, `The wallet contract ${order.user} does not accept the signature over these terms${asOfWords(newest)}.`);
+  const { value, newest } = await origin.asOf(opened && BigInt(opened.blockNumber), (at) =>
+    origin.views.isValidSignature(order.user, digest, signature as Hex, at),
+  );
+  judge(
+    'taker.signature',
+    value,
+    `The wallet contract ${order.user} accepts the signature over exactly these terms${asOfWords(newest)}.`,
+    `The wallet contract ${order.user} does not accept the signature over these terms${asOfWords(newest)}.`,
+  );
 }
 
 export async function commitment(c: Case, index: number): Promise<void> {
@@ -58,18 +117,55 @@ export async function commitment(c: Case, index: number): Promise<void> {
   const shown = proofs.commitments.filter(({ outputIndex }) => outputIndex === index);
   const context = decodeContext(order.outputs[index]?.context ?? '0x');
   const [one] = shown;
-  const filledFromElsewhere = claim.trade.orderKind.startsWith('route') && proofs.commitments.length === 0 && intent.signatures.commitments.length === 0;
-  if (filledFromElsewhere) return note(name, 'held', 'No LP promised anything here: a route venue fills this order or nobody does.');
+  const filledFromElsewhere =
+    claim.trade.orderKind.startsWith('route') &&
+    proofs.commitments.length === 0 &&
+    intent.signatures.commitments.length === 0;
+  if (filledFromElsewhere)
+    return note(name, 'held', 'No LP promised anything here: a route venue fills this order or nobody does.');
   const listed = intent.signatures.commitments[index];
-  if (shown.length !== 1 || !one || !context || listed?.signature !== one.signature || listed.lp !== one.lp || listed.deadline !== one.deadline) return note(name, 'failed', `There is not exactly one commitment behind output ${index}.`);
-  const digest = commitmentDigest(domain, { orderId: id, quoteId: one.quoteId as Bytes32, lp: one.lp as Address, deadline: one.deadline });
-  const bound = one.digest === digest && one.quoteId === intent.quoteId && one.lp === context.exclusiveFor && one.deadline === order.fillDeadline;
-  if (!bound) return note(name, 'failed', `The commitment behind output ${index} is for another order, quote, LP or deadline.`);
+  if (
+    shown.length !== 1 ||
+    !one ||
+    !context ||
+    listed?.signature !== one.signature ||
+    listed.lp !== one.lp ||
+    listed.deadline !== one.deadline
+  )
+    return note(name, 'failed', `There is not exactly one commitment behind output ${index}.`);
+  const digest = commitmentDigest(domain, {
+    orderId: id,
+    quoteId: one.quoteId as Bytes32,
+    lp: one.lp as Address,
+    deadline: one.deadline,
+  });
+  const bound =
+    one.digest === digest &&
+    one.quoteId === intent.quoteId &&
+    one.lp === context.exclusiveFor &&
+    one.deadline === order.fillDeadline;
+  if (!bound)
+    return note(
+      name,
+      'failed',
+      `The commitment behind output ${index} is for another order, quote, LP or deadline.`,
+    );
   const signer = recovery.recover(digest, one.signature as Hex);
-  if (signer === one.lp) return note(name, 'held', `LP ${one.lp} itself promised to pay output ${index} of this order.`);
+  if (signer === one.lp)
+    return note(name, 'held', `LP ${one.lp} itself promised to pay output ${index} of this order.`);
   if (!origin) return unasked(name, domain.chainId);
-  const { value, newest } = await origin.asOf(opened && BigInt(opened.blockNumber), async (at) => (signer !== undefined && (await origin.views.isOperator(one.lp as Address, signer, at))) || origin.views.isValidSignature(one.lp as Address, digest, one.signature as Hex, at));
-  judge(name, value, `An operator of LP ${one.lp} promised to pay output ${index} of this order${asOfWords(newest)}.`, `Nobody who may sign for LP ${one.lp} signed the commitment behind output ${index}${asOfWords(newest)}.`);
+  const { value, newest } = await origin.asOf(
+    opened && BigInt(opened.blockNumber),
+    async (at) =>
+      (signer !== undefined && (await origin.views.isOperator(one.lp as Address, signer, at))) ||
+      origin.views.isValidSignature(one.lp as Address, digest, one.signature as Hex, at),
+  );
+  judge(
+    name,
+    value,
+    `An operator of LP ${one.lp} promised to pay output ${index} of this order${asOfWords(newest)}.`,
+    `Nobody who may sign for LP ${one.lp} signed the commitment behind output ${index}${asOfWords(newest)}.`,
+  );
 }
 
 export function checksum(c: Case): void {
@@ -78,5 +174,10 @@ export function checksum(c: Case): void {
   const seal = parseSeal(proofs.checksum.value);
   const inside = seal && decodeCommitments(seal.commitments);
   const same = inside !== undefined && canonicalJson(inside) === canonicalJson(intent.signatures.commitments);
-  judge('venue.checksum', same, 'The checksum that the taker was shown carries these very commitments. Its MAC is the venue’s secret and is not checked here.', 'The checksum that the taker was shown carries other commitments than the dossier.');
+  judge(
+    'venue.checksum',
+    same,
+    'The checksum that the taker was shown carries these very commitments. Its MAC is the venue’s secret and is not checked here.',
+    'The checksum that the taker was shown carries other commitments than the dossier.',
+  );
 }

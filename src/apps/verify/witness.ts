@@ -1,4 +1,7 @@
-/** What a chain says, asked of the reader's own node: transactions with their logs, blocks, and views as of a block. */
+/**
+ * What a chain says, asked of the reader's own node: transactions with their logs, blocks, and views as of a
+ * block.
+ */
 
 import { createViewCaller } from '../../adapters/evm/multicall.ts';
 import { createRpc } from '../../adapters/evm/rpc.ts';
@@ -29,7 +32,10 @@ export interface Witness {
   /** undefined: there is no such transaction on this chain, or not yet. */
   transaction(hash: Hex): Promise<Seen | undefined>;
   /** A view as of a block; of the newest block where the node has forgotten that one's state. */
-  asOf<T>(at: bigint | undefined, ask: (at: bigint | undefined) => Promise<T>): Promise<{ value: T; newest: boolean }>;
+  asOf<T>(
+    at: bigint | undefined,
+    ask: (at: bigint | undefined) => Promise<T>,
+  ): Promise<{ value: T; newest: boolean }>;
   close(): void;
 }
 
@@ -48,25 +54,47 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
   const id = Number(await rpc.request<Hex>('eth_chainId', []));
   if (id !== chainId) {
     rpc.close();
-    throw new UpstreamError(`The node given for chain ${chainId} is on chain ${id}.`, { code: 'wrong_chain', retry: 'never' });
+    throw new UpstreamError(`The node given for chain ${chainId} is on chain ${id}.`, {
+      code: 'wrong_chain',
+      retry: 'never',
+    });
   }
   // Views need an escrow and nothing else of a chain.
-  const chain = { id: chainId, slug: String(chainId), sandbox: false, escrow, oracle: ZERO_ADDRESS, permit2: ZERO_ADDRESS, depth: 0, blockTimeMs: 1, landingMarginSeconds: 0, proofWindowSeconds: 0, tokens: [] };
+  const chain = {
+    id: chainId,
+    slug: String(chainId),
+    sandbox: false,
+    escrow,
+    oracle: ZERO_ADDRESS,
+    permit2: ZERO_ADDRESS,
+    depth: 0,
+    blockTimeMs: 1,
+    landingMarginSeconds: 0,
+    proofWindowSeconds: 0,
+    tokens: [],
+  };
   const views = createViews(chain, rpc, createViewCaller(rpc));
 
   return {
     views,
     async transaction(hash) {
       const [receipt, tx] = await Promise.all([
-        rpc.request<{ status: Hex; blockNumber: Hex; blockHash: Hex; gasUsed: Hex; logs: RpcLog[] } | null>('eth_getTransactionReceipt', [hash]),
+        rpc.request<{ status: Hex; blockNumber: Hex; blockHash: Hex; gasUsed: Hex; logs: RpcLog[] } | null>(
+          'eth_getTransactionReceipt',
+          [hash],
+        ),
         rpc.request<{ to: Hex | null; input: Hex } | null>('eth_getTransactionByHash', [hash]),
       ]);
       if (!receipt?.blockHash || !tx) return undefined;
-      const block = await rpc.request<{ hash: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', [receipt.blockNumber, false]);
+      const block = await rpc.request<{ hash: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', [
+        receipt.blockNumber,
+        false,
+      ]);
       // A receipt of a block that is not canonical is none.
       if (block?.hash !== receipt.blockHash) return undefined;
       const place = { blockNumber: BigInt(receipt.blockNumber), blockHash: receipt.blockHash, txHash: hash };
-      const of = (contract: Address) => receipt.logs.filter(({ address }) => address.toLowerCase() === contract);
+      const of = (contract: Address) =>
+        receipt.logs.filter(({ address }) => address.toLowerCase() === contract);
       return {
         ...place,
         succeeded: receipt.status === '0x1',
@@ -74,9 +102,23 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
         gasUsed: BigInt(receipt.gasUsed),
         to: tx.to === null ? null : (tx.to.toLowerCase() as Address),
         input: tx.input,
-        events: (contract) => of(contract).flatMap(({ topics, data, logIndex }) => decodeLog({ ...place, logIndex: Number(logIndex), topics, data }) ?? []),
+        events: (contract) =>
+          of(contract).flatMap(
+            ({ topics, data, logIndex }) =>
+              decodeLog({ ...place, logIndex: Number(logIndex), topics, data }) ?? [],
+          ),
         transfers: (token) =>
-          of(token).flatMap(({ topics: [topic, from, to], data }) => (topic === TRANSFER && from && to && data.length === 66 ? [{ from: `0x${from.slice(26)}` as Address, to: `0x${to.slice(26)}` as Address, value: BigInt(data) }] : [])),
+          of(token).flatMap(({ topics: [topic, from, to], data }) =>
+            topic === TRANSFER && from && to && data.length === 66
+              ? [
+                  {
+                    from: `0x${from.slice(26)}` as Address,
+                    to: `0x${to.slice(26)}` as Address,
+                    value: BigInt(data),
+                  },
+                ]
+              : [],
+          ),
       };
     },
     async asOf(at, ask) {

@@ -12,7 +12,10 @@ export interface AdminDeps {
   venue: Pick<VenueStore, 'listWorkspaces' | 'workspace' | 'listMembers' | 'listKeys' | 'listSolvers'>;
   clock: Clock;
   random: Random;
-  /** What each chain's escrow takes as a platform fee at most. Throws `UpstreamError` when a chain does not answer. */
+  /**
+   * What each chain's escrow takes as a platform fee at most. Throws `UpstreamError` when a chain does not
+   * answer.
+   */
   feeCaps(): Promise<readonly { slug: string; maxFeeBps: number }[]>;
 }
 
@@ -25,7 +28,8 @@ export function recorder(tx: AdminTx, who: string, clock: Clock) {
   };
 }
 
-export const missing = (what: string, id: string): ApiError => new ApiError('not_found', `There is no ${what} "${id}".`);
+export const missing = (what: string, id: string): ApiError =>
+  new ApiError('not_found', `There is no ${what} "${id}".`);
 export const conflict = (message: string): ApiError => new ApiError('conflict', message);
 
 export async function knownWorkspace(tx: AdminTx, id: string): Promise<Workspace> {

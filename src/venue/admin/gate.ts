@@ -1,4 +1,7 @@
-/** The admin API's gate: named keys of the configuration, compared in constant time, and few requests for anybody. */
+/**
+ * The admin API's gate: named keys of the configuration, compared in constant time, and few requests for
+ * anybody.
+ */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,13 +17,20 @@ export interface AdminKey extends Caller {
 
 const BURST = 2;
 
-export function createAdminGate({ clock, log }: { clock: Clock; log: Log }, { keys, requestsPerSecond }: { keys: readonly AdminKey[]; requestsPerSecond: number }): Gate<Caller> {
+export function createAdminGate(
+  { clock, log }: { clock: Clock; log: Log },
+  { keys, requestsPerSecond }: { keys: readonly AdminKey[]; requestsPerSecond: number },
+): Gate<Caller> {
   const kept = keys.map(({ id, secret }) => ({ id, digest: sha256(secret) }));
   const addresses = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
   const perKey = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
 
   function limited(take: Take): never {
-    throw new ApiError('rate_limited', `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`, { retryAfterSeconds: Math.max(1, take.resetSeconds) });
+    throw new ApiError(
+      'rate_limited',
+      `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`,
+      { retryAfterSeconds: Math.max(1, take.resetSeconds) },
+    );
   }
 
   return {
@@ -39,11 +49,20 @@ export function createAdminGate({ clock, log }: { clock: Clock; log: Log }, { ke
       }
       const take = perKey.take(caller.id);
       if (!take.ok) limited(take);
-      return { key: caller, headers: { 'RateLimit-Limit': String(take.limit), 'RateLimit-Remaining': String(take.remaining), 'RateLimit-Reset': String(take.resetSeconds), 'Cache-Control': 'no-store' } };
+      return {
+        key: caller,
+        headers: {
+          'RateLimit-Limit': String(take.limit),
+          'RateLimit-Remaining': String(take.remaining),
+          'RateLimit-Reset': String(take.resetSeconds),
+          'Cache-Control': 'no-store',
+        },
+      };
     },
     // Few requests a second of one operator are all there can be.
     enter: () => () => {},
-    // Its keys stand in the configuration and last as long as the process; it has no sockets that could outlive one.
+    // Its keys stand in the configuration and last as long as the process; it has no sockets that could
+    // outlive one.
     watch: () => () => {},
   };
 }

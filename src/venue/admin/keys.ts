@@ -10,8 +10,15 @@ import { outranks } from './members.ts';
 import { keyView } from './views.ts';
 
 export interface KeyAdmin {
-  list(filter?: { workspaceId?: string | undefined; solverId?: string | undefined; live?: boolean | undefined }): Promise<KeyView[]>;
-  /** The text is shown here and never again. Throws 404 for an unknown workspace, member or solver, 422 for a key that cannot be. */
+  list(filter?: {
+    workspaceId?: string | undefined;
+    solverId?: string | undefined;
+    live?: boolean | undefined;
+  }): Promise<KeyView[]>;
+  /**
+   * The text is shown here and never again. Throws 404 for an unknown workspace, member or solver, 422 for a
+   * key that cannot be.
+   */
   issue(who: string, wanted: NewKeyRequest): Promise<{ key: KeyView; text: string }>;
   /** Throws 404 when there is no such live key. */
   revoke(who: string, id: string): Promise<KeyView>;
@@ -21,7 +28,14 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
   return {
     async list({ workspaceId, solverId, live } = {}) {
       const keys = await venue.listKeys();
-      return keys.filter((key) => (workspaceId === undefined || key.workspaceId === workspaceId) && (solverId === undefined || key.solverId === solverId) && (!live || key.revokedAtMs === null)).map(keyView);
+      return keys
+        .filter(
+          (key) =>
+            (workspaceId === undefined || key.workspaceId === workspaceId) &&
+            (solverId === undefined || key.solverId === solverId) &&
+            (!live || key.revokedAtMs === null),
+        )
+        .map(keyView);
     },
     async issue(who, wanted) {
       requireShape(wanted);
@@ -29,10 +43,20 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
       return store.change(async (tx) => {
         if (solverId !== null && !(await tx.solver(solverId))) throw missing('solver', solverId);
         const role = workspaceId === null ? null : await roleOf(tx, workspaceId, wanted);
-        const { text, record: key } = mintKey({ random, clock }, { kind, mode, workspaceId, role, memberId, solverId, label });
+        const { text, record: key } = mintKey(
+          { random, clock },
+          { kind, mode, workspaceId, role, memberId, solverId, label },
+        );
         const after = keyView(key);
         await tx.addKey(key);
-        await recorder(tx, who, clock).record({ what: 'key.issue', workspaceId, subject: 'key', subjectId: key.id, before: null, after });
+        await recorder(tx, who, clock).record({
+          what: 'key.issue',
+          workspaceId,
+          subject: 'key',
+          subjectId: key.id,
+          before: null,
+          after,
+        });
         return { key: after, text };
       });
     },
@@ -43,7 +67,14 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
         const { atMs, record } = recorder(tx, who, clock);
         const after = keyView({ ...key, revokedAtMs: atMs });
         await tx.revokeKey(id, atMs);
-        await record({ what: 'key.revoke', workspaceId: key.workspaceId, subject: 'key', subjectId: id, before: keyView(key), after });
+        await record({
+          what: 'key.revoke',
+          workspaceId: key.workspaceId,
+          subject: 'key',
+          subjectId: id,
+          before: keyView(key),
+          after,
+        });
         await tx.announce(KEYS_TOPIC, id);
         return after;
       }),
@@ -51,12 +82,26 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
 }
 
 /** A member's key shows what the member may see, or less. */
-async function roleOf(tx: AdminTx, workspaceId: string, { kind, role, memberId }: NewKeyRequest): Promise<Role | null> {
+async function roleOf(
+  tx: AdminTx,
+  workspaceId: string,
+  { kind, role, memberId }: NewKeyRequest,
+): Promise<Role | null> {
   await knownWorkspace(tx, workspaceId);
-  const member = memberId === undefined ? undefined : (await tx.members(workspaceId)).find(({ id, removedAtMs }) => id === memberId && removedAtMs === null);
+  const member =
+    memberId === undefined
+      ? undefined
+      : (await tx.members(workspaceId)).find(
+          ({ id, removedAtMs }) => id === memberId && removedAtMs === null,
+        );
   if (memberId !== undefined && !member) throw missing('member', memberId);
   if (kind !== 'workspace') return null;
-  if (member && role && outranks(role, member.role)) throw invalid('value_error', ['body', 'role'], `This member is ${member.role}: a key of theirs cannot be ${role}.`);
+  if (member && role && outranks(role, member.role))
+    throw invalid(
+      'value_error',
+      ['body', 'role'],
+      `This member is ${member.role}: a key of theirs cannot be ${role}.`,
+    );
   return role ?? member?.role ?? 'viewer';
 }
 

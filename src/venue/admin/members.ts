@@ -1,4 +1,6 @@
-/** Members: a workspace that has an owner keeps one, and nobody's keys outlive or outrank their membership. */
+/**
+ * Members: a workspace that has an owner keeps one, and nobody's keys outlive or outrank their membership.
+ */
 
 import type { AdminTx } from '../../ports/admin-store.ts';
 import type { Member } from '../../ports/members.ts';
@@ -24,10 +26,15 @@ export const outranks = (one: Role, other: Role): boolean => RANK[one] > RANK[ot
 
 export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): MemberAdmin {
   function requireFreeEmail(others: readonly Member[], email: string): void {
-    if (others.some((one) => one.removedAtMs === null && one.email.toLowerCase() === email.toLowerCase())) throw conflict('Another member of this workspace has this address.');
+    if (others.some((one) => one.removedAtMs === null && one.email.toLowerCase() === email.toLowerCase()))
+      throw conflict('Another member of this workspace has this address.');
   }
 
-  async function among(tx: AdminTx, workspaceId: string, userId: string): Promise<{ member: Member; others: Member[] }> {
+  async function among(
+    tx: AdminTx,
+    workspaceId: string,
+    userId: string,
+  ): Promise<{ member: Member; others: Member[] }> {
     await knownWorkspace(tx, workspaceId);
     const members = (await tx.members(workspaceId)).filter(({ removedAtMs }) => removedAtMs === null);
     const member = members.find(({ id }) => id === userId);
@@ -36,25 +43,52 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
   }
 
   function requireOwner(others: readonly Member[]): void {
-    if (!others.some(({ role }) => role === 'owner')) throw conflict('This is the last owner of the workspace. Make somebody else an owner first.');
+    if (!others.some(({ role }) => role === 'owner'))
+      throw conflict('This is the last owner of the workspace. Make somebody else an owner first.');
   }
 
   return {
     async list(workspaceId, { removed } = { removed: false }) {
       if (!(await venue.workspace(workspaceId))) throw missing('workspace', workspaceId);
-      return (await venue.listMembers(workspaceId)).filter(({ removedAtMs }) => removed || removedAtMs === null).map(memberView);
+      return (await venue.listMembers(workspaceId))
+        .filter(({ removedAtMs }) => removed || removedAtMs === null)
+        .map(memberView);
     },
-    add: (who, workspaceId, { userId = `usr_${random.bytes32().slice(2, 18)}`, firstName, lastName, email, role, kycStatus }) =>
+    add: (
+      who,
+      workspaceId,
+      { userId = `usr_${random.bytes32().slice(2, 18)}`, firstName, lastName, email, role, kycStatus },
+    ) =>
       store.change(async (tx) => {
         await knownWorkspace(tx, workspaceId);
         const members = await tx.members(workspaceId);
-        if (members.some(({ id }) => id === userId)) throw conflict(`"${userId}" is or was a member; an id never passes to another person. Choose another one.`);
+        if (members.some(({ id }) => id === userId))
+          throw conflict(
+            `"${userId}" is or was a member; an id never passes to another person. Choose another one.`,
+          );
         requireFreeEmail(members, email);
         const { atMs, record } = recorder(tx, who, clock);
-        const member: Member = { workspaceId, id: userId, firstName, lastName, email, role, kycStatus, joinedAtMs: atMs, removedAtMs: null };
+        const member: Member = {
+          workspaceId,
+          id: userId,
+          firstName,
+          lastName,
+          email,
+          role,
+          kycStatus,
+          joinedAtMs: atMs,
+          removedAtMs: null,
+        };
         const after = memberView(member);
         await tx.putMember(member);
-        await record({ what: 'member.add', workspaceId, subject: 'member', subjectId: userId, before: null, after });
+        await record({
+          what: 'member.add',
+          workspaceId,
+          subject: 'member',
+          subjectId: userId,
+          before: null,
+          after,
+        });
         return after;
       }),
     set: (who, workspaceId, userId, change) =>
@@ -66,11 +100,25 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
         const { record } = recorder(tx, who, clock);
         const after = memberView(member);
         await tx.putMember(member);
-        await record({ what: 'member.set', workspaceId, subject: 'member', subjectId: userId, before: memberView(before), after });
+        await record({
+          what: 'member.set',
+          workspaceId,
+          subject: 'member',
+          subjectId: userId,
+          before: memberView(before),
+          after,
+        });
         for (const key of await tx.keysOf(workspaceId, userId)) {
           if (key.role === null || !outranks(key.role, member.role)) continue;
           await tx.setKeyRole(key.id, member.role);
-          await record({ what: 'key.lower', workspaceId, subject: 'key', subjectId: key.id, before: keyView(key), after: keyView({ ...key, role: member.role }) });
+          await record({
+            what: 'key.lower',
+            workspaceId,
+            subject: 'key',
+            subjectId: key.id,
+            before: keyView(key),
+            after: keyView({ ...key, role: member.role }),
+          });
           await tx.announce(KEYS_TOPIC, key.id);
         }
         return after;
@@ -83,10 +131,24 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
         const member: Member = { ...before, removedAtMs: atMs };
         const after = memberView(member);
         await tx.putMember(member);
-        await record({ what: 'member.remove', workspaceId, subject: 'member', subjectId: userId, before: memberView(before), after });
+        await record({
+          what: 'member.remove',
+          workspaceId,
+          subject: 'member',
+          subjectId: userId,
+          before: memberView(before),
+          after,
+        });
         for (const key of await tx.keysOf(workspaceId, userId)) {
           await tx.revokeKey(key.id, atMs);
-          await record({ what: 'key.revoke', workspaceId, subject: 'key', subjectId: key.id, before: keyView(key), after: keyView({ ...key, revokedAtMs: atMs }) });
+          await record({
+            what: 'key.revoke',
+            workspaceId,
+            subject: 'key',
+            subjectId: key.id,
+            before: keyView(key),
+            after: keyView({ ...key, revokedAtMs: atMs }),
+          });
           await tx.announce(KEYS_TOPIC, key.id);
         }
         return after;
@@ -95,4 +157,5 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-const withoutHoles = <T extends object>(change: T): Present<T> => Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Present<T>;
+const withoutHoles = <T extends object>(change: T): Present<T> =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Present<T>;

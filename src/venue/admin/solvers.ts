@@ -22,7 +22,14 @@ export function createSolverAdmin({ store, venue, clock }: AdminDeps): SolverAdm
         const solver = { id, name, kind, corridors, disabled };
         const after = solverView({ ...solver, firstSeenAtMs: null, lastQuoteAtMs: null });
         await tx.putSolver(solver);
-        await recorder(tx, who, clock).record({ what: 'solver.add', workspaceId: null, subject: 'solver', subjectId: id, before: null, after });
+        await recorder(tx, who, clock).record({
+          what: 'solver.add',
+          workspaceId: null,
+          subject: 'solver',
+          subjectId: id,
+          before: null,
+          after,
+        });
         await tx.announce(SOLVERS_TOPIC, id);
         return after;
       }),
@@ -30,10 +37,23 @@ export function createSolverAdmin({ store, venue, clock }: AdminDeps): SolverAdm
       store.change(async (tx) => {
         const before = await tx.solver(id);
         if (!before) throw missing('solver', id);
-        const solver = { ...before, name: name ?? before.name, kind: kind ?? before.kind, corridors: corridors === undefined ? before.corridors : corridors, disabled: disabled ?? before.disabled };
+        const solver = {
+          ...before,
+          name: name ?? before.name,
+          kind: kind ?? before.kind,
+          corridors: corridors === undefined ? before.corridors : corridors,
+          disabled: disabled ?? before.disabled,
+        };
         const after = solverView(solver);
         await tx.putSolver(solver);
-        await recorder(tx, who, clock).record({ what: 'solver.set', workspaceId: null, subject: 'solver', subjectId: id, before: solverView(before), after });
+        await recorder(tx, who, clock).record({
+          what: 'solver.set',
+          workspaceId: null,
+          subject: 'solver',
+          subjectId: id,
+          before: solverView(before),
+          after,
+        });
         await tx.announce(SOLVERS_TOPIC, id);
         return after;
       }),

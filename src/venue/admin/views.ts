@@ -8,7 +8,14 @@ import type { ChangeView, KeyView, MemberView, OnboardedView, WorkspaceView } fr
 
 const when = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
-export const workspaceView = ({ id, name, platformFeeBps, eligibleSolvers, limits, travelRuleThresholdUsd }: Workspace): WorkspaceView => ({
+export const workspaceView = ({
+  id,
+  name,
+  platformFeeBps,
+  eligibleSolvers,
+  limits,
+  travelRuleThresholdUsd,
+}: Workspace): WorkspaceView => ({
   id,
   name,
   platformFeeBps,
@@ -17,7 +24,17 @@ export const workspaceView = ({ id, name, platformFeeBps, eligibleSolvers, limit
   travelRuleThresholdUsd,
 });
 
-export const memberView = ({ workspaceId, id, firstName, lastName, email, role, kycStatus, joinedAtMs, removedAtMs }: Member): MemberView => ({
+export const memberView = ({
+  workspaceId,
+  id,
+  firstName,
+  lastName,
+  email,
+  role,
+  kycStatus,
+  joinedAtMs,
+  removedAtMs,
+}: Member): MemberView => ({
   workspaceId,
   userId: id,
   firstName,
@@ -29,7 +46,19 @@ export const memberView = ({ workspaceId, id, firstName, lastName, email, role, 
   removedAt: when(removedAtMs),
 });
 
-export const keyView = ({ id, kind, mode, lookup, workspaceId, role, memberId, solverId, label, createdAtMs, revokedAtMs }: ApiKey): KeyView => ({
+export const keyView = ({
+  id,
+  kind,
+  mode,
+  lookup,
+  workspaceId,
+  role,
+  memberId,
+  solverId,
+  label,
+  createdAtMs,
+  revokedAtMs,
+}: ApiKey): KeyView => ({
   id,
   kind,
   mode,
@@ -43,7 +72,15 @@ export const keyView = ({ id, kind, mode, lookup, workspaceId, role, memberId, s
   revokedAt: when(revokedAtMs),
 });
 
-export const solverView = ({ id, name, kind, corridors, disabled, firstSeenAtMs, lastQuoteAtMs }: SolverRecord): OnboardedView => ({
+export const solverView = ({
+  id,
+  name,
+  kind,
+  corridors,
+  disabled,
+  firstSeenAtMs,
+  lastQuoteAtMs,
+}: SolverRecord): OnboardedView => ({
   id,
   name,
   kind,
@@ -53,7 +90,16 @@ export const solverView = ({ id, name, kind, corridors, disabled, firstSeenAtMs,
   lastQuoteAt: when(lastQuoteAtMs),
 });
 
-export const changeView = ({ atMs, who, what, workspaceId, subject, subjectId, before, after }: AdminEntry): ChangeView => ({
+export const changeView = ({
+  atMs,
+  who,
+  what,
+  workspaceId,
+  subject,
+  subjectId,
+  before,
+  after,
+}: AdminEntry): ChangeView => ({
   at: toIso(atMs),
   who,
   what,

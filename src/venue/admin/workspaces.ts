@@ -23,26 +23,40 @@ export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps
   async function requireFee(bps: number | undefined): Promise<void> {
     if (!bps) return;
     for (const { slug, maxFeeBps } of await feeCaps()) {
-      if (bps > maxFeeBps) throw invalid('value_error', ['body', 'platformFeeBps'], `The escrow on ${slug} takes at most ${maxFeeBps} basis points: no order with more could ever settle there.`);
+      if (bps > maxFeeBps)
+        throw invalid(
+          'value_error',
+          ['body', 'platformFeeBps'],
+          `The escrow on ${slug} takes at most ${maxFeeBps} basis points: no order with more could ever settle there.`,
+        );
     }
   }
 
   async function requireSolvers(tx: AdminTx, ids: readonly string[] | null | undefined): Promise<void> {
     for (const [index, id] of (ids ?? []).entries()) {
-      if (!(await tx.solver(id))) throw invalid('value_error', ['body', 'eligibleSolvers', index], `No solver "${id}" is onboarded.`);
+      if (!(await tx.solver(id)))
+        throw invalid('value_error', ['body', 'eligibleSolvers', index], `No solver "${id}" is onboarded.`);
     }
   }
 
-  const changed = (before: Workspace, { name, platformFeeBps, eligibleSolvers, limits, travelRuleThresholdUsd }: WorkspaceChange): Workspace => ({
+  const changed = (
+    before: Workspace,
+    { name, platformFeeBps, eligibleSolvers, limits, travelRuleThresholdUsd }: WorkspaceChange,
+  ): Workspace => ({
     id: before.id,
     name: name ?? before.name,
     platformFeeBps: platformFeeBps ?? before.platformFeeBps,
-    eligibleSolvers: eligibleSolvers === undefined ? before.eligibleSolvers : eligibleSolvers && [...new Set(eligibleSolvers)],
+    eligibleSolvers:
+      eligibleSolvers === undefined
+        ? before.eligibleSolvers
+        : eligibleSolvers && [...new Set(eligibleSolvers)],
     limits: {
       openQuotes: limits?.openQuotes === undefined ? before.limits.openQuotes : limits.openQuotes,
-      openNotionalUsd: limits?.openNotionalUsd === undefined ? before.limits.openNotionalUsd : limits.openNotionalUsd,
+      openNotionalUsd:
+        limits?.openNotionalUsd === undefined ? before.limits.openNotionalUsd : limits.openNotionalUsd,
     },
-    travelRuleThresholdUsd: travelRuleThresholdUsd === undefined ? before.travelRuleThresholdUsd : travelRuleThresholdUsd,
+    travelRuleThresholdUsd:
+      travelRuleThresholdUsd === undefined ? before.travelRuleThresholdUsd : travelRuleThresholdUsd,
   });
 
   return {
@@ -57,10 +71,27 @@ export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps
       return store.change(async (tx) => {
         if (await tx.workspace(id)) throw conflict(`There is a workspace "${id}" already.`);
         await requireSolvers(tx, wanted.eligibleSolvers);
-        const workspace = changed({ id, name: wanted.name, platformFeeBps: 0, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null }, wanted);
+        const workspace = changed(
+          {
+            id,
+            name: wanted.name,
+            platformFeeBps: 0,
+            eligibleSolvers: null,
+            limits: { openQuotes: null, openNotionalUsd: null },
+            travelRuleThresholdUsd: null,
+          },
+          wanted,
+        );
         const after = workspaceView(workspace);
         await tx.putWorkspace(workspace);
-        await recorder(tx, who, clock).record({ what: 'workspace.add', workspaceId: id, subject: 'workspace', subjectId: id, before: null, after });
+        await recorder(tx, who, clock).record({
+          what: 'workspace.add',
+          workspaceId: id,
+          subject: 'workspace',
+          subjectId: id,
+          before: null,
+          after,
+        });
         await tx.announce(WORKSPACES_TOPIC, id);
         return after;
       });
@@ -73,7 +104,14 @@ export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps
         const workspace = changed(before, change);
         const after = workspaceView(workspace);
         await tx.putWorkspace(workspace);
-        await recorder(tx, who, clock).record({ what: 'workspace.set', workspaceId: id, subject: 'workspace', subjectId: id, before: workspaceView(before), after });
+        await recorder(tx, who, clock).record({
+          what: 'workspace.set',
+          workspaceId: id,
+          subject: 'workspace',
+          subjectId: id,
+          before: workspaceView(before),
+          after,
+        });
         await tx.announce(WORKSPACES_TOPIC, id);
         return after;
       });

@@ -1,7 +1,8 @@
 /**
- * Moves every open order on: looks at the chains, records what they say, takes the step that is ours. Events and submissions wake
- * it; a sweep looks at everything again, so that a lost wake-up costs seconds and nothing else. Several workers may run: an order
- * belongs to whoever holds its claim, and only who may send on its origin claims it.
+ * Moves every open order on: looks at the chains, records what they say, takes the step that is ours. Events
+ * and submissions wake it; a sweep looks at everything again, so that a lost wake-up costs seconds and
+ * nothing else. Several workers may run: an order belongs to whoever holds its claim, and only who may send
+ * on its origin claims it.
  */
 
 import { fillPayloadHash } from '../../domain/attestation.ts';
@@ -80,20 +81,58 @@ const SETTLE_SECONDS = [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300, 900];
 export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Advancer {
   const { store, chains, queue, bus, clock, log, metrics } = deps;
   const { owner, leaseMs = 6_000, sweepMs = 5_000, graceMs = 8_000, topic = 'orders' } = options;
-  const stepsTotal = metrics.counter('firmquote_venue_steps_total', 'Settlement transactions handed to a relayer', ['step', 'chain']);
-  const endedTotal = metrics.counter('firmquote_venue_orders_ended_total', 'Orders that reached a public end, by status and failure code', ['status', 'code']);
-  const settleSeconds = metrics.histogram('firmquote_venue_settle_seconds', 'From acceptance to settled', SETTLE_SECONDS, ['flow']);
-  const looks = metrics.counter('firmquote_venue_order_looks_total', 'Times an order was looked at', ['result']);
-  metrics.gauge('firmquote_venue_worker_leads', 'Chains on which this worker sends and has the orders: 1, else 0', ['chain'], (gauge) => {
-    for (const [id, { chain }] of chains) gauge.set(maySend(id) ? 1 : 0, { chain: chain.slug });
-  });
-  const stages = metrics.gauge('firmquote_venue_orders_open', 'Open orders held by this worker, by stage', ['stage']);
+  const stepsTotal = metrics.counter(
+    'firmquote_venue_steps_total',
+    'Settlement transactions handed to a relayer',
+    ['step', 'chain'],
+  );
+  const endedTotal = metrics.counter(
+    'firmquote_venue_orders_ended_total',
+    'Orders that reached a public end, by status and failure code',
+    ['status', 'code'],
+  );
+  const settleSeconds = metrics.histogram(
+    'firmquote_venue_settle_seconds',
+    'From acceptance to settled',
+    SETTLE_SECONDS,
+    ['flow'],
+  );
+  const looks = metrics.counter('firmquote_venue_order_looks_total', 'Times an order was looked at', [
+    'result',
+  ]);
+  metrics.gauge(
+    'firmquote_venue_worker_leads',
+    'Chains on which this worker sends and has the orders: 1, else 0',
+    ['chain'],
+    (gauge) => {
+      for (const [id, { chain }] of chains) gauge.set(maySend(id) ? 1 : 0, { chain: chain.slug });
+    },
+  );
+  const stages = metrics.gauge('firmquote_venue_orders_open', 'Open orders held by this worker, by stage', [
+    'stage',
+  ]);
 
   const work = new Map<Bytes32, Work>();
   /** Payload hashes of fills whose proofs wake their orders. */
   const proofsOf = new Map<Bytes32, Bytes32>();
-  const taker = createTaker({ chains, transactors: deps.transactors, routeVenues: deps.routeVenues, attestations: deps.attestations, clock, log, steps: stepsTotal }, { graceMs });
-  const watches = new Map<number, ChainWatch>([...chains].map(([id, chain]) => [id, createChainWatch(chain, log, (pinned, touched) => moved(id, pinned, touched))]));
+  const taker = createTaker(
+    {
+      chains,
+      transactors: deps.transactors,
+      routeVenues: deps.routeVenues,
+      attestations: deps.attestations,
+      clock,
+      log,
+      steps: stepsTotal,
+    },
+    { graceMs },
+  );
+  const watches = new Map<number, ChainWatch>(
+    [...chains].map(([id, chain]) => [
+      id,
+      createChainWatch(chain, log, (pinned, touched) => moved(id, pinned, touched)),
+    ]),
+  );
   const running = new Set<Promise<void>>();
   const adopting = new Set<Bytes32>();
   let adoption: Promise<void> | undefined;
@@ -110,7 +149,8 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       if (work.has(orderId)) wake(orderId);
     }
     for (const [orderId, { waitFor, sent }] of work) {
-      const due = waitFor?.chainId === chainId && (waitFor.at === 'head' ? head : deep).timestamp > waitFor.until;
+      const due =
+        waitFor?.chainId === chainId && (waitFor.at === 'head' ? head : deep).timestamp > waitFor.until;
       if (due || sent?.chainId === chainId) wakeIfDone(orderId, due, sent);
     }
   }
@@ -122,7 +162,8 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       ?.status(sent.key)
       .then((status) => {
         // A mined success wakes us by its event, once that is final.
-        if (status?.state === 'void' || (status?.state === 'mined' && status.receipt.status === 'reverted')) wake(orderId);
+        if (status?.state === 'void' || (status?.state === 'mined' && status.receipt.status === 'reverted'))
+          wake(orderId);
       })
       .catch(() => {});
   }
@@ -184,8 +225,21 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   }
 
   function hold(record: OrderRecord, claim: Claim): void {
-    const progress = foldFacts(record.order, record.facts.map(({ fact }) => fact));
-    const item: Work = { record, progress, claim, running: false, again: false, lookedAtMs: Number.NEGATIVE_INFINITY, waitFor: undefined, sent: undefined, refusal: undefined };
+    const progress = foldFacts(
+      record.order,
+      record.facts.map(({ fact }) => fact),
+    );
+    const item: Work = {
+      record,
+      progress,
+      claim,
+      running: false,
+      again: false,
+      lookedAtMs: Number.NEGATIVE_INFINITY,
+      waitFor: undefined,
+      sent: undefined,
+      refusal: undefined,
+    };
     work.set(record.orderId, item);
     for (const fill of progress.fills) if (fill && progress.flow === 'cross_chain') rememberProof(item, fill);
     wake(record.orderId);
@@ -194,7 +248,8 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   function drop({ record }: Work): void {
     work.delete(record.orderId);
     taker.forget(record.orderId);
-    for (const [payloadHash, orderId] of proofsOf) if (orderId === record.orderId) proofsOf.delete(payloadHash);
+    for (const [payloadHash, orderId] of proofsOf)
+      if (orderId === record.orderId) proofsOf.delete(payloadHash);
   }
 
   async function sweep(): Promise<void> {
@@ -202,25 +257,43 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
     do {
       const page = await store.openOrders(PAGE, after);
       const last = page.at(-1);
-      after = page.length === PAGE && last ? { createdAtMs: last.createdAtMs, orderId: last.orderId } : undefined;
-      const unclaimed = page.filter(({ orderId, originChainId }) => !work.has(orderId) && maySend(originChainId));
+      after =
+        page.length === PAGE && last ? { createdAtMs: last.createdAtMs, orderId: last.orderId } : undefined;
+      const unclaimed = page.filter(
+        ({ orderId, originChainId }) => !work.has(orderId) && maySend(originChainId),
+      );
       if (unclaimed.length > 0) {
-        await holdAll(await store.claim(unclaimed.map(({ orderId }) => orderId), owner, leaseMs));
+        await holdAll(
+          await store.claim(
+            unclaimed.map(({ orderId }) => orderId),
+            owner,
+            leaseMs,
+          ),
+        );
       }
     } while (after && !stopped);
     const before = clock.monotonicMs() - sweepMs;
     // What is on its way wakes by what comes of it; everything else is tried again each time.
     for (const [orderId, { sent, lookedAtMs }] of work) if (!sent || lookedAtMs <= before) wake(orderId);
     const counts = new Map<string, number>();
-    for (const { progress } of work.values()) counts.set(progress.stage, (counts.get(progress.stage) ?? 0) + 1);
-    for (const stage of ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'refund_pending']) stages.set(counts.get(stage) ?? 0, { stage });
+    for (const { progress } of work.values())
+      counts.set(progress.stage, (counts.get(progress.stage) ?? 0) + 1);
+    for (const stage of ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'refund_pending'])
+      stages.set(counts.get(stage) ?? 0, { stage });
   }
 
   async function renew(): Promise<void> {
     await letGo();
     const held = [...work.values()];
     if (held.length === 0) return;
-    const kept = new Map((await store.renew(held.map(({ claim }) => claim), leaseMs)).map((claim) => [claim.orderId, claim]));
+    const kept = new Map(
+      (
+        await store.renew(
+          held.map(({ claim }) => claim),
+          leaseMs,
+        )
+      ).map((claim) => [claim.orderId, claim]),
+    );
     for (const item of held) {
       const claim = kept.get(item.record.orderId);
       if (claim) item.claim = claim;
@@ -230,7 +303,9 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
 
   /** Orders of chains on which another worker sends by now are that worker's. */
   async function letGo(): Promise<void> {
-    const others = [...work.values()].filter(({ record, running: busy }) => !busy && !maySend(record.originChainId));
+    const others = [...work.values()].filter(
+      ({ record, running: busy }) => !busy && !maySend(record.originChainId),
+    );
     for (const item of others) drop(item);
     await store.release(others.map(({ claim }) => claim));
   }
@@ -247,7 +322,9 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
     item.waitFor = next.kind === 'wait' ? next : undefined;
     if (next.kind === 'fail') {
       const code = seen.nonceGone ? next.code : codeOf(item, next.code);
-      if (await record(item, [{ kind: 'failed', failure: explainFailure(code, item.record, item.refusal) }])) {
+      if (
+        await record(item, [{ kind: 'failed', failure: explainFailure(code, item.record, item.refusal) }])
+      ) {
         if (item.progress.final) drop(item);
         // Escrowed: what comes next is the refund.
         else item.again = true;
@@ -259,7 +336,10 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
     await remember(item, next, taken);
   }
 
-  function decide({ record: { order, executionMode }, progress }: Work, { nonceGone, timeOf }: Observation): Plan {
+  function decide(
+    { record: { order, executionMode }, progress }: Work,
+    { nonceGone, timeOf }: Observation,
+  ): Plan {
     if (nonceGone && !progress.opened) return { kind: 'fail', code: 'not_opened' };
     const margin = chains.get(Number(order.originChainId))?.chain.landingMarginSeconds ?? 0;
     return plan({ order, progress, executionMode, openReserveSeconds: Math.floor(margin / 2), timeOf });
@@ -283,12 +363,17 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
     if (taken.kind === 'refused') {
       // That time is over by now says nothing about why it did not work before.
       if (taken.revert.name !== 'DeadlinePassed') item.refusal = taken.revert;
-      log.info({ orderId: item.record.orderId, step: next.step, reason: taken.revert.text }, 'the chain would refuse this step now');
+      log.info(
+        { orderId: item.record.orderId, step: next.step, reason: taken.revert.text },
+        'the chain would refuse this step now',
+      );
     }
     item.sent = taken.kind === 'sent' ? { key: taken.key, chainId: taken.chainId } : undefined;
-    if (next.notAfter !== null) item.waitFor = { kind: 'wait', chainId: next.chainId, until: next.notAfter, at: 'head' };
+    if (next.notAfter !== null)
+      item.waitFor = { kind: 'wait', chainId: next.chainId, until: next.notAfter, at: 'head' };
     const { step } = next;
-    if (taken.kind !== 'sent' || !taken.hash || (step !== 'settle' && step !== 'open' && step !== 'refund')) return;
+    if (taken.kind !== 'sent' || !taken.hash || (step !== 'settle' && step !== 'open' && step !== 'refund'))
+      return;
     if (item.progress.sent.some(({ txHash }) => txHash === taken.hash)) return;
     await record(item, [{ kind: 'sent', step, chainId: taken.chainId, txHash: taken.hash }]);
   }
@@ -298,28 +383,67 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
     const before = item.progress.status;
     const all = [...item.record.facts.map(({ fact }) => fact), ...facts];
     const progress = foldFacts(item.record.order, all);
-    const event = progress.status === before ? null : progress.status === 'settled' ? ('order.settled' as const) : ('order.failed' as const);
+    const event =
+      progress.status === before
+        ? null
+        : progress.status === 'settled'
+          ? ('order.settled' as const)
+          : ('order.failed' as const);
     const atMs = clock.nowMs();
     const seq = item.record.facts.length;
-    const ours = await store.append(item.claim, item.record, facts, { status: progress.status, final: progress.final, event, atMs });
+    const ours = await store.append(item.claim, item.record, facts, {
+      status: progress.status,
+      final: progress.final,
+      event,
+      atMs,
+    });
     if (!ours) {
       drop(item);
       return false;
     }
-    item.record = { ...item.record, updatedAtMs: atMs, facts: [...item.record.facts, ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: atMs, fact }))] };
+    item.record = {
+      ...item.record,
+      updatedAtMs: atMs,
+      facts: [
+        ...item.record.facts,
+        ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: atMs, fact })),
+      ],
+    };
     item.progress = progress;
-    for (const fact of facts) if (fact.kind === 'filled' && progress.flow === 'cross_chain') rememberProof(item, fact);
+    for (const fact of facts)
+      if (fact.kind === 'filled' && progress.flow === 'cross_chain') rememberProof(item, fact);
     if (event) {
       endedTotal.add({ status: progress.status, code: progress.failure?.code ?? 'none' });
-      if (progress.status === 'settled') settleSeconds.observe((atMs - item.record.createdAtMs) / 1_000, { flow: progress.flow });
-      log.info({ orderId: item.record.orderId, status: progress.status, stage: progress.stage, ...(progress.failure && { code: progress.failure.code }) }, 'an order came to its end');
+      if (progress.status === 'settled')
+        settleSeconds.observe((atMs - item.record.createdAtMs) / 1_000, { flow: progress.flow });
+      log.info(
+        {
+          orderId: item.record.orderId,
+          status: progress.status,
+          stage: progress.stage,
+          ...(progress.failure && { code: progress.failure.code }),
+        },
+        'an order came to its end',
+      );
     }
     return true;
   }
 
-  function rememberProof({ record: { order, orderId } }: Work, fact: Extract<Fact, { kind: 'filled' }>): void {
+  function rememberProof(
+    { record: { order, orderId } }: Work,
+    fact: Extract<Fact, { kind: 'filled' }>,
+  ): void {
     const output = order.outputs[fact.outputIndex];
-    if (output) proofsOf.set(fillPayloadHash({ solver: addressToBytes32(fact.solver), orderId, timestamp: fact.timestamp, output }), orderId);
+    if (output)
+      proofsOf.set(
+        fillPayloadHash({
+          solver: addressToBytes32(fact.solver),
+          orderId,
+          timestamp: fact.timestamp,
+          output,
+        }),
+        orderId,
+      );
   }
 
   function repeat(everyMs: number, what: () => Promise<void>, name: string): () => void {
@@ -347,7 +471,10 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       // A wake-up goes to one worker, perhaps not to the one that may send; news goes to all of them.
       unsubscribe = await bus.subscribe(topic, (payload) => {
         const { orderId, event } = JSON.parse(payload) as OrderNews;
-        if (event === 'order.created' && !stopped) adopt([orderId]).catch((error: unknown) => log.warn({ orderId, error }, 'a new order could not be taken on; the sweep will'));
+        if (event === 'order.created' && !stopped)
+          adopt([orderId]).catch((error: unknown) =>
+            log.warn({ orderId, error }, 'a new order could not be taken on; the sweep will'),
+          );
       });
       await queue.process(topic, 64, (orderId) => adopt([orderId as Bytes32]));
     },

@@ -1,4 +1,7 @@
-/** Escrow events by order, as long as there is room: anybody may open orders with as much in them as it pays gas for, so room is counted in bytes too. */
+/**
+ * Escrow events by order, as long as there is room: anybody may open orders with as much in them as it pays
+ * gas for, so room is counted in bytes too.
+ */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 import { createBoundedMap } from '../../domain/bounded.ts';
@@ -7,7 +10,9 @@ import type { EscrowEvent } from '../../ports/chain.ts';
 type Of<Kind extends EscrowEvent['kind']> = Extract<EscrowEvent, { kind: Kind }>;
 
 /** What happened to an order. That it was opened is enough: what it says is known to whoever advances it. */
-export type OrderEvent = Of<'filled' | 'finalised' | 'refunded' | 'deferral_ended'> | Omit<Of<'open'>, 'order'>;
+export type OrderEvent =
+  | Of<'filled' | 'finalised' | 'refunded' | 'deferral_ended'>
+  | Omit<Of<'open'>, 'order'>;
 
 export interface EventMemory {
   /** Of one order, in no order. Other chains' events and those of two forks may be among them. */
@@ -21,9 +26,17 @@ const BYTES = 64 * 2 ** 20;
 /** Of an event without what is as long as its sender likes. */
 const LEAN_BYTES = 800;
 
-export function createEventMemory({ most = EVENTS, mostBytes = BYTES }: { most?: number; mostBytes?: number } = {}): EventMemory {
+export function createEventMemory({
+  most = EVENTS,
+  mostBytes = BYTES,
+}: { most?: number; mostBytes?: number } = {}): EventMemory {
   const byOrder = new Map<Bytes32, Set<string>>();
-  const events = createBoundedMap<string, OrderEvent>({ most: () => most, mostWeight: mostBytes, weigh: bytesOf, forgot: (id, { orderId }) => forget(orderId, id) });
+  const events = createBoundedMap<string, OrderEvent>({
+    most: () => most,
+    mostWeight: mostBytes,
+    weigh: bytesOf,
+    forgot: (id, { orderId }) => forget(orderId, id),
+  });
 
   function forget(orderId: Bytes32, id: string): void {
     const ids = byOrder.get(orderId);
@@ -44,7 +57,8 @@ export function createEventMemory({ most = EVENTS, mostBytes = BYTES }: { most?:
   };
 }
 
-const bytesOf = (event: OrderEvent): number => LEAN_BYTES + (event.kind === 'filled' ? event.output.callbackData.length + event.output.context.length : 0);
+const bytesOf = (event: OrderEvent): number =>
+  LEAN_BYTES + (event.kind === 'filled' ? event.output.callbackData.length + event.output.context.length : 0);
 
 /** undefined for what is no order's. */
 export function orderEvent(event: EscrowEvent): OrderEvent | undefined {

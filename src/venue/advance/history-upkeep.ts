@@ -1,4 +1,7 @@
-/** What history needs beside the facts: the gas of every transaction, and counts of what has ended. No order ever waits for either. */
+/**
+ * What history needs beside the facts: the gas of every transaction, and counts of what has ended. No order
+ * ever waits for either.
+ */
 
 import { divUp } from '../../domain/amount.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -33,8 +36,15 @@ const AT_ONCE = 64;
 const AGAIN_MS = 15_000;
 const WEI = 10n ** 18n;
 
-export function createUpkeep({ trades, chains, prices, nativeSymbol, clock, log, metrics }: UpkeepDeps, { everyMs = EVERY_MS }: { everyMs?: number } = {}): Upkeep {
-  const captured = metrics.counter('firmquote_venue_gas_captured_total', 'Transactions whose gas was captured for history', ['result']);
+export function createUpkeep(
+  { trades, chains, prices, nativeSymbol, clock, log, metrics }: UpkeepDeps,
+  { everyMs = EVERY_MS }: { everyMs?: number } = {},
+): Upkeep {
+  const captured = metrics.counter(
+    'firmquote_venue_gas_captured_total',
+    'Transactions whose gas was captured for history',
+    ['result'],
+  );
   let stopped = true;
   let cancel = () => {};
   let working: Promise<void> = Promise.resolve();
@@ -46,7 +56,12 @@ export function createUpkeep({ trades, chains, prices, nativeSymbol, clock, log,
       adopted = true;
       if (rows > 0) log.info({ rows }, 'orders without a row in history got one');
     }
-    for (let due = await trades.dueGas(AT_ONCE); due.length > 0; due = due.length === AT_ONCE && !stopped ? await trades.dueGas(AT_ONCE) : []) await Promise.all(due.map(capture));
+    for (
+      let due = await trades.dueGas(AT_ONCE);
+      due.length > 0;
+      due = due.length === AT_ONCE && !stopped ? await trades.dueGas(AT_ONCE) : []
+    )
+      await Promise.all(due.map(capture));
     await trades.fold();
   }
 
@@ -60,7 +75,9 @@ export function createUpkeep({ trades, chains, prices, nativeSymbol, clock, log,
     }
     captured.add({ result: 'captured' });
     // Orders that were settled in one transaction share what it cost.
-    const orders = BigInt(Math.max(1, receipt.logs?.filter(({ topics }) => topics[0] === TOPICS.Finalised).length ?? 0));
+    const orders = BigInt(
+      Math.max(1, receipt.logs?.filter(({ topics }) => topics[0] === TOPICS.Finalised).length ?? 0),
+    );
     await trades.recordGas(due, {
       gasUsed: receipt.gasUsed,
       feeWei: divUp(receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee, orders),
@@ -72,7 +89,9 @@ export function createUpkeep({ trades, chains, prices, nativeSymbol, clock, log,
   function next(): void {
     cancel = clock.after(everyMs, () => {
       working = work()
-        .catch((error: unknown) => log.warn({ error }, 'history could not be kept up; it is tried again in a moment'))
+        .catch((error: unknown) =>
+          log.warn({ error }, 'history could not be kept up; it is tried again in a moment'),
+        )
         .finally(() => {
           if (!stopped) next();
         });

@@ -1,4 +1,7 @@
-/** One transaction for a step, whatever crashes: simulated first, then under a key that names the step for ever. */
+/**
+ * One transaction for a step, whatever crashes: simulated first, then under a key that names the step for
+ * ever.
+ */
 
 import { SettlementError } from '../../domain/errors.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
@@ -10,10 +13,19 @@ import type { Transactor, TxStatus } from '../../ports/transactor.ts';
 import { decodeRevert, type Revert } from '../../settlement/revert.ts';
 
 /**
- * `name`: `<orderId>-<step>`, and what else tells it from others. After `notAfter` (chain time) it makes no sense any more. `together`: it
- * may share its first transaction with others; what failed among others goes by itself from then on.
+ * `name`: `<orderId>-<step>`, and what else tells it from others. After `notAfter` (chain time) it makes no
+ * sense any more. `together`: it may share its first transaction with others; what failed among others goes
+ * by itself from then on.
  */
-export type Send = (chain: ChainPort, transactor: Transactor, name: string, to: Address, data: Hex, notAfter: UnixSeconds | null, together?: boolean) => Promise<Sent>;
+export type Send = (
+  chain: ChainPort,
+  transactor: Transactor,
+  name: string,
+  to: Address,
+  data: Hex,
+  notAfter: UnixSeconds | null,
+  together?: boolean,
+) => Promise<Sent>;
 
 export type Sent =
   /** Under this key a transaction is on its way or mined. */
@@ -30,8 +42,17 @@ export function createSend({ log, steps }: { log: Log; steps: Counter }): Send {
       const key = attempt === 1 ? name : `${name}-${attempt}`;
       const known = await transactor.status(key);
       if (known?.state === 'mined' && known.receipt.status === 'reverted') continue;
-      if (known && known.state !== 'void') return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(known) };
-      const sent = await transactor.submit({ key, to, data, together: together && attempt === 1, ...(notAfter !== null && { notAfter }) }).catch(refusalOf);
+      if (known && known.state !== 'void')
+        return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(known) };
+      const sent = await transactor
+        .submit({
+          key,
+          to,
+          data,
+          together: together && attempt === 1,
+          ...(notAfter !== null && { notAfter }),
+        })
+        .catch(refusalOf);
       if ('name' in sent) return { kind: 'refused', revert: sent };
       steps.add({ step: name.split('-')[1] ?? '', chain: chain.chain.slug });
       return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(sent) };
@@ -43,8 +64,10 @@ export function createSend({ log, steps }: { log: Log; steps: Counter }): Send {
 
 /** What the chain answered when it was asked, before anything was sent; whatever else went wrong goes on. */
 function refusalOf(error: unknown): Revert {
-  if (error instanceof SettlementError && error.code === 'would_revert') return decodeRevert(error.facts['data'] as Hex);
+  if (error instanceof SettlementError && error.code === 'would_revert')
+    return decodeRevert(error.facts['data'] as Hex);
   throw error;
 }
 
-const newest = (status: TxStatus): Hex | undefined => (status.state === 'mined' ? status.receipt.txHash : status.hashes.at(-1));
+const newest = (status: TxStatus): Hex | undefined =>
+  status.state === 'mined' ? status.receipt.txHash : status.hashes.at(-1);

@@ -1,6 +1,7 @@
 /**
- * Taking a step: simulate the exact calldata, then one transaction under a key that names the step for ever. Having sent something
- * proves nothing; the next observation does. Somebody else having taken the step is success.
+ * Taking a step: simulate the exact calldata, then one transaction under a key that names the step for ever.
+ * Having sent something proves nothing; the next observation does. Somebody else having taken the step is
+ * success.
  */
 
 import { fillAttestation } from '../../domain/attestation.ts';
@@ -13,7 +14,14 @@ import type { Counter } from '../../ports/metrics.ts';
 import type { RouteVenue } from '../../ports/route-venue.ts';
 import type { OrderRecord } from '../../ports/store.ts';
 import type { Transactor } from '../../ports/transactor.ts';
-import { finaliseCall, openForCall, refundCall, settleCall, settleThroughCall, submitAttestationsCall } from '../../settlement/call.ts';
+import {
+  finaliseCall,
+  openForCall,
+  refundCall,
+  settleCall,
+  settleThroughCall,
+  submitAttestationsCall,
+} from '../../settlement/call.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { Plan } from '../../settlement/plan.ts';
 import { createSend, type Sent } from './send.ts';
@@ -41,7 +49,10 @@ export type Taken =
 
 type StepPlan = Extract<Plan, { kind: 'step' }>;
 
-export function createTaker({ chains, transactors, routeVenues, attestations, clock, log, steps }: TakeDeps, { graceMs }: TakeOptions) {
+export function createTaker(
+  { chains, transactors, routeVenues, attestations, clock, log, steps }: TakeDeps,
+  { graceMs }: TakeOptions,
+) {
   /** When we first saw that a step of the LP's was due. */
   const dueSinceMs = new Map<string, number>();
   const delivering = new Set<Hex>();
@@ -53,36 +64,69 @@ export function createTaker({ chains, transactors, routeVenues, attestations, cl
     },
     async take(record: OrderRecord, progress: Progress, step: StepPlan): Promise<Taken> {
       const { order, orderId } = record;
-      if (step.step === 'fill') return record.route && !record.route.through ? deliver(record, record.route.venueId, step.outputs) : { kind: 'nothing' };
+      if (step.step === 'fill')
+        return record.route && !record.route.through
+          ? deliver(record, record.route.venueId, step.outputs)
+          : { kind: 'nothing' };
       const chain = chains.get(step.chainId);
       const transactor = transactors.get(step.chainId);
       if (!chain || !transactor) return { kind: 'nothing' };
       switch (step.step) {
         case 'settle':
           if (step.by !== 'venue') return { kind: 'nothing' };
-          // What goes through pools pays receivers past the escrow: whose transfer is whose could not be told among others'.
-          return send(chain, transactor, `${orderId}-settle`, chain.chain.escrow, settlement(record), step.notAfter, record.route === null);
+          // What goes through pools pays receivers past the escrow: whose transfer is whose could not be told
+          // among others'.
+          return send(
+            chain,
+            transactor,
+            `${orderId}-settle`,
+            chain.chain.escrow,
+            settlement(record),
+            step.notAfter,
+            record.route === null,
+          );
         case 'open':
           if (step.by !== 'venue') return { kind: 'nothing' };
-          return send(chain, transactor, `${orderId}-open`, chain.chain.escrow, openForCall(order, record.funding), step.notAfter);
+          return send(
+            chain,
+            transactor,
+            `${orderId}-open`,
+            chain.chain.escrow,
+            openForCall(order, record.funding),
+            step.notAfter,
+          );
         case 'attest':
         case 'finalise':
-          return graceIsOver(orderId) ? proveOrFinalise(record, progress, step, chain, transactor) : { kind: 'nothing' };
+          return graceIsOver(orderId)
+            ? proveOrFinalise(record, progress, step, chain, transactor)
+            : { kind: 'nothing' };
         case 'refund':
           return send(chain, transactor, `${orderId}-refund`, chain.chain.escrow, refundCall(order), null);
       }
     },
   };
 
-  /** The venue fills from its own account; the next look sees whether it has. One call at a time: it is slow, and looks are frequent. */
-  async function deliver({ order, orderId }: OrderRecord, venueId: string, outputs: readonly number[]): Promise<Taken> {
+  /**
+   * The venue fills from its own account; the next look sees whether it has. One call at a time: it is slow,
+   * and looks are frequent.
+   */
+  async function deliver(
+    { order, orderId }: OrderRecord,
+    venueId: string,
+    outputs: readonly number[],
+  ): Promise<Taken> {
     const venue = routeVenues.find(({ id }) => id === venueId);
     if (!venue?.deliver || delivering.has(orderId)) return { kind: 'nothing' };
     delivering.add(orderId);
     steps.add({ step: 'fill', chain: venueId });
     venue
       .deliver({ orderId, order, outputs })
-      .catch((error: unknown) => log.warn({ orderId, venue: venueId, error }, 'a route venue could not deliver; it will be asked again'))
+      .catch((error: unknown) =>
+        log.warn(
+          { orderId, venue: venueId, error },
+          'a route venue could not deliver; it will be asked again',
+        ),
+      )
       .finally(() => delivering.delete(orderId));
     return { kind: 'nothing' };
   }
@@ -93,28 +137,73 @@ export function createTaker({ chains, transactors, routeVenues, attestations, cl
     return clock.monotonicMs() - (since ?? clock.monotonicMs()) >= graceMs;
   }
 
-  async function proveOrFinalise({ order, orderId }: OrderRecord, { fills }: Progress, step: StepPlan, chain: ChainPort, transactor: Transactor): Promise<Taken> {
+  async function proveOrFinalise(
+    { order, orderId }: OrderRecord,
+    { fills }: Progress,
+    step: StepPlan,
+    chain: ChainPort,
+    transactor: Transactor,
+  ): Promise<Taken> {
     const missing: { attestation: ReturnType<typeof fillAttestation>; oracle: Hex }[] = [];
     for (const index of step.step === 'attest' ? step.outputs : []) {
       const [output, fill] = [order.outputs[index], fills[index]];
       if (!output || !fill) return { kind: 'nothing' };
-      const attestation = fillAttestation({ solver: addressToBytes32(fill.solver), orderId, timestamp: fill.timestamp, output });
-      // At the head, not at depth: finalising right after a proof is harmless, since without it the chain just refuses.
-      if (!(await chain.isProven(order.inputOracle, output.chainId, output.oracle, output.settler, attestation.payloadHash))) missing.push({ attestation, oracle: output.oracle });
+      const attestation = fillAttestation({
+        solver: addressToBytes32(fill.solver),
+        orderId,
+        timestamp: fill.timestamp,
+        output,
+      });
+      // At the head, not at depth: finalising right after a proof is harmless, since without it the chain
+      // just refuses.
+      if (
+        !(await chain.isProven(
+          order.inputOracle,
+          output.chainId,
+          output.oracle,
+          output.settler,
+          attestation.payloadHash,
+        ))
+      )
+        missing.push({ attestation, oracle: output.oracle });
     }
     for (const { attestation } of missing) {
-      const signatures = await attestations.signatures(attestation, { chainId: chain.chain.id, oracle: order.inputOracle }, orderId);
+      const signatures = await attestations.signatures(
+        attestation,
+        { chainId: chain.chain.id, oracle: order.inputOracle },
+        orderId,
+      );
       if (!signatures) return { kind: 'nothing' };
-      const data = submitAttestationsCall(attestation.remoteChainId, attestation.application, [{ payloadHash: attestation.payloadHash, signatures }]);
-      const sent = await send(chain, transactor, `${orderId}-attest-${attestation.payloadHash.slice(2, 18)}`, order.inputOracle, data, null);
+      const data = submitAttestationsCall(attestation.remoteChainId, attestation.application, [
+        { payloadHash: attestation.payloadHash, signatures },
+      ]);
+      const sent = await send(
+        chain,
+        transactor,
+        `${orderId}-attest-${attestation.payloadHash.slice(2, 18)}`,
+        order.inputOracle,
+        data,
+        null,
+      );
       if (sent.kind !== 'sent') return sent;
     }
     if (missing.length > 0) return { kind: 'nothing' };
-    const solved = fills.flatMap((fill) => (fill ? [{ timestamp: fill.timestamp, solver: fill.solver }] : []));
-    return send(chain, transactor, `${orderId}-finalise`, chain.chain.escrow, finaliseCall(order, solved), null);
+    const solved = fills.flatMap((fill) =>
+      fill ? [{ timestamp: fill.timestamp, solver: fill.solver }] : [],
+    );
+    return send(
+      chain,
+      transactor,
+      `${orderId}-finalise`,
+      chain.chain.escrow,
+      finaliseCall(order, solved),
+      null,
+    );
   }
 }
 
 function settlement({ order, funding, quoteId, commitments, route }: OrderRecord): Hex {
-  return route?.through ? settleThroughCall(order, funding, route.through.filler, route.through.data) : settleCall(order, funding, quoteId, commitments);
+  return route?.through
+    ? settleThroughCall(order, funding, route.through.filler, route.through.data)
+    : settleCall(order, funding, quoteId, commitments);
 }

@@ -1,4 +1,7 @@
-/** One chain as the advancing of orders sees it: the newest block and the newest final one, and recent events by order. */
+/**
+ * One chain as the advancing of orders sees it: the newest block and the newest final one, and recent events
+ * by order.
+ */
 
 import type { Bytes32, Hex } from '../../domain/hex.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
@@ -15,8 +18,14 @@ export interface ChainWatch {
   readonly chain: ChainPort;
   /** Both blocks from one look; undefined until the chain was seen. */
   pinned(): Pinned | undefined;
-  /** Final events of an order, in chain order. Asks the node when what was followed does not hold `isEnough`. */
-  orderEvents(orderId: Bytes32, since: number, isEnough: (events: readonly OrderEvent[]) => boolean): Promise<OrderEvent[]>;
+  /**
+   * Final events of an order, in chain order. Asks the node when what was followed does not hold `isEnough`.
+   */
+  orderEvents(
+    orderId: Bytes32,
+    since: number,
+    isEnough: (events: readonly OrderEvent[]) => boolean,
+  ): Promise<OrderEvent[]>;
   /** The final event that proved this payload to the oracle, in no block before `from`. */
   proof(payloadHash: Bytes32, from: bigint): Promise<EscrowEvent | undefined>;
   /** A final block. */
@@ -25,12 +34,19 @@ export interface ChainWatch {
   stop(): Promise<void>;
 }
 
-/** Ranges overlap by this many blocks beyond the depth: a node may have had no logs yet, or those of another fork. */
+/**
+ * Ranges overlap by this many blocks beyond the depth: a node may have had no logs yet, or those of another
+ * fork.
+ */
 const OVERLAP = 4n;
 const REMEMBERED_PROOFS = 50_000;
 const REMEMBERED_BLOCKS = 2_000;
 
-export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pinned, orderIds: ReadonlySet<Bytes32>) => void): ChainWatch {
+export function createChainWatch(
+  chain: ChainPort,
+  log: Log,
+  moved: (pinned: Pinned, orderIds: ReadonlySet<Bytes32>) => void,
+): ChainWatch {
   const depth = BigInt(chain.chain.depth);
   const events = createEventMemory();
   const proofs = new Map<Bytes32, EscrowEvent>();
@@ -60,7 +76,10 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
     if (!head) return;
     const deepNumber = head.number > depth ? head.number - depth : 0n;
     const from = scannedTo === undefined ? deepNumber : scannedTo - depth - OVERLAP;
-    const [deep, found] = await Promise.all([depth === 0n ? head : chain.block(deepNumber), chain.events(from > 0n ? from : 0n, head.number)]);
+    const [deep, found] = await Promise.all([
+      depth === 0n ? head : chain.block(deepNumber),
+      chain.events(from > 0n ? from : 0n, head.number),
+    ]);
     // The block vanished between two questions: the next head brings another.
     if (!deep) return;
     for (const event of found) keep(event);
@@ -72,7 +91,8 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
       shallow.delete(orderId);
       touched.add(orderId);
     }
-    for (const event of found) if (event.kind === 'proven' && event.blockNumber <= deep.number) touched.add(event.payloadHash);
+    for (const event of found)
+      if (event.kind === 'proven' && event.blockNumber <= deep.number) touched.add(event.payloadHash);
     moved(pinned, touched);
   }
 
@@ -81,13 +101,20 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
     looking ??= (async () => {
       while (again && !stopped) {
         again = false;
-        await look().catch((error: unknown) => log.warn({ chain: chain.chain.slug, error }, 'a block could not be looked at; the next one will be'));
+        await look().catch((error: unknown) =>
+          log.warn(
+            { chain: chain.chain.slug, error },
+            'a block could not be looked at; the next one will be',
+          ),
+        );
       }
       looking = undefined;
     })();
   }
 
-  /** `expected`: a hash that the block should have; what is remembered is asked for again when it does not. */
+  /**
+   * `expected`: a hash that the block should have; what is remembered is asked for again when it does not.
+   */
   async function blockAt(number: bigint, expected?: Hex): Promise<Block> {
     const known = blocks.get(number);
     // A reorganisation deeper than our depth, or a development chain that came back from an older state.
@@ -112,10 +139,19 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
   }
 
   /** Of the canonical chain, and final. */
-  async function finalOnes<E extends OrderEvent | EscrowEvent>(candidates: readonly E[], deep: Block): Promise<E[]> {
+  async function finalOnes<E extends OrderEvent | EscrowEvent>(
+    candidates: readonly E[],
+    deep: Block,
+  ): Promise<E[]> {
     const final = candidates.filter(({ blockNumber }) => blockNumber <= deep.number);
-    const canonical = await Promise.all(final.map(async ({ blockNumber, blockHash }) => (await blockAt(blockNumber, blockHash)).hash === blockHash));
-    return final.filter((_, index) => canonical[index]).sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
+    const canonical = await Promise.all(
+      final.map(
+        async ({ blockNumber, blockHash }) => (await blockAt(blockNumber, blockHash)).hash === blockHash,
+      ),
+    );
+    return final
+      .filter((_, index) => canonical[index])
+      .sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
   }
 
   return {
@@ -128,7 +164,10 @@ export function createChainWatch(chain: ChainPort, log: Log, moved: (pinned: Pin
       const followed = await finalOnes(events.of(orderId), deep);
       if (isEnough(followed)) return followed;
       const asked = (await chain.orderEvents(orderId, since)).flatMap((event) => orderEvent(event) ?? []);
-      return finalOnes(asked.filter((event) => event.orderId === orderId), deep);
+      return finalOnes(
+        asked.filter((event) => event.orderId === orderId),
+        deep,
+      );
     },
     async proof(payloadHash, from) {
       if (!pinned) return undefined;

@@ -1,6 +1,7 @@
 /**
- * What leaves the ledger after it was delivered there. Deferred deliveries are paid out as soon as the escrow lets them; and whoever
- * took its money out, this keeper, the receiver or a stranger, the chain's final events say so and become facts, each once.
+ * What leaves the ledger after it was delivered there. Deferred deliveries are paid out as soon as the escrow
+ * lets them; and whoever took its money out, this keeper, the receiver or a stranger, the chain's final
+ * events say so and become facts, each once.
  */
 
 import type { Evidence, Fact } from '../../domain/fact.ts';
@@ -36,7 +37,9 @@ export interface Withdrawals {
 
 /** Blocks asked for at once. */
 const RANGE = 500n;
-/** Blocks after which a place is written down even if nothing happened: what a restart reads again at most. */
+/**
+ * Blocks after which a place is written down even if nothing happened: what a restart reads again at most.
+ */
 const PLACE_EVERY = 50n;
 const MOST_DUE = 100;
 /** Chain seconds after which a payment that was sent, or refused for the first time, is looked at again. */
@@ -45,13 +48,27 @@ const LONGEST_PAUSE_SECONDS = 3_600;
 const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
 
 export interface WithdrawalsOptions {
-  /** What an account asks for or takes is looked at this much later, chain time, so that whatever was delivered before it is on record. */
+  /**
+   * What an account asks for or takes is looked at this much later, chain time, so that whatever was
+   * delivered before it is on record.
+   */
   recordingSeconds?: number;
 }
 
-export function createWithdrawals({ store, chains, transactors, clock, log, metrics }: WithdrawalsDeps, { recordingSeconds = 10 }: WithdrawalsOptions = {}): Withdrawals {
-  const steps = metrics.counter('firmquote_venue_payouts_total', 'Transactions that pay deferred deliveries out, handed to a relayer', ['step', 'chain']);
-  const waiting = metrics.gauge('firmquote_venue_payouts_due', 'Deferred deliveries that could be paid out and are not', ['chain']);
+export function createWithdrawals(
+  { store, chains, transactors, clock, log, metrics }: WithdrawalsDeps,
+  { recordingSeconds = 10 }: WithdrawalsOptions = {},
+): Withdrawals {
+  const steps = metrics.counter(
+    'firmquote_venue_payouts_total',
+    'Transactions that pay deferred deliveries out, handed to a relayer',
+    ['step', 'chain'],
+  );
+  const waiting = metrics.gauge(
+    'firmquote_venue_payouts_due',
+    'Deferred deliveries that could be paid out and are not',
+    ['chain'],
+  );
   const send = createSend({ log, steps });
   const following: { stop(): Promise<void> }[] = [];
 
@@ -79,8 +96,13 @@ export function createWithdrawals({ store, chains, transactors, clock, log, metr
         const to: bigint = place.block + RANGE < deep ? place.block + RANGE : deep;
         // The last block once more: an event in its middle may have been the last one that was written.
         const events = await port.events(place.block, to);
-        const paid = new Set(events.flatMap((event) => (event.kind === 'deferral_ended' ? [`${event.blockHash}:${event.logIndex - 1}`] : [])));
-        for (const event of events) if (!paid.has(`${event.blockHash}:${event.logIndex}`) && !(await write(event, now))) return;
+        const paid = new Set(
+          events.flatMap((event) =>
+            event.kind === 'deferral_ended' ? [`${event.blockHash}:${event.logIndex - 1}`] : [],
+          ),
+        );
+        for (const event of events)
+          if (!paid.has(`${event.blockHash}:${event.logIndex}`) && !(await write(event, now))) return;
         place = { block: to, logIndex: WHOLE_BLOCK };
         if (to - written < PLACE_EVERY) continue;
         await store.readWithdrawal(chainId, place, [], clock.nowMs());
@@ -90,37 +112,85 @@ export function createWithdrawals({ store, chains, transactors, clock, log, metr
 
     /** false: not now; the next block tries again from the same place. */
     async function write(event: EscrowEvent, now: UnixSeconds): Promise<boolean> {
-      if (event.kind !== 'deferral_ended' && (event.kind !== 'ledger' || (event.request === undefined && event.amount >= 0n))) return true;
+      if (
+        event.kind !== 'deferral_ended' &&
+        (event.kind !== 'ledger' || (event.request === undefined && event.amount >= 0n))
+      )
+        return true;
       const evidence = await evidenceOf(event);
       if (event.kind === 'ledger' && evidence.at + recordingSeconds > now) return false;
-      const late = event.kind === 'deferral_ended' ? await ended(event, evidence) : await ownMove(event, evidence);
+      const late =
+        event.kind === 'deferral_ended' ? await ended(event, evidence) : await ownMove(event, evidence);
       if (late.length === 0) return true;
-      const result = await store.readWithdrawal(chainId, { block: event.blockNumber, logIndex: event.logIndex }, late, clock.nowMs());
-      if (result === 'written') for (const { before, facts } of late) log.info({ orderId: before.orderId, facts: facts.map(({ kind }) => kind) }, 'money of an order left the ledger, or was asked for');
+      const result = await store.readWithdrawal(
+        chainId,
+        { block: event.blockNumber, logIndex: event.logIndex },
+        late,
+        clock.nowMs(),
+      );
+      if (result === 'written')
+        for (const { before, facts } of late)
+          log.info(
+            { orderId: before.orderId, facts: facts.map(({ kind }) => kind) },
+            'money of an order left the ledger, or was asked for',
+          );
       return result !== 'moved';
     }
 
-    async function ended(event: Extract<EscrowEvent, { kind: 'deferral_ended' }>, evidence: Evidence): Promise<LateFacts[]> {
+    async function ended(
+      event: Extract<EscrowEvent, { kind: 'deferral_ended' }>,
+      evidence: Evidence,
+    ): Promise<LateFacts[]> {
       const before = await store.order(event.orderId);
-      const outputIndex = before?.order.outputs.findIndex((output) => output.chainId === BigInt(chainId) && outputHash(output) === event.outputHash) ?? -1;
+      const outputIndex =
+        before?.order.outputs.findIndex(
+          (output) => output.chainId === BigInt(chainId) && outputHash(output) === event.outputHash,
+        ) ?? -1;
       if (!before || outputIndex === -1) return [];
-      return [{ before, facts: [{ kind: 'withdrawn', outputIndex, amount: event.amount, ended: true, evidence }] }];
+      return [
+        { before, facts: [{ kind: 'withdrawn', outputIndex, amount: event.amount, ended: true, evidence }] },
+      ];
     }
 
-    /** The account itself has asked for money or taken it: its oldest deliveries are meant. Each workspace's by themselves, so that nobody's dust stands before another's money. */
-    async function ownMove({ account, token, amount, request }: Extract<EscrowEvent, { kind: 'ledger' }>, evidence: Evidence): Promise<LateFacts[]> {
+    /**
+     * The account itself has asked for money or taken it: its oldest deliveries are meant. Each workspace's
+     * by themselves, so that nobody's dust stands before another's money.
+     */
+    async function ownMove(
+      { account, token, amount, request }: Extract<EscrowEvent, { kind: 'ledger' }>,
+      evidence: Evidence,
+    ): Promise<LateFacts[]> {
       const open = await store.openDeliveries(chainId, account, token);
       if (open.length === 0) return [];
       const facts = new Map<Bytes32, Fact[]>();
-      const say = ({ orderId }: LedgerDelivery, fact: Fact) => void facts.set(orderId, [...(facts.get(orderId) ?? []), fact]);
-      const books = [...new Set(open.map(({ workspaceId }) => workspaceId))].map((id) => open.filter(({ workspaceId }) => workspaceId === id));
-      for (const { credit, amount: part } of books.flatMap((book) => allocate(request?.amount ?? -amount, book))) {
+      const say = ({ orderId }: LedgerDelivery, fact: Fact) =>
+        void facts.set(orderId, [...(facts.get(orderId) ?? []), fact]);
+      const books = [...new Set(open.map(({ workspaceId }) => workspaceId))].map((id) =>
+        open.filter(({ workspaceId }) => workspaceId === id),
+      );
+      for (const { credit, amount: part } of books.flatMap((book) =>
+        allocate(request?.amount ?? -amount, book),
+      )) {
         const { outputIndex, requested } = credit;
-        if (request === undefined && part > 0n) say(credit, { kind: 'withdrawn', outputIndex, amount: part, ended: false, evidence });
+        if (request === undefined && part > 0n)
+          say(credit, { kind: 'withdrawn', outputIndex, amount: part, ended: false, evidence });
         // A withdrawal ends its request, whatever was left of it.
-        else if (part !== requested) say(credit, { kind: 'withdrawal_requested', outputIndex, amount: part, availableAt: request?.availableAt ?? 0, lapsesAt: request?.lapsesAt ?? 0, evidence });
+        else if (part !== requested)
+          say(credit, {
+            kind: 'withdrawal_requested',
+            outputIndex,
+            amount: part,
+            availableAt: request?.availableAt ?? 0,
+            lapsesAt: request?.lapsesAt ?? 0,
+            evidence,
+          });
       }
-      return Promise.all([...facts].map(async ([orderId, list]) => ({ before: (await store.order(orderId)) as OrderRecord, facts: list })));
+      return Promise.all(
+        [...facts].map(async ([orderId, list]) => ({
+          before: (await store.order(orderId)) as OrderRecord,
+          facts: list,
+        })),
+      );
     }
 
     async function evidenceOf({ txHash, blockNumber, blockHash }: EscrowEvent): Promise<Evidence> {
@@ -139,11 +209,20 @@ export function createWithdrawals({ store, chains, transactors, clock, log, metr
       if (!transactor?.healthy()) return;
       for (const delivery of due) {
         if (stopped) return;
-        await payOne(delivery, transactor, now).catch((error: unknown) => log.warn({ orderId: delivery.orderId, error }, 'a deferred delivery could not be paid out now; it will be tried again'));
+        await payOne(delivery, transactor, now).catch((error: unknown) =>
+          log.warn(
+            { orderId: delivery.orderId, error },
+            'a deferred delivery could not be paid out now; it will be tried again',
+          ),
+        );
       }
     }
 
-    async function payOne({ orderId, outputIndex }: LedgerDelivery, transactor: Transactor, now: UnixSeconds): Promise<void> {
+    async function payOne(
+      { orderId, outputIndex }: LedgerDelivery,
+      transactor: Transactor,
+      now: UnixSeconds,
+    ): Promise<void> {
       const before = await store.order(orderId);
       const output = before?.order.outputs[outputIndex];
       if (!before || !output) return;
@@ -152,18 +231,35 @@ export function createWithdrawals({ store, chains, transactors, clock, log, metr
       // Paid, kept or not delivered (any more) at the head; depth will tell which.
       if (until === 0) return store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
       if (until > now) return store.postponeDelivery({ orderId, outputIndex }, until);
-      const sent = await send(port, transactor, name, port.chain.escrow, withdrawDeferredCall(orderId, output), null);
+      const sent = await send(
+        port,
+        transactor,
+        name,
+        port.chain.escrow,
+        withdrawDeferredCall(orderId, output),
+        null,
+      );
       if (sent.kind === 'sent') {
         refusals.delete(name);
         const { hash } = sent;
         const told = before.facts.some(({ fact }) => fact.kind === 'payout_sent' && fact.txHash === hash);
-        if (hash && !told) await store.appendLate({ before, facts: [{ kind: 'payout_sent', outputIndex, chainId, txHash: hash }] }, clock.nowMs());
+        if (hash && !told)
+          await store.appendLate(
+            { before, facts: [{ kind: 'payout_sent', outputIndex, chainId, txHash: hash }] },
+            clock.nowMs(),
+          );
         return store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
       }
       const times = (refusals.get(name) ?? 0) + 1;
       refusals.set(name, times);
-      log.warn({ orderId, reason: sent.revert.text, times }, 'a deferred delivery cannot be paid out now: the money stays in the ledger of its owner');
-      return store.postponeDelivery({ orderId, outputIndex }, now + Math.min(LONGEST_PAUSE_SECONDS, LOOK_AGAIN_SECONDS * 2 ** Math.min(times, 10)));
+      log.warn(
+        { orderId, reason: sent.revert.text, times },
+        'a deferred delivery cannot be paid out now: the money stays in the ledger of its owner',
+      );
+      return store.postponeDelivery(
+        { orderId, outputIndex },
+        now + Math.min(LONGEST_PAUSE_SECONDS, LOOK_AGAIN_SECONDS * 2 ** Math.min(times, 10)),
+      );
     }
 
     function onHead(): void {
@@ -172,7 +268,13 @@ export function createWithdrawals({ store, chains, transactors, clock, log, metr
         while (again && !stopped) {
           again = false;
           const head = port.head();
-          if (head) await look(head).catch((error: unknown) => log.warn({ chain: port.chain.slug, error }, 'withdrawals could not be followed; the next block tries again'));
+          if (head)
+            await look(head).catch((error: unknown) =>
+              log.warn(
+                { chain: port.chain.slug, error },
+                'withdrawals could not be followed; the next block tries again',
+              ),
+            );
         }
         working = undefined;
       })();

@@ -1,4 +1,7 @@
-/** A route venue's answer held against the ask before it may compete. Adapters speak to the outside world; their word alone counts for nothing. */
+/**
+ * A route venue's answer held against the ask before it may compete. Adapters speak to the outside world;
+ * their word alone counts for nothing.
+ */
 
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { RouteAsk, RouteLimits, RouteQuote } from '../../ports/route-venue.ts';
@@ -9,22 +12,66 @@ export type RouteObjection = 'amount' | 'slack' | 'times' | 'execution';
 const BPS = 10_000n;
 
 /** undefined when the answer holds. */
-export function objectionTo(quote: RouteQuote, ask: RouteAsk, { maxSlackBps }: Pick<RouteLimits, 'maxSlackBps'>): RouteObjection | undefined {
+export function objectionTo(
+  quote: RouteQuote,
+  ask: RouteAsk,
+  { maxSlackBps }: Pick<RouteLimits, 'maxSlackBps'>,
+): RouteObjection | undefined {
   const { inputAmount, outputAmount, minimumOutput, validUntil, eta, via } = quote;
-  if (inputAmount <= 0n || minimumOutput <= 0n || minimumOutput > outputAmount || inputAmount >> 240n !== 0n || outputAmount >> 256n !== 0n) return 'amount';
-  if (ask.side === 'exactInput' ? inputAmount !== ask.amount : outputAmount !== ask.amount || minimumOutput !== ask.amount) return 'amount';
+  if (
+    inputAmount <= 0n ||
+    minimumOutput <= 0n ||
+    minimumOutput > outputAmount ||
+    inputAmount >> 240n !== 0n ||
+    outputAmount >> 256n !== 0n
+  )
+    return 'amount';
+  if (
+    ask.side === 'exactInput'
+      ? inputAmount !== ask.amount
+      : outputAmount !== ask.amount || minimumOutput !== ask.amount
+  )
+    return 'amount';
   if (minimumOutput * BPS < outputAmount * (BPS - BigInt(maxSlackBps))) return 'slack';
   const etaHolds = eta === null || (Number.isInteger(eta) && eta >= 0);
-  if (!Number.isInteger(validUntil) || validUntil < ask.validity.from || validUntil > ask.validity.to || !etaHolds) return 'times';
-  if (via.length > MOST_STOPS || via.some(({ token, amount }) => amount <= 0n || token === ask.inputToken.address || token === ask.outputToken.address)) return 'execution';
+  if (
+    !Number.isInteger(validUntil) ||
+    validUntil < ask.validity.from ||
+    validUntil > ask.validity.to ||
+    !etaHolds
+  )
+    return 'times';
+  if (
+    via.length > MOST_STOPS ||
+    via.some(
+      ({ token, amount }) =>
+        amount <= 0n || token === ask.inputToken.address || token === ask.outputToken.address,
+    )
+  )
+    return 'execution';
   return executionObjection(quote, ask);
 }
 
-function executionObjection({ inputAmount, execution }: RouteQuote, { origin, dest, inputToken, outputToken, taker, receiver, fees }: RouteAsk): RouteObjection | undefined {
+function executionObjection(
+  { inputAmount, execution }: RouteQuote,
+  { origin, dest, inputToken, outputToken, taker, receiver, fees }: RouteAsk,
+): RouteObjection | undefined {
   const solver = execution.kind === 'through' ? execution.filler : execution.account;
   const gas = execution.kind === 'through' ? execution.gas : 0n;
-  if (execution.kind === 'through' && (origin.id !== dest.id || gas <= 0n || gas > MOST_GAS || execution.data.length > MOST_DATA)) return 'execution';
-  const nobody = [ZERO_ADDRESS, origin.escrow, dest.escrow, inputToken.address, outputToken.address, taker, receiver];
+  if (
+    execution.kind === 'through' &&
+    (origin.id !== dest.id || gas <= 0n || gas > MOST_GAS || execution.data.length > MOST_DATA)
+  )
+    return 'execution';
+  const nobody = [
+    ZERO_ADDRESS,
+    origin.escrow,
+    dest.escrow,
+    inputToken.address,
+    outputToken.address,
+    taker,
+    receiver,
+  ];
   if (!/^0x[0-9a-f]{40}$/.test(solver) || nobody.includes(solver)) return 'execution';
   // Fees that eat the whole input leave nothing to deliver with, and the escrow refuses such an order.
   return fees.handedOver(inputAmount, gas) > 0n ? undefined : 'amount';

@@ -1,6 +1,6 @@
 /**
- * One intent asked of every source at once, and of every two of them across a middle asset, under one deadline. It ends early when everybody has
- * answered; whoever is late or broken costs only its own offer.
+ * One intent asked of every source at once, and of every two of them across a middle asset, under one
+ * deadline. It ends early when everybody has answered; whoever is late or broken costs only its own offer.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -46,8 +46,15 @@ export interface GathererDeps {
 /** What the leg that is asked first may use of the time that is left. */
 const FIRST_SHARE = 0.5;
 
-export function createGatherer({ sources, gas, clock, random, log }: GathererDeps, options: RouterOptions): Gatherer {
-  async function gather(intent: LegIntent, nonce: bigint, { twoLegs } = { twoLegs: true }): Promise<Gathered> {
+export function createGatherer(
+  { sources, gas, clock, random, log }: GathererDeps,
+  options: RouterOptions,
+): Gatherer {
+  async function gather(
+    intent: LegIntent,
+    nonce: bigint,
+    { twoLegs } = { twoLegs: true },
+  ): Promise<Gathered> {
     const gathered: Gathered = { candidates: [], whys: [] };
     const endsAtMs = clock.monotonicMs() + options.timeoutMs;
     const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
@@ -61,10 +68,18 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
       if (why) gathered.whys.push(why);
     };
     const across = async (middle: Market): Promise<void> => {
-      const legs = intent.side === 'exactInput' ? await forwards(intent, middle, nonce, leftMs, over.signal) : await backwards(intent, middle, nonce, leftMs, over.signal);
+      const legs =
+        intent.side === 'exactInput'
+          ? await forwards(intent, middle, nonce, leftMs, over.signal)
+          : await backwards(intent, middle, nonce, leftMs, over.signal);
       if (legs) gathered.candidates.push(joined(intent, legs[0], legs[1]));
     };
-    const tasks = [...serving(intent, sources).map((source) => safely(source.id, direct(source))), ...(twoLegs ? middlesOf(intent, sources, options).map((middle) => safely(middle.token.symbol, across(middle))) : [])];
+    const tasks = [
+      ...serving(intent, sources).map((source) => safely(source.id, direct(source))),
+      ...(twoLegs
+        ? middlesOf(intent, sources, options).map((middle) => safely(middle.token.symbol, across(middle)))
+        : []),
+    ];
     await inTime(tasks, options.timeoutMs);
     over.abort();
     // Whoever still answers adds to a list that nobody reads any more.
@@ -72,34 +87,92 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
   }
 
   /** The first leg says how much arrives; the second is asked for exactly that. */
-  async function forwards(intent: LegIntent, middle: Market, nonce: bigint, leftMs: () => number, signal: AbortSignal): Promise<[RouteOffer, RouteOffer] | undefined> {
-    const first = await best(firstLeg(intent, middle), serving(firstLeg(intent, middle), sources), nonce, leftMs() * FIRST_SHARE, signal);
+  async function forwards(
+    intent: LegIntent,
+    middle: Market,
+    nonce: bigint,
+    leftMs: () => number,
+    signal: AbortSignal,
+  ): Promise<[RouteOffer, RouteOffer] | undefined> {
+    const first = await best(
+      firstLeg(intent, middle),
+      serving(firstLeg(intent, middle), sources),
+      nonce,
+      leftMs() * FIRST_SHARE,
+      signal,
+    );
     if (!first || signal.aborted) return undefined;
     const leg = { ...secondLeg(intent, middle), amount: first.offer.minimumOutput };
-    const second = await best(leg, serving(leg, sources).filter((source) => makesSense(first.source, source)), BigInt(random.bytes32()), leftMs(), signal);
+    const second = await best(
+      leg,
+      serving(leg, sources).filter((source) => makesSense(first.source, source)),
+      BigInt(random.bytes32()),
+      leftMs(),
+      signal,
+    );
     return second && [first.offer, second.offer];
   }
 
   /** The second leg says how much it takes; the first is asked to deliver exactly that. */
-  async function backwards(intent: LegIntent, middle: Market, nonce: bigint, leftMs: () => number, signal: AbortSignal): Promise<[RouteOffer, RouteOffer] | undefined> {
-    const second = await best(secondLeg(intent, middle), serving(secondLeg(intent, middle), sources), BigInt(random.bytes32()), leftMs() * FIRST_SHARE, signal);
+  async function backwards(
+    intent: LegIntent,
+    middle: Market,
+    nonce: bigint,
+    leftMs: () => number,
+    signal: AbortSignal,
+  ): Promise<[RouteOffer, RouteOffer] | undefined> {
+    const second = await best(
+      secondLeg(intent, middle),
+      serving(secondLeg(intent, middle), sources),
+      BigInt(random.bytes32()),
+      leftMs() * FIRST_SHARE,
+      signal,
+    );
     if (!second || signal.aborted) return undefined;
     const leg = { ...firstLeg(intent, middle), amount: second.offer.inputAmount };
-    const first = await best(leg, serving(leg, sources).filter((source) => makesSense(source, second.source)), nonce, leftMs(), signal);
+    const first = await best(
+      leg,
+      serving(leg, sources).filter((source) => makesSense(source, second.source)),
+      nonce,
+      leftMs(),
+      signal,
+    );
     return first && [first.offer, second.offer];
   }
 
-  async function best(leg: LegIntent, asked: readonly RouteSource[], nonce: bigint, withinMs: number, signal: AbortSignal): Promise<{ source: RouteSource; offer: RouteOffer } | undefined> {
+  async function best(
+    leg: LegIntent,
+    asked: readonly RouteSource[],
+    nonce: bigint,
+    withinMs: number,
+    signal: AbortSignal,
+  ): Promise<{ source: RouteSource; offer: RouteOffer } | undefined> {
     // Each ask over the link needs an id of its own.
-    const found = await Promise.all(asked.map((source) => source.find({ ...leg, requestId: random.bytes32().slice(2, 34) }, nonce, withinMs, signal)));
-    const [offer] = rank(leg.side, found.flatMap(({ offers }) => offers));
+    const found = await Promise.all(
+      asked.map((source) =>
+        source.find({ ...leg, requestId: random.bytes32().slice(2, 34) }, nonce, withinMs, signal),
+      ),
+    );
+    const [offer] = rank(
+      leg.side,
+      found.flatMap(({ offers }) => offers),
+    );
     const source = offer && asked.find(({ id }) => id === offer.source);
     return offer && source && { source, offer };
   }
 
   function joined(intent: LegIntent, first: RouteOffer, second: RouteOffer): RouteCandidate {
     const { side, input, output } = intent;
-    const gasOn = (offer: RouteOffer) => gas.takerGas({ side, origin: { id: Number(offer.order.originChainId) }, inputToken: input.token, outputToken: output.token }, offer.landing);
+    const gasOn = (offer: RouteOffer) =>
+      gas.takerGas(
+        {
+          side,
+          origin: { id: Number(offer.order.originChainId) },
+          inputToken: input.token,
+          outputToken: output.token,
+        },
+        offer.landing,
+      );
     return {
       quoteId: first.quoteId,
       inputAmount: first.inputAmount,
@@ -109,13 +182,18 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
       fillRateBps: Math.min(first.fillRateBps, second.fillRateBps),
       validUntil: first.validUntil,
       first,
-      legs: followedBy(first.legs, second.legs.map((leg) => ({ ...leg, output: { ...leg.output, minimum: null } }))),
+      legs: followedBy(
+        first.legs,
+        second.legs.map((leg) => ({ ...leg, output: { ...leg.output, minimum: null } })),
+      ),
       model: 'sequential',
     };
   }
 
   async function safely(what: string, task: Promise<void>): Promise<void> {
-    await task.catch((error: unknown) => log.error({ what, error }, 'a source of the router failed in a way that it must not'));
+    await task.catch((error: unknown) =>
+      log.error({ what, error }, 'a source of the router failed in a way that it must not'),
+    );
   }
 
   function inTime(tasks: readonly Promise<void>[], ms: number): Promise<void> {
@@ -133,7 +211,16 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
 
 /** Later legs wait for the last of the earlier ones. */
 export function followedBy(earlier: readonly RouteLeg[], later: readonly RouteLeg[]): RouteLeg[] {
-  return [...earlier, ...later.map((leg) => ({ ...leg, dependsOn: leg.dependsOn.length === 0 ? [earlier.length - 1] : leg.dependsOn.map((index) => index + earlier.length) }))];
+  return [
+    ...earlier,
+    ...later.map((leg) => ({
+      ...leg,
+      dependsOn:
+        leg.dependsOn.length === 0
+          ? [earlier.length - 1]
+          : leg.dependsOn.map((index) => index + earlier.length),
+    })),
+  ];
 }
 
 export const whole = (offer: RouteOffer): RouteCandidate => ({

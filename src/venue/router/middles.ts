@@ -1,4 +1,7 @@
-/** Which assets a two-leg route may pass through: the configured ones, then those that are most like the two ends, as far as somebody serves both legs. */
+/**
+ * Which assets a two-leg route may pass through: the configured ones, then those that are most like the two
+ * ends, as far as somebody serves both legs.
+ */
 
 import { assetId, type AssetId } from '../../domain/asset.ts';
 import type { Chain } from '../../domain/chain.ts';
@@ -7,10 +10,16 @@ import type { Market } from '../markets.ts';
 import { type LegIntent, pairOf, type RouteSource } from './source.ts';
 
 /** Best first. Markets of the two chains of the intent only. */
-export function middlesOf(intent: LegIntent, sources: readonly RouteSource[], { middles, maxMiddles }: { middles: readonly AssetId[]; maxMiddles: number }): Market[] {
+export function middlesOf(
+  intent: LegIntent,
+  sources: readonly RouteSource[],
+  { middles, maxMiddles }: { middles: readonly AssetId[]; maxMiddles: number },
+): Market[] {
   const { input, output } = intent;
   const ends = new Set([assetId(input.asset), assetId(output.asset)]);
-  const all = [...new Set([input.chain, output.chain])].flatMap(marketsOn).filter(({ asset }) => !ends.has(assetId(asset)));
+  const all = [...new Set([input.chain, output.chain])]
+    .flatMap(marketsOn)
+    .filter(({ asset }) => !ends.has(assetId(asset)));
   const ranked = all
     .map((market, index) => ({ market, rank: rankOf(market, intent, middles), index }))
     .sort((x, y) => x.rank - y.rank || x.index - y.index)
@@ -18,31 +27,55 @@ export function middlesOf(intent: LegIntent, sources: readonly RouteSource[], { 
   const useful: Market[] = [];
   for (const middle of ranked) {
     if (useful.length >= maxMiddles) break;
-    const [first, second] = [serving(firstLeg(intent, middle), sources), serving(secondLeg(intent, middle), sources)];
+    const [first, second] = [
+      serving(firstLeg(intent, middle), sources),
+      serving(secondLeg(intent, middle), sources),
+    ];
     if (first.some((one) => second.some((other) => makesSense(one, other)))) useful.push(middle);
   }
   return useful;
 }
 
-/** Two pools on one chain are one transaction of one venue, not two orders; and whoever is asked twice could have offered the whole. */
-export const makesSense = (first: RouteSource, second: RouteSource): boolean => !(first.kind === 'dex' && second.kind === 'dex') && (first.kind === 'rfq' || first.id !== second.id);
+/**
+ * Two pools on one chain are one transaction of one venue, not two orders; and whoever is asked twice could
+ * have offered the whole.
+ */
+export const makesSense = (first: RouteSource, second: RouteSource): boolean =>
+  !(first.kind === 'dex' && second.kind === 'dex') && (first.kind === 'rfq' || first.id !== second.id);
 
-export const serving = (intent: LegIntent, sources: readonly RouteSource[]): RouteSource[] => sources.filter((source) => source.serves(intent, pairOf(intent)));
+export const serving = (intent: LegIntent, sources: readonly RouteSource[]): RouteSource[] =>
+  sources.filter((source) => source.serves(intent, pairOf(intent)));
 
 /** To the taker's own wallet: whatever happens next, the money is its own. */
-export const firstLeg = (intent: LegIntent, middle: Market): LegIntent => ({ ...legOf(intent, intent.input, middle), receiver: intent.taker, request: { ...intent.request, splitFill: 'never', settlement: 'wallet' } });
+export const firstLeg = (intent: LegIntent, middle: Market): LegIntent => ({
+  ...legOf(intent, intent.input, middle),
+  receiver: intent.taker,
+  request: { ...intent.request, splitFill: 'never', settlement: 'wallet' },
+});
 
-export const secondLeg = (intent: LegIntent, middle: Market): LegIntent => ({ ...legOf(intent, middle, intent.output), minValidUntil: null });
+export const secondLeg = (intent: LegIntent, middle: Market): LegIntent => ({
+  ...legOf(intent, middle, intent.output),
+  minValidUntil: null,
+});
 
 /** A slice of a leg would be a part of a part: each leg is one counterparty's. */
-const legOf = (intent: LegIntent, input: Market, output: Market): LegIntent => ({ ...intent, input, output, corridor: corridorOf(input.chain, output.chain), request: { ...intent.request, splitFill: 'never' } });
+const legOf = (intent: LegIntent, input: Market, output: Market): LegIntent => ({
+  ...intent,
+  input,
+  output,
+  corridor: corridorOf(input.chain, output.chain),
+  request: { ...intent.request, splitFill: 'never' },
+});
 
-const marketsOn = (chain: Chain): Market[] => chain.tokens.map((token) => ({ asset: { chainId: chain.id, token: token.address }, chain, token }));
+const marketsOn = (chain: Chain): Market[] =>
+  chain.tokens.map((token) => ({ asset: { chainId: chain.id, token: token.address }, chain, token }));
 
 function rankOf({ asset, token }: Market, { input, output }: LegIntent, middles: readonly AssetId[]): number {
   const configured = middles.indexOf(assetId(asset));
   if (configured !== -1) return configured;
   // The same money on the other side of the corridor.
-  const alike = token.priceSymbol !== null && (token.priceSymbol === input.token.priceSymbol || token.priceSymbol === output.token.priceSymbol);
+  const alike =
+    token.priceSymbol !== null &&
+    (token.priceSymbol === input.token.priceSymbol || token.priceSymbol === output.token.priceSymbol);
   return 1_000 + (alike ? 0 : token.priceSymbol === null ? 2 : 1);
 }

@@ -1,6 +1,7 @@
 /**
- * Preflight of routes whose legs follow each other. Before the first leg is submitted the plan is that of its order; afterwards the same
- * candidate brings what comes next: wait, the sealed candidate of the next leg with its own plan, or where that leg stands.
+ * Preflight of routes whose legs follow each other. Before the first leg is submitted the plan is that of its
+ * order; afterwards the same candidate brings what comes next: wait, the sealed candidate of the next leg
+ * with its own plan, or where that leg stands.
  */
 
 import type { ApiKey, OrderRecord, OrderStore, Workspace } from '../../ports/store.ts';
@@ -23,62 +24,138 @@ export interface RoutePreflightDeps {
   clock: Clock;
 }
 
-export function createRoutePreflighter({ base, router, store, sealing, clock }: RoutePreflightDeps): Pick<Preflighter, 'plan'> {
-  async function plan(request: PreflightRequest | RouterPreflightRequest, caller: PreflightCaller): Promise<PreflightResponse> {
+export function createRoutePreflighter({
+  base,
+  router,
+  store,
+  sealing,
+  clock,
+}: RoutePreflightDeps): Pick<Preflighter, 'plan'> {
+  async function plan(
+    request: PreflightRequest | RouterPreflightRequest,
+    caller: PreflightCaller,
+  ): Promise<PreflightResponse> {
     const owner = { account: caller.workspace.id, namespace: caller.namespace, mode: caller.key.mode };
     const opened = sealing.open(owner, request.quoteResponse, chainNow(clock, undefined));
     const { nextLeg } = opened;
     if (!nextLeg) return base.planFor(opened, request.fundingLock, caller.namespace);
     const record = await store.order(opened.orderId);
-    if (!record || record.workspaceId !== caller.workspace.id || record.mode !== caller.key.mode) return firstLegPlan(opened, request, caller);
+    if (!record || record.workspaceId !== caller.workspace.id || record.mode !== caller.key.mode)
+      return firstLegPlan(opened, request, caller);
     return continued(record, nextLeg, request, caller);
   }
 
   /** The plan of the first order, and the hint that it is not the last. */
-  async function firstLegPlan(opened: Opened, request: PreflightRequest | RouterPreflightRequest, caller: PreflightCaller): Promise<PreflightResponse> {
+  async function firstLegPlan(
+    opened: Opened,
+    request: PreflightRequest | RouterPreflightRequest,
+    caller: PreflightCaller,
+  ): Promise<PreflightResponse> {
     const response = await base.planFor(opened, request.fundingLock, caller.namespace);
-    const nextActions = response.nextActions.map((action): Action => (action.purpose === 'orderSignature' ? { ...action, after: ['submitOrder', 'rerunPreflight'] } : action));
+    const nextActions = response.nextActions.map((action): Action =>
+      action.purpose === 'orderSignature' ? { ...action, after: ['submitOrder', 'rerunPreflight'] } : action,
+    );
     return { ...response, nextActions };
   }
 
-  async function continued(parent: OrderRecord, next: NextLeg, request: PreflightRequest | RouterPreflightRequest, caller: PreflightCaller): Promise<PreflightResponse> {
+  async function continued(
+    parent: OrderRecord,
+    next: NextLeg,
+    request: PreflightRequest | RouterPreflightRequest,
+    caller: PreflightCaller,
+  ): Promise<PreflightResponse> {
     const progress = progressOf(parent);
     if (progress.status === 'failed') {
-      throw invalid('quote_already_used', ['body', 'quoteResponse'], `The first leg of this route failed (${progress.failure?.code}): ${progress.failure?.message} Nothing of the route is left to do; ask for a new one.`);
+      throw invalid(
+        'quote_already_used',
+        ['body', 'quoteResponse'],
+        `The first leg of this route failed (${progress.failure?.code}): ${progress.failure?.message} Nothing of the route is left to do; ask for a new one.`,
+      );
     }
-    // At depth on the chain that delivers: from here on it is in the taker's wallet, whenever the LP collects.
+    // At depth on the chain that delivers: from here on it is in the taker's wallet, whenever the LP
+    // collects.
     const delivered = receivedBy(progress);
-    if (delivered === undefined) return waiting(parent.quoteId, parent, { purpose: 'legDelivery', details: standing(parent) });
-    const later = (await store.nextLegs(parent.orderId)).find((order) => progressOf(order).status !== 'failed');
-    if (later) return waiting(later.quoteId, later, { purpose: 'legDelivery', details: standing(later), over: progressOf(later).status === 'settled' });
+    if (delivered === undefined)
+      return waiting(parent.quoteId, parent, { purpose: 'legDelivery', details: standing(parent) });
+    const later = (await store.nextLegs(parent.orderId)).find(
+      (order) => progressOf(order).status !== 'failed',
+    );
+    if (later)
+      return waiting(later.quoteId, later, {
+        purpose: 'legDelivery',
+        details: standing(later),
+        over: progressOf(later).status === 'settled',
+      });
     return nextPlan(parent, next, delivered, request, caller);
   }
 
-  async function nextPlan(parent: OrderRecord, next: NextLeg, delivered: bigint, request: PreflightRequest | RouterPreflightRequest, caller: { key: ApiKey; workspace: Workspace } & PreflightCaller): Promise<PreflightResponse> {
+  async function nextPlan(
+    parent: OrderRecord,
+    next: NextLeg,
+    delivered: bigint,
+    request: PreflightRequest | RouterPreflightRequest,
+    caller: { key: ApiKey; workspace: Workspace } & PreflightCaller,
+  ): Promise<PreflightResponse> {
     const answer = await router.nextLeg(parent, next, delivered, caller);
     if ('why' in answer) {
-      const holding = { chainId: next.input.chainId, token: next.input.token, amount: delivered.toString(), account: parent.order.user };
-      return waiting(parent.quoteId, parent, { purpose: 'legQuote', details: { productUnavailable: answer.why, holding } });
+      const holding = {
+        chainId: next.input.chainId,
+        token: next.input.token,
+        amount: delivered.toString(),
+        account: parent.order.user,
+      };
+      return waiting(parent.quoteId, parent, {
+        purpose: 'legQuote',
+        details: { productUnavailable: answer.why, holding },
+      });
     }
     return legPlan(answer.candidate, request, caller);
   }
 
-  async function legPlan(candidate: RouterCandidate, request: PreflightRequest | RouterPreflightRequest, caller: PreflightCaller): Promise<PreflightResponse> {
+  async function legPlan(
+    candidate: RouterCandidate,
+    request: PreflightRequest | RouterPreflightRequest,
+    caller: PreflightCaller,
+  ): Promise<PreflightResponse> {
     const owner = { account: caller.workspace.id, namespace: caller.namespace, mode: caller.key.mode };
     const opened = sealing.open(owner, candidate, chainNow(clock, undefined));
     const response = await base.planFor(opened, request.fundingLock, caller.namespace);
     // The candidate to submit is this one, not the one that preflight was asked with.
-    const nextActions = response.nextActions.map((action): Action => (action.purpose === 'orderSignature' ? { ...action, details: { ...action.details, quoteResponse: candidate } } : action));
+    const nextActions = response.nextActions.map((action): Action =>
+      action.purpose === 'orderSignature'
+        ? { ...action, details: { ...action.details, quoteResponse: candidate } }
+        : action,
+    );
     return { ...response, nextActions };
   }
 
   return { plan };
 }
 
-const standing = (order: OrderRecord) => ({ orderId: order.orderId, status: progressOf(order).status, stage: progressOf(order).stage });
+const standing = (order: OrderRecord) => ({
+  orderId: order.orderId,
+  status: progressOf(order).status,
+  stage: progressOf(order).stage,
+});
 
 /** Nothing to sign or send now. `over`: nor later. */
-function waiting(quoteId: string, { originChainId }: OrderRecord, { purpose, details, over = false }: { purpose: 'legDelivery' | 'legQuote'; details: Record<string, unknown>; over?: boolean }): PreflightResponse {
-  const action: Action = { type: 'wait', purpose, actor: 'venue', frequency: 'perTrade', chainId: originChainId, after: over ? [] : ['rerunPreflight'], details };
+function waiting(
+  quoteId: string,
+  { originChainId }: OrderRecord,
+  {
+    purpose,
+    details,
+    over = false,
+  }: { purpose: 'legDelivery' | 'legQuote'; details: Record<string, unknown>; over?: boolean },
+): PreflightResponse {
+  const action: Action = {
+    type: 'wait',
+    purpose,
+    actor: 'venue',
+    frequency: 'perTrade',
+    chainId: originChainId,
+    after: over ? [] : ['rerunPreflight'],
+    details,
+  };
   return { quoteId, ready: false, nextActions: [action] };
 }

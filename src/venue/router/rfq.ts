@@ -1,4 +1,7 @@
-/** The RFQ venue as one source of the router: the same solvers, the same verification, the same splits, inside the process. */
+/**
+ * The RFQ venue as one source of the router: the same solvers, the same verification, the same splits, inside
+ * the process.
+ */
 
 import type { Clock } from '../../ports/clock.ts';
 import type { Liquidity } from '../liquidity.ts';
@@ -31,8 +34,14 @@ export function createRfqRouteSource({ source, roster, liquidity, clock }: RfqRo
       settledBy: null,
       lpSpreadBps: verified.lpSpreadBps,
       legs: legsOf(ask, candidate),
-      thin: verified.commitments.some(({ lp }, index) => (liquidity.available(ask.dest.id, lp, ask.outputToken.address) ?? 0n) < 2n * (verified.slices[index]?.outputAmount ?? 0n)),
-      underWatch: verified.slices.some(({ solverId }) => roster.entry(solverId)?.breaker.underWatch(clock.nowMs())),
+      thin: verified.commitments.some(
+        ({ lp }, index) =>
+          (liquidity.available(ask.dest.id, lp, ask.outputToken.address) ?? 0n) <
+          2n * (verified.slices[index]?.outputAmount ?? 0n),
+      ),
+      underWatch: verified.slices.some(({ solverId }) =>
+        roster.entry(solverId)?.breaker.underWatch(clock.nowMs()),
+      ),
       stands: () => source.affords(ask, candidate),
       bind: () => source.bind(ask, candidate),
     };
@@ -53,7 +62,8 @@ export function createRfqRouteSource({ source, roster, liquidity, clock }: RfqRo
 function legsOf({ origin, dest, inputToken, outputToken }: Ask, { verified, eta }: RfqCandidate): RouteLeg[] {
   let left = verified.inputAmount;
   return verified.slices.map(({ solverId, portionBps, outputAmount }, index) => {
-    const amount = index === verified.slices.length - 1 ? left : (verified.inputAmount * BigInt(portionBps)) / 10_000n;
+    const amount =
+      index === verified.slices.length - 1 ? left : (verified.inputAmount * BigInt(portionBps)) / 10_000n;
     left -= amount;
     return {
       kind: 'rfq',
@@ -61,7 +71,11 @@ function legsOf({ origin, dest, inputToken, outputToken }: Ask, { verified, eta 
       venue: RFQ_VENUE,
       chainId: origin.id,
       input: { asset: { chainId: origin.id, token: inputToken.address }, amount },
-      output: { asset: { chainId: dest.id, token: outputToken.address }, amount: outputAmount, minimum: outputAmount },
+      output: {
+        asset: { chainId: dest.id, token: outputToken.address },
+        amount: outputAmount,
+        minimum: outputAmount,
+      },
       eta,
       dependsOn: [],
     };

@@ -1,4 +1,7 @@
-/** The escrow's own arithmetic of fees, forwards and backwards, so that a venue prices exactly what will reach it. */
+/**
+ * The escrow's own arithmetic of fees, forwards and backwards, so that a venue prices exactly what will reach
+ * it.
+ */
 
 import type { RouteFees } from '../../ports/route-venue.ts';
 

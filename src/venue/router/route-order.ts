@@ -1,4 +1,7 @@
-/** The order that a route venue's offer becomes: one output, exclusive to the filler or account that will fill it. */
+/**
+ * The order that a route venue's offer becomes: one output, exclusive to the filler or account that will fill
+ * it.
+ */
 
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
 import { recipientOf, type Settlement } from '../../domain/delivery.ts';
@@ -23,7 +26,19 @@ export interface RouteOrderTerms {
   quote: RouteQuote;
 }
 
-export function routeOrder({ origin, dest, inputToken, outputToken, taker, receiver, settlement, nonce, platformFeeBps, relayFee, quote }: RouteOrderTerms): StandardOrder {
+export function routeOrder({
+  origin,
+  dest,
+  inputToken,
+  outputToken,
+  taker,
+  receiver,
+  settlement,
+  nonce,
+  platformFeeBps,
+  relayFee,
+  quote,
+}: RouteOrderTerms): StandardOrder {
   const times = orderTimes(quote.validUntil, origin);
   const sameChain = origin.id === dest.id;
   const { execution } = quote;
@@ -31,8 +46,10 @@ export function routeOrder({ origin, dest, inputToken, outputToken, taker, recei
     user: taker,
     nonce,
     originChainId: BigInt(origin.id),
-    // What settles in one transaction needs no time for proofs. An escrow does not open an order without it, so nobody who sees the taker's
-    // signature can open this one instead, which no filler could fill then, and lock the input up until the refund.
+    // What settles in one transaction needs no time for proofs. An escrow does not open an order without it,
+    // so nobody who sees the taker's
+    // signature can open this one instead, which no filler could fill then, and lock the input up until the
+    // refund.
     expires: execution.kind === 'through' ? times.fillDeadline + 1 : times.expires,
     fillDeadline: times.fillDeadline,
     inputOracle: sameChain ? origin.escrow : origin.oracle,

@@ -13,10 +13,22 @@ import type { Router } from './router.ts';
 /** Those that serve anything on the chains that keys of this mode trade on. */
 export type RouteRoster = (mode: KeyMode) => Solver[];
 
-export function createRouteRoster({ routeVenues, router, chains, clock }: { routeVenues: readonly RouteVenue[]; router: Pick<Router, 'breakerOf' | 'lastQuoteAtMs'>; chains: ReadonlyMap<number, Chain>; clock: Clock }): RouteRoster {
+export function createRouteRoster({
+  routeVenues,
+  router,
+  chains,
+  clock,
+}: {
+  routeVenues: readonly RouteVenue[];
+  router: Pick<Router, 'breakerOf' | 'lastQuoteAtMs'>;
+  chains: ReadonlyMap<number, Chain>;
+  clock: Clock;
+}): RouteRoster {
   function corridorsOf(venue: RouteVenue, mode: KeyMode): string[] {
     const traded = [...chains.values()].filter((chain) => tradesOn(chain, mode));
-    return traded.flatMap((source) => traded.filter((dest) => servesAny(venue, source, dest)).map((dest) => corridorOf(source, dest)));
+    return traded.flatMap((source) =>
+      traded.filter((dest) => servesAny(venue, source, dest)).map((dest) => corridorOf(source, dest)),
+    );
   }
 
   return (mode) =>
@@ -25,13 +37,33 @@ export function createRouteRoster({ routeVenues, router, chains, clock }: { rout
       if (corridors.length === 0) return [];
       const barred = router.breakerOf(venue.id)?.openUntil(clock.nowMs()) !== undefined;
       const quotedAtMs = router.lastQuoteAtMs(venue.id);
-      return [{ id: venue.id, status: barred ? 'offline' : 'active', kind: 'solver', corridors, ...(quotedAtMs !== undefined && { lastQuoteAt: toIso(quotedAtMs) }), eligibilityNote: barred ? 'It has failed or answered wrongly of late.' : `${venue.name} (${venue.kind}), asked by the router only.` }];
+      return [
+        {
+          id: venue.id,
+          status: barred ? 'offline' : 'active',
+          kind: 'solver',
+          corridors,
+          ...(quotedAtMs !== undefined && { lastQuoteAt: toIso(quotedAtMs) }),
+          eligibilityNote: barred
+            ? 'It has failed or answered wrongly of late.'
+            : `${venue.name} (${venue.kind}), asked by the router only.`,
+        },
+      ];
     });
 }
 
 function servesAny(venue: RouteVenue, source: Chain, dest: Chain): boolean {
   try {
-    return source.tokens.some((input) => dest.tokens.some((output) => (source !== dest || input !== output) && venue.serves({ input: { chainId: source.id, token: input.address }, output: { chainId: dest.id, token: output.address } })));
+    return source.tokens.some((input) =>
+      dest.tokens.some(
+        (output) =>
+          (source !== dest || input !== output) &&
+          venue.serves({
+            input: { chainId: source.id, token: input.address },
+            output: { chainId: dest.id, token: output.address },
+          }),
+      ),
+    );
   } catch {
     // The router counts this against it; here it serves nothing.
     return false;

@@ -1,4 +1,7 @@
-/** Gathering by itself: never worse than the best of its sources asked alone, never later than its deadline, and broken sources cost only themselves. */
+/**
+ * Gathering by itself: never worse than the best of its sources asked alone, never later than its deadline,
+ * and broken sources cost only themselves.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -18,17 +21,47 @@ import { routeFees } from './route-fees.ts';
 import type { LegIntent, RouteSource } from './source.ts';
 import { createVenueSource } from './venue-source.ts';
 
-const token = (n: number, priceSymbol: string | null = null): TokenInfo => ({ address: `0x${n.toString(16).padStart(40, '1')}`, symbol: `T${n}`, name: `T${n}`, decimals: 18, eip3009: null, priceSymbol });
-const chain: Chain = { id: 1, slug: 'one', sandbox: true, escrow: `0x${'e'.repeat(40)}`, oracle: `0x${'0'.repeat(39)}1`, permit2: `0x${'0'.repeat(39)}2`, depth: 1, blockTimeMs: 1_000, tokens: [token(1), token(2), token(3), token(4)], landingMarginSeconds: 10, proofWindowSeconds: 60 };
+const token = (n: number, priceSymbol: string | null = null): TokenInfo => ({
+  address: `0x${n.toString(16).padStart(40, '1')}`,
+  symbol: `T${n}`,
+  name: `T${n}`,
+  decimals: 18,
+  eip3009: null,
+  priceSymbol,
+});
+const chain: Chain = {
+  id: 1,
+  slug: 'one',
+  sandbox: true,
+  escrow: `0x${'e'.repeat(40)}`,
+  oracle: `0x${'0'.repeat(39)}1`,
+  permit2: `0x${'0'.repeat(39)}2`,
+  depth: 1,
+  blockTimeMs: 1_000,
+  tokens: [token(1), token(2), token(3), token(4)],
+  landingMarginSeconds: 10,
+  proofWindowSeconds: 60,
+};
 const NOW = 1_800_000_000;
-const market = (n: number) => ({ asset: { chainId: 1, token: (chain.tokens[n] as TokenInfo).address }, chain, token: chain.tokens[n] as TokenInfo });
+const market = (n: number) => ({
+  asset: { chainId: 1, token: (chain.tokens[n] as TokenInfo).address },
+  chain,
+  token: chain.tokens[n] as TokenInfo,
+});
 const taker: Address = `0x${'a'.repeat(40)}`;
 
 function intentOf(side: LegIntent['side'], amount: bigint): LegIntent {
   return {
     requestId: 'r',
     request: { splitFill: 'allow', settlement: 'wallet', maxCandidates: 5 },
-    workspace: { id: 'w', name: 'w', platformFeeBps: 3, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null },
+    workspace: {
+      id: 'w',
+      name: 'w',
+      platformFeeBps: 3,
+      eligibleSolvers: null,
+      limits: { openQuotes: null, openNotionalUsd: null },
+      travelRuleThresholdUsd: null,
+    },
     input: market(0),
     output: market(1),
     corridor: 'one-one',
@@ -65,12 +98,23 @@ function handClock(): Clock & { pass(ms: number): void } {
 
 let counter = 0n;
 const random = { bytes32: () => `0x${(counter += 1n).toString(16).padStart(64, '0')}` as const };
-const gas = { landing: () => ({ executionMode: 'apiSubmit', relayFee: 5n, takerGasWei: 0n }), takerGas: () => 0n, gasPrice: () => 1n, settings: () => CHAIN_DEFAULTS, start: async () => {}, stop: () => {} } satisfies GasDesk;
+const gas = {
+  landing: () => ({ executionMode: 'apiSubmit', relayFee: 5n, takerGasWei: 0n }),
+  takerGas: () => 0n,
+  gasPrice: () => 1n,
+  settings: () => CHAIN_DEFAULTS,
+  start: async () => {},
+  stop: () => {},
+} satisfies GasDesk;
 const head = { number: 5n, hash: '0x01', timestamp: NOW } as const;
 const chains = new Map([[1, { chain, head: () => head } as unknown as ChainPort]]);
 
 /** Converts at a fixed rate after fees, in either direction; what it answers can be anything. */
-function venueOf(id: string, rate: (from: Address, to: Address) => bigint | undefined, change: (quote: RouteQuote) => RouteQuote | Decline | Promise<RouteQuote> = (quote) => quote): RouteVenue {
+function venueOf(
+  id: string,
+  rate: (from: Address, to: Address) => bigint | undefined,
+  change: (quote: RouteQuote) => RouteQuote | Decline | Promise<RouteQuote> = (quote) => quote,
+): RouteVenue {
   return {
     id,
     name: id,
@@ -80,36 +124,76 @@ function venueOf(id: string, rate: (from: Address, to: Address) => bigint | unde
     async quote(ask) {
       const price = rate(ask.inputToken.address, ask.outputToken.address);
       if (price === undefined) return { declined: 'pair' };
-      const output = ask.side === 'exactInput' ? (ask.fees.handedOver(ask.amount, 0n) * price) / 1_000n : ask.amount;
-      const input = ask.side === 'exactInput' ? ask.amount : ask.fees.inputFor((ask.amount * 1_000n + price - 1n) / price, 0n);
+      const output =
+        ask.side === 'exactInput' ? (ask.fees.handedOver(ask.amount, 0n) * price) / 1_000n : ask.amount;
+      const input =
+        ask.side === 'exactInput'
+          ? ask.amount
+          : ask.fees.inputFor((ask.amount * 1_000n + price - 1n) / price, 0n);
       if (output === 0n) return { declined: 'size_below_min' };
-      return change({ inputAmount: input, outputAmount: output, minimumOutput: output, validUntil: NOW + 30, eta: 2, via: [], execution: { kind: 'solver', account: `0x${'b'.repeat(40)}` } });
+      return change({
+        inputAmount: input,
+        outputAmount: output,
+        minimumOutput: output,
+        validUntil: NOW + 30,
+        eta: 2,
+        via: [],
+        execution: { kind: 'solver', account: `0x${'b'.repeat(40)}` },
+      });
     },
   };
 }
 
-const sourceOf = (venue: RouteVenue, clock: Clock, breaker = createBreaker(BREAKER)): RouteSource => createVenueSource(venue, { chains, gas, breaker, clock, random, log: silentLog, metrics: silentMetrics });
-const gathererOf = (sources: readonly RouteSource[], clock: Clock, maxMiddles = 2) => createGatherer({ sources, gas, clock, random, log: silentLog }, { timeoutMs: 700, middles: [], maxMiddles });
+const sourceOf = (venue: RouteVenue, clock: Clock, breaker = createBreaker(BREAKER)): RouteSource =>
+  createVenueSource(venue, { chains, gas, breaker, clock, random, log: silentLog, metrics: silentMetrics });
+const gathererOf = (sources: readonly RouteSource[], clock: Clock, maxMiddles = 2) =>
+  createGatherer(
+    { sources, gas, clock, random, log: silentLog },
+    { timeoutMs: 700, middles: [], maxMiddles },
+  );
 
 describe('gathering', () => {
   test('law: the best candidate is never worse than the best of its sources asked alone', async () => {
-    // For every ordered pair of the four tokens, what each of up to five venues gives for a thousand; 0: it does not serve the pair.
-    const rates = fc.array(fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000 })), { minLength: 16, maxLength: 16 }), { minLength: 1, maxLength: 5 });
+    // For every ordered pair of the four tokens, what each of up to five venues gives for a thousand; 0: it
+    // does not serve the pair.
+    const rates = fc.array(
+      fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000 })), {
+        minLength: 16,
+        maxLength: 16,
+      }),
+      { minLength: 1, maxLength: 5 },
+    );
     const index = (address: Address) => chain.tokens.findIndex((one) => one.address === address);
     await fc.assert(
-      fc.asyncProperty(rates, fc.constantFrom('exactInput' as const, 'exactOutput' as const), fc.bigInt({ min: 1_000n, max: 10n ** 24n }), async (tables, side, amount) => {
-        const clock = handClock();
-        const venues = tables.map((table, n) => venueOf(`v${n}`, (from, to) => (table[index(from) * 4 + index(to)] === 0 ? undefined : BigInt(table[index(from) * 4 + index(to)] as number))));
-        const sources = venues.map((venue) => sourceOf(venue, clock));
-        const intent = intentOf(side, amount);
-        const [best] = rank(side, (await gathererOf(sources, clock).gather(intent, 1n)).candidates);
-        for (const source of sources) {
-          const [alone] = rank(side, (await gathererOf([source], clock, 0).gather(intent, 1n)).candidates);
-          if (!alone) continue;
-          expect(best).toBeDefined();
-          if (best) expect(side === 'exactInput' ? netOf(side, best) >= netOf(side, alone) : netOf(side, best) <= netOf(side, alone)).toBe(true);
-        }
-      }),
+      fc.asyncProperty(
+        rates,
+        fc.constantFrom('exactInput' as const, 'exactOutput' as const),
+        fc.bigInt({ min: 1_000n, max: 10n ** 24n }),
+        async (tables, side, amount) => {
+          const clock = handClock();
+          const venues = tables.map((table, n) =>
+            venueOf(`v${n}`, (from, to) =>
+              table[index(from) * 4 + index(to)] === 0
+                ? undefined
+                : BigInt(table[index(from) * 4 + index(to)] as number),
+            ),
+          );
+          const sources = venues.map((venue) => sourceOf(venue, clock));
+          const intent = intentOf(side, amount);
+          const [best] = rank(side, (await gathererOf(sources, clock).gather(intent, 1n)).candidates);
+          for (const source of sources) {
+            const [alone] = rank(side, (await gathererOf([source], clock, 0).gather(intent, 1n)).candidates);
+            if (!alone) continue;
+            expect(best).toBeDefined();
+            if (best)
+              expect(
+                side === 'exactInput'
+                  ? netOf(side, best) >= netOf(side, alone)
+                  : netOf(side, best) <= netOf(side, alone),
+              ).toBe(true);
+          }
+        },
+      ),
       { numRuns: 200 },
     );
   });
@@ -117,21 +201,50 @@ describe('gathering', () => {
   test('two legs beat one where the way around is better, and the sums add up', async () => {
     const clock = handClock();
     const [a, b, c] = [market(0).token.address, market(1).token.address, market(2).token.address];
-    const one = sourceOf(venueOf('one', (from, to) => (from === a && to === b ? 1_000n : from === a && to === c ? 2_000n : undefined)), clock);
-    const two = sourceOf(venueOf('two', (from, to) => (from === c && to === b ? 700n : undefined)), clock);
+    const one = sourceOf(
+      venueOf('one', (from, to) =>
+        from === a && to === b ? 1_000n : from === a && to === c ? 2_000n : undefined,
+      ),
+      clock,
+    );
+    const two = sourceOf(
+      venueOf('two', (from, to) => (from === c && to === b ? 700n : undefined)),
+      clock,
+    );
     const { candidates } = await gathererOf([one, two], clock).gather(intentOf('exactInput', 10n ** 18n), 1n);
     const [best, direct] = rank('exactInput', candidates);
-    expect(best).toMatchObject({ model: 'sequential', first: { source: 'one' }, legs: [{ venue: 'one', dependsOn: [] }, { venue: 'two', dependsOn: [0], output: { minimum: null } }] });
+    expect(best).toMatchObject({
+      model: 'sequential',
+      first: { source: 'one' },
+      legs: [
+        { venue: 'one', dependsOn: [] },
+        { venue: 'two', dependsOn: [0], output: { minimum: null } },
+      ],
+    });
     expect(direct?.model).toBe('atomic');
     expect(best?.legs[1]?.input.amount).toBe(best?.first.minimumOutput);
     // The first leg's order is to the taker's own wallet and of this answer's nonce.
-    expect(best?.first.order).toMatchObject({ nonce: 1n, user: taker, outputs: [{ recipient: `0x${'0'.repeat(24)}${taker.slice(2)}` }] });
+    expect(best?.first.order).toMatchObject({
+      nonce: 1n,
+      user: taker,
+      outputs: [{ recipient: `0x${'0'.repeat(24)}${taker.slice(2)}` }],
+    });
   });
 
   test('a source that never answers is waited for until the deadline and not beyond; the others are there', async () => {
     const clock = handClock();
-    const slow = sourceOf(venueOf('slow', () => 9_000n, () => new Promise(() => {})), clock);
-    const quick = sourceOf(venueOf('quick', () => 1_000n), clock);
+    const slow = sourceOf(
+      venueOf(
+        'slow',
+        () => 9_000n,
+        () => new Promise(() => {}),
+      ),
+      clock,
+    );
+    const quick = sourceOf(
+      venueOf('quick', () => 1_000n),
+      clock,
+    );
     const gathering = gathererOf([slow, quick], clock, 0).gather(intentOf('exactInput', 10_000n), 1n);
     let done = false;
     void gathering.then(() => (done = true));
@@ -144,25 +257,64 @@ describe('gathering', () => {
 
   test('everybody has answered: nobody waits for the deadline', async () => {
     const clock = handClock();
-    const { candidates } = await gathererOf([sourceOf(venueOf('quick', () => 1_000n), clock)], clock).gather(intentOf('exactInput', 10_000n), 1n);
+    const { candidates } = await gathererOf(
+      [
+        sourceOf(
+          venueOf('quick', () => 1_000n),
+          clock,
+        ),
+      ],
+      clock,
+    ).gather(intentOf('exactInput', 10_000n), 1n);
     expect(candidates).toHaveLength(1);
     expect(clock.monotonicMs()).toBe(0);
   });
 
   test.each<[string, (quote: RouteQuote) => RouteQuote]>([
-    ['gives more than it enforces, beyond its slack', (quote) => ({ ...quote, minimumOutput: quote.outputAmount / 2n })],
+    [
+      'gives more than it enforces, beyond its slack',
+      (quote) => ({ ...quote, minimumOutput: quote.outputAmount / 2n }),
+    ],
     ['takes more than was asked', (quote) => ({ ...quote, inputAmount: quote.inputAmount + 1n })],
     ['delivers nothing', (quote) => ({ ...quote, outputAmount: 0n, minimumOutput: 0n })],
     ['enforces more than it gives', (quote) => ({ ...quote, minimumOutput: quote.outputAmount + 1n })],
     ['is valid for ever', (quote) => ({ ...quote, validUntil: NOW + 100_000 })],
     ['is over already', (quote) => ({ ...quote, validUntil: NOW })],
-    ['fills from the taker\'s account', (quote) => ({ ...quote, execution: { kind: 'solver', account: taker } })],
-    ['fills through the escrow itself', (quote) => ({ ...quote, execution: { kind: 'through', filler: chain.escrow, data: '0x', gas: 1n } })],
-    ['uses all the gas there is', (quote) => ({ ...quote, execution: { kind: 'through', filler: `0x${'c'.repeat(40)}`, data: '0x', gas: 10n ** 9n } })],
-    ['passes through its own output', (quote) => ({ ...quote, via: [{ token: market(1).token.address, amount: 1n }] })],
+    [
+      "fills from the taker's account",
+      (quote) => ({ ...quote, execution: { kind: 'solver', account: taker } }),
+    ],
+    [
+      'fills through the escrow itself',
+      (quote) => ({ ...quote, execution: { kind: 'through', filler: chain.escrow, data: '0x', gas: 1n } }),
+    ],
+    [
+      'uses all the gas there is',
+      (quote) => ({
+        ...quote,
+        execution: { kind: 'through', filler: `0x${'c'.repeat(40)}`, data: '0x', gas: 10n ** 9n },
+      }),
+    ],
+    [
+      'passes through its own output',
+      (quote) => ({ ...quote, via: [{ token: market(1).token.address, amount: 1n }] }),
+    ],
   ])('an answer that %s does not compete', async (_, spoil) => {
     const clock = handClock();
-    const { candidates, whys } = await gathererOf([sourceOf(venueOf('bad', () => 9_000n, spoil), clock), sourceOf(venueOf('good', () => 1_000n), clock)], clock, 0).gather(intentOf('exactInput', 10_000n), 1n);
+    const { candidates, whys } = await gathererOf(
+      [
+        sourceOf(
+          venueOf('bad', () => 9_000n, spoil),
+          clock,
+        ),
+        sourceOf(
+          venueOf('good', () => 1_000n),
+          clock,
+        ),
+      ],
+      clock,
+      0,
+    ).gather(intentOf('exactInput', 10_000n), 1n);
     expect(candidates.map(({ first }) => first.source)).toEqual(['good']);
     expect(whys).toMatchObject([{ code: 'no_quotes' }]);
   });
@@ -171,13 +323,28 @@ describe('gathering', () => {
     const clock = handClock();
     let asked = 0;
     let broken = true;
-    const failing = venueOf('failing', () => 9_000n, async (quote) => {
-      asked++;
-      if (broken) throw new Error('down');
-      return quote;
-    });
-    const gatherer = gathererOf([sourceOf(failing, clock), sourceOf(venueOf('good', () => 1_000n), clock)], clock, 0);
-    for (let n = 0; n < 20; n++) expect((await gatherer.gather(intentOf('exactInput', 10_000n), 1n)).candidates).toHaveLength(1);
+    const failing = venueOf(
+      'failing',
+      () => 9_000n,
+      async (quote) => {
+        asked++;
+        if (broken) throw new Error('down');
+        return quote;
+      },
+    );
+    const gatherer = gathererOf(
+      [
+        sourceOf(failing, clock),
+        sourceOf(
+          venueOf('good', () => 1_000n),
+          clock,
+        ),
+      ],
+      clock,
+      0,
+    );
+    for (let n = 0; n < 20; n++)
+      expect((await gatherer.gather(intentOf('exactInput', 10_000n), 1n)).candidates).toHaveLength(1);
     expect(asked).toBe(BREAKER.limit);
     broken = false;
     clock.pass(BREAKER.firstCoolDownMs + 1);
@@ -186,17 +353,53 @@ describe('gathering', () => {
 
   test('an answer that is no answer at all, or a venue that throws when looked at, costs only itself', async () => {
     const clock = handClock();
-    const nonsense = [undefined, null, 7, {}, { inputAmount: '1' }].map((answer, n) => sourceOf({ ...venueOf(`nonsense-${n}`, () => 1n), quote: async () => answer as never }, clock));
-    const mad = sourceOf({ ...venueOf('mad', () => 1n), serves: () => { throw new Error('mad'); } }, clock);
-    const sync = sourceOf({ ...venueOf('sync', () => 1n), quote: () => { throw new Error('at once'); } }, clock);
-    const { candidates } = await gathererOf([...nonsense, mad, sync, sourceOf(venueOf('good', () => 1_000n), clock)], clock).gather(intentOf('exactInput', 10_000n), 1n);
+    const nonsense = [undefined, null, 7, {}, { inputAmount: '1' }].map((answer, n) =>
+      sourceOf({ ...venueOf(`nonsense-${n}`, () => 1n), quote: async () => answer as never }, clock),
+    );
+    const mad = sourceOf(
+      {
+        ...venueOf('mad', () => 1n),
+        serves: () => {
+          throw new Error('mad');
+        },
+      },
+      clock,
+    );
+    const sync = sourceOf(
+      {
+        ...venueOf('sync', () => 1n),
+        quote: () => {
+          throw new Error('at once');
+        },
+      },
+      clock,
+    );
+    const { candidates } = await gathererOf(
+      [
+        ...nonsense,
+        mad,
+        sync,
+        sourceOf(
+          venueOf('good', () => 1_000n),
+          clock,
+        ),
+      ],
+      clock,
+    ).gather(intentOf('exactInput', 10_000n), 1n);
     expect(candidates.map(({ first }) => first.source)).toEqual(['good']);
   });
 
   test('silence counts against a venue that had the time, and against nobody else', async () => {
     const clock = handClock();
     let asked = 0;
-    const mute = sourceOf(venueOf('mute', () => 9_000n, () => (asked++, new Promise<RouteQuote>(() => {}))), clock);
+    const mute = sourceOf(
+      venueOf(
+        'mute',
+        () => 9_000n,
+        () => (asked++, new Promise<RouteQuote>(() => {})),
+      ),
+      clock,
+    );
     const waitFor = async (withinMs: number) => {
       const found = mute.find(intentOf('exactInput', 10_000n), 1n, withinMs, new AbortController().signal);
       await new Promise((next) => setImmediate(next));
@@ -213,9 +416,18 @@ describe('gathering', () => {
   test('no more asks at once than the venue takes', async () => {
     const clock = handClock();
     let waiting = 0;
-    const slow = { ...venueOf('slow', () => 1_000n, () => (waiting++, new Promise<RouteQuote>(() => {}))), limits: { timeoutMs: 500, maxInFlight: 3, maxSlackBps: 0 } };
+    const slow = {
+      ...venueOf(
+        'slow',
+        () => 1_000n,
+        () => (waiting++, new Promise<RouteQuote>(() => {})),
+      ),
+      limits: { timeoutMs: 500, maxInFlight: 3, maxSlackBps: 0 },
+    };
     const gatherer = gathererOf([sourceOf(slow, clock)], clock, 0);
-    const all = Promise.all(Array.from({ length: 10 }, () => gatherer.gather(intentOf('exactInput', 10_000n), 1n)));
+    const all = Promise.all(
+      Array.from({ length: 10 }, () => gatherer.gather(intentOf('exactInput', 10_000n), 1n)),
+    );
     await new Promise((next) => setImmediate(next));
     expect(waiting).toBe(3);
     clock.pass(500);
@@ -225,11 +437,16 @@ describe('gathering', () => {
 
 test('law: fees forwards and backwards agree with the escrow, and backwards is the least that suffices', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 100 }), fc.bigInt({ min: 0n, max: 10n ** 12n }), fc.bigInt({ min: 1n, max: 10n ** 30n }), (feeBps, relay, handed) => {
-      const fees = routeFees(feeBps, () => relay);
-      const input = fees.inputFor(handed, 0n);
-      expect(fees.handedOver(input, 0n)).toBeGreaterThanOrEqual(handed);
-      expect(fees.handedOver(input - 1n, 0n)).toBeLessThan(handed);
-    }),
+    fc.property(
+      fc.integer({ min: 0, max: 100 }),
+      fc.bigInt({ min: 0n, max: 10n ** 12n }),
+      fc.bigInt({ min: 1n, max: 10n ** 30n }),
+      (feeBps, relay, handed) => {
+        const fees = routeFees(feeBps, () => relay);
+        const input = fees.inputFor(handed, 0n);
+        expect(fees.handedOver(input, 0n)).toBeGreaterThanOrEqual(handed);
+        expect(fees.handedOver(input - 1n, 0n)).toBeLessThan(handed);
+      },
+    ),
   );
 });

@@ -1,4 +1,7 @@
-/** What every source of the router has in common: it is asked about one pair and answers with orders that a taker could sign now. */
+/**
+ * What every source of the router has in common: it is asked about one pair and answers with orders that a
+ * taker could sign now.
+ */
 
 import type { Ranked } from '../../auction/rank.ts';
 import type { Asset } from '../../domain/asset.ts';
@@ -43,7 +46,10 @@ export interface RouteOffer extends Ranked {
   /** This trade takes more than half of what its maker holds for it. */
   thin: boolean;
   underWatch: boolean;
-  /** Is what it promises still there, now that others may have been promised some of it? Ask right before `bind`. */
+  /**
+   * Is what it promises still there, now that others may have been promised some of it? Ask right before
+   * `bind`.
+   */
   stands(): boolean;
   /** Makes it public. */
   bind(): void;
@@ -61,7 +67,9 @@ export interface RouteSource {
   readonly kind: Leg['kind'];
   /** Worth asking for this pair on behalf of this intent's taker and workspace? At once, from memory. */
   serves(intent: LegIntent, pair: RoutePair): boolean;
-  /** Orders that share `nonce`. Never rejects; answers within `withinMs`, or sooner once `signal` is aborted. */
+  /**
+   * Orders that share `nonce`. Never rejects; answers within `withinMs`, or sooner once `signal` is aborted.
+   */
   find(intent: LegIntent, nonce: bigint, withinMs: number, signal: AbortSignal): Promise<Found>;
 }
 

@@ -1,4 +1,7 @@
-/** A route as the taker sees it: every field of the router's candidate, from the order that is signed now and the legs that follow. */
+/**
+ * A route as the taker sees it: every field of the router's candidate, from the order that is signed now and
+ * the legs that follow.
+ */
 
 import { assetId } from '../../domain/asset.ts';
 import { orderEnvelope } from '../../domain/order.ts';
@@ -19,12 +22,19 @@ export interface RouterTermsContext {
   delivered?: readonly Leg[];
 }
 
-export function routerTerms({ input, output, receiver, workspace, now }: LegIntent, { first, legs, model, inputAmount, outputAmount, eta, validUntil }: RouteCandidate, { prices, gas, options, delivered = [] }: RouterTermsContext): RouterTerms {
+export function routerTerms(
+  { input, output, receiver, workspace, now }: LegIntent,
+  { first, legs, model, inputAmount, outputAmount, eta, validUntil }: RouteCandidate,
+  { prices, gas, options, delivered = [] }: RouterTermsContext,
+): RouterTerms {
   const { landing, order } = first;
   const [origin, nativeSymbol] = [input.chain, gas.settings(input.chain.id).nativeSymbol];
   const sequential = model === 'sequential';
   const parts = order.outputs.length;
-  const shown = [...delivered, ...legs.map((leg, index) => show(leg, index + delivered.length, delivered.length))];
+  const shown = [
+    ...delivered,
+    ...legs.map((leg, index) => show(leg, index + delivered.length, delivered.length)),
+  ];
   const direct = delivered.length === 0 && !sequential && (parts > 1 || legs.length === 1);
   return {
     quoteId: first.quoteId,
@@ -34,7 +44,15 @@ export function routerTerms({ input, output, receiver, workspace, now }: LegInte
     validUntil,
     eta,
     preview: {
-      inputs: [{ asset: assetId(input.asset), amount: inputAmount.toString(), decimals: input.token.decimals, symbol: input.token.symbol, priceUsd: prices.priceUsd(input.token) }],
+      inputs: [
+        {
+          asset: assetId(input.asset),
+          amount: inputAmount.toString(),
+          decimals: input.token.decimals,
+          symbol: input.token.symbol,
+          priceUsd: prices.priceUsd(input.token),
+        },
+      ],
       outputs: [
         {
           asset: assetId(output.asset),
@@ -51,17 +69,33 @@ export function routerTerms({ input, output, receiver, workspace, now }: LegInte
     platformFeeBps: workspace.platformFeeBps,
     lpSpreadBps: first.lpSpreadBps,
     // One order of one LP has no parts to show.
-    composite: direct && parts === 1 && first.settledBy === null ? null : { legs: shown, executionModel: sequential || delivered.length > 0 ? 'sequential' : 'atomic' },
-    gas: { native: landing.takerGasWei.toString(), usd: landing.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, landing.takerGasWei) },
+    composite:
+      direct && parts === 1 && first.settledBy === null
+        ? null
+        : { legs: shown, executionModel: sequential || delivered.length > 0 ? 'sequential' : 'atomic' },
+    gas: {
+      native: landing.takerGasWei.toString(),
+      usd: landing.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, landing.takerGasWei),
+    },
     warnings: warningsFor(
-      { delta: prices.deltaFromMid(input.token, inputAmount, output.token, outputAmount), thin: first.thin, secondsLeft: validUntil - now, underWatch: first.underWatch, laterLeg: sequential },
+      {
+        delta: prices.deltaFromMid(input.token, inputAmount, output.token, outputAmount),
+        thin: first.thin,
+        secondsLeft: validUntil - now,
+        underWatch: first.underWatch,
+        laterLeg: sequential,
+      },
       options,
     ),
   };
 }
 
 /** `before`: how many legs have been delivered already; the first of these waits for the last of them. */
-function show({ kind, solverId, venue, chainId, input, output, eta, dependsOn }: RouteLeg, index: number, before: number): Leg {
+function show(
+  { kind, solverId, venue, chainId, input, output, eta, dependsOn }: RouteLeg,
+  index: number,
+  before: number,
+): Leg {
   return {
     index,
     kind,
@@ -69,7 +103,11 @@ function show({ kind, solverId, venue, chainId, input, output, eta, dependsOn }:
     venue,
     chainId,
     input: { asset: assetId(input.asset), amount: input.amount.toString() },
-    output: { asset: assetId(output.asset), amount: output.amount.toString(), minimumAmount: output.minimum?.toString() ?? null },
+    output: {
+      asset: assetId(output.asset),
+      amount: output.amount.toString(),
+      minimumAmount: output.minimum?.toString() ?? null,
+    },
     eta,
     dependsOn: dependsOn.length === 0 && before > 0 ? [before - 1] : dependsOn.map((leg) => leg + before),
   };

@@ -1,4 +1,7 @@
-/** A route venue as one source of the router: asked with a deadline of its own, held to the port's rules, left alone for a while when it keeps failing. */
+/**
+ * A route venue as one source of the router: asked with a deadline of its own, held to the port's rules, left
+ * alone for a while when it keeps failing.
+ */
 
 import { isDecline, type Decline } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
@@ -15,7 +18,14 @@ import { objectionTo } from './check-quote.ts';
 import { routeFees } from './route-fees.ts';
 import { routeOrder } from './route-order.ts';
 import { deferredOn } from '../rfq-source.ts';
-import { type Found, type LegIntent, pairOf, type RouteLeg, type RouteOffer, type RouteSource } from './source.ts';
+import {
+  type Found,
+  type LegIntent,
+  pairOf,
+  type RouteLeg,
+  type RouteOffer,
+  type RouteSource,
+} from './source.ts';
 
 export interface VenueSourceDeps {
   chains: ReadonlyMap<number, ChainPort>;
@@ -31,32 +41,69 @@ export interface VenueSourceDeps {
 const FAIR_MS = 200;
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
-export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clock, random, log, metrics }: VenueSourceDeps): RouteSource {
+export function createVenueSource(
+  venue: RouteVenue,
+  { chains, gas, breaker, clock, random, log, metrics }: VenueSourceDeps,
+): RouteSource {
   const { id, kind, limits } = venue;
-  const answers = metrics.counter('firmquote_venue_route_answers_total', 'Answers of route venues by kind of answer', ['venue', 'answer']);
-  const seconds = metrics.histogram('firmquote_venue_route_answer_seconds', 'Time to an answer of a route venue', SECONDS, ['venue']);
+  const answers = metrics.counter(
+    'firmquote_venue_route_answers_total',
+    'Answers of route venues by kind of answer',
+    ['venue', 'answer'],
+  );
+  const seconds = metrics.histogram(
+    'firmquote_venue_route_answer_seconds',
+    'Time to an answer of a route venue',
+    SECONDS,
+    ['venue'],
+  );
   let inFlight = 0;
 
   const chosen = ({ workspace, request }: LegIntent) =>
-    (!workspace.eligibleSolvers || workspace.eligibleSolvers.includes(id)) && (!request.solvers?.include || request.solvers.include.includes(id)) && !request.solvers?.exclude?.includes(id);
+    (!workspace.eligibleSolvers || workspace.eligibleSolvers.includes(id)) &&
+    (!request.solvers?.include || request.solvers.include.includes(id)) &&
+    !request.solvers?.exclude?.includes(id);
 
-  /** Fees and who pays the gas, settled once for a request: gas prices and the relayer's health may change while the venue thinks, its offer may not. */
+  /**
+   * Fees and who pays the gas, settled once for a request: gas prices and the relayer's health may change
+   * while the venue thinks, its offer may not.
+   */
   function landingsOf({ input, output, request }: LegIntent): (fillGas: bigint) => Landing {
     const deferred = deferredOn({ request, output });
     const crossChain = input.chain.id !== output.chain.id;
     const known = new Map<bigint, Landing>();
     return (fillGas) => {
-      const landing = known.get(fillGas) ?? gas.landing(input.chain.id, input.token, { crossChain, outputs: 1, deferredOn: deferred, ...(!crossChain && { fillGas }) });
+      const landing =
+        known.get(fillGas) ??
+        gas.landing(input.chain.id, input.token, {
+          crossChain,
+          outputs: 1,
+          deferredOn: deferred,
+          ...(!crossChain && { fillGas }),
+        });
       known.set(fillGas, landing);
       return landing;
     };
   }
 
-  async function find(intent: LegIntent, nonce: bigint, withinMs: number, signal: AbortSignal): Promise<Found> {
+  async function find(
+    intent: LegIntent,
+    nonce: bigint,
+    withinMs: number,
+    signal: AbortSignal,
+  ): Promise<Found> {
     const { input, output, corridor } = intent;
-    const nothing = (...why: Parameters<typeof unavailable>): Found => ({ offers: [], why: unavailable(...why) });
+    const nothing = (...why: Parameters<typeof unavailable>): Found => ({
+      offers: [],
+      why: unavailable(...why),
+    });
     const at = { origin: chains.get(input.chain.id)?.head(), dest: chains.get(output.chain.id)?.head() };
-    if (!isSeen(at) || inFlight >= limits.maxInFlight || breaker.openUntil(clock.nowMs()) !== undefined || signal.aborted) {
+    if (
+      !isSeen(at) ||
+      inFlight >= limits.maxInFlight ||
+      breaker.openUntil(clock.nowMs()) !== undefined ||
+      signal.aborted
+    ) {
       return nothing('no_quotes', 'A venue is not answering at the moment. Try again shortly.', corridor);
     }
     const landing = landingsOf(intent);
@@ -83,7 +130,8 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
       const answer = await within(Math.min(withinMs, limits.timeoutMs), venue.quote(ask), waiting.signal);
       if (answer === 'late') {
         // Who was given no time to speak of is not to blame.
-        if (clock.monotonicMs() - startedMs >= Math.min(limits.timeoutMs, FAIR_MS)) fault('silent', undefined);
+        if (clock.monotonicMs() - startedMs >= Math.min(limits.timeoutMs, FAIR_MS))
+          fault('silent', undefined);
         else answers.add({ venue: id, answer: 'late' });
         return nothing('no_quotes', 'A venue did not answer in time.', corridor);
       }
@@ -99,26 +147,55 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
     }
   }
 
-  function judge(intent: LegIntent, ask: RouteAsk, nonce: bigint, answer: RouteQuote | Decline, landing: (gas: bigint) => Landing): Found {
+  function judge(
+    intent: LegIntent,
+    ask: RouteAsk,
+    nonce: bigint,
+    answer: RouteQuote | Decline,
+    landing: (gas: bigint) => Landing,
+  ): Found {
     if (isDecline(answer)) {
       answers.add({ venue: id, answer: 'decline' });
       const decline = { solverId: id, reason: answer.declined, maxAmount: answer.maxAmount ?? null };
       const unit = ask.side === 'exactInput' ? ask.inputToken : ask.outputToken;
-      return { offers: [], why: whyNoQuotes([decline], { asked: 1, invalid: 0, corridor: intent.corridor, unit }) };
+      return {
+        offers: [],
+        why: whyNoQuotes([decline], { asked: 1, invalid: 0, corridor: intent.corridor, unit }),
+      };
     }
     const objection = objectionTo(answer, ask, limits);
     if (objection) {
       fault(`invalid_${objection}`, undefined);
-      return { offers: [], why: unavailable('no_quotes', 'A venue answered wrongly and was left out.', intent.corridor) };
+      return {
+        offers: [],
+        why: unavailable('no_quotes', 'A venue answered wrongly and was left out.', intent.corridor),
+      };
     }
     // Half of it priced for one sender and half for another.
-    if (landing(gasOf(answer)).executionMode !== landing(0n).executionMode) return { offers: [], why: unavailable('no_quotes', 'Who lands trades here has just changed. Ask again.', intent.corridor) };
+    if (landing(gasOf(answer)).executionMode !== landing(0n).executionMode)
+      return {
+        offers: [],
+        why: unavailable('no_quotes', 'Who lands trades here has just changed. Ask again.', intent.corridor),
+      };
     answers.add({ venue: id, answer: 'quote' });
     return { offers: [offerOf(intent, ask, nonce, answer, landing(gasOf(answer)))], why: null };
   }
 
-  function offerOf(intent: LegIntent, ask: RouteAsk, nonce: bigint, quote: RouteQuote, landing: Landing): RouteOffer {
-    const order = routeOrder({ ...ask, nonce, platformFeeBps: intent.workspace.platformFeeBps, relayFee: landing.relayFee, settlement: intent.request.settlement, quote });
+  function offerOf(
+    intent: LegIntent,
+    ask: RouteAsk,
+    nonce: bigint,
+    quote: RouteQuote,
+    landing: Landing,
+  ): RouteOffer {
+    const order = routeOrder({
+      ...ask,
+      nonce,
+      platformFeeBps: intent.workspace.platformFeeBps,
+      relayFee: landing.relayFee,
+      settlement: intent.request.settlement,
+      quote,
+    });
     const { execution } = quote;
     return {
       source: id,
@@ -128,14 +205,21 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
       minimumOutput: quote.minimumOutput,
       takerGas: gas.takerGas(ask, landing),
       eta: quote.eta,
-      // No history is kept of venues that are not solvers: an order of theirs either executes whole or costs nothing.
+      // No history is kept of venues that are not solvers: an order of theirs either executes whole or costs
+      // nothing.
       fillRateBps: 10_000,
       validUntil: quote.validUntil,
       solverId: id,
       order,
       landing,
       commitments: [],
-      settledBy: { venue: { id, kind: venue.kind }, through: execution.kind === 'through' ? { filler: execution.filler, data: execution.data, gas: execution.gas.toString() } : null },
+      settledBy: {
+        venue: { id, kind: venue.kind },
+        through:
+          execution.kind === 'through'
+            ? { filler: execution.filler, data: execution.data, gas: execution.gas.toString() }
+            : null,
+      },
       lpSpreadBps: null,
       legs: hopsOf(venue, ask, quote),
       thin: false,
@@ -148,7 +232,12 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
   function fault(answer: string, error: unknown): void {
     answers.add({ venue: id, answer });
     const opened = breaker.fault('invalid', clock.nowMs());
-    log.warn({ venue: id, answer, ...(error !== undefined && { error }) }, opened ? 'a route venue keeps failing and is left alone for a while' : 'a route venue did not answer as it should');
+    log.warn(
+      { venue: id, answer, ...(error !== undefined && { error }) },
+      opened
+        ? 'a route venue keeps failing and is left alone for a while'
+        : 'a route venue did not answer as it should',
+    );
   }
 
   function within<T>(ms: number, answer: Promise<T>, aborted: AbortSignal): Promise<T | 'late'> {
@@ -176,16 +265,45 @@ export function createVenueSource(venue: RouteVenue, { chains, gas, breaker, clo
 }
 
 /** Each hop waits for the one before it, all in one transaction. */
-function hopsOf({ id, kind }: RouteVenue, ask: RouteAsk, { inputAmount, outputAmount, minimumOutput, via, eta }: RouteQuote): RouteLeg[] {
-  const { input, output } = pairOf({ input: { asset: { chainId: ask.origin.id, token: ask.inputToken.address }, chain: ask.origin, token: ask.inputToken }, output: { asset: { chainId: ask.dest.id, token: ask.outputToken.address }, chain: ask.dest, token: ask.outputToken } });
-  const stops = [{ asset: input, amount: inputAmount }, ...via.map(({ token, amount }) => ({ asset: { chainId: ask.origin.id, token }, amount })), { asset: output, amount: outputAmount }];
+function hopsOf(
+  { id, kind }: RouteVenue,
+  ask: RouteAsk,
+  { inputAmount, outputAmount, minimumOutput, via, eta }: RouteQuote,
+): RouteLeg[] {
+  const { input, output } = pairOf({
+    input: {
+      asset: { chainId: ask.origin.id, token: ask.inputToken.address },
+      chain: ask.origin,
+      token: ask.inputToken,
+    },
+    output: {
+      asset: { chainId: ask.dest.id, token: ask.outputToken.address },
+      chain: ask.dest,
+      token: ask.outputToken,
+    },
+  });
+  const stops = [
+    { asset: input, amount: inputAmount },
+    ...via.map(({ token, amount }) => ({ asset: { chainId: ask.origin.id, token }, amount })),
+    { asset: output, amount: outputAmount },
+  ];
   return stops.slice(1).map((to, index) => {
     const from = stops[index] as (typeof stops)[number];
     const last = index === stops.length - 2;
-    return { kind, solverId: id, venue: id, chainId: ask.origin.id, input: from, output: { ...to, minimum: last ? minimumOutput : null }, eta, dependsOn: index === 0 ? [] : [index - 1] };
+    return {
+      kind,
+      solverId: id,
+      venue: id,
+      chainId: ask.origin.id,
+      input: from,
+      output: { ...to, minimum: last ? minimumOutput : null },
+      eta,
+      dependsOn: index === 0 ? [] : [index - 1],
+    };
   });
 }
 
 const gasOf = ({ execution }: RouteQuote): bigint => (execution.kind === 'through' ? execution.gas : 0n);
 
-const isSeen = (at: { origin: Block | undefined; dest: Block | undefined }): at is RouteAsk['at'] => at.origin !== undefined && at.dest !== undefined;
+const isSeen = (at: { origin: Block | undefined; dest: Block | undefined }): at is RouteAsk['at'] =>
+  at.origin !== undefined && at.dest !== undefined;

@@ -11,4 +11,8 @@ export interface Caller {
   namespace: Namespace;
 }
 
-export const callerOf = async (workspaces: Workspaces, key: ApiKey, namespace: Namespace): Promise<Caller> => ({ key, workspace: await workspaces.of(key), namespace });
+export const callerOf = async (
+  workspaces: Workspaces,
+  key: ApiKey,
+  namespace: Namespace,
+): Promise<Caller> => ({ key, workspace: await workspaces.of(key), namespace });

@@ -1,6 +1,7 @@
 /**
- * A candidate that does not have the shape we issue was changed after we issued it: whatever a schema would call it, that is an integrity
- * failure. Only an added field keeps its own name, and a candidate of the other namespace is told where it belongs.
+ * A candidate that does not have the shape we issue was changed after we issued it: whatever a schema would
+ * call it, that is an integrity failure. Only an added field keeps its own name, and a candidate of the other
+ * namespace is told where it belongs.
  */
 
 import type { Detail } from '../../protocol/errors.ts';
@@ -9,12 +10,28 @@ import type { Namespace } from './caller.ts';
 const FOREIGN: Record<Namespace, string> = { rfq: 'composite', router: 'splitFill' };
 
 export function explainCandidate(namespace: Namespace, details: Detail[], sent: unknown): Detail[] {
-  const candidate = typeof sent === 'object' && sent !== null ? (sent as { quoteResponse?: unknown }).quoteResponse : undefined;
-  const foreign = typeof candidate === 'object' && candidate !== null && Object.hasOwn(candidate, FOREIGN[namespace]);
+  const candidate =
+    typeof sent === 'object' && sent !== null
+      ? (sent as { quoteResponse?: unknown }).quoteResponse
+      : undefined;
+  const foreign =
+    typeof candidate === 'object' && candidate !== null && Object.hasOwn(candidate, FOREIGN[namespace]);
   if (foreign && details.some(({ loc }) => loc[1] === 'quoteResponse')) {
-    return [{ loc: ['body', 'quoteResponse'], msg: 'This candidate was quoted in the other namespace; submit it there.', type: 'namespace_mismatch' }];
+    return [
+      {
+        loc: ['body', 'quoteResponse'],
+        msg: 'This candidate was quoted in the other namespace; submit it there.',
+        type: 'namespace_mismatch',
+      },
+    ];
   }
   return details.map((detail) =>
-    detail.loc[1] === 'quoteResponse' && detail.loc.length > 2 && detail.type !== 'extra_forbidden' ? { ...detail, msg: `${detail.msg}: the candidate is not as it was received`, type: 'integrity_mismatch' } : detail,
+    detail.loc[1] === 'quoteResponse' && detail.loc.length > 2 && detail.type !== 'extra_forbidden'
+      ? {
+          ...detail,
+          msg: `${detail.msg}: the candidate is not as it was received`,
+          type: 'integrity_mismatch',
+        }
+      : detail,
   );
 }

@@ -12,7 +12,10 @@ import type { Namespace } from './caller.ts';
 
 const zParams = z.strictObject({ id: z.string() });
 
-export function orderRoute({ store, chains }: { store: OrderStore; chains: ReadonlyMap<number, Chain> }, namespace: Namespace): Route<unknown, unknown, z.infer<typeof zParams>> {
+export function orderRoute(
+  { store, chains }: { store: OrderStore; chains: ReadonlyMap<number, Chain> },
+  namespace: Namespace,
+): Route<unknown, unknown, z.infer<typeof zParams>> {
   return {
     method: 'GET',
     path: `/api/v1/${namespace}/orders/:id`,
@@ -25,7 +28,8 @@ export function orderRoute({ store, chains }: { store: OrderStore; chains: Reado
     async handle({ params, key }) {
       const record = isBytes32(params.id) ? await store.order(params.id.toLowerCase() as Bytes32) : undefined;
       // Somebody else's order answers exactly like one that does not exist.
-      if (!record || record.workspaceId !== key.workspaceId || record.mode !== key.mode) throw new ApiError('not_found', 'No such order.');
+      if (!record || record.workspaceId !== key.workspaceId || record.mode !== key.mode)
+        throw new ApiError('not_found', 'No such order.');
       return statusResponse(record, chains);
     },
   };

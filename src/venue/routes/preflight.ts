@@ -9,7 +9,11 @@ import type { Workspaces } from '../workspaces.ts';
 import { explainCandidate } from './candidate-shape.ts';
 import { callerOf, type Namespace } from './caller.ts';
 
-export function preflightRoute({ preflighter, workspaces }: { preflighter: Pick<Preflighter, 'plan'>; workspaces: Workspaces }, namespace: Namespace, body: Schema<PreflightRequest | RouterPreflightRequest>): Route<PreflightRequest | RouterPreflightRequest> {
+export function preflightRoute(
+  { preflighter, workspaces }: { preflighter: Pick<Preflighter, 'plan'>; workspaces: Workspaces },
+  namespace: Namespace,
+  body: Schema<PreflightRequest | RouterPreflightRequest>,
+): Route<PreflightRequest | RouterPreflightRequest> {
   return {
     method: 'POST',
     path: `/api/v1/${namespace}/orders/preflight`,

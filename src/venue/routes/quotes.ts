@@ -8,7 +8,11 @@ import type { Quoter } from '../quote.ts';
 import type { Workspaces } from '../workspaces.ts';
 import type { Namespace } from './caller.ts';
 
-export function quotesRoute({ quoter, workspaces }: { quoter: Pick<Quoter, 'quote'>; workspaces: Workspaces }, namespace: Namespace, response: Schema): Route<QuoteRequest> {
+export function quotesRoute(
+  { quoter, workspaces }: { quoter: Pick<Quoter, 'quote'>; workspaces: Workspaces },
+  namespace: Namespace,
+  response: Schema,
+): Route<QuoteRequest> {
   return {
     method: 'POST',
     path: `/api/v1/${namespace}/quotes`,

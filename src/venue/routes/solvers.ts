@@ -13,7 +13,21 @@ import type { Workspaces } from '../workspaces.ts';
 
 type Query = z.infer<typeof zSolversQuery>;
 
-export function solversRoute({ roster, workspaces, chains, routes }: { roster: Roster; workspaces: Workspaces; chains: ReadonlyMap<number, Chain>; /** Absent where no route venue is ever asked. */ routes?: RouteRoster }, path: string, tag: string): Route<unknown, Query> {
+export function solversRoute(
+  {
+    roster,
+    workspaces,
+    chains,
+    routes,
+  }: {
+    roster: Roster;
+    workspaces: Workspaces;
+    chains: ReadonlyMap<number, Chain>;
+    /** Absent where no route venue is ever asked. */ routes?: RouteRoster;
+  },
+  path: string,
+  tag: string,
+): Route<unknown, Query> {
   return {
     method: 'GET',
     path,
@@ -26,13 +40,31 @@ export function solversRoute({ roster, workspaces, chains, routes }: { roster: R
     response: zSolversResponse,
     async handle({ query, key }) {
       for (const corridor of query.corridor ?? []) {
-        if (!parseCorridor(corridor, [...chains.values()].filter((chain) => tradesOn(chain, key.mode)))) throw invalid('value_error', ['query', 'corridor'], `"${corridor}" is not a corridor: write <source>-<dest> with slugs of GET …/pairs.`);
+        if (
+          !parseCorridor(
+            corridor,
+            [...chains.values()].filter((chain) => tradesOn(chain, key.mode)),
+          )
+        )
+          throw invalid(
+            'value_error',
+            ['query', 'corridor'],
+            `"${corridor}" is not a corridor: write <source>-<dest> with slugs of GET …/pairs.`,
+          );
       }
       const { eligibleSolvers } = await workspaces.of(key);
       const mayQuoteUs = ({ id }: { id: string }) => !eligibleSolvers || eligibleSolvers.includes(id);
-      const solvers = [...roster.entries()].filter(mayQuoteUs).flatMap((entry) => roster.view(entry, key.mode) ?? []);
+      const solvers = [...roster.entries()]
+        .filter(mayQuoteUs)
+        .flatMap((entry) => roster.view(entry, key.mode) ?? []);
       const shown = [...solvers, ...(routes?.(key.mode) ?? []).filter(mayQuoteUs)];
-      return { solvers: shown.filter(({ status, corridors }) => (!query.status || query.status.includes(status)) && (!query.corridor || query.corridor.some((corridor) => corridors.includes(corridor)))) };
+      return {
+        solvers: shown.filter(
+          ({ status, corridors }) =>
+            (!query.status || query.status.includes(status)) &&
+            (!query.corridor || query.corridor.some((corridor) => corridors.includes(corridor))),
+        ),
+      };
     },
   };
 }

@@ -5,7 +5,11 @@ import type { Route } from '../../ports/http.ts';
 import { zTradeDossier, zTradeParams } from '../../protocol/trades.ts';
 import type { History } from '../trades/history.ts';
 
-export function tradeRoute({ history }: { history: History }): Route<unknown, unknown, z.infer<typeof zTradeParams>> {
+export function tradeRoute({
+  history,
+}: {
+  history: History;
+}): Route<unknown, unknown, z.infer<typeof zTradeParams>> {
   return {
     method: 'GET',
     path: '/api/v1/workspaces/:id/trades/:orderId',

@@ -5,7 +5,11 @@ import type { Route } from '../../ports/http.ts';
 import { zTradesFilter, type TradesFilter, zTradesParams } from '../../protocol/trades.ts';
 import type { History } from '../trades/history.ts';
 
-export function tradesExportRoute({ history }: { history: History }): Route<unknown, TradesFilter, z.infer<typeof zTradesParams>> {
+export function tradesExportRoute({
+  history,
+}: {
+  history: History;
+}): Route<unknown, TradesFilter, z.infer<typeof zTradesParams>> {
   return {
     method: 'GET',
     path: '/api/v1/workspaces/:id/trades/export',

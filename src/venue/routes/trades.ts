@@ -5,7 +5,11 @@ import type { Route } from '../../ports/http.ts';
 import { zTradesParams, zTradesQuery, zTradesResponse } from '../../protocol/trades.ts';
 import type { History } from '../trades/history.ts';
 
-export function tradesRoute({ history }: { history: History }): Route<unknown, z.infer<typeof zTradesQuery>, z.infer<typeof zTradesParams>> {
+export function tradesRoute({
+  history,
+}: {
+  history: History;
+}): Route<unknown, z.infer<typeof zTradesQuery>, z.infer<typeof zTradesParams>> {
   return {
     method: 'GET',
     path: '/api/v1/workspaces/:id/trades',

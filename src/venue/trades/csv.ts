@@ -1,4 +1,7 @@
-/** History as CSV (RFC 4180): numbers stay numbers, and no cell is a formula to whoever opens it in a spreadsheet. */
+/**
+ * History as CSV (RFC 4180): numbers stay numbers, and no cell is a formula to whoever opens it in a
+ * spreadsheet.
+ */
 
 import type { TradeRow } from '../../ports/trades.ts';
 import type { TradeItem } from '../../protocol/trades.ts';
@@ -9,8 +12,12 @@ type Cell = { text: string | null } | { number: number | string | null };
 const text = (value: string | null | undefined): Cell => ({ text: value ?? null });
 const number = (value: number | string | null | undefined): Cell => ({ number: value ?? null });
 
-/** An amount is in whole tokens; in base units, with an empty symbol, when the venue no longer knows the token. */
-const amountOf = ({ decimalAmount, rawAmount }: TradeItem['route']['input']): Cell => number(decimalAmount ?? rawAmount);
+/**
+ * An amount is in whole tokens; in base units, with an empty symbol, when the venue no longer knows the
+ * token.
+ */
+const amountOf = ({ decimalAmount, rawAmount }: TradeItem['route']['input']): Cell =>
+  number(decimalAmount ?? rawAmount);
 
 const COLUMNS: readonly (readonly [name: string, cell: (item: TradeItem, row: TradeRow) => Cell])[] = [
   ['orderId', ({ orderId }) => text(orderId)],
@@ -47,11 +54,16 @@ const MEMBER_COLUMNS: typeof COLUMNS = [
 
 const columnsFor = ({ members }: Names) => (members ? [...COLUMNS, ...MEMBER_COLUMNS] : COLUMNS);
 
-export const csvHeader = (names: Names): string => `${columnsFor(names).map(([name]) => name).join(',')}\r\n`;
+export const csvHeader = (names: Names): string =>
+  `${columnsFor(names)
+    .map(([name]) => name)
+    .join(',')}\r\n`;
 
 export function csvLine(row: TradeRow, names: Names): string {
   const item = tradeItem(row, names);
-  return `${columnsFor(names).map(([, cell]) => write(cell(item, row))).join(',')}\r\n`;
+  return `${columnsFor(names)
+    .map(([, cell]) => write(cell(item, row)))
+    .join(',')}\r\n`;
 }
 
 /** What a spreadsheet would take for a formula, also behind a full-width sign. */

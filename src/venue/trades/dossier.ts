@@ -1,4 +1,7 @@
-/** One trade in full: a view of its order, its facts and the gas that was captured, with what only owners and admins may see left out for others. */
+/**
+ * One trade in full: a view of its order, its facts and the gas that was captured, with what only owners and
+ * admins may see left out for others.
+ */
 
 import { divUp } from '../../domain/amount.ts';
 import { assetId } from '../../domain/asset.ts';
@@ -31,7 +34,10 @@ export interface DossierParts {
 
 /** What of a candidate a dossier shows. */
 interface Quoted {
-  preview?: { inputs?: { priceUsd?: number | null }[]; outputs?: { amount?: string; minimumAmount?: string | null; priceUsd?: number | null }[] };
+  preview?: {
+    inputs?: { priceUsd?: number | null }[];
+    outputs?: { amount?: string; minimumAmount?: string | null; priceUsd?: number | null }[];
+  };
   composite?: Partial<Composite> | null;
 }
 
@@ -43,7 +49,12 @@ export function tradeDossier(parts: DossierParts): TradeDossier {
   const fees = feesOf(parts, progress, quoted);
   const { member, ...item } = tradeItem(row, names);
   return {
-    trade: { ...item, ...(member !== undefined && { member }), filledAt: row.state.filledAtMs === null ? null : toIso(row.state.filledAtMs), slippageToleranceBps: tolerance(quoted) },
+    trade: {
+      ...item,
+      ...(member !== undefined && { member }),
+      filledAt: row.state.filledAtMs === null ? null : toIso(row.state.filledAtMs),
+      slippageToleranceBps: tolerance(quoted),
+    },
     settlement: settlementOf(parts, progress),
     lp: lpOf(parts, progress),
     ...(item.orderKind.startsWith('route') && { orderKind: item.orderKind }),
@@ -68,10 +79,19 @@ function tolerance({ preview }: Quoted): number {
   return Number(divUp((BigInt(amount) - BigInt(minimumAmount)) * 10_000n, BigInt(amount)));
 }
 
-function settlementOf({ gas }: DossierParts, { opened, fills, attested, finalised, refunded }: Progress): TradeDossier['settlement'] {
-  const at = (evidence: Evidence | undefined): TradeTransaction | null => (evidence ? transaction(evidence, gas) : null);
+function settlementOf(
+  { gas }: DossierParts,
+  { opened, fills, attested, finalised, refunded }: Progress,
+): TradeDossier['settlement'] {
+  const at = (evidence: Evidence | undefined): TradeTransaction | null =>
+    evidence ? transaction(evidence, gas) : null;
   const lastProof = attested.findLast(Boolean)?.evidence;
-  const stages = { submit: at(opened), fill: at(fills.find(Boolean)?.evidence), proof: at(lastProof), finalise: at(finalised) };
+  const stages = {
+    submit: at(opened),
+    fill: at(fills.find(Boolean)?.evidence),
+    proof: at(lastProof),
+    finalise: at(finalised),
+  };
   const every: [TradeDossier['settlement']['transactions'][number]['kind'], Evidence | undefined][] = [
     ['submit', opened],
     ...fills.map((fill) => ['fill', fill?.evidence] as ['fill', Evidence | undefined]),
@@ -90,14 +110,26 @@ function settlementOf({ gas }: DossierParts, { opened, fills, attested, finalise
   return { stages, transactions };
 }
 
-function transaction({ chainId, txHash, blockNumber, at }: Evidence, gas: readonly CapturedGas[]): TradeTransaction {
+function transaction(
+  { chainId, txHash, blockNumber, at }: Evidence,
+  gas: readonly CapturedGas[],
+): TradeTransaction {
   const captured = gas.find((each) => each.chainId === chainId && each.txHash === txHash);
-  return { txHash, chainId, blockNumber: Number(blockNumber), at: toIso(at * 1_000), gasUsed: captured?.gasUsed?.toString() ?? null, feeUsd: captured ? usdOf(captured) : null };
+  return {
+    txHash,
+    chainId,
+    blockNumber: Number(blockNumber),
+    at: toIso(at * 1_000),
+    gasUsed: captured?.gasUsed?.toString() ?? null,
+    feeUsd: captured ? usdOf(captured) : null,
+  };
 }
 
-const usdOf = ({ feeWei, nativeUsd }: CapturedGas): number | null => (feeWei === null || nativeUsd === null ? null : inUsd(feeWei, 18, nativeUsd));
+const usdOf = ({ feeWei, nativeUsd }: CapturedGas): number | null =>
+  feeWei === null || nativeUsd === null ? null : inUsd(feeWei, 18, nativeUsd);
 /** For display: the amount keeps its digits until the last step. */
-const inUsd = (amount: bigint, decimals: number, price: number): number => Number((amount * BigInt(Math.round(price * 1e8))) / 10n ** BigInt(decimals)) / 1e8;
+const inUsd = (amount: bigint, decimals: number, price: number): number =>
+  Number((amount * BigInt(Math.round(price * 1e8))) / 10n ** BigInt(decimals)) / 1e8;
 
 function lpOf({ row, record, names }: DossierParts, { fills }: Progress): TradeDossier['lp'] {
   const { lp } = row.terms;
@@ -130,24 +162,48 @@ function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNull
     const progress = progressOf(order);
     const last = !atomic || index === legs.length - 1;
     const delivered = (last ? receivedBy(progress)?.toString() : undefined) ?? null;
-    return { ...leg, execution: { orderId: order.orderId, status: progress.status, settlementStatus: progress.stage, txHash: settlementTxHash(progress) ?? null, deliveredAmount: delivered } };
+    return {
+      ...leg,
+      execution: {
+        orderId: order.orderId,
+        status: progress.status,
+        settlementStatus: progress.stage,
+        txHash: settlementTxHash(progress) ?? null,
+        deliveredAmount: delivered,
+      },
+    };
   });
 }
 
 /** undefined when the order is older than the capture of gas. */
-function feesOf({ record, row, gas, names, nativeSymbol }: DossierParts, { opened, fills }: Progress, { preview }: Quoted): TradeDossier['fees'] {
+function feesOf(
+  { record, row, gas, names, nativeSymbol }: DossierParts,
+  { opened, fills }: Progress,
+  { preview }: Quoted,
+): TradeDossier['fees'] {
   if (opened && gas.length === 0) return undefined;
   const { chains } = names;
-  const [inputUsd, outputUsd] = [preview?.inputs?.[0]?.priceUsd ?? null, preview?.outputs?.[0]?.priceUsd ?? null];
+  const [inputUsd, outputUsd] = [
+    preview?.inputs?.[0]?.priceUsd ?? null,
+    preview?.outputs?.[0]?.priceUsd ?? null,
+  ];
   const input = { chainId: row.terms.sourceChainId, token: row.terms.input.token };
   const output = { chainId: row.terms.destChainId, token: row.terms.output.token };
   const fee = (asset: typeof input, amount: bigint, price: number | null): TradeFee => {
-    const decimals = chains.get(asset.chainId)?.tokens.find(({ address }) => address === asset.token)?.decimals;
-    return { amount: amount.toString(), asset: assetId(asset), usd: price === null || decimals === undefined ? null : inUsd(amount, decimals, price) };
+    const decimals = chains
+      .get(asset.chainId)
+      ?.tokens.find(({ address }) => address === asset.token)?.decimals;
+    return {
+      amount: amount.toString(),
+      asset: assetId(asset),
+      usd: price === null || decimals === undefined ? null : inUsd(amount, decimals, price),
+    };
   };
   const { platform, relay } = sharesOf(record);
   const spread = BigInt(row.terms.lpSpreadBps ?? 0);
-  const delivered = fills.every(Boolean) ? BigInt(row.state.delivered ?? row.terms.output.amount) : BigInt(row.terms.output.amount);
+  const delivered = fills.every(Boolean)
+    ? BigInt(row.state.delivered ?? row.terms.output.amount)
+    : BigInt(row.terms.output.amount);
   return {
     gas: gasFee(gas, row.terms.sourceChainId, nativeSymbol),
     protocolFee: fee(input, platform, inputUsd),
@@ -177,10 +233,27 @@ function sharesOf({ order }: OrderRecord): { platform: bigint; relay: bigint } {
 const SLIP44: Record<string, number> = { ETH: 60, POL: 966, BNB: 714, AVAX: 9000 };
 
 /** Wei of the origin's coin over all chains that use the same one; USD over all of them. */
-function gasFee(gas: readonly CapturedGas[], originChainId: number, nativeSymbol: (chainId: number) => string): TradeFee {
+function gasFee(
+  gas: readonly CapturedGas[],
+  originChainId: number,
+  nativeSymbol: (chainId: number) => string,
+): TradeFee {
   const symbol = nativeSymbol(originChainId);
-  const amount = gas.reduce((sum, { chainId, feeWei }) => (nativeSymbol(chainId) === symbol ? sum + (feeWei ?? 0n) : sum), 0n);
+  const amount = gas.reduce(
+    (sum, { chainId, feeWei }) => (nativeSymbol(chainId) === symbol ? sum + (feeWei ?? 0n) : sum),
+    0n,
+  );
   const usd = gas.map(usdOf);
   const asset = SLIP44[symbol.toUpperCase()];
-  return { amount: amount.toString(), asset: asset === undefined ? `eip155:${originChainId}/native:${symbol}` : `eip155:${originChainId}/slip44:${asset}`, usd: gas.length > 0 && usd.every((value) => value !== null) ? usd.reduce((sum: number, value) => sum + (value ?? 0), 0) : null };
+  return {
+    amount: amount.toString(),
+    asset:
+      asset === undefined
+        ? `eip155:${originChainId}/native:${symbol}`
+        : `eip155:${originChainId}/slip44:${asset}`,
+    usd:
+      gas.length > 0 && usd.every((value) => value !== null)
+        ? usd.reduce((sum: number, value) => sum + (value ?? 0), 0)
+        : null,
+  };
 }

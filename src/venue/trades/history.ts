@@ -7,7 +7,12 @@ import type { Download } from '../../ports/http.ts';
 import type { ApiKey, OrderRecord, VenueStore } from '../../ports/store.ts';
 import type { TradeBook, TradeRow } from '../../ports/trades.ts';
 import { ApiError } from '../../protocol/errors.ts';
-import { DEFAULT_LIMIT, type TradeDossier, type TradeItem, type TradesFilter } from '../../protocol/trades.ts';
+import {
+  DEFAULT_LIMIT,
+  type TradeDossier,
+  type TradeItem,
+  type TradesFilter,
+} from '../../protocol/trades.ts';
 import { receiverOf } from '../receiver.ts';
 import type { Screening } from '../screening.ts';
 import { csvHeader, csvLine } from './csv.ts';
@@ -24,7 +29,11 @@ export interface HistoryDeps {
 }
 
 export interface History {
-  list(key: ApiKey, workspaceId: string, filter: TradesFilter & { limit?: number | undefined; offset?: number | undefined }): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
+  list(
+    key: ApiKey,
+    workspaceId: string,
+    filter: TradesFilter & { limit?: number | undefined; offset?: number | undefined },
+  ): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
   dossier(key: ApiKey, workspaceId: string, orderId: string): Promise<TradeDossier>;
   /** Throws 429 while another export of this workspace is being read. */
   exportCsv(key: ApiKey, workspaceId: string, filter: TradesFilter): Promise<Download>;
@@ -43,8 +52,16 @@ export function createHistory({ store, chains, screening, nativeSymbol, clock }:
   }
 
   async function namesFor(key: ApiKey, workspaceId: string): Promise<Names> {
-    const [solvers, members] = await Promise.all([store.listSolvers(), isPrivileged(key) ? store.listMembers(workspaceId) : undefined]);
-    return { chains, solvers: new Map(solvers.map((solver) => [solver.id, solver])), members: members && new Map(members.map((member) => [member.id, member])), nowMs: clock.nowMs() };
+    const [solvers, members] = await Promise.all([
+      store.listSolvers(),
+      isPrivileged(key) ? store.listMembers(workspaceId) : undefined,
+    ]);
+    return {
+      chains,
+      solvers: new Map(solvers.map((solver) => [solver.id, solver])),
+      members: members && new Map(members.map((member) => [member.id, member])),
+      nowMs: clock.nowMs(),
+    };
   }
 
   /** Of a route, the orders of all its legs; a later leg finds the first through its parent. */
@@ -57,9 +74,10 @@ export function createHistory({ store, chains, screening, nativeSymbol, clock }:
       first = parent;
     }
     const route = [first];
-    for (let last: OrderRecord | undefined = first; last; ) {
+    for (let last: OrderRecord | undefined = first; last;) {
       const next: OrderRecord[] = await store.nextLegs(last.orderId);
-      // A leg that failed may have been asked for again: the one that is shown leads to the trade that was asked about.
+      // A leg that failed may have been asked for again: the one that is shown leads to the trade that was
+      // asked about.
       last = next.find(({ orderId }) => orderId === record.orderId) ?? next.at(-1);
       if (last) route.push(last);
     }
@@ -78,7 +96,8 @@ export function createHistory({ store, chains, screening, nativeSymbol, clock }:
       const book = bookOf(key, workspaceId);
       const id = isBytes32(orderId) ? (orderId.toLowerCase() as Bytes32) : undefined;
       const record = id && (await store.order(id));
-      if (!id || !record || record.workspaceId !== book.workspaceId || record.mode !== book.mode) throw nowhere();
+      if (!id || !record || record.workspaceId !== book.workspaceId || record.mode !== book.mode)
+        throw nowhere();
       const privileged = isPrivileged(key);
       const [row, gas, names, route, travelRule, screenedNow] = await Promise.all([
         trades.trade(id),
@@ -86,18 +105,37 @@ export function createHistory({ store, chains, screening, nativeSymbol, clock }:
         namesFor(key, workspaceId),
         routeOf(record),
         privileged ? store.travelRule(id) : undefined,
-        privileged ? screening.look({ taker: record.order.user, receiver: receiverOf(record.order) }) : undefined,
+        privileged
+          ? screening.look({ taker: record.order.user, receiver: receiverOf(record.order) })
+          : undefined,
       ]);
       if (!row) throw nowhere();
-      return tradeDossier({ row, record, route, gas, names, nativeSymbol, restricted: screenedNow && { screenedNow, travelRule } });
+      return tradeDossier({
+        row,
+        record,
+        route,
+        gas,
+        names,
+        nativeSymbol,
+        restricted: screenedNow && { screenedNow, travelRule },
+      });
     },
 
     async exportCsv(key, workspaceId, filter) {
       const book = bookOf(key, workspaceId);
       const names = await namesFor(key, workspaceId);
       const rows = await trades.exportAll(tradeQuery(book, filter, names));
-      if (!rows) throw new ApiError('rate_limited', 'One export of a workspace is read at a time, and one is being read now. Wait until it has ended.', { retryAfterSeconds: EXPORT_RETRY_SECONDS });
-      return { contentType: 'text/csv; charset=utf-8; header=present', filename: 'trades.csv', chunks: csvChunks(rows, names) };
+      if (!rows)
+        throw new ApiError(
+          'rate_limited',
+          'One export of a workspace is read at a time, and one is being read now. Wait until it has ended.',
+          { retryAfterSeconds: EXPORT_RETRY_SECONDS },
+        );
+      return {
+        contentType: 'text/csv; charset=utf-8; header=present',
+        filename: 'trades.csv',
+        chunks: csvChunks(rows, names),
+      };
     },
   };
 }
@@ -111,7 +149,8 @@ function csvChunks(rows: AsyncGenerator<TradeRow[]>, names: Names): AsyncIterabl
         const batch = await rows.next();
         const before = head ?? '';
         head = undefined;
-        if (batch.done) return before === '' ? { done: true, value: undefined } : { done: false, value: before };
+        if (batch.done)
+          return before === '' ? { done: true, value: undefined } : { done: false, value: before };
         return { done: false, value: before + batch.value.map((row) => csvLine(row, names)).join('') };
       },
       async return() {

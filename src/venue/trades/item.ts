@@ -1,4 +1,7 @@
-/** A trade as the list shows it: a view of one row of history, with the names that chains, tokens, LPs and members have now. */
+/**
+ * A trade as the list shows it: a view of one row of history, with the names that chains, tokens, LPs and
+ * members have now.
+ */
 
 import { formatUnits } from '../../domain/amount.ts';
 import { assetId } from '../../domain/asset.ts';
@@ -21,7 +24,12 @@ export interface Names {
   nowMs: number;
 }
 
-export const PATH_LABELS: Record<OrderKind, string> = { rfq_direct: 'Direct', rfq_split: 'Direct, split', route_dex: 'DEX', route_composite: 'Composite' };
+export const PATH_LABELS: Record<OrderKind, string> = {
+  rfq_direct: 'Direct',
+  rfq_split: 'Direct, split',
+  route_dex: 'DEX',
+  route_composite: 'Composite',
+};
 
 export function tradeItem(row: TradeRow, names: Names): TradeItem {
   const { terms, state } = row;
@@ -54,11 +62,23 @@ export function tradeItem(row: TradeRow, names: Names): TradeItem {
 
 /** null for deliveries to wallets. */
 export const deferralOf = ({ orderId, state }: TradeRow, nowMs: number): DeferredSettlement | null =>
-  state.credits.length === 0 ? null : deferredSettlement({ orderId, outputs: 1 + Math.max(...state.credits.map(({ outputIndex }) => outputIndex)), credits: state.credits }, toSeconds(nowMs));
+  state.credits.length === 0
+    ? null
+    : deferredSettlement(
+        {
+          orderId,
+          outputs: 1 + Math.max(...state.credits.map(({ outputIndex }) => outputIndex)),
+          credits: state.credits,
+        },
+        toSeconds(nowMs),
+      );
 
-export const lpName = (id: string, { solvers }: Pick<Names, 'solvers'>): string => solvers.get(id)?.name ?? id;
-export const slugOf = (chainId: number, { chains }: Pick<Names, 'chains'>): string => chains.get(chainId)?.slug ?? `eip155:${chainId}`;
-export const fullName = ({ firstName, lastName }: Pick<Member, 'firstName' | 'lastName'>): string => `${firstName} ${lastName}`.trim();
+export const lpName = (id: string, { solvers }: Pick<Names, 'solvers'>): string =>
+  solvers.get(id)?.name ?? id;
+export const slugOf = (chainId: number, { chains }: Pick<Names, 'chains'>): string =>
+  chains.get(chainId)?.slug ?? `eip155:${chainId}`;
+export const fullName = ({ firstName, lastName }: Pick<Member, 'firstName' | 'lastName'>): string =>
+  `${firstName} ${lastName}`.trim();
 
 export function memberOf(id: string | null, members: ReadonlyMap<string, Member>): TradeMember | null {
   const member = id === null ? undefined : members.get(id);
@@ -67,7 +87,12 @@ export function memberOf(id: string | null, members: ReadonlyMap<string, Member>
   return { userId: member.id, firstName, lastName, email, role, kycStatus, joinedAt: toIso(joinedAtMs) };
 }
 
-function legOf(chainId: number, token: Address, rawAmount: string, { chains }: Names): TradeItem['route']['input'] {
+function legOf(
+  chainId: number,
+  token: Address,
+  rawAmount: string,
+  { chains }: Names,
+): TradeItem['route']['input'] {
   const chain = chains.get(chainId);
   const info = chain && tokenOf(chain, token);
   return {
@@ -88,20 +113,37 @@ function legOf(chainId: number, token: Address, rawAmount: string, { chains }: N
 
 const PRICE_DIGITS = 18;
 
-/** Output tokens for one input token as they were quoted: every digit up to the eighteenth that counts, the rest cut. null while a token is unknown. */
+/**
+ * Output tokens for one input token as they were quoted: every digit up to the eighteenth that counts, the
+ * rest cut. null while a token is unknown.
+ */
 function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['executionPrice'] {
   const [source, dest] = [chains.get(terms.sourceChainId), chains.get(terms.destChainId)];
-  const [base, quote] = [source && tokenOf(source, terms.input.token), dest && tokenOf(dest, terms.output.token)];
+  const [base, quote] = [
+    source && tokenOf(source, terms.input.token),
+    dest && tokenOf(dest, terms.output.token),
+  ];
   const paid = BigInt(terms.input.amount);
   if (!base || !quote || paid === 0n) return null;
   // 78 digits more than any quotient of two token amounts can lose.
   const scale = 78;
-  const digits = ((BigInt(terms.output.amount) * 10n ** BigInt(base.decimals + scale)) / (paid * 10n ** BigInt(quote.decimals))).toString();
+  const digits = (
+    (BigInt(terms.output.amount) * 10n ** BigInt(base.decimals + scale)) /
+    (paid * 10n ** BigInt(quote.decimals))
+  ).toString();
   const kept = digits.slice(0, PRICE_DIGITS).padEnd(digits.length, '0');
-  return { source: 'stored_quote_price', value: formatUnits(BigInt(kept), scale), baseSymbol: base.symbol, quoteSymbol: quote.symbol };
+  return {
+    source: 'stored_quote_price',
+    value: formatUnits(BigInt(kept), scale),
+    baseSymbol: base.symbol,
+    quoteSymbol: quote.symbol,
+  };
 }
 
-/** What was delivered against what was quoted, in basis points, rounded against the taker; 0 where the escrow delivers exactly. null until delivered. */
+/**
+ * What was delivered against what was quoted, in basis points, rounded against the taker; 0 where the escrow
+ * delivers exactly. null until delivered.
+ */
 function slippageBps({ terms, state }: TradeRow): number | null {
   const quoted = BigInt(terms.output.quoted ?? terms.output.amount);
   if (state.delivered === null || quoted === 0n) return null;

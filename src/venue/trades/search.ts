@@ -1,4 +1,6 @@
-/** What a caller asks of history, as a query: names become ids here, and what a role may not ask is not asked. */
+/**
+ * What a caller asks of history, as a query: names become ids here, and what a role may not ask is not asked.
+ */
 
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf, parseCorridor } from '../../domain/corridor.ts';
@@ -24,7 +26,14 @@ const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, reado
 
 /** `names.members` present means that the caller may ask about members. */
 export function tradeQuery(book: TradeBook, filter: TradesFilter, names: Names): TradeQuery {
-  const { status = 'all', createdAfter, createdBefore, minAmountUsd, maxAmountUsd, direction = 'desc' } = filter;
+  const {
+    status = 'all',
+    createdAfter,
+    createdBefore,
+    minAmountUsd,
+    maxAmountUsd,
+    direction = 'desc',
+  } = filter;
   return {
     book,
     matches: matcher(filter, names),
@@ -69,7 +78,11 @@ function remembering(fits: (text: string) => boolean, names: Names): (lp: string
 
 function matchingMembers(term: string, members: ReadonlyMap<string, Member>): ReadonlySet<string> {
   const fits = searcher(term);
-  return new Set([...members.values()].filter((member) => fits(fullName(member)) || fits(member.email)).map(({ id }) => id));
+  return new Set(
+    [...members.values()]
+      .filter((member) => fits(fullName(member)) || fits(member.email))
+      .map(({ id }) => id),
+  );
 }
 
 function sortOf(asked: string | undefined, names: Names): TradeQuery['sort'] {
@@ -83,7 +96,9 @@ function sortOf(asked: string | undefined, names: Names): TradeQuery['sort'] {
     case 'member': {
       const { members } = names;
       // The order alone would tell who traded together.
-      return members ? { by: 'group', key: ({ memberId }) => nameOf(memberId, members) } : { by: 'created_at' };
+      return members
+        ? { by: 'group', key: ({ memberId }) => nameOf(memberId, members) }
+        : { by: 'created_at' };
     }
     case 'corridor':
       return { by: 'group', key: (group) => corridorText(group, names) };

@@ -1,4 +1,7 @@
-/** Where a trade stands in words that a person understands: labels for a list, and for one trade what happens next. */
+/**
+ * Where a trade stands in words that a person understands: labels for a list, and for one trade what happens
+ * next.
+ */
 
 import type { FailureCode } from '../../domain/fact.ts';
 import { toIso } from '../../domain/time.ts';
@@ -40,14 +43,24 @@ const WITHDRAWAL: Record<'none' | 'available' | 'requested' | 'withdrawn', State
   withdrawn: { key: 'withdrawn', label: 'Withdrawn', tone: 'success' },
 };
 
-export function lifecycleStatus({ terms, state }: TradeRow, deferred: DeferredSettlement | null): TradeItem['lifecycleStatus'] {
+export function lifecycleStatus(
+  { terms, state }: TradeRow,
+  deferred: DeferredSettlement | null,
+): TradeItem['lifecycleStatus'] {
   const { stage } = state;
   return {
-    flowKind: terms.orderKind.startsWith('route') ? 'route' : terms.orderKind === 'rfq_split' ? 'split' : terms.sourceChainId === terms.destChainId ? 'same_chain' : 'cross_chain',
+    flowKind: terms.orderKind.startsWith('route')
+      ? 'route'
+      : terms.orderKind === 'rfq_split'
+        ? 'split'
+        : terms.sourceChainId === terms.destChainId
+          ? 'same_chain'
+          : 'cross_chain',
     primary: { key: stage, ...PRIMARY[stage] },
     execution: EXECUTION[executionOf(stage, state.delivered !== null, state.submitTx !== null)],
     settlement: SETTLEMENT[settlementOf(stage, state.delivered !== null)],
-    withdrawal: WITHDRAWAL[deferred === null ? 'none' : deferred.stage === 'executed' ? 'available' : deferred.stage],
+    withdrawal:
+      WITHDRAWAL[deferred === null ? 'none' : deferred.stage === 'executed' ? 'available' : deferred.stage],
     isTerminal: isFinal(stage),
     rank: STAGES.indexOf(stage),
     rawStatus: stage,
@@ -74,42 +87,86 @@ export interface Substatus {
 }
 
 /** Finer than the stage, and always with what comes next. Times are the chain's. */
-export function substatusOf({ order, executionMode }: Pick<OrderRecord, 'order' | 'executionMode'>, progress: Progress, deferred: DeferredSettlement | null): Substatus {
+export function substatusOf(
+  { order, executionMode }: Pick<OrderRecord, 'order' | 'executionMode'>,
+  progress: Progress,
+  deferred: DeferredSettlement | null,
+): Substatus {
   const at = (seconds: number) => toIso(seconds * 1_000);
   const say = (substatus: string, substatusMessage: string): Substatus => ({ substatus, substatusMessage });
   const refund = `The input is safe in escrow. From ${at(order.expires + 1)} on the venue sends it back to the taker, and anybody else may.`;
   switch (progress.stage) {
     case 'awaiting_escrow':
-      if (progress.sent.length > 0) return say('confirming', 'The transaction is on its way. Once enough blocks are on top of it, the trade moves on; nothing has to be done.');
-      if (executionMode === 'walletBroadcast') return say('awaiting_broadcast', `The taker's wallet has to broadcast the prepared transaction before ${at(order.fillDeadline)}. If it does not, the trade fails and nothing is taken.`);
-      return say('awaiting_submission', `The venue is about to put the trade on chain. If that cannot be done by ${at(order.fillDeadline)}, it fails and nothing is taken.`);
+      if (progress.sent.length > 0)
+        return say(
+          'confirming',
+          'The transaction is on its way. Once enough blocks are on top of it, the trade moves on; nothing has to be done.',
+        );
+      if (executionMode === 'walletBroadcast')
+        return say(
+          'awaiting_broadcast',
+          `The taker's wallet has to broadcast the prepared transaction before ${at(order.fillDeadline)}. If it does not, the trade fails and nothing is taken.`,
+        );
+      return say(
+        'awaiting_submission',
+        `The venue is about to put the trade on chain. If that cannot be done by ${at(order.fillDeadline)}, it fails and nothing is taken.`,
+      );
     case 'escrowed':
-      return say('awaiting_fill', `The input is in escrow, and the solver has to deliver by ${at(order.fillDeadline)}. If it does not, the input can be refunded from ${at(order.expires + 1)} on.`);
+      return say(
+        'awaiting_fill',
+        `The input is in escrow, and the solver has to deliver by ${at(order.fillDeadline)}. If it does not, the input can be refunded from ${at(order.expires + 1)} on.`,
+      );
     case 'delivered':
-      return say('awaiting_proof', 'The output was delivered. The attesters now prove that to the chain of the input; the taker has nothing left to do.');
+      return say(
+        'awaiting_proof',
+        'The output was delivered. The attesters now prove that to the chain of the input; the taker has nothing left to do.',
+      );
     case 'proven':
-      return say('awaiting_finalisation', 'The output was delivered and the delivery is proven. The solver now collects the input; the taker has nothing left to do.');
+      return say(
+        'awaiting_finalisation',
+        'The output was delivered and the delivery is proven. The solver now collects the input; the taker has nothing left to do.',
+      );
     case 'settled':
-      return deferred ? inLedger(deferred) : say('settled', 'The output was delivered and the input was paid out. Nothing is left to be done.');
+      return deferred
+        ? inLedger(deferred)
+        : say('settled', 'The output was delivered and the input was paid out. Nothing is left to be done.');
     case 'refund_pending':
-      return say(progress.failure?.code ?? ('expired_unfilled' satisfies FailureCode), `${firstSentence(progress.failure?.message)}${refund}`);
+      return say(
+        progress.failure?.code ?? ('expired_unfilled' satisfies FailureCode),
+        `${firstSentence(progress.failure?.message)}${refund}`,
+      );
     case 'refunded':
-      return say('refunded', `${firstSentence(progress.failure?.message)}The input went back to the taker in transaction ${progress.refunded?.txHash ?? ''}. Ask for a new quote to trade again.`);
+      return say(
+        'refunded',
+        `${firstSentence(progress.failure?.message)}The input went back to the taker in transaction ${progress.refunded?.txHash ?? ''}. Ask for a new quote to trade again.`,
+      );
     case 'failed':
-      return say(progress.failure?.code ?? ('not_opened' satisfies FailureCode), progress.failure?.message ?? 'The order never opened. Nothing was taken; ask for a new quote.');
+      return say(
+        progress.failure?.code ?? ('not_opened' satisfies FailureCode),
+        progress.failure?.message ?? 'The order never opened. Nothing was taken; ask for a new quote.',
+      );
   }
 }
 
-function inLedger({ stage, autoWithdraw, withdrawalStatus, estimatedSettlementAvailableAt: at }: DeferredSettlement): Substatus {
+function inLedger({
+  stage,
+  autoWithdraw,
+  withdrawalStatus,
+  estimatedSettlementAvailableAt: at,
+}: DeferredSettlement): Substatus {
   const message = {
     executed: `The output is in the receiver's ledger balance of the escrow, and is paid out to the receiver's wallet by itself from ${at} on.`,
-    available: autoWithdraw && withdrawalStatus === 'due' ? "The output is in the ledger and due to be paid out; the venue does that next, and anybody may." : "The output is in the receiver's ledger balance of the escrow. The receiver may spend it there or ask for its withdrawal at any time.",
+    available:
+      autoWithdraw && withdrawalStatus === 'due'
+        ? 'The output is in the ledger and due to be paid out; the venue does that next, and anybody may.'
+        : "The output is in the receiver's ledger balance of the escrow. The receiver may spend it there or ask for its withdrawal at any time.",
     requested: `The withdrawal from the ledger is on its way${at === null ? '' : `; it can be completed from ${at} on`}.`,
-    withdrawn: 'The output was delivered into the ledger and has left it for the receiver. Nothing is left to be done.',
+    withdrawn:
+      'The output was delivered into the ledger and has left it for the receiver. Nothing is left to be done.',
   }[stage];
   return { substatus: `ledger_${stage}`, substatusMessage: message };
 }
 
 /** What a failure says, up to where it speaks of the refund, which is said here with what is known now. */
-const firstSentence = (message: string | undefined): string => (message === undefined ? '' : `${/^[^.]*\./.exec(message)?.[0] ?? message} `);
-
+const firstSentence = (message: string | undefined): string =>
+  message === undefined ? '' : `${/^[^.]*\./.exec(message)?.[0] ?? message} `;

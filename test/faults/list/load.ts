@@ -5,7 +5,8 @@ import type { Fault } from '../fault.ts';
 export const LOAD: readonly Fault[] = [
   {
     id: 'F31',
-    fault: '200 requests and 200 submissions at once on inventory for 10, from an LP that signs whatever it is asked',
+    fault:
+      '200 requests and 200 submissions at once on inventory for 10, from an LP that signs whatever it is asked',
     holds: '10 are quoted and accepted, each once; the other 190 hear in words that there is no more',
     invariants: ['I4', 'I6'],
     test: 'test/faults/load.test.ts',
@@ -19,7 +20,7 @@ export const LOAD: readonly Fault[] = [
       {
         what: 'the same where the router shows it',
         file: 'src/venue/router/router.ts',
-        from: "    const best = rank(intent.side, candidates)\n      .filter(({ first }) => first.stands())",
+        from: '    const best = rank(intent.side, candidates)\n      .filter(({ first }) => first.stands())',
         to: '    const best = rank(intent.side, candidates)',
       },
       {

@@ -6,7 +6,8 @@ export const LP_REPLICAS: readonly Fault[] = [
   {
     id: 'F41',
     fault: 'An LP is killed with live quotes signed, and the taker accepts all of them at once.',
-    holds: 'Every quote that was ever signed is paid. The next process signs nothing until each that it does not know of has lapsed, then goes on; after a clean stop it knows them and goes on at once.',
+    holds:
+      'Every quote that was ever signed is paid. The next process signs nothing until each that it does not know of has lapsed, then goes on; after a clean stop it knows them and goes on at once.',
     invariants: ['I4'],
     test: 'test/faults/lp-crash.test.ts',
     defences: [
@@ -38,8 +39,10 @@ export const LP_REPLICAS: readonly Fault[] = [
   },
   {
     id: 'F42',
-    fault: 'Of two replicas on one inventory one is frozen and thawed, one is killed and started again, and Redis forgets everything.',
-    holds: 'No unit is promised twice: whoever takes all that either signed is paid. The survivor goes on quoting; a replica that was killed does so as soon as it is back; when Redis has forgotten, nobody signs until every signature that could exist has lapsed.',
+    fault:
+      'Of two replicas on one inventory one is frozen and thawed, one is killed and started again, and Redis forgets everything.',
+    holds:
+      'No unit is promised twice: whoever takes all that either signed is paid. The survivor goes on quoting; a replica that was killed does so as soon as it is back; when Redis has forgotten, nobody signs until every signature that could exist has lapsed.',
     invariants: ['I4'],
     test: 'test/faults/lp-crash.test.ts',
     defences: [
@@ -72,7 +75,8 @@ export const LP_REPLICAS: readonly Fault[] = [
   {
     id: 'F44',
     fault: 'An operator’s key is revoked on the chain while its quotes are live.',
-    holds: 'The LP signs no more, the venue shows it offline from that block on, a submission of its quotes is refused, the chain refuses them too, and the taker keeps its money.',
+    holds:
+      'The LP signs no more, the venue shows it offline from that block on, a submission of its quotes is refused, the chain refuses them too, and the taker keeps its money.',
     invariants: ['I3'],
     test: 'test/faults/lp-revoked.test.ts',
     defences: [

@@ -7,7 +7,8 @@ const TEST = 'test/faults/venue-replicas.test.ts';
 export const VENUE_REPLICAS: readonly Fault[] = [
   {
     id: 'F10',
-    fault: 'Redis is flushed, killed and started empty, or comes back with the first half of its log, under load and before the workers start',
+    fault:
+      'Redis is flushed, killed and started empty, or comes back with the first half of its log, under load and before the workers start',
     holds: 'every accepted order settles, once',
     invariants: ['I2', 'I5'],
     test: TEST,
@@ -49,7 +50,8 @@ export const VENUE_REPLICAS: readonly Fault[] = [
   },
   {
     id: 'F35',
-    fault: 'one LP of a split is offline, signs with a wrong key, or loses its authority after everybody has signed',
+    fault:
+      'one LP of a split is offline, signs with a wrong key, or loses its authority after everybody has signed',
     holds: 'the whole order is settled in one transaction, or nothing moves',
     invariants: ['I1', 'I8'],
     test: 'test/faults/split.test.ts',
@@ -70,8 +72,10 @@ export const VENUE_REPLICAS: readonly Fault[] = [
   },
   {
     id: 'F36',
-    fault: 'api replicas are killed under event streams, one listener reads nothing for long, and the cable of another goes half dead',
-    holds: 'each listener, resuming at its cursor at whichever replica, hears every event once and in order, and polling says the same',
+    fault:
+      'api replicas are killed under event streams, one listener reads nothing for long, and the cable of another goes half dead',
+    holds:
+      'each listener, resuming at its cursor at whichever replica, hears every event once and in order, and polling says the same',
     invariants: ['I2'],
     test: TEST,
     defences: [
@@ -85,8 +89,10 @@ export const VENUE_REPLICAS: readonly Fault[] = [
   },
   {
     id: 'F37',
-    fault: 'every api replica and worker is stopped with SIGTERM and started again under load, one of them twice',
-    holds: 'no order is lost or doubled, each process ends within ten seconds, and listeners are sent elsewhere with 1012',
+    fault:
+      'every api replica and worker is stopped with SIGTERM and started again under load, one of them twice',
+    holds:
+      'no order is lost or doubled, each process ends within ten seconds, and listeners are sent elsewhere with 1012',
     invariants: ['I1', 'I2', 'I5'],
     test: TEST,
     defences: [
@@ -107,7 +113,8 @@ export const VENUE_REPLICAS: readonly Fault[] = [
   {
     id: 'F39',
     fault: 'the key that seals quotes and the API key that asked for them are rotated while they are out',
-    holds: 'what the old seal sealed is taken by every replica until its time is over, and not after; the revoked key is refused everywhere, and what it asked for and submitted stays the workspace’s',
+    holds:
+      'what the old seal sealed is taken by every replica until its time is over, and not after; the revoked key is refused everywhere, and what it asked for and submitted stays the workspace’s',
     invariants: ['I2', 'I6'],
     test: TEST,
     defences: [

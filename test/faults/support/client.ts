@@ -1,4 +1,7 @@
-/** A taker who trades through failures and writes down what it asked, what it was told, and when it was told nothing: the checker's witness. */
+/**
+ * A taker who trades through failures and writes down what it asked, what it was told, and when it was told
+ * nothing: the checker's witness.
+ */
 
 import type { QuoteCandidate } from '../../../src/protocol/candidate.ts';
 import type { OrderStatusResponse } from '../../../src/protocol/status.ts';
@@ -23,7 +26,10 @@ export interface Prepared {
 export interface Client {
   wallet: TestAccount;
   taker: Taker;
-  /** A quote for USDC on the first of these chains against WETH on the second, signed and ready to be submitted. Asks until there is one. */
+  /**
+   * A quote for USDC on the first of these chains against WETH on the second, signed and ready to be
+   * submitted. Asks until there is one.
+   */
   prepare(trade?: { from?: TestChain; to?: TestChain; usdc?: bigint }): Promise<Prepared>;
   /** One POST. undefined: no answer came, within a quarter of a minute unless it is said how long to wait. */
   submit(prepared: Prepared, key: string | null, timeoutMs?: number): Promise<HttpAnswer | undefined>;
@@ -43,11 +49,17 @@ interface ClientOptions {
   log: ClientEntry[];
 }
 
-/** Longer than anything that is waited for takes on a machine that is many times slower, and less than a test may take: so it is said what did not come. */
+/**
+ * Longer than anything that is waited for takes on a machine that is many times slower, and less than a test
+ * may take: so it is said what did not come.
+ */
 const PATIENCE_MS = 150_000;
 
 /** Asks again, not too often, until there is something; then gives up with what `why` says of it. */
-export async function patiently<T>(ask: () => Promise<T | undefined>, why: () => string = () => 'nothing came'): Promise<T> {
+export async function patiently<T>(
+  ask: () => Promise<T | undefined>,
+  why: () => string = () => 'nothing came',
+): Promise<T> {
   const until = Date.now() + PATIENCE_MS;
   for (;;) {
     const found = await ask();
@@ -65,11 +77,22 @@ const USDC = 1_000_000n;
 const LEAST_SECONDS = 4;
 
 export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOptions): Client {
-  const taker = createTaker({ venueUrl, apiKey, privateKey: wallet.privateKey, rpcUrls: new Map(chains.map(({ chain, anvil }) => [chain.id, anvil.url])) });
-  const note = (entry: ClientEntry extends infer E ? (E extends ClientEntry ? Omit<E, 'atMs' | 'taker'> : never) : never) => void log.push({ ...entry, atMs: Date.now(), taker: wallet.address } as ClientEntry);
+  const taker = createTaker({
+    venueUrl,
+    apiKey,
+    privateKey: wallet.privateKey,
+    rpcUrls: new Map(chains.map(({ chain, anvil }) => [chain.id, anvil.url])),
+  });
+  const note = (
+    entry: ClientEntry extends infer E ? (E extends ClientEntry ? Omit<E, 'atMs' | 'taker'> : never) : never,
+  ) => void log.push({ ...entry, atMs: Date.now(), taker: wallet.address } as ClientEntry);
   const [home] = chains as [TestChain];
 
-  async function submit({ candidate, submission }: Prepared, key: string | null, timeoutMs?: number): Promise<HttpAnswer | undefined> {
+  async function submit(
+    { candidate, submission }: Prepared,
+    key: string | null,
+    timeoutMs?: number,
+  ): Promise<HttpAnswer | undefined> {
     note({ kind: 'submitted', key, candidate });
     try {
       const answer = await taker.post(submission, key ?? undefined, timeoutMs);
@@ -92,16 +115,25 @@ export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOp
     taker,
     prepare({ from = home, to = from, usdc = 100n } = {}) {
       let last: unknown = 'no answer';
-      return patiently(async () => {
-        const asset = ({ chain: { id } }: TestChain, token: string) => `eip155:${id}/erc20:${token}`;
-        const answer = await taker.quote({ input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() }, output: { asset: asset(to, to.weth.address) } }).catch((error: unknown) => void (last = error));
-        const candidate = answer?.quotes[0];
-        if (answer && !candidate) last = answer;
-        if (!candidate) return undefined;
-        const prepared = await taker.prepare(candidate).catch((error: unknown) => void (last = error));
-        if (!prepared || candidate.validUntil - Date.now() / 1_000 < LEAST_SECONDS) return undefined;
-        return { candidate, submission: prepared.submission };
-      }, () => `no quote for ${usdc} USDC from chain ${from.chain.id} to chain ${to.chain.id}; the last answer: ${last instanceof Error ? String(last) : JSON.stringify(last)}`);
+      return patiently(
+        async () => {
+          const asset = ({ chain: { id } }: TestChain, token: string) => `eip155:${id}/erc20:${token}`;
+          const answer = await taker
+            .quote({
+              input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() },
+              output: { asset: asset(to, to.weth.address) },
+            })
+            .catch((error: unknown) => void (last = error));
+          const candidate = answer?.quotes[0];
+          if (answer && !candidate) last = answer;
+          if (!candidate) return undefined;
+          const prepared = await taker.prepare(candidate).catch((error: unknown) => void (last = error));
+          if (!prepared || candidate.validUntil - Date.now() / 1_000 < LEAST_SECONDS) return undefined;
+          return { candidate, submission: prepared.submission };
+        },
+        () =>
+          `no quote for ${usdc} USDC from chain ${from.chain.id} to chain ${to.chain.id}; the last answer: ${last instanceof Error ? String(last) : JSON.stringify(last)}`,
+      );
     },
     submit,
     async insist(prepared, key) {
@@ -120,7 +152,11 @@ export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOp
       return patiently(
         async () => {
           status = await look(orderId);
-          if (status?.status === 'settled' || (status?.status === 'failed' && status.failure?.refundableFrom === null)) return status;
+          if (
+            status?.status === 'settled' ||
+            (status?.status === 'failed' && status.failure?.refundableFrom === null)
+          )
+            return status;
           return undefined;
         },
         () => `order ${orderId} did not end; last seen: ${JSON.stringify(status)}`,

@@ -1,6 +1,7 @@
 /**
- * Places where a process may die or stop, as decorators of what it stands on: `CRASH_AT=after_sign` kills it there with SIGKILL, without a
- * chance to say anything, `CRASH_AT=after_sign:3` when it comes there for the third time. Production code knows nothing of them.
+ * Places where a process may die or stop, as decorators of what it stands on: `CRASH_AT=after_sign` kills it
+ * there with SIGKILL, without a chance to say anything, `CRASH_AT=after_sign:3` when it comes there for the
+ * third time. Production code knows nothing of them.
  */
 
 import { existsSync, writeSync } from 'node:fs';
@@ -42,16 +43,17 @@ type Act = (say: () => void) => void | Promise<void>;
 export type Reached = (point: CrashPoint) => void | Promise<void>;
 
 /**
- * From `CRASH_AT`, `FREEZE_AT`, `BLOCK_AT` and `HOLD_AT`, each a point's name with `:n` for its n-th time. A frozen process (SIGSTOP) wants a
- * SIGCONT from outside, a blocked one does nothing else at all while the file `BLOCK_FILE` exists, a held one goes on with that call when
- * SIGWINCH comes.
+ * From `CRASH_AT`, `FREEZE_AT`, `BLOCK_AT` and `HOLD_AT`, each a point's name with `:n` for its n-th time. A
+ * frozen process (SIGSTOP) wants a SIGCONT from outside, a blocked one does nothing else at all while the
+ * file `BLOCK_FILE` exists, a held one goes on with that call when SIGWINCH comes.
  */
 export function pointsOf(env: NodeJS.ProcessEnv): Reached {
   const wanted = new Map<string, { left: number; act: Act }>();
   const on = (variable: string, act: Act) => {
     const [name = '', times = '1'] = (env[variable] ?? '').split(':');
     if (name === '') return;
-    if (!CRASH_POINTS.some((point) => point === name)) throw new Error(`There is no point "${name}". They are ${CRASH_POINTS.join(', ')}.`);
+    if (!CRASH_POINTS.some((point) => point === name))
+      throw new Error(`There is no point "${name}". They are ${CRASH_POINTS.join(', ')}.`);
     wanted.set(name, { left: Number(times), act });
   };
   on('CRASH_AT', (say) => {

@@ -15,7 +15,9 @@ export interface SmallDisk {
 
 export async function makeSmallDisk(megabytes: number): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'firmquote-disk-'));
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', path], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', path], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   await chmod(path, 0o777);
   const ballast = join(path, 'ballast');
   return {

@@ -1,4 +1,7 @@
-/** Exchanges played over real WebSockets, each in its own format: they may lie, repeat themselves for ever, or be gone. Nothing else of a market is played. */
+/**
+ * Exchanges played over real WebSockets, each in its own format: they may lie, repeat themselves for ever, or
+ * be gone. Nothing else of a market is played.
+ */
 
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -30,11 +33,36 @@ function ticker(kind: ExchangeKind, price: number, count: number): string {
   const now = new Date().toISOString();
   switch (kind) {
     case 'binance':
-      return JSON.stringify({ stream: 'ethusd@bookTicker', data: { u: count, s: SYMBOLS.binance, b: bid, B: '5', a: ask, A: '5' } });
+      return JSON.stringify({
+        stream: 'ethusd@bookTicker',
+        data: { u: count, s: SYMBOLS.binance, b: bid, B: '5', a: ask, A: '5' },
+      });
     case 'coinbase':
-      return JSON.stringify({ type: 'ticker', sequence: count, product_id: SYMBOLS.coinbase, best_bid: bid, best_bid_size: '5', best_ask: ask, best_ask_size: '5', time: now });
+      return JSON.stringify({
+        type: 'ticker',
+        sequence: count,
+        product_id: SYMBOLS.coinbase,
+        best_bid: bid,
+        best_bid_size: '5',
+        best_ask: ask,
+        best_ask_size: '5',
+        time: now,
+      });
     case 'kraken':
-      return JSON.stringify({ channel: 'ticker', type: 'update', data: [{ symbol: SYMBOLS.kraken, bid: Number(bid), bid_qty: 5, ask: Number(ask), ask_qty: 5, timestamp: now }] });
+      return JSON.stringify({
+        channel: 'ticker',
+        type: 'update',
+        data: [
+          {
+            symbol: SYMBOLS.kraken,
+            bid: Number(bid),
+            bid_qty: 5,
+            ask: Number(ask),
+            ask_qty: 5,
+            timestamp: now,
+          },
+        ],
+      });
   }
 }
 

@@ -1,6 +1,20 @@
-/** What a dishonest node tells: views of a contract that are not so, alone or within a bundle, and logs of events that never were. */
+/**
+ * What a dishonest node tells: views of a contract that are not so, alone or within a bundle, and logs of
+ * events that never were.
+ */
 
-import { type Abi, type AbiEvent, decodeFunctionData, decodeFunctionResult, encodeAbiParameters, encodeEventTopics, encodeFunctionData, encodeFunctionResult, getAbiItem, multicall3Abi } from 'viem';
+import {
+  type Abi,
+  type AbiEvent,
+  decodeFunctionData,
+  decodeFunctionResult,
+  encodeAbiParameters,
+  encodeEventTopics,
+  encodeFunctionData,
+  encodeFunctionResult,
+  getAbiItem,
+  multicall3Abi,
+} from 'viem';
 import type { Address, Bytes32, Hex } from '../../../src/domain/hex.ts';
 import { escrowAbi } from '../../../src/settlement/abi/escrow.ts';
 import type { RpcFault } from './rpc-proxy.ts';
@@ -9,7 +23,11 @@ type View = 'orderStatus' | 'fillRecord';
 
 /** Of this contract, every call that begins so answers with this word. */
 export function lieAbout(contract: Address, view: View, orderId: Bytes32, word: Hex): RpcFault {
-  const start = encodeFunctionData({ abi: escrowAbi, functionName: view, args: (view === 'orderStatus' ? [orderId] : [orderId, orderId]) as never }).slice(0, 74);
+  const start = encodeFunctionData({
+    abi: escrowAbi,
+    functionName: view,
+    args: (view === 'orderStatus' ? [orderId] : [orderId, orderId]) as never,
+  }).slice(0, 74);
   const isIt = (to: string, data: string) => to.toLowerCase() === contract && data.startsWith(start);
   return {
     do: 'lie',
@@ -18,16 +36,32 @@ export function lieAbout(contract: Address, view: View, orderId: Bytes32, word: 
       if (isIt(to, data)) return word;
       if (!data.startsWith('0x82ad56cb')) return honest;
       // Of a bundle only the part that it is about.
-      const [calls] = decodeFunctionData({ abi: multicall3Abi, data }).args as unknown as [readonly { target: Address; callData: Hex }[]];
-      const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: honest as Hex });
-      const told = results.map((result, index) => (isIt(calls[index]?.target ?? '', calls[index]?.callData ?? '') ? { success: true, returnData: word } : result));
+      const [calls] = decodeFunctionData({ abi: multicall3Abi, data }).args as unknown as [
+        readonly { target: Address; callData: Hex }[],
+      ];
+      const results = decodeFunctionResult({
+        abi: multicall3Abi,
+        functionName: 'aggregate3',
+        data: honest as Hex,
+      });
+      const told = results.map((result, index) =>
+        isIt(calls[index]?.target ?? '', calls[index]?.callData ?? '')
+          ? { success: true, returnData: word }
+          : result,
+      );
       return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result: told });
     },
   };
 }
 
 /** A log of our escrow as a node would show it, in a real block and of a transaction that nobody sent. */
-export function forgedLog(escrow: Address, block: { number: bigint; hash: Hex }, name: 'Open' | 'OutputFilled', orderId: Bytes32, values: readonly unknown[]): object {
+export function forgedLog(
+  escrow: Address,
+  block: { number: bigint; hash: Hex },
+  name: 'Open' | 'OutputFilled',
+  orderId: Bytes32,
+  values: readonly unknown[],
+): object {
   const { inputs } = getAbiItem({ abi: escrowAbi as Abi, name }) as AbiEvent;
   const unindexed = inputs.filter(({ indexed }) => indexed !== true);
   return {
@@ -44,4 +78,7 @@ export function forgedLog(escrow: Address, block: { number: bigint; hash: Hex },
 }
 
 /** Shows it beside what is there, wherever somebody looks for logs. */
-export const addLog = (log: object): RpcFault => ({ do: 'lie', answer: (honest) => [...(honest as object[]), log] });
+export const addLog = (log: object): RpcFault => ({
+  do: 'lie',
+  answer: (honest) => [...(honest as object[]), log],
+});

@@ -1,10 +1,17 @@
-/** LP processes on a chain of their own, asked by a scripted venue, and a taker who takes whatever was ever signed: all of it at once, on the chain. */
+/**
+ * LP processes on a chain of their own, asked by a scripted venue, and a taker who takes whatever was ever
+ * signed: all of it at once, on the chain.
+ */
 
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type EmbeddedPostgres, freePort, startEmbeddedPostgres } from '../../../src/adapters/postgres/embedded.ts';
+import {
+  type EmbeddedPostgres,
+  freePort,
+  startEmbeddedPostgres,
+} from '../../../src/adapters/postgres/embedded.ts';
 import type { LinkQuote } from '../../../src/protocol/link.ts';
 import { settleCall } from '../../../src/settlement/call.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../../support/devnet.ts';
@@ -61,12 +68,29 @@ export interface LpProcessesOptions {
   program?: string;
 }
 
-export async function startLpProcesses({ chainId, toChainId, replicas, redisUrl, accounts, program }: LpProcessesOptions): Promise<LpProcesses> {
-  const [owner, operator, taker, keeper] = [account(accounts), account(accounts + 1), account(accounts + 2), account(accounts + 3)];
+export async function startLpProcesses({
+  chainId,
+  toChainId,
+  replicas,
+  redisUrl,
+  accounts,
+  program,
+}: LpProcessesOptions): Promise<LpProcesses> {
+  const [owner, operator, taker, keeper] = [
+    account(accounts),
+    account(accounts + 1),
+    account(accounts + 2),
+    account(accounts + 3),
+  ];
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-lps-'));
   await chmod(folder, 0o755);
   const [devnet, postgres]: [Devnet, EmbeddedPostgres] = await Promise.all([
-    startDevnet([chainId, ...(toChainId === undefined ? [] : [toChainId])], { blockTimeSeconds: 1, depth: 1, landingMarginSeconds: 8, proofWindowSeconds: 40 }),
+    startDevnet([chainId, ...(toChainId === undefined ? [] : [toChainId])], {
+      blockTimeSeconds: 1,
+      depth: 1,
+      landingMarginSeconds: 8,
+      proofWindowSeconds: 40,
+    }),
     startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
   ]);
   const [chain, there] = devnet.chains as [TestChain, TestChain | undefined];
@@ -83,9 +107,39 @@ export async function startLpProcesses({ chainId, toChainId, replicas, redisUrl,
   }
   await chain.anvil.mine(3);
   const venue = await startScriptedVenue(devnet.chains.map((each) => each.chain));
-  const networks = devnet.chains.map(({ chain: { id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens }, anvil }) => ({
-    id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens, rpcUrls: [anvil.url], timeoutMs: 3_000, maxClockSkewMs: 3_600_000,
-  }));
+  const networks = devnet.chains.map(
+    ({
+      chain: {
+        id,
+        slug,
+        sandbox,
+        escrow,
+        oracle,
+        permit2,
+        depth,
+        blockTimeMs,
+        landingMarginSeconds,
+        proofWindowSeconds,
+        tokens,
+      },
+      anvil,
+    }) => ({
+      id,
+      slug,
+      sandbox,
+      escrow,
+      oracle,
+      permit2,
+      depth,
+      blockTimeMs,
+      landingMarginSeconds,
+      proofWindowSeconds,
+      tokens,
+      rpcUrls: [anvil.url],
+      timeoutMs: 3_000,
+      maxClockSkewMs: 3_600_000,
+    }),
+  );
   const url = await postgres.database('lp');
   const parts = new Map<string, Part>();
   const admins = new Map<string, string>();
@@ -102,18 +156,40 @@ export async function startLpProcesses({ chainId, toChainId, replicas, redisUrl,
       networks,
       lp: {
         solver: { id: 'lp', name: 'lp' },
-        chains: networks.map(({ id }) => ({ chainId: id, account: owner.address, minGas: '0.01', maxHeadAgeMs: 60_000, graceSeconds: 2 })),
+        chains: networks.map(({ id }) => ({
+          chainId: id,
+          account: owner.address,
+          minGas: '0.01',
+          maxHeadAgeMs: 60_000,
+          graceSeconds: 2,
+        })),
         prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
         assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
         pairs: [{ base: 'WETH', quote: 'USDC' }, ...(there ? [{ base: 'USDC', quote: 'USDC' }] : [])],
-        quoting: { validitySeconds: 240, maxValiditySeconds: 600, pointsSeconds: [], claimSeconds: 8, fillMarginSeconds: 2 },
+        quoting: {
+          validitySeconds: 240,
+          maxValiditySeconds: 600,
+          pointsSeconds: [],
+          claimSeconds: 8,
+          fillMarginSeconds: 2,
+        },
         lease: { aheadSeconds: 4 },
         ...UNLIMITED,
       },
     };
     const file = join(folder, `lp-${name}.json`);
     await writeFile(file, JSON.stringify(config));
-    parts.set(name, createPart({ name: `lp ${name}`, opsPort: ops, words: ['lp'], config: async () => file, env: { OPERATOR: operator.privateKey, VENUE_KEY: `fq_test_${'5'.repeat(48)}` }, ...(program !== undefined && { program }) }));
+    parts.set(
+      name,
+      createPart({
+        name: `lp ${name}`,
+        opsPort: ops,
+        words: ['lp'],
+        config: async () => file,
+        env: { OPERATOR: operator.privateKey, VENUE_KEY: `fq_test_${'5'.repeat(48)}` },
+        ...(program !== undefined && { program }),
+      }),
+    );
     admins.set(name, `http://127.0.0.1:${admin}`);
   }
 
@@ -135,21 +211,49 @@ export async function startLpProcesses({ chainId, toChainId, replicas, redisUrl,
         return (replica === ALONE ? venue.statuses.at(-1) : venue.said(replica))?.status === 'active';
       }),
     async ask(usdc, replica) {
-      const answer = await venue.ask(request({ from: chain.chain, to: chain.chain, give: chain.usdc, take: chain.weth, amount: BigInt(usdc) * USDC, taker: taker.address }), nameOf(replica));
+      const answer = await venue.ask(
+        request({
+          from: chain.chain,
+          to: chain.chain,
+          give: chain.usdc,
+          take: chain.weth,
+          amount: BigInt(usdc) * USDC,
+          taker: taker.address,
+        }),
+        nameOf(replica),
+      );
       if (answer.type === 'quote') return self.trade(answer);
-      return { declined: answer.type === 'decline' ? answer.reason : answer.type, note: answer.type === 'decline' ? answer.code : undefined };
+      return {
+        declined: answer.type === 'decline' ? answer.reason : answer.type,
+        note: answer.type === 'decline' ? answer.code : undefined,
+      };
     },
     async bridge(usdc, replica) {
       if (!there) throw new Error('There is one chain.');
-      const answer = await venue.ask(request({ from: chain.chain, to: there.chain, give: chain.usdc, take: there.usdc, amount: BigInt(usdc) * USDC, taker: taker.address }), nameOf(replica));
+      const answer = await venue.ask(
+        request({
+          from: chain.chain,
+          to: there.chain,
+          give: chain.usdc,
+          take: there.usdc,
+          amount: BigInt(usdc) * USDC,
+          taker: taker.address,
+        }),
+        nameOf(replica),
+      );
       if (answer.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(answer)}`);
       return self.trade(answer);
     },
     async admin(replica, method, path) {
-      const answer = await fetch(`${admins.get(replica) ?? ''}${path}`, { method, signal: AbortSignal.timeout(20_000) });
+      const answer = await fetch(`${admins.get(replica) ?? ''}${path}`, {
+        method,
+        signal: AbortSignal.timeout(20_000),
+      });
       return (await answer.json()) as Record<string, unknown>;
     },
-    leads: async (replica) => ((await self.admin(replica, 'GET', '/status')) as { replica: { leads: boolean } | null }).replica?.leads === true,
+    leads: async (replica) =>
+      ((await self.admin(replica, 'GET', '/status')) as { replica: { leads: boolean } | null }).replica
+        ?.leads === true,
     async exhaust(from, sizes) {
       const trades: Trade[] = [];
       const done = new Set<string>();
@@ -166,7 +270,15 @@ export async function startLpProcesses({ chainId, toChainId, replicas, redisUrl,
     },
     trade: (message) => tradeOf(devnet, taker, message),
     async takeAll(trades) {
-      await Promise.all(trades.map(({ message, order, funding }) => chain.send(keeper.address, chain.chain.escrow, settleCall(order, funding, message.quoteId, [message.commitment]))));
+      await Promise.all(
+        trades.map(({ message, order, funding }) =>
+          chain.send(
+            keeper.address,
+            chain.chain.escrow,
+            settleCall(order, funding, message.quoteId, [message.commitment]),
+          ),
+        ),
+      );
       for (const { id: order } of trades) expect(await chain.port.orderStatus(order)).toBe('claimed');
     },
     async deposit(weth) {

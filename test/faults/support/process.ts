@@ -1,4 +1,7 @@
-/** One process of the world under fault: killed, frozen, thawed and started again by name, and never outliving the test. */
+/**
+ * One process of the world under fault: killed, frozen, thawed and started again by name, and never outliving
+ * the test.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -8,7 +11,10 @@ export interface Part {
   readonly name: string;
   /** Where it answers /readyz. */
   readonly opsUrl: string;
-  /** Starts it with more in its environment; resolves when it answers at its operator's door, with `until` 'ready' when it may serve. */
+  /**
+   * Starts it with more in its environment; resolves when it answers at its operator's door, with `until`
+   * 'ready' when it may serve.
+   */
   start(env?: NodeJS.ProcessEnv, until?: 'alive' | 'ready'): Promise<void>;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
@@ -47,7 +53,14 @@ export interface PartSpec {
 
 const START_MS = 170_000;
 
-export function createPart({ name, opsPort, words, config, env, program = process.env['FIRMQUOTE_FAULT_PROGRAM'] }: PartSpec): Part {
+export function createPart({
+  name,
+  opsPort,
+  words,
+  config,
+  env,
+  program = process.env['FIRMQUOTE_FAULT_PROGRAM'],
+}: PartSpec): Part {
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   let child: ChildProcess | undefined;
   let output = '';
@@ -75,16 +88,21 @@ export function createPart({ name, opsPort, words, config, env, program = proces
     opsUrl,
     async start(more = {}, until = 'alive') {
       if (alive()) throw new Error(`${name} is running.`);
-      if (program === undefined) throw new Error('The program with faults was not built: see test/faults/support/build.ts.');
+      if (program === undefined)
+        throw new Error('The program with faults was not built: see test/faults/support/build.ts.');
       const file = await config();
       // Twice at once would be two processes.
       if (alive()) throw new Error(`${name} is running.`);
       born = output.length;
-      const started = spawn(process.execPath, [program, ...words, '--config', file], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+      const started = spawn(process.execPath, [program, ...words, '--config', file], {
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, ...more },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       child = started;
       const emergency = () => void started.kill('SIGKILL');
       process.once('exit', emergency);
-      for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      for (const stream of [started.stdout, started.stderr])
+        stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
       gone = new Promise((resolve) =>
         started.once('close', (code) => {
           process.off('exit', emergency);
@@ -96,7 +114,10 @@ export function createPart({ name, opsPort, words, config, env, program = proces
         const seen = await ready();
         if (seen && (until === 'alive' || seen.status === 200)) return;
         if (!alive()) throw new Error(`${name} ended while it started:\n${output.slice(-4_000)}`);
-        if (performance.now() > deadline) throw new Error(`${name} did not start (${seen?.reasons.join('; ') ?? 'it does not answer'}):\n${output.slice(-4_000)}`);
+        if (performance.now() > deadline)
+          throw new Error(
+            `${name} did not start (${seen?.reasons.join('; ') ?? 'it does not answer'}):\n${output.slice(-4_000)}`,
+          );
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
     },

@@ -1,14 +1,26 @@
-/** A node that errs on command: JSON-RPC over HTTP in front of a real one, single or in batches, with a fault per method that can be switched while it runs. */
+/**
+ * A node that errs on command: JSON-RPC over HTTP in front of a real one, single or in batches, with a fault
+ * per method that can be switched while it runs.
+ */
 
 import { createServer, type Server, type Socket } from 'node:net';
-import { Agent, createServer as createHttpServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer as createHttpServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type ServerResponse,
+} from 'node:http';
 
 type Params = readonly unknown[];
 
 export type RpcFault =
   /** Asks the node, then answers something else. */
   | { do: 'lie'; answer: (honest: unknown, params: Params) => unknown }
-  /** Answers as a node whose newest block is this one: older heads, older state, no later logs, receipts or blocks. */
+  /**
+   * Answers as a node whose newest block is this one: older heads, older state, no later logs, receipts or
+   * blocks.
+   */
   | { do: 'stale'; at: bigint }
   /** Answers null, whatever the node has. */
   | { do: 'null' }
@@ -25,7 +37,10 @@ export type RpcFault =
 
 export interface RpcProxy {
   url: string;
-  /** For one method, or for all of them ('*'); the newest rule that fits wins. `when` looks at the parameters. Returns how to lift it. */
+  /**
+   * For one method, or for all of them ('*'); the newest rule that fits wins. `when` looks at the parameters.
+   * Returns how to lift it.
+   */
   fault(method: string, fault: RpcFault, when?: (params: Params) => boolean): () => void;
   /** Lifts every fault; replies that were kept back stay lost. */
   heal(): void;
@@ -80,11 +95,18 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   let most = 0;
 
   async function ask(method: string, params: Params): Promise<Omit<Answer, 'id'>> {
-    const response = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
+    const response = await fetch(target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
     return (await response.json()) as Answer;
   }
 
-  const ruleOf = ({ method, params = [] }: Call) => rules.findLast((candidate) => (candidate.method === '*' || candidate.method === method) && candidate.when(params));
+  const ruleOf = ({ method, params = [] }: Call) =>
+    rules.findLast(
+      (candidate) => (candidate.method === '*' || candidate.method === method) && candidate.when(params),
+    );
 
   async function answer(call: Call): Promise<Answer> {
     const { id, method, params = [] } = call;
@@ -118,7 +140,15 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         await sleep(fault.ms);
         return { ...(await ask(method, params)), id };
       case 'reject':
-        return { jsonrpc: '2.0', id, error: { code: fault.code, message: fault.message, ...(fault.data !== undefined && { data: fault.data }) } };
+        return {
+          jsonrpc: '2.0',
+          id,
+          error: {
+            code: fault.code,
+            message: fault.message,
+            ...(fault.data !== undefined && { data: fault.data }),
+          },
+        };
     }
   }
 
@@ -137,10 +167,18 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   /** What no fault touches goes through as it is: a soak has hundreds of these a second. */
   function pass(body: Buffer, response: ServerResponse): Promise<void> {
     return new Promise((resolve, reject) => {
-      const onward = httpRequest(target, { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': body.length } }, (honest) => {
-        response.setHeader('content-type', 'application/json');
-        honest.on('error', reject).pipe(response);
-      });
+      const onward = httpRequest(
+        target,
+        {
+          method: 'POST',
+          agent,
+          headers: { 'content-type': 'application/json', 'content-length': body.length },
+        },
+        (honest) => {
+          response.setHeader('content-type', 'application/json');
+          honest.on('error', reject).pipe(response);
+        },
+      );
       onward.on('error', reject).end(body);
       // Answered, or whoever asked has left.
       response.once('close', () => {
@@ -175,14 +213,19 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   let door = await listen(0);
   const { port } = door.address() as { port: number };
 
-  /** A listener of its own, so that it can be shut and opened again on the same port without ending the server behind. */
+  /**
+   * A listener of its own, so that it can be shut and opened again on the same port without ending the server
+   * behind.
+   */
   function listen(at: number): Promise<Server> {
     const server = createServer((socket) => {
       sockets.add(socket);
       socket.on('close', () => sockets.delete(socket)).on('error', () => {});
       http.emit('connection', socket);
     });
-    return new Promise((resolve, reject) => server.once('error', reject).listen(at, '127.0.0.1', () => resolve(server)));
+    return new Promise((resolve, reject) =>
+      server.once('error', reject).listen(at, '127.0.0.1', () => resolve(server)),
+    );
   }
 
   function shut(): Promise<void> {
@@ -220,12 +263,22 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 }
 
 /** What a node would say whose newest block is `at`. */
-async function asOf(at: bigint, method: string, params: Params, ask: (method: string, params: Params) => Promise<Omit<Answer, 'id'>>): Promise<Omit<Answer, 'id'>> {
+async function asOf(
+  at: bigint,
+  method: string,
+  params: Params,
+  ask: (method: string, params: Params) => Promise<Omit<Answer, 'id'>>,
+): Promise<Omit<Answer, 'id'>> {
   const head = `0x${at.toString(16)}`;
-  const isLater = (tag: unknown): boolean => typeof tag === 'string' && /^0x[0-9a-f]{1,16}$/i.test(tag) && BigInt(tag) > at;
-  const pinned = (tag: unknown): unknown => (tag === undefined || tag === 'latest' || tag === 'pending' ? head : tag);
+  const isLater = (tag: unknown): boolean =>
+    typeof tag === 'string' && /^0x[0-9a-f]{1,16}$/i.test(tag) && BigInt(tag) > at;
+  const pinned = (tag: unknown): unknown =>
+    tag === undefined || tag === 'latest' || tag === 'pending' ? head : tag;
   const none: Omit<Answer, 'id'> = { jsonrpc: '2.0', result: null };
-  const unknown: Omit<Answer, 'id'> = { jsonrpc: '2.0', error: { code: -32_000, message: 'header not found' } };
+  const unknown: Omit<Answer, 'id'> = {
+    jsonrpc: '2.0',
+    error: { code: -32_000, message: 'header not found' },
+  };
   switch (method) {
     case 'eth_blockNumber':
       return { jsonrpc: '2.0', result: head };
@@ -240,7 +293,13 @@ async function asOf(at: bigint, method: string, params: Params, ask: (method: st
     case 'eth_getLogs': {
       const filter = params[0] as { fromBlock?: unknown; toBlock?: unknown };
       if (isLater(filter.fromBlock)) return { jsonrpc: '2.0', result: [] };
-      return ask(method, [{ ...filter, fromBlock: pinned(filter.fromBlock), toBlock: isLater(filter.toBlock) ? head : pinned(filter.toBlock) }]);
+      return ask(method, [
+        {
+          ...filter,
+          fromBlock: pinned(filter.fromBlock),
+          toBlock: isLater(filter.toBlock) ? head : pinned(filter.toBlock),
+        },
+      ]);
     }
     case 'eth_getTransactionReceipt': {
       const honest = await ask(method, params);
@@ -261,5 +320,7 @@ function count(counts: Map<string, number>, method: string): void {
 }
 
 function total(counts: ReadonlyMap<string, number>, method: string | undefined): number {
-  return method === undefined ? [...counts.values()].reduce((sum, n) => sum + n, 0) : (counts.get(method) ?? 0);
+  return method === undefined
+    ? [...counts.values()].reduce((sum, n) => sum + n, 0)
+    : (counts.get(method) ?? 0);
 }

@@ -1,19 +1,25 @@
 /**
- * A network that fails on command: a TCP proxy to put before PostgreSQL, Redis, a node or a venue. What it does to connections can be
- * changed while they are open.
+ * A network that fails on command: a TCP proxy to put before PostgreSQL, Redis, a node or a venue. What it
+ * does to connections can be changed while they are open.
  *
  * - `pass`            forwards both ways, at once.
  * - `delay`           forwards both ways, every byte `ms` later; order is kept.
- * - `blackhole`       a cable pulled out: connections are accepted and stay open, nothing moves either way. With the next mode that
+ * - `blackhole` a cable pulled out: connections are accepted and stay open, nothing moves either way. With
+ *   the next mode that
  *                     forwards, what was held arrives after all, as TCP would send it again.
  * - `half_open`       the same in one direction: `up` is what clients say, `down` what the server answers.
- * - `truncate`        each connection gets `bytes` more of the server's answers, then it is closed in the middle of whatever that was.
+ * - `truncate` each connection gets `bytes` more of the server's answers, then it is closed in the middle of
+ *   whatever that was.
  * - `reset`           open connections are reset at once, and so is every new one. Nobody is home.
  */
 
 import { type AddressInfo, createServer, connect, type Socket } from 'node:net';
 
-export type TcpMode = { kind: 'pass' | 'blackhole' | 'reset' } | { kind: 'delay'; ms: number } | { kind: 'half_open'; stopped: 'up' | 'down' } | { kind: 'truncate'; bytes: number };
+export type TcpMode =
+  | { kind: 'pass' | 'blackhole' | 'reset' }
+  | { kind: 'delay'; ms: number }
+  | { kind: 'half_open'; stopped: 'up' | 'down' }
+  | { kind: 'truncate'; bytes: number };
 
 export interface TcpProxy {
   readonly port: number;
@@ -51,7 +57,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const wake = () => {
     for (const go of waiting.splice(0)) go();
   };
-  const stops = (way: 'up' | 'down') => mode.kind === 'blackhole' || (mode.kind === 'half_open' && mode.stopped === way);
+  const stops = (way: 'up' | 'down') =>
+    mode.kind === 'blackhole' || (mode.kind === 'half_open' && mode.stopped === way);
 
   function end(pair: Pair): void {
     pairs.delete(pair);
@@ -88,10 +95,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     });
     from.on('end', () => inTurn(() => void to.end()));
     from.on('error', () => {});
-    from.on('close', () => inTurn(() => {
-      to.destroySoon();
-      pairs.delete(pair);
-    }));
+    from.on('close', () =>
+      inTurn(() => {
+        to.destroySoon();
+        pairs.delete(pair);
+      }),
+    );
   }
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -101,7 +110,11 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       client.resetAndDestroy();
       return;
     }
-    const pair: Pair = { client, server: connect({ host: hostname, port: Number(targetPort), allowHalfOpen: true, noDelay: true }), left: mode.kind === 'truncate' ? mode.bytes : Number.POSITIVE_INFINITY };
+    const pair: Pair = {
+      client,
+      server: connect({ host: hostname, port: Number(targetPort), allowHalfOpen: true, noDelay: true }),
+      left: mode.kind === 'truncate' ? mode.bytes : Number.POSITIVE_INFINITY,
+    };
     client.setNoDelay(true);
     pairs.add(pair);
     forward(pair, 'up');

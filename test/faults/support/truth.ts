@@ -1,4 +1,7 @@
-/** What a chain itself says, at one pinned block, of every order and every coin: what all other accounts are held against. */
+/**
+ * What a chain itself says, at one pinned block, of every order and every coin: what all other accounts are
+ * held against.
+ */
 
 import { createPublicClient, type Hex, http, parseAbiItem, parseEventLogs } from 'viem';
 import type { Chain } from '../../../src/domain/chain.ts';
@@ -70,15 +73,21 @@ export async function readTruth(chain: Chain, rpcUrl: string): Promise<ChainTrut
     Promise.all(chain.tokens.map(({ address }) => client.getLogs({ address, event: TRANSFER, ...range }))),
   ]);
   const effects = new Set(escrowLogs.map(({ transactionHash }) => transactionHash));
-  const events = parseEventLogs({ abi: escrowAbi, logs: escrowLogs.filter(({ address }) => lower(address) === lower(chain.escrow)), strict: true });
+  const events = parseEventLogs({
+    abi: escrowAbi,
+    logs: escrowLogs.filter(({ address }) => lower(address) === lower(chain.escrow)),
+    strict: true,
+  });
 
   const [opened, refunded] = [new Map<string, Seen>(), new Map<string, Seen>()];
   const fills: FillSeen[] = [];
   const deposits = new Map<string, bigint>();
   const accounts = new Set<Address>([lower(feeRecipient)]);
   const credits = new Map<string, { token: Address; to: Address; amount: bigint }[]>();
-  const add = (map: Map<string, bigint>, key: string, amount: bigint) => map.set(key, (map.get(key) ?? 0n) + amount);
-  const push = <T>(map: Map<string, T[]>, key: string, item: T) => map.set(key, [...(map.get(key) ?? []), item]);
+  const add = (map: Map<string, bigint>, key: string, amount: bigint) =>
+    map.set(key, (map.get(key) ?? 0n) + amount);
+  const push = <T>(map: Map<string, T[]>, key: string, item: T) =>
+    map.set(key, [...(map.get(key) ?? []), item]);
 
   for (const event of events) {
     const seen: Seen = { block: event.blockNumber, txHash: event.transactionHash };
@@ -87,7 +96,13 @@ export async function readTruth(chain: Chain, rpcUrl: string): Promise<ChainTrut
         opened.set(event.args.orderId, seen);
         break;
       case 'OutputFilled':
-        fills.push({ ...seen, orderId: event.args.orderId, outputHash: outputHash(event.args.output as MandateOutput), solver: wordAddress(event.args.solver), timestamp: Number(event.args.timestamp) });
+        fills.push({
+          ...seen,
+          orderId: event.args.orderId,
+          outputHash: outputHash(event.args.output as MandateOutput),
+          solver: wordAddress(event.args.solver),
+          timestamp: Number(event.args.timestamp),
+        });
         break;
       case 'Refunded':
         refunded.set(event.args.orderId, seen);
@@ -104,7 +119,11 @@ export async function readTruth(chain: Chain, rpcUrl: string): Promise<ChainTrut
         break;
       case 'Credited':
         accounts.add(lower(event.args.account));
-        push(credits, event.transactionHash, { token: lower(event.args.token), to: lower(event.args.account), amount: event.args.amount });
+        push(credits, event.transactionHash, {
+          token: lower(event.args.token),
+          to: lower(event.args.account),
+          amount: event.args.amount,
+        });
         break;
       default:
     }
@@ -126,7 +145,14 @@ export async function readTruth(chain: Chain, rpcUrl: string): Promise<ChainTrut
   }
 
   const times = new Map<bigint, Promise<number | undefined>>();
-  const inEscrow = (functionName: 'balanceOf' | 'deferredOf') => (token: Address, account: Address) => client.readContract({ address: chain.escrow, abi: escrowAbi, functionName, args: [account, token], ...at });
+  const inEscrow = (functionName: 'balanceOf' | 'deferredOf') => (token: Address, account: Address) =>
+    client.readContract({
+      address: chain.escrow,
+      abi: escrowAbi,
+      functionName,
+      args: [account, token],
+      ...at,
+    });
   return {
     chain,
     head: { number: toBlock, timestamp: Number(head.timestamp) },
@@ -136,17 +162,36 @@ export async function readTruth(chain: Chain, rpcUrl: string): Promise<ChainTrut
     effects,
     timeOf(block) {
       if (block > toBlock) return Promise.resolve(undefined);
-      const known = times.get(block) ?? client.getBlock({ blockNumber: block }).then(({ timestamp }) => Number(timestamp));
+      const known =
+        times.get(block) ??
+        client.getBlock({ blockNumber: block }).then(({ timestamp }) => Number(timestamp));
       times.set(block, known);
       return known;
     },
-    status: async (orderId) => STATUSES[await client.readContract({ address: chain.escrow, abi: escrowAbi, functionName: 'orderStatus', args: [orderId], ...at })] ?? 'none',
+    status: async (orderId) =>
+      STATUSES[
+        await client.readContract({
+          address: chain.escrow,
+          abi: escrowAbi,
+          functionName: 'orderStatus',
+          args: [orderId],
+          ...at,
+        })
+      ] ?? 'none',
     minted: (token, owner) => mints.get(`${lower(token)} ${lower(owner)}`) ?? 0n,
     deposited: (token, account) => deposits.get(`${lower(token)} ${lower(account)}`) ?? 0n,
-    wallet: (token, owner) => client.readContract({ address: token, abi: devTokenAbi, functionName: 'balanceOf', args: [owner], ...at }),
+    wallet: (token, owner) =>
+      client.readContract({
+        address: token,
+        abi: devTokenAbi,
+        functionName: 'balanceOf',
+        args: [owner],
+        ...at,
+      }),
     ledger: inEscrow('balanceOf'),
     deferred: inEscrow('deferredOf'),
-    supply: (token) => client.readContract({ address: token, abi: devTokenAbi, functionName: 'totalSupply', ...at }),
+    supply: (token) =>
+      client.readContract({ address: token, abi: devTokenAbi, functionName: 'totalSupply', ...at }),
     holders: (token) => [...(holders.get(lower(token)) ?? [])],
     accounts: [...accounts],
     feeRecipient: lower(feeRecipient),

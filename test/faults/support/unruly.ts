@@ -1,4 +1,7 @@
-/** Messengers that nobody can rely on: jobs, announcements, chain events and awards come twice, late and in another order, by dice. */
+/**
+ * Messengers that nobody can rely on: jobs, announcements, chain events and awards come twice, late and in
+ * another order, by dice.
+ */
 
 import type { LpGround } from '../../../src/apps/lp/main.ts';
 import type { VenueGround } from '../../../src/apps/venue/main.ts';
@@ -15,10 +18,18 @@ export function unrulyVenue(ground: VenueGround, seed: number): VenueGround {
     queue: {
       ...queue,
       async wake(topic, id, delayMs = 0) {
-        await Promise.all([0, 1, 2].map((n) => queue.wake(topic, id, delayMs + (n === 0 ? 0 : Math.floor(dice.next() * LATEST_MS)))));
+        await Promise.all(
+          [0, 1, 2].map((n) =>
+            queue.wake(topic, id, delayMs + (n === 0 ? 0 : Math.floor(dice.next() * LATEST_MS))),
+          ),
+        );
       },
     },
-    bus: { ...bus, subscribe: (topic, listener) => bus.subscribe(topic, (payload) => repeated(dice, () => listener(payload))) },
+    bus: {
+      ...bus,
+      subscribe: (topic, listener) =>
+        bus.subscribe(topic, (payload) => repeated(dice, () => listener(payload))),
+    },
     chains: ground.chains.map((chain) => unrulyChain(chain, dice)),
   };
 }
@@ -34,7 +45,8 @@ export function unrulyLp(ground: LpGround, seed: number): LpGround {
         link.start({
           ...listener,
           frame(...args) {
-            if ((JSON.parse(args[0]) as { type: string }).type === 'award') repeated(dice, () => listener.frame(...args));
+            if ((JSON.parse(args[0]) as { type: string }).type === 'award')
+              repeated(dice, () => listener.frame(...args));
             else listener.frame(...args);
           },
         }),
@@ -45,11 +57,15 @@ export function unrulyLp(ground: LpGround, seed: number): LpGround {
 /** A node that shows every event twice, in any order. */
 function unrulyChain<T extends ChainPort>(chain: T, dice: Seeded): T {
   const twice = (events: EscrowEvent[]) =>
-    [...events, ...events].map((event) => ({ event, at: dice.next() })).toSorted((a, b) => a.at - b.at).map(({ event }) => event);
+    [...events, ...events]
+      .map((event) => ({ event, at: dice.next() }))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ event }) => event);
   return {
     ...chain,
     events: async (...args: Parameters<ChainPort['events']>) => twice(await chain.events(...args)),
-    orderEvents: async (...args: Parameters<ChainPort['orderEvents']>) => twice(await chain.orderEvents(...args)),
+    orderEvents: async (...args: Parameters<ChainPort['orderEvents']>) =>
+      twice(await chain.orderEvents(...args)),
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Everything that trades, as processes over real chains and a real database, for tests that make them fail: one command each to kill,
- * freeze or restart a part, and to put a bad network in front of it. Parts are started by the test, in the order and with the crash
- * points that it wants.
+ * Everything that trades, as processes over real chains and a real database, for tests that make them fail:
+ * one command each to kill, freeze or restart a part, and to put a bad network in front of it. Parts are
+ * started by the test, in the order and with the crash points that it wants.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -39,7 +39,10 @@ export interface WorldOptions {
   depth?: number;
   landingMarginSeconds?: number;
   proofWindowSeconds?: number;
-  /** How long quotes are firm: long enough for whatever dies between quote and submission to be back. After a crash an LP is silent for as long. */
+  /**
+   * How long quotes are firm: long enough for whatever dies between quote and submission to be back. After a
+   * crash an LP is silent for as long.
+   */
   validitySeconds?: number;
   /** Whole tokens of each kind in every LP's ledger, on every chain. */
   inventory?: bigint;
@@ -60,7 +63,9 @@ export interface WorldLp {
 export interface World {
   devnet: Devnet;
   postgres: EmbeddedPostgres;
-  /** SIGKILL of the server and all its sessions, as `pg_ctl stop -m immediate`; and up again on the same port. */
+  /**
+   * SIGKILL of the server and all its sessions, as `pg_ctl stop -m immediate`; and up again on the same port.
+   */
   killDatabase(): Promise<void>;
   startDatabase(): Promise<void>;
   /** The venue's tables, seen from outside. */
@@ -72,7 +77,10 @@ export interface World {
   venueUrl(name?: string): string;
   lps: readonly WorldLp[];
   attesters: readonly Part[];
-  /** Starts everything that does not run yet and waits until every LP is active at every venue that serves takers. */
+  /**
+   * Starts everything that does not run yet and waits until every LP is active at every venue that serves
+   * takers.
+   */
   startAll(): Promise<void>;
   /** Resolves when these LPs, or all, are active at this venue. */
   quoting(venue?: string): Promise<void>;
@@ -92,7 +100,17 @@ const HOST = '127.0.0.1';
 const WORKSPACE = 'w1';
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  const { chainIds = [31_601], venues = { venue: 'all' }, lps: lpIds = ['alpha'], depth = 1, landingMarginSeconds = 8, proofWindowSeconds = 40, validitySeconds = 60, inventory = 100_000n, configure = (_, config) => config } = options;
+  const {
+    chainIds = [31_601],
+    venues = { venue: 'all' },
+    lps: lpIds = ['alpha'],
+    depth = 1,
+    landingMarginSeconds = 8,
+    proofWindowSeconds = 40,
+    validitySeconds = 60,
+    inventory = 100_000n,
+    configure = (_, config) => config,
+  } = options;
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-faults-'));
   // The database's user has to get in.
   await chmod(folder, 0o755);
@@ -114,24 +132,52 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     funding = mine.catch(() => {});
     return mine;
   };
-  const owners = lpIds.map((id, index) => ({ id, owner: account(3_100 + index), operator: account(3_200 + index) }));
+  const owners = lpIds.map((id, index) => ({
+    id,
+    owner: account(3_100 + index),
+    operator: account(3_200 + index),
+  }));
   await Promise.all(
     devnet.chains.map(async (chain) => {
       await chain.fund(relayer.address, 0n);
       for (const { owner, operator } of owners) {
         await chain.fund(operator.address, 0n);
         await chain.fund(owner.address, inventory);
-        for (const token of [chain.usdc, chain.weth]) await chain.deposit(owner.address, token.address, inventory * 10n ** BigInt(token.decimals));
+        for (const token of [chain.usdc, chain.weth])
+          await chain.deposit(owner.address, token.address, inventory * 10n ** BigInt(token.decimals));
         await chain.setOperator(owner.address, operator.address);
       }
     }),
   );
-  const database = connectDatabase({ url: await postgres.database('venue'), schema: VENUE_SCHEMA, maxConnections: 3, log: silentLog });
+  const database = connectDatabase({
+    url: await postgres.database('venue'),
+    schema: VENUE_SCHEMA,
+    maxConnections: 3,
+    log: silentLog,
+  });
   await migrate(database, VENUE_TABLES);
   const store = createVenueStore(database);
-  await store.putWorkspace({ id: WORKSPACE, name: 'One', platformFeeBps: 2, eligibleSolvers: null, limits: { openQuotes: null, openNotionalUsd: null }, travelRuleThresholdUsd: null });
+  await store.putWorkspace({
+    id: WORKSPACE,
+    name: 'One',
+    platformFeeBps: 2,
+    eligibleSolvers: null,
+    limits: { openQuotes: null, openNotionalUsd: null },
+    travelRuleThresholdUsd: null,
+  });
   const mint = async (kind: 'service' | 'solver', solverId: string | null) => {
-    const { text, record } = mintKey({ random: systemRandom, clock: systemClock }, { kind, mode: 'test', workspaceId: kind === 'service' ? WORKSPACE : null, role: null, memberId: null, solverId, label: 'faults' });
+    const { text, record } = mintKey(
+      { random: systemRandom, clock: systemClock },
+      {
+        kind,
+        mode: 'test',
+        workspaceId: kind === 'service' ? WORKSPACE : null,
+        role: null,
+        memberId: null,
+        solverId,
+        label: 'faults',
+      },
+    );
     await store.addKey(record);
     return text;
   };
@@ -139,8 +185,18 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   /* Configurations */
 
-  const chainSections = devnet.chains.map(({ chain, anvil }) => ({ ...chainSection(chain), rpcUrls: [anvil.url], timeoutMs: 3_000, maxClockSkewMs: 600_000 }));
-  const attesterPorts = await Promise.all((chainIds.length > 1 ? ATTESTERS : []).map(async () => ({ http: await steadyPort(), ops: await steadyPort() })));
+  const chainSections = devnet.chains.map(({ chain, anvil }) => ({
+    ...chainSection(chain),
+    rpcUrls: [anvil.url],
+    timeoutMs: 3_000,
+    maxClockSkewMs: 600_000,
+  }));
+  const attesterPorts = await Promise.all(
+    (chainIds.length > 1 ? ATTESTERS : []).map(async () => ({
+      http: await steadyPort(),
+      ops: await steadyPort(),
+    })),
+  );
   const attesterUrls = attesterPorts.map(({ http }) => `http://${HOST}:${http}`);
   const venuePorts = new Map<string, number>();
   const written = (name: string, config: Config) => async () => {
@@ -159,14 +215,31 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       http: { port: http },
       ops: { port: ops },
       database: { url: `${baseOf(postgres)}/venue`, maxConnections: 8 },
-      keys: { relayer: { env: 'RELAYER', development: true }, seals: [{ id: 'k1', secret: { env: 'SEAL' } }] },
+      keys: {
+        relayer: { env: 'RELAYER', development: true },
+        seals: [{ id: 'k1', secret: { env: 'SEAL' } }],
+      },
       chains: chainSections,
       attesters: { urls: attesterUrls },
       prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
       solvers: lpIds.map((id) => ({ id, name: id })),
-      rates: { quotesPerSecond: 1_000, submitsPerSecond: 1_000, readsPerSecond: 1_000, perIpPerSecond: 10_000 },
+      rates: {
+        quotesPerSecond: 1_000,
+        submitsPerSecond: 1_000,
+        readsPerSecond: 1_000,
+        perIpPerSecond: 10_000,
+      },
     };
-    venueParts.set(name, createPart({ name, opsPort: ops, words: ['venue', '--role', role], config: written(name, config), env: { RELAYER: relayer.privateKey, SEAL: seal } }));
+    venueParts.set(
+      name,
+      createPart({
+        name,
+        opsPort: ops,
+        words: ['venue', '--role', role],
+        config: written(name, config),
+        env: { RELAYER: relayer.privateKey, SEAL: seal },
+      }),
+    );
   }
 
   const solverKeys = new Map<string, string>();
@@ -183,29 +256,70 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         admin: { port: admin },
         database: { url: `${baseOf(postgres)}/lp_${id}`, maxConnections: 6 },
         keys: { operator: { env: 'OPERATOR', development: true } },
-        venues: [...venuePorts].map(([name, port]) => ({ name, url: `ws://${HOST}:${port}`, apiKey: { env: 'VENUE_KEY' } })),
+        venues: [...venuePorts].map(([name, port]) => ({
+          name,
+          url: `ws://${HOST}:${port}`,
+          apiKey: { env: 'VENUE_KEY' },
+        })),
         networks: chainSections,
         attesters: { urls: attesterUrls },
         lp: {
           solver: { id, name: id },
-          chains: devnet.chains.map(({ chain }) => ({ chainId: chain.id, account: owner.address, minGas: '0.01', maxHeadAgeMs: 60_000, graceSeconds: 2 })),
+          chains: devnet.chains.map(({ chain }) => ({
+            chainId: chain.id,
+            account: owner.address,
+            minGas: '0.01',
+            maxHeadAgeMs: 60_000,
+            graceSeconds: 2,
+          })),
           prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
           assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
           pairs: [{ base: 'WETH', quote: 'USDC' }],
-          quoting: { validitySeconds, maxValiditySeconds: Math.max(60, validitySeconds), pointsSeconds: [], claimSeconds: 8, fillMarginSeconds: 2 },
+          quoting: {
+            validitySeconds,
+            maxValiditySeconds: Math.max(60, validitySeconds),
+            pointsSeconds: [],
+            claimSeconds: 8,
+            fillMarginSeconds: 2,
+          },
           lease: { aheadSeconds: 4 },
           ...UNLIMITED,
         },
       };
       const url = await postgres.database(`lp_${id}`);
-      return { id, owner, operator, adminUrl: `http://${HOST}:${admin}`, database: connectDatabase({ url, schema: LP_SCHEMA, maxConnections: 2, log: silentLog }), part: createPart({ name: id, opsPort: ops, words: ['lp'], config: written(id, config), env: { OPERATOR: operator.privateKey, VENUE_KEY: solverKeys.get(id) } }) };
+      return {
+        id,
+        owner,
+        operator,
+        adminUrl: `http://${HOST}:${admin}`,
+        database: connectDatabase({ url, schema: LP_SCHEMA, maxConnections: 2, log: silentLog }),
+        part: createPart({
+          name: id,
+          opsPort: ops,
+          words: ['lp'],
+          config: written(id, config),
+          env: { OPERATOR: operator.privateKey, VENUE_KEY: solverKeys.get(id) },
+        }),
+      };
     }),
   );
 
   const attesters = attesterPorts.map(({ http, ops }, index) => {
     const name = `attester-${index + 1}`;
-    const config: Config = { app: 'attester', http: { port: http }, ops: { port: ops }, keys: { attester: { env: 'ATTESTER', development: true } }, chains: chainSections };
-    return createPart({ name, opsPort: ops, words: ['attester'], config: written(name, config), env: { ATTESTER: ATTESTERS[index]?.privateKey } });
+    const config: Config = {
+      app: 'attester',
+      http: { port: http },
+      ops: { port: ops },
+      keys: { attester: { env: 'ATTESTER', development: true } },
+      chains: chainSections,
+    };
+    return createPart({
+      name,
+      opsPort: ops,
+      words: ['attester'],
+      config: written(name, config),
+      env: { ATTESTER: ATTESTERS[index]?.privateKey },
+    });
   });
 
   /* What tests do with it */
@@ -219,8 +333,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     await patiently(async () => {
       const stopped = parts().find((part) => lpIds.includes(part.name) && !part.running());
       if (stopped) throw new Error(`${stopped.name} is not running:\n${stopped.output().slice(-3_000)}`);
-      const answer = await fetch(`${url}/api/v1/solvers?status=active`, { headers: { 'x-api-key': service } }).catch(() => undefined);
-      const active = answer?.ok ? ((await answer.json()) as { solvers: { id: string }[] }).solvers.map(({ id }) => id) : [];
+      const answer = await fetch(`${url}/api/v1/solvers?status=active`, {
+        headers: { 'x-api-key': service },
+      }).catch(() => undefined);
+      const active = answer?.ok
+        ? ((await answer.json()) as { solvers: { id: string }[] }).solvers.map(({ id }) => id)
+        : [];
       return lpIds.every((id) => active.includes(id)) || undefined;
     });
   }
@@ -233,7 +351,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
     killDatabase: () => postgres.kill(),
     async startDatabase() {
-      postgres = await startEmbeddedPostgres({ dataDir: folder, port: postgres.port, log: silentLog, settings: { fsync: 'off' } });
+      postgres = await startEmbeddedPostgres({
+        dataDir: folder,
+        port: postgres.port,
+        log: silentLog,
+        settings: { fsync: 'off' },
+      });
     },
     database,
     store,
@@ -247,7 +370,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     lps,
     attesters,
     async startAll() {
-      await Promise.all(parts().filter((part) => !part.running()).map((part) => part.start()));
+      await Promise.all(
+        parts()
+          .filter((part) => !part.running())
+          .map((part) => part.start()),
+      );
       await Promise.all(serving.map((name) => quoting(name)));
     },
     quoting,
@@ -258,7 +385,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       return createClient({ wallet, venueUrl: venueUrl(name), apiKey: service, chains: devnet.chains, log });
     },
     log,
-    secrets: [relayer, ...owners.flatMap(({ owner, operator }) => [owner, operator]), ...ATTESTERS].map(({ privateKey }) => privateKey.slice(2)).concat(seal, service, ...solverKeys.values(), new URL(postgres.url).password),
+    secrets: [relayer, ...owners.flatMap(({ owner, operator }) => [owner, operator]), ...ATTESTERS]
+      .map(({ privateKey }) => privateKey.slice(2))
+      .concat(seal, service, ...solverKeys.values(), new URL(postgres.url).password),
     relayer,
     async stop() {
       await Promise.all(parts().map((part) => part.kill()));
@@ -273,6 +402,30 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
 const baseOf = ({ url }: EmbeddedPostgres) => url.slice(0, url.lastIndexOf('/'));
 
-function chainSection({ id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens }: Chain) {
-  return { id, slug, sandbox, escrow, oracle, permit2, depth, blockTimeMs, landingMarginSeconds, proofWindowSeconds, tokens };
+function chainSection({
+  id,
+  slug,
+  sandbox,
+  escrow,
+  oracle,
+  permit2,
+  depth,
+  blockTimeMs,
+  landingMarginSeconds,
+  proofWindowSeconds,
+  tokens,
+}: Chain) {
+  return {
+    id,
+    slug,
+    sandbox,
+    escrow,
+    oracle,
+    permit2,
+    depth,
+    blockTimeMs,
+    landingMarginSeconds,
+    proofWindowSeconds,
+    tokens,
+  };
 }

@@ -1,4 +1,6 @@
-/** A place in the one stream of order events, given after commit: whoever resumes from a place misses nothing. */
+/**
+ * A place in the one stream of order events, given after commit: whoever resumes from a place misses nothing.
+ */
 
 import type { Migration } from '../migrate.ts';
 

@@ -1,4 +1,7 @@
-/** What several replicas of one LP need to know of each other: who leads them, and how far each may have signed. */
+/**
+ * What several replicas of one LP need to know of each other: who leads them, and how far each may have
+ * signed.
+ */
 
 import type { Migration } from '../migrate.ts';
 

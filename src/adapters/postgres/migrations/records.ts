@@ -1,4 +1,6 @@
-/** What compliance asks to be kept: the screening at creation, the travel-rule duty, and its transmissions. */
+/**
+ * What compliance asks to be kept: the screening at creation, the travel-rule duty, and its transmissions.
+ */
 
 import type { Migration } from '../migrate.ts';
 

@@ -1,4 +1,7 @@
-/** Tables of trade history: rows derived from orders and facts, the counts kept of them, and the gas that transactions took. */
+/**
+ * Tables of trade history: rows derived from orders and facts, the counts kept of them, and the gas that
+ * transactions took.
+ */
 
 import type { Migration } from '../migrate.ts';
 

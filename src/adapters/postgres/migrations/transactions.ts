@@ -1,4 +1,7 @@
-/** A transactor's tables: who may use a signer, which nonces are taken and for what, and every byte ever signed for them. */
+/**
+ * A transactor's tables: who may use a signer, which nonces are taken and for what, and every byte ever
+ * signed for them.
+ */
 
 import type { Migration } from '../migrate.ts';
 import { TX_LANE_MIGRATIONS } from './tx-lanes.ts';

@@ -1,4 +1,7 @@
-/** One key is one slot over all signers of a chain, and several keys may share a slot: what lanes and bundles stand on. */
+/**
+ * One key is one slot over all signers of a chain, and several keys may share a slot: what lanes and bundles
+ * stand on.
+ */
 
 import type { Migration } from '../migrate.ts';
 

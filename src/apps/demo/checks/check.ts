@@ -27,20 +27,30 @@ export function expect(condition: boolean, otherwise: string): asserts condition
   if (!condition) throw new CheckFailed(otherwise);
 }
 
-export function expectEqual<T extends string | number | bigint | boolean | null | undefined>(actual: T, wanted: T, what: string): void {
-  if (actual !== wanted) throw new CheckFailed(`${what}: expected ${String(wanted)}, found ${String(actual)}`);
+export function expectEqual<T extends string | number | bigint | boolean | null | undefined>(
+  actual: T,
+  wanted: T,
+  what: string,
+): void {
+  if (actual !== wanted)
+    throw new CheckFailed(`${what}: expected ${String(wanted)}, found ${String(actual)}`);
 }
 
 /** Asks again until it holds: for what becomes true a block later. */
-export async function eventually(what: string, timeoutMs: number, holds: () => Promise<boolean>): Promise<void> {
+export async function eventually(
+  what: string,
+  timeoutMs: number,
+  holds: () => Promise<boolean>,
+): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  for (let trouble = ''; ; ) {
+  for (let trouble = ''; ;) {
     const held = await holds().catch((error: unknown) => {
       trouble = ` (${error instanceof Error ? error.message : String(error)})`;
       return false;
     });
     if (held) return;
-    if (performance.now() > deadline) throw new CheckFailed(`${what}: not within ${timeoutMs / 1000} s${trouble}`);
+    if (performance.now() > deadline)
+      throw new CheckFailed(`${what}: not within ${timeoutMs / 1000} s${trouble}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
@@ -49,6 +59,10 @@ export async function runCheck(check: Check, world: World, tally: Tally): Promis
   try {
     return { name: check.name, ok: true, detail: await check.run(world, tally) };
   } catch (error) {
-    return { name: check.name, ok: false, detail: error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : String(error) };
+    return {
+      name: check.name,
+      ok: false,
+      detail: error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : String(error),
+    };
   }
 }

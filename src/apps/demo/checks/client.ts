@@ -1,4 +1,7 @@
-/** `firmquote/client` before a venue whose answers are changed on their way: each lie refused under its name, the truth taken. */
+/**
+ * `firmquote/client` before a venue whose answers are changed on their way: each lie refused under its name,
+ * the truth taken.
+ */
 
 import { createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -7,7 +10,13 @@ import { viewChain } from '../world.ts';
 import { type Check, expect, expectEqual } from './check.ts';
 import { SETTLE_TIMEOUT_MS } from './trade.ts';
 
-type Message = { user: string; inputOracle: string; expires: number; inputs: string[][]; outputs: { recipient: string; settler: string; amount: string; callbackData: string }[] };
+type Message = {
+  user: string;
+  inputOracle: string;
+  expires: number;
+  inputs: string[][];
+  outputs: { recipient: string; settler: string; amount: string; callbackData: string }[];
+};
 type Draft = Candidate & { order: { payload: { domain: { verifyingContract: string }; message: Message } } };
 
 const THIEF = `0x${'66'.repeat(20)}`;
@@ -21,9 +30,15 @@ const LIES: readonly [DistrustCode, (candidate: Draft) => void][] = [
   ['escrow', ({ order }) => void (order.payload.domain.verifyingContract = THIEF)],
   ['settler', ({ order }) => order.payload.message.outputs.forEach((output) => (output.settler = WORD))],
   ['oracle', ({ order }) => void (order.payload.message.inputOracle = THIEF)],
-  ['callback', ({ order }) => order.payload.message.outputs.forEach((output) => (output.callbackData = '0x12'))],
+  [
+    'callback',
+    ({ order }) => order.payload.message.outputs.forEach((output) => (output.callbackData = '0x12')),
+  ],
   ['lock_up', ({ order }) => void (order.payload.message.expires += 10 ** 8)],
-  ['commitments', (candidate) => void (candidate.integrityChecksum = candidate.integrityChecksum.replace(/[^.]+$/, 'AAAA'))],
+  [
+    'commitments',
+    (candidate) => void (candidate.integrityChecksum = candidate.integrityChecksum.replace(/[^.]+$/, 'AAAA')),
+  ],
   ['decimals', ({ preview }) => preview.outputs.forEach((output) => (output.decimals = 9))],
   ['preview', ({ preview }) => preview.outputs.forEach((output) => (output.receiver = THIEF))],
 ];
@@ -38,7 +53,9 @@ export const clientCheck: Check = {
     const client = createClient({
       url,
       key: keys.service,
-      chains: { [base.chain.id]: { rpc: base.client, escrow: base.chain.escrow, permit2: base.chain.permit2 } },
+      chains: {
+        [base.chain.id]: { rpc: base.client, escrow: base.chain.escrow, permit2: base.chain.permit2 },
+      },
       async fetch(...call) {
         const response = await fetch(...call);
         if (!lie || !response.ok) return response;
@@ -47,7 +64,11 @@ export const clientCheck: Check = {
         return Response.json(answer);
       },
     });
-    const request = { taker: account.address, input: { asset: base.asset('USDC'), amount: base.units('USDC', '300') }, output: { asset: base.asset('WETH') } };
+    const request = {
+      taker: account.address,
+      input: { asset: base.asset('USDC'), amount: base.units('USDC', '300') },
+      output: { asset: base.asset('WETH') },
+    };
     for (const [name, change] of LIES) {
       lie = change;
       const { quotes } = await client.requestQuotes(request);
@@ -57,7 +78,11 @@ export const clientCheck: Check = {
     }
     lie = undefined;
     const wallet = createWalletClient({ account, transport: http(base.chain.rpcUrl) });
-    const { status } = await client.trade({ request, wallet, signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
+    const { status } = await client.trade({
+      request,
+      wallet,
+      signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS),
+    });
     if (status.status === 'settled') tally.settled += 1;
     expectEqual(status.status, 'settled', 'the honest quote');
     return `refused: ${LIES.map(([name]) => name).join(', ')}; the honest quote settled and is confirmed on chain`;

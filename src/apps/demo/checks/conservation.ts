@@ -1,4 +1,7 @@
-/** Nothing is created or lost: over all accounts every token sums to what was minted, and the escrow holds exactly what its ledger owes. */
+/**
+ * Nothing is created or lost: over all accounts every token sums to what was minted, and the escrow holds
+ * exactly what its ledger owes.
+ */
 
 import { viewChain, type World } from '../world.ts';
 import { type Check, expectEqual } from './check.ts';

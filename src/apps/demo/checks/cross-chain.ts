@@ -14,9 +14,17 @@ export const attestedCheck: Check = {
     try {
       const trade = tradeOf(world, world.freshTaker(), ['base', 'arc'], 'USDC', 'WETH');
       const fromBlock = await trade.source.client.getBlockNumber();
-      const { orderId, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '900' }, { solvers: { include: ['alpha'] } }), tally);
+      const { orderId, sentence } = await settleAndCompare(
+        trade,
+        askOf(trade, { sell: '900' }, { solvers: { include: ['alpha'] } }),
+        tally,
+      );
       const { chain, client } = trade.source;
-      const finalised = parseEventLogs({ abi: escrowAbi, eventName: 'Finalised', logs: await client.getLogs({ address: chain.escrow, fromBlock }) }).filter(({ args }) => args.orderId === orderId);
+      const finalised = parseEventLogs({
+        abi: escrowAbi,
+        eventName: 'Finalised',
+        logs: await client.getLogs({ address: chain.escrow, fromBlock }),
+      }).filter(({ args }) => args.orderId === orderId);
       expectEqual(finalised.length, 1, 'Finalised events of the order on the origin');
       const proofs = await client.getLogs({ address: chain.oracle, fromBlock });
       const signers = await Promise.all(
@@ -27,7 +35,10 @@ export const attestedCheck: Check = {
           return functionName === 'submit' ? args[3].length : 0;
         }),
       );
-      expect(signers.includes(2), `no proof with two signatures was submitted (${signers.join(', ') || 'none at all'})`);
+      expect(
+        signers.includes(2),
+        `no proof with two signatures was submitted (${signers.join(', ') || 'none at all'})`,
+      );
       return `${sentence}; proved to the origin by two attesters while the third was down`;
     } finally {
       await world.supervisor.release('attester-3');
@@ -45,23 +56,38 @@ export const refundCheck: Check = {
     const admin = (path: string) => fetch(`${maker.adminUrl}${path}`, { method: 'POST' });
     try {
       const before = await source.balance(taker.address, 'USDC');
-      const { candidate, orderId } = await taker.take(askOf(trade, { sell: '400' }, { solvers: { include: ['gamma'] } }));
+      const { candidate, orderId } = await taker.take(
+        askOf(trade, { sell: '400' }, { solvers: { include: ['gamma'] } }),
+      );
       const held = await admin('/fills/pause');
       expectEqual(held.status, 200, 'answer of the LP to "hold fills"');
-      // The brake holds what it has not sent yet, and the fill waits for the origin's depth: it comes in time.
+      // The brake holds what it has not sent yet, and the fill waits for the origin's depth: it comes in
+      // time.
       const amount = BigInt(candidate.preview.inputs[0]?.amount ?? 0);
-      await eventually('the input is in escrow', SETTLE_TIMEOUT_MS, async () => before - (await source.balance(taker.address, 'USDC')) === amount);
+      await eventually(
+        'the input is in escrow',
+        SETTLE_TIMEOUT_MS,
+        async () => before - (await source.balance(taker.address, 'USDC')) === amount,
+      );
       const status = await taker.finish(orderId, 150_000);
       expectEqual(status.status, 'failed', 'order status');
       tally.failed += 1;
       expectEqual(status.failure?.code, 'expired_unfilled', 'failure code');
       await eventually('the API names the refund transaction', SETTLE_TIMEOUT_MS, async () => {
         const refundTxHash = (await taker.status(orderId)).failure?.refundTxHash;
-        return Boolean(refundTxHash) && (await source.client.getTransactionReceipt({ hash: refundTxHash as `0x${string}` })).status === 'success';
+        return (
+          Boolean(refundTxHash) &&
+          (await source.client.getTransactionReceipt({ hash: refundTxHash as `0x${string}` })).status ===
+            'success'
+        );
       });
       expectEqual(await source.balance(taker.address, 'USDC'), before, 'USDC of the taker after the refund');
       tally.refunded += 1;
-      expectEqual(await trade.dest.balance(taker.address, 'WETH'), trade.dest.units('WETH', world.holdings['WETH'] ?? '0'), 'WETH of the taker on the destination');
+      expectEqual(
+        await trade.dest.balance(taker.address, 'WETH'),
+        trade.dest.units('WETH', world.holdings['WETH'] ?? '0'),
+        'WETH of the taker on the destination',
+      );
       return `${amount} USDC units were escrowed, nothing was delivered, all came back`;
     } finally {
       await admin('/fills/resume');

@@ -1,4 +1,7 @@
-/** Received into the ledger and paid out by itself: money that is the taker's at once, and in its wallet when the window is over. */
+/**
+ * Received into the ledger and paid out by itself: money that is the taker's at once, and in its wallet when
+ * the window is over.
+ */
 
 import { z } from 'zod';
 import { type Check, eventually, expect, expectEqual } from './check.ts';
@@ -6,7 +9,14 @@ import { askOf, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
 
 const zDossier = z.object({
   trade: z.object({
-    deferredSettlement: z.object({ stage: z.string(), autoWithdraw: z.boolean(), estimatedSettlementAvailableAt: z.string().nullable(), withdrawalTxHash: z.string().nullable() }).nullable(),
+    deferredSettlement: z
+      .object({
+        stage: z.string(),
+        autoWithdraw: z.boolean(),
+        estimatedSettlementAvailableAt: z.string().nullable(),
+        withdrawalTxHash: z.string().nullable(),
+      })
+      .nullable(),
     lifecycleStatus: z.object({ withdrawal: z.object({ key: z.string() }) }),
   }),
 });
@@ -20,26 +30,52 @@ export const deferredCheck: Check = {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const { taker, dest } = trade;
     const { workspaceId, keys } = world.manifest.venue;
-    const dossier = async (orderId: string) => zDossier.parse((await taker.call('GET', `/api/v1/workspaces/${workspaceId}/trades/${orderId}`, undefined, { 'x-api-key': keys.workspaceAdmin })).json).trade;
+    const dossier = async (orderId: string) =>
+      zDossier.parse(
+        (
+          await taker.call('GET', `/api/v1/workspaces/${workspaceId}/trades/${orderId}`, undefined, {
+            'x-api-key': keys.workspaceAdmin,
+          })
+        ).json,
+      ).trade;
     const held = () => Promise.all([dest.balance(taker.address, 'WETH'), dest.ledger(taker.address, 'WETH')]);
     const [wallet, ledger] = await held();
-    const { candidate, orderId } = await taker.take(askOf(trade, { sell: '600' }, { settlement: 'ledger_auto_withdraw' }));
+    const { candidate, orderId } = await taker.take(
+      askOf(trade, { sell: '600' }, { settlement: 'ledger_auto_withdraw' }),
+    );
     const amount = BigInt(candidate.preview.outputs[0]?.amount ?? 0);
     expectEqual(candidate.preview.outputs[0]?.receiver, taker.address, 'receiver of the candidate');
     const status = await taker.finish(orderId, SETTLE_TIMEOUT_MS);
     expectEqual(status.status, 'settled', 'order status');
     tally.settled += 1;
-    expectEqual((await held()).join(), [wallet, ledger + amount].join(), 'WETH in wallet and ledger after the trade');
+    expectEqual(
+      (await held()).join(),
+      [wallet, ledger + amount].join(),
+      'WETH in wallet and ledger after the trade',
+    );
     const { deferredSettlement: first, lifecycleStatus } = await dossier(orderId);
     expectEqual(first?.stage, 'executed', 'stage after the trade');
     expectEqual(lifecycleStatus.withdrawal.key, 'available', 'withdrawal status after the trade');
     const windowMs = Date.parse(first?.estimatedSettlementAvailableAt ?? '') - Date.now();
-    expect(windowMs > 0, `the settlement became available at ${first?.estimatedSettlementAvailableAt}, before it was seen`);
-    await eventually('the money is paid out', windowMs + PAYOUT_TIMEOUT_MS, async () => (await dest.balance(taker.address, 'WETH')) === wallet + amount);
-    await eventually('history shows the withdrawal', PAYOUT_TIMEOUT_MS, async () => (await dossier(orderId)).deferredSettlement?.stage === 'withdrawn');
+    expect(
+      windowMs > 0,
+      `the settlement became available at ${first?.estimatedSettlementAvailableAt}, before it was seen`,
+    );
+    await eventually(
+      'the money is paid out',
+      windowMs + PAYOUT_TIMEOUT_MS,
+      async () => (await dest.balance(taker.address, 'WETH')) === wallet + amount,
+    );
+    await eventually(
+      'history shows the withdrawal',
+      PAYOUT_TIMEOUT_MS,
+      async () => (await dossier(orderId)).deferredSettlement?.stage === 'withdrawn',
+    );
     const { deferredSettlement: last, lifecycleStatus: end } = await dossier(orderId);
     expectEqual(end.withdrawal.key, 'withdrawn', 'withdrawal status at the end');
-    const receipt = await dest.client.getTransactionReceipt({ hash: last?.withdrawalTxHash as `0x${string}` });
+    const receipt = await dest.client.getTransactionReceipt({
+      hash: last?.withdrawalTxHash as `0x${string}`,
+    });
     expectEqual(receipt.status, 'success', 'transaction of the withdrawal');
     expectEqual(await dest.ledger(taker.address, 'WETH'), ledger, 'WETH in the ledger after the withdrawal');
     return `${amount} WETH units were the taker's in the ledger at once and in its wallet ${Math.round(windowMs / 1000)} s later, without another signature`;

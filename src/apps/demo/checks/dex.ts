@@ -1,4 +1,7 @@
-/** A DEX pays: the router's candidate of pools, taken by our client with nothing but its own node to believe, filled within one settleThrough. */
+/**
+ * A DEX pays: the router's candidate of pools, taken by our client with nothing but its own node to believe,
+ * filled within one settleThrough.
+ */
 
 import { createWalletClient, decodeFunctionData, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -32,23 +35,52 @@ export const dexCheck: Check = {
   },
 };
 
-async function tell(world: World, { slug, sell, buy, whole, venue, hops }: Story, tally: Tally): Promise<string> {
+async function tell(
+  world: World,
+  { slug, sell, buy, whole, venue, hops }: Story,
+  tally: Tally,
+): Promise<string> {
   const view = viewChain(world.manifest, slug);
   const { chain, client: rpc } = view;
   const account = privateKeyToAccount(world.freshWallet().privateKey);
-  const client = createClient({ url: world.manifest.venue.url, key: world.manifest.venue.keys.service, namespace: 'router', chains: { [chain.id]: { rpc, escrow: chain.escrow, permit2: chain.permit2 } } });
+  const client = createClient({
+    url: world.manifest.venue.url,
+    key: world.manifest.venue.keys.service,
+    namespace: 'router',
+    chains: { [chain.id]: { rpc, escrow: chain.escrow, permit2: chain.permit2 } },
+  });
   const held = () => Promise.all([view.balance(account.address, sell), view.balance(account.address, buy)]);
   const before = await held();
-  const request = { taker: account.address, input: { asset: view.asset(sell), amount: view.units(sell, whole) }, output: { asset: view.asset(buy) }, solvers: { include: [venue] } };
-  const { checked, status } = await client.trade({ request, wallet: createWalletClient({ account, transport: http(chain.rpcUrl) }), signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
+  const request = {
+    taker: account.address,
+    input: { asset: view.asset(sell), amount: view.units(sell, whole) },
+    output: { asset: view.asset(buy) },
+    solvers: { include: [venue] },
+  };
+  const { checked, status } = await client.trade({
+    request,
+    wallet: createWalletClient({ account, transport: http(chain.rpcUrl) }),
+    signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS),
+  });
   if (status.status === 'failed') tally.failed += 1;
-  expectEqual(status.status, 'settled', `order status (${status.failure?.code ?? 'no failure'}: ${status.failure?.message ?? ''})`);
+  expectEqual(
+    status.status,
+    'settled',
+    `order status (${status.failure?.code ?? 'no failure'}: ${status.failure?.message ?? ''})`,
+  );
   tally.settled += 1;
 
   const { candidate } = checked;
   const legs = ('composite' in candidate && candidate.composite?.legs) || [];
-  expectEqual(legs.map(({ kind, venue: by }) => `${kind} ${by}`).join(), Array.from({ length: hops }, () => `dex ${venue}`).join(), 'legs of the candidate');
-  const [paid, got] = (await held()).map((amount, side) => amount - (before[side] as bigint)) as [bigint, bigint];
+  expectEqual(
+    legs.map(({ kind, venue: by }) => `${kind} ${by}`).join(),
+    Array.from({ length: hops }, () => `dex ${venue}`).join(),
+    'legs of the candidate',
+  );
+  const [paid, got] = (await held()).map((amount, side) => amount - (before[side] as bigint)) as [
+    bigint,
+    bigint,
+  ];
   expectEqual(-paid, BigInt(candidate.preview.inputs[0]?.amount ?? 0), `${sell} paid by the taker`);
   const floor = BigInt(candidate.preview.outputs[0]?.minimumAmount ?? 0);
   expect(floor > 0n && got >= floor, `${got} ${buy} arrived, less than the enforced ${floor}`);
@@ -58,10 +90,15 @@ async function tell(world: World, { slug, sell, buy, whole, venue, hops }: Story
 }
 
 /** One transaction of the escrow's settleThrough, after which nothing is left with whoever filled. */
-async function filledThrough({ chain, client, balance }: ChainView, hash: `0x${string}`, symbols: readonly string[]): Promise<void> {
+async function filledThrough(
+  { chain, client, balance }: ChainView,
+  hash: `0x${string}`,
+  symbols: readonly string[],
+): Promise<void> {
   const { to, input } = await client.getTransaction({ hash });
   expectEqual(to?.toLowerCase(), chain.escrow, 'where the settlement went');
   const { functionName, args } = decodeFunctionData({ abi: escrowAbi, data: input });
   expect(functionName === 'settleThrough', `the settlement called ${functionName}`);
-  for (const symbol of symbols) expectEqual(await balance(args[2], symbol), 0n, `${symbol} left with the filler`);
+  for (const symbol of symbols)
+    expectEqual(await balance(args[2], symbol), 0n, `${symbol} left with the filler`);
 }

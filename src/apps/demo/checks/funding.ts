@@ -31,17 +31,25 @@ export const fundingChecks: readonly Check[] = [
     name: 'same chain, standing Permit2 grant',
     async run(world, tally) {
       const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'DAI', 'WETH');
-      const first = await settleAndCompare(trade, askOf(trade, { sell: '500' }), tally, { standingGrant: true });
-      expect(first.setUp.includes('permit2Grant'), 'the plan offered no standing grant');
-      // A new taker of the same key: the grant alone carries the second trade, without any lock or transaction.
-      const { submission, setUp } = await trade.taker.take(askOf(trade, { sell: '250' }), { standingGrant: true }).then(async (taken) => {
-        const status = await trade.taker.finish(taken.orderId, 60_000);
-        expectEqual(status.status, 'settled', 'second order under the grant');
-        tally.settled += 1;
-        return taken;
+      const first = await settleAndCompare(trade, askOf(trade, { sell: '500' }), tally, {
+        standingGrant: true,
       });
+      expect(first.setUp.includes('permit2Grant'), 'the plan offered no standing grant');
+      // A new taker of the same key: the grant alone carries the second trade, without any lock or
+      // transaction.
+      const { submission, setUp } = await trade.taker
+        .take(askOf(trade, { sell: '250' }), { standingGrant: true })
+        .then(async (taken) => {
+          const status = await trade.taker.finish(taken.orderId, 60_000);
+          expectEqual(status.status, 'settled', 'second order under the grant');
+          tally.settled += 1;
+          return taken;
+        });
       expectEqual(setUp.length, 0, 'transactions for the second trade');
-      expect(submission.permit2Lock === undefined && submission.eip3009Authorization === undefined, 'the second trade needed an inline lock');
+      expect(
+        submission.permit2Lock === undefined && submission.eip3009Authorization === undefined,
+        'the second trade needed an inline lock',
+      );
       return `${first.sentence}; a second trade needed nothing but the order's signature`;
     },
   },
@@ -52,14 +60,29 @@ export const fundingChecks: readonly Check[] = [
       const { taker, source } = trade;
       const amount = source.units('USDC', '800');
       const token = source.token('USDC').address;
-      const transaction = (to: string, data: string) => taker.send({ to, data, value: '0', chainId: source.chain.id });
-      await transaction(token, encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [source.chain.escrow, amount] }));
-      await transaction(source.chain.escrow, encodeFunctionData({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] }));
+      const transaction = (to: string, data: string) =>
+        taker.send({ to, data, value: '0', chainId: source.chain.id });
+      await transaction(
+        token,
+        encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [source.chain.escrow, amount] }),
+      );
+      await transaction(
+        source.chain.escrow,
+        encodeFunctionData({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] }),
+      );
       const before = await source.ledger(taker.address, 'USDC');
       expectEqual(before, amount, 'deposit in the ledger');
-      const { lock, candidate, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '800' }), tally);
+      const { lock, candidate, sentence } = await settleAndCompare(
+        trade,
+        askOf(trade, { sell: '800' }),
+        tally,
+      );
       expectEqual(lock, 'ResourceLock', 'funding lock');
-      expectEqual(before - (await source.ledger(taker.address, 'USDC')), BigInt(candidate.preview.inputs[0]?.amount ?? 0), 'taken from the ledger balance');
+      expectEqual(
+        before - (await source.ledger(taker.address, 'USDC')),
+        BigInt(candidate.preview.inputs[0]?.amount ?? 0),
+        'taken from the ledger balance',
+      );
       return `${sentence}; paid from the taker's balance in the escrow`;
     },
   },
@@ -67,7 +90,10 @@ export const fundingChecks: readonly Check[] = [
     name: 'ERC-1271 wallet',
     async run(world, tally) {
       const wallet = world.contractWallet('base');
-      const taker = takerFor(world.manifest, { privateKey: wallet.owner.privateKey, contractWallet: wallet.address });
+      const taker = takerFor(world.manifest, {
+        privateKey: wallet.owner.privateKey,
+        contractWallet: wallet.address,
+      });
       const trade = tradeOf(world, taker, ['base', 'base'], 'USDC', 'WETH');
       const { lock, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '700' }), tally);
       expect(lock === 'Permit2', `a contract wallet cannot use ${lock ?? 'no lock'}`);
@@ -78,7 +104,11 @@ export const fundingChecks: readonly Check[] = [
     name: 'walletBroadcast',
     async run(world, tally) {
       const trade = tradeOf(world, world.freshTaker(), ['arc', 'arc'], 'USDC', 'WETH');
-      const { candidate, status, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '600' }), tally);
+      const { candidate, status, sentence } = await settleAndCompare(
+        trade,
+        askOf(trade, { sell: '600' }),
+        tally,
+      );
       expectEqual(candidate.executionMode, 'walletBroadcast', 'execution mode');
       const view = viewChain(world.manifest, 'arc');
       const transaction = await view.client.getTransaction({ hash: status.txHash as `0x${string}` });
@@ -91,7 +121,11 @@ export const fundingChecks: readonly Check[] = [
     async run(world, tally) {
       const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
       const { candidate, sentence } = await settleAndCompare(trade, askOf(trade, { buy: '0.25' }), tally);
-      expectEqual(candidate.preview.outputs[0]?.amount, trade.dest.units('WETH', '0.25').toString(), 'output amount');
+      expectEqual(
+        candidate.preview.outputs[0]?.amount,
+        trade.dest.units('WETH', '0.25').toString(),
+        'output amount',
+      );
       return sentence;
     },
   },

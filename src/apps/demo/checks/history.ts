@@ -1,11 +1,22 @@
-/** A trade as its workspace finds it afterwards: in the list, in full with gas and fees, and in the export; and what a plain member does not see. */
+/**
+ * A trade as its workspace finds it afterwards: in the list, in full with gas and fees, and in the export;
+ * and what a plain member does not see.
+ */
 
 import { zTradeDossier, zTradesResponse, type TradeDossier } from '../../../protocol/trades.ts';
 import type { World } from '../world.ts';
 import { type Check, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
-const RESTRICTED = ['member', 'compliance', 'snapshotCompliance', 'travelRuleTransmission', 'complianceProofs', 'intent', 'fees'];
+const RESTRICTED = [
+  'member',
+  'compliance',
+  'snapshotCompliance',
+  'travelRuleTransmission',
+  'complianceProofs',
+  'intent',
+  'fees',
+];
 
 export const historyCheck: Check = {
   name: 'history: list, dossier and export of one trade',
@@ -14,7 +25,9 @@ export const historyCheck: Check = {
     const { orderId, candidate } = await settleAndCompare(trade, askOf(trade, { sell: '700' }), tally);
     const { workspaceAdmin, workspaceMember, service } = world.manifest.venue.keys;
 
-    const list = zTradesResponse.parse(await (await read(world, '?corridor=base-arc&status=settled&limit=100', workspaceAdmin)).json());
+    const list = zTradesResponse.parse(
+      await (await read(world, '?corridor=base-arc&status=settled&limit=100', workspaceAdmin)).json(),
+    );
     const item = list.items.find((each) => each.orderId === orderId);
     expect(item !== undefined, 'the list of settled trades does not hold the trade');
     expectEqual(item.route.input.rawAmount, candidate.preview.inputs[0]?.amount, 'amount of the list');
@@ -23,10 +36,17 @@ export const historyCheck: Check = {
     let dossier: TradeDossier | undefined;
     await eventually('the gas of every transaction is captured', 30_000, async () => {
       dossier = zTradeDossier.strict().parse(await (await read(world, `/${orderId}`, workspaceAdmin)).json());
-      return dossier.settlement.transactions.every(({ gasUsed, feeUsd }) => gasUsed !== null && feeUsd !== null);
+      return dossier.settlement.transactions.every(
+        ({ gasUsed, feeUsd }) => gasUsed !== null && feeUsd !== null,
+      );
     });
     const { submit, fill, proof, finalise } = (dossier as TradeDossier).settlement.stages;
-    for (const [stage, view] of [[submit, trade.source], [fill, trade.dest], [proof, trade.source], [finalise, trade.source]] as const) {
+    for (const [stage, view] of [
+      [submit, trade.source],
+      [fill, trade.dest],
+      [proof, trade.source],
+      [finalise, trade.source],
+    ] as const) {
       expect(stage !== null, 'a stage of a settled trade across chains is missing');
       const receipt = await view.client.getTransactionReceipt({ hash: stage.txHash as `0x${string}` });
       expectEqual(stage.gasUsed, receipt.gasUsed.toString(), 'gas of a stage against its receipt');
@@ -35,15 +55,27 @@ export const historyCheck: Check = {
     const plain = (await (await read(world, `/${orderId}`, workspaceMember)).json()) as object;
     const shown = RESTRICTED.filter((section) => section in plain);
     expectEqual(shown.join(), '', 'sections that a plain member sees');
-    expectEqual(RESTRICTED.filter((section) => !(section in (dossier as object))).join(), '', 'sections that an admin misses');
+    expectEqual(
+      RESTRICTED.filter((section) => !(section in (dossier as object))).join(),
+      '',
+      'sections that an admin misses',
+    );
     expectEqual((await read(world, '', service)).status, 403, 'status for a service key');
 
-    const csv = (await (await read(world, '/export?corridor=base-arc&status=settled', workspaceAdmin)).text()).split('\r\n');
+    const csv = (
+      await (await read(world, '/export?corridor=base-arc&status=settled', workspaceAdmin)).text()
+    ).split('\r\n');
     const line = csv.find((each) => each.startsWith(orderId));
-    expect(line !== undefined && line.includes(submit?.txHash ?? '?') && line.includes(finalise?.txHash ?? '?'), 'the export does not hold the trade with its transactions');
+    expect(
+      line !== undefined && line.includes(submit?.txHash ?? '?') && line.includes(finalise?.txHash ?? '?'),
+      'the export does not hold the trade with its transactions',
+    );
     const gas = (dossier as TradeDossier).fees?.gas;
     return `${item.executionPrice?.value.slice(0, 12)} ${item.executionPrice?.quoteSymbol} per ${item.executionPrice?.baseSymbol} by ${item.lpName} in ${item.settlementSpeedMs} ms; 4 stages, gas $${gas?.usd?.toFixed(4)}; ${csv.length - 2} lines of CSV; a member sees ${RESTRICTED.length} sections less`;
   },
 };
 
-const read = ({ manifest: { venue } }: World, path: string, key: string): Promise<Response> => fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades${path}`, { headers: { 'X-API-Key': key } });
+const read = ({ manifest: { venue } }: World, path: string, key: string): Promise<Response> =>
+  fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades${path}`, {
+    headers: { 'X-API-Key': key },
+  });

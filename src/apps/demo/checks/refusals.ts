@@ -7,10 +7,15 @@ import { takerFor, type World } from '../world.ts';
 import { type Check, expect, expectEqual } from './check.ts';
 import { askOf, SETTLE_TIMEOUT_MS, type Trade, tradeOf } from './trade.ts';
 
-const zValidation = z.object({ detail: z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() })).min(1) });
+const zValidation = z.object({
+  detail: z
+    .array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() }))
+    .min(1),
+});
 const zError = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
-const smallTrade = (world: World, taker = world.freshTaker()): Trade => tradeOf(world, taker, ['base', 'base'], 'USDC', 'WETH');
+const smallTrade = (world: World, taker = world.freshTaker()): Trade =>
+  tradeOf(world, taker, ['base', 'base'], 'USDC', 'WETH');
 
 async function candidateFor(trade: Trade, sell = '100'): Promise<QuoteCandidate> {
   const { quotes, productUnavailable } = await trade.taker.quote(askOf(trade, { sell }));
@@ -22,17 +27,28 @@ async function candidateFor(trade: Trade, sell = '100'): Promise<QuoteCandidate>
 function expectRefusal(answer: HttpAnswer, types: readonly string[], what: string): void {
   expectEqual(answer.status, 422, `${what}: status of the refusal (${answer.text.slice(0, 200)})`);
   const { detail } = zValidation.parse(answer.json);
-  expect(detail.some(({ type }) => types.includes(type)), `${what}: refused as ${detail.map(({ type }) => type).join(', ')} instead of ${types.join(' or ')}`);
+  expect(
+    detail.some(({ type }) => types.includes(type)),
+    `${what}: refused as ${detail.map(({ type }) => type).join(', ')} instead of ${types.join(' or ')}`,
+  );
 }
 
-/** Nothing moved and nothing is known of an order: the taker's nonce stays free and both balances as they were. */
+/**
+ * Nothing moved and nothing is known of an order: the taker's nonce stays free and both balances as they
+ * were.
+ */
 async function untouched(trade: Trade, work: () => Promise<void>): Promise<void> {
-  const read = () => Promise.all([trade.source.balance(trade.taker.address, trade.sell), trade.dest.balance(trade.taker.address, trade.buy)]);
+  const read = () =>
+    Promise.all([
+      trade.source.balance(trade.taker.address, trade.sell),
+      trade.dest.balance(trade.taker.address, trade.buy),
+    ]);
   const before = await read();
   await work();
   // Two blocks: whatever a refused submission set off would have landed by then.
   const head = await trade.source.client.getBlockNumber();
-  while ((await trade.source.client.getBlockNumber()) < head + 2n) await new Promise((resolve) => setTimeout(resolve, 200));
+  while ((await trade.source.client.getBlockNumber()) < head + 2n)
+    await new Promise((resolve) => setTimeout(resolve, 200));
   expectEqual((await read()).join(), before.join(), 'balances of the taker after the refusals');
 }
 
@@ -44,7 +60,8 @@ export const refusalChecks: readonly Check[] = [
       const candidate = await candidateFor(trade);
       const { submission } = await trade.taker.prepare(candidate);
       await untouched(trade, async () => {
-        while (Date.now() / 1000 <= candidate.validUntil + 1) await new Promise((resolve) => setTimeout(resolve, 250));
+        while (Date.now() / 1000 <= candidate.validUntil + 1)
+          await new Promise((resolve) => setTimeout(resolve, 250));
         expectRefusal(await trade.taker.post(submission), ['quote_expired'], 'expired quote');
       });
       return 'one second after validUntil: quote_expired';
@@ -53,18 +70,25 @@ export const refusalChecks: readonly Check[] = [
   {
     name: 'refused: any leaf of the candidate changed',
     async run(world) {
-      // So many submissions would use up the key's rate for everybody else: they go under the other workspace's key.
+      // So many submissions would use up the key's rate for everybody else: they go under the other
+      // workspace's key.
       const trade = smallTrade(world, world.freshTaker(world.manifest.venue.keys.otherService));
       let leaves = 0;
       await untouched(trade, async () => {
         let { submission, changed } = await signedAndChanged(trade);
         for (let index = 0; index < changed.length; index++) {
           // The whole list may take longer than one quote lives: a fresh one takes over.
-          if (Date.now() / 1000 > submission.quoteResponse.validUntil - 2) ({ submission, changed } = await signedAndChanged(trade));
+          if (Date.now() / 1000 > submission.quoteResponse.validUntil - 2)
+            ({ submission, changed } = await signedAndChanged(trade));
           const mutation = changed[index];
           if (!mutation) break;
-          const answer = await inItsTurn(() => trade.taker.post({ ...submission, quoteResponse: mutation.candidate }));
-          expect(answer.status === 422, `changed ${mutation.path}: answered ${answer.status} ${answer.text.slice(0, 120)}`);
+          const answer = await inItsTurn(() =>
+            trade.taker.post({ ...submission, quoteResponse: mutation.candidate }),
+          );
+          expect(
+            answer.status === 422,
+            `changed ${mutation.path}: answered ${answer.status} ${answer.text.slice(0, 120)}`,
+          );
           leaves += 1;
         }
       });
@@ -80,10 +104,18 @@ export const refusalChecks: readonly Check[] = [
         const candidate = await candidateFor(trade);
         const plan = await trade.taker.preflight(candidate);
         const stolen = await thief.sign(candidate, plan);
-        expectRefusal(await trade.taker.post(stolen), ['invalid_signature', 'lock_invalid'], "somebody else's signature");
+        expectRefusal(
+          await trade.taker.post(stolen),
+          ['invalid_signature', 'lock_invalid'],
+          "somebody else's signature",
+        );
         const own = await trade.taker.sign(candidate, plan);
         const flipped = `${own.signature.slice(0, -2)}${own.signature.endsWith('1b') ? '1c' : '1b'}`;
-        expectRefusal(await trade.taker.post({ ...own, signature: flipped }), ['invalid_signature'], 'signature with its last byte changed');
+        expectRefusal(
+          await trade.taker.post({ ...own, signature: flipped }),
+          ['invalid_signature'],
+          'signature with its last byte changed',
+        );
       });
       return "another key's signature and a damaged one: invalid_signature";
     },
@@ -99,12 +131,24 @@ export const refusalChecks: readonly Check[] = [
       const other = await trade.taker.prepare(second);
       const before = await trade.source.balance(trade.taker.address, 'USDC');
       const order = await trade.taker.submit(prepared.submission);
-      expectRefusal(await trade.taker.post(other.submission), ['nonce_used', 'quote_already_used'], 'second candidate of the same answer, at once');
+      expectRefusal(
+        await trade.taker.post(other.submission),
+        ['nonce_used', 'quote_already_used'],
+        'second candidate of the same answer, at once',
+      );
       const status = await trade.taker.finish(order.id, SETTLE_TIMEOUT_MS);
       expectEqual(status.status, 'settled', 'first candidate');
       tally.settled += 1;
-      expectRefusal(await trade.taker.post(other.submission), ['nonce_used', 'quote_already_used', 'quote_expired'], 'second candidate after settlement');
-      expectEqual(before - (await trade.source.balance(trade.taker.address, 'USDC')), BigInt(first.preview.inputs[0]?.amount ?? 0), 'USDC paid');
+      expectRefusal(
+        await trade.taker.post(other.submission),
+        ['nonce_used', 'quote_already_used', 'quote_expired'],
+        'second candidate after settlement',
+      );
+      expectEqual(
+        before - (await trade.source.balance(trade.taker.address, 'USDC')),
+        BigInt(first.preview.inputs[0]?.amount ?? 0),
+        'USDC paid',
+      );
       return 'two candidates of one answer share a nonce: the first settled, the second was refused twice';
     },
   },
@@ -116,15 +160,26 @@ export const refusalChecks: readonly Check[] = [
       await untouched(trade, async () => {
         const candidate = await candidateFor(trade);
         const { submission } = await trade.taker.prepare(candidate);
-        for (const [name, key] of [['workspace', workspaceAdmin], ['solver', solver]] as const) {
+        for (const [name, key] of [
+          ['workspace', workspaceAdmin],
+          ['solver', solver],
+        ] as const) {
           const answer = await asKey(world, key).post(submission);
           expectEqual(answer.status, 403, `submission with a ${name} key`);
-          expectEqual(zError.parse(answer.json).error.code, 'wrong_key_kind', `submission with a ${name} key`);
+          expectEqual(
+            zError.parse(answer.json).error.code,
+            'wrong_key_kind',
+            `submission with a ${name} key`,
+          );
         }
-        const unknown = await asKey(world, `${world.manifest.venue.keys.service.slice(0, -4)}AAAA`).post(submission);
+        const unknown = await asKey(world, `${world.manifest.venue.keys.service.slice(0, -4)}AAAA`).post(
+          submission,
+        );
         expectEqual(unknown.status, 401, 'submission with an unknown key');
         expectEqual(zError.parse(unknown.json).error.code, 'unauthorized', 'submission with an unknown key');
-        const foreign = await inItsTurn(() => asKey(world, world.manifest.venue.keys.otherService).post(submission));
+        const foreign = await inItsTurn(() =>
+          asKey(world, world.manifest.venue.keys.otherService).post(submission),
+        );
         expectRefusal(foreign, ['integrity_mismatch'], "submission under another workspace's key");
       });
       return 'workspace and solver keys 403, unknown key 401, a key of another workspace: integrity_mismatch';
@@ -140,17 +195,29 @@ export const refusalChecks: readonly Check[] = [
       const key = `demo-${candidate.quoteId.slice(2, 18)}`;
       const answers = await Promise.all([1, 2, 3].map(() => trade.taker.post(submission, key)));
       const again = await trade.taker.post(submission, key);
-      // While the first is still running its twins may be told so; whatever is answered with 200 is the same, byte for byte.
-      expect(answers.every(({ status }) => status === 200 || status === 409), `answers ${answers.map(({ status }) => status).join(', ')}`);
+      // While the first is still running its twins may be told so; whatever is answered with 200 is the same,
+      // byte for byte.
+      expect(
+        answers.every(({ status }) => status === 200 || status === 409),
+        `answers ${answers.map(({ status }) => status).join(', ')}`,
+      );
       const good = [...answers, again].filter(({ status }) => status === 200);
       expectEqual(new Set(good.map(({ text }) => text)).size, 1, 'different answers to one key');
       expectEqual(again.status, 200, 'repeated later');
       const { id } = z.object({ id: z.string() }).parse(again.json);
       const otherBody = await candidateFor(trade, '150');
-      expectRefusal(await trade.taker.post((await trade.taker.prepare(otherBody)).submission, key), ['idempotency_key_reuse'], 'the key with another body');
+      expectRefusal(
+        await trade.taker.post((await trade.taker.prepare(otherBody)).submission, key),
+        ['idempotency_key_reuse'],
+        'the key with another body',
+      );
       expectEqual((await trade.taker.finish(id, SETTLE_TIMEOUT_MS)).status, 'settled', 'the one order');
       tally.settled += 1;
-      expectEqual(before - (await trade.source.balance(trade.taker.address, 'USDC')), BigInt(candidate.preview.inputs[0]?.amount ?? 0), 'USDC paid once');
+      expectEqual(
+        before - (await trade.source.balance(trade.taker.address, 'USDC')),
+        BigInt(candidate.preview.inputs[0]?.amount ?? 0),
+        'USDC paid once',
+      );
       return `${good.length} identical answers, one order, paid once; another body under the key: idempotency_key_reuse`;
     },
   },
@@ -167,9 +234,12 @@ export const refusalChecks: readonly Check[] = [
   },
 ];
 
-const asKey = (world: World, apiKey: string): Taker => takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }, apiKey);
+const asKey = (world: World, apiKey: string): Taker =>
+  takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }, apiKey);
 
-async function signedAndChanged(trade: Trade): Promise<{ submission: Submission; changed: { path: string; candidate: unknown }[] }> {
+async function signedAndChanged(
+  trade: Trade,
+): Promise<{ submission: Submission; changed: { path: string; candidate: unknown }[] }> {
   const candidate = await candidateFor(trade);
   const { submission } = await trade.taker.prepare(candidate);
   return { submission, changed: [...mutations(candidate)] };
@@ -179,7 +249,9 @@ async function signedAndChanged(trade: Trade): Promise<{ submission: Submission;
 function* mutations(candidate: QuoteCandidate): Generator<{ path: string; candidate: unknown }> {
   for (const path of leafPaths(candidate, [])) {
     const copy = structuredClone(candidate) as unknown;
-    const holder = path.slice(0, -1).reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], copy) as Record<string, unknown>;
+    const holder = path
+      .slice(0, -1)
+      .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], copy) as Record<string, unknown>;
     const last = path.at(-1) ?? '';
     holder[last] = changed(holder[last]);
     yield { path: path.join('.'), candidate: copy };

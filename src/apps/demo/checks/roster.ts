@@ -5,8 +5,14 @@ import { takerFor, type World } from '../world.ts';
 import { type Check, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';
 
-async function statusOf(world: World, id: string): Promise<{ status: string; note: string | null } | undefined> {
-  const answer = await takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }).call('GET', '/api/v1/solvers');
+async function statusOf(
+  world: World,
+  id: string,
+): Promise<{ status: string; note: string | null } | undefined> {
+  const answer = await takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }).call(
+    'GET',
+    '/api/v1/solvers',
+  );
   expectEqual(answer.status, 200, 'roster');
   const found = zSolversResponse.parse(answer.json).solvers.find((solver) => solver.id === id);
   return found && { status: found.status, note: found.eligibilityNote };
@@ -16,15 +22,29 @@ export const rosterCheck: Check = {
   name: 'an LP killed goes offline, and returns',
   async run(world) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
-    const quotesFrom = async () => (await trade.taker.quote(askOf(trade, { sell: '100' }, { maxCandidates: 20, splitFill: 'never' }))).quotes.map(({ solverId }) => solverId);
+    const quotesFrom = async () =>
+      (
+        await trade.taker.quote(askOf(trade, { sell: '100' }, { maxCandidates: 20, splitFill: 'never' }))
+      ).quotes.map(({ solverId }) => solverId);
     expectEqual((await statusOf(world, 'beta'))?.status, 'active', 'status before');
     await world.supervisor.hold('lp-beta');
-    await eventually('beta is offline on the roster', 30_000, async () => (await statusOf(world, 'beta'))?.status === 'offline');
+    await eventually(
+      'beta is offline on the roster',
+      30_000,
+      async () => (await statusOf(world, 'beta'))?.status === 'offline',
+    );
     const without = await quotesFrom();
-    expect(without.length > 0 && !without.includes('beta'), `quotes while it is away come from: ${without.join(', ') || 'nobody'}`);
+    expect(
+      without.length > 0 && !without.includes('beta'),
+      `quotes while it is away come from: ${without.join(', ') || 'nobody'}`,
+    );
     await world.supervisor.release('lp-beta');
     // After a crash it signs nothing until every promise it may have made has lapsed.
-    await eventually('beta is active again', 120_000, async () => (await statusOf(world, 'beta'))?.status === 'active');
+    await eventually(
+      'beta is active again',
+      120_000,
+      async () => (await statusOf(world, 'beta'))?.status === 'active',
+    );
     await eventually('beta quotes again', 20_000, async () => {
       const names = await quotesFrom();
       expect(names.includes('beta'), `quotes come from ${names.join(', ') || 'nobody'}`);

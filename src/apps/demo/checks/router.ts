@@ -1,4 +1,7 @@
-/** The router: the better of LPs and pools comes first and is taken; a route of two legs is followed to its end. */
+/**
+ * The router: the better of LPs and pools comes first and is taken; a route of two legs is followed to its
+ * end.
+ */
 
 import { type Address, createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -12,15 +15,39 @@ export const routerCheck: Check = {
   name: 'router: the better of LPs and pools',
   async run(world, tally) {
     const { client, taker, base, wallet } = visitor(world);
-    const request = { taker, input: { asset: base.asset('USDC'), amount: base.units('USDC', '1200') }, output: { asset: base.asset('WETH') }, maxCandidates: 20 };
+    const request = {
+      taker,
+      input: { asset: base.asset('USDC'), amount: base.units('USDC', '1200') },
+      output: { asset: base.asset('WETH') },
+      maxCandidates: 20,
+    };
     const { quotes } = await client.requestQuotes(request);
-    const offers = quotes.map((quote) => ({ quote, amount: BigInt(quote.preview.outputs[0]?.amount ?? 0), pool: 'composite' in quote && quote.composite?.executionModel === 'atomic' && quote.composite.legs.every(({ kind }) => kind === 'dex') }));
-    const bestOf = (pool: boolean) => offers.filter((offer) => Boolean(offer.pool) === pool).reduce((most, { amount }) => (amount > most ? amount : most), 0n);
+    const offers = quotes.map((quote) => ({
+      quote,
+      amount: BigInt(quote.preview.outputs[0]?.amount ?? 0),
+      pool:
+        'composite' in quote &&
+        quote.composite?.executionModel === 'atomic' &&
+        quote.composite.legs.every(({ kind }) => kind === 'dex'),
+    }));
+    const bestOf = (pool: boolean) =>
+      offers
+        .filter((offer) => Boolean(offer.pool) === pool)
+        .reduce((most, { amount }) => (amount > most ? amount : most), 0n);
     const [lps, pools] = [bestOf(false), bestOf(true)];
-    expect(lps > 0n && pools > 0n, `the router asked ${quotes.map(({ solverId }) => solverId).join(', ')}: not both LPs and pools`);
+    expect(
+      lps > 0n && pools > 0n,
+      `the router asked ${quotes.map(({ solverId }) => solverId).join(', ')}: not both LPs and pools`,
+    );
     const [first] = offers;
-    expect(first !== undefined && first.amount === (lps > pools ? lps : pools), 'the first candidate is not the best one');
-    const { status } = await client.take(await client.check(first.quote, { request }), { wallet, signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
+    expect(
+      first !== undefined && first.amount === (lps > pools ? lps : pools),
+      'the first candidate is not the best one',
+    );
+    const { status } = await client.take(await client.check(first.quote, { request }), {
+      wallet,
+      signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS),
+    });
     count(tally, status.status);
     expectEqual(status.status, 'settled', `order status (${status.failure?.message ?? ''})`);
     const shown = (amount: bigint) => formatUnits(amount, base.token('WETH').decimals);
@@ -34,8 +61,17 @@ export const compositeCheck: Check = {
     const { client, taker, base, arc, wallet } = visitor(world);
     const before = await base.balance(taker, 'DAI');
     // Nobody makes this pair at once: an LP carries it over, a pool or another LP order does the rest.
-    const request = { taker, input: { asset: arc.asset('USDC'), amount: arc.units('USDC', '800') }, output: { asset: base.asset('DAI') }, solvers: { include: ['alpha', 'uniswap-v3'] } };
-    const { checked, status, next, stopped } = await client.trade({ request, wallet, signal: AbortSignal.timeout(2 * SETTLE_TIMEOUT_MS) });
+    const request = {
+      taker,
+      input: { asset: arc.asset('USDC'), amount: arc.units('USDC', '800') },
+      output: { asset: base.asset('DAI') },
+      solvers: { include: ['alpha', 'uniswap-v3'] },
+    };
+    const { checked, status, next, stopped } = await client.trade({
+      request,
+      wallet,
+      signal: AbortSignal.timeout(2 * SETTLE_TIMEOUT_MS),
+    });
     count(tally, status.status);
     expectEqual(status.status, 'settled', `first leg (${status.failure?.message ?? ''})`);
     expect(next !== null, `the route stopped after its first leg: ${stopped}`);
@@ -61,10 +97,21 @@ function visitor(world: World): Visitor {
   const account = privateKeyToAccount(world.freshWallet().privateKey);
   const [base, arc] = [viewChain(world.manifest, 'base'), viewChain(world.manifest, 'arc')];
   const { venue } = world.manifest;
-  const chains = Object.fromEntries([base, arc].map(({ chain, client: rpc }) => [chain.id, { rpc, escrow: chain.escrow, oracles: [chain.oracle], permit2: chain.permit2 }]));
+  const chains = Object.fromEntries(
+    [base, arc].map(({ chain, client: rpc }) => [
+      chain.id,
+      { rpc, escrow: chain.escrow, oracles: [chain.oracle], permit2: chain.permit2 },
+    ]),
+  );
   const client = createClient({ url: venue.url, key: venue.keys.service, namespace: 'router', chains });
   const rpcOf = new Map([base, arc].map(({ chain }) => [chain.id, chain.rpcUrl]));
-  return { client, taker: account.address, base, arc, wallet: (chainId) => createWalletClient({ account, transport: http(rpcOf.get(chainId)) }) };
+  return {
+    client,
+    taker: account.address,
+    base,
+    arc,
+    wallet: (chainId) => createWalletClient({ account, transport: http(rpcOf.get(chainId)) }),
+  };
 }
 
 function count(tally: Tally, status: string): void {

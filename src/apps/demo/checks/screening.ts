@@ -10,7 +10,8 @@ export const screeningCheck: Check = {
   async run(world: World) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const { taker } = trade;
-    const ask = () => taker.call('POST', '/api/v1/rfq/quotes', { ...askOf(trade, { sell: '100' }), taker: taker.address });
+    const ask = () =>
+      taker.call('POST', '/api/v1/rfq/quotes', { ...askOf(trade, { sell: '100' }), taker: taker.address });
     expectEqual((await ask()).status, 200, 'before');
     const { denyList } = world.stage;
     const before = await readFile(denyList, 'utf8');
@@ -18,7 +19,10 @@ export const screeningCheck: Check = {
     await eventually('the list is in force', 20_000, async () => (await ask()).status === 422);
     const refusal = await ask();
     const { detail } = refusal.json as { detail?: { loc: string[]; type: string }[] };
-    expect(detail?.[0]?.type === 'address_denied' && detail[0].loc.join('.') === 'body.taker', `the refusal was: ${refusal.text.slice(0, 200)}`);
+    expect(
+      detail?.[0]?.type === 'address_denied' && detail[0].loc.join('.') === 'body.taker',
+      `the refusal was: ${refusal.text.slice(0, 200)}`,
+    );
     // Replaced in one move, as a careful keeper would.
     await writeFile(`${denyList}.new`, before);
     await rename(`${denyList}.new`, denyList);

@@ -12,7 +12,8 @@ export const splitCheck: Check = {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const ask = askOf(trade, { sell: SPLIT_USDC });
     let chosen: QuoteCandidate | undefined;
-    // LPs that have only just started know little of the market's volatility and offer small parts for a moment.
+    // LPs that have only just started know little of the market's volatility and offer small parts for a
+    // moment.
     await eventually('three LPs together take the whole', 30_000, async () => {
       const { quotes, productUnavailable } = await trade.taker.quote(ask);
       chosen = quotes.find(({ splitFill }) => splitFill?.fills.length === 3);
@@ -23,11 +24,18 @@ export const splitCheck: Check = {
     const { candidate, status, sentence } = await settleAndCompare(trade, ask, tally, { candidate: chosen });
     const fills = candidate.splitFill?.fills ?? [];
     expectEqual(new Set(fills.map(({ solverId }) => solverId)).size, 3, 'LPs in the split');
-    expectEqual(fills.reduce((sum, { portionBps }) => sum + portionBps, 0), 10_000, 'sum of the portions in basis points');
+    expectEqual(
+      fills.reduce((sum, { portionBps }) => sum + portionBps, 0),
+      10_000,
+      'sum of the portions in basis points',
+    );
     const receipt = await trade.source.client.getTransactionReceipt({ hash: status.txHash as `0x${string}` });
     const filled = parseEventLogs({ abi: escrowAbi, logs: receipt.logs, eventName: 'OutputFilled' });
     expectEqual(filled.length, fills.length, 'deliveries in the one transaction');
-    expect(filled.every(({ args }) => args.orderId === status.id), 'a delivery belongs to another order');
+    expect(
+      filled.every(({ args }) => args.orderId === status.id),
+      'a delivery belongs to another order',
+    );
     return sentence;
   },
 };

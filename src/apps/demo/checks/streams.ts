@@ -1,4 +1,7 @@
-/** The stream as a client uses it: killed in the middle of a trade it loses nothing, and the LPs' indicative prices are near what they sign. */
+/**
+ * The stream as a client uses it: killed in the middle of a trade it loses nothing, and the LPs' indicative
+ * prices are near what they sign.
+ */
 
 import { WebSocket } from 'ws';
 import { zOrderEvent, zPriceEvent, zSubscribed } from '../../../protocol/events.ts';
@@ -28,15 +31,25 @@ function listen({ manifest: { venue } }: World, topics: string[], since?: string
   });
 }
 
-const orderEvents = (frames: readonly unknown[], orderId: string) => frames.flatMap((frame) => zOrderEvent.safeParse(frame).data ?? []).filter((event) => event.orderId === orderId);
-const lastPrices = (frames: readonly unknown[]) => frames.flatMap((frame) => zPriceEvent.safeParse(frame).data ?? []).findLast(({ data }) => data.bids.length > 0 && data.asks.length > 0);
+const orderEvents = (frames: readonly unknown[], orderId: string) =>
+  frames
+    .flatMap((frame) => zOrderEvent.safeParse(frame).data ?? [])
+    .filter((event) => event.orderId === orderId);
+const lastPrices = (frames: readonly unknown[]) =>
+  frames
+    .flatMap((frame) => zPriceEvent.safeParse(frame).data ?? [])
+    .findLast(({ data }) => data.bids.length > 0 && data.asks.length > 0);
 
 export const streamCheck: Check = {
   name: 'a dropped stream resumes at its cursor; indicative prices stand on both sides of what is quoted',
   async run(world, tally) {
     const topic = 'prices:base-base:USDC-WETH';
     const first = await listen(world, ['orders', topic]);
-    await eventually('the subscription', HEARD_MS, async () => zSubscribed.safeParse(first.frames[0]).success);
+    await eventually(
+      'the subscription',
+      HEARD_MS,
+      async () => zSubscribed.safeParse(first.frames[0]).success,
+    );
     const { cursor } = zSubscribed.parse(first.frames[0]);
     await eventually('prices on both sides', HEARD_MS, async () => lastPrices(first.frames) !== undefined);
     const prices = lastPrices(first.frames)?.data;
@@ -50,8 +63,18 @@ export const streamCheck: Check = {
     expect(Math.abs(paid / bid - 1) < NEAR, `a quote of ${paid} is far from the bid of ${bid}`);
     const again = await listen(world, ['orders'], cursor ?? '0');
     try {
-      await eventually('what was missed', HEARD_MS, async () => orderEvents(again.frames, orderId).length >= 2);
-      expectEqual(orderEvents(again.frames, orderId).map(({ type, seq }) => `${seq} ${type}`).join(', '), '1 order.created, 2 order.settled', 'events of the trade');
+      await eventually(
+        'what was missed',
+        HEARD_MS,
+        async () => orderEvents(again.frames, orderId).length >= 2,
+      );
+      expectEqual(
+        orderEvents(again.frames, orderId)
+          .map(({ type, seq }) => `${seq} ${type}`)
+          .join(', '),
+        '1 order.created, 2 order.settled',
+        'events of the trade',
+      );
     } finally {
       again.drop();
     }

@@ -18,14 +18,36 @@ export interface Trade {
 
 export const SETTLE_TIMEOUT_MS = 60_000;
 
-export function tradeOf(world: Pick<World, 'manifest'>, taker: Taker, corridor: readonly [string, string], sell: string, buy: string): Trade {
-  return { taker, source: viewChain(world.manifest, corridor[0]), dest: viewChain(world.manifest, corridor[1]), sell, buy };
+export function tradeOf(
+  world: Pick<World, 'manifest'>,
+  taker: Taker,
+  corridor: readonly [string, string],
+  sell: string,
+  buy: string,
+): Trade {
+  return {
+    taker,
+    source: viewChain(world.manifest, corridor[0]),
+    dest: viewChain(world.manifest, corridor[1]),
+    sell,
+    buy,
+  };
 }
 
-export function askOf(trade: Trade, amount: { sell: string } | { buy: string }, more: Partial<Ask> = {}): Ask {
+export function askOf(
+  trade: Trade,
+  amount: { sell: string } | { buy: string },
+  more: Partial<Ask> = {},
+): Ask {
   return {
-    input: { asset: trade.source.asset(trade.sell), ...('sell' in amount ? { amount: trade.source.units(trade.sell, amount.sell).toString() } : {}) },
-    output: { asset: trade.dest.asset(trade.buy), ...('buy' in amount ? { amount: trade.dest.units(trade.buy, amount.buy).toString() } : {}) },
+    input: {
+      asset: trade.source.asset(trade.sell),
+      ...('sell' in amount ? { amount: trade.source.units(trade.sell, amount.sell).toString() } : {}),
+    },
+    output: {
+      asset: trade.dest.asset(trade.buy),
+      ...('buy' in amount ? { amount: trade.dest.units(trade.buy, amount.buy).toString() } : {}),
+    },
     ...more,
   };
 }
@@ -40,12 +62,21 @@ export interface Settled {
 }
 
 /** Trades and holds every balance that the trade touches against the terms that were shown. */
-export async function settleAndCompare(trade: Trade, ask: Ask, tally: Tally, how: How = {}): Promise<Settled> {
+export async function settleAndCompare(
+  trade: Trade,
+  ask: Ask,
+  tally: Tally,
+  how: How = {},
+): Promise<Settled> {
   const before = await snapshot(trade, trade.taker.address);
   const { candidate, plan, orderId, setUp } = await trade.taker.take(ask, how);
   const status = await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS);
   if (status.status === 'failed') tally.failed += 1;
-  expectEqual(status.status, 'settled', `order status (${status.failure?.code ?? 'no failure'}: ${status.failure?.message ?? ''})`);
+  expectEqual(
+    status.status,
+    'settled',
+    `order status (${status.failure?.code ?? 'no failure'}: ${status.failure?.message ?? ''})`,
+  );
   tally.settled += 1;
   const [input, output] = [candidate.preview.inputs[0], candidate.preview.outputs[0]];
   expect(input !== undefined && output !== undefined, 'the candidate shows no input or no output');
@@ -63,7 +94,8 @@ export async function settleAndCompare(trade: Trade, ask: Ask, tally: Tally, how
   expect(status.txHash !== undefined, 'the API names no settlement transaction');
   const receipt = await trade.dest.client.getTransactionReceipt({ hash: settled?.txHash as `0x${string}` });
   expectEqual(receipt.status, 'success', 'transaction of the delivery');
-  const show = (view: ChainView, symbol: string, amount: bigint) => `${formatUnits(amount, view.token(symbol).decimals)} ${symbol}`;
+  const show = (view: ChainView, symbol: string, amount: bigint) =>
+    `${formatUnits(amount, view.token(symbol).decimals)} ${symbol}`;
   return {
     candidate,
     status,
@@ -75,7 +107,10 @@ export async function settleAndCompare(trade: Trade, ask: Ask, tally: Tally, how
 }
 
 /** Only what this taker holds: other checks trade with the same LPs at the same time. */
-async function snapshot({ source, dest, sell, buy }: Trade, taker: string): Promise<{ paid: bigint; received: bigint }> {
+async function snapshot(
+  { source, dest, sell, buy }: Trade,
+  taker: string,
+): Promise<{ paid: bigint; received: bigint }> {
   const [paid, received] = await Promise.all([source.balance(taker, sell), dest.balance(taker, buy)]);
   return { paid, received };
 }

@@ -1,4 +1,7 @@
-/** Two trades whose dossiers are held against signatures and chains alone, as `firmquote verify` does, and one lie that is found out. */
+/**
+ * Two trades whose dossiers are held against signatures and chains alone, as `firmquote verify` does, and one
+ * lie that is found out.
+ */
 
 import type { Bytes32 } from '../../../domain/hex.ts';
 import { zTravelRuleTransmission, zCompliance } from '../../../protocol/records.ts';
@@ -14,13 +17,23 @@ export const verifiedCheck: Check = {
   async run(world, tally) {
     const ids: Bytes32[] = [];
     // Large enough to be reported under the travel rule.
-    for (const corridor of [['base', 'base'], ['base', 'arc']] as const) {
+    for (const corridor of [
+      ['base', 'base'],
+      ['base', 'arc'],
+    ] as const) {
       const trade = tradeOf(world, world.freshTaker(), corridor, 'USDC', 'WETH');
       ids.push((await settleAndCompare(trade, askOf(trade, { sell: '1500' }), tally)).orderId as Bytes32);
     }
-    const witnesses = new Map(await Promise.all(world.manifest.chains.map(async ({ id, rpcUrl, escrow }) => [id, await openWitness(id, rpcUrl, escrow)] as const)));
+    const witnesses = new Map(
+      await Promise.all(
+        world.manifest.chains.map(
+          async ({ id, rpcUrl, escrow }) => [id, await openWitness(id, rpcUrl, escrow)] as const,
+        ),
+      ),
+    );
     const knownEscrows = new Map(world.manifest.chains.map(({ id, escrow }) => [id, escrow]));
-    const judge = async (orderId: Bytes32, claim: Claim) => verifyClaim({ orderId, claim, witnesses, knownEscrows });
+    const judge = async (orderId: Bytes32, claim: Claim) =>
+      verifyClaim({ orderId, claim, witnesses, knownEscrows });
     try {
       let held = 0;
       for (const orderId of ids) {
@@ -31,9 +44,26 @@ export const verifiedCheck: Check = {
         held += checks.length;
         const lie = structuredClone(claim);
         lie.trade.route.output.rawAmount = (BigInt(lie.trade.route.output.rawAmount) + 1n).toString();
-        expectEqual((await judge(orderId, lie)).filter(({ result }) => result === 'failed').map(({ id }) => id).join(), 'trade.amounts', 'what is wrong with one unit more');
-        await eventually('the travel-rule record is transmitted', 20_000, async () => zTravelRuleTransmission.parse((await dossierOf(world, orderId))['travelRuleTransmission']).state === 'transmitted');
-        expectEqual(zCompliance.parse((await dossierOf(world, orderId))['snapshotCompliance']).decision, 'allowed', 'screening at creation');
+        expectEqual(
+          (await judge(orderId, lie))
+            .filter(({ result }) => result === 'failed')
+            .map(({ id }) => id)
+            .join(),
+          'trade.amounts',
+          'what is wrong with one unit more',
+        );
+        await eventually(
+          'the travel-rule record is transmitted',
+          20_000,
+          async () =>
+            zTravelRuleTransmission.parse((await dossierOf(world, orderId))['travelRuleTransmission'])
+              .state === 'transmitted',
+        );
+        expectEqual(
+          zCompliance.parse((await dossierOf(world, orderId))['snapshotCompliance']).decision,
+          'allowed',
+          'screening at creation',
+        );
       }
       return `${held} checks held for a trade on one chain and one across; one unit more is found out; both screened and reported`;
     } finally {
@@ -42,10 +72,13 @@ export const verifiedCheck: Check = {
   },
 };
 
-const claimOf = ({ manifest: { venue } }: World, orderId: Bytes32): Promise<Claim> => claimFromVenue({ url: venue.url, key: venue.keys.workspaceAdmin, workspace: venue.workspaceId, orderId });
+const claimOf = ({ manifest: { venue } }: World, orderId: Bytes32): Promise<Claim> =>
+  claimFromVenue({ url: venue.url, key: venue.keys.workspaceAdmin, workspace: venue.workspaceId, orderId });
 
 async function dossierOf({ manifest: { venue } }: World, orderId: Bytes32): Promise<Record<string, unknown>> {
-  const response = await fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades/${orderId}`, { headers: { 'X-API-Key': venue.keys.workspaceAdmin } });
+  const response = await fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades/${orderId}`, {
+    headers: { 'X-API-Key': venue.keys.workspaceAdmin },
+  });
   expectEqual(response.status, 200, 'status of the dossier');
   return (await response.json()) as Record<string, unknown>;
 }

@@ -1,4 +1,7 @@
-/** An administrator adds a workspace with a member, changes its fee and removes the member; quotes and keys follow at once. */
+/**
+ * An administrator adds a workspace with a member, changes its fee and removes the member; quotes and keys
+ * follow at once.
+ */
 
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -9,7 +12,12 @@ import { askOf, tradeOf } from './trade.ts';
 
 const zChanges = z.object({ changes: z.array(z.object({ what: z.string(), who: z.string() })) });
 
-async function administer({ manifest: { venue } }: World, method: string, path: string, body?: object): Promise<unknown> {
+async function administer(
+  { manifest: { venue } }: World,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<unknown> {
   const answer = await fetch(`${venue.adminUrl}/admin/v1${path}`, {
     method,
     headers: { 'X-API-Key': venue.keys.admin, ...(body && { 'Content-Type': 'application/json' }) },
@@ -26,23 +34,49 @@ export const workspaceCheck: Check = {
     // The demo may have gone on where it stopped: every run has a workspace of its own.
     const id = `visitors-${Date.now()}`;
     await administer(world, 'POST', '/workspaces', { id, name: 'Visitors', platformFeeBps: 7 });
-    for (const [userId, role] of [['vera', 'owner'], ['max', 'member']]) await administer(world, 'POST', `/workspaces/${id}/members`, { userId, firstName: 'V', lastName: 'Isitor', email: `${userId}@visitors.example`, role });
-    const { text } = zIssuedKey.parse(await administer(world, 'POST', '/keys', { kind: 'service', workspaceId: id, memberId: 'max' }));
+    for (const [userId, role] of [
+      ['vera', 'owner'],
+      ['max', 'member'],
+    ])
+      await administer(world, 'POST', `/workspaces/${id}/members`, {
+        userId,
+        firstName: 'V',
+        lastName: 'Isitor',
+        email: `${userId}@visitors.example`,
+        role,
+      });
+    const { text } = zIssuedKey.parse(
+      await administer(world, 'POST', '/keys', { kind: 'service', workspaceId: id, memberId: 'max' }),
+    );
     const trade = tradeOf(world, world.freshTaker(text), ['base', 'base'], 'USDC', 'WETH');
-    const fee = async () => (await trade.taker.quote(askOf(trade, { sell: '100' }))).quotes[0]?.platformFeeBps;
+    const fee = async () =>
+      (await trade.taker.quote(askOf(trade, { sell: '100' }))).quotes[0]?.platformFeeBps;
     expectEqual(await fee(), 7, 'the fee of the first quote');
     await administer(world, 'PATCH', `/workspaces/${id}`, { platformFeeBps: 1 });
     await eventually('quotes carry the new fee', 5_000, async () => (await fee()) === 1);
     const socket = new WebSocket(world.manifest.venue.wsUrl, { headers: { 'X-API-Key': text } });
-    const closed = new Promise<number>((resolve) => socket.on('close', resolve).on('error', () => resolve(0)));
+    const closed = new Promise<number>((resolve) =>
+      socket.on('close', resolve).on('error', () => resolve(0)),
+    );
     await new Promise((resolve) => socket.on('open', resolve).on('error', resolve));
     await administer(world, 'DELETE', `/workspaces/${id}/members/max`);
     expectEqual(await closed, 1008, 'how the socket of the removed member ended');
     const { call } = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }, text);
-    await eventually('the key is refused', 5_000, async () => (await call('GET', '/api/v1/rfq/pairs')).status === 401);
+    await eventually(
+      'the key is refused',
+      5_000,
+      async () => (await call('GET', '/api/v1/rfq/pairs')).status === 401,
+    );
     const { changes } = zChanges.parse(await administer(world, 'GET', `/audit?workspace=${id}`));
-    expectEqual(changes.map(({ what }) => what).join(' '), 'key.revoke member.remove workspace.set key.issue member.add member.add workspace.add', 'the audit trail');
-    expect(changes.every(({ who }) => who === 'admin:demo'), 'every change names its admin key');
+    expectEqual(
+      changes.map(({ what }) => what).join(' '),
+      'key.revoke member.remove workspace.set key.issue member.add member.add workspace.add',
+      'the audit trail',
+    );
+    expect(
+      changes.every(({ who }) => who === 'admin:demo'),
+      'every change names its admin key',
+    );
     return 'fee 7 then 1 basis points; 401 and 1008 for the key of whoever left; seven changes on record';
   },
 };

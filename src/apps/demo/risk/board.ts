@@ -1,4 +1,7 @@
-/** What an operator sees of a control: its metrics, the admin door, the roster; and what a taker sees of the LP behind it. */
+/**
+ * What an operator sees of a control: its metrics, the admin door, the roster; and what a taker sees of the
+ * LP behind it.
+ */
 
 import { z } from 'zod';
 import type { Control } from '../../../domain/control.ts';
@@ -15,15 +18,20 @@ export interface Counts {
   tripped: boolean;
 }
 
-const zRisk = z.object({ tripped: z.array(z.object({ control: z.string(), about: z.string(), detail: z.string() })) });
+const zRisk = z.object({
+  tripped: z.array(z.object({ control: z.string(), about: z.string(), detail: z.string() })),
+});
 
 /** One control of one LP, watched from before it trips until it has passed. */
 export interface Watched {
-  /** It is at work: tripped in the metrics and on the admin door, once more than before. Answers with what the door says. */
+  /**
+   * It is at work: tripped in the metrics and on the admin door, once more than before. Answers with what the
+   * door says.
+   */
   tripped(timeoutMs?: number): Promise<string>;
   /**
-   * It refused at least one more request than before, in the LP's metrics and, by its code, in the venue's. Asks once more
-   * where the venue did not wait for the answer.
+   * It refused at least one more request than before, in the LP's metrics and, by its code, in the venue's.
+   * Asks once more where the venue did not wait for the answer.
    */
   refused(again: () => Promise<unknown>): Promise<void>;
   passed(timeoutMs?: number): Promise<void>;
@@ -37,7 +45,9 @@ export async function watch(world: World, id: string, control: Control): Promise
       let detail = '';
       await eventually(`${control} trips at ${id}`, timeoutMs, async () => {
         const now = await countsOf(world, id, control);
-        const door = zRisk.parse(await (await fetch(`${lp.adminUrl}/risk`)).json()).tripped.find((each) => each.control === control);
+        const door = zRisk
+          .parse(await (await fetch(`${lp.adminUrl}/risk`)).json())
+          .tripped.find((each) => each.control === control);
         detail = door?.detail ?? '';
         return now.tripped && now.trips > before.trips && door !== undefined;
       });
@@ -45,12 +55,21 @@ export async function watch(world: World, id: string, control: Control): Promise
     },
     async refused(again) {
       await eventually(`${control} of ${id} refuses`, 10_000, async () => {
-        if ((await countsOf(world, id, control)).refusals > before.refusals && (await heardByVenue(world, id, control)) > heardBefore) return true;
+        if (
+          (await countsOf(world, id, control)).refusals > before.refusals &&
+          (await heardByVenue(world, id, control)) > heardBefore
+        )
+          return true;
         await again();
         return false;
       });
     },
-    passed: (timeoutMs = 15_000) => eventually(`${control} of ${id} passes`, timeoutMs, async () => !(await countsOf(world, id, control)).tripped),
+    passed: (timeoutMs = 15_000) =>
+      eventually(
+        `${control} of ${id} passes`,
+        timeoutMs,
+        async () => !(await countsOf(world, id, control)).tripped,
+      ),
   };
 }
 
@@ -62,7 +81,14 @@ export function lpOf(world: World, id: string): World['lps'][number] {
 
 async function countsOf(world: World, id: string, control: Control): Promise<Counts> {
   const text = await (await fetch(lpOf(world, id).metricsUrl)).text();
-  const value = (name: string) => Number(text.split('\n').find((line) => line.startsWith(`firmquote_lp_risk_${name}{control="${control}"}`))?.split(' ').at(-1) ?? Number.NaN);
+  const value = (name: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`firmquote_lp_risk_${name}{control="${control}"}`))
+        ?.split(' ')
+        .at(-1) ?? Number.NaN,
+    );
   const [trips, refusals, tripped] = [value('trips_total'), value('refusals_total'), value('tripped')];
   expect(![trips, refusals, tripped].some(Number.isNaN), `the metrics of ${id} do not show ${control}`);
   return { trips, refusals, tripped: tripped === 1 };
@@ -71,21 +97,38 @@ async function countsOf(world: World, id: string, control: Control): Promise<Cou
 /** Declines that reached the venue under this code. */
 async function heardByVenue(world: World, id: string, control: Control): Promise<number> {
   const text = await (await fetch(world.manifest.venue.metricsUrl)).text();
-  const lines = text.split('\n').filter((line) => line.startsWith('firmquote_venue_declines_total{') && line.includes(`solver="${id}"`) && line.includes(`control="${control}"`));
+  const lines = text
+    .split('\n')
+    .filter(
+      (line) =>
+        line.startsWith('firmquote_venue_declines_total{') &&
+        line.includes(`solver="${id}"`) &&
+        line.includes(`control="${control}"`),
+    );
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
 /** What the roster says of an LP. */
 export async function rosterOf(world: World, id: string): Promise<{ status: string; note: string }> {
-  const answer = await takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }).call('GET', '/api/v1/solvers');
+  const answer = await takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }).call(
+    'GET',
+    '/api/v1/solvers',
+  );
   const found = zSolversResponse.parse(answer.json).solvers.find((solver) => solver.id === id);
   return { status: found?.status ?? 'unknown', note: found?.eligibilityNote ?? '' };
 }
 
-export const untilRoster = (world: World, id: string, status: string, note: RegExp, timeoutMs = 15_000): Promise<void> =>
+export const untilRoster = (
+  world: World,
+  id: string,
+  status: string,
+  note: RegExp,
+  timeoutMs = 15_000,
+): Promise<void> =>
   eventually(`${id} is ${status} on the roster (${note.source})`, timeoutMs, async () => {
     const now = await rosterOf(world, id);
-    if (now.status !== status || !note.test(now.note)) throw new CheckFailed(`it is ${now.status}: ${now.note}`);
+    if (now.status !== status || !note.test(now.note))
+      throw new CheckFailed(`it is ${now.status}: ${now.note}`);
     return true;
   });
 
@@ -96,18 +139,33 @@ export interface Asking {
   quotes(amount?: { sell: string }, more?: Partial<Ask>): Promise<QuoteCandidate[]>;
 }
 
-export function asking(world: World, id: string, corridor: readonly [string, string] = ['base', 'base'], sell = 'USDC', buy = 'WETH'): Asking {
+export function asking(
+  world: World,
+  id: string,
+  corridor: readonly [string, string] = ['base', 'base'],
+  sell = 'USDC',
+  buy = 'WETH',
+): Asking {
   const trade = tradeOf(world, world.freshTaker(), corridor, sell, buy);
   return {
     trade,
     async quotes(amount = { sell: '100' }, more = {}) {
-      return (await trade.taker.quote(askOf(trade, amount, { solvers: { include: [id] }, splitFill: 'never', ...more }))).quotes;
+      return (
+        await trade.taker.quote(
+          askOf(trade, amount, { solvers: { include: [id] }, splitFill: 'never', ...more }),
+        )
+      ).quotes;
     },
   };
 }
 
 /** It quotes a fresh taker. */
-export const quotesAgain = (world: World, id: string, corridor?: readonly [string, string], timeoutMs = 20_000): Promise<void> => {
+export const quotesAgain = (
+  world: World,
+  id: string,
+  corridor?: readonly [string, string],
+  timeoutMs = 20_000,
+): Promise<void> => {
   const fresh = asking(world, id, corridor);
   return eventually(`${id} quotes again`, timeoutMs, async () => (await fresh.quotes()).length > 0);
 };

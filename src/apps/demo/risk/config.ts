@@ -1,4 +1,7 @@
-/** The demo as `--risk` plays it: every control as the model has it, but for how long one has to wait to see it pass. */
+/**
+ * The demo as `--risk` plays it: every control as the model has it, but for how long one has to wait to see
+ * it pass.
+ */
 
 import { zLpLimits } from '../../../lp/config.ts';
 import { zLpRisk } from '../../../lp/risk-config.ts';
@@ -10,9 +13,17 @@ export function withControls(config: DemoConfig): DemoConfig {
   return {
     ...config,
     // The last chain plays a rollup.
-    chains: config.chains.map((chain, index) => (index === config.chains.length - 1 ? { ...chain, sequencerFeed: true } : chain)),
+    chains: config.chains.map((chain, index) =>
+      index === config.chains.length - 1 ? { ...chain, sequencerFeed: true } : chain,
+    ),
     // Somebody watches the dollar that everything is counted in.
-    exchange: { ...config.exchange, symbols: [...config.exchange.symbols, { base: 'USDC', quote: 'USD', price: PEG, startMid: 1, walkBps: 0.02, spreadBps: 0.2 }] },
+    exchange: {
+      ...config.exchange,
+      symbols: [
+        ...config.exchange.symbols,
+        { base: 'USDC', quote: 'USD', price: PEG, startMid: 1, walkBps: 0.02, spreadBps: 0.2 },
+      ],
+    },
     lps: config.lps.map((lp) => ({ ...lp, limits: zLpLimits.parse({}), risk })),
   };
 }

@@ -5,10 +5,16 @@ import { viewChain, type World } from '../world.ts';
 import { rpc } from '../anvil.ts';
 import { asking, quotesAgain, untilRoster, watch, type Watched } from './board.ts';
 
-const out = (candidate: { preview: { outputs: readonly { amount: string }[] } } | undefined): number => Number(candidate?.preview.outputs[0]?.amount ?? 0);
+const out = (candidate: { preview: { outputs: readonly { amount: string }[] } } | undefined): number =>
+  Number(candidate?.preview.outputs[0]?.amount ?? 0);
 
 /** Not one candidate of it, and the refusal carries the code. */
-async function refused(world: World, seen: Watched, id: string, corridor?: readonly [string, string]): Promise<void> {
+async function refused(
+  world: World,
+  seen: Watched,
+  id: string,
+  corridor?: readonly [string, string],
+): Promise<void> {
   const { quotes } = asking(world, id, corridor);
   expectEqual((await quotes()).length, 0, `quotes of ${id}`);
   await seen.refused(quotes);
@@ -24,7 +30,10 @@ export const outlierCheck = (id: string): Check => ({
     try {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       const during = out((await asking(world, id).quotes())[0]);
-      expect(during > 0 && Math.abs(during / before - 1) < 0.002, `the price went from ${before} to ${during}`);
+      expect(
+        during > 0 && Math.abs(during / before - 1) < 0.002,
+        `the price went from ${before} to ${during}`,
+      );
       return 'its price moved by less than 20 bps while one source was 120 off';
     } finally {
       stage.exchange.shift('played-one', 0);
@@ -93,13 +102,18 @@ export const depegCheck = (id: string): Check => ({
   async run(world) {
     const seen = await watch(world, id, 'depeg');
     const { exchange } = world.stage;
-    const price = async () => out((await asking(world, id, ['base', 'base'], 'WETH', 'USDC').quotes({ sell: '0.1' }))[0]);
+    const price = async () =>
+      out((await asking(world, id, ['base', 'base'], 'WETH', 'USDC').quotes({ sell: '0.1' }))[0]);
     const before = await price();
     try {
       exchange.jump('USDC', -45);
       const detail = await seen.tripped();
       let paid = 0;
-      await eventually('quotes follow the market', 10_000, async () => (paid = await price()) / before > 1.002);
+      await eventually(
+        'quotes follow the market',
+        10_000,
+        async () => (paid = await price()) / before > 1.002,
+      );
       return `${detail}: ${((paid / before - 1) * 1e4).toFixed(0)} bps more of it for the same ether`;
     } finally {
       exchange.jump('USDC', (1 / exchange.mid('USDC') - 1) * 1e4);
@@ -114,14 +128,22 @@ export const spikeCheck = (id: string): Check => ({
   async run(world) {
     const seen = await watch(world, id, 'vol_spike');
     const { exchange } = world.stage;
-    const life = async () => Math.max(...(await asking(world, id).quotes()).map(({ validUntil }) => validUntil - Date.now() / 1000));
+    const life = async () =>
+      Math.max(...(await asking(world, id).quotes()).map(({ validUntil }) => validUntil - Date.now() / 1000));
     const before = await life();
     exchange.jump('ETH', 40);
     await seen.tripped();
     const wild = await life();
-    expect(wild < before && wild < 7, `quotes live ${wild.toFixed(1)} s where they lived ${before.toFixed(1)} s`);
+    expect(
+      wild < before && wild < 7,
+      `quotes live ${wild.toFixed(1)} s where they lived ${before.toFixed(1)} s`,
+    );
     const floor = Math.floor(Date.now() / 1000) + 12;
-    expectEqual((await asking(world, id).quotes({ sell: '100' }, { minValidUntil: floor })).length, 0, 'quotes for twelve seconds in a wild market');
+    expectEqual(
+      (await asking(world, id).quotes({ sell: '100' }, { minValidUntil: floor })).length,
+      0,
+      'quotes for twelve seconds in a wild market',
+    );
     await seen.refused(() => asking(world, id).quotes({ sell: '100' }, { minValidUntil: floor }));
     exchange.jump('ETH', -80);
     await untilRoster(world, id, 'standby', /spikes/);

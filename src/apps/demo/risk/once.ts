@@ -1,22 +1,39 @@
-/** `demo --once --risk`: every control tripped in the running market, seen at every door, and passed again. */
+/**
+ * `demo --once --risk`: every control tripped in the running market, seen at every door, and passed again.
+ */
 
 import { CONTROLS } from '../../../domain/control.ts';
 import { type Check, type CheckResult, runCheck, type Tally } from '../checks/check.ts';
 import { conservationCheck } from '../checks/conservation.ts';
 import type { OnceReport } from '../once.ts';
 import type { World } from '../world.ts';
-import { confidenceCheck, depegCheck, deviationCheck, lagCheck, outlierCheck, sequencerCheck, spikeCheck, staleCheck } from './markets.ts';
+import {
+  confidenceCheck,
+  depegCheck,
+  deviationCheck,
+  lagCheck,
+  outlierCheck,
+  sequencerCheck,
+  spikeCheck,
+  staleCheck,
+} from './markets.ts';
 import { driftCheck, drawdownCheck, killApiCheck, killFileCheck, killSignalCheck } from './stops.ts';
 import { burstCheck, capChecks, doubtChecks, freeOptionCheck } from './takers.ts';
 
-export async function runRisk(world: World, show: (line: string) => void, startedAtMs: number): Promise<OnceReport> {
+export async function runRisk(
+  world: World,
+  show: (line: string) => void,
+  startedAtMs: number,
+): Promise<OnceReport> {
   const tally: Tally = { settled: 0, failed: 0, refunded: 0 };
   const checks: CheckResult[] = [];
   const run = async (check: Check) => {
     const before = performance.now();
     const result = await runCheck(check, world, tally);
     checks.push(result);
-    show(`${result.ok ? 'ok  ' : 'FAIL'}  ${result.name}  (${((performance.now() - before) / 1000).toFixed(1)} s)\n        ${result.detail}`);
+    show(
+      `${result.ok ? 'ok  ' : 'FAIL'}  ${result.name}  (${((performance.now() - before) / 1000).toFixed(1)} s)\n        ${result.detail}`,
+    );
   };
   const inTurn = async (list: readonly Check[]) => {
     for (const check of list) await run(check);
@@ -25,14 +42,28 @@ export async function runRisk(world: World, show: (line: string) => void, starte
   // One LP each, so that nobody stands in another's light; what everybody sees comes after.
   await Promise.all([
     inTurn(capChecks('alpha')),
-    inTurn([killApiCheck('beta'), killFileCheck('beta'), freeOptionCheck('beta'), burstCheck('beta'), ...doubtChecks('beta')]),
+    inTurn([
+      killApiCheck('beta'),
+      killFileCheck('beta'),
+      freeOptionCheck('beta'),
+      burstCheck('beta'),
+      ...doubtChecks('beta'),
+    ]),
     inTurn([killSignalCheck('gamma')]),
   ]);
-  await inTurn([spikeCheck('gamma'), outlierCheck('alpha'), confidenceCheck('alpha'), deviationCheck('alpha'), staleCheck('gamma'), depegCheck('alpha')]);
+  await inTurn([
+    spikeCheck('gamma'),
+    outlierCheck('alpha'),
+    confidenceCheck('alpha'),
+    deviationCheck('alpha'),
+    staleCheck('gamma'),
+    depegCheck('alpha'),
+  ]);
   await Promise.all([inTurn([sequencerCheck('alpha'), lagCheck('alpha')]), run(driftCheck('beta'))]);
   await inTurn([drawdownCheck('gamma'), conservationCheck]);
   const shown = new Set(checks.map(({ name }) => name.split(':')[0] ?? ''));
   const missing = CONTROLS.filter((control) => !shown.has(control));
-  if (missing.length > 0) checks.push({ name: 'every control is shown', ok: false, detail: `not shown: ${missing.join(', ')}` });
+  if (missing.length > 0)
+    checks.push({ name: 'every control is shown', ok: false, detail: `not shown: ${missing.join(', ')}` });
   return { checks, ...tally, seconds: Math.round((Date.now() - startedAtMs) / 100) / 10 };
 }

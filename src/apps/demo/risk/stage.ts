@@ -13,13 +13,20 @@ import type { Stage } from '../world.ts';
 /** Nobody's; the chains let it act without a key. */
 const HAND: Address = '0x0000000000000000000000000000000000facade';
 
-export function stageOf(state: DemoState, layout: Layout, exchange: PlayedExchange, shiftOracles: (bps: number) => void): Stage {
-  const adminOf = (id: string) => `http://127.0.0.1:${layout.ports.lpAdmin(state.lps.findIndex((lp) => lp.id === id))}`;
+export function stageOf(
+  state: DemoState,
+  layout: Layout,
+  exchange: PlayedExchange,
+  shiftOracles: (bps: number) => void,
+): Stage {
+  const adminOf = (id: string) =>
+    `http://127.0.0.1:${layout.ports.lpAdmin(state.lps.findIndex((lp) => lp.id === id))}`;
 
   async function configured(id: string, text: string): Promise<void> {
     await writeFile(layout.config(lpProcess(id)), text, { mode: 0o600 });
     const answer = await fetch(`${adminOf(id)}/reload`, { method: 'POST' });
-    if (answer.status !== 200) throw new Error(`${id} did not take its new configuration: ${await answer.text()}`);
+    if (answer.status !== 200)
+      throw new Error(`${id} did not take its new configuration: ${await answer.text()}`);
   }
 
   return {
@@ -32,7 +39,14 @@ export function stageOf(state: DemoState, layout: Layout, exchange: PlayedExchan
       if (!chain?.sequencer) throw new Error(`The chain "${slug}" plays no sequencer.`);
       await rpc(chain.rpcUrl, 'anvil_impersonateAccount', [HAND]);
       await rpc(chain.rpcUrl, 'anvil_setBalance', [HAND, '0x8ac7230489e80000']);
-      await rpc(chain.rpcUrl, 'eth_sendTransaction', [{ from: HAND, to: chain.sequencer, data: encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [up ? 0n : 1n] }), gas: '0x30d40' }]);
+      await rpc(chain.rpcUrl, 'eth_sendTransaction', [
+        {
+          from: HAND,
+          to: chain.sequencer,
+          data: encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [up ? 0n : 1n] }),
+          gas: '0x30d40',
+        },
+      ]);
     },
     async reconfigure(id, change) {
       const before = await readFile(layout.config(lpProcess(id)), 'utf8');

@@ -8,7 +8,12 @@ import { viewChain, type World } from '../world.ts';
 import { rpc } from '../anvil.ts';
 import { asking, lpOf, quotesAgain, untilRoster, watch } from './board.ts';
 
-const post = async (world: World, id: string, path: string): Promise<void> => expectEqual((await fetch(`${lpOf(world, id).adminUrl}${path}`, { method: 'POST' })).status, 200, `POST ${path}`);
+const post = async (world: World, id: string, path: string): Promise<void> =>
+  expectEqual(
+    (await fetch(`${lpOf(world, id).adminUrl}${path}`, { method: 'POST' })).status,
+    200,
+    `POST ${path}`,
+  );
 
 async function stopped(world: World, id: string): Promise<void> {
   expectEqual((await asking(world, id).quotes()).length, 0, `quotes of ${id} while it is stopped`);
@@ -111,15 +116,24 @@ export const drawdownCheck = (id: string): Check => ({
   },
 });
 
-/** Where the escrow keeps what an account owns of a token; found by looking, because only the compiler knows. */
-async function balanceSlot(rpcUrl: string, escrow: Address, account: Address, token: Address, balance: bigint): Promise<Hex> {
+/**
+ * Where the escrow keeps what an account owns of a token; found by looking, because only the compiler knows.
+ */
+async function balanceSlot(
+  rpcUrl: string,
+  escrow: Address,
+  account: Address,
+  token: Address,
+  balance: bigint,
+): Promise<Hex> {
   const nested = (outer: Address, inner: Address, slot: bigint): Hex => {
     const first = keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [outer, slot]));
     return keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'bytes32' }], [inner, first]));
   };
   for (let slot = 0n; slot < 32n; slot++) {
     for (const place of [nested(account, token, slot), nested(token, account, slot)]) {
-      if (BigInt(String(await rpc(rpcUrl, 'eth_getStorageAt', [escrow, place, 'latest']))) === balance) return place;
+      if (BigInt(String(await rpc(rpcUrl, 'eth_getStorageAt', [escrow, place, 'latest']))) === balance)
+        return place;
     }
   }
   throw new Error('The escrow keeps its balances somewhere else.');

@@ -1,4 +1,7 @@
-/** Controls that a taker trips, or the operator's own limits: each LP has them alone, so they run side by side. */
+/**
+ * Controls that a taker trips, or the operator's own limits: each LP has them alone, so they run side by
+ * side.
+ */
 
 import type { Control } from '../../../domain/control.ts';
 import { type Check, eventually, expect, expectEqual } from '../checks/check.ts';
@@ -6,11 +9,23 @@ import { askOf, SETTLE_TIMEOUT_MS, tradeOf } from '../checks/trade.ts';
 import { asking, quotesAgain, untilRoster, watch } from './board.ts';
 
 type Change = (lp: Record<string, unknown>) => void;
-const risk = (change: object): Change => (lp) => void (lp['risk'] = { ...(lp['risk'] as object), ...change });
-const limits = (change: object): Change => (lp) => void (lp['limits'] = change);
+const risk =
+  (change: object): Change =>
+  (lp) =>
+    void (lp['risk'] = { ...(lp['risk'] as object), ...change });
+const limits =
+  (change: object): Change =>
+  (lp) =>
+    void (lp['limits'] = change);
 
 /** A setting that one or two requests break: put in force by a reload, broken, seen, and taken back. */
-function refusal(id: string, control: Control, name: string, change: Change, { requests = 2, sell = '100' }: { requests?: number; sell?: string } = {}): Check {
+function refusal(
+  id: string,
+  control: Control,
+  name: string,
+  change: Change,
+  { requests = 2, sell = '100' }: { requests?: number; sell?: string } = {},
+): Check {
   return {
     name: `${control}: ${name}`,
     async run({ stage, ...rest }) {
@@ -37,22 +52,57 @@ function refusal(id: string, control: Control, name: string, change: Change, { r
 
 /** Caps on what may be out at once. */
 export const capChecks = (id: string): Check[] => [
-  refusal(id, 'limit_taker_pair', 'the model’s three live quotes per taker and pair', () => {}, { requests: 4 }),
-  refusal(id, 'limit_taker', 'one live quote per taker', limits({ perTakerPair: {}, perTaker: { count: 1 } })),
-  refusal(id, 'limit_pair', '150 dollars live on a pair', limits({ perTakerPair: {}, perPair: { notionalUsd: 150 } })),
-  refusal(id, 'limit_side', 'one live quote per side', limits({ perTakerPair: {}, perPairSide: { count: 1 } })),
-  refusal(id, 'limit_total', 'a hundredth of a basis point of its capital live at once', risk({ totalBps: 0.01 })),
+  refusal(id, 'limit_taker_pair', 'the model’s three live quotes per taker and pair', () => {}, {
+    requests: 4,
+  }),
+  refusal(
+    id,
+    'limit_taker',
+    'one live quote per taker',
+    limits({ perTakerPair: {}, perTaker: { count: 1 } }),
+  ),
+  refusal(
+    id,
+    'limit_pair',
+    '150 dollars live on a pair',
+    limits({ perTakerPair: {}, perPair: { notionalUsd: 150 } }),
+  ),
+  refusal(
+    id,
+    'limit_side',
+    'one live quote per side',
+    limits({ perTakerPair: {}, perPairSide: { count: 1 } }),
+  ),
+  refusal(
+    id,
+    'limit_total',
+    'a hundredth of a basis point of its capital live at once',
+    risk({ totalBps: 0.01 }),
+  ),
 ];
 
 /** What no request of this size, rate or side passes. */
 export const doubtChecks = (id: string): Check[] => [
-  refusal(id, 'gap_loss', 'a jump may cost next to nothing', risk({ gapLoss: { budgetBps: 0.001 } }), { sell: '500' }),
-  refusal(id, 'rate_limit', 'three requests at once', risk({ rate: { perSecond: 0.5, burst: 3 } }), { requests: 8 }),
-  refusal(id, 'fat_finger', 'a size above what the house signs', risk({ fatFinger: { maxUsd: 400 } }), { requests: 1, sell: '500' }),
-  refusal(id, 'band', 'a position beyond its hard band', (lp) => {
-    const assets = lp['assets'] as Record<string, object>;
-    assets['WETH'] = { ...assets['WETH'], target: '100000', softBand: '10', hardBand: '20' };
-  }, { requests: 1 }),
+  refusal(id, 'gap_loss', 'a jump may cost next to nothing', risk({ gapLoss: { budgetBps: 0.001 } }), {
+    sell: '500',
+  }),
+  refusal(id, 'rate_limit', 'three requests at once', risk({ rate: { perSecond: 0.5, burst: 3 } }), {
+    requests: 8,
+  }),
+  refusal(id, 'fat_finger', 'a size above what the house signs', risk({ fatFinger: { maxUsd: 400 } }), {
+    requests: 1,
+    sell: '500',
+  }),
+  refusal(
+    id,
+    'band',
+    'a position beyond its hard band',
+    (lp) => {
+      const assets = lp['assets'] as Record<string, object>;
+      assets['WETH'] = { ...assets['WETH'], target: '100000', softBand: '10', hardBand: '20' };
+    },
+    { requests: 1 },
+  ),
 ];
 
 export const freeOptionCheck = (id: string): Check => ({
@@ -88,13 +138,18 @@ export const freeOptionCheck = (id: string): Check => ({
 export const burstCheck = (id: string): Check => ({
   name: 'burst: more fills on one side than it likes',
   async run(world, tally) {
-    const undo = await world.stage.reconfigure(id, risk({ burst: { fills: 2, withinSeconds: 40, freezeSeconds: 5 } }));
+    const undo = await world.stage.reconfigure(
+      id,
+      risk({ burst: { fills: 2, withinSeconds: 40, freezeSeconds: 5 } }),
+    );
     try {
       const seen = await watch(world, id, 'burst');
       const orders = await Promise.all(
         [1, 2, 3].map(async () => {
           const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
-          const { orderId } = await trade.taker.take(askOf(trade, { sell: '60' }, { solvers: { include: [id] }, splitFill: 'never' }));
+          const { orderId } = await trade.taker.take(
+            askOf(trade, { sell: '60' }, { solvers: { include: [id] }, splitFill: 'never' }),
+          );
           return { trade, orderId };
         }),
       );
@@ -104,7 +159,11 @@ export const burstCheck = (id: string): Check => ({
       await untilRoster(world, id, 'active', /burst/);
       // What was promised before is honoured all the same.
       for (const { trade, orderId } of orders) {
-        expectEqual((await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS)).status, 'settled', 'a trade of the burst');
+        expectEqual(
+          (await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS)).status,
+          'settled',
+          'a trade of the burst',
+        );
         tally.settled += 1;
       }
       await seen.passed();

@@ -1,4 +1,7 @@
-/** What somebody has to say before there can be a configuration: from flags, a file, a running demo, or asked at the terminal. */
+/**
+ * What somebody has to say before there can be a configuration: from flags, a file, a running demo, or asked
+ * at the terminal.
+ */
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
@@ -10,16 +13,34 @@ const zHexAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address:
 
 /** An answers file. Keys are named by file or variable and never stand in it. */
 const zAnswers = z.strictObject({
-  venue: z.strictObject({ name: z.string().min(1).max(40).optional(), url: z.string().optional(), keyFile: z.string().optional(), keyEnv: z.string().optional() }).optional(),
+  venue: z
+    .strictObject({
+      name: z.string().min(1).max(40).optional(),
+      url: z.string().optional(),
+      keyFile: z.string().optional(),
+      keyEnv: z.string().optional(),
+    })
+    .optional(),
   solver: z.strictObject({ id: z.string().optional(), name: z.string().optional() }).optional(),
   /** The ledger account, which is the owner's address. */
   account: zHexAddress.optional(),
   /** Where the operator's key comes from; absent: one is drawn. */
-  operator: z.strictObject({ keyEnv: z.string().optional(), passwordFile: z.string().optional(), passwordEnv: z.string().optional() }).optional(),
+  operator: z
+    .strictObject({
+      keyEnv: z.string().optional(),
+      passwordFile: z.string().optional(),
+      passwordEnv: z.string().optional(),
+    })
+    .optional(),
   /** By the slug that the venue gives a chain. */
-  chains: z.record(z.string(), z.strictObject({ rpcUrl: z.string().min(1), tokens: z.array(zHexAddress).min(1) })).optional(),
+  chains: z
+    .record(z.string(), z.strictObject({ rpcUrl: z.string().min(1), tokens: z.array(zHexAddress).min(1) }))
+    .optional(),
   attesters: z.array(z.string()).optional(),
-  /** Sections of the configuration, taken as they are; absent: prices of Binance, markets in everything against every dollar. */
+  /**
+   * Sections of the configuration, taken as they are; absent: prices of Binance, markets in everything
+   * against every dollar.
+   */
   feeds: z.record(z.string(), z.unknown()).optional(),
   prices: z.record(z.string(), z.unknown()).optional(),
   pairs: z.array(z.unknown()).optional(),
@@ -38,13 +59,22 @@ export interface DemoWorld {
   account: string;
   operatorKey: string;
   networks: Record<string, unknown>[];
-  sections: { attesters: unknown; feeds: unknown; prices: unknown; assets: Record<string, { price: string }>; chain: Record<string, unknown> };
+  sections: {
+    attesters: unknown;
+    feeds: unknown;
+    prices: unknown;
+    assets: Record<string, { price: string }>;
+    chain: Record<string, unknown>;
+  };
 }
 
 export async function readAnswers(file: string): Promise<Answers> {
   const parsed = zAnswers.safeParse(await readJson(file));
   if (parsed.success) return parsed.data;
-  throw new RequestError(`The answers in ${file} cannot be used: ${parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`).join('; ')}.`, { code: 'bad_answers' });
+  throw new RequestError(
+    `The answers in ${file} cannot be used: ${parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`).join('; ')}.`,
+    { code: 'bad_answers' },
+  );
 }
 
 /** The later wins, part by part. */
@@ -54,8 +84,11 @@ export function merge(...many: readonly Answers[]): Answers {
     for (const [key, value] of Object.entries(answers)) {
       if (value === undefined) continue;
       const before = whole[key];
-      const parts = typeof value === 'object' && !Array.isArray(value) && typeof before === 'object' && before !== null;
-      whole[key] = parts ? { ...before, ...Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) } : value;
+      const parts =
+        typeof value === 'object' && !Array.isArray(value) && typeof before === 'object' && before !== null;
+      whole[key] = parts
+        ? { ...before, ...Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) }
+        : value;
     }
   }
   return whole as Answers;
@@ -64,11 +97,22 @@ export function merge(...many: readonly Answers[]): Answers {
 const zDemo = z.object({
   venue: z.object({ wsUrl: z.string(), keys: z.object({ solver: z.string() }) }),
   lp: z.object({ solverId: z.string(), account: z.string(), operatorPrivateKey: z.string() }),
-  lpSections: z.object({ networks: z.array(z.record(z.string(), z.unknown())), attesters: z.unknown(), feeds: z.unknown(), prices: z.unknown(), assets: z.record(z.string(), z.object({ price: z.string() })), chain: z.record(z.string(), z.unknown()) }),
+  lpSections: z.object({
+    networks: z.array(z.record(z.string(), z.unknown())),
+    attesters: z.unknown(),
+    feeds: z.unknown(),
+    prices: z.unknown(),
+    assets: z.record(z.string(), z.object({ price: z.string() })),
+    chain: z.record(z.string(), z.unknown()),
+  }),
 });
 
 export async function readDemo(file: string): Promise<DemoWorld> {
-  const missing = (why: string) => new RequestError(`${file} ${why}. Start the demo first (npm run demo) and leave it running: it writes the file when it is ready.`, { code: 'no_demo' });
+  const missing = (why: string) =>
+    new RequestError(
+      `${file} ${why}. Start the demo first (npm run demo) and leave it running: it writes the file when it is ready.`,
+      { code: 'no_demo' },
+    );
   await readFile(file).catch(() => {
     throw missing('does not exist');
   });
@@ -76,5 +120,13 @@ export async function readDemo(file: string): Promise<DemoWorld> {
   if (!parsed.success) throw missing('is not the description of a running demo of this version');
   const { venue, lp, lpSections } = parsed.data;
   const { networks, ...sections } = lpSections;
-  return { venueUrl: new URL(venue.wsUrl).origin.replace(/^http/, 'ws'), venueKey: venue.keys.solver, solverId: lp.solverId, account: lp.account, operatorKey: lp.operatorPrivateKey, networks, sections };
+  return {
+    venueUrl: new URL(venue.wsUrl).origin.replace(/^http/, 'ws'),
+    venueKey: venue.keys.solver,
+    solverId: lp.solverId,
+    account: lp.account,
+    operatorKey: lp.operatorPrivateKey,
+    networks,
+    sections,
+  };
 }

@@ -1,9 +1,18 @@
-/** A first configuration from what was said and what was found: only what has no default, so that it can be read in one go. */
+/**
+ * A first configuration from what was said and what was found: only what has no default, so that it can be
+ * read in one go.
+ */
 
 import type { ChainFacts, TokenFacts, VenueFacts } from './probe.ts';
 
 export interface Place {
-  network: Record<string, unknown> & { id: number; slug: string; tokens: { symbol: string }[]; proofWindowSeconds: number; landingMarginSeconds: number };
+  network: Record<string, unknown> & {
+    id: number;
+    slug: string;
+    tokens: { symbol: string }[];
+    proofWindowSeconds: number;
+    landingMarginSeconds: number;
+  };
 }
 
 export interface Parts {
@@ -28,32 +37,91 @@ const DOLLAR = /^(?:USD.*|.*USD|USD[A-Z0-9]?|DAI|USDC\.e)$/i;
 const WRAPPED: Record<string, string> = { WETH: 'ETH', WBTC: 'BTC', CBBTC: 'BTC', TBTC: 'BTC' };
 
 /** The price symbol that a token goes by: a dollar is a dollar, what is wrapped is what it wraps. */
-export const priceOf = (symbol: string): string => (DOLLAR.test(symbol) ? 'USD' : (WRAPPED[symbol.toUpperCase()] ?? symbol));
+export const priceOf = (symbol: string): string =>
+  DOLLAR.test(symbol) ? 'USD' : (WRAPPED[symbol.toUpperCase()] ?? symbol);
 
-export function networkOf({ chainId, slug, escrow, oracle }: VenueFacts['chains'][number], { blockTimeMs, minProofWindowSeconds }: ChainFacts, rpcUrl: string, tokens: readonly TokenFacts[]): Place['network'] {
-  return { id: chainId, slug, escrow, oracle, blockTimeMs, landingMarginSeconds: 30, proofWindowSeconds: minProofWindowSeconds, tokens: tokens.map((token) => ({ ...token, priceSymbol: priceOf(token.symbol) })), rpcUrls: [rpcUrl] };
+export function networkOf(
+  { chainId, slug, escrow, oracle }: VenueFacts['chains'][number],
+  { blockTimeMs, minProofWindowSeconds }: ChainFacts,
+  rpcUrl: string,
+  tokens: readonly TokenFacts[],
+): Place['network'] {
+  return {
+    id: chainId,
+    slug,
+    escrow,
+    oracle,
+    blockTimeMs,
+    landingMarginSeconds: 30,
+    proofWindowSeconds: minProofWindowSeconds,
+    tokens: tokens.map((token) => ({ ...token, priceSymbol: priceOf(token.symbol) })),
+    rpcUrls: [rpcUrl],
+  };
 }
 
 /** Three exchanges, so that one that is away or wrong changes nothing. */
-export const EXCHANGES = { binance: { kind: 'binance' }, coinbase: { kind: 'coinbase' }, kraken: { kind: 'kraken' } };
+export const EXCHANGES = {
+  binance: { kind: 'binance' },
+  coinbase: { kind: 'coinbase' },
+  kraken: { kind: 'kraken' },
+};
 
-/** A dollar is a dollar until the operator names guards for it; everything else is what those exchanges say, in dollars. */
+/**
+ * A dollar is a dollar until the operator names guards for it; everything else is what those exchanges say,
+ * in dollars.
+ */
 export function pricesOf(symbols: readonly string[]): Record<string, unknown> {
-  const sources = (price: string) => [{ feed: 'binance', symbol: `${price}USDC` }, { feed: 'coinbase', symbol: `${price}-USD` }, { feed: 'kraken', symbol: `${price}/USD` }];
-  return Object.fromEntries([...new Set(symbols.map(priceOf))].map((price) => [price, price === 'USD' ? { fixed: '1' } : { sources: sources(price) }]));
+  const sources = (price: string) => [
+    { feed: 'binance', symbol: `${price}USDC` },
+    { feed: 'coinbase', symbol: `${price}-USD` },
+    { feed: 'kraken', symbol: `${price}/USD` },
+  ];
+  return Object.fromEntries(
+    [...new Set(symbols.map(priceOf))].map((price) => [
+      price,
+      price === 'USD' ? { fixed: '1' } : { sources: sources(price) },
+    ]),
+  );
 }
 
 /** Everything against every dollar, and the first dollar between chains. */
-export function pairsOf(networks: readonly Place['network'][], params: object): { base: string; quote: string; params: object }[] {
+export function pairsOf(
+  networks: readonly Place['network'][],
+  params: object,
+): { base: string; quote: string; params: object }[] {
   const symbols = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
-  const [dollars, others] = [symbols.filter((symbol) => priceOf(symbol) === 'USD'), symbols.filter((symbol) => priceOf(symbol) !== 'USD')];
+  const [dollars, others] = [
+    symbols.filter((symbol) => priceOf(symbol) === 'USD'),
+    symbols.filter((symbol) => priceOf(symbol) !== 'USD'),
+  ];
   const [first] = dollars;
-  const crossing = first !== undefined && networks.filter(({ tokens }) => tokens.some(({ symbol }) => symbol === first)).length > 1;
-  return [...others.flatMap((base) => dollars.map((quote) => ({ base, quote, params }))), ...(crossing ? [{ base: first, quote: first, params: {} }] : [])];
+  const crossing =
+    first !== undefined &&
+    networks.filter(({ tokens }) => tokens.some(({ symbol }) => symbol === first)).length > 1;
+  return [
+    ...others.flatMap((base) => dollars.map((quote) => ({ base, quote, params }))),
+    ...(crossing ? [{ base: first, quote: first, params: {} }] : []),
+  ];
 }
 
-export function compose({ solver, account, venue, operator, networks, chain, attesters, feeds, prices, assets, pairs, ports, databaseUrl, dataDir }: Parts): object {
-  const shortest = (of: 'proofWindowSeconds' | 'landingMarginSeconds') => Math.min(...networks.map((network) => network[of]));
+export function compose({
+  solver,
+  account,
+  venue,
+  operator,
+  networks,
+  chain,
+  attesters,
+  feeds,
+  prices,
+  assets,
+  pairs,
+  ports,
+  databaseUrl,
+  dataDir,
+}: Parts): object {
+  const shortest = (of: 'proofWindowSeconds' | 'landingMarginSeconds') =>
+    Math.min(...networks.map((network) => network[of]));
   return {
     app: 'lp',
     ops: { port: ports.ops },
@@ -71,7 +139,8 @@ export function compose({ solver, account, venue, operator, networks, chain, att
       assets,
       pairs,
       quoting: {
-        // Proving and claiming must fit into the time between fill and refund, landing a fill into the margin before.
+        // Proving and claiming must fit into the time between fill and refund, landing a fill into the margin
+        // before.
         claimSeconds: Math.max(1, Math.min(60, Math.floor(shortest('proofWindowSeconds') / 3))),
         fillMarginSeconds: Math.max(1, Math.min(4, Math.floor(shortest('landingMarginSeconds') / 4))),
       },

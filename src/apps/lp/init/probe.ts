@@ -1,6 +1,16 @@
-/** Looks before anything is written: does the venue know the key, is that the chain, is the escrow there, are these tokens, may the operator sign? */
+/**
+ * Looks before anything is written: does the venue know the key, is that the chain, is the escrow there, are
+ * these tokens, may the operator sign?
+ */
 
-import { type Abi, BaseError as ViemError, type ContractFunctionName, decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
+import {
+  type Abi,
+  BaseError as ViemError,
+  type ContractFunctionName,
+  decodeFunctionResult,
+  encodeFunctionData,
+  erc20Abi,
+} from 'viem';
 import { createChain } from '../../../adapters/evm/chain.ts';
 import { createRpc, type Rpc, RpcRefusal } from '../../../adapters/evm/rpc.ts';
 import { createLog } from '../../../adapters/pino/log.ts';
@@ -41,40 +51,91 @@ const SAMPLE_BLOCKS = 20n;
 
 /** Dials the link as the LP would and hears the challenge, which names the venue's chains and contracts. */
 export async function probeVenue(url: string, apiKey: string): Promise<VenueFacts> {
-  if (!URL.canParse(url) || !/^(?:ws|http)s?:/.test(url)) throw new RequestError(`"${url}" is not the address of a venue, such as wss://venue.example.`, { code: 'bad_venue' });
+  if (!URL.canParse(url) || !/^(?:ws|http)s?:/.test(url))
+    throw new RequestError(`"${url}" is not the address of a venue, such as wss://venue.example.`, {
+      code: 'bad_venue',
+    });
   const heard = await hearFirst({ url, apiKey });
-  if (heard.kind === 'unreachable') throw new RequestError(`The venue at ${url} cannot be reached: ${heard.why}. Check the address, and that it runs.`, { code: 'bad_venue' });
+  if (heard.kind === 'unreachable')
+    throw new RequestError(
+      `The venue at ${url} cannot be reached: ${heard.why}. Check the address, and that it runs.`,
+      { code: 'bad_venue' },
+    );
   if (heard.kind === 'refused') {
-    const why = heard.status === 401 || heard.status === 403 ? 'does not know this key as a solver key: its operator makes one with firmquote keys issue --kind solver' : `answered ${heard.status}: is that the address of a venue?`;
+    const why =
+      heard.status === 401 || heard.status === 403
+        ? 'does not know this key as a solver key: its operator makes one with firmquote keys issue --kind solver'
+        : `answered ${heard.status}: is that the address of a venue?`;
     throw new RequestError(`The venue at ${url} ${why}.`, { code: 'bad_venue' });
   }
   const read = readFromVenue(heard.frame);
-  if (!read.ok || read.message.type !== 'challenge') throw new RequestError(`What answers at ${url} does not speak as a venue of this version does.`, { code: 'bad_venue' });
+  if (!read.ok || read.message.type !== 'challenge')
+    throw new RequestError(`What answers at ${url} does not speak as a venue of this version does.`, {
+      code: 'bad_venue',
+    });
   return { venueId: read.message.venueId, chains: read.message.chains };
 }
 
-/** Throws with a sentence unless the endpoint is on this chain and shows code where the contracts should be. */
-export async function probeChain(rpcUrl: string, { slug, chainId, escrow, oracle }: VenueFacts['chains'][number]): Promise<ChainFacts> {
+/**
+ * Throws with a sentence unless the endpoint is on this chain and shows code where the contracts should be.
+ */
+export async function probeChain(
+  rpcUrl: string,
+  { slug, chainId, escrow, oracle }: VenueFacts['chains'][number],
+): Promise<ChainFacts> {
   return withRpc(rpcUrl, slug, async (rpc) => {
     const id = Number(await rpc.request<Hex>('eth_chainId', []));
-    if (id !== chainId) throw new RequestError(`That endpoint is on chain ${id}, not on ${slug} (${chainId}).`, { code: 'wrong_chain' });
-    for (const [what, address] of [['escrow', escrow], ['oracle', oracle]] as const) {
-      if ((await rpc.request<Hex>('eth_getCode', [address, 'latest'])) === '0x') throw new RequestError(`There is no ${what} on ${slug} at ${address}, where the venue says it is. Is the endpoint in step, and the venue the right one?`, { code: 'no_escrow' });
+    if (id !== chainId)
+      throw new RequestError(`That endpoint is on chain ${id}, not on ${slug} (${chainId}).`, {
+        code: 'wrong_chain',
+      });
+    for (const [what, address] of [
+      ['escrow', escrow],
+      ['oracle', oracle],
+    ] as const) {
+      if ((await rpc.request<Hex>('eth_getCode', [address, 'latest'])) === '0x')
+        throw new RequestError(
+          `There is no ${what} on ${slug} at ${address}, where the venue says it is. Is the endpoint in step, and the venue the right one?`,
+          { code: 'no_escrow' },
+        );
     }
     const newest = BigInt(await rpc.request<Hex>('eth_blockNumber', []));
     const since = newest > SAMPLE_BLOCKS ? newest - SAMPLE_BLOCKS : 0n;
-    const timeOf = async (block: bigint) => Number((await rpc.request<{ timestamp: Hex }>('eth_getBlockByNumber', [`0x${block.toString(16)}`, false])).timestamp);
-    const [from, to, window] = await Promise.all([timeOf(since), timeOf(newest), view(rpc, escrow, escrowAbi, 'MIN_PROOF_WINDOW')]);
-    return { blockTimeMs: Math.max(250, Math.round(((to - from) * 1_000) / Math.max(1, Number(newest - since)))), minProofWindowSeconds: Number(window) };
+    const timeOf = async (block: bigint) =>
+      Number(
+        (await rpc.request<{ timestamp: Hex }>('eth_getBlockByNumber', [`0x${block.toString(16)}`, false]))
+          .timestamp,
+      );
+    const [from, to, window] = await Promise.all([
+      timeOf(since),
+      timeOf(newest),
+      view(rpc, escrow, escrowAbi, 'MIN_PROOF_WINDOW'),
+    ]);
+    return {
+      blockTimeMs: Math.max(250, Math.round(((to - from) * 1_000) / Math.max(1, Number(newest - since)))),
+      minProofWindowSeconds: Number(window),
+    };
   });
 }
 
-export async function probeTokens(rpcUrl: string, slug: string, addresses: readonly Address[]): Promise<TokenFacts[]> {
+export async function probeTokens(
+  rpcUrl: string,
+  slug: string,
+  addresses: readonly Address[],
+): Promise<TokenFacts[]> {
   return withRpc(rpcUrl, slug, (rpc) =>
     Promise.all(
       addresses.map(async (address) => {
-        const [symbol, name, decimals] = await Promise.all([view(rpc, address, erc20Abi, 'symbol'), view(rpc, address, erc20Abi, 'name'), view(rpc, address, erc20Abi, 'decimals')]).catch((cause: unknown) => {
-          if (cause instanceof RpcRefusal || cause instanceof ViemError) throw new RequestError(`${address} on ${slug} is not an ERC-20 token: it does not tell its symbol, name and decimals.`, { code: 'not_a_token', cause });
+        const [symbol, name, decimals] = await Promise.all([
+          view(rpc, address, erc20Abi, 'symbol'),
+          view(rpc, address, erc20Abi, 'name'),
+          view(rpc, address, erc20Abi, 'decimals'),
+        ]).catch((cause: unknown) => {
+          if (cause instanceof RpcRefusal || cause instanceof ViemError)
+            throw new RequestError(
+              `${address} on ${slug} is not an ERC-20 token: it does not tell its symbol, name and decimals.`,
+              { code: 'not_a_token', cause },
+            );
           throw cause;
         });
         return { address, symbol: String(symbol), name: String(name), decimals: Number(decimals) };
@@ -83,13 +144,29 @@ export async function probeTokens(rpcUrl: string, slug: string, addresses: reado
   );
 }
 
-export async function probeAccount(rpcUrl: string, chain: Chain, account: Address, operator: Address): Promise<AccountFacts> {
-  const port = createChain(chain, { rpcUrls: [rpcUrl], clock: systemClock, log: createLog({ app: 'init', level: 'silent' }), metrics: createMetrics() });
+export async function probeAccount(
+  rpcUrl: string,
+  chain: Chain,
+  account: Address,
+  operator: Address,
+): Promise<AccountFacts> {
+  const port = createChain(chain, {
+    rpcUrls: [rpcUrl],
+    clock: systemClock,
+    log: createLog({ app: 'init', level: 'silent' }),
+    metrics: createMetrics(),
+  });
   try {
     const [operatorAllowed, operatorGas, balances] = await Promise.all([
       port.isOperator(account, operator),
       port.nativeBalance(operator),
-      Promise.all(chain.tokens.map(async ({ symbol, decimals, address }) => ({ symbol, decimals, amount: await port.ledgerBalance(account, address) }))),
+      Promise.all(
+        chain.tokens.map(async ({ symbol, decimals, address }) => ({
+          symbol,
+          decimals,
+          amount: await port.ledgerBalance(account, address),
+        })),
+      ),
     ]);
     return { operatorAllowed, operatorGas, balances };
   } finally {
@@ -98,19 +175,29 @@ export async function probeAccount(rpcUrl: string, chain: Chain, account: Addres
 }
 
 async function withRpc<T>(url: string, slug: string, work: (rpc: Rpc) => Promise<T>): Promise<T> {
-  if (!URL.canParse(url)) throw new RequestError(`The endpoint of ${slug} is not a URL.`, { code: 'bad_rpc' });
+  if (!URL.canParse(url))
+    throw new RequestError(`The endpoint of ${slug} is not a URL.`, { code: 'bad_rpc' });
   const rpc = createRpc([url], { timeoutMs: 8_000 });
   try {
     return await work(rpc);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'rpc_unavailable') throw new RequestError(`The endpoint of ${slug} does not answer. Check its address.`, { code: 'bad_rpc', cause: error });
+    if (error instanceof Error && 'code' in error && error.code === 'rpc_unavailable')
+      throw new RequestError(`The endpoint of ${slug} does not answer. Check its address.`, {
+        code: 'bad_rpc',
+        cause: error,
+      });
     throw error;
   } finally {
     rpc.close();
   }
 }
 
-async function view<const A extends Abi, N extends ContractFunctionName<A, 'view' | 'pure'>>(rpc: Rpc, to: Address, abi: A, functionName: N): Promise<unknown> {
+async function view<const A extends Abi, N extends ContractFunctionName<A, 'view' | 'pure'>>(
+  rpc: Rpc,
+  to: Address,
+  abi: A,
+  functionName: N,
+): Promise<unknown> {
   const call = { abi, functionName } as never;
   const data = await rpc.request<Hex>('eth_call', [{ to, data: encodeFunctionData(call) }, 'latest']);
   return decodeFunctionResult({ ...(call as object), data } as never);
