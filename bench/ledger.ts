@@ -6,11 +6,11 @@
 
 import { cpus } from 'node:os';
 import type { HoldRequest } from '../src/inventory/event.ts';
-import { createLpStore } from '../src/adapters/postgres/lp-store.ts';
+import { createLpStore } from '../src/adapters/postgres/lp/lp-store.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
 import { createLedger, type Ledger, type LedgerOptions } from '../src/inventory/ledger.ts';
 import { restoring } from '../src/inventory/restore.ts';
-import { inTurns } from '../src/lp/turns.ts';
+import { inTurns } from '../src/lp/quoting/turns.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { machineStallMs, stillFor } from './stall.ts';
 

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLpAudit } from '../src/adapters/postgres/lp-audit.ts';
+import { createLpAudit } from '../src/adapters/postgres/lp/audit-log.ts';
 import type { Database } from '../src/adapters/postgres/pool.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { createConfigReader } from '../src/apps/lp/config.ts';

@@ -16,7 +16,7 @@ import { createSharedInventory } from '../src/adapters/redis/shared-inventory.ts
 import { LP_NODE_OPTIONS } from '../src/apps/lp/node-options.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { systemRandom } from '../src/adapters/system/random.ts';
-import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link.ts';
+import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link/link.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { startRedis } from '../test/support/redis.ts';

@@ -8,9 +8,14 @@ import { systemClock } from '../src/adapters/system/clock.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import type { Address } from '../src/domain/hex.ts';
 import type { Link } from '../src/ports/link.ts';
-import { type FromSolver, LINK_PROTOCOL_VERSION, readFromVenue, type Rfq } from '../src/protocol/link.ts';
-import { linkProofDigest } from '../src/protocol/link-proof.ts';
-import { plainQuote } from '../src/protocol/plain-quote.ts';
+import {
+  type FromSolver,
+  LINK_PROTOCOL_VERSION,
+  readFromVenue,
+  type Rfq,
+} from '../src/protocol/link/link.ts';
+import { linkProofDigest } from '../src/protocol/link/link-proof.ts';
+import { plainQuote } from '../src/protocol/link/plain-quote.ts';
 import type { TestAccount } from '../test/support/devnet.ts';
 import { silentLog } from '../test/support/silent.ts';
 import { createMaker } from '../test/support/solver.ts';

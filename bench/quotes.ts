@@ -8,7 +8,7 @@
  *   npm run bench -- quotes [--seconds=2] [--live=100000] [--pairs=1000] [--rate=1000] [--looks=7]
  *
  * The path is one request's, on one core: from its frame to its answer at the socket, collections that fall
- * into it included; what the LP notes of it after its answers have left (`src/lp/afterwards.ts`) is not in
+ * into it included; what the LP notes of it after its answers have left (`src/lp/quote-log/afterwards.ts`) is not in
  * it, and is in the CPU per quote. CPU per quote is of the LP's whole process: compiling, collecting,
  * following the chain and the kernel's part included. It suffers least when other programs share the machine,
  * but it suffers: caches are shared, and what the process does beside quoting falls on fewer quotes. Compare
@@ -27,7 +27,7 @@ import { LP_NODE_OPTIONS } from '../src/apps/lp/node-options.ts';
 import type { TokenInfo } from '../src/domain/chain.ts';
 import { commitmentDigest } from '../src/domain/commitment.ts';
 import { orderId } from '../src/domain/order.ts';
-import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link.ts';
+import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link/link.ts';
 import { orderFromMessage } from '../src/protocol/wire.ts';
 import { depositCall } from '../src/settlement/call.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';

@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { http } from 'viem';
-import { createHttpTransport } from '../src/adapters/evm/http-transport.ts';
+import { createHttpTransport } from '../src/adapters/evm/rpc/http-transport.ts';
 
 const FIRST = 5;
 const { values } = parseArgs({ options: { questions: { type: 'string', default: '2000' } } });

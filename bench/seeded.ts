@@ -5,15 +5,15 @@
 
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { startEmbeddedPostgres } from '../src/adapters/postgres/embedded.ts';
+import { startEmbeddedPostgres } from '../src/adapters/postgres/embedded/embedded.ts';
 import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { TRANSACTION_MIGRATIONS } from '../src/adapters/postgres/migrations/transactions.ts';
 import { VENUE_MIGRATIONS } from '../src/adapters/postgres/migrations/venue.ts';
 import { connectDatabase, type Database } from '../src/adapters/postgres/pool.ts';
-import { seedPeople, seedTrades } from '../src/adapters/postgres/trade-seed.ts';
-import { createVenueStore } from '../src/adapters/postgres/venue-store.ts';
+import { seedPeople, seedTrades } from '../src/adapters/postgres/trades/trade-seed.ts';
+import { createVenueStore } from '../src/adapters/postgres/venue/venue-store.ts';
 import type { Chain } from '../src/domain/chain.ts';
-import type { VenueStore } from '../src/ports/store.ts';
+import type { VenueStore } from '../src/ports/stores/store.ts';
 import { silentLog } from '../test/support/silent.ts';
 
 /** Over which they are spread. */

@@ -10,11 +10,11 @@
 
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
-import { startEmbeddedPostgres } from '../src/adapters/postgres/embedded.ts';
-import { createTransactor } from '../src/adapters/evm/transactor.ts';
+import { startEmbeddedPostgres } from '../src/adapters/postgres/embedded/embedded.ts';
+import { createTransactor } from '../src/adapters/evm/transactor/transactor.ts';
 import { createTxStore } from '../src/adapters/postgres/tx-store.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
-import { createAdvancer } from '../src/venue/advance/advancer.ts';
+import { createAdvancer } from '../src/venue/orders/advance/advancer.ts';
 import { account } from '../test/support/devnet.ts';
 import { onServer, startTestPostgres, type TestPostgres } from '../test/support/postgres.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';

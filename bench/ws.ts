@@ -12,7 +12,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { createMetrics } from '../src/adapters/prometheus/metrics.ts';
-import { EVENTS_PATH } from '../src/protocol/events.ts';
+import { EVENTS_PATH } from '../src/protocol/api/events.ts';
 import { account } from '../test/support/devnet.ts';
 import { makeTrade } from '../test/support/trade.ts';
 import { startTestVenue } from '../test/support/venue.ts';

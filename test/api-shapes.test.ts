@@ -7,19 +7,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAdminStore } from '../src/adapters/postgres/admin-store.ts';
+import { createAdminStore } from '../src/adapters/postgres/venue/admin-store.ts';
 import { createDenyList, type DenyList } from '../src/adapters/screening/deny-list.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { verifyClaim } from '../src/apps/verify/checks.ts';
 import { claimFromVenue } from '../src/apps/verify/claim.ts';
 import { openWitness } from '../src/apps/verify/witness.ts';
 import type { Bytes32 } from '../src/domain/hex.ts';
-import type { Rfq } from '../src/protocol/link.ts';
+import type { Rfq } from '../src/protocol/link/link.ts';
 import { invalidateNonceCall, requestWithdrawalCall } from '../src/settlement/call.ts';
-import { createUpkeep, type Upkeep } from '../src/venue/advance/history-upkeep.ts';
-import { createWithdrawals } from '../src/venue/advance/withdrawals.ts';
-import { createPrices } from '../src/venue/prices.ts';
-import { COURIER, createCourier } from '../src/venue/travel-rule.ts';
+import { createUpkeep, type Upkeep } from '../src/venue/trades/history-upkeep.ts';
+import { createWithdrawals } from '../src/venue/orders/advance/withdrawals.ts';
+import { createPrices } from '../src/venue/market/prices.ts';
+import { COURIER, createCourier } from '../src/venue/orders/travel-rule.ts';
 import {
   ACTION,
   COMPOSITE,

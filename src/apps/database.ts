@@ -4,7 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UpstreamError } from '../domain/errors.ts';
 import type { Log } from '../ports/log.ts';
-import { startEmbeddedPostgres } from '../adapters/postgres/embedded.ts';
+import { startEmbeddedPostgres } from '../adapters/postgres/embedded/embedded.ts';
 import { checkSchema, type Migration, migrate, SchemaError } from '../adapters/postgres/migrate.ts';
 import { connectDatabase, type Database } from '../adapters/postgres/pool.ts';
 import type { Life } from './process.ts';

@@ -24,7 +24,7 @@ import { addressToBytes32, type Bytes32, type Hex } from '../domain/hex.ts';
 import type { MandateOutput } from '../domain/order.ts';
 import type { AttestRequest } from '../ports/attestations.ts';
 import type { ChainPort } from '../ports/chain.ts';
-import type { NewOrder } from '../ports/store.ts';
+import type { NewOrder } from '../ports/stores/store.ts';
 import { fillCall, submitAttestationsCall } from '../settlement/call.ts';
 import { createAttester, type RunningAttester } from './attester.ts';
 

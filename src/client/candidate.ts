@@ -1,7 +1,7 @@
 /** A candidate of either namespace, read alike: what one shape has and the other has not is null. */
 
-import type { QuoteCandidate } from '../protocol/candidate.ts';
-import type { Composite, Leg, RouterCandidate, SealedRoute } from '../protocol/router.ts';
+import type { QuoteCandidate } from '../protocol/api/candidate.ts';
+import type { Composite, Leg, RouterCandidate, SealedRoute } from '../protocol/api/router.ts';
 import { DistrustError } from './errors.ts';
 
 export type Candidate = QuoteCandidate | RouterCandidate;

@@ -6,12 +6,12 @@
 import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';
 import { isBytes32 } from '../domain/hex.ts';
-import { zPairsResponse } from '../protocol/pairs.ts';
-import { type FundingLock, zPreflightResponse } from '../protocol/preflight.ts';
-import { zQuoteResponse } from '../protocol/quote.ts';
-import { zRouterQuoteResponse } from '../protocol/router.ts';
-import { type Solver, zSolversResponse } from '../protocol/roster.ts';
-import { type OrderStatusResponse, zOrderStatusResponse } from '../protocol/status.ts';
+import { zPairsResponse } from '../protocol/api/pairs.ts';
+import { type FundingLock, zPreflightResponse } from '../protocol/api/preflight.ts';
+import { zQuoteResponse } from '../protocol/api/quote.ts';
+import { zRouterQuoteResponse } from '../protocol/api/router.ts';
+import { type Solver, zSolversResponse } from '../protocol/api/roster.ts';
+import { type OrderStatusResponse, zOrderStatusResponse } from '../protocol/api/status.ts';
 import type { Candidate } from './candidate.ts';
 import { type Checked, createChecker, type Expectations } from './check.ts';
 import { confirmSettled } from './confirm.ts';

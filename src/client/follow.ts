@@ -3,8 +3,8 @@
  * two it was makes no difference.
  */
 
-import { type OrderEventFrame, zOrderEvent } from '../protocol/events.ts';
-import { type OrderStatusResponse } from '../protocol/status.ts';
+import { type OrderEventFrame, zOrderEvent } from '../protocol/api/events.ts';
+import { type OrderStatusResponse } from '../protocol/api/status.ts';
 import { DistrustError, UnreachableError, VenueError } from './errors.ts';
 
 /** What is used of a WebSocket, so that the platform's, undici's and `ws`'s all fit. */

@@ -6,7 +6,7 @@ import {
   type TradeSort,
   zTradeDossier,
   zTradesResponse,
-} from '../protocol/trades.ts';
+} from '../protocol/api/trades.ts';
 import type { Transport } from './transport.ts';
 
 /** Query of `GET …/trades`; whatever is left out does not filter. */

@@ -4,8 +4,8 @@
  */
 
 import { assetId } from '../domain/asset.ts';
-import type { PreflightResponse } from '../protocol/preflight.ts';
-import { type RouterCandidate, zRouterCandidate } from '../protocol/router.ts';
+import type { PreflightResponse } from '../protocol/api/preflight.ts';
+import { type RouterCandidate, zRouterCandidate } from '../protocol/api/router.ts';
 import type { Candidate } from './candidate.ts';
 import type { Checked, Expectations } from './check.ts';
 import { DistrustError } from './errors.ts';

@@ -12,7 +12,7 @@ import {
   type TypedDataDefinition,
 } from 'viem';
 import { type Address, type Hex, isBytes32 } from '../domain/hex.ts';
-import type { Action, FundingLock, PreflightResponse } from '../protocol/preflight.ts';
+import type { Action, FundingLock, PreflightResponse } from '../protocol/api/preflight.ts';
 import { DistrustError, type DistrustCode } from './errors.ts';
 import type { Terms } from './terms.ts';
 import { ESCROW_ABI } from './trust.ts';

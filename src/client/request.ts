@@ -3,7 +3,7 @@
  * the wire.
  */
 
-import type { QuoteRequest } from '../protocol/quote.ts';
+import type { QuoteRequest } from '../protocol/api/quote.ts';
 
 export interface TradeRequest {
   /** Who pays and signs. */

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';
 import { keccakText } from '../domain/keccak.ts';
 import { canonicalJson } from '../protocol/canonical-json.ts';
-import { zOrder } from '../protocol/submit.ts';
+import { zOrder } from '../protocol/api/submit.ts';
 import { DistrustError, SubmissionUnknownError, UnreachableError, VenueError } from './errors.ts';
 import type { Transport } from './transport.ts';
 import type { Locks } from './wallet.ts';

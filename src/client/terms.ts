@@ -26,8 +26,8 @@ import {
   type StandardOrder,
 } from '../domain/order.ts';
 import { type Delivery, readDelivery } from '../domain/delivery.ts';
-import { ORDER_TYPE } from '../protocol/candidate.ts';
-import { type SealedRoute, zSealedRoute } from '../protocol/router.ts';
+import { ORDER_TYPE } from '../protocol/api/candidate.ts';
+import { type SealedRoute, zSealedRoute } from '../protocol/api/router.ts';
 import { decodeCommitments, parseSeal } from '../protocol/seal-wire.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
 import { type Candidate, matchLegs, type Shown, shownBy } from './candidate.ts';

@@ -3,8 +3,8 @@
  * watched, and confirmed on the chain.
  */
 
-import type { FundingLock } from '../protocol/preflight.ts';
-import type { OrderStatusResponse } from '../protocol/status.ts';
+import type { FundingLock } from '../protocol/api/preflight.ts';
+import type { OrderStatusResponse } from '../protocol/api/status.ts';
 import type { Candidate } from './candidate.ts';
 import type { Checked, Expectations } from './check.ts';
 import type { Client } from './client.ts';

@@ -12,7 +12,7 @@ import {
   type WalletClient,
 } from 'viem';
 import type { Address, Hex } from '../domain/hex.ts';
-import type { Eip3009Authorization, Permit2Lock } from '../protocol/submit.ts';
+import type { Eip3009Authorization, Permit2Lock } from '../protocol/api/submit.ts';
 import { RevertedError, WalletError } from './errors.ts';
 import type { Plan, Step } from './plan.ts';
 import type { Terms } from './terms.ts';

@@ -5,9 +5,9 @@ import { eachOf } from '../domain/steps.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
 import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
-import type { Accounts } from './accounts.ts';
-import type { Position } from './bands.ts';
-import type { Receivable } from './receivables.ts';
+import type { Accounts } from './accounting/accounts.ts';
+import type { Position } from './accounting/bands.ts';
+import type { Receivable } from './accounting/receivables.ts';
 
 export interface LpMetrics {
   answers: Counter;

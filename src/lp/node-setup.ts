@@ -9,11 +9,11 @@ import type { LeaseRule } from '../inventory/lease.ts';
 import type { Cap, Limits } from '../inventory/limits.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Position } from './bands.ts';
-import type { LpConfig } from './config.ts';
-import type { Desk } from './desk.ts';
-import { longestPoint } from './points.ts';
-import type { LpChain } from './route.ts';
+import type { Position } from './accounting/bands.ts';
+import type { LpConfig } from './config/config.ts';
+import type { Desk } from './quoting/quoting-config.ts';
+import { longestPoint } from './quoting/tenors.ts';
+import type { LpChain } from './quoting/route.ts';
 
 const READY_MS = 30_000;
 

@@ -5,7 +5,7 @@
 
 import type { Detail, ErrorCode } from '../protocol/errors.ts';
 import type { Schema } from '../protocol/schema.ts';
-import type { ApiKey, KeyKind } from './store.ts';
+import type { ApiKey, KeyKind } from './stores/store.ts';
 
 /** Which keys open a door; `admin` is for the administrators' server alone. */
 export type DoorKind = KeyKind | 'admin';

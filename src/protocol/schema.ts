@@ -1,7 +1,7 @@
 /** What a route needs of a schema, named so that rooms above need not know the library. */
 
 import { z } from 'zod';
-import { fieldsOf } from './plain.ts';
+import { fieldsOf } from './link/plain.ts';
 
 export type Schema<T = unknown> = z.ZodType<T>;
 

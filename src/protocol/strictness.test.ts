@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Hex } from '../domain/hex.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { answerFor, detailsOf, InvalidError } from './errors.ts';
-import { zQuoteRequest } from './quote.ts';
+import { zQuoteRequest } from './api/quote.ts';
 import { decodeCommitments, encodeCommitments, formatSeal, parseSeal } from './seal-wire.ts';
 import { readStrictJson } from './strict-json.ts';
 

@@ -10,7 +10,7 @@ import type { Address } from '../domain/hex.ts';
 import { createLedger } from '../inventory/ledger.ts';
 import { DEFAULT_PARAMS } from '../pricing/params.ts';
 import { price } from '../pricing/price.ts';
-import { createDice } from './dice.ts';
+import { createDice } from './random.ts';
 
 export interface AdversaryResult {
   events: number;

@@ -4,7 +4,7 @@ import { baseUnitRate, exactIn, exactOut } from '../pricing/amounts.ts';
 import { price } from '../pricing/price.ts';
 import { runAdversary } from './adversary.ts';
 import { bars } from './bars.ts';
-import { createDice } from './dice.ts';
+import { createDice } from './random.ts';
 import { drawPrices } from './exchange.ts';
 import { FIRM, firmInputs, noResult, runFirm } from './firm.ts';
 import { deviationOf, meanOf } from './moments.ts';

@@ -1,7 +1,7 @@
 /** The mid that everybody sees: drawn second by second, or taken from a recording. */
 
 import { perRootSecond } from '../pricing/option.ts';
-import type { Dice } from './dice.ts';
+import type { Dice } from './random.ts';
 
 export interface PathSetup {
   seconds: number;

@@ -17,7 +17,7 @@ import { optionCost, perRootSecond } from '../pricing/option.ts';
 import { DEFAULT_PARAMS, type PricingParams } from '../pricing/params.ts';
 import type { PriceInputs } from '../pricing/price.ts';
 import { spreadInteger, spreadTerms } from '../pricing/spread.ts';
-import { createDice } from './dice.ts';
+import { createDice } from './random.ts';
 import { count, noSums, type Sums } from './moments.ts';
 import type { World } from './world.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { simulatedMaker, simulatedMarket } from '../../test/support/simulated.ts';
 import { barChart, lineChart, ticksOf } from './chart.ts';
-import { createDice } from './dice.ts';
+import { createDice } from './random.ts';
 import { drawPrices, realised } from './exchange.ts';
 import { createMaker, type Offer, type SimRoute } from './maker.ts';
 import { runMarket } from './market.ts';

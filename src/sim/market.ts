@@ -8,7 +8,7 @@ import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import { winProbability } from '../pricing/firmness.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
-import { createDice, type Dice } from './dice.ts';
+import { createDice, type Dice } from './random.ts';
 import {
   createMaker,
   type Maker,

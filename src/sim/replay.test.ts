@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { simulatedMaker, simulatedMarket } from '../../test/support/simulated.ts';
-import { createDice } from './dice.ts';
+import { createDice } from './random.ts';
 import { drawPrices } from './exchange.ts';
 import type { MakerSetup } from './maker.ts';
 import { runReplay, type ReplaySetup } from './replay.ts';

@@ -10,7 +10,7 @@
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { winProbability } from '../pricing/firmness.ts';
-import { createDice } from './dice.ts';
+import { createDice } from './random.ts';
 import {
   createMaker,
   type Maker,

@@ -5,7 +5,7 @@
 
 import { perRootSecond } from '../pricing/option.ts';
 import { observeMid, sigmaOf, UNSEEN } from '../pricing/volatility.ts';
-import { createDice, type Dice } from './dice.ts';
+import { createDice, type Dice } from './random.ts';
 
 export interface Arrival {
   /** Second of the request. */

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assetId } from '../../src/domain/asset.ts';
-import { KEYS_TOPIC } from '../../src/venue/keys.ts';
+import { KEYS_TOPIC } from '../../src/venue/access/keys.ts';
 import { account } from '../support/devnet.ts';
 import { type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
 

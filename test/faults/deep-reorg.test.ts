@@ -4,8 +4,8 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createChain, type EvmChain } from '../../src/adapters/evm/chain.ts';
-import { createTransactor } from '../../src/adapters/evm/transactor.ts';
+import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';
+import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
 import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
@@ -15,8 +15,8 @@ import { foldFacts } from '../../src/settlement/lifecycle.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
-import type { NewOrder } from '../../src/ports/store.ts';
-import { createAdvancer } from '../../src/venue/advance/advancer.ts';
+import type { NewOrder } from '../../src/ports/stores/store.ts';
+import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 import { makeTrade } from '../support/trade.ts';

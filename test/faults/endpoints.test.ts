@@ -4,10 +4,10 @@
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createChain, type EvmChain } from '../../src/adapters/evm/chain.ts';
+import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
 import { VENUE_MIGRATIONS } from '../../src/adapters/postgres/migrations/venue.ts';
-import { createVenueStore } from '../../src/adapters/postgres/venue-store.ts';
+import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
 import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createAttester, type RunningAttester } from '../../src/attester/attester.ts';
@@ -19,7 +19,7 @@ import type { LpNode } from '../../src/lp/node.ts';
 import type { Block } from '../../src/ports/chain.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { openForCall } from '../../src/settlement/call.ts';
-import { createAdvancer } from '../../src/venue/advance/advancer.ts';
+import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { account, ATTESTERS, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
 import { awardOf, takeQuote, willingAttesters } from '../support/lp-trades.ts';

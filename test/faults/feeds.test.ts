@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Explanation, ExplainedQuote } from '../../src/lp/explain.ts';
+import type { Explanation, ExplainedQuote } from '../../src/lp/quote-log/explain.ts';
 import type { TestChain } from '../support/devnet.ts';
 import { diceOf } from './seed.ts';
 import { broken, sceneOf } from './support/checker.ts';

@@ -8,7 +8,7 @@ import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
 import { fillAttestation } from '../../src/domain/attestation.ts';
 import { addressToBytes32, type Hex } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
-import type { NewOrder } from '../../src/ports/store.ts';
+import type { NewOrder } from '../../src/ports/stores/store.ts';
 import { finaliseCall, refundCall, submitAttestationsCall } from '../../src/settlement/call.ts';
 import { account, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { willingAttesters } from '../support/lp-trades.ts';

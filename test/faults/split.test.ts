@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assetId } from '../../src/domain/asset.ts';
 import type { Hex } from '../../src/domain/hex.ts';
-import type { FromSolver, Rfq } from '../../src/protocol/link.ts';
+import type { FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import { settleCall } from '../../src/settlement/call.ts';
 import { account, DEPLOYER } from '../support/devnet.ts';
 import type { SolverSpec } from '../support/solver.ts';

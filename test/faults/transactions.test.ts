@@ -4,14 +4,14 @@
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createTransactor, type TransactorOptions } from '../../src/adapters/evm/transactor.ts';
+import { createTransactor, type TransactorOptions } from '../../src/adapters/evm/transactor/transactor.ts';
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Signer } from '../../src/ports/signer.ts';
-import type { TxAttempt, TxSlot, TxStore } from '../../src/ports/store.ts';
+import type { TxAttempt, TxSlot, TxStore } from '../../src/ports/stores/store.ts';
 import type { Transactor, TxIntent, TxStatus } from '../../src/ports/transactor.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';

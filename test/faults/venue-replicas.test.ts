@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAdminStore } from '../../src/adapters/postgres/admin-store.ts';
+import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { HttpAnswer } from '../../src/apps/demo/taker.ts';

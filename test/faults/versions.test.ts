@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkSchema, type Migration, migrate, SchemaError } from '../../src/adapters/postgres/migrate.ts';
 import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
-import { createVenueStore } from '../../src/adapters/postgres/venue-store.ts';
+import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
 import { VENUE_TABLES } from '../../src/apps/venue/schema.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
-import { mintKey } from '../../src/venue/keys.ts';
-import type { NewOrder } from '../../src/ports/store.ts';
+import { mintKey } from '../../src/venue/access/keys.ts';
+import type { NewOrder } from '../../src/ports/stores/store.ts';
 import { type Settling, startSettling } from '../support/settling.ts';
 import { silentLog } from '../support/silent.ts';
 import { diceOf } from './seed.ts';

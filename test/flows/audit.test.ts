@@ -5,12 +5,12 @@
 
 import { concat, encodeAbiParameters, keccak256, pad, toHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rebuildTrades } from '../../src/adapters/postgres/trade-rebuild.ts';
+import { rebuildTrades } from '../../src/adapters/postgres/trades/trade-rebuild.ts';
 import { auditVenue, type Report } from '../../src/apps/audit/audit.ts';
 import type { Kind } from '../../src/apps/audit/difference.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NewOrder } from '../../src/ports/store.ts';
+import type { NewOrder } from '../../src/ports/stores/store.ts';
 import { DEPLOYER, FEE_RECIPIENT } from '../support/devnet.ts';
 import { type Settling, startSettling, type Worker } from '../support/settling.ts';
 

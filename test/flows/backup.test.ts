@@ -16,9 +16,9 @@ import { auditVenue } from '../../src/apps/audit/audit.ts';
 import { lpComesBack, venueComesBack } from '../../src/apps/backup/past.ts';
 import { LP_SCHEMA, LP_TABLES } from '../../src/apps/lp/schema.ts';
 import { VENUE_TABLES } from '../../src/apps/venue/schema.ts';
-import { createLpStore } from '../../src/adapters/postgres/lp-store.ts';
-import { createLeases } from '../../src/lp/lease.ts';
-import type { NewOrder } from '../../src/ports/store.ts';
+import { createLpStore } from '../../src/adapters/postgres/lp/lp-store.ts';
+import { createLeases } from '../../src/lp/replicas/lease.ts';
+import type { NewOrder } from '../../src/ports/stores/store.ts';
 import { type Settling, startSettling } from '../support/settling.ts';
 import { silentLog } from '../support/silent.ts';
 

@@ -14,7 +14,7 @@ import {
   type TradeRequest,
   type Wallet,
 } from '../../src/client/client.ts';
-import type { RouterCandidate } from '../../src/protocol/router.ts';
+import type { RouterCandidate } from '../../src/protocol/api/router.ts';
 import type { TestAccount, TestChain } from '../support/devnet.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';

@@ -30,9 +30,9 @@ import { assetId } from '../../src/domain/asset.ts';
 import { decodeContext, encodeContext, type OutputContext } from '../../src/domain/context.ts';
 import { addressToBytes32, type Address } from '../../src/domain/hex.ts';
 import type { StandardOrder } from '../../src/domain/order.ts';
-import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
-import type { Action } from '../../src/protocol/preflight.ts';
-import type { Leg } from '../../src/protocol/router.ts';
+import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
+import type { Action } from '../../src/protocol/api/preflight.ts';
+import type { Leg } from '../../src/protocol/api/router.ts';
 import { decodeCommitments, encodeCommitments, formatSeal, parseSeal } from '../../src/protocol/seal-wire.ts';
 import {
   invalidateNonceCall,

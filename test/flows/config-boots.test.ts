@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
-import { freePort } from '../../src/adapters/postgres/embedded.ts';
+import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { schemaOf, type App } from '../../src/apps/cli/config-check.ts';
 import { parseConfig, readJson } from '../../src/apps/config/load.ts';
 import { startFirmquote } from '../support/command.ts';

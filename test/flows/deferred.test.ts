@@ -7,7 +7,7 @@ import { encodeFunctionData } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createAttestationClient } from '../../src/adapters/attestations/client.ts';
 import { attestationRoutes } from '../../src/adapters/attestations/routes.ts';
-import { createTransactor } from '../../src/adapters/evm/transactor.ts';
+import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
 import { startOps } from '../../src/adapters/http/ops.ts';
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
@@ -20,7 +20,7 @@ import type { FactKind } from '../../src/domain/fact.ts';
 import type { Bytes32, Hex } from '../../src/domain/hex.ts';
 import { outputHash } from '../../src/domain/order.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
-import type { OrderRecord, TxStore } from '../../src/ports/store.ts';
+import type { OrderRecord, TxStore } from '../../src/ports/stores/store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { escrowAbi } from '../../src/settlement/abi/escrow.ts';
 import {
@@ -30,8 +30,8 @@ import {
   withdrawDeferredCall,
 } from '../../src/settlement/call.ts';
 import { deferredSettlement, type DeferredSettlement, foldCredits } from '../../src/settlement/deferred.ts';
-import { createAdvancer } from '../../src/venue/advance/advancer.ts';
-import { createWithdrawals } from '../../src/venue/advance/withdrawals.ts';
+import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
+import { createWithdrawals } from '../../src/venue/orders/advance/withdrawals.ts';
 import { account, ATTESTERS, DEPLOYER, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';

@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { exampleKey } from '../../src/adapters/http/openapi.ts';
-import { asyncApiDocument } from '../../src/protocol/asyncapi.ts';
+import { asyncApiDocument } from '../../src/protocol/api/asyncapi.ts';
 import {
   zClientFrame,
   zOrderEvent,
@@ -17,10 +17,10 @@ import {
   zStreamError,
   zSubscribed,
   zUnsubscribed,
-} from '../../src/protocol/events.ts';
-import { readFromSolver, readFromVenue } from '../../src/protocol/link.ts';
-import { RECORDED } from '../../src/protocol/recorded.ts';
-import type { Recording } from '../../src/protocol/recording.ts';
+} from '../../src/protocol/api/events.ts';
+import { readFromSolver, readFromVenue } from '../../src/protocol/link/link.ts';
+import { RECORDED } from '../../src/protocol/api/recorded.ts';
+import type { Recording } from '../../src/protocol/api/recording.ts';
 import { play, stageOf } from '../support/api-examples.ts';
 import { shapeOf } from '../support/shape.ts';
 import { createSchemas } from '../support/openapi-schemas.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   played = await play(await stageOf(v));
   if (RENEW)
     writeFileSync(
-      resolve(ROOT, 'src/protocol/recorded.ts'),
+      resolve(ROOT, 'src/protocol/api/recorded.ts'),
       `/** Recorded by \`npm run docs\`; do not edit. */\n\nimport type { Recording } from './recording.ts';\n\nexport const RECORDED: Recording = ${JSON.stringify(played, null, 1)};\n`,
     );
 });

@@ -4,18 +4,18 @@
  */
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createJournalStore } from '../../src/adapters/postgres/journal-store.ts';
+import { createJournalStore } from '../../src/adapters/postgres/lp/accounting-store.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { orderDigest, orderId } from '../../src/domain/order.ts';
 import { startOps } from '../../src/adapters/http/ops.ts';
-import { explain, quoteLines } from '../../src/apps/cli/lp-explain.ts';
-import { showJournal } from '../../src/apps/cli/lp-journal.ts';
-import { showProfit } from '../../src/apps/cli/lp-pnl.ts';
+import { explain, quoteLines } from '../../src/apps/cli/lp/explain.ts';
+import { showJournal } from '../../src/apps/cli/lp/journal.ts';
+import { showProfit } from '../../src/apps/cli/lp/pnl.ts';
 import { bookRoutes } from '../../src/apps/lp/books.ts';
-import type { ExplainedQuote } from '../../src/lp/explain.ts';
+import type { ExplainedQuote } from '../../src/lp/quote-log/explain.ts';
 import type { LpNode } from '../../src/lp/node.ts';
-import type { JournalStore } from '../../src/ports/journal-store.ts';
+import type { JournalStore } from '../../src/ports/stores/accounting-store.ts';
 import { encodeFunding } from '../../src/settlement/funding.ts';
 import {
   openForCall,

@@ -5,14 +5,14 @@
 
 import { encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { GAS_PRICE_ORACLE } from '../../src/adapters/evm/views.ts';
+import { GAS_PRICE_ORACLE } from '../../src/adapters/evm/chain/views.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { isDecline } from '../../src/domain/decline.ts';
 import type { Hex } from '../../src/domain/hex.ts';
-import type { ChainState } from '../../src/lp/book.ts';
-import { createGas } from '../../src/lp/gas.ts';
-import { createMarket } from '../../src/lp/market.ts';
-import { createRoutes, type Route } from '../../src/lp/route.ts';
+import type { ChainState } from '../../src/lp/quoting/pricing-context.ts';
+import { createGas } from '../../src/lp/settlement/gas.ts';
+import { createMarket } from '../../src/lp/market/market.ts';
+import { createRoutes, type Route } from '../../src/lp/quoting/route.ts';
 import { devGasOracleAbi, devGasOracleBytecode } from '../../src/settlement/abi/dev-gas-oracle.ts';
 import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { lpConfig } from '../support/lp.ts';

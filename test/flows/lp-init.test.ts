@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { decryptKey, keystoreAddress } from '../../src/adapters/keystore/keystore.ts';
 import type { Terminal } from '../../src/apps/cli/ask.ts';
-import { type InitOptions, initLp } from '../../src/apps/cli/lp-init.ts';
+import { type InitOptions, initLp } from '../../src/apps/cli/lp/init.ts';
 import { loadConfig } from '../../src/apps/config/load.ts';
 import { zLpAppConfig } from '../../src/apps/lp/config.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';

@@ -8,10 +8,10 @@ import { expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
-import type { Desk } from '../../src/lp/desk.ts';
+import type { Desk } from '../../src/lp/quoting/quoting-config.ts';
 import { createLpMetrics } from '../../src/lp/metrics.ts';
-import { createSession, type SessionDeps } from '../../src/lp/session.ts';
-import type { FromSolver, Rfq } from '../../src/protocol/link.ts';
+import { createSession, type SessionDeps } from '../../src/lp/quoting/session.ts';
+import type { FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 
 const REQUESTS = 100;

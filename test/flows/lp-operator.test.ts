@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
-import { freePort } from '../../src/adapters/postgres/embedded.ts';
+import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import type { Address } from '../../src/domain/hex.ts';
 import { firmquote as run, lpCommandHere, type Running, startFirmquote } from '../support/command.ts';

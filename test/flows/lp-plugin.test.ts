@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPlugin } from '../../src/apps/lp/plugin.ts';
 import type { LpNode } from '../../src/lp/node.ts';
-import { pricingParams } from '../../src/lp/params.ts';
+import { pricingParams } from '../../src/lp/config/params.ts';
 import type { PricingPlugin, PricingView } from '../../src/pricing/plugin.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';

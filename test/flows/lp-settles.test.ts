@@ -10,7 +10,7 @@ import { createBrake } from '../../src/apps/lp/brake.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { orderId } from '../../src/domain/order.ts';
 import type { LpNode } from '../../src/lp/node.ts';
-import type { Rfq } from '../../src/protocol/link.ts';
+import type { Rfq } from '../../src/protocol/link/link.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
 import {
   invalidateNonceCall,

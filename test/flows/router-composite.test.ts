@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Hex } from '../../src/domain/hex.ts';
-import { zPreflightResponse } from '../../src/protocol/preflight.ts';
+import { zPreflightResponse } from '../../src/protocol/api/preflight.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';

@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { zRouterCandidate, zRouterQuoteResponse } from '../../src/protocol/router.ts';
+import { zRouterCandidate, zRouterQuoteResponse } from '../../src/protocol/api/router.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';
 import { signPlan } from '../support/taker.ts';

@@ -8,13 +8,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createAttestationClient } from '../../src/adapters/attestations/client.ts';
 import { attestationRoutes } from '../../src/adapters/attestations/routes.ts';
 import { createBullQueue } from '../../src/adapters/bullmq/queue.ts';
-import { createTransactor } from '../../src/adapters/evm/transactor.ts';
+import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
 import { startOps } from '../../src/adapters/http/ops.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
 import { VENUE_MIGRATIONS } from '../../src/adapters/postgres/migrations/venue.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
-import { createVenueStore } from '../../src/adapters/postgres/venue-store.ts';
+import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createAttester } from '../../src/attester/attester.ts';
@@ -25,7 +25,7 @@ import { fillApprovalDigest, releaseDigest } from '../../src/domain/commitment.t
 import type { Attestations } from '../../src/ports/attestations.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort, EscrowEvent } from '../../src/ports/chain.ts';
-import type { NewOrder, TxStore, VenueStore } from '../../src/ports/store.ts';
+import type { NewOrder, TxStore, VenueStore } from '../../src/ports/stores/store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { escrowAbi } from '../../src/settlement/abi/escrow.ts';
 import {
@@ -39,7 +39,7 @@ import {
   submitAttestationsCall,
 } from '../../src/settlement/call.ts';
 import { foldFacts, type Progress } from '../../src/settlement/lifecycle.ts';
-import { type Advancer, createAdvancer } from '../../src/venue/advance/advancer.ts';
+import { type Advancer, createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import {
   account,
   ATTESTERS,

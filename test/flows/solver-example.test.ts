@@ -13,7 +13,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, createClient, type TradeRequest } from '../../src/client/client.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import { DECLINE_REASONS } from '../../src/domain/decline.ts';
-import { LINK_PATH, LINK_PROOF_TYPE, zFromSolver, zFromVenue, zSkeleton } from '../../src/protocol/link.ts';
+import {
+  LINK_PATH,
+  LINK_PROOF_TYPE,
+  zFromSolver,
+  zFromVenue,
+  zSkeleton,
+} from '../../src/protocol/link/link.ts';
 import { zOrderMessage } from '../../src/protocol/wire.ts';
 import { openForCall, settleCall } from '../../src/settlement/call.ts';
 import { account, DEPLOYER, type TestAccount, type TestChain } from '../support/devnet.ts';

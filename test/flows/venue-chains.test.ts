@@ -4,14 +4,14 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deployContractWallets } from '../../src/adapters/evm/deploy.ts';
+import { deployContractWallets } from '../../src/adapters/evm/deploy/deploy.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { SealKey } from '../../src/auction/seal.ts';
 import { createSealer } from '../../src/auction/seal.ts';
 import { openForCall, settleCall } from '../../src/settlement/call.ts';
-import { createSealing } from '../../src/venue/sealing.ts';
-import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
+import { createSealing } from '../../src/venue/quoting/sealing.ts';
+import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
 import { account, DEPLOYER, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { signPlan } from '../support/taker.ts';
 import { type Answer, type Json, startTestVenue, type TestVenue } from '../support/venue.ts';

@@ -12,7 +12,7 @@ import { assetId } from '../../src/domain/asset.ts';
 import { encodeContext, decodeContext, type OutputContext } from '../../src/domain/context.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { StandardOrder } from '../../src/domain/order.ts';
-import type { FromSolver, Rfq } from '../../src/protocol/link.ts';
+import type { FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import { requestWithdrawalCall, settleCall, withdrawDeferredCall } from '../../src/settlement/call.ts';
 import { account, DEPLOYER, type TestAccount } from '../support/devnet.ts';
 import { giveInto } from '../support/gift.ts';

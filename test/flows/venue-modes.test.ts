@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { assetId } from '../../src/domain/asset.ts';
-import type { KeyKind, KeyMode } from '../../src/ports/store.ts';
+import type { KeyKind, KeyMode } from '../../src/ports/stores/store.ts';
 import { account, type TestAccount, type TestChain } from '../support/devnet.ts';
 import type { ScriptedSolver } from '../support/solver.ts';
 import { signPlan } from '../support/taker.ts';

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
 import { assetId } from '../../src/domain/asset.ts';
-import type { Rfq } from '../../src/protocol/link.ts';
+import type { Rfq } from '../../src/protocol/link/link.ts';
 import { account } from '../support/devnet.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';

@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { createAdminStore } from '../../src/adapters/postgres/admin-store.ts';
+import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import { assetId } from '../../src/domain/asset.ts';

@@ -8,9 +8,14 @@ import { WebSocket } from 'ws';
 import { assetId } from '../../src/domain/asset.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Bytes32 } from '../../src/domain/hex.ts';
-import { type PriceEventFrame, zOrderEvent, zPriceEvent, zSolverEvent } from '../../src/protocol/events.ts';
-import { createEventTail } from '../../src/venue/event-tail.ts';
-import { together } from '../../src/venue/levels-board.ts';
+import {
+  type PriceEventFrame,
+  zOrderEvent,
+  zPriceEvent,
+  zSolverEvent,
+} from '../../src/protocol/api/events.ts';
+import { createEventTail } from '../../src/venue/stream/event-tail.ts';
+import { together } from '../../src/venue/market/levels-board.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
 import { account } from '../support/devnet.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';

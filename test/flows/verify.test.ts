@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deployContractWallets } from '../../src/adapters/evm/deploy.ts';
+import { deployContractWallets } from '../../src/adapters/evm/deploy/deploy.ts';
 import { exitCode, runVerify } from '../../src/apps/verify/main.ts';
 import { verifyClaim } from '../../src/apps/verify/checks.ts';
 import { readClaim } from '../../src/apps/verify/claim.ts';
@@ -16,7 +16,7 @@ import { openWitness, type Witness } from '../../src/apps/verify/witness.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import { attestationDigest } from '../../src/domain/attestation.ts';
 import { addressToBytes32, bytes32ToAddress, type Hex } from '../../src/domain/hex.ts';
-import type { OrderRecord } from '../../src/ports/store.ts';
+import type { OrderRecord } from '../../src/ports/stores/store.ts';
 import { encodeCommitments, formatSeal } from '../../src/protocol/seal-wire.ts';
 import {
   depositForCall,
@@ -29,7 +29,7 @@ import {
 } from '../../src/settlement/call.ts';
 import { inputToken } from '../../src/settlement/funding.ts';
 import { foldFacts } from '../../src/settlement/lifecycle.ts';
-import { intentSection, proofsSection } from '../../src/venue/record-sections.ts';
+import { intentSection, proofsSection } from '../../src/venue/trades/record-sections.ts';
 import { firmquote } from '../support/command.ts';
 import {
   account,

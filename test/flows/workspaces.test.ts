@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
-import { freePort } from '../../src/adapters/postgres/embedded.ts';
+import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
 import { commandHere, type Ended, type Running, startFirmquote } from '../support/command.ts';
 import { type Devnet, startDevnet } from '../support/devnet.ts';

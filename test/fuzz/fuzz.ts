@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { templated } from '../../src/adapters/http/openapi.ts';
 import { createLog } from '../../src/adapters/pino/log.ts';
-import type { KeyKind } from '../../src/ports/store.ts';
+import type { KeyKind } from '../../src/ports/stores/store.ts';
 import { happyRequest, stageOf } from '../support/api-examples.ts';
 import { createSchemas } from '../support/openapi-schemas.ts';
 import { startTestVenue, type TestVenue } from '../support/venue.ts';

@@ -1,8 +1,8 @@
 /** The test's own books: what every taker must hold after all orders ended, and what the escrows must owe. */
 
 import { getAddress, parseAbiItem, parseEventLogs } from 'viem';
-import type { OrderStatusResponse } from '../../src/protocol/status.ts';
-import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
+import type { OrderStatusResponse } from '../../src/protocol/api/status.ts';
+import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
 import type { Manifest } from '../../src/apps/demo/manifest.ts';
 import { viewChain } from '../../src/apps/demo/world.ts';
 import { escrowAbi } from '../../src/settlement/abi/escrow.ts';

@@ -7,8 +7,8 @@ import type { Manifest } from '../../src/apps/demo/manifest.ts';
 import { askOf, tradeOf } from '../../src/apps/demo/checks/trade.ts';
 import type { Taker } from '../../src/apps/demo/taker.ts';
 import { takerFor } from '../../src/apps/demo/world.ts';
-import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
-import type { OrderStatusResponse } from '../../src/protocol/status.ts';
+import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
+import type { OrderStatusResponse } from '../../src/protocol/api/status.ts';
 import type { Seeded } from './seeded.ts';
 
 export interface Accepted {

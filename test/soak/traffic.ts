@@ -3,8 +3,8 @@
  * write down all they are told.
  */
 
-import type { FundingLock } from '../../src/protocol/preflight.ts';
-import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
+import type { FundingLock } from '../../src/protocol/api/preflight.ts';
+import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
 import type { Submission } from '../../src/apps/demo/taker.ts';
 import { createClient, type Client, someUsdc } from '../faults/support/client.ts';
 import type { Seeded } from '../kill/seeded.ts';

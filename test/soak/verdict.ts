@@ -3,7 +3,7 @@
  * the audit, the logs.
  */
 
-import { createChain, type EvmChain } from '../../src/adapters/evm/chain.ts';
+import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { auditLpNode, auditVenue, type Report } from '../../src/apps/audit/audit.ts';

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { freePort } from '../../src/adapters/postgres/embedded.ts';
-import { spawnLeashed } from '../../src/adapters/process/leash.ts';
+import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
+import { spawnLeashed } from '../../src/adapters/process/parent-watchdog.ts';
 
 export interface TestAnvil {
   url: string;

@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { adminCommands } from '../../src/apps/cli/admin.ts';
-import { lpCommand } from '../../src/apps/cli/lp.ts';
+import { adminCommands } from '../../src/apps/cli/admin/admin.ts';
+import { lpCommand } from '../../src/apps/cli/lp/lp.ts';
 import { BaseError } from '../../src/domain/errors.ts';
 import { PROGRAM } from './build.ts';
 

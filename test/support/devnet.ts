@@ -4,8 +4,8 @@
  */
 
 import { encodeFunctionData, erc20Abi } from 'viem';
-import { createChain, type EvmChain } from '../../src/adapters/evm/chain.ts';
-import { deployDevnet, type Deployment, fundDevnet } from '../../src/adapters/evm/deploy.ts';
+import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';
+import { deployDevnet, type Deployment, fundDevnet } from '../../src/adapters/evm/deploy/deploy.ts';
 import { createSigner } from '../../src/adapters/secp256k1/signer.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Chain, TokenInfo } from '../../src/domain/chain.ts';

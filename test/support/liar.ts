@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { decodeContext } from '../../src/domain/context.ts';
 import { orderEnvelope, orderId, type OrderMessage, type StandardOrder } from '../../src/domain/order.ts';
-import type { QuoteCandidate } from '../../src/protocol/candidate.ts';
+import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
 import { decodeCommitments, encodeCommitments, formatSeal, parseSeal } from '../../src/protocol/seal-wire.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
 import type { TestAccount } from './devnet.ts';

@@ -3,7 +3,7 @@
  * does is done by whoever leads.
  */
 
-import type { Explanation } from '../../src/lp/explain.ts';
+import type { Explanation } from '../../src/lp/quote-log/explain.ts';
 import type { LpNode } from '../../src/lp/node.ts';
 
 export function asOne(nodes: readonly LpNode[]): LpNode {

@@ -7,7 +7,7 @@ import { attestationDigest } from '../../src/domain/attestation.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { orderDigest, orderId, type StandardOrder } from '../../src/domain/order.ts';
 import type { Attestations } from '../../src/ports/attestations.ts';
-import type { Award, LinkQuote, Rfq } from '../../src/protocol/link.ts';
+import type { Award, LinkQuote, Rfq } from '../../src/protocol/link/link.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
 import { encodeFunding } from '../../src/settlement/funding.ts';
 import { ATTESTERS, type Devnet, type TestAccount } from './devnet.ts';

@@ -4,10 +4,10 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { createTransactor } from '../../src/adapters/evm/transactor.ts';
+import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
 import { createConstantFeed } from '../../src/adapters/feeds/constant.ts';
-import { createJournalStore } from '../../src/adapters/postgres/journal-store.ts';
-import { createLpStore } from '../../src/adapters/postgres/lp-store.ts';
+import { createJournalStore } from '../../src/adapters/postgres/lp/accounting-store.ts';
+import { createLpStore } from '../../src/adapters/postgres/lp/lp-store.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
@@ -17,7 +17,7 @@ import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
 import type { Attestations } from '../../src/ports/attestations.ts';
-import { type LpConfig, zLpConfig } from '../../src/lp/config.ts';
+import { type LpConfig, zLpConfig } from '../../src/lp/config/config.ts';
 import { createLpNode, type LpNode, type LpNodeDeps } from '../../src/lp/node.ts';
 import type { PricingPlugin } from '../../src/pricing/plugin.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';

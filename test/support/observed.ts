@@ -6,7 +6,7 @@ import { fillPayloadHash } from '../../src/domain/attestation.ts';
 import type { Evidence, Fact } from '../../src/domain/fact.ts';
 import { bytes32ToAddress } from '../../src/domain/hex.ts';
 import { outputHash } from '../../src/domain/order.ts';
-import type { NewOrder, OrderRecord } from '../../src/ports/store.ts';
+import type { NewOrder, OrderRecord } from '../../src/ports/stores/store.ts';
 import type { EscrowEvent } from '../../src/ports/chain.ts';
 import { foldFacts } from '../../src/settlement/lifecycle.ts';
 import type { TestChain } from './devnet.ts';

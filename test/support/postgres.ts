@@ -4,7 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chmod } from 'node:fs/promises';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/adapters/postgres/embedded.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/adapters/postgres/embedded/embedded.ts';
 import { type Migration, migrate } from '../../src/adapters/postgres/migrate.ts';
 import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
 import { silentLog } from './silent.ts';

@@ -4,8 +4,8 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { freePort } from '../../src/adapters/postgres/embedded.ts';
-import { spawnLeashed } from '../../src/adapters/process/leash.ts';
+import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
+import { spawnLeashed } from '../../src/adapters/process/parent-watchdog.ts';
 
 export interface TestRedis {
   url: string;

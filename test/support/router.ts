@@ -3,7 +3,7 @@
  * chains to their end.
  */
 
-import { createTransactor } from '../../src/adapters/evm/transactor.ts';
+import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { assetId } from '../../src/domain/asset.ts';
@@ -12,11 +12,11 @@ import type { TokenInfo } from '../../src/domain/chain.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { outputHash } from '../../src/domain/order.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
-import type { OrderRecord } from '../../src/ports/store.ts';
+import type { OrderRecord } from '../../src/ports/stores/store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { fillCall } from '../../src/settlement/call.ts';
 import { foldFacts, type Progress } from '../../src/settlement/lifecycle.ts';
-import { createAdvancer } from '../../src/venue/advance/advancer.ts';
+import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { account, ATTESTERS, type TestAccount, type TestChain } from './devnet.ts';
 import { silentLog, silentMetrics } from './silent.ts';
 import { signPlan } from './taker.ts';

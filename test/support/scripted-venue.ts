@@ -18,7 +18,7 @@ import {
   type Message,
   readFromSolver,
   type Rfq,
-} from '../../src/protocol/link.ts';
+} from '../../src/protocol/link/link.ts';
 
 type Answer = Extract<FromSolver, { rfqId: string }>;
 

@@ -3,20 +3,20 @@
  * schema, and workers over it.
  */
 
-import { createTransactor, type TransactorOptions } from '../../src/adapters/evm/transactor.ts';
+import { createTransactor, type TransactorOptions } from '../../src/adapters/evm/transactor/transactor.ts';
 import { createPostgresBus } from '../../src/adapters/postgres/bus.ts';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
-import { createVenueStore } from '../../src/adapters/postgres/venue-store.ts';
+import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../src/apps/venue/schema.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
-import type { NewOrder, TxStore, VenueStore } from '../../src/ports/store.ts';
+import type { NewOrder, TxStore, VenueStore } from '../../src/ports/stores/store.ts';
 import { fillCall } from '../../src/settlement/call.ts';
 import { foldFacts, type Stage } from '../../src/settlement/lifecycle.ts';
-import { createAdvancer } from '../../src/venue/advance/advancer.ts';
+import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
 import { willingAttesters } from './lp-trades.ts';
 import { startTestPostgres, type TestPostgres } from './postgres.ts';

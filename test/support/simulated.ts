@@ -4,7 +4,7 @@
  */
 
 import type { Address } from '../../src/domain/hex.ts';
-import { zLpRisk } from '../../src/lp/risk-config.ts';
+import { zLpRisk } from '../../src/lp/config/risk-config.ts';
 import { DEFAULT_PARAMS } from '../../src/pricing/params.ts';
 import type { MakerSetup, SimRoute, SimToken } from '../../src/sim/maker.ts';
 import type { MarketSetup } from '../../src/sim/market.ts';

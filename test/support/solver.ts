@@ -23,8 +23,8 @@ import {
   recipientFor,
   type Rfq,
   type Slice,
-} from '../../src/protocol/link.ts';
-import { linkProofDigest } from '../../src/protocol/link-proof.ts';
+} from '../../src/protocol/link/link.ts';
+import { linkProofDigest } from '../../src/protocol/link/link-proof.ts';
 import { orderFromMessage, orderToMessage } from '../../src/protocol/wire.ts';
 import type { TestAccount } from './devnet.ts';
 import { replicasAt } from './replicas.ts';

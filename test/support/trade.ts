@@ -5,7 +5,7 @@ import { encodeContext } from '../../src/domain/context.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { addressToBytes32, type Address, type Bytes32, type Hex } from '../../src/domain/hex.ts';
 import { orderDigest, orderId as orderIdOf, type StandardOrder } from '../../src/domain/order.ts';
-import type { NewOrder } from '../../src/ports/store.ts';
+import type { NewOrder } from '../../src/ports/stores/store.ts';
 import {
   eip3009Digest,
   encodeFunding,

@@ -12,7 +12,7 @@ import { DEPLOYER, type Devnet, startDevnet, type TestChain } from '../../../tes
 import { startDex, type TestDex } from '../../../test/support/dex.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import { devPoolTraderAbi } from '../../settlement/abi/dev-pool-trader.ts';
-import { connectDev } from '../evm/deploy.ts';
+import { connectDev } from '../evm/deploy/deploy.ts';
 import { createPoolReader, type PoolState } from './pools.ts';
 import { sqrtPriceAtTick } from './tick-price.ts';
 

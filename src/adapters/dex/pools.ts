@@ -5,7 +5,7 @@
 
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import { encode } from '../evm/views.ts';
+import { encode } from '../evm/chain/views.ts';
 import { signed, wordsOf } from '../feeds/per-head.ts';
 import { type ConcentratedPool, type Swap, swapConcentrated } from './concentrated.ts';
 import { type ConstantProductPair, pairHolds, pairInput, pairOutput } from './constant-product.ts';

@@ -20,7 +20,7 @@ import type { Feed, FeedQuote, FeedTrouble, ReferencePrice, Sequencer } from '..
 import { devAggregatorAbi, devAggregatorBytecode } from '../../settlement/abi/dev-aggregator.ts';
 import { devPoolTraderAbi, devPoolTraderBytecode } from '../../settlement/abi/dev-pool-trader.ts';
 import { devTokenAbi, devTokenBytecode } from '../../settlement/abi/dev-token.ts';
-import { createChain, type EvmChain } from '../evm/chain.ts';
+import { createChain, type EvmChain } from '../evm/chain/chain.ts';
 import { systemClock } from '../system/clock.ts';
 import { createChainlinkFeed } from './chainlink.ts';
 import { createSequencer } from './sequencer.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Address } from '../../domain/hex.ts';
-import { encode } from '../evm/views.ts';
+import { encode } from '../evm/chain/views.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
 

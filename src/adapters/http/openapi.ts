@@ -5,7 +5,7 @@
 
 import type { Route } from '../../ports/http.ts';
 import { ERROR_STATUS, type ErrorCode, REFUSALS } from '../../protocol/errors.ts';
-import type { RecordedExchange } from '../../protocol/recording.ts';
+import type { RecordedExchange } from '../../protocol/api/recording.ts';
 
 export interface Parameter {
   name: string;

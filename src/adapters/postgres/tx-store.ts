@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
-import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/store.ts';
-import { bytes, toHex } from './order-rows.ts';
+import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/stores/store.ts';
+import { bytes, toHex } from './venue/order-rows.ts';
 import type { Database, Queryable, Row } from './pool.ts';
 
 /** Lanes that want the same keys at once: each try sees what the one before lost to. */

@@ -4,7 +4,7 @@
  */
 
 import { open } from 'node:fs/promises';
-import type { Transmitter } from '../../ports/travel-rule.ts';
+import type { Transmitter } from '../../ports/stores/travel-rule.ts';
 
 export function createFileTransmitter({ path }: { path: string }): Transmitter {
   let turn: Promise<unknown> = Promise.resolve();

@@ -9,7 +9,7 @@ import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller, Gate, Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
-import { CLOSE } from '../../protocol/events.ts';
+import { CLOSE } from '../../protocol/api/events.ts';
 
 export interface Doors {
   /** Takes nobody else in. */

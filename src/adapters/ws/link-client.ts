@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../ports/clock.ts';
 import type { Link, LinkListener } from '../../ports/link.ts';
 import type { Log } from '../../ports/log.ts';
-import { LINK_MAX_PAYLOAD_BYTES, LINK_PATH } from '../../protocol/link.ts';
+import { LINK_MAX_PAYLOAD_BYTES, LINK_PATH } from '../../protocol/link/link.ts';
 
 export interface LinkClientOptions {
   /** Short name of the venue, for logs and metrics. */

@@ -1,7 +1,7 @@
 /** `firmquote attester`: wiring of a watcher that signs fills it has seen deep enough. */
 
 import { attestationRoutes } from '../../adapters/attestations/routes.ts';
-import type { EvmChain } from '../../adapters/evm/chain.ts';
+import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { healthRoutes, startOps } from '../../adapters/http/ops.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';

@@ -3,7 +3,7 @@
  * and every difference between them. Reads only.
  */
 
-import { createChain } from '../../adapters/evm/chain.ts';
+import { createChain } from '../../adapters/evm/chain/chain.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
 import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
@@ -13,7 +13,7 @@ import { systemClock } from '../../adapters/system/clock.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import { openDoor } from '../cli/lp-door.ts';
+import { openDoor } from '../cli/lp/admin-client.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ChainSection } from '../config/parts.ts';
 import { borrowDatabaseUrl, type DatabaseSection } from '../database.ts';

@@ -5,11 +5,16 @@ import type { Evidence, Fact } from '../../domain/fact.ts';
 import { addressToBytes32, type Bytes32, hexToBytes } from '../../domain/hex.ts';
 import { keccak } from '../../domain/keccak.ts';
 import { outputHash } from '../../domain/order.ts';
-import type { OrderRecord } from '../../ports/store.ts';
+import type { OrderRecord } from '../../ports/stores/store.ts';
 import { foldFacts, type Progress } from '../../settlement/lifecycle.ts';
-import { deliveryRows } from '../../adapters/postgres/delivery-store.ts';
-import { bytes, ORDER_COLUMNS, orderFromRow, type OrderRow } from '../../adapters/postgres/order-rows.ts';
-import { CELL_STAGES, tradeColumns } from '../../adapters/postgres/trade-rows.ts';
+import { deliveryRows } from '../../adapters/postgres/venue/delivery-store.ts';
+import {
+  bytes,
+  ORDER_COLUMNS,
+  orderFromRow,
+  type OrderRow,
+} from '../../adapters/postgres/venue/order-rows.ts';
+import { CELL_STAGES, tradeColumns } from '../../adapters/postgres/trades/trade-rows.ts';
 import type { Cut } from './cut.ts';
 import type { Book } from './difference.ts';
 

@@ -3,7 +3,7 @@
  * that comes back must be told.
  */
 
-import { createChain } from '../../adapters/evm/chain.ts';
+import { createChain } from '../../adapters/evm/chain/chain.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
 import { type BackupFacts, backUp, restore } from '../../adapters/postgres/backup.ts';
@@ -12,7 +12,7 @@ import { connectDatabase, type Database } from '../../adapters/postgres/pool.ts'
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { RequestError } from '../../domain/errors.ts';
-import type { LpConfig } from '../../lp/config.ts';
+import type { LpConfig } from '../../lp/config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { borrowDatabaseUrl, type DatabaseSection } from '../database.ts';
 import { expand, type SecretContext } from '../keys.ts';

@@ -6,10 +6,10 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BaseError } from '../../domain/errors.ts';
-import { adminCommands } from './admin.ts';
-import { lpCommand } from './lp.ts';
-import { simCommand } from './sim.ts';
-import { tradesCommand } from './trades.ts';
+import { adminCommands } from './admin/admin.ts';
+import { lpCommand } from './lp/lp.ts';
+import { simCommand } from './sim/sim.ts';
+import { tradesCommand } from './admin/trades.ts';
 
 const program = new Command('firmquote')
   .description(

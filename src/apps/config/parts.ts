@@ -1,8 +1,8 @@
 /** Pieces that the configurations of several apps share: doors, logs, keys, databases, chains. */
 
 import { z } from 'zod';
-import { QUORUM } from '../../adapters/evm/chain.ts';
-import { HEALTH } from '../../adapters/evm/health.ts';
+import { QUORUM } from '../../adapters/evm/chain/chain.ts';
+import { HEALTH } from '../../adapters/evm/rpc/health.ts';
 import { LOG_LEVELS } from '../../adapters/pino/log.ts';
 import type { Address } from '../../domain/hex.ts';
 

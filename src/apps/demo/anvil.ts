@@ -10,7 +10,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { UpstreamError } from '../../domain/errors.ts';
-import { type Leashed, spawnLeashed } from '../../adapters/process/leash.ts';
+import { type Leashed, spawnLeashed } from '../../adapters/process/parent-watchdog.ts';
 
 export interface AnvilOptions {
   chainId: number;

@@ -3,14 +3,14 @@
  * starts.
  */
 
-import { createAdminStore } from '../../adapters/postgres/admin-store.ts';
+import { createAdminStore } from '../../adapters/postgres/venue/admin-store.ts';
 import { connectDatabase } from '../../adapters/postgres/pool.ts';
 import { migrate } from '../../adapters/postgres/migrate.ts';
-import { createVenueStore } from '../../adapters/postgres/venue-store.ts';
+import { createVenueStore } from '../../adapters/postgres/venue/venue-store.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import type { Log } from '../../ports/log.ts';
-import { mintKey, type NewKey } from '../../venue/keys.ts';
+import { mintKey, type NewKey } from '../../venue/access/keys.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 import { TRAVEL_RULE_USD } from './configs.ts';
 import type { DemoState } from './state.ts';

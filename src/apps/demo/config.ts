@@ -3,8 +3,8 @@
  */
 
 import { z } from 'zod';
-import { zLpLimits, zLpPair, zLpQuoting } from '../../lp/config.ts';
-import { zLpRisk } from '../../lp/risk-config.ts';
+import { zLpLimits, zLpPair, zLpQuoting } from '../../lp/config/config.ts';
+import { zLpRisk } from '../../lp/config/risk-config.ts';
 
 const zUnits = z
   .string()

@@ -5,7 +5,7 @@
 
 import { formatUnits, parseUnits } from '../../domain/amount.ts';
 import type { DemoConfig } from './config.ts';
-import type { QuoteCandidate } from '../../protocol/candidate.ts';
+import type { QuoteCandidate } from '../../protocol/api/candidate.ts';
 import { askOf, type Trade, tradeOf } from './checks/trade.ts';
 import type { World } from './world.ts';
 

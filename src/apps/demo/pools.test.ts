@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Devnet, startDevnet, type TestChain } from '../../../test/support/devnet.ts';
 import { startDex, type TestDex } from '../../../test/support/dex.ts';
-import { encode } from '../../adapters/evm/views.ts';
+import { encode } from '../../adapters/evm/chain/views.ts';
 import { wordsOf } from '../../adapters/feeds/per-head.ts';
 import type { Address } from '../../domain/hex.ts';
 import { keepPools } from './pools.ts';

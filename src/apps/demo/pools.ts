@@ -5,7 +5,7 @@
 
 import { encodeFunctionData } from 'viem';
 import { pairOutput } from '../../adapters/dex/constant-product.ts';
-import { encode } from '../../adapters/evm/views.ts';
+import { encode } from '../../adapters/evm/chain/views.ts';
 import { wordsOf } from '../../adapters/feeds/per-head.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import { devPoolTraderAbi } from '../../settlement/abi/dev-pool-trader.ts';

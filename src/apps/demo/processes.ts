@@ -3,8 +3,8 @@
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { UpstreamError } from '../../domain/errors.ts';
-import { startEmbeddedPostgres } from '../../adapters/postgres/embedded.ts';
-import { type Leashed, spawnLeashed } from '../../adapters/process/leash.ts';
+import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/embedded.ts';
+import { type Leashed, spawnLeashed } from '../../adapters/process/parent-watchdog.ts';
 import type { Log } from '../../ports/log.ts';
 import { LP_NODE_OPTIONS } from '../lp/node-options.ts';
 import { startAnvil } from './anvil.ts';

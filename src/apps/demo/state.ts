@@ -6,7 +6,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import type { DexDeployment } from '../../adapters/evm/deploy-dex.ts';
+import type { DexDeployment } from '../../adapters/evm/deploy/deploy-dex.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { DemoConfig } from './config.ts';
 import type { ManifestChain } from './manifest.ts';

@@ -3,7 +3,7 @@
  * stop.
  */
 
-import type { Leashed } from '../../adapters/process/leash.ts';
+import type { Leashed } from '../../adapters/process/parent-watchdog.ts';
 import type { Log } from '../../ports/log.ts';
 
 export interface ChildSpec {

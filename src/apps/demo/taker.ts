@@ -16,16 +16,16 @@ import {
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
 import type { Settlement } from '../../domain/delivery.ts';
-import type { QuoteCandidate } from '../../protocol/candidate.ts';
+import type { QuoteCandidate } from '../../protocol/api/candidate.ts';
 import {
   type Action,
   type FundingLock,
   type PreflightResponse,
   zPreflightResponse,
-} from '../../protocol/preflight.ts';
-import { zQuoteResponse } from '../../protocol/quote.ts';
-import { type OrderStatusResponse, zOrderStatusResponse } from '../../protocol/status.ts';
-import { zOrder } from '../../protocol/submit.ts';
+} from '../../protocol/api/preflight.ts';
+import { zQuoteResponse } from '../../protocol/api/quote.ts';
+import { type OrderStatusResponse, zOrderStatusResponse } from '../../protocol/api/status.ts';
+import { zOrder } from '../../protocol/api/submit.ts';
 import { devWalletAbi } from '../../settlement/abi/dev-wallet.ts';
 
 export interface TakerOptions {

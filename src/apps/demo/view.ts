@@ -3,7 +3,7 @@
  * first.
  */
 
-import { zSolversResponse } from '../../protocol/roster.ts';
+import { zSolversResponse } from '../../protocol/api/roster.ts';
 import { formatUnits } from '../../domain/amount.ts';
 import type { Manifest } from './manifest.ts';
 import { takerFor, viewChain, type World } from './world.ts';

@@ -7,7 +7,7 @@ import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node.ts';
 import type { Journal } from './journal.ts';
-import type { ProfitKey } from '../../ports/journal-store.ts';
+import type { ProfitKey } from '../../ports/stores/accounting-store.ts';
 
 const KEYS: readonly ProfitKey[] = ['pair', 'corridor', 'taker', 'trade'];
 const MOST_ROWS = 10_000;

@@ -6,10 +6,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { atOnce } from '../../domain/steps.ts';
-import { zLpConfig } from '../../lp/config.ts';
-import { wantedOf } from '../../lp/market.ts';
-import { problemsOf } from '../../lp/problems.ts';
-import { unhurried } from '../../lp/turns.ts';
+import { zLpConfig } from '../../lp/config/config.ts';
+import { wantedOf } from '../../lp/market/market.ts';
+import { problemsOf } from '../../lp/config/problems.ts';
+import { unhurried } from '../../lp/quoting/turns.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
 import { type Loaded, parsingConfig, readJson } from '../config/load.ts';
 import {

@@ -3,7 +3,7 @@
  * done: stopping comes first.
  */
 
-import type { Audit, AuditEntry } from '../../ports/audit.ts';
+import type { Audit, AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 

@@ -24,7 +24,7 @@ test('an LP is compiled when it is loaded, not when its first request comes', ()
   );
   expect(compiled).toBeGreaterThan(2 * compiledBytes(`await import('./lp/main.js');`));
   // Nothing of it may be loaded before that.
-  expect(textOf('src/apps/cli/lp.ts')).toMatch(
+  expect(textOf('src/apps/cli/lp/lp.ts')).toMatch(
     /compileAhead\(\);\s+await \(await import\('\.\.\/lp\/main\.ts'\)\)/,
   );
 });

@@ -8,7 +8,7 @@ import { RequestError, SettlementError, UpstreamError } from '../../domain/error
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
-import { signTransaction } from '../../adapters/evm/sign.ts';
+import { signTransaction } from '../../adapters/evm/transactor/sign.ts';
 import type { ChainPort, Receipt } from '../../ports/chain.ts';
 import type { Signer } from '../../ports/signer.ts';
 import {

@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { LpNode } from '../../lp/node.ts';
-import { type Change, changesBetween, isLive } from '../../lp/reload.ts';
-import { unhurried } from '../../lp/turns.ts';
-import type { AuditEntry } from '../../ports/audit.ts';
+import { type Change, changesBetween, isLive } from '../../lp/config/reload.ts';
+import { unhurried } from '../../lp/quoting/turns.ts';
+import type { AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { ConfigError } from '../config/load.ts';
 import { shown } from '../config/print.ts';

@@ -4,13 +4,13 @@
  */
 
 import { startHttp } from '../../adapters/http/server.ts';
-import { createAdminStore } from '../../adapters/postgres/admin-store.ts';
+import { createAdminStore } from '../../adapters/postgres/venue/admin-store.ts';
 import type { Database } from '../../adapters/postgres/pool.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
-import type { VenueStore } from '../../ports/store.ts';
+import type { VenueStore } from '../../ports/stores/store.ts';
 import { createAdmin } from '../../venue/admin/admin.ts';
 import { createAdminGate } from '../../venue/admin/gate.ts';
 import { adminRoutes } from '../../venue/admin/routes.ts';

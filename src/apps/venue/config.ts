@@ -1,7 +1,7 @@
 /** Everything a venue can be told. The numbers' defaults are the venue room's own. */
 
 import { z } from 'zod';
-import { COURIER } from '../../venue/travel-rule.ts';
+import { COURIER } from '../../venue/orders/travel-rule.ts';
 import {
   ADMISSION,
   BREAKER,

@@ -9,7 +9,7 @@ import { createHttpTransmitter } from '../../adapters/travel-rule/http.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Screener } from '../../ports/screening.ts';
-import type { Transmitter } from '../../ports/travel-rule.ts';
+import type { Transmitter } from '../../ports/stores/travel-rule.ts';
 import { expand, type SecretContext } from '../keys.ts';
 import type { Life } from '../process.ts';
 import type { VenueConfig } from './config.ts';

@@ -5,7 +5,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../../ports/log.ts';
-import type { VenueStore, Workspace } from '../../ports/store.ts';
+import type { VenueStore, Workspace } from '../../ports/stores/store.ts';
 import type { VenueConfig } from './config.ts';
 
 export async function seed(

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import { zComplianceProofs, zIntent } from '../../protocol/records.ts';
+import { zComplianceProofs, zIntent } from '../../protocol/api/records.ts';
 
 const zStage = z
   .object({

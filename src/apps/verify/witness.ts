@@ -3,9 +3,9 @@
  * block.
  */
 
-import { createViewCaller } from '../../adapters/evm/multicall.ts';
-import { createRpc } from '../../adapters/evm/rpc.ts';
-import { createViews } from '../../adapters/evm/views.ts';
+import { createViewCaller } from '../../adapters/evm/chain/multicall.ts';
+import { createRpc } from '../../adapters/evm/rpc/rpc.ts';
+import { createViews } from '../../adapters/evm/chain/views.ts';
 import { UpstreamError } from '../../domain/errors.ts';
 import { type Address, type Hex, ZERO_ADDRESS } from '../../domain/hex.ts';
 import { keccakText } from '../../domain/keccak.ts';

@@ -1,7 +1,7 @@
 /** Everything that an administrator may do, for the admin API and the command line alike. */
 
-import type { AdminStore } from '../../ports/admin-store.ts';
-import type { ChangeView } from '../../protocol/admin.ts';
+import type { AdminStore } from '../../ports/stores/admin-store.ts';
+import type { ChangeView } from '../../protocol/api/admin.ts';
 import type { AdminDeps } from './change.ts';
 import { createKeyAdmin, type KeyAdmin } from './keys.ts';
 import { createMemberAdmin, type MemberAdmin } from './members.ts';

@@ -1,9 +1,9 @@
 /** One administrator's change: what every kind of it needs, and how it goes on record. */
 
-import type { AdminEntry, AdminStore, AdminTx } from '../../ports/admin-store.ts';
+import type { AdminEntry, AdminStore, AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
-import type { VenueStore, Workspace } from '../../ports/store.ts';
+import type { VenueStore, Workspace } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';
 
 export interface AdminDeps {

@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Caller, Gate } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { ApiError } from '../../protocol/errors.ts';
-import { createBuckets, type Take } from '../buckets.ts';
+import { createBuckets, type Take } from '../access/token-buckets.ts';
 
 /** `id` names the key in the audit trail. */
 export interface AdminKey extends Caller {

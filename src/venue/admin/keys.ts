@@ -1,10 +1,10 @@
 /** Keys: issued for what they are for and no more, revoked on every replica at once. */
 
-import type { AdminTx } from '../../ports/admin-store.ts';
-import type { Role } from '../../ports/store.ts';
-import type { KeyView, NewKeyRequest } from '../../protocol/admin.ts';
+import type { AdminTx } from '../../ports/stores/admin-store.ts';
+import type { Role } from '../../ports/stores/store.ts';
+import type { KeyView, NewKeyRequest } from '../../protocol/api/admin.ts';
 import { invalid } from '../../protocol/errors.ts';
-import { KEYS_TOPIC, mintKey } from '../keys.ts';
+import { KEYS_TOPIC, mintKey } from '../access/keys.ts';
 import { type AdminDeps, knownWorkspace, missing, recorder } from './change.ts';
 import { outranks } from './members.ts';
 import { keyView } from './views.ts';

@@ -2,11 +2,11 @@
  * Members: a workspace that has an owner keeps one, and nobody's keys outlive or outrank their membership.
  */
 
-import type { AdminTx } from '../../ports/admin-store.ts';
-import type { Member } from '../../ports/members.ts';
-import type { Role } from '../../ports/store.ts';
-import type { MemberChange, MemberView, NewMember } from '../../protocol/admin.ts';
-import { KEYS_TOPIC } from '../keys.ts';
+import type { AdminTx } from '../../ports/stores/admin-store.ts';
+import type { Member } from '../../ports/stores/members.ts';
+import type { Role } from '../../ports/stores/store.ts';
+import type { MemberChange, MemberView, NewMember } from '../../protocol/api/admin.ts';
+import { KEYS_TOPIC } from '../access/keys.ts';
 import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './change.ts';
 import { keyView, memberView } from './views.ts';
 

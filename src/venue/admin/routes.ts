@@ -26,7 +26,7 @@ import {
   zSolverChange,
   zWorkspace,
   zWorkspaceChange,
-} from '../../protocol/admin.ts';
+} from '../../protocol/api/admin.ts';
 import type { Admin } from './admin.ts';
 
 const BASE = '/admin/v1';

@@ -1,7 +1,7 @@
 /** Solvers: onboarded, changed, disabled; rosters of every replica follow at once. */
 
-import type { NewSolver, OnboardedView, SolverChange } from '../../protocol/admin.ts';
-import { SOLVERS_TOPIC } from '../roster.ts';
+import type { NewSolver, OnboardedView, SolverChange } from '../../protocol/api/admin.ts';
+import { SOLVERS_TOPIC } from '../solvers/roster.ts';
 import { type AdminDeps, conflict, missing, recorder } from './change.ts';
 import { solverView } from './views.ts';
 

@@ -1,10 +1,16 @@
 /** Rows as administrators read them, in answers and in the audit trail; a key's hash is in neither. */
 
 import { toIso } from '../../domain/time.ts';
-import type { AdminEntry } from '../../ports/admin-store.ts';
-import type { Member } from '../../ports/members.ts';
-import type { ApiKey, SolverRecord, Workspace } from '../../ports/store.ts';
-import type { ChangeView, KeyView, MemberView, OnboardedView, WorkspaceView } from '../../protocol/admin.ts';
+import type { AdminEntry } from '../../ports/stores/admin-store.ts';
+import type { Member } from '../../ports/stores/members.ts';
+import type { ApiKey, SolverRecord, Workspace } from '../../ports/stores/store.ts';
+import type {
+  ChangeView,
+  KeyView,
+  MemberView,
+  OnboardedView,
+  WorkspaceView,
+} from '../../protocol/api/admin.ts';
 
 const when = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 

@@ -1,10 +1,10 @@
 /** Workspaces: added and changed; venues quote by the change from the next request on. */
 
-import type { AdminTx } from '../../ports/admin-store.ts';
-import type { Workspace } from '../../ports/store.ts';
-import type { NewWorkspace, WorkspaceChange, WorkspaceView } from '../../protocol/admin.ts';
+import type { AdminTx } from '../../ports/stores/admin-store.ts';
+import type { Workspace } from '../../ports/stores/store.ts';
+import type { NewWorkspace, WorkspaceChange, WorkspaceView } from '../../protocol/api/admin.ts';
 import { invalid } from '../../protocol/errors.ts';
-import { WORKSPACES_TOPIC } from '../workspaces.ts';
+import { WORKSPACES_TOPIC } from '../access/workspaces.ts';
 import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './change.ts';
 import { workspaceView } from './views.ts';
 

@@ -6,7 +6,7 @@
 import { assetId, type AssetId } from '../../domain/asset.ts';
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf } from '../../domain/corridor.ts';
-import type { Market } from '../markets.ts';
+import type { Market } from '../market/markets.ts';
 import { type LegIntent, pairOf, type RouteSource } from './source.ts';
 
 /** Best first. Markets of the two chains of the intent only. */

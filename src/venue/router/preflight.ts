@@ -4,16 +4,16 @@
  * with its own plan, or where that leg stands.
  */
 
-import type { ApiKey, OrderRecord, OrderStore, Workspace } from '../../ports/store.ts';
+import type { ApiKey, OrderRecord, OrderStore, Workspace } from '../../ports/stores/store.ts';
 import { receivedBy } from '../../settlement/lifecycle.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { invalid } from '../../protocol/errors.ts';
-import type { Action, PreflightRequest, PreflightResponse } from '../../protocol/preflight.ts';
-import type { RouterCandidate, RouterPreflightRequest } from '../../protocol/router.ts';
-import { chainNow } from '../chain-now.ts';
-import type { PreflightCaller, Preflighter } from '../preflight.ts';
-import type { NextLeg, Opened, Sealing } from '../sealing.ts';
-import { progressOf } from '../status.ts';
+import type { Action, PreflightRequest, PreflightResponse } from '../../protocol/api/preflight.ts';
+import type { RouterCandidate, RouterPreflightRequest } from '../../protocol/api/router.ts';
+import { chainNow } from '../market/chain-now.ts';
+import type { PreflightCaller, Preflighter } from '../orders/preflight.ts';
+import type { NextLeg, Opened, Sealing } from '../quoting/sealing.ts';
+import { progressOf } from '../orders/status.ts';
 import type { Router } from './router.ts';
 
 export interface RoutePreflightDeps {

@@ -4,10 +4,10 @@
  */
 
 import type { Clock } from '../../ports/clock.ts';
-import type { Liquidity } from '../liquidity.ts';
-import type { RfqCandidate, RfqSource } from '../rfq-source.ts';
-import type { Roster } from '../roster.ts';
-import type { Ask } from '../verify.ts';
+import type { Liquidity } from '../market/liquidity.ts';
+import type { RfqCandidate, RfqSource } from '../quoting/rfq-source.ts';
+import type { Roster } from '../solvers/roster.ts';
+import type { Ask } from '../quoting/verify.ts';
 import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
 /** Also the `venue` of its legs. */

@@ -5,9 +5,9 @@ import { corridorOf } from '../../domain/corridor.ts';
 import { toIso } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { RouteVenue } from '../../ports/route-venue.ts';
-import type { KeyMode } from '../../ports/store.ts';
-import type { Solver } from '../../protocol/roster.ts';
-import { tradesOn } from '../markets.ts';
+import type { KeyMode } from '../../ports/stores/store.ts';
+import type { Solver } from '../../protocol/api/roster.ts';
+import { tradesOn } from '../market/markets.ts';
 import type { Router } from './router.ts';
 
 /** Those that serve anything on the chains that keys of this mode trade on. */

@@ -8,10 +8,10 @@ import type { Asset } from '../../domain/asset.ts';
 import type { SignedCommitment } from '../../domain/commitment.ts';
 import type { StandardOrder } from '../../domain/order.ts';
 import type { RoutePair } from '../../ports/route-venue.ts';
-import type { ProductUnavailable } from '../../protocol/quote.ts';
-import type { Leg, SealedRoute } from '../../protocol/router.ts';
-import type { Landing } from '../gas.ts';
-import type { RfqIntent } from '../rfq-source.ts';
+import type { ProductUnavailable } from '../../protocol/api/quote.ts';
+import type { Leg, SealedRoute } from '../../protocol/api/router.ts';
+import type { Landing } from '../quoting/relay-fee.ts';
+import type { RfqIntent } from '../quoting/rfq-source.ts';
 
 /** The whole of an intent, or one leg of it. */
 export type LegIntent = RfqIntent;

@@ -5,12 +5,12 @@
 
 import { assetId } from '../../domain/asset.ts';
 import { orderEnvelope } from '../../domain/order.ts';
-import { ORDER_TYPE } from '../../protocol/candidate.ts';
-import type { Leg, RouterTerms } from '../../protocol/router.ts';
-import type { GasDesk } from '../gas.ts';
+import { ORDER_TYPE } from '../../protocol/api/candidate.ts';
+import type { Leg, RouterTerms } from '../../protocol/api/router.ts';
+import type { GasDesk } from '../quoting/relay-fee.ts';
 import type { FanOutOptions } from '../options.ts';
-import type { Prices } from '../prices.ts';
-import { warningsFor } from '../terms.ts';
+import type { Prices } from '../market/prices.ts';
+import { warningsFor } from '../quoting/terms.ts';
 import type { RouteCandidate } from './gather.ts';
 import type { LegIntent, RouteLeg } from './source.ts';
 

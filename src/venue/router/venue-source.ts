@@ -11,13 +11,13 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import type { RouteAsk, RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
-import type { Breaker } from '../breaker.ts';
-import type { GasDesk, Landing } from '../gas.ts';
-import { unavailable, whyNoQuotes } from '../unavailable.ts';
+import type { Breaker } from '../solvers/breaker.ts';
+import type { GasDesk, Landing } from '../quoting/relay-fee.ts';
+import { unavailable, whyNoQuotes } from '../quoting/unavailable.ts';
 import { objectionTo } from './check-quote.ts';
 import { routeFees } from './route-fees.ts';
 import { routeOrder } from './route-order.ts';
-import { deferredOn } from '../rfq-source.ts';
+import { deferredOn } from '../quoting/rfq-source.ts';
 import {
   type Found,
   type LegIntent,

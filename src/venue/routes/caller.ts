@@ -1,7 +1,7 @@
 /** What every trading route needs to know of its caller. */
 
-import type { ApiKey, Workspace } from '../../ports/store.ts';
-import type { Workspaces } from '../workspaces.ts';
+import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
+import type { Workspaces } from '../access/workspaces.ts';
 
 export type Namespace = 'rfq' | 'router';
 

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { Chain } from '../../domain/chain.ts';
 import { isBytes32, type Bytes32 } from '../../domain/hex.ts';
 import type { Route } from '../../ports/http.ts';
-import type { OrderStore } from '../../ports/store.ts';
+import type { OrderStore } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';
-import { zOrderStatusResponse } from '../../protocol/status.ts';
-import { statusResponse } from '../status.ts';
+import { zOrderStatusResponse } from '../../protocol/api/status.ts';
+import { statusResponse } from '../orders/status.ts';
 import type { Namespace } from './caller.ts';
 
 const zParams = z.strictObject({ id: z.string() });

@@ -1,8 +1,8 @@
 /** GET /pairs */
 
 import type { Route } from '../../ports/http.ts';
-import { zPairsResponse } from '../../protocol/pairs.ts';
-import type { Markets } from '../markets.ts';
+import { zPairsResponse } from '../../protocol/api/pairs.ts';
+import type { Markets } from '../market/markets.ts';
 import type { Namespace } from './caller.ts';
 
 export function pairsRoute({ markets }: { markets: Markets }, namespace: Namespace): Route {

@@ -1,11 +1,11 @@
 /** POST /orders/preflight */
 
 import type { Route } from '../../ports/http.ts';
-import { type PreflightRequest, zPreflightResponse } from '../../protocol/preflight.ts';
-import type { RouterPreflightRequest } from '../../protocol/router.ts';
+import { type PreflightRequest, zPreflightResponse } from '../../protocol/api/preflight.ts';
+import type { RouterPreflightRequest } from '../../protocol/api/router.ts';
 import type { Schema } from '../../protocol/schema.ts';
-import type { Preflighter } from '../preflight.ts';
-import type { Workspaces } from '../workspaces.ts';
+import type { Preflighter } from '../orders/preflight.ts';
+import type { Workspaces } from '../access/workspaces.ts';
 import { explainCandidate } from './candidate-shape.ts';
 import { callerOf, type Namespace } from './caller.ts';
 

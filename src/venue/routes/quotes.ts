@@ -1,11 +1,11 @@
 /** POST /quotes */
 
 import type { Route } from '../../ports/http.ts';
-import { plainRequest } from '../../protocol/plain-request.ts';
-import { type QuoteRequest, zQuoteRequest } from '../../protocol/quote.ts';
+import { plainRequest } from '../../protocol/link/plain-request.ts';
+import { type QuoteRequest, zQuoteRequest } from '../../protocol/api/quote.ts';
 import type { Schema } from '../../protocol/schema.ts';
-import type { Quoter } from '../quote.ts';
-import type { Workspaces } from '../workspaces.ts';
+import type { Quoter } from '../quoting/quote.ts';
+import type { Workspaces } from '../access/workspaces.ts';
 import type { Namespace } from './caller.ts';
 
 export function quotesRoute(

@@ -5,11 +5,11 @@ import type { Chain } from '../../domain/chain.ts';
 import { parseCorridor } from '../../domain/corridor.ts';
 import type { Route } from '../../ports/http.ts';
 import { invalid } from '../../protocol/errors.ts';
-import { zSolversQuery, zSolversResponse } from '../../protocol/roster.ts';
-import { tradesOn } from '../markets.ts';
-import type { Roster } from '../roster.ts';
+import { zSolversQuery, zSolversResponse } from '../../protocol/api/roster.ts';
+import { tradesOn } from '../market/markets.ts';
+import type { Roster } from '../solvers/roster.ts';
 import type { RouteRoster } from '../router/route-roster.ts';
-import type { Workspaces } from '../workspaces.ts';
+import type { Workspaces } from '../access/workspaces.ts';
 
 type Query = z.infer<typeof zSolversQuery>;
 

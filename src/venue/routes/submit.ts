@@ -2,9 +2,9 @@
 
 import type { Route } from '../../ports/http.ts';
 import type { Schema } from '../../protocol/schema.ts';
-import { zOrder } from '../../protocol/submit.ts';
-import type { Submitter, SubmitRequest } from '../submit.ts';
-import type { Workspaces } from '../workspaces.ts';
+import { zOrder } from '../../protocol/api/submit.ts';
+import type { Submitter, SubmitRequest } from '../orders/submit.ts';
+import type { Workspaces } from '../access/workspaces.ts';
 import { explainCandidate } from './candidate-shape.ts';
 import { callerOf, type Namespace } from './caller.ts';
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Route } from '../../ports/http.ts';
-import { zTradesFilter, type TradesFilter, zTradesParams } from '../../protocol/trades.ts';
+import { zTradesFilter, type TradesFilter, zTradesParams } from '../../protocol/api/trades.ts';
 import type { History } from '../trades/history.ts';
 
 export function tradesExportRoute({

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import type { Route } from '../../ports/http.ts';
-import { zTradesParams, zTradesQuery, zTradesResponse } from '../../protocol/trades.ts';
+import { zTradesParams, zTradesQuery, zTradesResponse } from '../../protocol/api/trades.ts';
 import type { History } from '../trades/history.ts';
 
 export function tradesRoute({

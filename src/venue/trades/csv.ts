@@ -3,8 +3,8 @@
  * spreadsheet.
  */
 
-import type { TradeRow } from '../../ports/trades.ts';
-import type { TradeItem } from '../../protocol/trades.ts';
+import type { TradeRow } from '../../ports/stores/trades.ts';
+import type { TradeItem } from '../../protocol/api/trades.ts';
 import { fullName, type Names, tradeItem } from './item.ts';
 
 type Cell = { text: string | null } | { number: number | string | null };

@@ -4,17 +4,17 @@ import type { Chain } from '../../domain/chain.ts';
 import { type Bytes32, isBytes32 } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Download } from '../../ports/http.ts';
-import type { ApiKey, OrderRecord, VenueStore } from '../../ports/store.ts';
-import type { TradeBook, TradeRow } from '../../ports/trades.ts';
+import type { ApiKey, OrderRecord, VenueStore } from '../../ports/stores/store.ts';
+import type { TradeBook, TradeRow } from '../../ports/stores/trades.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import {
   DEFAULT_LIMIT,
   type TradeDossier,
   type TradeItem,
   type TradesFilter,
-} from '../../protocol/trades.ts';
-import { receiverOf } from '../receiver.ts';
-import type { Screening } from '../screening.ts';
+} from '../../protocol/api/trades.ts';
+import { receiverOf } from '../quoting/receiver.ts';
+import type { Screening } from '../orders/screening.ts';
 import { csvHeader, csvLine } from './csv.ts';
 import { tradeDossier } from './dossier.ts';
 import { type Names, tradeItem } from './item.ts';

@@ -4,10 +4,10 @@
 
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf, parseCorridor } from '../../domain/corridor.ts';
-import type { Member } from '../../ports/members.ts';
-import type { ApiKey, Role } from '../../ports/store.ts';
-import { ORDER_KINDS, type TradeBook, type TradeGroup, type TradeQuery } from '../../ports/trades.ts';
-import { TRADE_SORTS, type TradesFilter, type TradeSort } from '../../protocol/trades.ts';
+import type { Member } from '../../ports/stores/members.ts';
+import type { ApiKey, Role } from '../../ports/stores/store.ts';
+import { ORDER_KINDS, type TradeBook, type TradeGroup, type TradeQuery } from '../../ports/stores/trades.ts';
+import { TRADE_SORTS, type TradesFilter, type TradeSort } from '../../protocol/api/trades.ts';
 import { type Stage, STAGES } from '../../settlement/lifecycle.ts';
 import { fullName, lpName, type Names, slugOf } from './item.ts';
 

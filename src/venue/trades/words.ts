@@ -5,9 +5,9 @@
 
 import type { FailureCode } from '../../domain/fact.ts';
 import { toIso } from '../../domain/time.ts';
-import type { OrderRecord } from '../../ports/store.ts';
-import type { TradeRow } from '../../ports/trades.ts';
-import type { TradeItem } from '../../protocol/trades.ts';
+import type { OrderRecord } from '../../ports/stores/store.ts';
+import type { TradeRow } from '../../ports/stores/trades.ts';
+import type { TradeItem } from '../../protocol/api/trades.ts';
 import type { DeferredSettlement } from '../../settlement/deferred.ts';
 import { isFinal, type Progress, type Stage, STAGES } from '../../settlement/lifecycle.ts';
 

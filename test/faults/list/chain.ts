@@ -13,19 +13,19 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'each new block is compared with this machine’s clock',
-        file: 'src/adapters/evm/skew.ts',
+        file: 'src/adapters/evm/chain/clock-skew.ts',
         from: 'if (Math.abs(ms) <= maxClockSkewMs) return undefined;',
         to: 'if (Math.abs(ms) <= Number.POSITIVE_INFINITY) return undefined;',
       },
       {
         what: 'an LP whose clock differs is on standby',
-        file: 'src/lp/standby.ts',
+        file: 'src/lp/risk/standby.ts',
         from: 'if (doubt !== undefined) return doubt;',
         to: "if (doubt?.kind === 'reorg') return doubt;",
       },
       {
         what: 'a venue whose clock differs asks nobody for quotes',
-        file: 'src/venue/intent.ts',
+        file: 'src/venue/quoting/intent.ts',
         from: 'if (doubt) return nothing(',
         to: "if (doubt?.kind === 'reorg') return nothing(",
       },
@@ -41,13 +41,13 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'no answer counts as sent',
-        file: 'src/adapters/evm/send.ts',
+        file: 'src/adapters/evm/transactor/send.ts',
         from: "return { kind: 'indeterminate', message: answer.message };",
         to: "return { kind: 'rejected', message: answer.message };",
       },
       {
         what: '“already known” counts as sent',
-        file: 'src/adapters/evm/send.ts',
+        file: 'src/adapters/evm/transactor/send.ts',
         from: 'already known|already imported|known transaction|already exists|alreadyknown',
         to: 'never said by any node',
       },
@@ -62,13 +62,13 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'raw bytes go to every endpoint',
-        file: 'src/adapters/evm/rpc.ts',
+        file: 'src/adapters/evm/rpc/rpc.ts',
         from: '=> all.map((index) => ask<T>',
         to: '=> all.slice(0, 1).map((index) => ask<T>',
       },
       {
         what: 'what waits too long is sent again for more',
-        file: 'src/adapters/evm/transactor.ts',
+        file: 'src/adapters/evm/transactor/transactor.ts',
         from: '(entry.mustReplace || waited(entry) >= BigInt(bumpAfterBlocks))',
         to: 'entry.mustReplace',
       },
@@ -84,19 +84,19 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'an endpoint whose head goes down is left out',
-        file: 'src/adapters/evm/health.ts',
+        file: 'src/adapters/evm/rpc/health.ts',
         from: "if (back) eject(index, 'backwards');",
         to: '',
       },
       {
         what: 'an endpoint that lags behind the others is left out',
-        file: 'src/adapters/evm/health.ts',
+        file: 'src/adapters/evm/rpc/health.ts',
         from: "measure - head > mostLag ? 'lagging' : ",
         to: '',
       },
       {
         what: 'no older head replaces a newer one',
-        file: 'src/adapters/evm/head.ts',
+        file: 'src/adapters/evm/chain/head.ts',
         from: 'block.number < head.number || ',
         to: '',
       },
@@ -112,19 +112,19 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'where ledger and chain differ, events are read again from every endpoint',
-        file: 'src/lp/follow.ts',
+        file: 'src/lp/chain/follow.ts',
         from: 'port.events(from, to, from <= doubtedTo)',
         to: 'port.events(from, to)',
       },
       {
         what: 'a receipt that one endpoint has not is asked of the others',
-        file: 'src/adapters/evm/chain.ts',
+        file: 'src/adapters/evm/chain/chain.ts',
         from: 'if (first !== null || rpc.endpoints === 1) return first;',
         to: 'if (first !== null || rpc.endpoints > 0) return first;',
       },
       {
         what: 'what is missed of an order is asked of every endpoint',
-        file: 'src/adapters/evm/chain.ts',
+        file: 'src/adapters/evm/chain/chain.ts',
         from: 'logs(fromAll, from, to, [null, orderId])',
         to: 'logs(fromOne, from, to, [null, orderId])',
       },
@@ -139,7 +139,7 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'an LP looks at the origin at its depth',
-        file: 'src/lp/advance.ts',
+        file: 'src/lp/settlement/advance.ts',
         from: 'const number = head.number - BigInt(port.chain.depth);',
         to: 'const number = head.number;',
       },
@@ -154,13 +154,13 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'a fill that is not there any more is taken back in the ledger',
-        file: 'src/lp/follow.ts',
+        file: 'src/lp/chain/follow.ts',
         from: 'else if (was.fill !== undefined) unsay(was.fill);',
         to: '',
       },
       {
         what: 'a transaction whose block is not canonical any more is sent again',
-        file: 'src/adapters/evm/transactor.ts',
+        file: 'src/adapters/evm/transactor/transactor.ts',
         from: 'if (canonical) break;',
         to: 'if (checked.size > 0) break;',
       },
@@ -176,19 +176,19 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'the last final block is asked for at every look',
-        file: 'src/adapters/evm/finality.ts',
+        file: 'src/adapters/evm/chain/finality.ts',
         from: 'if (found !== undefined) {',
         to: "if (found === '0x') {",
       },
       {
         what: 'nobody hears of blocks of such a chain',
-        file: 'src/adapters/evm/head.ts',
+        file: 'src/adapters/evm/chain/head.ts',
         from: 'if (!stands || (head && ',
         to: 'if ((head && ',
       },
       {
         what: 'the venue looks at no order of such a chain',
-        file: 'src/venue/advance/observe.ts',
+        file: 'src/venue/orders/advance/observe.ts',
         from: "if (watches.get(id)?.chain.doubt()?.kind === 'reorg') return undefined;",
         to: '',
       },
@@ -204,7 +204,7 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'an LP fills when several endpoints show the deposit',
-        file: 'src/lp/advance.ts',
+        file: 'src/lp/settlement/advance.ts',
         from: 'origin.deciding(deps.worthUsd(award))',
         to: 'origin.deciding(0)',
       },
@@ -216,7 +216,7 @@ export const CHAIN: readonly Fault[] = [
       },
       {
         what: 'a venue concludes when several endpoints say so',
-        file: 'src/venue/advance/observe.ts',
+        file: 'src/venue/orders/advance/observe.ts',
         from: 'chain.deciding(amountUsd ?? undefined)',
         to: 'chain.deciding(0)',
       },
@@ -232,13 +232,13 @@ export const CHAIN: readonly Fault[] = [
     defences: [
       {
         what: 'an old head is standby',
-        file: 'src/lp/standby.ts',
+        file: 'src/lp/risk/standby.ts',
         from: "if (age > maxHeadAgeMs) return { kind: 'lag'",
         to: "if (age < 0) return { kind: 'lag'",
       },
       {
         what: 'what is late is decided by whichever is later, the chain’s clock or ours',
-        file: 'src/lp/advance.ts',
+        file: 'src/lp/settlement/advance.ts',
         from: 'dest: { now: deps.now(dest.chain.id),',
         to: 'dest: { now: destHead.timestamp,',
       },

@@ -2,8 +2,8 @@
 
 import type { Fault } from '../fault.ts';
 
-const STORE = 'src/adapters/postgres/order-store.ts';
-const TRANSACTOR = 'src/adapters/evm/transactor.ts';
+const STORE = 'src/adapters/postgres/venue/order-store.ts';
+const TRANSACTOR = 'src/adapters/evm/transactor/transactor.ts';
 const KEY_WITH_ORDER = {
   what: 'the Idempotency-Key is written in the statement that writes the order',
   file: STORE,
@@ -43,7 +43,7 @@ export const CRASHES: readonly Fault[] = [
       },
       {
         what: 'nothing is answered before the commit',
-        file: 'src/venue/submit.ts',
+        file: 'src/venue/orders/submit.ts',
         from: 'const acceptance = await store.accept(order, response, scope);',
         to: "void store.accept(order, response, scope);\n    await new Promise((resolve) => setTimeout(resolve, 0));\n    const acceptance = { kind: 'accepted', response } as Awaited<ReturnType<typeof store.accept>>;",
       },
@@ -110,13 +110,13 @@ export const CRASHES: readonly Fault[] = [
     defences: [
       {
         what: 'awards outlive the process',
-        file: 'src/adapters/postgres/lp-store.ts',
+        file: 'src/adapters/postgres/lp/lp-store.ts',
         from: 'if (await owned(whole)) return true;',
         to: "if (await owned((session) => (process.uptime() < 0 ? whole(session) : session.query('select 1')))) return true;",
       },
       {
         what: 'what was filled is asked of the chain, not remembered',
-        file: 'src/lp/restore.ts',
+        file: 'src/lp/chain/restore.ts',
         from: 'const crossed = slice',
         to: 'const crossed = false && slice',
       },
@@ -192,13 +192,13 @@ export const CRASHES: readonly Fault[] = [
     defences: [
       {
         what: 'only what is news is recorded',
-        file: 'src/venue/advance/observe.ts',
+        file: 'src/venue/orders/advance/observe.ts',
         from: 'return !progress.opened;',
         to: 'return true;',
       },
       {
         what: 'facts are recorded in the order of their kinds',
-        file: 'src/venue/advance/observe.ts',
+        file: 'src/venue/orders/advance/observe.ts',
         from: '.sort((x, y) => RANK[x.kind] - RANK[y.kind])',
         to: '.sort((x, y) => RANK[y.kind] - RANK[x.kind])',
       },

@@ -25,7 +25,7 @@ export const DATA: readonly Fault[] = [
       },
       {
         what: 'Only what a durable lease covers is signed',
-        file: 'src/lp/lease.ts',
+        file: 'src/lp/replicas/lease.ts',
         from: 'covers: (chainId, deadline) => !lost && covers(',
         to: 'covers: (chainId, deadline) => !lost || covers(',
       },
@@ -41,7 +41,7 @@ export const DATA: readonly Fault[] = [
     defences: [
       {
         what: 'The bytes of a transaction are on record before anybody else has them',
-        file: 'src/adapters/evm/transactor.ts',
+        file: 'src/adapters/evm/transactor/transactor.ts',
         from: 'slotId: entry.slot.id }))))) throw lost();',
         to: 'slotId: entry.slot.id }))).catch(() => true))) throw lost();',
       },
@@ -63,7 +63,7 @@ export const DATA: readonly Fault[] = [
     defences: [
       {
         what: 'What was asked for counts as gone',
-        file: 'src/lp/reconcile.ts',
+        file: 'src/lp/chain/reconcile.ts',
         from: "    ledger.apply({ type: 'withdrawal_requested', id, chainId, token, amount });\n",
         to: '',
       },

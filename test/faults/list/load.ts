@@ -13,7 +13,7 @@ export const LOAD: readonly Fault[] = [
     defences: [
       {
         what: 'right before a candidate is shown, its money is counted again: others may have been shown it meanwhile',
-        file: 'src/venue/quote.ts',
+        file: 'src/venue/quoting/quote.ts',
         from: '.filter((candidate) => source.affords(ask, candidate))',
         to: '',
       },
@@ -25,7 +25,7 @@ export const LOAD: readonly Fault[] = [
       },
       {
         what: 'what has been shown counts as promised until it lapses',
-        file: 'src/venue/exposure.ts',
+        file: 'src/venue/quoting/exposure.ts',
         from: 'book.total += amount - entry.amount;',
         to: '',
       },

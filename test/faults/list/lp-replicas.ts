@@ -13,19 +13,19 @@ export const LP_REPLICAS: readonly Fault[] = [
     defences: [
       {
         what: 'What an earlier process may have signed is waited out, by the chain’s clock',
-        file: 'src/lp/lease.ts',
+        file: 'src/lp/replicas/lease.ts',
         from: `if (resumption.kind === 'wait') waits.set(chainId, resumption.until);`,
         to: '',
       },
       {
         what: 'A clean stop is good for one start: from then on the lease counts as that of a crash',
-        file: 'src/adapters/postgres/lp-store.ts',
+        file: 'src/adapters/postgres/lp/lp-store.ts',
         from: `await session.query('update lp_owner set epoch = $1, clean = null', [taken]);`,
         to: `await session.query('update lp_owner set epoch = $1', [taken]);`,
       },
       {
         what: 'A clean stop writes every hold',
-        file: 'src/adapters/postgres/lp-store.ts',
+        file: 'src/adapters/postgres/lp/lp-store.ts',
         from: `const clean = owner?.stopped === true ? await readClean(session) : null;`,
         to: `const clean = null;`,
       },
@@ -48,7 +48,7 @@ export const LP_REPLICAS: readonly Fault[] = [
     defences: [
       {
         what: 'Every promise is made in the shared inventory before it is signed',
-        file: 'src/lp/quote.ts',
+        file: 'src/lp/quoting/quote.ts',
         from: `if (held.length > 0 && deps.sharing !== undefined) return shared(`,
         to: `if (held.length > 1_000 && deps.sharing !== undefined) return shared(`,
       },
@@ -66,7 +66,7 @@ export const LP_REPLICAS: readonly Fault[] = [
       },
       {
         what: 'What a lost memory may have held is waited out',
-        file: 'src/lp/sharing.ts',
+        file: 'src/lp/replicas/sharing.ts',
         from: `if (now > until) waits.delete(chainId);`,
         to: `if (now > until - 1e6) waits.delete(chainId);`,
       },
@@ -88,13 +88,13 @@ export const LP_REPLICAS: readonly Fault[] = [
       },
       {
         what: 'The venue hears of it from the chain and lets the solver go',
-        file: 'src/venue/liquidity.ts',
+        file: 'src/venue/market/liquidity.ts',
         from: `if (!event.allowed) for (const listener of revoked) listener(ledger.port.chain.id, event.account, event.operator);`,
         to: '',
       },
       {
         what: 'Who signed is asked again when an order is submitted',
-        file: 'src/venue/submit.ts',
+        file: 'src/venue/orders/submit.ts',
         from: `return signer !== undefined && liquidity.mayBindNow(dest.id, commitment.lp, signer);`,
         to: `return signer !== undefined;`,
       },

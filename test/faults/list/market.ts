@@ -14,13 +14,13 @@ export const MARKET: readonly Fault[] = [
     defences: [
       {
         what: 'an LP that hears too few attesters promises nothing across',
-        file: 'src/lp/standby.ts',
+        file: 'src/lp/risk/standby.ts',
         from: ' ?? unproven.get(route.origin.id)));',
         to: '));',
       },
       {
         what: 'a fill is sent when enough attesters answer at that moment',
-        file: 'src/lp/advance.ts',
+        file: 'src/lp/settlement/advance.ts',
         from: 'if (deps.proving && !(await deps.proving.sure(origin.chain.id)))',
         to: 'if (deps.proving && !(await Promise.resolve(true)))',
       },
@@ -32,7 +32,7 @@ export const MARKET: readonly Fault[] = [
       },
       {
         what: 'the time that proofs take counts, also while one is waited for',
-        file: 'src/lp/proving.ts',
+        file: 'src/lp/settlement/proving.ts',
         from: 'needed = Math.max(claimSeconds, Math.ceil(late) + Math.ceil(claimSeconds / 2));',
         to: 'needed = Math.max(claimSeconds, Math.ceil(late * 0));',
       },

@@ -3,7 +3,7 @@
 import type { Fault } from '../fault.ts';
 
 const SENDING = 'test/faults/transactions.test.ts';
-const TRANSACTOR = 'src/adapters/evm/transactor.ts';
+const TRANSACTOR = 'src/adapters/evm/transactor/transactor.ts';
 
 const SETTLING = 'test/faults/settlements.test.ts';
 
@@ -115,13 +115,13 @@ export const TRANSACTIONS: readonly Fault[] = [
     defences: [
       {
         what: 'the first fees stay below the cap',
-        file: 'src/adapters/evm/fees.ts',
+        file: 'src/adapters/evm/transactor/fees.ts',
         from: 'const maxFee = maxFeePerGas < cap ? maxFeePerGas : cap;',
         to: 'const maxFee = maxFeePerGas < cap ? maxFeePerGas : maxFeePerGas;',
       },
       {
         what: 'a replacement that would be above the cap is not made',
-        file: 'src/adapters/evm/fees.ts',
+        file: 'src/adapters/evm/transactor/fees.ts',
         from: 'if (least.maxFeePerGas > capPerGas) return undefined;',
         to: 'if (least.maxFeePerGas > 100n * capPerGas) return undefined;',
       },
@@ -176,7 +176,7 @@ export const TRANSACTIONS: readonly Fault[] = [
     defences: [
       {
         what: 'a failure says what the chain said',
-        file: 'src/venue/advance/advancer.ts',
+        file: 'src/venue/orders/advance/advancer.ts',
         from: "return isFundingRevert(refusal, order.user) ? 'funding_failed'",
         to: "return refusal.name === 'nothing' ? 'funding_failed'",
       },

@@ -15,7 +15,7 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     defences: [
       {
         what: 'a sweep over the open orders of the database finds what no wake-up told of',
-        file: 'src/venue/advance/advancer.ts',
+        file: 'src/venue/orders/advance/advancer.ts',
         from: 'const page = await store.openOrders(PAGE, after);',
         to: 'const page = (await store.openOrders(PAGE, after)).slice(0, 0);',
       },
@@ -30,7 +30,7 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     defences: [
       {
         what: 'a wake-up that fails is no failure of the order that it was for',
-        file: 'src/venue/submit.ts',
+        file: 'src/venue/orders/submit.ts',
         from: 'queue.wake(ORDERS_TOPIC, order.orderId).catch((error: unknown) =>',
         to: 'await queue.wake(ORDERS_TOPIC, order.orderId).then((error: unknown) =>',
       },
@@ -58,13 +58,13 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     defences: [
       {
         what: 'every slice is signed by whoever may sign for its LP',
-        file: 'src/venue/verify.ts',
+        file: 'src/venue/quoting/verify.ts',
         from: "if (signer === undefined || !liquidity.mayBind(dest.id, lp, signer)) return 'signature';",
         to: "if (signer === undefined) return 'signature';",
       },
       {
         what: 'a plan of which one slice is missing is no candidate',
-        file: 'src/venue/split-round.ts',
+        file: 'src/venue/quoting/split-round.ts',
         from: 'if (committed.size !== sessions.length) return { missing };',
         to: '',
       },
@@ -81,7 +81,7 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     defences: [
       {
         what: 'a stream that resumes is replayed from its cursor, whichever replica it comes to',
-        file: 'src/venue/stream-orders.ts',
+        file: 'src/venue/stream/order-topics.ts',
         from: 'place: since ?? tail.place(), live: since === undefined, missed: false }',
         to: 'place: tail.place(), live: true, missed: false }',
       },
@@ -132,7 +132,7 @@ export const VENUE_REPLICAS: readonly Fault[] = [
       },
       {
         what: 'an Idempotency-Key belongs to the workspace, and not to the API key that it came with',
-        file: 'src/venue/submit.ts',
+        file: 'src/venue/orders/submit.ts',
         from: 'return { workspaceId: workspace.id, namespace, mode: key.mode, key: parsed.data',
         to: 'return { workspaceId: key.id, namespace, mode: key.mode, key: parsed.data',
       },

@@ -9,15 +9,15 @@ import {
   orderFromRow,
   type OrderRow,
   toHex,
-} from '../../../src/adapters/postgres/order-rows.ts';
+} from '../../../src/adapters/postgres/venue/order-rows.ts';
 import type { Queryable } from '../../../src/adapters/postgres/pool.ts';
 import type { Chain } from '../../../src/domain/chain.ts';
 import { decodeContext } from '../../../src/domain/context.ts';
 import type { Address } from '../../../src/domain/hex.ts';
 import { outputHash } from '../../../src/domain/order.ts';
 import type { EscrowStatus } from '../../../src/ports/chain.ts';
-import type { OrderRecord } from '../../../src/ports/store.ts';
-import type { QuoteCandidate } from '../../../src/protocol/candidate.ts';
+import type { OrderRecord } from '../../../src/ports/stores/store.ts';
+import type { QuoteCandidate } from '../../../src/protocol/api/candidate.ts';
 import { foldFacts } from '../../../src/settlement/lifecycle.ts';
 import type { ClientEntry } from './client.ts';
 import { moneyProblems } from './money.ts';

@@ -3,8 +3,8 @@
  * nothing: the checker's witness.
  */
 
-import type { QuoteCandidate } from '../../../src/protocol/candidate.ts';
-import type { OrderStatusResponse } from '../../../src/protocol/status.ts';
+import type { QuoteCandidate } from '../../../src/protocol/api/candidate.ts';
+import type { OrderStatusResponse } from '../../../src/protocol/api/status.ts';
 import { createTaker, type HttpAnswer, type Submission, type Taker } from '../../../src/apps/demo/taker.ts';
 import type { Seeded } from '../../kill/seeded.ts';
 import type { TestAccount, TestChain } from '../../support/devnet.ts';

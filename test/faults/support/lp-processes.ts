@@ -11,8 +11,8 @@ import {
   type EmbeddedPostgres,
   freePort,
   startEmbeddedPostgres,
-} from '../../../src/adapters/postgres/embedded.ts';
-import type { LinkQuote } from '../../../src/protocol/link.ts';
+} from '../../../src/adapters/postgres/embedded/embedded.ts';
+import type { LinkQuote } from '../../../src/protocol/link/link.ts';
 import { settleCall } from '../../../src/settlement/call.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../../support/devnet.ts';
 import { eventually, type Trade, tradeOf } from '../../support/lp-trades.ts';

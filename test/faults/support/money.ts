@@ -7,7 +7,7 @@ import { decodeContext, FULL_PORTION_BPS } from '../../../src/domain/context.ts'
 import type { Address, Bytes32 } from '../../../src/domain/hex.ts';
 import { outputHash, type StandardOrder } from '../../../src/domain/order.ts';
 import type { EscrowStatus } from '../../../src/ports/chain.ts';
-import type { QuoteCandidate } from '../../../src/protocol/candidate.ts';
+import type { QuoteCandidate } from '../../../src/protocol/api/candidate.ts';
 import type { ChainTruth } from './truth.ts';
 
 /** An order as the venue stored it, where its origin has it, and what its taker was shown. */

@@ -9,16 +9,19 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectDatabase, type Database } from '../../../src/adapters/postgres/pool.ts';
-import { createVenueStore } from '../../../src/adapters/postgres/venue-store.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/adapters/postgres/embedded.ts';
+import { createVenueStore } from '../../../src/adapters/postgres/venue/venue-store.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../../src/adapters/postgres/embedded/embedded.ts';
 import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../../src/adapters/system/random.ts';
 import { LP_SCHEMA } from '../../../src/apps/lp/schema.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../../src/apps/venue/schema.ts';
 import type { Chain } from '../../../src/domain/chain.ts';
-import type { VenueStore } from '../../../src/ports/store.ts';
-import { mintKey } from '../../../src/venue/keys.ts';
+import type { VenueStore } from '../../../src/ports/stores/store.ts';
+import { mintKey } from '../../../src/venue/access/keys.ts';
 import { account, ATTESTERS, type Devnet, startDevnet, type TestAccount } from '../../support/devnet.ts';
 import { silentLog } from '../../support/silent.ts';
 import { UNLIMITED } from '../../support/unlimited.ts';

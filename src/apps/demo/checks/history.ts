@@ -3,7 +3,7 @@
  * and what a plain member does not see.
  */
 
-import { zTradeDossier, zTradesResponse, type TradeDossier } from '../../../protocol/trades.ts';
+import { zTradeDossier, zTradesResponse, type TradeDossier } from '../../../protocol/api/trades.ts';
 import type { World } from '../world.ts';
 import { type Check, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';

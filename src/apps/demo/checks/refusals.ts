@@ -1,7 +1,7 @@
 /** What the venue must refuse, without leaving a trace. */
 
 import { z } from 'zod';
-import type { QuoteCandidate } from '../../../protocol/candidate.ts';
+import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import type { HttpAnswer, Submission, Taker } from '../taker.ts';
 import { takerFor, type World } from '../world.ts';
 import { type Check, expect, expectEqual } from './check.ts';

@@ -1,6 +1,6 @@
 /** An LP dies and the market notices; it comes back and the market notices that too. */
 
-import { zSolversResponse } from '../../../protocol/roster.ts';
+import { zSolversResponse } from '../../../protocol/api/roster.ts';
 import { takerFor, type World } from '../world.ts';
 import { type Check, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';

@@ -1,7 +1,7 @@
 /** One order, three LPs, one transaction. */
 
 import { parseEventLogs } from 'viem';
-import type { QuoteCandidate } from '../../../protocol/candidate.ts';
+import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { type Check, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';

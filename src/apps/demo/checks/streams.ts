@@ -4,7 +4,7 @@
  */
 
 import { WebSocket } from 'ws';
-import { zOrderEvent, zPriceEvent, zSubscribed } from '../../../protocol/events.ts';
+import { zOrderEvent, zPriceEvent, zSubscribed } from '../../../protocol/api/events.ts';
 import type { World } from '../world.ts';
 import { type Check, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';

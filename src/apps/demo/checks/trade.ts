@@ -1,9 +1,9 @@
 /** A trade told from outside: what the taker paid, what arrived, and what the API says about it. */
 
 import { formatUnits } from '../../../domain/amount.ts';
-import type { QuoteCandidate } from '../../../protocol/candidate.ts';
-import type { FundingLock } from '../../../protocol/preflight.ts';
-import type { OrderStatusResponse } from '../../../protocol/status.ts';
+import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
+import type { FundingLock } from '../../../protocol/api/preflight.ts';
+import type { OrderStatusResponse } from '../../../protocol/api/status.ts';
 import type { Ask, How, Taker } from '../taker.ts';
 import { type ChainView, viewChain, type World } from '../world.ts';
 import { expect, expectEqual, type Tally } from './check.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Bytes32 } from '../../../domain/hex.ts';
-import { zTravelRuleTransmission, zCompliance } from '../../../protocol/records.ts';
+import { zTravelRuleTransmission, zCompliance } from '../../../protocol/api/records.ts';
 import { verifyClaim } from '../../verify/checks.ts';
 import { type Claim, claimFromVenue } from '../../verify/claim.ts';
 import { openWitness } from '../../verify/witness.ts';

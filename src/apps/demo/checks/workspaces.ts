@@ -5,7 +5,7 @@
 
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { zIssuedKey } from '../../../protocol/admin.ts';
+import { zIssuedKey } from '../../../protocol/api/admin.ts';
 import { takerFor, type World } from '../world.ts';
 import { type Check, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';

@@ -5,8 +5,8 @@
 
 import { z } from 'zod';
 import type { Control } from '../../../domain/control.ts';
-import { zSolversResponse } from '../../../protocol/roster.ts';
-import type { QuoteCandidate } from '../../../protocol/candidate.ts';
+import { zSolversResponse } from '../../../protocol/api/roster.ts';
+import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import { CheckFailed, eventually, expect } from '../checks/check.ts';
 import { askOf, type Trade, tradeOf } from '../checks/trade.ts';
 import type { Ask } from '../taker.ts';

@@ -3,8 +3,8 @@
  * it pass.
  */
 
-import { zLpLimits } from '../../../lp/config.ts';
-import { zLpRisk } from '../../../lp/risk-config.ts';
+import { zLpLimits } from '../../../lp/config/config.ts';
+import { zLpRisk } from '../../../lp/config/risk-config.ts';
 import type { DemoConfig } from '../config.ts';
 import { PEG } from '../set-up.ts';
 

@@ -11,8 +11,8 @@ import {
   encodeFunctionData,
   erc20Abi,
 } from 'viem';
-import { createChain } from '../../../adapters/evm/chain.ts';
-import { createRpc, type Rpc, RpcRefusal } from '../../../adapters/evm/rpc.ts';
+import { createChain } from '../../../adapters/evm/chain/chain.ts';
+import { createRpc, type Rpc, RpcRefusal } from '../../../adapters/evm/rpc/rpc.ts';
 import { createLog } from '../../../adapters/pino/log.ts';
 import { createMetrics } from '../../../adapters/prometheus/metrics.ts';
 import { systemClock } from '../../../adapters/system/clock.ts';
@@ -20,7 +20,7 @@ import { hearFirst } from '../../../adapters/ws/challenge.ts';
 import type { Chain } from '../../../domain/chain.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
-import { readFromVenue } from '../../../protocol/link.ts';
+import { readFromVenue } from '../../../protocol/link/link.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 
 export interface VenueFacts {

@@ -1,0 +1,397 @@
+/** One EVM chain behind `ports/chain`: head, views, events, simulation and sending, over batched JSON-RPC. */
+
+import type { Chain } from '../../../domain/chain.ts';
+import { UpstreamError } from '../../../domain/errors.ts';
+import type { Hex } from '../../../domain/hex.ts';
+import type {
+  ChainPort,
+  DecidingViews,
+  EscrowEvent,
+  EscrowStatus,
+  Fees,
+  Receipt,
+} from '../../../ports/chain.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
+import { SURPLUS_TOPIC, surplusOf } from '../../../settlement/log.ts';
+import { decodeRevert } from '../../../settlement/revert.ts';
+import { type RpcBlock, toBlock } from './block.ts';
+import { createHead } from './head.ts';
+import { createDecoder, type RpcLog } from './logs.ts';
+import { createHealth, HEALTH } from '../rpc/health.ts';
+import { createViewCaller, isRevert, revertData } from './multicall.ts';
+import { createProbe } from '../rpc/probe.ts';
+import { type Agreed, createQuorum } from '../rpc/quorum.ts';
+import { createRpc, RpcRefusal } from '../rpc/rpc.ts';
+import { sendRaw } from '../transactor/send.ts';
+import { createViews } from './views.ts';
+import type { ChainViews } from '../../../ports/chain.ts';
+
+/** Blocks in one eth_getLogs: what public nodes allow. */
+const LOG_RANGE = 2_000n;
+const TIP_CACHE_MS = 5_000;
+const DEFAULT_TIP = 1_000_000_000n;
+
+export interface ChainOptions {
+  rpcUrls: readonly string[];
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  /** Of one answer, when no other endpoint is left to ask; milliseconds. */
+  timeoutMs?: number;
+  /** Of one answer while there is another endpoint to ask. */
+  tryMs?: number;
+  /** An endpoint this many blocks behind or ahead of the others is not believed. */
+  maxLagBlocks?: number;
+  /** How long an endpoint that was not believed has to behave before it is. */
+  readmitAfterMs?: number;
+  /** This machine's clock and the chain's may be so far apart, milliseconds. */
+  maxClockSkewMs?: number;
+  quorum?: QuorumOptions;
+  /** Whether a chain that takes back what was final is left alone: so unless this is false. */
+  stopOnDeepReorg?: boolean;
+}
+
+export interface QuorumOptions {
+  /** Decisions over this much, or over an unknown amount, need several endpoints; whole USD. */
+  aboveUsd: number;
+  /** So many have to agree; all of them where there are fewer, and nobody can where there is one. */
+  agree: number;
+}
+
+export const QUORUM: QuorumOptions = { aboveUsd: 10_000, agree: 2 };
+const MAX_CLOCK_SKEW_MS = 5_000;
+/** All endpoints are compared this often, or once per block where blocks are slower. */
+const PROBE_MS = 1_000;
+
+export interface EvmChain extends ChainPort {
+  /** Checks that the node is on this chain, reads the first head and follows from there. */
+  start(): Promise<void>;
+}
+
+interface RpcReceipt {
+  transactionHash: Hex;
+  blockNumber: Hex;
+  blockHash: Hex;
+  status: Hex;
+  gasUsed: Hex;
+  effectiveGasPrice: Hex;
+  l1Fee?: Hex;
+  logs: { address: Hex; topics: Hex[]; data: Hex }[];
+}
+
+export function createChain(chain: Chain, options: ChainOptions): EvmChain {
+  const {
+    rpcUrls,
+    clock,
+    log: parentLog,
+    metrics,
+    timeoutMs,
+    tryMs,
+    maxLagBlocks = HEALTH.maxLagBlocks,
+    readmitAfterMs = HEALTH.readmitAfterMs,
+    maxClockSkewMs = MAX_CLOCK_SKEW_MS,
+    quorum = QUORUM,
+    stopOnDeepReorg = true,
+  } = options;
+  const log = parentLog.child({ chain: chain.slug });
+  const health = createHealth(
+    rpcUrls.length,
+    { chain: chain.slug, clock, log, metrics },
+    { maxLagBlocks, readmitAfterMs },
+  );
+  const rpc = createRpc(
+    rpcUrls,
+    { ...(timeoutMs !== undefined && { timeoutMs }), ...(tryMs !== undefined && { tryMs }) },
+    { clock, health },
+  );
+  const head = createHead(
+    { rpc, health, clock, log },
+    {
+      slug: chain.slug,
+      blockTimeMs: chain.blockTimeMs,
+      depth: chain.depth,
+      maxJumpBlocks: maxLagBlocks,
+      maxClockSkewMs,
+      stopOnDeepReorg,
+    },
+  );
+  const probe = createProbe(
+    { rpc, health, clock },
+    { depth: chain.depth, everyMs: Math.max(PROBE_MS, chain.blockTimeMs) },
+  );
+  const views = createViews(chain, rpc, createViewCaller(rpc));
+  const alone = decidingBy((_, read) =>
+    read({ ...views, blockHash: async (number) => (await block(number))?.hash }),
+  );
+  const together =
+    rpc.endpoints === 1
+      ? alone
+      : decidingBy(
+          createQuorum(
+            {
+              chain: chain.slug,
+              witnesses: rpcUrls.map((_, index) => witness(index)),
+              hashOf: ({ blockHash }, number) => blockHash(number),
+              health,
+              log,
+              metrics,
+            },
+            Math.min(quorum.agree, rpc.endpoints),
+          ),
+        );
+  const labels = { chain: chain.slug };
+  const headBlock = metrics.gauge('firmquote_chain_head_block', 'Number of the latest block seen', ['chain']);
+  const headSeen = metrics.gauge(
+    'firmquote_chain_head_seen_timestamp_seconds',
+    'When the latest block arrived; its age is the lag of the chain or of its node',
+    ['chain'],
+  );
+  head.onHead((block) => {
+    headBlock.set(Number(block.number), labels);
+    headSeen.set(head.seenAtMs() / 1_000, labels);
+  });
+  metrics.gauge(
+    'firmquote_chain_doubt',
+    'Whether a chain took back what was final (reorg), or its clock and ours differ (clock)',
+    ['chain', 'kind'],
+    (gauge) => {
+      for (const kind of ['reorg', 'clock'])
+        gauge.set(head.doubt()?.kind === kind ? 1 : 0, { ...labels, kind });
+    },
+  );
+  const sends = metrics.counter(
+    'firmquote_chain_sends_total',
+    'Raw transactions handed to the chain, by what it said',
+    ['chain', 'outcome'],
+  );
+  let tip: { value: bigint; atMs: number } | undefined;
+
+  const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`;
+
+  const decoded = createDecoder();
+
+  type Ask = (params: readonly unknown[]) => Promise<RpcLog[]>;
+  const fromOne: Ask = (params) => rpc.request<RpcLog[]>('eth_getLogs', params);
+  /**
+   * Nodes lose logs, and say nothing of it: what any of them has is there. Without one answer there is none.
+   */
+  const fromAll: Ask = async (params) => {
+    const answers = await Promise.allSettled(
+      health.order().map((index) => rpc.only(index).request<RpcLog[]>('eth_getLogs', params)),
+    );
+    const rows = new Map(
+      answers
+        .flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+        .map((row) => [`${row.blockHash}:${row.logIndex}`, row]),
+    );
+    if (!answers.some(({ status }) => status === 'fulfilled')) return fromOne(params);
+    return [...rows.values()].sort(
+      (a, b) =>
+        Number(BigInt(a.blockNumber) - BigInt(b.blockNumber)) || Number(a.logIndex) - Number(b.logIndex),
+    );
+  };
+
+  async function logs(
+    ask: Ask,
+    fromBlock: bigint,
+    toBlock: bigint,
+    topics: readonly (Hex | null)[] = [],
+  ): Promise<EscrowEvent[]> {
+    const found: EscrowEvent[] = [];
+    for (let from = fromBlock; from <= toBlock; from += LOG_RANGE) {
+      const to = from + LOG_RANGE - 1n < toBlock ? from + LOG_RANGE - 1n : toBlock;
+      const rows = await ask([
+        {
+          address: [chain.escrow, chain.oracle],
+          fromBlock: quantity(from),
+          toBlock: quantity(to),
+          ...(topics.length > 0 && { topics }),
+        },
+      ]);
+      for (const row of rows) {
+        const event = decoded(row);
+        if (event) found.push(event);
+      }
+    }
+    return found;
+  }
+
+  /** What one endpoint has not, another may. */
+  async function anybody<T>(method: string, params: readonly unknown[]): Promise<T | null> {
+    const first = await rpc.request<T | null>(method, params);
+    if (first !== null || rpc.endpoints === 1) return first;
+    const others = await Promise.all(
+      health
+        .order()
+        .slice(1)
+        .map((index) =>
+          rpc
+            .only(index)
+            .request<T | null>(method, params)
+            .catch(() => null),
+        ),
+    );
+    return others.find((other) => other !== null) ?? null;
+  }
+
+  async function block(number: bigint) {
+    const found = await anybody<RpcBlock>('eth_getBlockByNumber', [quantity(number), false]);
+    return found === null ? undefined : toBlock(found);
+  }
+
+  interface Witness extends ChainViews {
+    blockHash(number: bigint): Promise<Hex | undefined>;
+  }
+
+  /** The views of one endpoint alone. */
+  function witness(index: number): Witness {
+    const only = rpc.only(index);
+    return {
+      ...createViews(chain, only, createViewCaller(only)),
+      blockHash: async (number) =>
+        (await only.request<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]))?.hash,
+    };
+  }
+
+  function decidingBy(agreed: Agreed<Witness>): DecidingViews {
+    return {
+      orderStatus: (orderId, at) => agreed<EscrowStatus>(at, (each) => each.orderStatus(orderId, at)),
+      fillRecord: (orderId, outputHash, at) => agreed(at, (each) => each.fillRecord(orderId, outputHash, at)),
+      isProven: (oracle, remoteChainId, remoteOracle, application, payloadHash, at) =>
+        agreed(at, (each) =>
+          each.isProven(oracle, remoteChainId, remoteOracle, application, payloadHash, at),
+        ),
+      blockHash: (number, at) => agreed(at, (each) => each.blockHash(number)),
+    };
+  }
+
+  return {
+    ...views,
+    chain,
+    head: head.current,
+    headSeenAtMs: head.seenAtMs,
+    onHead: head.onHead,
+    doubt: head.doubt,
+    deciding: (valueUsd) => (valueUsd !== undefined && valueUsd < quorum.aboveUsd ? alone : together),
+    block,
+    events: (fromBlock, toBlock, thorough = false) => logs(thorough ? fromAll : fromOne, fromBlock, toBlock),
+    async orderEvents(orderId, since) {
+      const found: EscrowEvent[] = [];
+      const latest = head.current();
+      if (!latest) throw new UpstreamError('The chain has not been seen yet.', { code: 'chain_unknown' });
+      for (let to = latest.number; to >= 0n; to -= LOG_RANGE) {
+        const from = to - LOG_RANGE + 1n > 0n ? to - LOG_RANGE + 1n : 0n;
+        found.unshift(...(await logs(fromAll, from, to, [null, orderId])));
+        const oldest = await block(from);
+        if (!oldest || oldest.timestamp < since) break;
+      }
+      return found;
+    },
+    async surplus(filler, orderId, at) {
+      const rows = await rpc.request<RpcLog[]>('eth_getLogs', [
+        { address: filler, fromBlock: quantity(at), toBlock: quantity(at), topics: [SURPLUS_TOPIC, orderId] },
+      ]);
+      return rows.reduce((sum, { data }) => sum + surplusOf(data), 0n);
+    },
+    async simulate({ from, to, data, gas }, at) {
+      try {
+        const used = await rpc.request<Hex>('eth_estimateGas', [
+          { from, to, data, ...(gas !== undefined && { gas: quantity(gas) }) },
+          at === undefined ? 'latest' : quantity(at),
+        ]);
+        return { ok: true, gasUsed: BigInt(used) };
+      } catch (error) {
+        if (!(error instanceof RpcRefusal) || !isRevert(error)) throw error;
+        const returned = revertData(error);
+        return { ok: false, reason: decodeRevert(returned).text, data: returned };
+      }
+    },
+    async dryRun({ from, to, data, gas }) {
+      try {
+        return {
+          ok: true,
+          data: await rpc.request<Hex>('eth_call', [
+            { from, to, data, ...(gas !== undefined && { gas: quantity(gas) }) },
+            'latest',
+          ]),
+        };
+      } catch (error) {
+        if (!(error instanceof RpcRefusal) || !isRevert(error)) throw error;
+        return { ok: false, data: revertData(error) };
+      }
+    },
+    async fees(): Promise<Fees> {
+      const nowMs = clock.monotonicMs();
+      if (!tip || nowMs - tip.atMs > TIP_CACHE_MS) {
+        const value = await rpc.request<Hex>('eth_maxPriorityFeePerGas', []).then(BigInt, (error) => {
+          if (error instanceof RpcRefusal) return DEFAULT_TIP;
+          throw error;
+        });
+        tip = { value, atMs: nowMs };
+      }
+      const latest =
+        head.current() ?? toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
+      return { baseFee: latest.baseFee, priorityFee: tip.value };
+    },
+    async transactionCount(address, tag) {
+      return Number(await rpc.request<Hex>('eth_getTransactionCount', [address, tag]));
+    },
+    async sendRaw(raw) {
+      const outcome = await sendRaw(rpc, raw);
+      sends.add({ ...labels, outcome: outcome.kind });
+      return outcome;
+    },
+    async receipt(hash, emitter): Promise<Receipt | undefined> {
+      const found = await anybody<RpcReceipt>('eth_getTransactionReceipt', [hash]);
+      if (!found?.blockHash) return undefined;
+      return {
+        txHash: found.transactionHash,
+        blockNumber: BigInt(found.blockNumber),
+        blockHash: found.blockHash,
+        status: found.status === '0x1' ? 'success' : 'reverted',
+        gasUsed: BigInt(found.gasUsed),
+        effectiveGasPrice: BigInt(found.effectiveGasPrice),
+        l1Fee: BigInt(found.l1Fee ?? 0),
+        ...(emitter && { logs: found.logs.filter(({ address }) => address.toLowerCase() === emitter) }),
+      };
+    },
+    async start() {
+      const ids = await Promise.all(
+        rpcUrls.map((_, index) =>
+          rpc
+            .only(index)
+            .request<Hex>('eth_chainId', [])
+            .then(Number, (error: UpstreamError) => error),
+        ),
+      );
+      const stray = ids.find((id) => typeof id === 'number' && id !== chain.id);
+      if (stray !== undefined)
+        throw new UpstreamError(
+          `A node configured for ${chain.slug} (chain ${chain.id}) is on chain ${String(stray)}. Correct its rpcUrls.`,
+          { code: 'wrong_chain', retry: 'never' },
+        );
+      const answers = ids.find((id) => typeof id === 'number');
+      if (answers === undefined) throw ids[0] as UpstreamError;
+      await head.start();
+      if (rpc.endpoints > 1) probe.start();
+      // What a sandbox loses is nothing.
+      if (rpc.endpoints === 1)
+        log[chain.sandbox ? 'info' : 'warn'](
+          {},
+          'one RPC endpoint: what it says is believed, also about large amounts, and nothing goes on while it is away. Of three, by different providers, two have to agree (docs/chains.md)',
+        );
+      else if (rpc.endpoints < quorum.agree)
+        log.warn(
+          { endpoints: rpc.endpoints, quorum: quorum.agree },
+          'fewer RPC endpoints than the quorum: all of them have to agree about large amounts, so one that is away holds those up (docs/chains.md)',
+        );
+    },
+    async close() {
+      await probe.stop();
+      await head.stop();
+      rpc.close();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Does the chain still hold what it showed as final? A reorganisation deeper than the depth that we were told
+ * to wait for breaks what everything here rests on: money may have been delivered for a deposit that is no
+ * more. Nobody can undo that, but nobody has to go on either: the chain counts as doubtful until the old
+ * block is back, or until a process that is started anew takes it as it is.
+ */
+
+import type { Hex } from '../../../domain/hex.ts';
+import type { ChainDoubt } from '../../../ports/chain.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { Health } from '../rpc/health.ts';
+import { type HeadBlock, type RpcBlock, toBlock } from './block.ts';
+import type { Rpc } from '../rpc/rpc.ts';
+
+interface Final {
+  number: bigint;
+  hash: Hex;
+}
+
+export interface Finality {
+  /** Asks whether the last final block is still there; false while it is not, or cannot be shown. */
+  stands(): Promise<boolean>;
+  /** Takes the block at depth below this head as final. */
+  advance(head: HeadBlock): Promise<void>;
+  doubt(): ChainDoubt | undefined;
+}
+
+export function createFinality(
+  { rpc, health, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; log: Log },
+  { slug, depth, stop }: { slug: string; depth: number; stop: boolean },
+): Finality {
+  let final: Final | undefined;
+  /** What the chain shows in its place. */
+  let broken: { found: Hex } | undefined;
+
+  const read = async (from: Pick<Rpc, 'request'>, number: bigint): Promise<HeadBlock | undefined> => {
+    const block = await from.request<RpcBlock | null>('eth_getBlockByNumber', [
+      `0x${number.toString(16)}`,
+      false,
+    ]);
+    return block === null ? undefined : toBlock(block);
+  };
+
+  /**
+   * One node may be on a fork of its own: it is a reorganisation when nobody in service knows our block any
+   * more, and somebody has another.
+   */
+  async function confirmed({ number, hash }: Final): Promise<Hex | undefined> {
+    const seen = await Promise.all(
+      health
+        .order()
+        .map(async (index) => ({
+          index,
+          found: (await read(rpc.only(index), number).catch(() => undefined))?.hash,
+        })),
+    );
+    const others = seen.filter(({ found }) => found !== undefined && found !== hash);
+    if (!seen.some(({ found }) => found === hash)) return others[0]?.found;
+    for (const { index } of others) health.eject(index, 'contradicting');
+    return undefined;
+  }
+
+  return {
+    async stands() {
+      if (final === undefined) return true;
+      const now = await read(rpc, final.number);
+      if (now?.hash === final.hash) {
+        if (broken)
+          log.warn(
+            { block: final.number },
+            'the chain is back on the branch that was final: it is acted on again',
+          );
+        broken = undefined;
+        return true;
+      }
+      if (!stop) {
+        log.error(
+          { block: final.number, was: final.hash, found: now?.hash, depth },
+          'the chain took back what was final, and is followed all the same, as it is configured',
+        );
+        final = undefined;
+        return true;
+      }
+      if (broken || now === undefined) return false;
+      const found = await confirmed(final);
+      if (found !== undefined) {
+        broken = { found };
+        log.fatal(
+          { block: final.number, was: final.hash, found, depth },
+          `${slug} was reorganised deeper than its depth of ${depth} blocks: what counted as final is gone. Nothing more is done on this chain. Statuses stay as they were; firmquote audit lists what is affected. When you have dealt with that, raise depth, and restart this process to go on with the chain as it is now (docs/chains.md).`,
+        );
+      }
+      return false;
+    },
+    async advance(head) {
+      const number = head.number > BigInt(depth) ? head.number - BigInt(depth) : 0n;
+      if (final && number <= final.number) return;
+      const block = depth === 0 ? head : await read(rpc, number);
+      // Between two questions the chain may have turned: what does not follow on what is final never becomes
+      // it, and `stands` will tell.
+      if (!block || (final && number === final.number + 1n && block.parentHash !== final.hash)) return;
+      final = { number, hash: block.hash };
+    },
+    doubt: () =>
+      broken && final
+        ? { kind: 'reorg', note: `${slug}: block ${final.number} was final and is gone; see docs/chains.md` }
+        : undefined,
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * Follows the head of a chain: pushed where the node pushes, otherwise asked for about when the next block is
+ * due. Nobody hears of a block whose chain has taken back what was final before: until that heals, nothing on
+ * it may be acted on.
+ */
+
+import type { Block, ChainDoubt } from '../../../ports/chain.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Log } from '../../../ports/log.ts';
+import { type HeadBlock, type RpcBlock, toBlock } from './block.ts';
+import { createFinality } from './finality.ts';
+import type { Health } from '../rpc/health.ts';
+import type { Rpc } from '../rpc/rpc.ts';
+import { createSkew } from './clock-skew.ts';
+
+const MIN_POLL_MS = 40;
+const MAX_POLL_MS = 4_000;
+
+export interface Head {
+  current(): HeadBlock | undefined;
+  seenAtMs(): number;
+  onHead(listener: (head: Block) => void): () => void;
+  /** Why nothing should be promised on this chain now. Cheap. */
+  doubt(): ChainDoubt | undefined;
+  /** Resolves with the first head. Throws when the chain cannot be reached. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface HeadOptions {
+  slug: string;
+  blockTimeMs: number;
+  /** Blocks on top before a fact counts as final. */
+  depth: number;
+  /** More blocks than this at once are believed only when other endpoints see them too. */
+  maxJumpBlocks: number;
+  /** How far this machine's clock and the chain's may be apart. */
+  maxClockSkewMs: number;
+  /** Whether a chain that takes back what was final is left alone. */
+  stopOnDeepReorg: boolean;
+}
+
+export function createHead(
+  { rpc, health, clock, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log },
+  { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs, stopOnDeepReorg }: HeadOptions,
+): Head {
+  const listeners = new Set<(head: Block) => void>();
+  const finality = createFinality({ rpc, health, log }, { slug, depth, stop: stopOnDeepReorg });
+  const skew = createSkew({ clock, log }, { slug, maxClockSkewMs });
+  let head: HeadBlock | undefined;
+  let seenAtMs = 0;
+  let intervalMs = blockTimeMs;
+  let stopped = true;
+  let failures = 0;
+  let cancel = () => {};
+  let polling: Promise<void> | undefined;
+  let unsubscribe: (() => Promise<void>) | undefined;
+
+  async function newest(): Promise<HeadBlock> {
+    const block = toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
+    const leap = head === undefined || block.number - head.number > BigInt(maxJumpBlocks);
+    if (!leap || rpc.endpoints === 1) return block;
+    // A head that is never taken back must not be invented by one node: of what all see now, the middle, or
+    // of two the lower.
+    const seen = await Promise.all(
+      health.order().map((index) =>
+        rpc
+          .only(index)
+          .request<RpcBlock>('eth_getBlockByNumber', ['latest', false])
+          .then(toBlock, () => undefined),
+      ),
+    );
+    const sorted = seen.filter((one) => one !== undefined).sort((a, b) => (a.number < b.number ? -1 : 1));
+    return sorted[Math.floor((sorted.length - 1) / 2)] ?? block;
+  }
+
+  async function look(): Promise<void> {
+    skew.asked();
+    const [block, stands] = await Promise.all([newest(), finality.stands()]);
+    // A node that is behind, or behind a proxy that is, must not take us back.
+    if (!stands || (head && (block.number < head.number || block.hash === head.hash))) return;
+    const nowMs = clock.nowMs();
+    if (head && block.number > head.number) {
+      const perBlock = Math.min((nowMs - seenAtMs) / Number(block.number - head.number), blockTimeMs * 2);
+      intervalMs = intervalMs * 0.8 + perBlock * 0.2;
+    }
+    skew.saw(block.timestamp, head === undefined);
+    head = block;
+    seenAtMs = nowMs;
+    for (const listener of listeners) {
+      try {
+        listener(block);
+      } catch (error) {
+        log.error({ error }, 'a follower of the chain head failed');
+      }
+    }
+    await finality.advance(block);
+  }
+
+  function poll(): void {
+    cancel();
+    if (stopped || polling) return;
+    const before = head;
+    polling = look()
+      .then(
+        () => {
+          failures = 0;
+        },
+        () => {
+          failures += 1;
+          if (failures === 3) log.warn({}, 'the chain gives no head');
+        },
+      )
+      .finally(() => {
+        polling = undefined;
+        if (!stopped) cancel = clock.after(nextPollMs(head !== before), poll);
+      });
+  }
+
+  function nextPollMs(fresh: boolean): number {
+    if (failures > 0) return Math.min(MAX_POLL_MS, 100 * 2 ** Math.min(failures, 6));
+    const due = fresh ? intervalMs * 0.85 : intervalMs / 12;
+    // Pushed heads make polling a mere safety net.
+    return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, unsubscribe ? intervalMs : due));
+  }
+
+  return {
+    current: () => head,
+    seenAtMs: () => seenAtMs,
+    onHead(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    doubt: () => finality.doubt() ?? skew.doubt(),
+    async start() {
+      stopped = false;
+      await look();
+      unsubscribe = await rpc.subscribeHeads(poll);
+      poll();
+    },
+    async stop() {
+      stopped = true;
+      cancel();
+      await unsubscribe?.();
+      await polling;
+    },
+  };
+}

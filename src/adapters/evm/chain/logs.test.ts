@@ -1,0 +1,80 @@
+/** Logs that a chain's follower remembers stay small, in number and in what they hold. */
+
+import { randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { encodeAbiParameters, getAbiItem } from 'viem';
+import { expect, test } from 'vitest';
+import type { Hex } from '../../../domain/hex.ts';
+import { escrowAbi } from '../../../settlement/abi/escrow.ts';
+import { TOPICS } from '../../../settlement/log.ts';
+import { createDecoder, type RpcLog } from './logs.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+const random = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`;
+const [, ...FILLED] = getAbiItem({ abi: escrowAbi, name: 'OutputFilled' }).inputs;
+
+function filled(callbackBytes = 0): RpcLog {
+  const output = {
+    oracle: random(32),
+    settler: random(32),
+    chainId: 31_337n,
+    token: random(32),
+    amount: 1n,
+    recipient: random(32),
+    callbackData: random(callbackBytes),
+    context: random(60),
+  };
+  const data = encodeAbiParameters(FILLED, [random(32), 1_795_281_150, output, 1n]);
+  // As it comes: cut out of a node's answer.
+  return JSON.parse(
+    JSON.stringify({
+      blockNumber: '0x10',
+      blockHash: random(32),
+      transactionHash: random(32),
+      logIndex: '0x0',
+      topics: [TOPICS.OutputFilled, random(32)],
+      data,
+    }),
+  ) as RpcLog;
+}
+
+/** Bytes that the decoder holds on to beside the rows themselves. */
+function heldBy(rows: readonly RpcLog[]): number {
+  const decoded = createDecoder();
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  for (const row of rows) decoded(row);
+  collectGarbage();
+  const after = process.memoryUsage().heapUsed;
+  expect(decoded(rows.at(-1) as RpcLog)).toBe(decoded(rows.at(-1) as RpcLog));
+  return after - before;
+}
+
+test('what is made of a log is not many times the log', () => {
+  const rows = Array.from({ length: 3_000 }, () => filled());
+  heldBy(rows.slice(0, 100));
+  // 1,300 characters of data; put together byte by byte, as it comes from the ABI decoder, an event of it
+  // takes 7,000.
+  expect(heldBy(rows) / rows.length).toBeLessThan(3_500);
+});
+
+test('a node that says the same in other words is read anew', () => {
+  const decoded = createDecoder();
+  const row = filled();
+  const event = decoded(row);
+  expect(decoded({ ...row, topics: [...row.topics] })).toBe(event);
+  const other = decoded({ ...row, data: filled().data });
+  expect(other).not.toBe(event);
+  expect(decoded({ ...row })).toEqual(event);
+});
+
+test('orders of strangers with much in them push out the oldest ones, not the process', () => {
+  const decoded = createDecoder();
+  const rows = Array.from({ length: 24 }, () => filled(512 * 1_024));
+  const first = decoded(rows[0] as RpcLog);
+  const events = rows.map(decoded);
+  expect(decoded(rows[0] as RpcLog)).not.toBe(first);
+  expect(decoded(rows.at(-1) as RpcLog)).toBe(events.at(-1));
+});

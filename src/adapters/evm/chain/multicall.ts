@@ -1,0 +1,125 @@
+/**
+ * Contract views asked for in the same moment and at the same block become one call: N orders cost one round
+ * trip, not N.
+ */
+
+import { decodeFunctionResult, encodeFunctionData, multicall3Abi } from 'viem';
+import { UpstreamError } from '../../../domain/errors.ts';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import { type Rpc, RpcRefusal } from '../rpc/rpc.ts';
+
+export const MULTICALL3_ADDRESS: Address = '0xca11bde05977b3631167028862be2a173976ca11';
+/** Calls in one bundle: far below any node's gas cap for eth_call. */
+const MAX_BUNDLE = 150;
+
+/** Result bytes, or undefined when the call reverted. */
+export type ViewCaller = (to: Address, data: Hex, at: bigint | undefined) => Promise<Hex | undefined>;
+
+interface Pending {
+  to: Address;
+  data: Hex;
+  resolve(result: Hex | undefined): void;
+  reject(error: unknown): void;
+}
+
+export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
+  const bundles = new Map<string, Pending[]>();
+  let hasMulticall: Promise<boolean> | undefined;
+
+  /** Asked once, and again where nobody answered. */
+  function multicall(): Promise<boolean> {
+    hasMulticall ??= rpc.request<Hex>('eth_getCode', [MULTICALL3_ADDRESS, 'latest']).then(
+      (code) => code !== '0x',
+      () => ((hasMulticall = undefined), false),
+    );
+    return hasMulticall;
+  }
+
+  async function flush(tag: string): Promise<void> {
+    const calls = bundles.get(tag) ?? [];
+    bundles.delete(tag);
+    for (let from = 0; from < calls.length; from += MAX_BUNDLE)
+      void send(calls.slice(from, from + MAX_BUNDLE), tag);
+  }
+
+  async function send(calls: readonly Pending[], tag: string): Promise<void> {
+    try {
+      const bundled = calls.length > 1 && (await multicall());
+      if (!bundled)
+        return void (await Promise.all(
+          calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject)),
+        ));
+      const data = encodeFunctionData({
+        abi: multicall3Abi,
+        functionName: 'aggregate3',
+        args: [calls.map(({ to, data: callData }) => ({ target: to, allowFailure: true, callData }))],
+      });
+      const answer = await rpc.request<Hex>('eth_call', [{ to: MULTICALL3_ADDRESS, data }, tag]);
+      // A pinned block older than the multicall contract answers with nothing.
+      if (answer === '0x')
+        return void (await Promise.all(
+          calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject)),
+        ));
+      const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer });
+      calls.forEach((call, index) => {
+        const result = results[index];
+        call.resolve(result?.success ? result.returnData : undefined);
+      });
+    } catch (error) {
+      for (const call of calls) call.reject(error);
+    }
+  }
+
+  return (to, data, at) => {
+    const tag = at === undefined ? 'latest' : `0x${at.toString(16)}`;
+    return new Promise((resolve, reject) => {
+      const pending = { to, data, resolve, reject };
+      const bundle = bundles.get(tag);
+      if (bundle) return void bundle.push(pending);
+      bundles.set(tag, [pending]);
+      setImmediate(() => void flush(tag));
+    });
+  };
+}
+
+async function single(
+  rpc: Pick<Rpc, 'request'>,
+  { to, data }: Pending,
+  tag: string,
+): Promise<Hex | undefined> {
+  try {
+    return await rpc.request<Hex>('eth_call', [{ to, data }, tag]);
+  } catch (error) {
+    if (error instanceof RpcRefusal && isRevert(error)) return undefined;
+    throw error;
+  }
+}
+
+/** How nodes put it that the code itself could not go on: what geth and its kin say, and revm's own words. */
+const HALTED =
+  /execution reverted|revert|invalid opcode|out ?of ?gas|OOG|EVM error|invalid jump|stack (?:under|over)flow|gas uint64 overflow|return data out of bounds|write protection/i;
+
+/**
+ * Did the contract say no, rather than the node? First of all tests, because revert text can imitate
+ * anything.
+ */
+export function isRevert(refusal: RpcRefusal): boolean {
+  return refusal.rpcCode === 3 || HALTED.test(refusal.message);
+}
+
+/** The revert data that a refusal carries. */
+export function revertData({ data, message }: RpcRefusal): Hex {
+  const nested =
+    typeof data === 'object' && data !== null && 'data' in data ? (data as { data: unknown }).data : data;
+  if (typeof nested === 'string' && /^0x[0-9a-f]*$/i.test(nested)) return nested as Hex;
+  return (/0x[0-9a-f]{8,}/i.exec(message)?.[0] as Hex | undefined) ?? '0x';
+}
+
+export class ViewError extends UpstreamError {
+  constructor(view: string) {
+    super(
+      `The contract's ${view} view gave no answer. Is the configured address the right contract on this chain?`,
+      { code: 'view_failed', facts: { view } },
+    );
+  }
+}

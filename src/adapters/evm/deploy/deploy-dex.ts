@@ -1,0 +1,157 @@
+/**
+ * The real Uniswap v2 and v3 on a development chain, from the artifacts that their npm packages ship, with
+ * pools and our fillers.
+ */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Abi, encodeFunctionData, parseAbi } from 'viem';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import {
+  concentratedFillerAbi,
+  concentratedFillerBytecode,
+} from '../../../settlement/abi/concentrated-filler.ts';
+import {
+  constantProductFillerAbi,
+  constantProductFillerBytecode,
+} from '../../../settlement/abi/constant-product-filler.ts';
+import { devPoolTraderAbi, devPoolTraderBytecode } from '../../../settlement/abi/dev-pool-trader.ts';
+import { devTokenAbi } from '../../../settlement/abi/dev-token.ts';
+import { rootDown } from '../../dex/root.ts';
+import { connectDev, type Dev } from './deploy.ts';
+
+export interface DevPool {
+  tokens: readonly [Address, Address];
+  /** Of a concentrated pool, in millionths: 500, 3000 or 10000. null: a constant-product pair. */
+  fee: number | null;
+  /** What is put in, minted for it: it makes the price, over the whole range. */
+  amounts: readonly [bigint, bigint];
+}
+
+export interface DexDeployment {
+  constantProduct: { factory: Address; filler: Address };
+  concentrated: { factory: Address; filler: Address };
+  /** In the order of the request. */
+  pools: Address[];
+  /** Trades and provides for whoever asks, out of what it holds. */
+  trader: Address;
+}
+
+export interface DeployDexOptions {
+  rpcUrl: string;
+  chainId: number;
+  deployerPrivateKey: Hex;
+  escrow: Address;
+  pools: readonly DevPool[];
+}
+
+const FACTORY = parseAbi([
+  'function createPair(address a, address b) returns (address)',
+  'function getPair(address a, address b) view returns (address)',
+  'function createPool(address a, address b, uint24 fee) returns (address)',
+  'function getPool(address a, address b, uint24 fee) view returns (address)',
+]);
+const POOL = parseAbi([
+  'function initialize(uint160 sqrtPriceX96)',
+  'function mint(address to) returns (uint256)',
+]);
+const TICK_SPACINGS: Readonly<Record<number, number>> = { 500: 10, 3_000: 60, 10_000: 200 };
+const MAX_TICK = 887_272;
+
+export async function deployDex({
+  rpcUrl,
+  chainId,
+  deployerPrivateKey,
+  escrow,
+  pools,
+}: DeployDexOptions): Promise<DexDeployment> {
+  const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
+  const v2Factory = dev.create({
+    ...artifact('@uniswap/v2-core/build/UniswapV2Factory.json'),
+    args: [dev.address],
+  });
+  const v3Factory = dev.create(
+    artifact('@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json'),
+  );
+  const trader = dev.create({ abi: devPoolTraderAbi, bytecode: devPoolTraderBytecode });
+  const constantProduct = {
+    factory: v2Factory,
+    filler: dev.create({
+      abi: constantProductFillerAbi,
+      bytecode: constantProductFillerBytecode,
+      args: [escrow, v2Factory],
+    }),
+  };
+  const concentrated = {
+    factory: v3Factory,
+    filler: dev.create({
+      abi: concentratedFillerAbi,
+      bytecode: concentratedFillerBytecode,
+      args: [escrow, v3Factory],
+    }),
+  };
+  for (const { tokens, fee } of pools) {
+    if (fee === null)
+      dev.send(v2Factory, encodeFunctionData({ abi: FACTORY, functionName: 'createPair', args: tokens }));
+    else
+      dev.send(
+        v3Factory,
+        encodeFunctionData({ abi: FACTORY, functionName: 'createPool', args: [...tokens, fee] }),
+      );
+  }
+  await dev.settled();
+  const addresses = await Promise.all(pools.map((pool) => addressOf(dev, pool, { v2Factory, v3Factory })));
+  pools.forEach((pool, index) => provide(dev, pool, addresses[index] as Address, trader));
+  await dev.settled();
+  return { constantProduct, concentrated, pools: addresses, trader };
+}
+
+async function addressOf(
+  dev: Dev,
+  { tokens, fee }: DevPool,
+  { v2Factory, v3Factory }: { v2Factory: Address; v3Factory: Address },
+): Promise<Address> {
+  const question =
+    fee === null
+      ? { to: v2Factory, data: encodeFunctionData({ abi: FACTORY, functionName: 'getPair', args: tokens }) }
+      : {
+          to: v3Factory,
+          data: encodeFunctionData({ abi: FACTORY, functionName: 'getPool', args: [...tokens, fee] }),
+        };
+  const answer = (await dev.rpc('eth_call', [question, 'latest'])) as Hex;
+  return `0x${answer.slice(-40)}`;
+}
+
+function provide(dev: Dev, { tokens, fee, amounts }: DevPool, pool: Address, trader: Address): void {
+  const mint = (token: Address, to: Address, amount: bigint) =>
+    dev.send(token, encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }));
+  tokens.forEach((token, index) => mint(token, fee === null ? pool : trader, amounts[index] as bigint));
+  if (fee === null)
+    return dev.send(pool, encodeFunctionData({ abi: POOL, functionName: 'mint', args: [dev.address] }));
+  const [amount0, amount1] = tokens[0] < tokens[1] ? amounts : [amounts[1], amounts[0]];
+  dev.send(
+    pool,
+    encodeFunctionData({
+      abi: POOL,
+      functionName: 'initialize',
+      args: [rootDown((amount1 << 192n) / amount0)],
+    }),
+  );
+  const spacing = TICK_SPACINGS[fee] as number;
+  const edge = Math.floor(MAX_TICK / spacing) * spacing;
+  // A little less than the amounts would carry: the price is rounded, and what the pool asks for is rounded
+  // up.
+  const liquidity = (rootDown(amount0 * amount1) * 999_999n) / 1_000_000n;
+  dev.send(
+    trader,
+    encodeFunctionData({ abi: devPoolTraderAbi, functionName: 'mint', args: [pool, -edge, edge, liquidity] }),
+  );
+}
+
+/** They are installed with the development tools only, like the chain itself. */
+function artifact(path: string): { abi: Abi; bytecode: Hex } {
+  const { abi, bytecode } = JSON.parse(
+    readFileSync(createRequire(import.meta.url).resolve(path), 'utf8'),
+  ) as { abi: Abi; bytecode: string };
+  return { abi, bytecode: `0x${bytecode.replace(/^0x/, '')}` };
+}

@@ -1,0 +1,283 @@
+/**
+ * Puts everything a development chain needs on it: Permit2 and Multicall3 at their well-known addresses, our
+ * contracts, tokens.
+ */
+
+import {
+  createWalletClient,
+  type EncodeDeployDataParameters,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  http,
+  type PublicActions,
+  publicActions,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import type { TokenInfo } from '../../../domain/chain.ts';
+import { UpstreamError } from '../../../domain/errors.ts';
+import {
+  attestationOracleAbi,
+  attestationOracleBytecode,
+} from '../../../settlement/abi/attestation-oracle.ts';
+import { batchAbi, batchBytecode } from '../../../settlement/abi/batch.ts';
+import { devAggregatorAbi, devAggregatorBytecode } from '../../../settlement/abi/dev-aggregator.ts';
+import { devTokenAbi, devTokenBytecode } from '../../../settlement/abi/dev-token.ts';
+import { devUsdAbi, devUsdBytecode } from '../../../settlement/abi/dev-usd.ts';
+import { devWalletAbi, devWalletBytecode } from '../../../settlement/abi/dev-wallet.ts';
+import { escrowAbi, escrowBytecode } from '../../../settlement/abi/escrow.ts';
+import { permit2Address, permit2Bytecode, permit2Salt } from '../../../settlement/abi/permit2.ts';
+import { MULTICALL3_ADDRESS } from '../chain/multicall.ts';
+import { MULTICALL3_CREATION } from './multicall-creation.ts';
+
+/** Arachnid's deployer, preset in anvil. */
+const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+
+export interface DevToken {
+  symbol: string;
+  name: string;
+  decimals: number;
+  /** With EIP-3009 it is the USDC-like token, whose name, symbol and decimals are fixed in its code. */
+  eip3009: boolean;
+  priceSymbol: string | null;
+}
+
+export interface DeployOptions {
+  rpcUrl: string;
+  chainId: number;
+  /** Gets native currency from anvil; owns the oracle; may mint. */
+  deployerPrivateKey: Hex;
+  attesters: readonly Address[];
+  threshold: number;
+  feeRecipient: Address;
+  tokens: readonly DevToken[];
+  maxFeeBps?: number;
+  withdrawalDelaySeconds?: number;
+  withdrawalWindowSeconds?: number;
+  minProofWindowSeconds?: number;
+  rotationDelaySeconds?: number;
+}
+
+export interface Deployment {
+  escrow: Address;
+  oracle: Address;
+  permit2: Address;
+  /** Settles many orders in one transaction. */
+  batch: Address;
+  tokens: TokenInfo[];
+}
+
+/**
+ * All transactions leave at once with rising nonces, so that a chain with one-second blocks needs one block
+ * and not ten.
+ */
+export async function deployDevnet(options: DeployOptions): Promise<Deployment> {
+  const dev = await connectDev(options.rpcUrl, options.chainId, options.deployerPrivateKey);
+  const runtime = (await dev.rpc('eth_call', [{ data: MULTICALL3_CREATION }, 'latest'])) as Hex;
+  await dev.rpc('anvil_setCode', [MULTICALL3_ADDRESS, runtime]);
+  const permit2 = lower(permit2Address);
+  dev.send(CREATE2_DEPLOYER, `${permit2Salt}${permit2Bytecode.slice(2)}`);
+  const signers = [...options.attesters].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+  const oracle = dev.create({
+    abi: attestationOracleAbi,
+    bytecode: attestationOracleBytecode,
+    args: [dev.address, signers, BigInt(options.threshold), BigInt(options.rotationDelaySeconds ?? 86_400)],
+  });
+  const escrow = dev.create({
+    abi: escrowAbi,
+    bytecode: escrowBytecode,
+    args: [
+      permit2,
+      options.feeRecipient,
+      BigInt(options.maxFeeBps ?? 100),
+      BigInt(options.withdrawalDelaySeconds ?? 900),
+      BigInt(options.withdrawalWindowSeconds ?? 86_400),
+      BigInt(options.minProofWindowSeconds ?? 1_800),
+    ],
+  });
+  const tokens = options.tokens.map(({ symbol, name, decimals, eip3009, priceSymbol }): TokenInfo => {
+    const address = eip3009
+      ? dev.create({ abi: devUsdAbi, bytecode: devUsdBytecode })
+      : dev.create({ abi: devTokenAbi, bytecode: devTokenBytecode, args: [name, symbol, decimals] });
+    return {
+      address,
+      symbol,
+      name,
+      decimals,
+      eip3009: eip3009 ? { name: 'USD Coin', version: '2' } : null,
+      priceSymbol,
+    };
+  });
+  const batch = dev.create({ abi: batchAbi, bytecode: batchBytecode, args: [escrow] });
+  await dev.settled();
+  return { escrow, oracle, permit2, batch, tokens };
+}
+
+/** Mints tokens and hands out native currency (wei) on a development chain. */
+export async function fundDevnet({
+  rpcUrl,
+  chainId,
+  deployerPrivateKey,
+  mint,
+  native,
+}: {
+  rpcUrl: string;
+  chainId: number;
+  deployerPrivateKey: Hex;
+  mint: readonly { token: Address; to: Address; amount: bigint }[];
+  native: readonly { to: Address; wei: bigint }[];
+}): Promise<void> {
+  const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
+  await Promise.all(native.map(({ to, wei }) => dev.rpc('anvil_setBalance', [to, `0x${wei.toString(16)}`])));
+  for (const { token, to, amount } of mint)
+    dev.send(token, encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }));
+  await dev.settled();
+}
+
+/** Price oracles, each with its first answer in its own decimals. */
+export async function deployAggregators({
+  rpcUrl,
+  chainId,
+  deployerPrivateKey,
+  aggregators,
+}: {
+  rpcUrl: string;
+  chainId: number;
+  deployerPrivateKey: Hex;
+  aggregators: readonly { description: string; decimals: number; answer: bigint }[];
+}): Promise<Address[]> {
+  const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
+  const addresses = aggregators.map(({ description, decimals, answer }) => {
+    const address = dev.create({
+      abi: devAggregatorAbi,
+      bytecode: devAggregatorBytecode,
+      args: [description, decimals],
+    });
+    dev.send(address, encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [answer] }));
+    return address;
+  });
+  await dev.settled();
+  return addresses;
+}
+
+/** ERC-1271 wallets, one per owner. */
+export async function deployContractWallets({
+  rpcUrl,
+  chainId,
+  deployerPrivateKey,
+  owners,
+}: {
+  rpcUrl: string;
+  chainId: number;
+  deployerPrivateKey: Hex;
+  owners: readonly Address[];
+}): Promise<Address[]> {
+  const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
+  const wallets = owners.map((owner) =>
+    dev.create({ abi: devWalletAbi, bytecode: devWalletBytecode, args: [owner] }),
+  );
+  await dev.settled();
+  return wallets;
+}
+
+export interface Dev {
+  address: Address;
+  rpc(method: string, params: readonly unknown[]): Promise<unknown>;
+  send(to: Address | null, data: Hex): void;
+  create(parameters: EncodeDeployDataParameters): Address;
+  /** Resolves when everything sent so far is mined. Throws when a transaction reverted. */
+  settled(): Promise<void>;
+}
+
+export async function connectDev(rpcUrl: string, chainId: number, privateKey: Hex): Promise<Dev> {
+  const account = privateKeyToAccount(privateKey);
+  const chain = {
+    id: chainId,
+    name: 'devnet',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  };
+  const client = createWalletClient({ account, chain, transport: http(rpcUrl, { batch: true }) }).extend(
+    publicActions as never,
+  ) as ReturnType<typeof createWalletClient> & PublicActions;
+  const rpc = (method: string, params: readonly unknown[]) =>
+    client.request({ method, params } as never) as Promise<unknown>;
+  await rpc('anvil_setBalance', [account.address, `0x${(10n ** 22n).toString(16)}`]);
+  let nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' });
+  let sent: { nonce: number; raw: Promise<Hex>; hash: Promise<Hex> }[] = [];
+  const send = (to: Address | null, data: Hex) => {
+    // A fixed gas limit: estimating would need the transactions before it to be mined.
+    const request = {
+      account,
+      chain,
+      to,
+      data,
+      nonce: nonce++,
+      gas: 8_000_000n,
+      maxFeePerGas: 100_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
+    };
+    const raw = client.signTransaction(request);
+    sent.push({
+      nonce: request.nonce,
+      raw,
+      hash: raw.then((serializedTransaction) => client.sendRawTransaction({ serializedTransaction })),
+    });
+  };
+
+  /**
+   * A chain that mines on demand leaves lying what did not fit into the block that the last transaction
+   * caused. And anvil may put a transaction behind one that it mines in that moment, for which it then waits
+   * for ever, and all later ones with it: those are handed in again.
+   */
+  async function nudge(stuckAt: number | undefined): Promise<number> {
+    const next = await client.getTransactionCount({ address: account.address, blockTag: 'latest' });
+    if (next === stuckAt) {
+      // It drops no single transaction that waits.
+      await rpc('anvil_removePoolTransactions', [account.address]);
+      for (const { nonce: waiting, raw } of sent)
+        if (waiting >= next) await client.sendRawTransaction({ serializedTransaction: await raw });
+    }
+    await rpc('evm_mine', []);
+    return next;
+  }
+
+  return {
+    address: lower(account.address),
+    rpc,
+    send,
+    create(parameters) {
+      const address = getContractAddress({ from: account.address, nonce: BigInt(nonce) });
+      send(null, encodeDeployData(parameters));
+      return lower(address);
+    },
+    async settled() {
+      const hashes = await Promise.all(sent.map(({ hash }) => hash));
+      let stuckAt: number | undefined;
+      const nudges = setInterval(
+        () =>
+          void nudge(stuckAt).then(
+            (next) => (stuckAt = next),
+            () => {},
+          ),
+        NUDGE_MS,
+      );
+      const receipts = await Promise.all(
+        hashes.map((hash) =>
+          client.waitForTransactionReceipt({ hash, pollingInterval: 50, timeout: 60_000 }),
+        ),
+      ).finally(() => clearInterval(nudges));
+      sent = [];
+      const failed = receipts.find(({ status }) => status !== 'success');
+      if (failed)
+        throw new UpstreamError(
+          'A deployment transaction reverted on the development chain. Start it afresh.',
+          { code: 'deploy_failed', facts: { txHash: failed.transactionHash } },
+        );
+    },
+  };
+}
+
+const NUDGE_MS = 1_000;
+const lower = (address: string): Address => address.toLowerCase() as Address;

@@ -1,0 +1,202 @@
+/**
+ * Which endpoints of a chain may be believed at the moment. One that fails, lags, goes backwards or
+ * contradicts the others is taken out of service, and comes back only after it has behaved for a while: an
+ * answer from a node that is wrong costs more than none.
+ */
+
+import type { Hex } from '../../../domain/hex.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
+
+export interface HealthOptions {
+  /** An endpoint may be this many blocks behind, or ahead of, the others. */
+  maxLagBlocks: number;
+  /** How long one that was taken out has to behave before it is asked again, milliseconds. */
+  readmitAfterMs: number;
+}
+
+export const HEALTH: HealthOptions = { maxLagBlocks: 5, readmitAfterMs: 30_000 };
+
+export type Fault = 'failing' | 'lagging' | 'ahead' | 'backwards' | 'contradicting';
+
+/** What one endpoint said in a round in which all were asked at once. */
+export interface Sighting {
+  head: bigint;
+  /** Hash of the block that all were asked for, deep enough to be settled; undefined where it has none. */
+  deep: Hex | undefined;
+}
+
+export interface Health {
+  /**
+   * Whom to ask, in this order: those in service, best first; when none is, all of them, those first that
+   * only failed to answer.
+   */
+  order(): readonly number[];
+  inService(): readonly number[];
+  /**
+   * Whose answers may count where several have to be equal, in this order: those in service, then those that
+   * only failed to answer. After an outage of ours everybody had failed; who never said anything wrong need
+   * not behave for a while first to agree with others.
+   */
+  witnesses(): readonly number[];
+  answered(index: number, tookMs: number): void;
+  /** A request that began at `startedMs` (monotonic) came to nothing. */
+  failed(index: number, startedMs: number): void;
+  /** An endpoint told its newest block; no older one may follow. */
+  saw(index: number, head: bigint): void;
+  /** All were asked at once; undefined for who did not answer. */
+  round(sightings: readonly (Sighting | undefined)[]): void;
+  eject(index: number, fault: Fault): void;
+}
+
+/** Failures in a row, each begun after the one before was over: a burst that fails together counts once. */
+const MOST_FAILURES = 3;
+const SMOOTHING = 0.2;
+
+interface Endpoint {
+  /** The newest block it told last: an older one after it, and it is out. */
+  head: bigint | undefined;
+  latencyMs: number | undefined;
+  failures: number;
+  failedAtMs: number;
+  out: Fault | undefined;
+  /** Since when it has behaved while it was out. */
+  goodSinceMs: number | undefined;
+}
+
+export function createHealth(
+  count: number,
+  { chain, clock, log, metrics }: { chain: string; clock: Clock; log: Log; metrics: Metrics },
+  { maxLagBlocks, readmitAfterMs }: HealthOptions = HEALTH,
+): Health {
+  const endpoints = Array.from({ length: count }, (): Endpoint => ({
+    head: undefined,
+    latencyMs: undefined,
+    failures: 0,
+    failedAtMs: Number.NEGATIVE_INFINITY,
+    out: undefined,
+    goodSinceMs: undefined,
+  }));
+  const mostLag = BigInt(maxLagBlocks);
+  const all = endpoints.map((_, index) => index);
+  let serving: readonly number[] = all;
+  let anybody: readonly number[] = all;
+  const labels = (index: number) => ({ chain, endpoint: String(index) });
+  const inServiceGauge = metrics.gauge(
+    'firmquote_chain_endpoint_in_service',
+    'Whether an RPC endpoint, by its place in rpcUrls, is believed at the moment',
+    ['chain', 'endpoint'],
+  );
+  const latencyGauge = metrics.gauge(
+    'firmquote_chain_endpoint_latency_seconds',
+    'Smoothed time to answer of an RPC endpoint',
+    ['chain', 'endpoint'],
+  );
+  const failuresTotal = metrics.counter(
+    'firmquote_chain_endpoint_failures_total',
+    'Requests that an RPC endpoint did not answer',
+    ['chain', 'endpoint'],
+  );
+  const ejectionsTotal = metrics.counter(
+    'firmquote_chain_endpoint_ejections_total',
+    'Times an RPC endpoint was taken out of service, by why',
+    ['chain', 'endpoint', 'fault'],
+  );
+  for (const index of all) inServiceGauge.set(1, labels(index));
+
+  const at = (index: number): Endpoint => endpoints[index] as Endpoint;
+
+  function eject(index: number, fault: Fault): void {
+    const endpoint = at(index);
+    endpoint.goodSinceMs = undefined;
+    // The only one is asked whatever it did.
+    if (endpoint.out || count === 1) return;
+    endpoint.out = fault;
+    changed(index);
+    ejectionsTotal.add({ ...labels(index), fault });
+    log.warn(
+      { endpoint: index, fault, left: serving.length },
+      'an RPC endpoint is not believed any more; it comes back when it has behaved for a while',
+    );
+  }
+
+  function readmit(index: number): void {
+    Object.assign(at(index), { out: undefined, goodSinceMs: undefined, failures: 0 });
+    changed(index);
+    log.info({ endpoint: index }, 'an RPC endpoint is believed again');
+  }
+
+  function changed(index: number): void {
+    serving = all.filter((each) => !at(each).out);
+    inServiceGauge.set(at(index).out ? 0 : 1, labels(index));
+    anybody = all.toSorted((a, b) => Number(at(a).out !== 'failing') - Number(at(b).out !== 'failing'));
+  }
+
+  return {
+    order: () => (serving.length > 0 ? serving : anybody),
+    inService: () => serving,
+    witnesses: () => [...serving, ...all.filter((index) => at(index).out === 'failing')],
+    answered(index, tookMs) {
+      const endpoint = at(index);
+      endpoint.failures = 0;
+      endpoint.latencyMs =
+        endpoint.latencyMs === undefined ? tookMs : endpoint.latencyMs * (1 - SMOOTHING) + tookMs * SMOOTHING;
+      latencyGauge.set(endpoint.latencyMs / 1_000, labels(index));
+    },
+    failed(index, startedMs) {
+      const endpoint = at(index);
+      failuresTotal.add(labels(index));
+      if (startedMs < endpoint.failedAtMs) return;
+      endpoint.failedAtMs = clock.monotonicMs();
+      endpoint.failures += 1;
+      if (endpoint.failures >= MOST_FAILURES) eject(index, 'failing');
+    },
+    saw(index, head) {
+      const endpoint = at(index);
+      const back = endpoint.head !== undefined && head < endpoint.head;
+      // What it says now is what the next answer is measured by: after a reorganisation to a shorter chain it
+      // has to be able to prove itself.
+      endpoint.head = head;
+      if (back) eject(index, 'backwards');
+    },
+    round(sightings) {
+      const answers = sightings.flatMap((sighting, index) => (sighting ? [{ index, ...sighting }] : []));
+      if (answers.length === 0) return;
+      // With three the one in the middle is the measure; with two the later one is, for a node is behind more
+      // often than ahead.
+      const heads = answers.map(({ head }) => head).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+      const measure = heads[heads.length === 2 ? 1 : Math.floor((heads.length - 1) / 2)] as bigint;
+      const settled = majority(answers.flatMap(({ deep }) => deep ?? []));
+      const nowMs = clock.monotonicMs();
+      for (const index of all) {
+        const sighting = sightings[index];
+        const good = sighting !== undefined && judge(index, sighting);
+        const endpoint = at(index);
+        if (!endpoint.out) continue;
+        endpoint.goodSinceMs = good ? (endpoint.goodSinceMs ?? nowMs) : undefined;
+        if (endpoint.goodSinceMs !== undefined && nowMs - endpoint.goodSinceMs >= readmitAfterMs)
+          readmit(index);
+      }
+
+      function judge(index: number, { head, deep }: Sighting): boolean {
+        const fault =
+          measure - head > mostLag
+            ? 'lagging'
+            : head - measure > mostLag
+              ? 'ahead'
+              : settled !== undefined && deep !== undefined && deep !== settled
+                ? 'contradicting'
+                : undefined;
+        if (fault) eject(index, fault);
+        return fault === undefined;
+      }
+    },
+    eject,
+  };
+}
+
+/** What more than half say; undefined when they are divided. */
+function majority(hashes: readonly Hex[]): Hex | undefined {
+  return hashes.find((hash) => hashes.filter((other) => other === hash).length * 2 > hashes.length);
+}

@@ -1,0 +1,70 @@
+/**
+ * Asks every endpoint of a chain for its head and one settled block, all at the same moment, so that who lags
+ * or lies shows before it is believed.
+ */
+
+import type { Hex } from '../../../domain/hex.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Health, Sighting } from './health.ts';
+import { type RpcBlock, toBlock } from '../chain/block.ts';
+import type { Rpc } from './rpc.ts';
+
+export interface Probe {
+  /** One round. */
+  look(): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createProbe(
+  { rpc, health, clock }: { rpc: Rpc; health: Pick<Health, 'round'>; clock: Clock },
+  { depth, everyMs }: { depth: number; everyMs: number },
+): Probe {
+  /** The lowest head of the last round: everybody who keeps up has the block `depth` below it. */
+  let lowest: bigint | undefined;
+  let looking = Promise.resolve();
+  let cancel = () => {};
+  let stopped = true;
+
+  async function ask(index: number, settled: bigint | undefined): Promise<Sighting> {
+    const one = rpc.only(index);
+    const [head, deep] = await Promise.all([
+      one.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]).then(toBlock),
+      settled === undefined
+        ? null
+        : one.request<{ hash: Hex } | null>('eth_getBlockByNumber', [`0x${settled.toString(16)}`, false]),
+    ]);
+    return { head: head.number, deep: deep?.hash };
+  }
+
+  async function look(): Promise<void> {
+    const settled = lowest === undefined || lowest < BigInt(depth) ? undefined : lowest - BigInt(depth);
+    const sightings = await Promise.all(
+      Array.from({ length: rpc.endpoints }, (_, index) => ask(index, settled).catch(() => undefined)),
+    );
+    health.round(sightings);
+    const heads = sightings.flatMap((sighting) => (sighting ? [sighting.head] : []));
+    lowest = heads.length === 0 ? undefined : heads.reduce((least, head) => (head < least ? head : least));
+  }
+
+  function next(): void {
+    cancel = clock.after(everyMs, () => {
+      looking = look().finally(() => {
+        if (!stopped) next();
+      });
+    });
+  }
+
+  return {
+    look,
+    start() {
+      stopped = false;
+      next();
+    },
+    async stop() {
+      stopped = true;
+      cancel();
+      await looking;
+    },
+  };
+}

@@ -1,0 +1,219 @@
+/**
+ * JSON-RPC to one chain over one or more endpoints: batched, timed, the next endpoint where one does not
+ * answer in time. What leaves this file as an error names the method and the node's own words, never the URL,
+ * which may hold a key.
+ */
+
+import { webSocket } from 'viem';
+import { UpstreamError } from '../../../domain/errors.ts';
+import type { Hex } from '../../../domain/hex.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Health } from './health.ts';
+import { createHttpTransport } from './http-transport.ts';
+
+export interface RpcOptions {
+  /** How long the last endpoint that is left may take, milliseconds. */
+  timeoutMs?: number;
+  /** How long one may take while there is another to ask. */
+  tryMs?: number;
+}
+
+/** Who keeps account of how the endpoints behave. A caller that asks one endpoint, once, needs none. */
+export interface RpcWatch {
+  clock: Clock;
+  health: Health;
+}
+
+export interface Rpc {
+  readonly endpoints: number;
+  /**
+   * Asks the endpoints in service in turn, each once. Throws `RpcRefusal` when a node says no,
+   * `UpstreamError` when none answers.
+   */
+  request<T>(method: string, params: readonly unknown[]): Promise<T>;
+  /** The same question to every endpoint at once, in their order. */
+  requestEach<T>(method: string, params: readonly unknown[]): Promise<T | RpcRefusal | UpstreamError>[];
+  /** One endpoint alone, by its index. */
+  only(index: number): Pick<Rpc, 'request'>;
+  /** New heads as the first WebSocket endpoint pushes them; undefined when all endpoints are plain HTTP. */
+  subscribeHeads(onHead: () => void): Promise<(() => Promise<void>) | undefined>;
+  close(): void;
+}
+
+/** A node understood and declined. */
+export class RpcRefusal extends UpstreamError {
+  readonly rpcCode: number;
+  readonly data: unknown;
+  constructor({
+    method,
+    rpcCode,
+    message,
+    data,
+  }: {
+    method: string;
+    rpcCode: number;
+    message: string;
+    data: unknown;
+  }) {
+    super(`The node refused ${method}: ${message}`, { code: 'rpc_refused', facts: { method, rpcCode } });
+    this.rpcCode = rpcCode;
+    this.data = data;
+  }
+}
+
+interface Transport {
+  request(args: { method: string; params: readonly unknown[] }): Promise<unknown>;
+  subscribe?: (args: {
+    params: ['newHeads'];
+    onData(data: unknown): void;
+    onError(error: unknown): void;
+  }) => Promise<{ unsubscribe(): Promise<unknown> }>;
+  close?: () => void;
+}
+
+export function createRpc(
+  urls: readonly string[],
+  { timeoutMs = 8_000, tryMs = 2_000 }: RpcOptions = {},
+  watch?: RpcWatch,
+): Rpc {
+  const transports = urls.map((url) => connect(url, timeoutMs));
+  const all = urls.map((_, index) => index);
+
+  async function ask<T>(
+    index: number,
+    method: string,
+    params: readonly unknown[],
+    limitMs: number,
+  ): Promise<T> {
+    const transport = transports[index] as Transport;
+    const startedMs = watch?.clock.monotonicMs() ?? 0;
+    try {
+      const answer = (await within(transport.request({ method, params }), limitMs, method)) as T;
+      watch?.health.answered(index, watch.clock.monotonicMs() - startedMs);
+      if (watch && method === 'eth_getBlockByNumber' && params[0] === 'latest')
+        watch.health.saw(index, BigInt((answer as { number: Hex }).number));
+      return answer;
+    } catch (error) {
+      const told = translate(error, method);
+      // A no is an answer, except from a node that has no time for us.
+      if (!(told instanceof RpcRefusal) || isOverloaded(told)) watch?.health.failed(index, startedMs);
+      throw told;
+    }
+  }
+
+  /** An answer that takes longer is not waited for; the socket underneath has a limit of its own. */
+  function within<T>(answer: Promise<T>, limitMs: number, method: string): Promise<T> {
+    if (!watch || limitMs >= timeoutMs) return answer;
+    return new Promise((resolve, reject) => {
+      const cancel = watch.clock.after(limitMs, () =>
+        reject(
+          new UpstreamError(`No answer to ${method} from the chain's node in time.`, {
+            code: 'rpc_slow',
+            facts: { method },
+          }),
+        ),
+      );
+      answer.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  return {
+    endpoints: transports.length,
+    async request<T>(method: string, params: readonly unknown[]) {
+      const order = watch?.health.order() ?? all;
+      let last: unknown;
+      for (const [n, index] of order.entries()) {
+        try {
+          return await ask<T>(index, method, params, n === order.length - 1 ? timeoutMs : tryMs);
+        } catch (error) {
+          last = error;
+          if (error instanceof RpcRefusal && !isItsOwn(error)) throw error;
+        }
+      }
+      throw last;
+    },
+    requestEach: <T>(method: string, params: readonly unknown[]) =>
+      all.map((index) => ask<T>(index, method, params, timeoutMs).catch((error: UpstreamError) => error)),
+    only: (index) => ({
+      request: (method, params) => ask(index, method, params, transports.length === 1 ? timeoutMs : tryMs),
+    }),
+    async subscribeHeads(onHead) {
+      const transport = transports.find(({ subscribe }) => subscribe);
+      if (!transport?.subscribe) return undefined;
+      try {
+        const subscription = await transport.subscribe({
+          params: ['newHeads'],
+          onData: onHead,
+          onError: () => {},
+        });
+        return async () => {
+          await subscription.unsubscribe().catch(() => {});
+        };
+      } catch {
+        // Polling goes on without it.
+        return undefined;
+      }
+    },
+    close() {
+      for (const { close } of transports) close?.();
+    },
+  };
+}
+
+function connect(url: string, timeoutMs: number): Transport {
+  if (url.startsWith('ws')) {
+    const transport = webSocket(url, {
+      retryCount: 0,
+      timeout: timeoutMs,
+      keepAlive: { interval: 10_000 },
+      reconnect: { attempts: 1_000_000, delay: 500 },
+    })({ retryCount: 0 });
+    return {
+      request: (args) => transport.request(args as never),
+      subscribe: (args) => transport.value?.subscribe(args as never) as never,
+      close: () =>
+        void transport.value?.getRpcClient().then(
+          (client) => client.close(),
+          () => {},
+        ),
+    };
+  }
+  return createHttpTransport(url, { timeoutMs });
+}
+
+function translate(error: unknown, method: string): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  for (
+    let at = error as
+      | { code?: unknown; data?: unknown; message?: string; details?: string; cause?: unknown }
+      | undefined;
+    at;
+    at = at.cause as never
+  ) {
+    if (typeof at.code === 'number')
+      return new RpcRefusal({
+        method,
+        rpcCode: at.code,
+        message: withoutUrls(at.details ?? at.message ?? ''),
+        data: at.data,
+      });
+  }
+  return new UpstreamError(`No answer to ${method} from the chain's node. It will be asked again.`, {
+    code: 'rpc_unavailable',
+    facts: { method },
+  });
+}
+
+/** A node that is behind does not have the block we name: another one may. */
+const isMissingState = ({ message }: RpcRefusal): boolean =>
+  /header not found|unknown block|block not found|missing trie node|BlockOutOfRange/i.test(message);
+
+/** "Limit exceeded" of EIP-1474, and what providers say in place of it. */
+const isOverloaded = ({ rpcCode, message }: RpcRefusal): boolean =>
+  rpcCode === -32_005 || rpcCode === 429 || /too many requests|rate limit|capacity/i.test(message);
+
+/** Is the refusal about this node rather than about the question? */
+const isItsOwn = (refusal: RpcRefusal): boolean => isMissingState(refusal) || isOverloaded(refusal);
+
+const withoutUrls = (text: string): string =>
+  text.replace(/\b(?:https?|wss?):\/\/\S+/gi, '<rpc>').slice(0, 300);

@@ -1,0 +1,48 @@
+/**
+ * Several signers on one chain as one sender. A key stays with the lane that has its slot, for ever; one that
+ * has none goes to its own lane by a hash of what it belongs to, or, while that one cannot pay or is another
+ * process's, to the next that can. That two lanes never have slots of one key is the database's part.
+ */
+
+import type { Transactor } from '../../../ports/transactor.ts';
+
+export interface Lane extends Transactor {
+  /** Has it a slot of this key in its memory, and is it that slot's keeper at the moment? */
+  knows(key: string): boolean;
+}
+
+export function createLanes(lanes: readonly [Lane, ...Lane[]]): Transactor {
+  const [first] = lanes;
+  if (lanes.length === 1) return first;
+
+  function laneFor(key: string): Lane {
+    const start = hash(ownerOf(key)) % lanes.length;
+    const order = [...lanes.slice(start), ...lanes.slice(0, start)];
+    return order.find((lane) => lane.healthy()) ?? order.find((lane) => lane.holds()) ?? (order[0] as Lane);
+  }
+  const keeperOf = (key: string): Lane | undefined => lanes.find((lane) => lane.knows(key));
+
+  return {
+    address: first.address,
+    submit: (intent) => (keeperOf(intent.key) ?? laneFor(intent.key)).submit(intent),
+    // Whichever is asked looks for the slots of all.
+    status: (key) => (keeperOf(key) ?? first).status(key),
+    healthy: () => lanes.some((lane) => lane.healthy()),
+    holds: () => lanes.some((lane) => lane.holds()),
+    async start() {
+      await Promise.all(lanes.map((lane) => lane.start()));
+    },
+    async stop() {
+      await Promise.all(lanes.map((lane) => lane.stop()));
+    },
+  };
+}
+
+/** `<orderId>-settle-2` belongs to its order: all its steps go one way. */
+const ownerOf = (key: string): string => key.slice(0, key.includes('-') ? key.indexOf('-') : undefined);
+
+function hash(text: string): number {
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193) >>> 0;
+  return sum;
+}

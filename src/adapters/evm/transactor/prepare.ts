@@ -1,0 +1,151 @@
+/**
+ * From intents to slots: each is simulated as it will be sent, and refused before it costs a nonce. Where
+ * many of those that may share a transaction wait at once, they do: one simulation of all of them says which
+ * would fail, and those go the way of the others.
+ */
+
+import { SettlementError } from '../../../domain/errors.ts';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import type { ChainPort } from '../../../ports/chain.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { NewSlot } from '../../../ports/stores/store.ts';
+import type { TxIntent } from '../../../ports/transactor.ts';
+import { readRun, runCall } from '../../../settlement/batch.ts';
+
+export interface Prepared {
+  slots: NewSlot[];
+  /** By key: the chain would not take it now, or could not be asked. */
+  refused: ReadonlyMap<string, Error>;
+}
+
+/** Two in one are 13 % cheaper than two apart, and eight 26 % (contracts/snapshots). */
+export const BUNDLE_FROM = 2;
+const BUNDLE_MOST = 32;
+/** Below what one transaction may use anywhere (EIP-7825), and a part of any block. */
+const BUNDLE_GAS = 12_000_000n;
+/** What each call may use while it is simulated. */
+const SIMULATED_GAS = 2_000_000n;
+/** Estimates hold for the state they saw; other transactions of the same block change it. */
+const GAS_MARGIN_PERCENT = 130n;
+const TRANSACTION_GAS = 21_000n;
+/** Around each call, and what the contract wants to see beyond the limit of the last one. */
+const CALL_GAS = 4_000n;
+const SPARE_GAS = 40_000n;
+
+export interface PrepareDeps {
+  chain: ChainPort;
+  signer: Address;
+  /** The contract Batch of the chain; null: nothing is bundled. */
+  batch: Address | null;
+  log: Log;
+}
+
+export function createPreparation({
+  chain,
+  signer,
+  batch,
+  log,
+}: PrepareDeps): (intents: readonly TxIntent[], apart: ReadonlySet<string>) => Promise<Prepared> {
+  /** Keys in `apart` share nothing this time. */
+  return async (intents, apart) => {
+    const slots: NewSlot[] = [];
+    const refused = new Map<string, Error>();
+    const mayShare = batch ? intents.filter(({ key, together }) => together && !apart.has(key)) : [];
+    const bundled = new Set<string>();
+    if (mayShare.length >= BUNDLE_FROM) {
+      for (const slot of await bundles(mayShare)) {
+        slots.push(slot);
+        for (const key of slot.keys) bundled.add(key);
+      }
+    }
+    await Promise.all(
+      intents.map(async (intent) => {
+        if (bundled.has(intent.key)) return;
+        const slot = await single(intent).catch((error: Error) => error);
+        if (slot instanceof Error) refused.set(intent.key, slot);
+        else slots.push(slot);
+      }),
+    );
+    return { slots, refused };
+  };
+
+  async function single({ key, to, data, gas, ...intent }: TxIntent): Promise<NewSlot> {
+    const notAfter = intent.notAfter ?? null;
+    if (gas !== undefined) return { key, keys: [key], to, data, gas, notAfter };
+    const simulated = await chain.simulate({ from: signer, to, data });
+    if (simulated.ok) return { key, keys: [key], to, data, gas: withMargin(simulated.gasUsed), notAfter };
+    throw new SettlementError(`The chain would refuse this transaction: ${simulated.reason}.`, {
+      code: 'would_revert',
+      facts: { reason: simulated.reason, data: simulated.data },
+    });
+  }
+
+  async function bundles(intents: readonly TxIntent[]): Promise<NewSlot[]> {
+    const groups = Array.from({ length: Math.ceil(intents.length / BUNDLE_MOST) }, (_, n) =>
+      intents.slice(n * BUNDLE_MOST, (n + 1) * BUNDLE_MOST),
+    );
+    const found = await Promise.all(
+      groups.map((group) =>
+        bundlesOf(group).catch((error: unknown) => {
+          log.warn(
+            { error, settlements: group.length },
+            'settlements could not be simulated together; each goes by itself',
+          );
+          return [];
+        }),
+      ),
+    );
+    return found.flat();
+  }
+
+  /** One after the other, as they will run: what the first takes, the second has not. */
+  async function bundlesOf(intents: readonly TxIntent[]): Promise<NewSlot[]> {
+    const answer = await chain.dryRun({
+      from: signer,
+      to: batch as Address,
+      data: runCall(intents.map(({ data }) => ({ gas: SIMULATED_GAS, data }))),
+    });
+    if (!answer.ok) return [];
+    const { failed, used } = readRun(answer.data);
+    const calls = intents.flatMap((intent, n) =>
+      (failed >> BigInt(n)) & 1n ? [] : [{ intent, gas: withMargin(used[n] ?? 0n) }],
+    );
+    const slots: NewSlot[] = [];
+    for (let from = 0; from < calls.length;) {
+      let [to, gas] = [from, 0n];
+      for (let call = calls[to]; call && (gas === 0n || gas + call.gas <= BUNDLE_GAS); call = calls[++to])
+        gas += call.gas;
+      // The last one left over goes by itself.
+      if (to - from >= BUNDLE_FROM) slots.push(bundle(calls.slice(from, to)));
+      from = to;
+    }
+    return slots;
+  }
+
+  function bundle(calls: readonly { intent: TxIntent; gas: bigint }[]): NewSlot {
+    const keys = calls.map(({ intent: { key } }) => key);
+    const data = runCall(calls.map(({ intent, gas }) => ({ gas, data: intent.data })));
+    const limits = calls.map(({ gas }) => gas);
+    const largest = limits.reduce((most, gas) => (gas > most ? gas : most), 0n);
+    const gas =
+      TRANSACTION_GAS +
+      dataGas(data) +
+      limits.reduce((sum, limit) => sum + limit + CALL_GAS, 0n) +
+      largest / 60n +
+      SPARE_GAS;
+    // Whose time is over is refused by the escrow, and by it alone.
+    const ends = calls.map(({ intent: { notAfter } }) => notAfter ?? null);
+    const notAfter = ends.includes(null) ? null : Math.max(...(ends as number[]));
+    return { key: `bundle-${keys[0]}`, keys, to: batch as Address, data, gas, notAfter };
+  }
+}
+
+const withMargin = (gas: bigint): bigint => (gas * GAS_MARGIN_PERCENT) / 100n;
+
+/** Four for a zero byte, sixteen for any other. */
+function dataGas(data: Hex): bigint {
+  let gas = 0;
+  for (let at = 2; at < data.length; at += 2)
+    gas += data.charCodeAt(at) === 48 && data.charCodeAt(at + 1) === 48 ? 4 : 16;
+  return BigInt(gas);
+}

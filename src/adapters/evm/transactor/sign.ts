@@ -1,0 +1,26 @@
+/** An EIP-1559 transaction as signed bytes, and the hash it will have on chain. */
+
+import { serializeTransaction } from 'viem';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import { keccakHex } from '../../../domain/keccak.ts';
+import type { Signer } from '../../../ports/signer.ts';
+import type { TxFees } from './fees.ts';
+
+export interface UnsignedTx extends TxFees {
+  chainId: number;
+  nonce: number;
+  to: Address;
+  data: Hex;
+  gas: bigint;
+}
+
+export async function signTransaction(signer: Signer, tx: UnsignedTx): Promise<{ raw: Hex; hash: Hex }> {
+  const unsigned = { type: 'eip1559', value: 0n, ...tx } as const;
+  const signature = await signer.sign(keccakHex(serializeTransaction(unsigned)));
+  const raw = serializeTransaction(unsigned, {
+    r: `0x${signature.slice(2, 66)}`,
+    s: `0x${signature.slice(66, 130)}`,
+    yParity: signature.endsWith('1b') ? 0 : 1,
+  });
+  return { raw, hash: keccakHex(raw) };
+}

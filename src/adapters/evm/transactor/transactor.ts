@@ -1,0 +1,626 @@
+/**
+ * Transactions that a crash neither loses nor doubles. A key gets a nonce in the database, its bytes are in
+ * the database before any node sees them, and a slot ends only with something mined: the intent, or a no-op
+ * in its place. Receipts of all attempts are looked for, and what a reorganisation takes back is sent again,
+ * byte for byte.
+ */
+
+import { InvariantError, UpstreamError } from '../../../domain/errors.ts';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import type { Block, ChainPort, Fees, Receipt } from '../../../ports/chain.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
+import type { Signer } from '../../../ports/signer.ts';
+import type { SlotEnd, TxAttempt, TxSigner, TxSlot, TxStore } from '../../../ports/stores/store.ts';
+import type { TxIntent, TxStatus } from '../../../ports/transactor.ts';
+import { belowCap, bumpFees, firstFees, type TxFees } from './fees.ts';
+import type { Lane } from './lanes.ts';
+import { type Live, liveOf, receiptOf, statusOf } from './live-slots.ts';
+import { BUNDLE_FROM, createPreparation } from './prepare.ts';
+import { createSlotLookup } from './slot-lookup.ts';
+import { signTransaction } from './sign.ts';
+
+export interface TransactorCapabilities {
+  chain: ChainPort;
+  store: TxStore;
+  signer: Signer;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface TransactorOptions {
+  /** Unique per process: whoever holds the signer's lease. */
+  owner: string;
+  leaseMs?: number;
+  /** Wei per gas that is never exceeded, replacements included. */
+  maxFeePerGasCap?: bigint;
+  /** Blocks that a transaction may wait before it is replaced. */
+  bumpAfterBlocks?: number;
+  /** Below this many wei the signer counts as unable to pay. */
+  minBalanceWei?: bigint;
+  /** Ended slots are watched for reorganisations for this many blocks. */
+  reorgBlocks?: number;
+  /** Which of several this is, for metrics. */
+  lane?: string;
+  /** Signers of ours on this chain, this one among them: a key has one slot over all of them. */
+  lanes?: readonly Address[];
+  /** The contract Batch of the chain; null: every intent has a transaction of its own. */
+  batch?: Address | null;
+}
+
+const NOOP_GAS = 21_000n;
+const BATCH = 64;
+const BUMPED_AT_ONCE = 32;
+/** A signer that was away for a moment is asked again. */
+const MOST_UNSIGNED = 3;
+/**
+ * Once several wait that may share a transaction, others are waited for: an eighth of a block, and no longer
+ * than this.
+ */
+const LINGER_MS = 150;
+const DEFAULT_CAP = 500_000_000_000n;
+/** Ended slots kept at hand for `status`. */
+const REMEMBERED = 5_000;
+
+interface Waiting {
+  intent: TxIntent;
+  /** Of a bundle that came to nothing. */
+  apart?: boolean;
+  resolve(status: TxStatus): void;
+  reject(error: unknown): void;
+}
+
+export function createTransactor(
+  { chain, store, signer, clock, log: parentLog, metrics }: TransactorCapabilities,
+  options: TransactorOptions,
+): Lane {
+  const {
+    owner,
+    leaseMs = 6_000,
+    maxFeePerGasCap = DEFAULT_CAP,
+    bumpAfterBlocks = 3,
+    minBalanceWei = 10n ** 15n,
+    reorgBlocks = 64,
+    lane = '0',
+    lanes = [signer.address],
+    batch: batchContract = null,
+  } = options;
+  const chainId = chain.chain.id;
+  const log = parentLog.child({ chain: chain.chain.slug, signer: signer.address });
+  const labels = { chain: chain.chain.slug, lane };
+  const lookUp = createSlotLookup(store, chainId, lanes);
+  const prepare = createPreparation({ chain, signer: signer.address, batch: batchContract, log });
+  const lingerMs = Math.min(LINGER_MS, chain.chain.blockTimeMs / 8);
+  const attemptsTotal = metrics.counter(
+    'firmquote_tx_attempts_total',
+    'Signed transactions, by why they were made',
+    ['chain', 'lane', 'kind'],
+  );
+  const endedTotal = metrics.counter('firmquote_tx_slots_ended_total', 'Nonces that were used up, by how', [
+    'chain',
+    'lane',
+    'state',
+  ]);
+  const gasTotal = metrics.counter('firmquote_tx_gas_units_total', 'Gas used by mined transactions', [
+    'chain',
+    'lane',
+  ]);
+  const openGauge = metrics.gauge('firmquote_tx_open_slots', 'Transactions that are not mined yet', [
+    'chain',
+    'lane',
+  ]);
+  const nonceGauge = metrics.gauge('firmquote_tx_next_nonce', 'Mined transaction count of the signer', [
+    'chain',
+    'lane',
+  ]);
+  const balanceGauge = metrics.gauge('firmquote_tx_balance_wei', 'Native currency of the signer', [
+    'chain',
+    'lane',
+  ]);
+
+  const sharedTotal = metrics.counter('firmquote_tx_bundled_total', 'Intents that shared a transaction', [
+    'chain',
+    'lane',
+  ]);
+  const healthyGauge = metrics.gauge(
+    'firmquote_tx_lane_healthy',
+    'Whether this process sends with this signer and it can pay',
+    ['chain', 'lane'],
+  );
+
+  const live = new Map<string, Live>();
+  const byKey = new Map<string, Live>();
+  const queue: Waiting[] = [];
+  let lease: (TxSigner & { untilMs: number }) | undefined;
+  let minedCount = 0;
+  let balanceWei: bigint | undefined;
+  let outOfFunds = false;
+  let reload = false;
+  let stopped = true;
+  let draining: Promise<void> | undefined;
+  let working: Promise<void> | undefined;
+  let headWaiting = false;
+  let unfollow = () => {};
+  let cancelRenewal = () => {};
+  let renewing: Promise<void> = Promise.resolve();
+
+  /* Lease */
+
+  const holds = (): boolean => lease !== undefined && clock.monotonicMs() < lease.untilMs;
+  const healthy = (): boolean =>
+    holds() && !outOfFunds && (balanceWei === undefined || balanceWei >= minBalanceWei);
+
+  function holder(): TxSigner {
+    if (lease && holds()) return lease;
+    throw new UpstreamError('Another process holds this signer at the moment; it will be tried again.', {
+      code: 'signer_not_held',
+    });
+  }
+
+  async function takeLease(): Promise<void> {
+    const startedMs = clock.monotonicMs();
+    const fence = await store.leaseSigner(chainId, signer.address, owner, leaseMs);
+    if (fence === undefined) return;
+    lease = { chainId, signer: signer.address, fence, untilMs: startedMs + leaseMs };
+    reload = true;
+  }
+
+  async function renewLease(): Promise<void> {
+    if (!lease) {
+      await takeLease();
+      return onHead();
+    }
+    const startedMs = clock.monotonicMs();
+    const renewed = await store.renewSigner(lease, leaseMs);
+    if (renewed && lease) {
+      // The answer may have come late: whether it had lapsed by then is what counts, not whether it had when
+      // it was asked for.
+      const lapsed = clock.monotonicMs() >= lease.untilMs;
+      lease.untilMs = startedMs + leaseMs;
+      // Heads that came while it had lapsed, or while something failed, were not looked at, and a quiet chain
+      // brings no other soon.
+      if (lapsed || reload) onHead();
+      return;
+    }
+    log.warn({}, 'the lease on the signer is lost');
+    lease = undefined;
+    await takeLease();
+    onHead();
+  }
+
+  function keepLease(): void {
+    cancelRenewal = clock.after(leaseMs / 3, () => {
+      renewing = renewLease()
+        .catch((error: unknown) => log.warn({ error }, 'the lease on the signer could not be renewed'))
+        .finally(() => {
+          if (!stopped) keepLease();
+        });
+    });
+  }
+
+  /** What an earlier process, or we before a database outage, left behind. */
+  async function resume(): Promise<void> {
+    minedCount = await chain.transactionCount(signer.address, 'latest');
+    const head = chain.head()?.number ?? 0n;
+    const before = new Set(live.values());
+    const slots = await store.liveSlots(chainId, signer.address, {
+      nonce: minedCount,
+      block: head > BigInt(reorgBlocks) ? head - BigInt(reorgBlocks) : 0n,
+    });
+    // What was submitted while the store was asked, or is being signed at this moment, is newer than its
+    // answer.
+    const newer = [...live.values()].filter((entry) => !before.has(entry) || entry.busy);
+    live.clear();
+    byKey.clear();
+    for (const entry of newer) file(entry);
+    for (const slot of slots) if (!live.has(slot.id)) remember(slot, head);
+    // They may never have left, or be forgotten by now; what a node knows already it takes calmly.
+    broadcast([...live.values()].filter(({ slot }) => slot.state === 'open' && slot.nonce >= minedCount));
+    if (slots.length > 0)
+      log.info(
+        { open: slots.filter(({ state }) => state === 'open').length },
+        'transactions of before are resumed',
+      );
+    await work();
+  }
+
+  function remember(slot: TxSlot, sentAtBlock: bigint): Live {
+    return file(liveOf(slot, sentAtBlock));
+  }
+
+  function file(entry: Live): Live {
+    const { slot } = entry;
+    live.set(slot.id, entry);
+    for (const key of slot.keys) {
+      const known = byKey.get(key);
+      if (!known || known.slot.nonce <= slot.nonce) byKey.set(key, entry);
+    }
+    return entry;
+  }
+
+  /* Submitting */
+
+  async function drain(): Promise<void> {
+    for (let shared = false; queue.length > 0;) {
+      const many =
+        batchContract && (shared || queue.filter(({ intent }) => intent.together).length >= BUNDLE_FROM);
+      if (many) await new Promise<void>((done) => clock.after(lingerMs, done));
+      const batch = queue.splice(0, BATCH);
+      try {
+        shared = await place(batch);
+      } catch (error) {
+        reload = true;
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    draining = undefined;
+  }
+
+  /** Answers whether some of them shared a transaction. */
+  async function place(batch: readonly Waiting[]): Promise<boolean> {
+    const held = holder();
+    const waiting = new Map<string, Waiting[]>();
+    for (const each of batch) waiting.set(each.intent.key, [...(waiting.get(each.intent.key) ?? []), each]);
+    const { slots: wanted, refused } = await prepare(
+      [...waiting.values()].map(([each]) => (each as Waiting).intent),
+      new Set(batch.filter(({ apart }) => apart).map(({ intent }) => intent.key)),
+    );
+    for (const [key, error] of refused) for (const { reject } of waiting.get(key) ?? []) reject(error);
+    if (wanted.length === 0) return false;
+    const slots = await store.reserve(held, minedCount, wanted, lanes);
+    if (!slots) throw lost();
+    const head = chain.head()?.number ?? 0n;
+    const mine = slots.flatMap((slot) =>
+      slot?.signer === signer.address ? [live.get(slot.id) ?? remember(slot, head)] : [],
+    );
+    const unsigned = mine.filter(
+      ({ slot, busy }) => slot.state === 'open' && slot.attempts.length === 0 && !busy,
+    );
+    for (const entry of unsigned) entry.busy = true;
+    try {
+      await attempt(unsigned, 'first');
+    } finally {
+      for (const entry of unsigned) entry.busy = false;
+    }
+    for (const [n, { keys }] of wanted.entries()) {
+      const slot = slots[n];
+      const entry = slot && (live.get(slot.id) ?? liveOf(slot, head));
+      if (slot && keys.length > 1) sharedTotal.add(labels, keys.length);
+      for (const each of keys.flatMap((key) => waiting.get(key) ?? [])) {
+        if (entry) each.resolve(statusOf(entry, each.intent.key));
+        // Another lane has one of them already: each for itself finds out where it is.
+        else if (keys.length > 1) queue.push({ ...each, apart: true });
+        else
+          each.reject(
+            new InvariantError('A reserved slot was not answered.', { facts: { key: each.intent.key } }),
+          );
+      }
+    }
+    return wanted.some(({ keys }) => keys.length > 1);
+  }
+
+  /** Signs, persists, and only then lets the bytes go. */
+  async function attempt(entries: readonly Live[], kind: 'first' | 'bump' | 'noop'): Promise<void> {
+    if (entries.length === 0) return;
+    const held = holder();
+    const now = await chain.fees();
+    const made: { entry: Live; attempt: Omit<TxAttempt, 'createdAtMs'> }[] = [];
+    for (const entry of entries) {
+      const { slot } = entry;
+      const noop = kind === 'noop' || (slot.attempts.at(-1)?.noop ?? false);
+      const fees = feesFor(entry, now, noop);
+      if (!fees) continue;
+      const gas = noop ? NOOP_GAS : (slot.gas ?? 0n);
+      try {
+        const signed = await signTransaction(signer, {
+          chainId,
+          nonce: slot.nonce,
+          gas,
+          ...fees,
+          ...(noop ? { to: signer.address, data: '0x' as Hex } : { to: slot.to, data: slot.data }),
+        });
+        made.push({ entry, attempt: { ...signed, ...fees, gas, noop } });
+        entry.unsigned = 0;
+      } catch (error) {
+        // What comes after it in line waits for this nonce: a no-op takes it, if that can be signed.
+        entry.unsigned += 1;
+        if (entry.unsigned >= MOST_UNSIGNED) entry.mustEnd = true;
+        log.warn({ key: slot.key, error, times: entry.unsigned }, 'a transaction could not be signed');
+      }
+    }
+    if (made.length === 0) return;
+    if (
+      !(await store.addAttempts(
+        held,
+        made.map(({ entry, attempt: signed }) => ({ ...signed, slotId: entry.slot.id })),
+      ))
+    )
+      throw lost();
+    for (const { entry, attempt: signed } of made) {
+      entry.slot.attempts.push({ ...signed, createdAtMs: clock.nowMs() });
+      entry.mustReplace = false;
+      attemptsTotal.add({ ...labels, kind });
+    }
+    broadcast(made.map(({ entry }) => entry));
+  }
+
+  function feesFor({ slot }: Live, now: Fees, noop: boolean): TxFees | undefined {
+    const last = slot.attempts.at(-1);
+    const cap = noop ? maxFeePerGasCap : belowCap(maxFeePerGasCap);
+    return last ? bumpFees(last, now, cap) : firstFees(now, cap);
+  }
+
+  /** Not awaited by callers: an answer may take long, and the next head looks again anyway. */
+  function broadcast(entries: readonly Live[]): void {
+    const head = chain.head()?.number ?? 0n;
+    for (const entry of entries) {
+      const last = entry.slot.attempts.at(-1);
+      if (!last) continue;
+      entry.sentAtBlock = head;
+      chain.sendRaw(last.raw).then(
+        (outcome) => {
+          outOfFunds = outcome.kind === 'out_of_funds';
+          // A replacement that is too cheap, or bytes that no node will ever take: either way other bytes
+          // have to follow.
+          if (outcome.kind === 'underpriced') entry.mustReplace = true;
+          if (outcome.kind === 'rejected' && !last.noop) {
+            log.warn(
+              { key: entry.slot.key, reason: outcome.message },
+              'the chain refuses a transaction; its nonce goes to a no-op',
+            );
+            entry.mustEnd = true;
+          }
+        },
+        () => {},
+      );
+    }
+  }
+
+  /* Confirming */
+
+  async function work(): Promise<void> {
+    const head = chain.head();
+    if (!head || !lease || clock.monotonicMs() >= lease.untilMs) return;
+    minedCount = await chain.transactionCount(signer.address, 'latest');
+    nonceGauge.set(minedCount, labels);
+    await takeBackReorganised(head);
+    await confirm(head);
+    await push(head);
+    openGauge.set([...live.values()].filter(({ slot }) => slot.state === 'open').length, labels);
+  }
+
+  /** Blocks that ended slots of ours and are not canonical any more give the slots back. */
+  async function takeBackReorganised(head: Block): Promise<void> {
+    const ended = [...live.values()]
+      .filter(({ slot }) => slot.mined !== null)
+      .sort((a, b) => Number((b.slot.mined?.blockNumber ?? 0n) - (a.slot.mined?.blockNumber ?? 0n)));
+    const lostEntries: Live[] = [];
+    const checked = new Map<string, boolean>();
+    for (const entry of ended) {
+      const { mined } = entry.slot;
+      if (!mined) continue;
+      if (mined.blockNumber + BigInt(reorgBlocks) < head.number) {
+        live.delete(entry.slot.id);
+        forgetOldKeys();
+        continue;
+      }
+      let canonical = checked.get(mined.blockHash);
+      if (canonical === undefined) {
+        canonical = (await chain.block(mined.blockNumber))?.hash === mined.blockHash;
+        checked.set(mined.blockHash, canonical);
+      }
+      // Blocks below a canonical one are canonical too.
+      if (canonical) break;
+      lostEntries.push(entry);
+    }
+    if (lostEntries.length === 0) return;
+    log.warn(
+      { transactions: lostEntries.length },
+      'a reorganisation took transactions back; they are sent again',
+    );
+    // A void slot keeps its state, because its key may have a successor; its no-op goes out again all the
+    // same.
+    const reopened = lostEntries.filter(({ slot }) => slot.state === 'mined');
+    if (
+      reopened.length > 0 &&
+      !(await store.reopen(
+        holder(),
+        reopened.map(({ slot }) => slot.id),
+      ))
+    )
+      throw lost();
+    for (const entry of reopened) Object.assign(entry.slot, { state: 'open', reason: null, mined: null });
+    for (const entry of lostEntries) entry.receipt = undefined;
+    broadcast(lostEntries);
+  }
+
+  async function confirm(head: Block): Promise<void> {
+    const used = [...live.values()].filter(({ slot }) => slot.state === 'open' && slot.nonce < minedCount);
+    const ends: { entry: Live; end: SlotEnd; receipt: Receipt | undefined }[] = [];
+    await Promise.all(
+      used.map(async (entry) => {
+        const receipts = await Promise.all(
+          entry.slot.attempts.map(({ hash }) => receiptOf(chain, entry.slot, hash)),
+        );
+        const at = receipts.findIndex((receipt) => receipt !== undefined);
+        const receipt = receipts[at];
+        if (receipt) {
+          const noop = entry.slot.attempts[at]?.noop ?? false;
+          const mined = {
+            txHash: receipt.txHash,
+            blockNumber: receipt.blockNumber,
+            blockHash: receipt.blockHash,
+          };
+          ends.push({
+            entry,
+            receipt,
+            end: {
+              slotId: entry.slot.id,
+              state: noop ? 'void' : 'mined',
+              reason: noop ? 'its time was over, so a no-op took the nonce' : null,
+              mined,
+            },
+          });
+          return;
+        }
+        // A node may know the count before the receipt: wait a little before believing in a stranger.
+        entry.missingSince ??= head.number;
+        if (head.number >= entry.missingSince + BigInt(chain.chain.depth) + 2n) {
+          ends.push({
+            entry,
+            receipt: undefined,
+            end: {
+              slotId: entry.slot.id,
+              state: 'void',
+              reason: 'somebody else used this nonce: is the key in use elsewhere?',
+              mined: null,
+            },
+          });
+        }
+      }),
+    );
+    if (ends.length === 0) return;
+    if (
+      !(await store.finish(
+        holder(),
+        ends.map(({ end }) => end),
+      ))
+    )
+      throw lost();
+    for (const { entry, end, receipt } of ends) {
+      Object.assign(entry.slot, { state: end.state, reason: end.reason, mined: end.mined });
+      entry.receipt = receipt;
+      endedTotal.add({ ...labels, state: end.state });
+      if (receipt) gasTotal.add(labels, Number(receipt.gasUsed));
+      else live.delete(entry.slot.id);
+    }
+  }
+
+  /**
+   * Open slots whose nonce is not used yet: sign what was never signed, replace what is late or over, repeat
+   * what may be lost.
+   */
+  async function push(head: Block): Promise<void> {
+    const open = [...live.values()]
+      .filter(({ slot, busy }) => slot.state === 'open' && slot.nonce >= minedCount && !busy)
+      .sort((a, b) => a.slot.nonce - b.slot.nonce);
+    const isOver = ({ slot, mustEnd }: Live) =>
+      (mustEnd || (slot.notAfter !== null && head.timestamp > slot.notAfter)) &&
+      !(slot.attempts.at(-1)?.noop ?? false);
+    const waited = ({ sentAtBlock }: Live) => head.number - sentAtBlock;
+    const over = open.filter(isOver);
+    const rest = open.filter((entry) => !isOver(entry));
+    const unsigned = rest.filter(({ slot }) => slot.attempts.length === 0);
+    const late = rest.filter(
+      (entry) =>
+        entry.slot.attempts.length > 0 && (entry.mustReplace || waited(entry) >= BigInt(bumpAfterBlocks)),
+    );
+    await attempt(over, 'noop');
+    await attempt(unsigned, 'first');
+    const before = new Map(late.map((entry) => [entry, entry.slot.attempts.length]));
+    // Nonces are mined in order, so only the first few can be what holds the others up.
+    await attempt(late.slice(0, BUMPED_AT_ONCE), 'bump');
+    // The rest, and those at the cap: the node may have forgotten the bytes.
+    broadcast(late.filter((entry) => before.get(entry) === entry.slot.attempts.length));
+  }
+
+  /** What is in memory counts while the lease does: without it another process goes on with our slots. */
+  const known = (key: string): Live | undefined => (holds() ? byKey.get(key) : undefined);
+
+  async function statusFromStore(key: string): Promise<TxStatus | undefined> {
+    let entry = known(key);
+    if (!entry) {
+      const slot = await lookUp(key);
+      if (!slot) return undefined;
+      entry = liveOf(slot, 0n);
+    }
+    const { slot } = entry;
+    if (slot.mined && !entry.receipt) entry.receipt = await receiptOf(chain, slot, slot.mined.txHash);
+    return statusOf(entry, key);
+  }
+
+  function forgetOldKeys(): void {
+    for (const [key, entry] of byKey) {
+      if (byKey.size <= REMEMBERED) return;
+      if (!live.has(entry.slot.id)) byKey.delete(key);
+    }
+  }
+
+  const lost = () => {
+    lease = undefined;
+    return new UpstreamError('Another process took this signer over; nothing was sent.', {
+      code: 'signer_not_held',
+    });
+  };
+
+  function onHead(): void {
+    headWaiting = true;
+    working ??= (async () => {
+      while (headWaiting && !stopped) {
+        headWaiting = false;
+        try {
+          if (reload && lease) {
+            reload = false;
+            await resume();
+          } else {
+            await work();
+          }
+          await readBalance();
+        } catch (error) {
+          reload = true;
+          log.warn({ error }, 'transactions could not be looked after; the next block tries again');
+        }
+        healthyGauge.set(healthy() ? 1 : 0, labels);
+      }
+      working = undefined;
+    })();
+  }
+
+  let balanceReadMs = Number.NEGATIVE_INFINITY;
+  async function readBalance(): Promise<void> {
+    if (clock.monotonicMs() - balanceReadMs < 5_000) return;
+    balanceWei = await chain.nativeBalance(signer.address);
+    balanceReadMs = clock.monotonicMs();
+    balanceGauge.set(Number(balanceWei), labels);
+    if (balanceWei >= minBalanceWei) outOfFunds = false;
+  }
+
+  return {
+    address: signer.address,
+    async submit(intent) {
+      const entry = known(intent.key);
+      if (entry && entry.slot.state !== 'void') return (await statusFromStore(intent.key)) as TxStatus;
+      return new Promise((resolve, reject) => {
+        queue.push({ intent, resolve, reject });
+        draining ??= drain();
+      });
+    },
+    status: statusFromStore,
+    holds,
+    knows: (key) => known(key) !== undefined,
+    healthy,
+    async start() {
+      stopped = false;
+      await takeLease();
+      if (lease) await resume();
+      else log.warn({}, 'another process holds this signer; standing by');
+      reload = false;
+      await readBalance();
+      keepLease();
+      unfollow = chain.onHead(onHead);
+    },
+    async stop() {
+      stopped = true;
+      unfollow();
+      cancelRenewal();
+      // A renewal under way would take the lease back right after it was released.
+      await renewing;
+      await draining;
+      await working;
+      if (lease) await store.releaseSigner(lease).catch(() => {});
+      lease = undefined;
+    },
+  };
+}

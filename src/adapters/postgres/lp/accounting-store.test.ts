@@ -1,0 +1,221 @@
+/**
+ * The books in a real database: whole batches or none, one keeper at a time, and everything back as it was.
+ */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
+import type { JournalBatch, JournalEntry, TradeRecord } from '../../../ports/stores/accounting-store.ts';
+import { createJournalStore } from './accounting-store.ts';
+import { createLpStore } from './lp-store.ts';
+import { LP_MIGRATIONS } from '../migrations/lp.ts';
+
+let postgres: TestPostgres;
+let number = 0;
+
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+});
+afterAll(() => postgres.stop());
+
+async function owned() {
+  const db = await postgres.database(`journal_${(number += 1)}`, LP_MIGRATIONS);
+  const lp = createLpStore(db);
+  const store = createJournalStore(db);
+  const { epoch } = await lp.open();
+  return { lp, store, opening: await store.open(epoch) };
+}
+
+const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as const;
+const TOKEN = `0x${'a'.repeat(40)}` as const;
+const empty: JournalBatch = {
+  entries: [],
+  cursors: [],
+  trades: [],
+  positions: [],
+  takers: [],
+  explanations: [],
+};
+const entry = (
+  id: string,
+  kind: JournalEntry['kind'],
+  amount: bigint,
+  orderId: JournalEntry['orderId'] = null,
+): JournalEntry => ({
+  id,
+  kind,
+  atMs: 5,
+  orderId,
+  chainId: 7,
+  block: 2n ** 52n,
+  txHash: word(9),
+  postings: [
+    { account: 'assets:inventory', chainId: 7, token: TOKEN, amount },
+    { account: 'equity:owner', chainId: 7, token: TOKEN, amount: -amount },
+  ],
+});
+const trade = (n: number, rest: Partial<TradeRecord> = {}): TradeRecord => ({
+  orderId: word(n),
+  quoteId: null,
+  acceptedAtMs: 1_000 + n,
+  taker: TOKEN,
+  pair: 'WETH-USDC',
+  corridor: 'a-b',
+  side: 'buy',
+  stage: 'filled',
+  counted: true,
+  mid: 2_500.25,
+  late: false,
+  paidMicros: 10n ** 10n,
+  inputMicros: 10n ** 10n + 5_000_000n,
+  feesMicros: 2_000_000n,
+  earnedMicros: 10n ** 10n + 3_000_000n,
+  paid: 2n ** 200n,
+  earned: 1n,
+  gasMicros: 500_000n,
+  realisedMicros: -7n,
+  marks: {},
+  ...rest,
+});
+
+test('what was written comes back, amounts to the unit however large', async () => {
+  const { store, opening, lp } = await owned();
+  expect(opening).toEqual({ cursors: [], balances: [], positions: [], pending: [], trades: [], takers: [] });
+  const batch: JournalBatch = {
+    entries: [
+      entry('opening:1', 'opening', 2n ** 250n),
+      entry('owner:1', 'owner', -(2n ** 100n)),
+      entry('fill:x', 'fill', 5n, word(1)),
+      entry('fill:y', 'fill', 6n, word(2)),
+      { ...entry('refund:z', 'refund', 0n, word(1)), postings: [] },
+    ],
+    cursors: [{ chainId: 7, block: 12n, hash: word(3), nonce: 4 }],
+    trades: [
+      trade(1),
+      trade(2, {
+        stage: 'finalised',
+        marks: {
+          1: { bps: -1.5, atMs: 2, late: false },
+          10: { bps: null, atMs: 3, late: true },
+          60: { bps: 2, atMs: 4, late: false },
+        },
+      }),
+    ],
+    positions: [
+      {
+        asset: 'WETH',
+        quantity: 10n ** 24n,
+        costMicros: -3n,
+        realisedMicros: 4n,
+        ownerMicros: 5n,
+        unpriced: 0n,
+      },
+    ],
+    takers: [{ key: 'tier:all', means: [1.5, -2, 0], trades: [3, 2, 1], seenMs: 9 }],
+    explanations: [
+      {
+        orderId: word(1),
+        quoteId: word(11),
+        rfqId: 'rfq',
+        atMs: 6,
+        explanation: { kind: 'quote', summary: 's' },
+      },
+    ],
+  };
+  expect(await store.write(batch)).toBe(true);
+  const again = await store.open((await lp.open()).epoch);
+  expect(again.balances.find(({ account }) => account === 'assets:inventory')?.amount).toBe(
+    2n ** 250n - 2n ** 100n + 11n,
+  );
+  expect(again).toMatchObject({
+    cursors: batch.cursors,
+    positions: batch.positions,
+    takers: batch.takers,
+    trades: [trade(1)],
+  });
+  expect(again.pending.map(({ id }) => id)).toEqual(['fill:x', 'fill:y']);
+  expect(again.pending[0]).toEqual(batch.entries[2]);
+  expect(await store.trade(word(2))).toEqual(batch.trades[1]);
+  expect((await store.entries(word(1))).map(({ id, postings }) => [id, postings.length])).toEqual([
+    ['fill:x', 2],
+    ['refund:z', 0],
+  ]);
+  for (const id of [word(1), word(11), 'rfq'])
+    expect(await store.explanations(id)).toEqual(batch.explanations);
+  expect(await store.known(['fill:x', 'no'])).toEqual(new Set(['fill:x']));
+  expect(await store.audit()).toEqual({ postings: 8, unbalanced: 0, astray: 0 });
+
+  await store.write({
+    ...empty,
+    entries: [entry('sent:x', 'sent', -5n), entry('reversal:fill:y', 'reversal', -6n)],
+  });
+  expect((await store.open((await lp.open()).epoch)).pending).toEqual([]);
+});
+
+test('a fact that is in the books already takes its whole batch down', async () => {
+  const { store } = await owned();
+  await store.write({ ...empty, entries: [entry('owner:1', 'owner', 5n)] });
+  await expect(
+    store.write({
+      ...empty,
+      entries: [entry('owner:2', 'owner', 7n), entry('owner:1', 'owner', 5n)],
+      trades: [trade(1)],
+    }),
+  ).rejects.toThrow();
+  expect(await store.known(['owner:1', 'owner:2'])).toEqual(new Set(['owner:1']));
+  expect(await store.trade(word(1))).toBeUndefined();
+  expect(await store.audit()).toMatchObject({ postings: 2, astray: 0 });
+});
+
+test('a process that was taken over writes nothing more', async () => {
+  const { store, lp } = await owned();
+  await lp.open();
+  expect(await store.write({ ...empty, entries: [entry('owner:1', 'owner', 5n)] })).toBe(false);
+  expect(await store.known(['owner:1'])).toEqual(new Set());
+});
+
+test('profit by whatever is asked, with the gas of what came to nothing and late ones counted', async () => {
+  const { store } = await owned();
+  const marks = { 1: { bps: 4, atMs: 1, late: false } };
+  await store.write({
+    ...empty,
+    trades: [
+      trade(1, { marks }),
+      trade(2, { pair: 'USDC-USDC', late: true }),
+      trade(3, { counted: false, stage: 'failed' }),
+      trade(4, { stage: 'lost' }),
+      trade(5, { acceptedAtMs: 1, counted: false, gasMicros: 0n }),
+    ],
+  });
+  const rows = await store.profit('pair', 1_000, 10);
+  expect(rows).toEqual([
+    {
+      key: 'WETH-USDC',
+      trades: 2,
+      volumeMicros: 2n * 10n ** 10n,
+      grossMicros: 10_000_000n,
+      feesMicros: 4_000_000n,
+      gasMicros: 1_500_000n,
+      lostMicros: 10n ** 10n + 3_000_000n,
+      realisedMicros: -14n,
+      markMicros: { 1: -4_000_000n, 10: 0n, 60: 0n },
+      late: 0,
+    },
+    {
+      key: 'USDC-USDC',
+      trades: 1,
+      volumeMicros: 10n ** 10n,
+      grossMicros: 5_000_000n,
+      feesMicros: 2_000_000n,
+      gasMicros: 500_000n,
+      lostMicros: 0n,
+      realisedMicros: -7n,
+      markMicros: { 1: 0n, 10: 0n, 60: 0n },
+      late: 1,
+    },
+  ]);
+  expect((await store.profit('trade', 1_000, 2)).map(({ key }) => key)).toEqual([word(4), word(3)]);
+  expect((await store.profit('taker', 1_003, 9)).map(({ key, trades }) => [key, trades])).toEqual([
+    [TOKEN, 1],
+  ]);
+  expect(await store.profit('corridor', 9_999, 9)).toEqual([]);
+});

@@ -1,0 +1,445 @@
+/**
+ * The LP's books in PostgreSQL. A batch is one transaction behind the same fence as the LP's other writes, so
+ * two processes can never both keep the books.
+ */
+
+import { InvariantError } from '../../../domain/errors.ts';
+import type { Hex } from '../../../domain/hex.ts';
+import type {
+  Balance,
+  JournalBatch,
+  JournalEntry,
+  JournalStore,
+  Mark,
+  Posting,
+  ProfitKey,
+  ProfitRow,
+  StoredExplanation,
+  TakerMarks,
+  TradeRecord,
+  TradeStage,
+} from '../../../ports/stores/accounting-store.ts';
+import { bytes, toHex } from '../venue/order-rows.ts';
+import type { Database, Queryable, Row } from '../pool.ts';
+
+/** Open trades and takers that a start takes up; more than can matter, and bounded. */
+const MOST_OPEN = 20_000;
+const MOST_TAKERS = 1_000_000;
+const MARKS = ['1', '10', '60'] as const;
+
+/** Takes a database that `migrate` brought up to date with `LP_MIGRATIONS`. */
+export function createJournalStore(db: Database): JournalStore {
+  let epoch: number | undefined;
+
+  async function takersSince(sinceMs: number): Promise<TakerMarks[]> {
+    const rows = await db.query<{ key: string; means: number[]; trades: number[]; seen_ms: number }>(
+      {
+        name: 'journal-takers',
+        text: 'select * from lp_taker where seen_ms >= $1 order by seen_ms desc limit $2',
+      },
+      [sinceMs, MOST_TAKERS],
+    );
+    return rows.map(({ key, means, trades: counts, seen_ms }) => ({
+      key,
+      means,
+      trades: counts,
+      seenMs: seen_ms,
+    }));
+  }
+
+  return {
+    async open(owner) {
+      epoch = owner;
+      const [cursors, balances, positions, pending, trades, takers] = await Promise.all([
+        db.query<{ chain_id: number; block: number; hash: Buffer; nonce: number }>(
+          'select * from lp_journal_cursor',
+        ),
+        db.query<{ account: string; chain_id: number; token: string; amount: string }>(
+          'select * from lp_balance',
+        ),
+        db.query<{
+          asset: string;
+          quantity: string;
+          cost_micros: string;
+          realised_micros: string;
+          owner_micros: string;
+          unpriced: string;
+        }>('select * from lp_position'),
+        entriesWhere(db, 'e.id in (select id from lp_pending)', []),
+        db.query<TradeRow>(
+          'select * from (select * from lp_trade where open order by accepted_at_ms desc limit $1) newest order by accepted_at_ms',
+          [MOST_OPEN],
+        ),
+        takersSince(0),
+      ]);
+      return {
+        cursors: cursors.map((row) => ({
+          chainId: row.chain_id,
+          block: BigInt(row.block),
+          hash: toHex(row.hash),
+          nonce: row.nonce,
+        })),
+        balances: balances.map((row): Balance => ({
+          account: row.account,
+          chainId: row.chain_id,
+          token: row.token as Posting['token'],
+          amount: BigInt(row.amount),
+        })),
+        positions: positions.map((row) => ({
+          asset: row.asset,
+          quantity: BigInt(row.quantity),
+          costMicros: BigInt(row.cost_micros),
+          realisedMicros: BigInt(row.realised_micros),
+          ownerMicros: BigInt(row.owner_micros),
+          unpriced: BigInt(row.unpriced),
+        })),
+        pending,
+        trades: trades.map(toTrade),
+        takers,
+      };
+    },
+    explain: (rows) => db.transaction((session) => writeExplanations(session, rows)),
+    takersSince,
+    async known(ids) {
+      if (ids.length === 0) return new Set();
+      return new Set(
+        (
+          await db.query<{ id: string }>(
+            { name: 'journal-known', text: 'select id from lp_entry where id = any($1::text[])' },
+            [ids],
+          )
+        ).map(({ id }) => id),
+      );
+    },
+    async write(batch) {
+      if (epoch === undefined) throw new InvariantError('The journal store was not opened.');
+      return db.transaction(async (session) => {
+        const held = await session.query(
+          { name: 'lp-owner', text: 'select 1 from lp_owner where epoch = $1 for share' },
+          [epoch],
+        );
+        if (held.length === 0) return false;
+        await writeEntries(session, batch.entries);
+        await writeRest(session, batch);
+        return true;
+      });
+    },
+    async trade(orderId) {
+      const [row] = await db.query<TradeRow>(
+        { name: 'journal-trade', text: 'select * from lp_trade where order_id = $1' },
+        [bytes(orderId)],
+      );
+      return row && toTrade(row);
+    },
+    profit: (by, sinceMs, limit) => profit(db, by, sinceMs, limit),
+    entries: (orderId) => entriesWhere(db, 'e.order_id = $1', [bytes(orderId)]),
+    async explanations(id) {
+      const rows = await db.query<{
+        order_id: Buffer;
+        quote_id: string;
+        rfq_id: string;
+        at_ms: number;
+        explanation: object;
+      }>(
+        'select * from lp_explanation where quote_id = $1 or rfq_id = $1 or order_id = $2 order by at_ms desc limit 100',
+        [id, /^0x[0-9a-f]{64}$/.test(id) ? bytes(id as Hex) : null],
+      );
+      return rows.map((row): StoredExplanation => ({
+        orderId: toHex(row.order_id),
+        quoteId: row.quote_id,
+        rfqId: row.rfq_id,
+        atMs: row.at_ms,
+        explanation: row.explanation,
+      }));
+    },
+    async audit() {
+      const [row] = await db.query<{ postings: number; unbalanced: number; astray: number }>(`
+        with sums as (select account, chain_id, token, sum(amount) as amount from lp_posting group by 1, 2, 3)
+        select (select count(*) from lp_posting) as postings,
+          (select count(*) from (select 1 from lp_posting group by entry, chain_id, token having sum(amount) <> 0) wrong) as unbalanced,
+          (select count(*) from sums full join lp_balance using (account, chain_id, token) where coalesce(sums.amount, 0) <> coalesce(lp_balance.amount, 0)) as astray`);
+      return row ?? { postings: 0, unbalanced: 0, astray: 0 };
+    },
+  };
+}
+
+async function writeEntries(session: Queryable, entries: readonly JournalEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const rows = await session.query<{ n: number; id: string }>(
+    {
+      name: 'journal-entries',
+      text: `insert into lp_entry (id, kind, at_ms, order_id, chain_id, block, tx_hash)
+        select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bytea[]) returning n, id`,
+    },
+    [
+      entries.map(({ id }) => id),
+      entries.map(({ kind }) => kind),
+      entries.map(({ atMs }) => atMs),
+      entries.map(({ orderId }) => orderId && bytes(orderId)),
+      entries.map(({ chainId }) => chainId),
+      entries.map(({ block }) => block?.toString() ?? null),
+      entries.map(({ txHash }) => txHash && bytes(txHash)),
+    ],
+  );
+  const numbers = new Map(rows.map(({ n, id }) => [id, n]));
+  const postings = entries.flatMap((entry) =>
+    entry.postings.map((posting) => ({ ...posting, entry: numbers.get(entry.id) })),
+  );
+  await session.query(
+    {
+      name: 'journal-postings',
+      text: `with new as (insert into lp_posting (entry, account, chain_id, token, amount)
+          select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::numeric[]) returning account, chain_id, token, amount)
+        insert into lp_balance as b (account, chain_id, token, amount) select account, chain_id, token, sum(amount) from new group by 1, 2, 3
+        on conflict (account, chain_id, token) do update set amount = b.amount + excluded.amount`,
+    },
+    [
+      postings.map(({ entry }) => entry),
+      postings.map(({ account }) => account),
+      postings.map(({ chainId }) => chainId),
+      postings.map(({ token }) => token),
+      postings.map(({ amount }) => amount.toString()),
+    ],
+  );
+  const seen = entries.filter(({ kind }) => kind === 'fill').map(({ id }) => id);
+  if (seen.length > 0) await session.query('insert into lp_pending select unnest($1::text[])', [seen]);
+  const over = entries.flatMap(({ kind, id }) =>
+    kind === 'sent'
+      ? [`fill:${id.slice('sent:'.length)}`]
+      : kind === 'reversal'
+        ? [id.slice('reversal:'.length)]
+        : [],
+  );
+  if (over.length > 0) await session.query('delete from lp_pending where id = any($1::text[])', [over]);
+}
+
+async function writeRest(
+  session: Queryable,
+  { cursors, trades, positions, takers, explanations }: JournalBatch,
+): Promise<void> {
+  for (const { chainId, block, hash, nonce } of cursors) {
+    await session.query(
+      {
+        name: 'journal-cursor',
+        text: 'insert into lp_journal_cursor values ($1, $2, $3, $4) on conflict (chain_id) do update set block = excluded.block, hash = excluded.hash, nonce = excluded.nonce',
+      },
+      [chainId, block.toString(), bytes(hash), nonce],
+    );
+  }
+  for (const trade of trades)
+    await session.query({ name: 'journal-put-trade', text: PUT_TRADE }, tradeValues(trade));
+  for (const row of positions) {
+    await session.query(
+      {
+        name: 'journal-position',
+        text: `insert into lp_position values ($1, $2, $3, $4, $5, $6) on conflict (asset) do update
+          set quantity = excluded.quantity, cost_micros = excluded.cost_micros, realised_micros = excluded.realised_micros, owner_micros = excluded.owner_micros, unpriced = excluded.unpriced`,
+      },
+      [
+        row.asset,
+        row.quantity.toString(),
+        row.costMicros.toString(),
+        row.realisedMicros.toString(),
+        row.ownerMicros.toString(),
+        row.unpriced.toString(),
+      ],
+    );
+  }
+  for (const { key, means, trades: counts, seenMs } of takers) {
+    await session.query(
+      {
+        name: 'journal-taker',
+        text: 'insert into lp_taker values ($1, $2, $3, $4) on conflict (key) do update set means = excluded.means, trades = excluded.trades, seen_ms = excluded.seen_ms',
+      },
+      [key, means, counts, seenMs],
+    );
+  }
+  await writeExplanations(session, explanations);
+}
+
+async function writeExplanations(session: Queryable, rows: readonly StoredExplanation[]): Promise<void> {
+  for (const { orderId, quoteId, rfqId, atMs, explanation } of rows) {
+    await session.query(
+      {
+        name: 'journal-explanation',
+        text: 'insert into lp_explanation values ($1, $2, $3, $4, $5) on conflict (order_id) do nothing',
+      },
+      [bytes(orderId), quoteId, rfqId, atMs, JSON.stringify(explanation)],
+    );
+  }
+}
+
+const COLUMNS = [
+  'order_id',
+  'quote_id',
+  'accepted_at_ms',
+  'taker',
+  'pair',
+  'corridor',
+  'side',
+  'stage',
+  'counted',
+  'open',
+  'mid',
+  'late',
+  'paid_micros',
+  'input_micros',
+  'fees_micros',
+  'earned_micros',
+  'paid',
+  'earned',
+  'gas_micros',
+  'realised_micros',
+  'marks',
+] as const;
+const PUT_TRADE = `insert into lp_trade (${COLUMNS.join(', ')}) values (${COLUMNS.map((_, at) => `$${at + 1}`).join(', ')})
+  on conflict (order_id) do update set ${COLUMNS.slice(1)
+    .map((name) => `${name} = excluded.${name}`)
+    .join(', ')}`;
+
+function tradeValues(trade: TradeRecord): unknown[] {
+  const { stage, counted, marks } = trade;
+  const over = stage === 'failed' || (counted && (stage === 'finalised' || stage === 'lost'));
+  return [
+    ...[
+      bytes(trade.orderId),
+      trade.quoteId && bytes(trade.quoteId),
+      trade.acceptedAtMs,
+      bytes(trade.taker),
+      trade.pair,
+      trade.corridor,
+      trade.side,
+      stage,
+      counted,
+    ],
+    ...[!over || MARKS.some((horizon) => marks[horizon] === undefined), trade.mid, trade.late],
+    ...[
+      trade.paidMicros,
+      trade.inputMicros,
+      trade.feesMicros,
+      trade.earnedMicros,
+      trade.paid,
+      trade.earned,
+      trade.gasMicros,
+      trade.realisedMicros,
+    ].map(String),
+    JSON.stringify(marks),
+  ];
+}
+
+interface TradeRow extends Row {
+  order_id: Buffer;
+  quote_id: Buffer | null;
+  accepted_at_ms: number;
+  taker: Buffer;
+  pair: string;
+  corridor: string;
+  side: 'buy' | 'sell';
+  stage: TradeStage;
+  counted: boolean;
+  mid: number | null;
+  late: boolean;
+  paid_micros: string;
+  input_micros: string;
+  fees_micros: string;
+  earned_micros: string;
+  paid: string;
+  earned: string;
+  gas_micros: string;
+  realised_micros: string;
+  marks: Record<string, Mark>;
+}
+
+const toTrade = (row: TradeRow): TradeRecord => ({
+  orderId: toHex(row.order_id),
+  quoteId: row.quote_id && toHex(row.quote_id),
+  acceptedAtMs: row.accepted_at_ms,
+  taker: toHex(row.taker),
+  pair: row.pair,
+  corridor: row.corridor,
+  side: row.side,
+  stage: row.stage,
+  counted: row.counted,
+  mid: row.mid,
+  late: row.late,
+  paidMicros: BigInt(row.paid_micros),
+  inputMicros: BigInt(row.input_micros),
+  feesMicros: BigInt(row.fees_micros),
+  earnedMicros: BigInt(row.earned_micros),
+  paid: BigInt(row.paid),
+  earned: BigInt(row.earned),
+  gasMicros: BigInt(row.gas_micros),
+  realisedMicros: BigInt(row.realised_micros),
+  marks: row.marks,
+});
+
+const KEYS: Record<ProfitKey, string> = {
+  pair: 'pair',
+  corridor: 'corridor',
+  taker: `'0x' || encode(taker, 'hex')`,
+  trade: `'0x' || encode(order_id, 'hex')`,
+};
+
+async function profit(db: Database, by: ProfitKey, sinceMs: number, limit: number): Promise<ProfitRow[]> {
+  const sum = (what: string, only = 'counted') =>
+    `coalesce(round(sum(${what}) filter (where ${only})), 0)::text`;
+  const mark = (horizon: string) =>
+    `${sum(`-(marks -> '${horizon}' ->> 'bps')::numeric * paid_micros / 10000`)} as mark_${horizon}`;
+  // A trade that came to nothing can have cost gas all the same.
+  const rows = await db.query<
+    Record<string, string | number> & { key: string; trades: number; late: number }
+  >(
+    `select ${KEYS[by]} as key, count(*) filter (where counted) as trades, ${sum('paid_micros')} as volume, ${sum('input_micros - paid_micros')} as gross, ${sum('fees_micros')} as fees, ${sum('gas_micros', 'true')} as gas,
+      ${sum('earned_micros', `counted and stage = 'lost'`)} as lost, ${sum('realised_micros')} as realised, ${MARKS.map(mark).join(', ')},
+      count(*) filter (where counted and (late or marks @? '$.*.late ? (@ == true)')) as late
+    from lp_trade where (counted or gas_micros > 0) and accepted_at_ms >= $1 group by ${by === 'trade' ? 'order_id, accepted_at_ms' : KEYS[by]} order by ${by === 'trade' ? 'accepted_at_ms desc' : 'sum(paid_micros) desc'} limit $2`,
+    [sinceMs, limit],
+  );
+  return rows.map((row) => ({
+    key: row.key,
+    trades: row.trades,
+    volumeMicros: BigInt(row.volume ?? 0),
+    grossMicros: BigInt(row.gross ?? 0),
+    feesMicros: BigInt(row.fees ?? 0),
+    gasMicros: BigInt(row.gas ?? 0),
+    lostMicros: BigInt(row.lost ?? 0),
+    realisedMicros: BigInt(row.realised ?? 0),
+    markMicros: Object.fromEntries(MARKS.map((horizon) => [horizon, BigInt(row[`mark_${horizon}`] ?? 0)])),
+    late: row.late,
+  }));
+}
+
+async function entriesWhere(
+  session: Queryable,
+  where: string,
+  values: readonly unknown[],
+): Promise<JournalEntry[]> {
+  const rows = await session.query<{
+    id: string;
+    kind: JournalEntry['kind'];
+    at_ms: number;
+    order_id: Buffer | null;
+    chain_id: number;
+    block: number | null;
+    tx_hash: Buffer | null;
+    postings: { account: string; chainId: number; token: string; amount: string }[] | null;
+  }>(
+    `select e.*, (select jsonb_agg(jsonb_build_object('account', p.account, 'chainId', p.chain_id, 'token', p.token, 'amount', p.amount::text)) from lp_posting p where p.entry = e.n) as postings
+     from lp_entry e where ${where} order by e.n`,
+    values,
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind,
+    atMs: row.at_ms,
+    orderId: row.order_id && toHex(row.order_id),
+    chainId: row.chain_id,
+    block: row.block === null ? null : BigInt(row.block),
+    txHash: row.tx_hash && toHex(row.tx_hash),
+    postings: (row.postings ?? []).map((posting): Posting => ({
+      ...posting,
+      token: posting.token as Posting['token'],
+      amount: BigInt(posting.amount),
+    })),
+  }));
+}

@@ -1,0 +1,154 @@
+/**
+ * The LP's memory in a real database: one owner at a time, a clean stop handed out once, leases that never
+ * shrink.
+ */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
+import { createLedger } from '../../../inventory/ledger.ts';
+import { restoreLedger } from '../../../inventory/restore.ts';
+import { whole } from '../../../inventory/snapshot.ts';
+import type { LpAward, LpStore } from '../../../ports/stores/lp-store.ts';
+import { createLpStore } from './lp-store.ts';
+import { LP_MIGRATIONS } from '../migrations/lp.ts';
+
+let postgres: TestPostgres;
+let number = 0;
+
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+});
+afterAll(() => postgres.stop());
+
+/** Stores of two processes over one schema. */
+async function pair(): Promise<[LpStore, LpStore]> {
+  const schema = `lp_${(number += 1)}`;
+  return [
+    createLpStore(await postgres.database(schema, LP_MIGRATIONS)),
+    createLpStore(await postgres.database(schema, LP_MIGRATIONS)),
+  ];
+}
+
+const word = (digit: string) => `0x${digit.repeat(64)}` as const;
+const award = (overrides: Partial<LpAward> = {}): LpAward => ({
+  orderId: word('1'),
+  quoteId: word('2'),
+  order: {
+    user: `0x${'a'.repeat(40)}`,
+    nonce: 2n ** 255n,
+    originChainId: 1n,
+    expires: 3,
+    fillDeadline: 2,
+    inputOracle: `0x${'b'.repeat(40)}`,
+    inputs: [[7n, 9n]],
+    outputs: [],
+  },
+  outputIndex: 0,
+  commitment: { lp: `0x${'c'.repeat(40)}`, deadline: 2, signature: '0x1234' },
+  stage: 'committed',
+  fill: null,
+  note: null,
+  acceptedAtMs: 1,
+  updatedAtMs: 1,
+  ...overrides,
+});
+
+test('an award comes back as it was, and leaves the open list when it is final', async () => {
+  const [store] = await pair();
+  await store.open();
+  expect(await store.putAward(award())).toBe(true);
+  expect(await store.award(word('1'))).toEqual(award());
+  const filled = award({
+    stage: 'filled',
+    fill: { timestamp: 5, txHash: word('3'), blockNumber: 77n },
+    note: 'proving',
+    updatedAtMs: 9,
+  });
+  await store.putAward(filled);
+  expect((await store.open()).awards).toEqual([filled]);
+  await store.putAward({ ...filled, stage: 'finalised', commitment: null });
+  expect((await store.open()).awards).toEqual([]);
+  expect(await store.listAwards(5)).toEqual([{ ...filled, stage: 'finalised' }]);
+});
+
+test('a second process takes over, and the first can write nothing more', async () => {
+  const [first, second] = await pair();
+  await first.open();
+  expect(await first.writeLease(1, { signedUpTo: 100, clean: false })).toBe(true);
+  expect((await second.open()).leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
+  expect(await first.writeLease(1, { signedUpTo: 200, clean: false })).toBe(false);
+  expect(await first.putAward(award())).toBe(false);
+  expect(
+    await first.stop({
+      ledger: createLedger({ buckets: [], graceSeconds: () => 1, limits: {} }).pieces(),
+      cursors: [],
+    }),
+  ).toBe(false);
+  expect((await second.open()).leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
+});
+
+test('a clean stop is handed out once; a crash after that is a crash', async () => {
+  const [store] = await pair();
+  await store.open();
+  await store.writeLease(1, { signedUpTo: 100, clean: false });
+  const ledger = createLedger({
+    buckets: [{ chainId: 1, token: `0x${'d'.repeat(40)}`, asset: 'X', decimals: 6 }],
+    graceSeconds: () => 1,
+    limits: {},
+  });
+  ledger.apply({ type: 'deposited', id: 'start', chainId: 1, token: `0x${'d'.repeat(40)}`, amount: 5n });
+  const cursors = [{ chainId: 1, block: 2n ** 60n, hash: word('4') }];
+  expect(await store.stop({ ledger: ledger.pieces(), cursors })).toBe(true);
+  const opening = await store.open();
+  expect(opening.clean).toEqual({ ledger: { books: ledger.pieces().books, promises: [] }, cursors });
+  expect(opening.leases.get(1)).toEqual({ signedUpTo: 100, clean: true });
+  const again = await store.open();
+  expect(again.clean).toBeNull();
+  expect(again.leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
+});
+
+test('a crowd of holds comes back from a clean stop', async () => {
+  const [store] = await pair();
+  await store.open();
+  const token = `0x${'d'.repeat(40)}` as const;
+  const options = {
+    buckets: [{ chainId: 1, token, asset: 'X', decimals: 6 }],
+    graceSeconds: () => 15,
+    limits: {},
+  };
+  const ledger = createLedger(options);
+  ledger.apply({ type: 'deposited', id: 'start', chainId: 1, token, amount: 10n ** 12n });
+  for (let n = 0; n < 10_000; n += 1) {
+    const quoteId = `0x${n.toString(16).padStart(64, '0')}`;
+    ledger.hold(
+      {
+        quoteId,
+        chainId: 1,
+        token,
+        amount: 10n ** 6n,
+        input: { chainId: 1, token, amount: 1n },
+        group: `1:0x${'e'.repeat(40)}:${(10n ** 76n + BigInt(n)).toString()}`,
+        lapsesAt: 2_000 + (n % 60),
+        taker: `0x${'e'.repeat(40)}`,
+        pair: 'X-Y',
+        side: 'buy',
+        notional: 10n ** 9n,
+      },
+      1_000,
+    );
+  }
+  expect(await store.stop({ ledger: ledger.pieces(), cursors: [] })).toBe(true);
+  const { clean } = await store.open();
+  const kept = whole(clean?.ledger ?? expect.fail());
+  expect(kept).toEqual(ledger.snapshot());
+  const again = restoreLedger(options, kept);
+  expect([again.live, again.bucket(1, token)?.held]).toEqual([10_000, 10n ** 10n]);
+});
+
+test('a lease never shrinks', async () => {
+  const [store] = await pair();
+  await store.open();
+  await store.writeLease(1, { signedUpTo: 300, clean: false });
+  await store.writeLease(1, { signedUpTo: 200, clean: false });
+  expect((await store.open()).leases.get(1)?.signedUpTo).toBe(300);
+});

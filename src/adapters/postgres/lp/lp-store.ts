@@ -1,0 +1,401 @@
+/**
+ * The LP's memory in PostgreSQL. Opening it raises the epoch, and every write shows the epoch it was opened
+ * with: a process that was taken over can write nothing more.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { SignedCommitment } from '../../../domain/commitment.ts';
+import { InvariantError } from '../../../domain/errors.ts';
+import type { Hex } from '../../../domain/hex.ts';
+import type { OrderMessage } from '../../../domain/order.ts';
+import type { BooksAtRest, PromiseAtRest } from '../../../inventory/snapshot.ts';
+import type { AwardStage, CleanStop, LpAward, LpStore, Opening } from '../../../ports/stores/lp-store.ts';
+import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
+import { bytes, toHex } from '../venue/order-rows.ts';
+import type { Database, Queryable, Row } from '../pool.ts';
+
+/** Takes a database that `migrate` brought up to date with `LP_MIGRATIONS`; one schema for each LP. */
+export function createLpStore(db: Database): LpStore {
+  let epoch: number | undefined;
+  /** As one of several: its name, this process's own name, and since when they share. */
+  let shared: { replica: string; process: string; since: number } | undefined;
+
+  /**
+   * Runs a write only while the epoch is ours. The row lock keeps a takeover waiting until the write is in.
+   */
+  async function owned(write: (session: Queryable) => Promise<unknown>): Promise<boolean> {
+    if (epoch === undefined) throw new InvariantError('The LP store was not opened.');
+    return db.transaction(async (session) => {
+      const held = await session.query(
+        { name: 'lp-owner', text: 'select 1 from lp_owner where epoch = $1 for share' },
+        [epoch],
+      );
+      if (held.length === 0) return false;
+      await write(session);
+      return true;
+    });
+  }
+
+  /** Runs a write of this replica while the LP is shared still. */
+  async function ours(
+    { since }: { since: number },
+    write: (session: Queryable) => Promise<unknown>,
+  ): Promise<boolean> {
+    return db.transaction(async (session) => {
+      const held = await session.query(
+        {
+          name: 'lp-shared',
+          text: 'select 1 from lp_owner where epoch = led_epoch and shared_since = $1 for share',
+        },
+        [since],
+      );
+      if (held.length === 0) return false;
+      await write(session);
+      return true;
+    });
+  }
+
+  return {
+    async join(replica) {
+      return db.transaction(async (session) => {
+        await session.query('insert into lp_owner (epoch) values (0) on conflict do nothing');
+        const [owner] = await session.query<{
+          epoch: number;
+          led_epoch: number | null;
+          shared_since: number | null;
+        }>('select epoch, led_epoch, shared_since from lp_owner for update');
+        let since = owner?.shared_since ?? 0;
+        if (owner?.epoch !== owner?.led_epoch) {
+          since = (owner?.epoch ?? 0) + 1;
+          await session.query(
+            'update lp_owner set epoch = $1, led_epoch = $1, shared_since = $1, leader = null, leads_until = null, clean = null',
+            [since],
+          );
+        }
+        shared = { replica, process: `${replica} ${randomUUID()}`, since };
+        epoch = -1;
+        const leases = await session.query<{ chain_id: number; signed_up_to: number }>(
+          'select chain_id, signed_up_to from lp_replica_lease where replica = $1',
+          [replica],
+        );
+        const awards = await session.query<AwardRow>(OPEN_AWARDS);
+        const suffix = `@${replica}`;
+        // Of a version in which each replica had a switch of its own: what holds one of them holds all.
+        const [own] = await session.query<{ value: unknown }>(
+          'delete from lp_risk where name = $1 returning value',
+          [`${KILL}${suffix}`],
+        );
+        if (own !== undefined) await session.query(PULL, [KILL, JSON.stringify(own.value)]);
+        const [kill] = await session.query<{ value: unknown }>('select value from lp_risk where name = $1', [
+          KILL,
+        ]);
+        const risk = await session.query<{ name: string; value: unknown }>(
+          'select name, value from lp_risk where right(name, length($1)) = $1',
+          [suffix],
+        );
+        const [curves] = await session.query<{ curves: unknown }>('select curves from lp_calibration');
+        return {
+          epoch: -1,
+          generation: String(since),
+          clean: null,
+          leases: new Map(
+            leases.map((row) => [row.chain_id, { signedUpTo: row.signed_up_to, clean: false }]),
+          ),
+          awards: awards.map(toAward),
+          risk: new Map([
+            ...risk.map(({ name, value }): [string, unknown] => [name.slice(0, -suffix.length), value]),
+            [KILL, kill?.value],
+          ]),
+          curves: curves?.curves ?? null,
+        };
+      });
+    },
+    async lead(leaseMs) {
+      if (shared === undefined) throw new InvariantError('Only a replica leads others.');
+      const { process, since } = shared;
+      const [led] = await db.query<{ epoch: number }>(
+        {
+          name: 'lp-lead',
+          text: `update lp_owner set
+              epoch = case when leader = $1 then epoch else epoch + 1 end, led_epoch = case when leader = $1 then epoch else epoch + 1 end,
+              leader = $1, leads_until = clock_timestamp() + $2 * interval '1 millisecond'
+            where epoch = led_epoch and shared_since = $3 and ((leader = $1 and epoch = $4) or leader is null or leads_until < clock_timestamp()) returning epoch`,
+        },
+        [process, leaseMs, since, epoch],
+      );
+      if (led !== undefined) {
+        epoch = led.epoch;
+        return { mine: true, taken: true, over: false };
+      }
+      epoch = -1;
+      const [now] = await db.query<{ shared: boolean; taken: boolean }>(
+        {
+          name: 'lp-led',
+          text: 'select epoch = led_epoch and shared_since = $1 as shared, coalesce(leads_until > clock_timestamp(), false) as taken from lp_owner',
+        },
+        [since],
+      );
+      return { mine: false, taken: now?.taken === true, over: now?.shared !== true };
+    },
+    epoch: () => epoch ?? -1,
+    async signedUpTo() {
+      const rows = await db.query<{ chain_id: number; signed_up_to: number }>(
+        'select chain_id, max(signed_up_to) as signed_up_to from (select chain_id, signed_up_to from lp_lease union all select chain_id, signed_up_to from lp_replica_lease) every group by chain_id',
+      );
+      return new Map(rows.map((row) => [row.chain_id, row.signed_up_to]));
+    },
+    async awardsBut(known) {
+      return (
+        await db.query<AwardRow>(
+          {
+            name: 'lp-awards-but',
+            text: `select * from lp_award where stage in ('committed', 'filled') and order_id <> all($1::bytea[]) order by accepted_at_ms, order_id limit 500`,
+          },
+          [known.map(bytes)],
+        )
+      ).map(toAward);
+    },
+    async open(): Promise<Opening> {
+      return db.transaction(async (session) => {
+        await session.query('insert into lp_owner (epoch) values (0) on conflict do nothing');
+        const [owner] = await session.query<{ epoch: number; stopped: boolean }>(
+          'select epoch, clean is not null as stopped from lp_owner for update',
+        );
+        const taken = (owner?.epoch ?? 0) + 1;
+        const clean = owner?.stopped === true ? await readClean(session) : null;
+        await session.query('update lp_owner set epoch = $1, clean = null', [taken]);
+        // What replicas may have signed counts as signed by an owner that crashed: their promises are in no
+        // ledger here.
+        await session.query(`insert into lp_lease (chain_id, signed_up_to, clean) select chain_id, max(signed_up_to), false from lp_replica_lease group by chain_id
+          on conflict (chain_id) do update set signed_up_to = greatest(lp_lease.signed_up_to, excluded.signed_up_to), clean = false`);
+        await session.query('delete from lp_replica_lease');
+        const leases = await session.query<{ chain_id: number; signed_up_to: number; clean: boolean }>(
+          'select chain_id, signed_up_to, clean from lp_lease',
+        );
+        await session.query('update lp_lease set clean = false');
+        const awards = await session.query<AwardRow>(OPEN_AWARDS);
+        const risk = await session.query<{ name: string; value: unknown }>('select name, value from lp_risk');
+        const [curves] = await session.query<{ curves: unknown }>('select curves from lp_calibration');
+        epoch = taken;
+        return {
+          epoch: taken,
+          leases: new Map(
+            leases.map((row) => [row.chain_id, { signedUpTo: row.signed_up_to, clean: row.clean }]),
+          ),
+          clean,
+          awards: awards.map(toAward),
+          risk: new Map(risk.map(({ name, value }) => [name, value])),
+          curves: curves?.curves ?? null,
+        };
+      });
+    },
+    writeLease: (chainId, { signedUpTo, clean }) =>
+      shared !== undefined
+        ? ours(shared, (session) =>
+            session.query(
+              {
+                name: 'lp-replica-lease',
+                text: 'insert into lp_replica_lease (replica, chain_id, signed_up_to) values ($1, $2, $3) on conflict (replica, chain_id) do update set signed_up_to = greatest(lp_replica_lease.signed_up_to, excluded.signed_up_to)',
+              },
+              [shared?.replica, chainId, signedUpTo],
+            ),
+          )
+        : owned((session) =>
+            session.query(
+              {
+                name: 'lp-lease',
+                text: 'insert into lp_lease (chain_id, signed_up_to, clean) values ($1, $2, $3) on conflict (chain_id) do update set signed_up_to = greatest(lp_lease.signed_up_to, excluded.signed_up_to), clean = excluded.clean',
+              },
+              [chainId, signedUpTo, clean],
+            ),
+          ),
+    async putAward(award) {
+      const put = (text: string, name: string) => (session: Queryable) =>
+        session.query(
+          {
+            name,
+            text: `insert into lp_award (order_id, quote_id, message, output_index, commitment, stage, fill, note, accepted_at_ms, updated_at_ms) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (order_id) do update set ${text}`,
+          },
+          awardValues(award),
+        );
+      const whole = put(
+        'commitment = coalesce(excluded.commitment, lp_award.commitment), stage = excluded.stage, fill = excluded.fill, note = excluded.note, updated_at_ms = excluded.updated_at_ms',
+        'lp-award',
+      );
+      if (await owned(whole)) return true;
+      // Whoever hears of an award writes it down; what becomes of it is for the one that leads to say.
+      return (
+        shared !== undefined &&
+        ours(shared, put('commitment = coalesce(lp_award.commitment, excluded.commitment)', 'lp-award-heard'))
+      );
+    },
+    putRisk(name, value) {
+      const put = (as: string) => (session: Queryable) =>
+        session.query(
+          {
+            name: 'lp-risk',
+            text: 'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
+          },
+          [as, JSON.stringify(value)],
+        );
+      return shared === undefined ? owned(put(name)) : ours(shared, put(`${name}@${shared.replica}`));
+    },
+    async sayKill(word) {
+      if (shared === undefined) throw new InvariantError('Only replicas share a kill switch.');
+      return ours(shared, (session) =>
+        word === null
+          ? session.query('delete from lp_risk where name = $1', [KILL])
+          : session.query(PULL, [KILL, JSON.stringify(word)]),
+      );
+    },
+    async killSaid() {
+      const [row] = await db.query<{ value: unknown }>(
+        { name: 'lp-kill', text: 'select value from lp_risk where name = $1' },
+        [KILL],
+      );
+      return row?.value;
+    },
+    putCurves: (json) =>
+      owned((session) =>
+        session.query(
+          {
+            name: 'lp-curves',
+            text: 'insert into lp_calibration (curves) values ($1) on conflict (one) do update set curves = excluded.curves',
+          },
+          [json],
+        ),
+      ),
+    async award(orderId) {
+      const [row] = await db.query<AwardRow>('select * from lp_award where order_id = $1', [bytes(orderId)]);
+      return row && toAward(row);
+    },
+    async listAwards(limit) {
+      return (
+        await db.query<AwardRow>('select * from lp_award order by accepted_at_ms desc, order_id limit $1', [
+          limit,
+        ])
+      ).map(toAward);
+    },
+    async stop({ ledger, cursors }) {
+      if (shared !== undefined) {
+        await db.query('update lp_owner set leader = null, leads_until = null where leader = $1', [
+          shared.process,
+        ]);
+        return true;
+      }
+      return owned(async (session) => {
+        await writeClean(session, { ledger, cursors });
+        await session.query('update lp_lease set clean = true');
+      });
+    },
+    async ping() {
+      await db.query('select 1');
+    },
+    close: () => db.close(),
+  };
+}
+
+/** The row of the kill switch: of the process that runs alone, or of all replicas. */
+const KILL = 'kill';
+const PULL =
+  'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = lp_risk.value || excluded.value';
+const OPEN_AWARDS = `select * from lp_award where stage in ('committed', 'filled') order by accepted_at_ms, order_id`;
+
+const awardValues = (award: LpAward): unknown[] => [
+  bytes(award.orderId),
+  bytes(award.quoteId),
+  JSON.stringify(orderToMessage(award.order)),
+  award.outputIndex,
+  award.commitment && JSON.stringify(award.commitment),
+  award.stage,
+  award.fill && JSON.stringify({ ...award.fill, blockNumber: award.fill.blockNumber.toString() }),
+  award.note,
+  award.acceptedAtMs,
+  award.updatedAtMs,
+];
+
+/** Promises of one fetch. */
+const FETCHED = 200;
+
+/**
+ * One JSON text in the end, as every version of the program reads it; the database puts it together of what
+ * we can write without standing still.
+ */
+async function writeClean(
+  session: Queryable,
+  { ledger: { books, promises }, cursors }: CleanStop,
+): Promise<void> {
+  let piece = 0;
+  for (const some of promises)
+    await session.query(
+      { name: 'lp-clean-piece', text: 'insert into lp_clean_piece (piece, promises) values ($1, $2)' },
+      [piece++, JSON.stringify(some).slice(1, -1)],
+    );
+  const text = JSON.stringify({
+    cursors: cursors.map((cursor) => ({ ...cursor, block: cursor.block.toString() })),
+    ledger: { ...books, promises: [] },
+  });
+  await session.query(
+    "update lp_owner set clean = ($1::text || (select coalesce(string_agg(promises, ',' order by piece), '') from lp_clean_piece) || $2::text)::json",
+    [text.slice(0, -ENDING.length), ENDING],
+  );
+  // Not truncated: that would wait for a backup that reads, and a stop does not.
+  await session.query('delete from lp_clean_piece');
+}
+
+/** Of a text whose last list is still empty. */
+const ENDING = ']}}';
+
+async function readClean(session: Queryable): Promise<CleanStop> {
+  // Every path into so long a text reads all of it again.
+  const [stored] = await session.query<
+    Row & BooksAtRest & { cursors: { chainId: number; block: string; hash: Hex }[] }
+  >(
+    `select cursors, books.* from lp_owner, json_to_record(clean) as stop (cursors json, ledger json),
+      json_to_record(ledger) as books (version integer, clocks json, buckets json, deposits json, withdrawals json)`,
+  );
+  if (stored === undefined) throw new InvariantError('The clean stop is gone from a row that was locked.');
+  const promises: PromiseAtRest[][] = [];
+  await session.query(
+    `declare lp_clean no scroll cursor for select json_array_elements(clean #> '{ledger,promises}') as promise from lp_owner`,
+  );
+  for (;;) {
+    const some = await session.query<{ promise: PromiseAtRest }>(`fetch ${FETCHED} from lp_clean`);
+    if (some.length === 0) break;
+    promises.push(some.map(({ promise }) => promise));
+  }
+  await session.query('close lp_clean');
+  const { cursors, ...books } = stored;
+  return {
+    ledger: { books, promises },
+    cursors: cursors.map((cursor) => ({ ...cursor, block: BigInt(cursor.block) })),
+  };
+}
+
+interface AwardRow extends Row {
+  order_id: Buffer;
+  quote_id: Buffer;
+  message: OrderMessage;
+  output_index: number;
+  commitment: SignedCommitment | null;
+  stage: AwardStage;
+  fill: { timestamp: number; txHash: Hex; blockNumber: string } | null;
+  note: string | null;
+  accepted_at_ms: number;
+  updated_at_ms: number;
+}
+
+function toAward(row: AwardRow): LpAward {
+  return {
+    orderId: toHex(row.order_id),
+    quoteId: toHex(row.quote_id),
+    order: orderFromMessage(row.message),
+    outputIndex: row.output_index,
+    commitment: row.commitment,
+    stage: row.stage,
+    fill: row.fill && { ...row.fill, blockNumber: BigInt(row.fill.blockNumber) },
+    note: row.note,
+    acceptedAtMs: row.accepted_at_ms,
+    updatedAtMs: row.updated_at_ms,
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * History made anew from orders and facts, while the venue goes on: each batch holds its orders still for the
+ * moment of its writing.
+ */
+
+import { rebuildDeliveries } from '../venue/delivery-store.ts';
+import { bytes, ORDER_COLUMNS, orderFromRow, type OrderRow } from '../venue/order-rows.ts';
+import type { Database } from '../pool.ts';
+import { type CountOptions, recountTrades } from './trade-counts.ts';
+import { CELL_STAGES, createFamilies, type Families, tradeColumns, tradeTerms } from './trade-rows.ts';
+
+const BATCH = 500;
+
+/** Every trade row and every count. Answers with how many trades there are. */
+export async function rebuildTrades(
+  db: Database,
+  options: CountOptions = {},
+  progress: (done: number) => void = () => {},
+): Promise<number> {
+  const families = createFamilies(db);
+  let done = 0;
+  for (let after = bytes('0x'); ;) {
+    const ids = await db.query<{ order_id: Buffer }>(
+      'select order_id from trade_order where order_id > $1 order by order_id limit $2',
+      [after, BATCH],
+    );
+    if (ids.length === 0) break;
+    done += await writeBatch(
+      db,
+      families,
+      ids.map(({ order_id }) => order_id),
+    );
+    after = (ids.at(-1) as { order_id: Buffer }).order_id;
+    progress(done);
+  }
+  for (const { id } of await db.query<{ id: number }>('select id from trade_book order by id'))
+    await recountTrades(db, id, options);
+  return done;
+}
+
+/** Only orders that have no row. */
+export async function adoptTrades(db: Database, options: CountOptions = {}): Promise<number> {
+  const families = createFamilies(db);
+  let done = 0;
+  for (;;) {
+    const ids = await db.query<{ order_id: Buffer }>(
+      'select order_id from trade_order o where not exists (select from trade t where t.order_id = o.order_id) limit $1',
+      [BATCH],
+    );
+    if (ids.length === 0) break;
+    done += await writeBatch(
+      db,
+      families,
+      ids.map(({ order_id }) => order_id),
+    );
+  }
+  if (done > 0)
+    for (const { id } of await db.query<{ id: number }>('select id from trade_book order by id'))
+      await recountTrades(db, id, options);
+  return done;
+}
+
+async function writeBatch(db: Database, families: Families, ids: readonly Buffer[]): Promise<number> {
+  return db.transaction(async (session) => {
+    // An append changes the order's row, so it waits for this batch and then finds the trade to change.
+    await session.query(
+      'select from trade_order where order_id = any($1::bytea[]) order by order_id for share',
+      [ids],
+    );
+    const records = (
+      await session.query<OrderRow>(
+        `select ${ORDER_COLUMNS} from trade_order o where order_id = any($1::bytea[]) order by order_id`,
+        [ids],
+      )
+    ).map(orderFromRow);
+    const columns: unknown[][] = [[], [], [], [], [], [], [], []];
+    for (const record of records) {
+      const { book, family } = await families.of(record, tradeTerms(record));
+      const { created_at_ms, amount, speed_ms, terms, state, rank } = tradeColumns(record);
+      [
+        bytes(record.orderId),
+        book,
+        family * CELL_STAGES + rank,
+        created_at_ms,
+        amount,
+        speed_ms,
+        terms,
+        state,
+      ].forEach((value, index) => columns[index]?.push(value));
+    }
+    await session.query(
+      `insert into trade (order_id, book, cell, created_at_ms, amount, speed_ms, terms, state)
+       select * from unnest($1::bytea[], $2::int[], $3::int[], $4::bigint[], $5::double precision[], $6::bigint[], $7::json[], $8::json[])
+       on conflict (order_id) do update set book = excluded.book, cell = excluded.cell, created_at_ms = excluded.created_at_ms, amount = excluded.amount,
+         speed_ms = excluded.speed_ms, terms = excluded.terms, state = excluded.state`,
+      columns,
+    );
+    for (const record of records) await rebuildDeliveries(session, record);
+    return records.length;
+  });
+}

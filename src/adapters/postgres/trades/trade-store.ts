@@ -1,0 +1,264 @@
+/** History in PostgreSQL: pages, single trades, exports through a cursor, and the gas that was captured. */
+
+import pg from 'pg';
+import type { Bytes32 } from '../../../domain/hex.ts';
+import { UpstreamError } from '../../../domain/errors.ts';
+import type {
+  CapturedGas,
+  TradePage,
+  TradeQuery,
+  TradeRow,
+  TradeStore,
+  TradeUpkeep,
+} from '../../../ports/stores/trades.ts';
+import { bytes, toHex } from '../venue/order-rows.ts';
+import type { Database, Queryable } from '../pool.ts';
+import { type CountOptions, foldTrades } from './trade-counts.ts';
+import {
+  type Ledger,
+  openBook,
+  orderBy,
+  pageIds,
+  QUERY_LIMITS,
+  type QueryLimits,
+  rangesOf,
+  whereOf,
+} from './trade-query.ts';
+import { adoptTrades } from './trade-rebuild.ts';
+import { createFamilies, TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './trade-rows.ts';
+
+export interface TradeStoreOptions extends CountOptions {
+  limits?: Partial<QueryLimits>;
+  /** Exports at work in this process at most; each has a connection of its own. */
+  maxExports?: number;
+}
+
+const EXPORT_LOCK_CLASS = 7_163_005;
+/**
+ * Rows that one fetch brings: all that an export ever holds. More would outlive the young generation and pile
+ * up as garbage.
+ */
+const FETCH = 25;
+/** A reader that takes nothing for this long has gone. */
+const STALLED_MS = 60_000;
+
+const SNAPSHOT =
+  'set transaction isolation level repeatable read read only; set local jit = off; set local max_parallel_workers_per_gather = 0; set local enable_sort = off; set local enable_bitmapscan = off; set local enable_seqscan = off';
+
+export function createTradeStore(db: Database, options: TradeStoreOptions = {}): TradeStore & TradeUpkeep {
+  const families = createFamilies(db);
+  const limits = { ...QUERY_LIMITS, ...options.limits };
+  const { maxExports = 8 } = options;
+  const ledgers = new Map<number, Ledger>();
+  let exporting = 0;
+
+  async function page(query: TradeQuery, limit: number, offset: number): Promise<TradePage> {
+    const book = await families.book(query.book);
+    if (book === undefined) return { rows: [], total: 0 };
+    const known = await families.list(book);
+    return db.transaction(async (session) => {
+      await session.query(SNAPSHOT);
+      const { ids, total } = await pageIds(session, book, known, query, { limit, offset }, limits, ledgers);
+      const rows =
+        ids.length === 0
+          ? []
+          : await session.query<TradeDbRow>(
+              `select ${TRADE_COLUMNS} from unnest($1::bytea[]) with ordinality p (order_id, n) join trade t using (order_id) join trade_family f on f.id = t.cell / 8 order by p.n`,
+              [ids],
+            );
+      return { rows: rows.map(tradeFromRow), total };
+    });
+  }
+
+  /**
+   * Not from the pool: an export may take as long as its reader likes, and nobody else has to wait for it.
+   */
+  async function exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined> {
+    if (exporting >= maxExports) return undefined;
+    exporting += 1;
+    const client = new pg.Client({
+      connectionString: db.url,
+      options: `-c search_path=${db.schema}`,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      application_name: 'firmquote export',
+    });
+    let ended = false;
+    async function end(): Promise<void> {
+      if (ended) return;
+      ended = true;
+      exporting -= 1;
+      await client.end().catch(() => {});
+    }
+    client.on('error', () => void end());
+    try {
+      await client.connect();
+      await client.query(
+        `begin; set transaction isolation level repeatable read read only; set local idle_in_transaction_session_timeout = ${STALLED_MS}; set local cursor_tuple_fraction = 1`,
+      );
+      const book = await families.book(query.book);
+      const { rows } = await client.query<{ ours: boolean }>(
+        'select pg_try_advisory_xact_lock($1, $2) as ours',
+        [EXPORT_LOCK_CLASS, book ?? 0],
+      );
+      if (!rows[0]?.ours) {
+        await end();
+        return undefined;
+      }
+      if (book === undefined) return finish(nothing(), end);
+      return finish(streamed(client, book, query), end);
+    } catch (error) {
+      await end();
+      throw new UpstreamError(
+        'The export could not begin, because the database did not answer. Try again in a moment.',
+        { code: 'database_unavailable', facts: { reason: (error as { code?: string }).code ?? 'unknown' } },
+      );
+    }
+  }
+
+  async function* streamed(client: pg.Client, book: number, query: TradeQuery): AsyncGenerator<TradeRow[]> {
+    const session: Queryable = {
+      query: async (statement, values = []) =>
+        (
+          await client.query({
+            ...(typeof statement === 'string' ? { text: statement } : statement),
+            values: [...values],
+            types,
+          })
+        ).rows,
+    };
+    const { groups, cells, every } = await openBook(session, book, await families.list(book), query, ledgers);
+    const by = query.sort.by === 'group' ? 'created_at' : query.sort.by;
+    for (const group of query.sort.by === 'group' ? groups : [every ? null : cells]) {
+      const where = whereOf(book, group, rangesOf(query));
+      await client.query(
+        `declare trades no scroll cursor for select ${TRADE_COLUMNS} from trade t join trade_family f on f.id = t.cell / 8 where ${where.text.replaceAll('book =', 't.book =')} order by ${orderBy(by, query.direction)}`,
+        where.values,
+      );
+      for (;;) {
+        const rows = await session.query<TradeDbRow>(`fetch ${FETCH} from trades`);
+        if (rows.length > 0) yield rows.map(tradeFromRow);
+        if (rows.length < FETCH) break;
+      }
+      await client.query('close trades');
+    }
+  }
+
+  return {
+    page,
+    exportAll,
+    async families(which) {
+      const book = await families.book(which);
+      return book === undefined ? [] : families.list(book);
+    },
+    async trade(orderId) {
+      const [row] = await db.query<TradeDbRow>(
+        {
+          name: 'trade-one',
+          text: `select ${TRADE_COLUMNS} from trade t join trade_family f on f.id = t.cell / 8 where t.order_id = $1`,
+        },
+        [bytes(orderId)],
+      );
+      return row && tradeFromRow(row);
+    },
+    async gasOf(orderId) {
+      const rows = await db.query<GasRow>(
+        {
+          name: 'order-gas',
+          text: 'select order_id, chain_id, tx_hash, gas_used, fee_wei, native_usd from order_gas where order_id = $1 order by chain_id, tx_hash',
+        },
+        [bytes(orderId)],
+      );
+      return rows.map(toGas);
+    },
+
+    fold: () => foldTrades(db, options),
+    adopt: () => adoptTrades(db, options),
+    async dueGas(limit) {
+      const rows = await db.query<GasRow>(
+        {
+          name: 'gas-due',
+          text: 'select order_id, chain_id, tx_hash from order_gas where gas_used is null and due_at_ms <= $1 order by due_at_ms limit $2',
+        },
+        [Date.now(), limit],
+      );
+      return rows.map(({ order_id, chain_id, tx_hash }) => ({
+        orderId: toHex(order_id),
+        chainId: chain_id,
+        txHash: toHex(tx_hash),
+      }));
+    },
+    async recordGas({ orderId, chainId, txHash }, { gasUsed, feeWei, nativeUsd, atMs }) {
+      await db.query(
+        {
+          name: 'gas-record',
+          text: 'update order_gas set gas_used = $4, fee_wei = $5, native_usd = $6, captured_at_ms = $7 where order_id = $1 and chain_id = $2 and tx_hash = $3 and gas_used is null',
+        },
+        [bytes(orderId), chainId, bytes(txHash), gasUsed.toString(), feeWei.toString(), nativeUsd, atMs],
+      );
+    },
+    async postponeGas({ orderId, chainId, txHash }, untilMs) {
+      await db.query(
+        {
+          name: 'gas-postpone',
+          text: 'update order_gas set due_at_ms = $4 where order_id = $1 and chain_id = $2 and tx_hash = $3',
+        },
+        [bytes(orderId), chainId, bytes(txHash), untilMs],
+      );
+    },
+  };
+}
+
+/** bigint columns as numbers, as the pool reads them. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
+/**
+ * Whatever ends the reading, the connection and with it cursor, snapshot and lock end too: also of a reader
+ * that never began.
+ */
+function finish(rows: AsyncGenerator<TradeRow[]>, end: () => Promise<void>): AsyncGenerator<TradeRow[]> {
+  const over = async <T>(result: Promise<T>): Promise<T> => {
+    await result.catch(() => {});
+    await end();
+    return result;
+  };
+  return {
+    async next() {
+      const result = rows.next();
+      const { done } = await result.catch(async (error: unknown) => {
+        await end();
+        throw error;
+      });
+      if (done) await end();
+      return result;
+    },
+    return: (value) => over(rows.return(value)),
+    throw: (error) => over(rows.throw(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function* nothing(): AsyncGenerator<TradeRow[]> {}
+
+interface GasRow {
+  order_id: Buffer;
+  chain_id: number;
+  tx_hash: Buffer;
+  gas_used: string | null;
+  fee_wei: string | null;
+  native_usd: number | null;
+  [column: string]: unknown;
+}
+
+const toGas = (row: GasRow): CapturedGas => ({
+  chainId: row.chain_id,
+  txHash: toHex(row.tx_hash) as Bytes32,
+  gasUsed: row.gas_used === null ? null : BigInt(row.gas_used),
+  feeWei: row.fee_wei === null ? null : BigInt(row.fee_wei),
+  nativeUsd: row.native_usd,
+});

@@ -1,0 +1,98 @@
+/**
+ * The stream of order events: each gets its place after it was committed, under one lock, so that places
+ * appear in their own order.
+ */
+
+import type { Bytes32 } from '../../../domain/hex.ts';
+import type { EventStore, OrderEvent, PlacedEvent } from '../../../ports/stores/store.ts';
+import { bytes, ORDER_COLUMNS, orderFromRow, type OrderRow, toHex } from './order-rows.ts';
+import type { Database } from '../pool.ts';
+
+const LOCK_KEY = 7_163_002;
+/** Events placed with one statement. */
+const BATCH = 2_000;
+
+const UNPLACED = {
+  name: 'event-unplaced',
+  text: 'select exists (select from order_event where place is null) as waiting, (select max(place) from order_event) as last',
+};
+
+/**
+ * Of one order an earlier event always comes first, whatever the clocks of the replicas that wrote them said.
+ */
+const PLACE = {
+  name: 'event-place',
+  text: `with fresh as (
+      select order_id, seq, row_number() over (order by at, order_id, seq) as n from (
+        select order_id, seq, max(occurred_at_ms) over (partition by order_id order by seq) as at
+        from (select order_id, seq, occurred_at_ms from order_event where place is null order by order_id, seq limit ${BATCH}) waiting) timed)
+    update order_event e set place = coalesce((select max(place) from order_event), 0) + fresh.n, workspace_id = o.workspace_id, mode = o.mode
+    from fresh join trade_order o using (order_id) where e.order_id = fresh.order_id and e.seq = fresh.seq returning e.place`,
+};
+
+interface EventRow {
+  order_id: Buffer;
+  seq: number;
+  type: OrderEvent['type'];
+  occurred_at_ms: number;
+  place: number;
+  workspace_id: string;
+  mode: PlacedEvent['mode'];
+  [column: string]: unknown;
+}
+
+const COLUMNS = 'order_id, seq, type, occurred_at_ms, place, workspace_id, mode';
+
+export function createEventStore(db: Database): EventStore {
+  return {
+    async placeEvents() {
+      for (;;) {
+        const [row] = await db.query<{ waiting: boolean; last: number | null }>(UNPLACED);
+        if (!row?.waiting) return row?.last ?? 0;
+        const placed = await db.transaction(async (session) => {
+          // Two statements: what is read after the lock sees all that was placed before it.
+          await session.query({ name: 'event-lock', text: 'select pg_advisory_xact_lock($1)' }, [LOCK_KEY]);
+          return session.query<{ place: number }>(PLACE);
+        });
+        if (placed.length > 0 && placed.length < BATCH) return Math.max(...placed.map(({ place }) => place));
+      }
+    },
+    async eventsAfter(place, limit, of) {
+      const rows = of
+        ? await db.query<EventRow>(
+            {
+              name: 'events-after-of',
+              text: `select ${COLUMNS} from order_event where workspace_id = $1 and mode = $2 and place > $3 order by place limit $4`,
+            },
+            [of.workspaceId, of.mode, place, limit],
+          )
+        : await db.query<EventRow>(
+            {
+              name: 'events-after',
+              text: `select ${COLUMNS} from order_event where place > $1 order by place limit $2`,
+            },
+            [place, limit],
+          );
+      return rows.map((row) => ({
+        orderId: toHex(row.order_id),
+        seq: row.seq,
+        type: row.type,
+        occurredAtMs: row.occurred_at_ms,
+        place: row.place,
+        workspaceId: row.workspace_id,
+        mode: row.mode,
+      }));
+    },
+    async ordersWith(orderIds) {
+      if (orderIds.length === 0) return new Map();
+      const rows = await db.query<OrderRow>(
+        {
+          name: 'orders-with',
+          text: `select ${ORDER_COLUMNS} from trade_order o where order_id = any($1::bytea[])`,
+        },
+        [orderIds.map(bytes)],
+      );
+      return new Map(rows.map((row) => [toHex(row.order_id) as Bytes32, orderFromRow(row)]));
+    },
+  };
+}

@@ -1,0 +1,433 @@
+/**
+ * Orders in PostgreSQL: one statement accepts, one claims, one appends, so that no crash can fall between
+ * their parts.
+ */
+
+import type { Fact } from '../../../domain/fact.ts';
+import type { Bytes32 } from '../../../domain/hex.ts';
+import { tradeState } from '../../../settlement/trade-state.ts';
+import type {
+  Acceptance,
+  Claim,
+  IdempotencyScope,
+  IdempotencyState,
+  NewOrder,
+  OrderEvent,
+  OrderNews,
+  OrderRecord,
+  OrderStore,
+  Outcome,
+} from '../../../ports/stores/store.ts';
+import { createGather } from '../../gather.ts';
+import { channelOf } from '../bus.ts';
+import { deliveryRows, putDeliveries } from './delivery-store.ts';
+import {
+  bytes,
+  NEW_ORDER_COLUMNS,
+  ORDER_COLUMNS,
+  orderFromRow,
+  type OrderRow,
+  orderToValues,
+  toHex,
+  toJson,
+  uintBytes,
+} from './order-rows.ts';
+import { type Database, isRefusal, UniqueViolation } from '../pool.ts';
+import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from '../trades/trade-rows.ts';
+
+/** An Idempotency-Key means the same order for this long. */
+const IDEMPOTENCY_MS = 24 * 3_600_000;
+const N = NEW_ORDER_COLUMNS.length;
+
+const ACCEPT = {
+  name: 'order-accept',
+  // The gate makes a submission that races another one with the same key wait outside rather than do the work
+  // twice.
+  text: `with gate as (select $${N + 3}::bigint is null or pg_try_advisory_xact_lock($${N + 3}::bigint) as open),
+    placed as (
+      insert into trade_order (${NEW_ORDER_COLUMNS.join(', ')}, response, updated_at_ms)
+      select ${NEW_ORDER_COLUMNS.map((_, i) => `$${i + 1}${CAST(i)}`).join(', ')}, $${N + 1}, $${N} from gate where gate.open
+      on conflict do nothing returning order_id, amount_usd, travel_rule),
+    fact as (insert into order_fact (order_id, seq, recorded_at_ms, fact) select order_id, 1, $${N}, '{"kind":"accepted"}' from placed),
+    event as (insert into order_event (order_id, seq, type, occurred_at_ms) select order_id, 1, 'order.created', $${N} from placed),
+    travel as (insert into travel_rule_record (order_id, attempt, state, due_at_ms) select order_id, 1, 'due', $${N} from placed where travel_rule is not null),
+    key as (
+      insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms)
+      select $3, $5, $6, $${N + 2}, $${N + 4}, order_id, $${N + 1}, $${N} from placed where $${N + 2}::text is not null
+      returning key),
+    traded as (
+      insert into trade (order_id, book, cell, created_at_ms, amount, speed_ms, terms, state)
+      select order_id, $${N + 7}, $${N + 8}, $${N}, coalesce(amount_usd, -1), -1, $${N + 9}::json, $${N + 10}::json from placed),
+    fresh as (insert into trade_fresh (book, order_id) select $${N + 7}, order_id from placed)
+    select gate.open, (select count(*)::int from placed) as placed,
+      case when exists (select from placed) then pg_notify($${N + 5}, $${N + 6}) end
+    from gate`,
+};
+
+function CAST(index: number): string {
+  const column = NEW_ORDER_COLUMNS[index] as string;
+  const cast: Record<string, string> = {
+    order_id: 'bytea',
+    quote_id: 'bytea',
+    taker: 'bytea',
+    nonce: 'bytea',
+    signature: 'bytea',
+    funding: 'bytea',
+    message: 'jsonb',
+    commitments: 'jsonb',
+    route: 'jsonb',
+    parent_order_id: 'bytea',
+    screening: 'jsonb',
+    travel_rule: 'jsonb',
+    origin_chain_id: 'bigint',
+    dest_chain_ids: 'bigint[]',
+    solver_ids: 'text[]',
+    valid_until: 'bigint',
+    created_at_ms: 'bigint',
+    amount_usd: 'double precision',
+  };
+  return `::${cast[column] ?? 'text'}`;
+}
+
+/**
+ * Of several orders, each for itself: what is stale among them is left as it is. Rows are locked in one
+ * order, so that no two statements wait for each other.
+ */
+const APPEND = {
+  name: 'orders-append',
+  text: `with asked as materialized (
+      select decode(substr(e."orderId", 3), 'hex') as order_id, e.* from json_to_recordset($1::json) as e
+        ("orderId" text, fence bigint, seq int, facts json, added int, status text, final boolean, "atMs" bigint, event text, rank int, "settledAtMs" bigint, state json, gas json, deliveries json)),
+    held as (
+      select o.order_id from trade_order o join asked a using (order_id) where o.fence = a.fence and o.last_seq = a.seq order by o.order_id for update of o),
+    moved as (
+      update trade_order o set last_seq = a.seq + a.added, status = a.status, final = a.final, updated_at_ms = a."atMs"
+      from asked a join held using (order_id) where o.order_id = a.order_id returning o.order_id, o.workspace_id, o.mode),
+    news as (select * from asked join moved using (order_id)),
+    facts as (
+      insert into order_fact (order_id, seq, recorded_at_ms, fact)
+      select order_id, seq + f.i, "atMs", f.fact::jsonb from news, json_array_elements(facts) with ordinality as f (fact, i)),
+    event as (
+      insert into order_event (order_id, seq, type, occurred_at_ms)
+      select order_id, coalesce((select max(e.seq) from order_event e where e.order_id = news.order_id), 0) + 1, event, "atMs" from news where event is not null),
+    traded as (
+      update trade t set cell = t.cell - t.cell % 8 + news.rank, speed_ms = case when "settledAtMs" is null then -1 else greatest("settledAtMs" - t.created_at_ms, 0) end, state = news.state
+      from news where t.order_id = news.order_id),
+    gas as (
+      insert into order_gas (order_id, chain_id, tx_hash, due_at_ms)
+      select order_id, tx."chainId", decode(substr(tx."txHash", 3), 'hex'), "atMs" from news, json_to_recordset(gas) as tx ("chainId" bigint, "txHash" text)
+      on conflict do nothing),
+    delivered as (${putDeliveries('order_id', 'deliveries', 'news')})
+    select "orderId" as id, pg_notify($2, json_build_object('orderId', "orderId", 'workspaceId', workspace_id, 'mode', mode, 'event', event)::text) from news`,
+};
+/** Orders in one statement. */
+const MOST_APPENDED = 200;
+
+export function createOrderStore(db: Database): OrderStore {
+  const channel = channelOf(db.schema, 'orders');
+  const families = createFamilies(db);
+  const append = createGather<Append, boolean>(appendAll, {
+    most: MOST_APPENDED,
+    nameOf: ({ claim }) => claim.orderId,
+  });
+
+  async function idempotency({
+    workspaceId,
+    namespace,
+    mode,
+    key,
+    bodySha256,
+  }: IdempotencyScope): Promise<IdempotencyState> {
+    const [row] = await db.query<{ body_sha256: string; order_id: Buffer; response: string }>(
+      {
+        name: 'idempotency',
+        text: 'select body_sha256, order_id, response from idempotency where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms >= $5',
+      },
+      [workspaceId, namespace, mode, key, Date.now() - IDEMPOTENCY_MS],
+    );
+    if (!row) return { kind: 'unknown' };
+    return row.body_sha256 === bodySha256
+      ? { kind: 'done', orderId: toHex(row.order_id), response: row.response }
+      : { kind: 'reused' };
+  }
+
+  async function accept(
+    order: NewOrder,
+    response: string,
+    scope: IdempotencyScope | null,
+  ): Promise<Acceptance> {
+    const news: OrderNews = {
+      orderId: order.orderId,
+      workspaceId: order.workspaceId,
+      mode: order.mode,
+      event: 'order.created',
+    };
+    const values = [
+      ...orderToValues(order),
+      response,
+      scope?.key ?? null,
+      scope ? lockKey(scope) : null,
+      scope?.bodySha256 ?? null,
+      channel,
+      JSON.stringify(news),
+      ...(await tradeValues(order)),
+    ];
+    try {
+      const [row] = await db.query<{ open: boolean; placed: number }>(ACCEPT, values);
+      if (row && !row.open) return { kind: 'in_progress' };
+      return row?.placed ? { kind: 'accepted', response } : await explain(order, scope);
+    } catch (error) {
+      if (!(error instanceof UniqueViolation)) throw error;
+      if (scope && (await forgetKey(scope))) return accept(order, response, scope);
+      return explain(order, scope);
+    }
+  }
+
+  /**
+   * Deletes the key if its 24 hours are over. Waits at the gate: an error arrives a moment before what failed
+   * has let go of it.
+   */
+  async function forgetKey(scope: IdempotencyScope): Promise<boolean> {
+    const rows = await db.query(
+      'delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 returning 1',
+      [
+        scope.workspaceId,
+        scope.namespace,
+        scope.mode,
+        scope.key,
+        Date.now() - IDEMPOTENCY_MS,
+        lockKey(scope),
+      ],
+    );
+    return rows.length > 0;
+  }
+
+  /** Why nothing was placed: one of the unique constraints stood in the way. */
+  async function explain(order: NewOrder, scope: IdempotencyScope | null): Promise<Acceptance> {
+    if (scope) {
+      const state = await idempotency(scope);
+      if (state.kind === 'done') return { kind: 'replayed', response: state.response };
+      if (state.kind === 'reused') return { kind: 'idempotency_key_reuse' };
+    }
+    if (order.parentOrderId) {
+      const [taken] = await db.query<{ order_id: Buffer }>(
+        `select order_id from trade_order where parent_order_id = $1 and status <> 'failed'`,
+        [bytes(order.parentOrderId)],
+      );
+      if (taken && toHex(taken.order_id) !== order.orderId) return { kind: 'leg_taken' };
+    }
+    const [same] = await db.query<{
+      order_id: Buffer;
+      quote_id: Buffer;
+      workspace_id: string;
+      mode: string;
+      namespace: string;
+      signature: Buffer;
+      response: string;
+    }>(
+      'select order_id, quote_id, workspace_id, mode, namespace, signature, response from trade_order where order_id = $1 or quote_id = $2 or (origin_chain_id = $3 and taker = $4 and nonce = $5) order by order_id = $1 desc, quote_id = $2 desc limit 1',
+      [
+        bytes(order.orderId),
+        bytes(order.quoteId),
+        order.originChainId,
+        bytes(order.order.user),
+        uintBytes(order.order.nonce),
+      ],
+    );
+    if (!same) return { kind: 'in_progress' };
+    const sameOrder = toHex(same.order_id) === order.orderId && toHex(same.quote_id) === order.quoteId;
+    const sameAccount =
+      same.workspace_id === order.workspaceId &&
+      same.mode === order.mode &&
+      same.namespace === order.namespace &&
+      same.signature.equals(bytes(order.signature));
+    if (sameOrder && sameAccount) {
+      if (scope) await rememberKey(scope, order.orderId, same.response, order.createdAtMs);
+      return { kind: 'replayed', response: same.response };
+    }
+    return {
+      kind: sameOrder || toHex(same.quote_id) === order.quoteId ? 'quote_already_used' : 'nonce_used',
+    };
+  }
+
+  async function rememberKey(
+    scope: IdempotencyScope,
+    orderId: Bytes32,
+    response: string,
+    atMs: number,
+  ): Promise<void> {
+    await db.query(
+      'insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing',
+      [
+        scope.workspaceId,
+        scope.namespace,
+        scope.mode,
+        scope.key,
+        scope.bodySha256,
+        bytes(orderId),
+        response,
+        atMs,
+      ],
+    );
+  }
+
+  /** The order's row in history, written with it. */
+  async function tradeValues(order: NewOrder): Promise<unknown[]> {
+    const terms = tradeTerms(order);
+    const { book, family } = await families.of(order, terms);
+    const state = tradeState(order.order, [
+      { seq: 1, recordedAtMs: order.createdAtMs, fact: { kind: 'accepted' } },
+    ]);
+    return [book, cellOf(family, state.stage), JSON.stringify(terms), JSON.stringify(state)];
+  }
+
+  async function appended(appends: readonly Append[]): Promise<boolean[]> {
+    const moved = new Set(
+      (await db.query<{ id: Bytes32 }>(APPEND, [toJson(appends.map(rowOf)), channel])).map(({ id }) => id),
+    );
+    return appends.map(({ claim }) => moved.has(claim.orderId));
+  }
+
+  async function appendAll(appends: readonly Append[]): Promise<(boolean | Promise<boolean>)[]> {
+    try {
+      return await appended(appends);
+    } catch (error) {
+      if (appends.length === 1 || !isRefusal(error)) throw error;
+      // One of them could not be written, or another transaction was in the way: nothing was, and the others
+      // shall not suffer for it.
+      return appends.map(async (each) => (await appended([each]))[0] as boolean);
+    }
+  }
+
+  return {
+    idempotency,
+    accept,
+    async order(orderId) {
+      const [row] = await db.query<OrderRow>(
+        { name: 'order-one', text: `select ${ORDER_COLUMNS} from trade_order o where order_id = $1` },
+        [bytes(orderId)],
+      );
+      return row && orderFromRow(row);
+    },
+    async nextLegs(parentOrderId) {
+      const rows = await db.query<OrderRow>(
+        {
+          name: 'order-next-legs',
+          text: `select ${ORDER_COLUMNS} from trade_order o where parent_order_id = $1 order by created_at_ms, order_id`,
+        },
+        [bytes(parentOrderId)],
+      );
+      return rows.map(orderFromRow);
+    },
+    async openOrders(limit, after) {
+      const rows = await db.query<OrderRow>(
+        {
+          name: 'order-open',
+          text: `select ${ORDER_COLUMNS} from trade_order o where not final and (created_at_ms, order_id) > ($1, $2) order by created_at_ms, order_id limit $3`,
+        },
+        [after?.createdAtMs ?? 0, bytes(after?.orderId ?? '0x'), limit],
+      );
+      return rows.map(orderFromRow);
+    },
+    async openOrdersOf(solverId): Promise<OrderRecord[]> {
+      const rows = await db.query<OrderRow>(
+        {
+          name: 'order-open-of',
+          text: `select ${ORDER_COLUMNS} from trade_order o where not final and solver_ids @> array[$1] order by created_at_ms, order_id`,
+        },
+        [solverId],
+      );
+      return rows.map(orderFromRow);
+    },
+    async claim(orderIds, owner, leaseMs, originChainIds) {
+      const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
+        {
+          name: 'order-claim',
+          text: `update trade_order o set owner = $2, fence = fence + 1, lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+            from (select order_id from trade_order where order_id = any($1::bytea[]) and not final and (lease_until < clock_timestamp() or owner = $2) and ($4::bigint[] is null or origin_chain_id = any($4)) for update skip locked) free
+            where o.order_id = free.order_id returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
+        },
+        [orderIds.map(bytes), owner, leaseMs, originChainIds ?? null],
+      );
+      return rows.map(toClaim);
+    },
+    async renew(claims, leaseMs) {
+      if (claims.length === 0) return [];
+      const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
+        {
+          name: 'order-renew',
+          text: `update trade_order o set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+            from (select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held
+            where o.order_id = held.order_id and o.fence = held.fence and not o.final returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
+        },
+        [claims.map((claim) => bytes(claim.orderId)), claims.map((claim) => claim.fence.toString()), leaseMs],
+      );
+      return rows.map(toClaim);
+    },
+    async release(claims) {
+      if (claims.length === 0) return;
+      await db.query(
+        `update trade_order o set owner = null, lease_until = '-infinity'
+          from (select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held
+          where o.order_id = held.order_id and o.fence = held.fence`,
+        [claims.map((claim) => bytes(claim.orderId)), claims.map((claim) => claim.fence.toString())],
+      );
+    },
+    append: (claim, before, facts, outcome) => append({ claim, before, facts, outcome }),
+    async events(orderId) {
+      const rows = await db.query<{ seq: number; type: OrderEvent['type']; occurred_at_ms: number }>(
+        {
+          name: 'order-events',
+          text: 'select seq, type, occurred_at_ms from order_event where order_id = $1 order by seq',
+        },
+        [bytes(orderId)],
+      );
+      return rows.map((row) => ({ orderId, seq: row.seq, type: row.type, occurredAtMs: row.occurred_at_ms }));
+    },
+  };
+}
+
+interface Append {
+  claim: Claim;
+  before: Pick<OrderRecord, 'order' | 'facts'>;
+  facts: readonly Fact[];
+  outcome: Outcome;
+}
+
+function rowOf({ claim, before, facts, outcome }: Append): object {
+  const seq = before.facts.length;
+  const state = tradeState(before.order, [
+    ...before.facts,
+    ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: outcome.atMs, fact })),
+  ]);
+  return {
+    ...{ orderId: claim.orderId, fence: claim.fence, seq, facts, added: facts.length, ...outcome },
+    ...{
+      rank: stageRank(state.stage),
+      settledAtMs: state.settledAtMs,
+      state,
+      gas: transactionsOf(facts),
+      deliveries: deliveryRows(
+        before.facts.map(({ fact }) => fact),
+        facts,
+      ),
+    },
+  };
+}
+
+const toClaim = (row: { order_id: Buffer; fence: number; until: number }): Claim => ({
+  orderId: toHex(row.order_id),
+  fence: BigInt(row.fence),
+  leaseUntilMs: Math.floor(Number(row.until)),
+});
+
+/**
+ * 63 bits of a hash that is there anyway; a collision only means that one of two submissions has to ask
+ * again.
+ */
+function lockKey({ workspaceId, namespace, mode, key }: IdempotencyScope): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of Buffer.from(`${workspaceId}\0${namespace}\0${mode}\0${key}`))
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return BigInt.asIntN(64, hash).toString();
+}

@@ -1,0 +1,55 @@
+/**
+ * `firmquote travel-rule`: what was reported of large orders, what nobody took, and sending that once more.
+ */
+
+import { systemClock } from '../../../adapters/system/clock.ts';
+import { RequestError } from '../../../domain/errors.ts';
+import { type Bytes32, isBytes32 } from '../../../domain/hex.ts';
+import { toIso } from '../../../domain/time.ts';
+import { TRAVEL_RULE_STATES, type TravelRuleState } from '../../../ports/stores/travel-rule.ts';
+import { type AdminOptions, withAdmin } from './venue-admin.ts';
+import { table } from '../table.ts';
+
+const MOST = 500;
+
+export const listTravelRule = ({
+  config,
+  json,
+  state,
+}: AdminOptions & { state?: TravelRuleState }): Promise<void> =>
+  withAdmin(config, async ({ records }) => {
+    const found = await records.travelRulesIn(state === undefined ? TRAVEL_RULE_STATES : [state], MOST);
+    if (json) return console.log(JSON.stringify({ records: found }));
+    const rows = found.map((record) => [
+      record.orderId,
+      String(record.attempt),
+      record.state,
+      toIso(record.dueAtMs),
+      record.transmitter ?? '-',
+      record.reference ?? '-',
+      record.detail ?? '',
+    ]);
+    for (const line of rows.length === 0
+      ? ['No such record.']
+      : table(['order', 'attempt', 'state', 'due', 'transmitter', 'reference', 'why not'], rows))
+      console.log(line);
+  });
+
+export const retryTravelRule = (orderId: string, { config, json }: AdminOptions): Promise<void> =>
+  withAdmin(config, async ({ records }) => {
+    if (!isBytes32(orderId))
+      throw new RequestError(
+        'An order id is 0x and 64 hex digits. See: firmquote travel-rule list --state abandoned',
+        { code: 'bad_request' },
+      );
+    if (!(await records.retryTravelRule(orderId.toLowerCase() as Bytes32, systemClock.nowMs())))
+      throw new RequestError(
+        'The last attempt for this order was not given up, so there is nothing to send again. See: firmquote travel-rule list',
+        { code: 'bad_request' },
+      );
+    console.log(
+      json
+        ? JSON.stringify({ orderId, state: 'due' })
+        : `${orderId} will be sent again within seconds, by a running venue worker.`,
+    );
+  });

@@ -1,0 +1,88 @@
+/**
+ * For the commands that administer a venue: its database opened for a moment, and everything that an
+ * administrator may do in it.
+ */
+
+import { userInfo } from 'node:os';
+import type { z } from 'zod';
+import { createChain } from '../../../adapters/evm/chain/chain.ts';
+import { createAdminStore } from '../../../adapters/postgres/venue/admin-store.ts';
+import { createMetrics } from '../../../adapters/prometheus/metrics.ts';
+import { systemClock } from '../../../adapters/system/clock.ts';
+import { systemRandom } from '../../../adapters/system/random.ts';
+import { RequestError } from '../../../domain/errors.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { VenueStore } from '../../../ports/stores/store.ts';
+import { type Admin, createAdmin } from '../../../venue/admin/admin.ts';
+import { expand, type SecretContext } from '../../keys.ts';
+import { chainOf } from '../../networks.ts';
+import type { VenueConfig } from '../../venue/config.ts';
+import { withVenueDatabase } from './venue-database.ts';
+
+export interface AdminOptions {
+  config: string;
+  json?: boolean;
+}
+
+export interface AdminDoor {
+  admin: Admin;
+  records: Pick<VenueStore, 'travelRulesIn' | 'retryTravelRule'>;
+  /** Of whoever runs the command, for the audit trail. */
+  who: string;
+}
+
+export const withAdmin = (file: string, work: (door: AdminDoor) => Promise<void>): Promise<void> =>
+  withVenueDatabase(file, ({ db, venue, config, log, secrets }) =>
+    work({
+      admin: createAdmin({
+        store: createAdminStore(db),
+        venue,
+        clock: systemClock,
+        random: systemRandom,
+        feeCaps: () => readFeeCaps(config, log, secrets),
+      }),
+      records: venue,
+      who: `cli:${userInfo().username}`,
+    }),
+  );
+
+/** From the chains themselves: nobody else knows how their escrows were deployed. */
+function readFeeCaps(
+  { chains }: VenueConfig,
+  log: Log,
+  secrets: SecretContext,
+): Promise<{ slug: string; maxFeeBps: number }[]> {
+  return Promise.all(
+    chains.map(async (section) => {
+      const port = createChain(chainOf(section), {
+        rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)),
+        clock: systemClock,
+        log,
+        metrics: createMetrics(),
+        timeoutMs: section.timeoutMs,
+      });
+      try {
+        await port.start();
+        return { slug: section.slug, maxFeeBps: await port.maxFeeBps() };
+      } finally {
+        await port.close();
+      }
+    }),
+  );
+}
+
+/** What was typed, as the admin API would take it. Throws with every mistake and the option that holds it. */
+export function readInput<S extends z.ZodType>(
+  schema: S,
+  typed: object,
+  options: Readonly<Record<string, string>>,
+): z.output<S> {
+  const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined));
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  const lines = read.error.issues.map(
+    ({ path, message }) =>
+      `${options[path.join('.')] ?? options[String(path[0])] ?? (path.join('.') || 'input')}: ${message}`,
+  );
+  throw new RequestError(lines.join('\n'), { code: 'bad_request' });
+}

@@ -1,0 +1,47 @@
+/**
+ * The venue's database opened for the moment of one command, brought up to date, also when no venue has run
+ * on it yet.
+ */
+
+import { createLog } from '../../../adapters/pino/log.ts';
+import { createRedactor } from '../../../adapters/pino/redact.ts';
+import { migrate } from '../../../adapters/postgres/migrate.ts';
+import { connectDatabase, type Database } from '../../../adapters/postgres/pool.ts';
+import { createVenueStore } from '../../../adapters/postgres/venue/venue-store.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { VenueStore } from '../../../ports/stores/store.ts';
+import { loadConfig } from '../../config/load.ts';
+import { borrowDatabaseUrl } from '../../database.ts';
+import type { SecretContext } from '../../keys.ts';
+import { type VenueConfig, zVenueConfig } from '../../venue/config.ts';
+import { VENUE_SCHEMA, VENUE_TABLES } from '../../venue/schema.ts';
+import { seed } from '../../venue/seed.ts';
+
+export interface VenueDatabase {
+  db: Database;
+  venue: VenueStore;
+  config: VenueConfig;
+  log: Log;
+  secrets: SecretContext;
+}
+
+export async function withVenueDatabase(
+  file: string,
+  work: (opened: VenueDatabase) => Promise<void>,
+): Promise<void> {
+  const { config } = await loadConfig(zVenueConfig, file, process.env);
+  const redactor = createRedactor();
+  const log = createLog({ app: 'cli', level: 'silent', redactor });
+  const secrets: SecretContext = { env: process.env, redactor };
+  const { url, giveBack } = await borrowDatabaseUrl(config.database, { log, secrets });
+  const db = connectDatabase({ url, schema: VENUE_SCHEMA, maxConnections: 4, log });
+  try {
+    await migrate(db, VENUE_TABLES);
+    const venue = createVenueStore(db);
+    await seed(venue, config, log);
+    await work({ db, venue, config, log, secrets });
+  } finally {
+    await db.close();
+    await giveBack();
+  }
+}

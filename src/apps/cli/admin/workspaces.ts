@@ -1,0 +1,354 @@
+/**
+ * `firmquote workspace`, `member` and `solver`: who may trade here, on which terms, and who did what about
+ * it.
+ */
+
+import { RequestError } from '../../../domain/errors.ts';
+import {
+  type ChangeView,
+  type MemberView,
+  type OnboardedView,
+  type WorkspaceView,
+  zMemberChange,
+  zNewMember,
+  zNewSolver,
+  zNewWorkspace,
+  zSolverChange,
+  zWorkspaceChange,
+} from '../../../protocol/api/admin.ts';
+import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
+import { table } from '../table.ts';
+
+interface WorkspaceOptions extends AdminOptions {
+  name?: string;
+  feeBps?: number;
+  solvers?: string;
+  openQuotes?: string;
+  openNotionalUsd?: string;
+  travelRuleUsd?: string;
+}
+
+const WORKSPACE_OPTIONS = {
+  id: '<id>',
+  name: '--name',
+  platformFeeBps: '--fee-bps',
+  eligibleSolvers: '--solvers',
+  'limits.openQuotes': '--open-quotes',
+  'limits.openNotionalUsd': '--open-notional-usd',
+  travelRuleThresholdUsd: '--travel-rule-usd',
+};
+
+export const listWorkspaces = ({ config, json }: AdminOptions): Promise<void> =>
+  withAdmin(config, async ({ admin }) => {
+    const workspaces = await admin.workspaces.list();
+    if (json) return say({ workspaces });
+    print(
+      workspaces.length === 0
+        ? ['There is no workspace yet: firmquote workspace add <id>']
+        : workspaceTable(workspaces),
+    );
+  });
+
+export const showWorkspace = (id: string, { config, json }: AdminOptions): Promise<void> =>
+  withAdmin(config, async ({ admin }) => {
+    const [workspace, members, keys] = await Promise.all([
+      admin.workspaces.show(id),
+      admin.members.list(id),
+      admin.keys.list({ workspaceId: id, live: true }),
+    ]);
+    if (json) return say({ workspace, members, keys });
+    print([
+      ...workspaceTable([workspace]),
+      '',
+      ...memberTable(members),
+      '',
+      `${keys.length} live ${keys.length === 1 ? 'key' : 'keys'}: firmquote keys list --workspace ${id}`,
+    ]);
+  });
+
+export const addWorkspace = (id: string, options: WorkspaceOptions): Promise<void> =>
+  withAdmin(options.config, async ({ admin, who }) =>
+    answer(
+      options,
+      await admin.workspaces.add(
+        who,
+        readInput(zNewWorkspace, { id, ...wishes(options), name: options.name ?? id }, WORKSPACE_OPTIONS),
+      ),
+      (workspace) => workspaceTable([workspace]),
+    ),
+  );
+
+export const setWorkspace = (id: string, options: WorkspaceOptions): Promise<void> =>
+  withAdmin(options.config, async ({ admin, who }) =>
+    answer(
+      options,
+      await admin.workspaces.set(
+        who,
+        id,
+        readInput(zWorkspaceChange, requireChange(wishes(options)), WORKSPACE_OPTIONS),
+      ),
+      (workspace) => workspaceTable([workspace]),
+    ),
+  );
+
+function wishes({
+  name,
+  feeBps,
+  solvers,
+  openQuotes,
+  openNotionalUsd,
+  travelRuleUsd,
+}: WorkspaceOptions): object {
+  const limits = {
+    ...(openQuotes === undefined ? {} : { openQuotes: numberOr(openQuotes, 'default') }),
+    ...(openNotionalUsd === undefined ? {} : { openNotionalUsd: numberOr(openNotionalUsd, 'default') }),
+  };
+  return {
+    name,
+    platformFeeBps: feeBps,
+    eligibleSolvers: solvers === undefined ? undefined : listOr(solvers, 'all'),
+    limits: Object.keys(limits).length === 0 ? undefined : limits,
+    travelRuleThresholdUsd: travelRuleUsd === undefined ? undefined : numberOr(travelRuleUsd, 'none'),
+  };
+}
+
+interface MemberOptions extends AdminOptions {
+  id?: string;
+  firstName?: string;
+  lastName?: string;
+  email?: string;
+  role?: string;
+  kyc?: string;
+  removed?: boolean;
+}
+
+const MEMBER_OPTIONS = {
+  userId: '--id',
+  firstName: '--first-name',
+  lastName: '--last-name',
+  email: '--email',
+  role: '--role',
+  kycStatus: '--kyc',
+};
+
+export const listMembers = (
+  workspaceId: string,
+  { config, json, removed = false }: MemberOptions,
+): Promise<void> =>
+  withAdmin(config, async ({ admin }) => {
+    const members = await admin.members.list(workspaceId, { removed });
+    if (json) return say({ members });
+    print(memberTable(members));
+  });
+
+export const addMember = (workspaceId: string, options: MemberOptions): Promise<void> =>
+  withAdmin(options.config, async ({ admin, who }) =>
+    answer(
+      options,
+      await admin.members.add(
+        who,
+        workspaceId,
+        readInput(zNewMember, { userId: options.id, ...person(options) }, MEMBER_OPTIONS),
+      ),
+      (member) => memberTable([member]),
+    ),
+  );
+
+export const setMember = (workspaceId: string, userId: string, options: MemberOptions): Promise<void> =>
+  withAdmin(options.config, async ({ admin, who }) =>
+    answer(
+      options,
+      await admin.members.set(
+        who,
+        workspaceId,
+        userId,
+        readInput(zMemberChange, requireChange(person(options)), MEMBER_OPTIONS),
+      ),
+      (member) => memberTable([member]),
+    ),
+  );
+
+export const removeMember = (workspaceId: string, userId: string, options: MemberOptions): Promise<void> =>
+  withAdmin(options.config, async ({ admin, who }) =>
+    answer(options, await admin.members.remove(who, workspaceId, userId), () => [
+      `${userId} is no longer a member of ${workspaceId}; their keys are revoked everywhere.`,
+    ]),
+  );
+
+const person = ({ firstName, lastName, email, role, kyc }: MemberOptions): object => ({
+  firstName,
+  lastName,
+  email,
+  role,
+  kycStatus: kyc,
+});
+
+interface SolverOptions extends AdminOptions {
+  name?: string;
+  kind?: string;
+  corridors?: string;
+  disabled?: boolean;
+  enabled?: boolean;
+}
+
+const SOLVER_OPTIONS = {
+  id: '<id>',
+  name: '--name',
+  kind: '--kind',
+  corridors: '--corridors',
+  disabled: '--disabled',
+};
+
+export const listSolvers = ({ config, json }: AdminOptions): Promise<void> =>
+  withAdmin(config, async ({ admin }) => {
+    const solvers = await admin.solvers.list();
+    if (json) return say({ solvers });
+    print(
+      solvers.length === 0 ? ['No solver is onboarded yet: firmquote solver add <id>'] : solverTable(solvers),
+    );
+  });
+
+export const addSolver = (id: string, options: SolverOptions): Promise<void> =>
+  withAdmin(options.config, async ({ admin, who }) =>
+    answer(
+      options,
+      await admin.solvers.add(
+        who,
+        readInput(zNewSolver, { id, ...market(options), name: options.name ?? id }, SOLVER_OPTIONS),
+      ),
+      (solver) => [
+        ...solverTable([solver]),
+        '',
+        `Its key: firmquote keys issue --kind solver --solver ${id} -c ${options.config}`,
+      ],
+    ),
+  );
+
+export const setSolver = (id: string, options: SolverOptions): Promise<void> =>
+  withAdmin(options.config, async ({ admin, who }) =>
+    answer(
+      options,
+      await admin.solvers.set(
+        who,
+        id,
+        readInput(zSolverChange, requireChange(market(options)), SOLVER_OPTIONS),
+      ),
+      (solver) => solverTable([solver]),
+    ),
+  );
+
+function market({ name, kind, corridors, disabled, enabled }: SolverOptions): object {
+  if (disabled && enabled)
+    throw new RequestError('A solver is either --disabled or --enabled.', { code: 'bad_request' });
+  return {
+    name,
+    kind,
+    corridors: corridors === undefined ? undefined : listOr(corridors, 'all'),
+    disabled: disabled ? true : enabled ? false : undefined,
+  };
+}
+
+export const showChanges = (
+  workspaceId: string | undefined,
+  { config, json, limit }: AdminOptions & { limit: number },
+): Promise<void> =>
+  withAdmin(config, async ({ admin }) => {
+    const changes = await admin.changes({ limit, ...(workspaceId === undefined ? {} : { workspaceId }) });
+    if (json) return say({ changes });
+    const rows = changes.map((change) => [
+      change.at,
+      change.who,
+      change.what,
+      change.workspaceId ?? '-',
+      change.subjectId,
+      difference(change),
+    ]);
+    print(
+      rows.length === 0
+        ? ['Nothing was changed yet.']
+        : table(['at', 'who', 'what', 'workspace', 'of', 'change'], rows),
+    );
+  });
+
+/** Only what is not the same before and after, and nothing that the line says already. */
+function difference({ before, after, workspaceId, subjectId, at }: ChangeView): string {
+  const [was, is] = [before ?? {}, after ?? {}];
+  const text = (value: unknown): string => JSON.stringify(value ?? null);
+  const changed = [...new Set([...Object.keys(was), ...Object.keys(is)])]
+    .sort()
+    .filter((key) => text(was[key]) !== text(is[key]));
+  if (before !== null)
+    return changed.map((key) => `${key}: ${text(was[key])} -> ${text(is[key])}`).join(', ');
+  return changed
+    .filter((key) => ![workspaceId, subjectId, at, ''].includes(is[key] as string))
+    .map((key) => `${key}=${text(is[key])}`)
+    .join(', ');
+}
+
+const workspaceTable = (workspaces: readonly WorkspaceView[]): string[] =>
+  table(
+    ['workspace', 'name', 'fee bps', 'solvers', 'open quotes', 'open USD', 'travel rule USD'],
+    workspaces.map(({ id, name, platformFeeBps, eligibleSolvers, limits, travelRuleThresholdUsd }) => [
+      id,
+      name,
+      String(platformFeeBps),
+      eligibleSolvers?.join(',') ?? 'all',
+      String(limits.openQuotes ?? 'default'),
+      String(limits.openNotionalUsd ?? 'default'),
+      String(travelRuleThresholdUsd ?? 'none'),
+    ]),
+    { right: ['fee bps', 'open quotes', 'open USD', 'travel rule USD'] },
+  );
+
+const memberTable = (members: readonly MemberView[]): string[] =>
+  members.length === 0
+    ? ['No members.']
+    : table(
+        ['member', 'name', 'email', 'role', 'kyc', 'joined', 'left'],
+        members.map(({ userId, firstName, lastName, email, role, kycStatus, joinedAt, removedAt }) => [
+          userId,
+          `${firstName} ${lastName}`,
+          email,
+          role,
+          kycStatus,
+          joinedAt,
+          removedAt ?? '-',
+        ]),
+      );
+
+const solverTable = (solvers: readonly OnboardedView[]): string[] =>
+  table(
+    ['solver', 'name', 'kind', 'corridors', 'state', 'first seen', 'last quote'],
+    solvers.map(({ id, name, kind, corridors, disabled, firstSeenAt, lastQuoteAt }) => [
+      id,
+      name,
+      kind,
+      corridors?.join(',') ?? 'all',
+      disabled ? 'disabled' : 'enabled',
+      firstSeenAt ?? 'never',
+      lastQuoteAt ?? 'never',
+    ]),
+  );
+
+const numberOr = (text: string, nothing: string): number | null => (text === nothing ? null : Number(text));
+const listOr = (text: string, everything: string): string[] | null =>
+  text === everything
+    ? null
+    : text
+        .split(',')
+        .map((one) => one.trim())
+        .filter((one) => one !== '');
+
+function requireChange<T extends object>(wanted: T): T {
+  if (Object.values(wanted).every((value) => value === undefined))
+    throw new RequestError('Nothing is to be changed: name at least one option.', { code: 'bad_request' });
+  return wanted;
+}
+
+const say = (answered: object): void => console.log(JSON.stringify(answered));
+const print = (lines: readonly string[]): void => lines.forEach((line) => console.log(line));
+
+function answer<T extends object>({ json }: AdminOptions, changed: T, lines: (changed: T) => string[]): void {
+  if (json) say(changed);
+  else print(lines(changed));
+}

@@ -1,0 +1,133 @@
+/**
+ * The way to a running LP: its admin door, found by its configuration or by URL, and a sentence that helps
+ * when it does not answer.
+ */
+
+import { userInfo } from 'node:os';
+import { RequestError, UpstreamError } from '../../../domain/errors.ts';
+import { loadConfig } from '../../config/load.ts';
+import { zLpDoors } from '../../lp/config.ts';
+import { readAdminToken } from '../../lp/token.ts';
+
+export interface DoorOptions {
+  config?: string;
+  /** Wins over the configuration. */
+  admin?: string;
+  tokenFile?: string;
+  json?: boolean;
+}
+
+export interface Door {
+  readonly url: string;
+  get<T>(path: string): Promise<T>;
+  /**
+   * Answers the body whatever the status, so that a refusal can be shown; throws where there is no LP to
+   * answer.
+   */
+  post<T>(path: string, word?: Readonly<Record<string, string>>): Promise<{ ok: boolean; body: T }>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+export async function openDoor(options: DoorOptions): Promise<Door> {
+  const { url, tokenFile, opsUrl, config } = await find(options);
+  const token = tokenFile === null ? undefined : await readAdminToken(tokenFile);
+
+  async function knock(
+    method: 'GET' | 'POST',
+    path: string,
+    word?: object,
+  ): Promise<{ status: number; body: unknown }> {
+    const headers = {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(word !== undefined && { 'content-type': 'application/json' }),
+    };
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers,
+      ...(word !== undefined && { body: JSON.stringify(word) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }).catch(async (cause: unknown) => {
+      throw new UpstreamError(await silence(url, opsUrl, config), { code: 'lp_unreachable', cause });
+    });
+    const body = await response.json().catch(() => undefined);
+    const error = (body as { error?: { code?: string; message?: string } } | undefined)?.error;
+    if (response.status === 401)
+      throw new RequestError(
+        `The LP at ${url} wants the token of its admin door. Name the configuration (--config FILE), or the token's file (--token-file FILE).`,
+        { code: 'unauthorized' },
+      );
+    if (body === undefined || response.status === 404 || response.status === 405)
+      throw new RequestError(
+        `What answers at ${url} is not the admin door of an LP that knows ${path}. Is that the right port (admin.port), and the same version of firmquote?`,
+        { code: 'wrong_door' },
+      );
+    if (response.status >= 400 && !(response.status === 409 && method === 'POST'))
+      throw new RequestError(error?.message ?? `The LP answered ${response.status}.`, {
+        code: error?.code ?? 'refused',
+      });
+    return { status: response.status, body };
+  }
+
+  return {
+    url,
+    get: async <T>(path: string) => (await knock('GET', path)).body as T,
+    async post<T>(path: string, word: Readonly<Record<string, string>> = {}) {
+      const { status, body } = await knock('POST', path, { by: whoAmI(), ...word });
+      return { ok: status < 400, body: body as T };
+    },
+  };
+}
+
+async function find({
+  config: file,
+  admin,
+  tokenFile,
+}: DoorOptions): Promise<{ url: string; tokenFile: string | null; opsUrl?: string; config?: string }> {
+  if (admin !== undefined) {
+    if (!URL.canParse(admin) || !admin.startsWith('http'))
+      throw new RequestError(`"${admin}" is not the URL of an admin door, such as http://127.0.0.1:9201.`, {
+        code: 'bad_request',
+      });
+    return { url: admin.replace(/\/+$/, ''), tokenFile: tokenFile ?? null };
+  }
+  if (file === undefined)
+    throw new RequestError(
+      'Which LP? Name its configuration (--config FILE) or its admin door (--admin URL).',
+      { code: 'bad_request' },
+    );
+  const doors = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^FIRMQUOTE__(?:OPS|ADMIN)__/.test(name)),
+  );
+  const { config } = await loadConfig(zLpDoors, file, doors);
+  const host = config.ops.host === '0.0.0.0' ? '127.0.0.1' : config.ops.host;
+  return {
+    url: `http://127.0.0.1:${config.admin.port}`,
+    tokenFile: tokenFile ?? config.admin.tokenFile,
+    opsUrl: `http://${host}:${config.ops.port}`,
+    config: file,
+  };
+}
+
+/** The admin door opens last: an LP that is still starting answers at its health door. */
+async function silence(url: string, opsUrl: string | undefined, config: string | undefined): Promise<string> {
+  const health =
+    opsUrl === undefined
+      ? undefined
+      : await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+          (answer) => answer.json() as Promise<{ reasons?: string[] }>,
+          () => undefined,
+        );
+  if (health !== undefined)
+    return `The LP is up but its admin door at ${url} is not open yet (${health.reasons?.join('; ') || 'no reason given'}). Try again in a moment; its log says what it waits for.`;
+  return `No LP answers at ${url}. Is it running? Start it with: firmquote lp --config ${config ?? 'FILE'}. If it listens elsewhere, see admin.port in its configuration.`;
+}
+
+/** Who is at the keyboard, for the audit trail. */
+function whoAmI(): string {
+  try {
+    return `cli (${userInfo().username})`;
+  } catch {
+    return 'cli';
+  }
+}

@@ -1,0 +1,473 @@
+/**
+ * `firmquote lp init`: asks what it must, looks at everything it is told, and only then writes a
+ * configuration with its keys.
+ */
+
+import { access, mkdir, rename, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { writeSecretFile } from '../../../adapters/keystore/file.ts';
+import { encryptKey } from '../../../adapters/keystore/keystore.ts';
+import { createRedactor } from '../../../adapters/pino/redact.ts';
+import { createSigner } from '../../../adapters/secp256k1/signer.ts';
+import { systemRandom } from '../../../adapters/system/random.ts';
+import { formatUnits } from '../../../domain/amount.ts';
+import { RequestError } from '../../../domain/errors.ts';
+import { type Address, type Hex, isBytes32 } from '../../../domain/hex.ts';
+import { parseConfig } from '../../config/load.ts';
+import { expand, openSecret, type SecretContext } from '../../keys.ts';
+import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
+import { type Answers, type DemoWorld, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
+import {
+  compose,
+  EXCHANGES,
+  networkOf,
+  pairsOf,
+  type Place,
+  pricesOf,
+  priceOf,
+} from '../../lp/init/compose.ts';
+import { probeAccount, probeChain, probeTokens, probeVenue, type VenueFacts } from '../../lp/init/probe.ts';
+import { chainOf } from '../../networks.ts';
+import { openTerminal, type Terminal } from '../ask.ts';
+import { newPassword } from '../keystore.ts';
+
+export interface InitOptions {
+  /** Everything goes below it. */
+  dir: string;
+  answers?: string;
+  fromDemo?: string;
+  /** Take what is proposed instead of asking. */
+  yes?: boolean;
+  force?: boolean;
+  venueUrl?: string;
+  venueKeyFile?: string;
+  venueKeyEnv?: string;
+  solverId?: string;
+  solverName?: string;
+  account?: string;
+  /** `<slug>=<url>` */
+  rpc?: string[];
+  /** `<slug>=<address>` */
+  token?: string[];
+  operatorKeyEnv?: string;
+  operatorPasswordFile?: string;
+  operatorPasswordEnv?: string;
+  port?: number;
+  databaseUrl?: string;
+}
+
+const FIRST_PORT = 9200;
+
+export async function initLp(
+  options: InitOptions,
+  terminal: Terminal | undefined = options.yes ? undefined : openTerminal(),
+): Promise<void> {
+  const secrets: SecretContext = { env: process.env, redactor: createRedactor() };
+  const files = {
+    config: join(options.dir, 'lp.json'),
+    keystore: join(options.dir, 'secrets', 'operator.json'),
+    password: join(options.dir, 'secrets', 'operator-password'),
+    venueKey: join(options.dir, 'secrets', 'venue-key'),
+  };
+  const there: string[] = [];
+  for (const file of Object.values(files))
+    if (
+      await access(file).then(
+        () => true,
+        () => false,
+      )
+    )
+      there.push(file);
+  if (there.length > 0 && !options.force)
+    throw new RequestError(
+      `${there.join(' and ')} exist${there.length > 1 ? '' : 's'} already. Choose another folder (--dir), or say --force: the old files are kept beside the new ones.`,
+      { code: 'exists' },
+    );
+
+  const demo = options.fromDemo === undefined ? undefined : await readDemo(options.fromDemo);
+  const answers = merge(
+    options.answers === undefined ? {} : await readAnswers(options.answers),
+    fromFlags(options),
+  );
+  const told = (line: string): void => console.log(line);
+  const asker = createAsker(terminal, options.yes === true);
+
+  try {
+    const venueUrl =
+      answers.venue?.url ??
+      demo?.venueUrl ??
+      (await asker.need('Address of the venue (wss://…)', '--venue-url'));
+    const venueKey = await venueKeyOf(answers, demo, asker, secrets);
+    const venue = await probeVenue(venueUrl, venueKey);
+    told(
+      `✓ the venue ${venue.venueId} knows the key; chains: ${venue.chains.map(({ slug }) => slug).join(', ')}`,
+    );
+
+    const id =
+      answers.solver?.id ?? demo?.solverId ?? (await asker.need('Your id on the roster', '--solver-id'));
+    const name =
+      answers.solver?.name ??
+      (await asker.or('Your name, as takers see it', demo === undefined ? id : 'My first LP'));
+    const account = (
+      answers.account ??
+      demo?.account ??
+      (await asker.need("The owner's address, whose balance in the escrow pays", '--account'))
+    ).toLowerCase() as Address;
+    const networks = await networksOf({ answers, demo, venue, asker, secrets, told });
+
+    const drawn = operatorKeyOf(answers, demo, secrets);
+    const operator = createSigner(drawn);
+    if (operator.address === account)
+      throw new RequestError(
+        'That is the key of the account itself, which can withdraw everything. The operator needs a key of its own: leave it out and one is drawn.',
+        { code: 'wrong_key' },
+      );
+    const password = await passwordOf(answers, asker);
+
+    const symbols = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
+    const params = {
+      minSpreadBps: asker.number(await asker.or('Least spread in basis points', '1')),
+      maxSize: asker.number(await asker.or('Largest trade in USD', '20000')),
+    };
+    const attesters =
+      answers.attesters ??
+      (demo === undefined
+        ? listOf(
+            await asker.or(
+              'Addresses of attesters, for cross-chain trades (commas between; none: leave empty)',
+              '',
+            ),
+          )
+        : undefined);
+    const port = answers.port ?? (await freePair());
+    const config = compose({
+      solver: { id, name },
+      account,
+      venue: {
+        name: answers.venue?.name ?? (demo === undefined ? venue.venueId.slice(0, 40) : 'demo'),
+        url: venueUrl,
+        keyFile: files.venueKey,
+      },
+      operator: {
+        keystore: files.keystore,
+        ...('text' in password ? { passwordFile: files.password } : password.source),
+      },
+      networks,
+      chain: demo?.sections.chain ?? {},
+      attesters: attesters === undefined ? demo?.sections.attesters : { urls: attesters },
+      feeds: answers.feeds ?? demo?.sections.feeds ?? EXCHANGES,
+      prices: answers.prices ?? demo?.sections.prices ?? pricesOf(symbols),
+      assets: Object.fromEntries(
+        symbols.map((symbol) => [symbol, demo?.sections.assets[symbol] ?? { price: priceOf(symbol) }]),
+      ),
+      pairs: answers.pairs ?? pairsOf(networks, params),
+      ports: { ops: port, admin: port + 1 },
+      databaseUrl: answers.databaseUrl ?? null,
+      dataDir: join(options.dir, 'data'),
+    });
+    // As the LP itself will read it.
+    const { config: understood } = parseConfig(zLpAppConfig, config, {}, files.config);
+    const todo = await lookAtAccount(understood, {
+      account,
+      operator: operator.address,
+      config: files.config,
+      secrets,
+      told,
+    });
+
+    for (const file of there) await rename(file, `${file}.${Date.now()}.old`);
+    await mkdir(join(options.dir, 'data'), { recursive: true });
+    if ('text' in password) await writeSecretFile(files.password, password.text);
+    await writeSecretFile(
+      files.keystore,
+      await encryptKey(
+        { privateKey: drawn, address: operator.address },
+        'text' in password ? password.text : password.value,
+      ),
+    );
+    await writeSecretFile(files.venueKey, venueKey);
+    await writeFile(files.config, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+
+    told(
+      `\nWritten: ${files.config}, and below ${join(options.dir, 'secrets')} the operator's keystore${'text' in password ? ', its password' : ''} and the venue's key, for this user only. The operator is ${operator.address}.`,
+    );
+    if (todo.length > 0) told(`\nBefore it can quote:\n${todo.map((line) => `  ${line}`).join('\n')}`);
+    told(
+      `\nNext:\n  firmquote config check ${files.config}\n  firmquote lp --config ${files.config}\n  firmquote lp status --config ${files.config}`,
+    );
+  } finally {
+    terminal?.close();
+  }
+}
+
+interface Asker {
+  /** Cannot be guessed. */
+  need(question: string, flag: string): Promise<string>;
+  secret(question: string, flag: string): Promise<string>;
+  /** Has a proposal. */
+  or(question: string, preset: string): Promise<string>;
+  number(text: string): number;
+  readonly sits: boolean;
+}
+
+function createAsker(terminal: Terminal | undefined, yes: boolean): Asker {
+  const missing = (question: string, flag: string) =>
+    new RequestError(
+      `${question}? There is nobody to ask${yes ? ' (--yes)' : ''}: say it with ${flag}, or in an answers file.`,
+      { code: 'no_answer' },
+    );
+  return {
+    sits: terminal !== undefined,
+    async need(question, flag) {
+      if (terminal === undefined) throw missing(question, flag);
+      for (;;) {
+        const answer = await terminal.ask(question);
+        if (answer !== '') return answer;
+      }
+    },
+    async secret(question, flag) {
+      if (terminal === undefined) throw missing(question, flag);
+      return terminal.secret(question);
+    },
+    or: async (question, preset) => (terminal === undefined ? preset : terminal.ask(question, preset)),
+    number(text) {
+      const value = Number(text);
+      if (!Number.isFinite(value))
+        throw new RequestError(`"${text}" is not a number.`, { code: 'bad_answers' });
+      return value;
+    },
+  };
+}
+
+function fromFlags({
+  venueUrl,
+  venueKeyFile,
+  venueKeyEnv,
+  solverId,
+  solverName,
+  account,
+  rpc = [],
+  token = [],
+  operatorKeyEnv,
+  operatorPasswordFile,
+  operatorPasswordEnv,
+  port,
+  databaseUrl,
+}: InitOptions): Answers {
+  const chains: NonNullable<Answers['chains']> = {};
+  for (const [flag, texts] of [
+    ['--rpc', rpc],
+    ['--token', token],
+  ] as const) {
+    for (const text of texts) {
+      const at = text.indexOf('=');
+      if (at <= 0)
+        throw new RequestError(
+          `${flag} wants the chain too, such as ${flag} base=${flag === '--rpc' ? 'https://…' : '0x…'}.`,
+          { code: 'bad_answers' },
+        );
+      const slug = text.slice(0, at);
+      const chain = (chains[slug] ??= { rpcUrl: '', tokens: [] });
+      if (flag === '--rpc') chain.rpcUrl = text.slice(at + 1);
+      else chain.tokens.push(text.slice(at + 1));
+    }
+  }
+  return {
+    venue: { url: venueUrl, keyFile: venueKeyFile, keyEnv: venueKeyEnv },
+    solver: { id: solverId, name: solverName },
+    ...(account !== undefined && { account }),
+    operator: {
+      keyEnv: operatorKeyEnv,
+      passwordFile: operatorPasswordFile,
+      passwordEnv: operatorPasswordEnv,
+    },
+    ...(Object.keys(chains).length > 0 && { chains }),
+    ...(port !== undefined && { port }),
+    ...(databaseUrl !== undefined && { databaseUrl }),
+  } as Answers;
+}
+
+async function venueKeyOf(
+  { venue }: Answers,
+  demo: DemoWorld | undefined,
+  asker: Asker,
+  secrets: SecretContext,
+): Promise<string> {
+  if (venue?.keyFile !== undefined) return openSecret({ file: venue.keyFile }, secrets);
+  if (venue?.keyEnv !== undefined) return openSecret({ env: venue.keyEnv }, secrets);
+  return (
+    demo?.venueKey ??
+    asker.secret('The solver key that the venue gave you (fq_…)', '--venue-key-file or --venue-key-env')
+  );
+}
+
+interface Search {
+  answers: Answers;
+  demo: DemoWorld | undefined;
+  venue: VenueFacts;
+  asker: Asker;
+  secrets: SecretContext;
+  told(line: string): void;
+}
+
+/** The venue says which contracts; whether they are there, only the chain can say. */
+async function networksOf({
+  answers,
+  demo,
+  venue,
+  asker,
+  secrets,
+  told,
+}: Search): Promise<Place['network'][]> {
+  const networks: Place['network'][] = [];
+  for (const place of venue.chains) {
+    const known = demo?.networks.find(({ id }) => id === place.chainId) as Place['network'] | undefined;
+    const said = answers.chains?.[place.slug];
+    const knownUrl = (known?.['rpcUrls'] as string[] | undefined)?.[0];
+    const rpcUrl =
+      said?.rpcUrl ||
+      knownUrl ||
+      (asker.sits && answers.chains === undefined
+        ? await asker.or(
+            `Endpoint of ${place.slug} (chain ${place.chainId}); \${NAME} takes it from the environment; empty: not there`,
+            '',
+          )
+        : '');
+    if (rpcUrl === '') continue;
+    const dialled = expand(rpcUrl, secrets);
+    const facts = await probeChain(dialled, place);
+    const addresses =
+      said?.tokens ??
+      (known
+        ? undefined
+        : listOf(await asker.need(`Tokens on ${place.slug}: addresses, commas between`, '--token')));
+    const tokens =
+      addresses === undefined
+        ? undefined
+        : await probeTokens(
+            dialled,
+            place.slug,
+            addresses.map((address) => address.toLowerCase() as Address),
+          );
+    networks.push(known ?? networkOf(place, facts, rpcUrl, tokens ?? []));
+    told(
+      `✓ ${place.slug}: chain ${place.chainId}, the escrow is there, a block every ${(facts.blockTimeMs / 1000).toFixed(1)} s; tokens ${(known?.tokens ?? tokens ?? []).map(({ symbol }) => symbol).join(', ')}`,
+    );
+  }
+  if (networks.length === 0)
+    throw new RequestError(
+      `An LP needs a chain: name an endpoint and tokens for one of ${venue.chains.map(({ slug }) => slug).join(', ')} (--rpc base=https://… --token base=0x…).`,
+      { code: 'no_answer' },
+    );
+  return networks;
+}
+
+function operatorKeyOf({ operator }: Answers, demo: DemoWorld | undefined, { env }: SecretContext): Hex {
+  const given = operator?.keyEnv === undefined ? demo?.operatorKey : (env[operator.keyEnv] ?? '');
+  if (given === undefined) return systemRandom.bytes32();
+  if (!isBytes32(given))
+    throw new RequestError(
+      `${operator?.keyEnv === undefined ? 'demo.json' : `The variable ${operator.keyEnv}`} does not hold a private key: 0x and 64 hex digits.`,
+      { code: 'wrong_key' },
+    );
+  return given.toLowerCase() as Hex;
+}
+
+/**
+ * One that is typed stays in a head, so the process gets it by variable; one that nobody gave is drawn and
+ * put into a file of its own.
+ */
+async function passwordOf(
+  { operator }: Answers,
+  asker: Asker,
+): Promise<{ text: string } | { value: string; source: object }> {
+  if (operator?.passwordFile !== undefined)
+    return {
+      value: await newPassword({ passwordFile: operator.passwordFile }),
+      source: { passwordFile: operator.passwordFile },
+    };
+  if (operator?.passwordEnv !== undefined)
+    return {
+      value: await newPassword({ passwordEnv: operator.passwordEnv }),
+      source: { passwordEnv: operator.passwordEnv },
+    };
+  const typed = asker.sits
+    ? await asker.secret(
+        "Password of the operator's keystore; the LP takes it from OPERATOR_PASSWORD (empty: one is drawn and kept in a file)",
+        '',
+      )
+    : '';
+  if (typed === '') return { text: systemRandom.bytes32().slice(2) };
+  if (typed.length < 8)
+    throw new RequestError('The password is shorter than 8 characters. Take a longer one.', {
+      code: 'keystore',
+    });
+  return { value: typed, source: { passwordEnv: 'OPERATOR_PASSWORD' } };
+}
+
+/** What the chains say of the account: shown, and where something is missing, the command that helps. */
+async function lookAtAccount(
+  { networks, lp }: LpAppConfig,
+  {
+    account,
+    operator,
+    config,
+    secrets,
+    told,
+  }: {
+    account: Address;
+    operator: Address;
+    config: string;
+    secrets: SecretContext;
+    told(line: string): void;
+  },
+): Promise<string[]> {
+  const todo: string[] = [];
+  for (const network of networks) {
+    const { operatorAllowed, operatorGas, balances } = await probeAccount(
+      expand(network.rpcUrls[0] ?? '', secrets),
+      chainOf(network),
+      account,
+      operator,
+    );
+    const held = balances
+      .filter(({ amount }) => amount > 0n)
+      .map(({ symbol, decimals, amount }) => `${formatUnits(amount, decimals)} ${symbol}`);
+    told(
+      `${operatorAllowed && held.length > 0 ? '✓' : '·'} ${network.slug}: the account has ${held.join(', ') || 'nothing'} in the escrow; the operator ${operatorAllowed ? 'may sign' : 'is not allowed yet'} and has ${formatUnits(operatorGas, 18)} for gas`,
+    );
+    if (!operatorAllowed)
+      todo.push(
+        `firmquote lp operator set --config ${config} --chain ${network.slug} --owner OWNER_KEYSTORE`,
+      );
+    if (held.length === 0)
+      todo.push(
+        `firmquote lp deposit --config ${config} --chain ${network.slug} --token ${balances[0]?.symbol ?? 'USDC'} --amount 1000 --owner OWNER_KEYSTORE`,
+      );
+    const crosses = lp.chains.length > 1;
+    if (crosses && operatorGas === 0n)
+      todo.push(`send ${operator} some of ${network.slug}'s currency: it pays for cross-chain fills`);
+  }
+  return todo;
+}
+
+const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** Two neighbours, so that several LPs live on one machine. */
+async function freePair(): Promise<number> {
+  for (let port = FIRST_PORT; port < FIRST_PORT + 400; port += 2)
+    if ((await isFree(port)) && (await isFree(port + 1))) return port;
+  return FIRST_PORT;
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });

@@ -1,0 +1,269 @@
+/** The LP's books as tables: what it has and has promised, and how much of each cap is used. */
+
+import { formatUnits } from '../../../domain/amount.ts';
+import type { BucketView } from '../../../inventory/ledger.ts';
+import type { Advice } from '../../../inventory/rebalance.ts';
+import type { Position } from '../../../lp/accounting/bands.ts';
+import type { CurveView } from '../../../lp/quoting/win-rates.ts';
+import type { LimitUse } from '../../../lp/risk/limit-use.ts';
+import type { RiskStatus } from '../../../lp/risk/risk.ts';
+import type { Receivable } from '../../../lp/accounting/receivables.ts';
+import { type DoorOptions, openDoor } from './admin-client.ts';
+import { table } from '../table.ts';
+
+/** Base units are text on the wire, and what is undefined is absent. */
+type Wire<T> = T extends bigint
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Wire<Item>[]
+    : T extends object
+      ? { [K in keyof T]: Wire<T[K]> }
+      : T;
+type Bucket = Wire<BucketView>;
+interface Inventory {
+  buckets: Bucket[];
+  positions: Wire<Position>[];
+  receivables: Wire<Receivable>[];
+  rebalancing: Wire<Advice>[];
+}
+
+const AMOUNTS = [
+  'balance',
+  'held',
+  'committed',
+  'in flight',
+  'owed to us',
+  'buffer',
+  'withdrawing',
+  'free',
+] as const;
+const WANTED = ['position', 'target', 'soft band', 'hard band', 'q'] as const;
+
+export async function showInventory(options: DoorOptions): Promise<void> {
+  const door = await openDoor(options);
+  const [inventory, { chains }] = await Promise.all([
+    door.get<Inventory>('/inventory'),
+    door.get<{ chains: { chainId: number; slug: string }[] }>('/status'),
+  ]);
+  if (options.json) return console.log(JSON.stringify(inventory));
+  const { buckets } = inventory;
+  const slug = (chainId: number) =>
+    chains.find((chain) => chain.chainId === chainId)?.slug ?? String(chainId);
+  const rows = buckets.map((bucket) => {
+    const whole = (text: string) => short(formatUnits(BigInt(text), bucket.decimals));
+    const amounts = [
+      bucket.onchain,
+      bucket.held,
+      bucket.committed,
+      bucket.pendingOut,
+      bucket.receivable,
+      bucket.buffer,
+      bucket.withdrawing,
+      bucket.free,
+    ].map(whole);
+    const trouble = [
+      bucket.drift === null ? '' : `frozen: the chain has ${whole(bucket.drift)} more than the ledger`,
+      bucket.shortfall === '0' ? '' : `short of promises by ${whole(bucket.shortfall)}`,
+    ];
+    return [bucket.asset, slug(bucket.chainId), ...amounts, trouble.filter(Boolean).join('; ')];
+  });
+  for (const line of table(['asset', 'chain', ...AMOUNTS, ''], rows, { right: AMOUNTS })) console.log(line);
+  console.log('');
+  for (const line of wantedTable(inventory)) console.log(line);
+  for (const { corridor, orderId, owed, seconds, limitSeconds, overdue } of inventory.receivables) {
+    const bucket = buckets.find(({ chainId, token }) => chainId === owed.chainId && token === owed.token);
+    if (overdue)
+      console.log(
+        `\nOverdue on ${corridor}: ${bucket === undefined ? owed.amount : `${short(formatUnits(BigInt(owed.amount), bucket.decimals))} ${bucket.asset}`}, owed for ${seconds} s (usual limit ${limitSeconds} s), order ${orderId}. It counts for nothing until it arrives.`,
+      );
+  }
+  for (const { asset, from, to, amount, cost, charges } of inventory.rebalancing) {
+    console.log(
+      `\nWorth moving: ${atto(amount)} ${asset} from ${from} to ${to}. It costs about ${atto(cost)}; a day of charging takers for the shortage comes to ${atto(charges)}.`,
+    );
+  }
+}
+
+/** Every asset against what is wanted of it, and each chain's part of it where there are several. */
+function wantedTable({ positions }: Inventory): string[] {
+  const rows = positions.flatMap(({ asset, total, target, soft, hard, q, places }) => [
+    [
+      asset,
+      'all',
+      atto(total),
+      atto(target),
+      soft === undefined ? '-' : `± ${atto(soft)}`,
+      hard === undefined ? '-' : `± ${atto(hard)}`,
+      q === undefined ? '-' : q.toFixed(2),
+    ],
+    ...(places.length < 2
+      ? []
+      : places.map(({ slug, available, target: part, q: off, room }) => [
+          asset,
+          slug,
+          atto(available),
+          atto(part),
+          '',
+          room === undefined ? '-' : `${atto(room.in)} in, ${atto(room.out)} out`,
+          off.toFixed(2),
+        ])),
+  ]);
+  return table(['asset', 'chain', ...WANTED], rows, { right: WANTED });
+}
+
+const atto = (amount: string): string => short(formatUnits(BigInt(amount), 18));
+
+interface Award {
+  orderId: string;
+  stage: string;
+  note: string | null;
+  acceptedAtMs: number;
+  order: {
+    originChainId: string;
+    inputs: [string, string][];
+    outputs: { chainId: string; token: string; amount: string }[];
+  };
+  outputIndex: number;
+}
+
+/** The orders that takers gave us, newest first. */
+export async function showAwards({
+  limit = '20',
+  ...options
+}: DoorOptions & { limit?: string }): Promise<void> {
+  const door = await openDoor(options);
+  const [{ awards }, { buckets }, { chains }] = await Promise.all([
+    door.get<{ awards: Award[] }>(`/awards?limit=${encodeURIComponent(limit)}`),
+    door.get<{ buckets: Bucket[] }>('/inventory'),
+    door.get<{ chains: { chainId: number; slug: string }[] }>('/status'),
+  ]);
+  if (options.json) return console.log(JSON.stringify({ awards }));
+  if (awards.length === 0) return console.log('No order yet.');
+  const place = (chainId: string, token: string, amount: string): string => {
+    const address = `0x${BigInt(token).toString(16).padStart(40, '0').slice(-40)}`;
+    const bucket = buckets.find((one) => one.chainId === Number(chainId) && one.token === address);
+    const slug = chains.find((chain) => chain.chainId === Number(chainId))?.slug ?? chainId;
+    return bucket === undefined
+      ? `${amount} of ${address} on ${slug}`
+      : `${short(formatUnits(BigInt(amount), bucket.decimals))} ${bucket.asset} on ${slug}`;
+  };
+  const rows = awards.map(({ orderId, stage, note, acceptedAtMs, order, outputIndex }) => {
+    const [input, output] = [order.inputs[0], order.outputs[outputIndex]];
+    const split = order.outputs.length > 1 ? ' (our part of a split)' : '';
+    return [
+      new Date(acceptedAtMs).toISOString().slice(0, 19),
+      stage,
+      output ? place(output.chainId, output.token, output.amount) : '',
+      input ? `${place(order.originChainId, input[0], input[1])}${split}` : '',
+      orderId,
+      note ?? '',
+    ];
+  });
+  for (const line of table(['accepted', 'stage', 'we give', 'the taker gives', 'order', ''], rows))
+    console.log(line);
+}
+
+export async function showLimits(options: DoorOptions): Promise<void> {
+  const door = await openDoor(options);
+  const [{ limits }, risk] = await Promise.all([
+    door.get<{ limits: LimitUse[] }>('/limits'),
+    door.get<RiskStatus>('/risk'),
+  ]);
+  if (options.json) return console.log(JSON.stringify({ limits, risk }));
+  const of = (now: string, most: string | null) => (most === null ? now : `${now} / ${most}`);
+  const rows = limits.map(
+    ({ scope, of: whose, count, maxCount, notionalUsd, maxNotionalUsd, gapLossUsd, maxGapLossUsd, used }) => [
+      scope,
+      whose,
+      of(String(count), maxCount === null ? null : String(maxCount)),
+      of(money(notionalUsd), maxNotionalUsd === null ? null : money(maxNotionalUsd)),
+      of(money(gapLossUsd), maxGapLossUsd === null ? null : money(maxGapLossUsd)),
+      `${(used * 100).toFixed(0)} %`,
+    ],
+  );
+  const headings = ['cap', 'of', 'live quotes', 'notional USD', 'loss by a jump USD', 'used'];
+  for (const line of rows.length === 0
+    ? ['No caps are configured: see lp.limits.']
+    : table(headings, rows, { right: headings.slice(2) }))
+    console.log(line);
+  for (const line of ['', ...riskLines(risk)]) console.log(line);
+}
+
+function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
+  return [
+    ...(tripped.length === 0
+      ? ['No risk control is at work.']
+      : table(
+          ['risk control', 'about', 'since', ''],
+          tripped.map(({ control, about, sinceMs, detail }) => [
+            control,
+            about,
+            new Date(sinceMs).toISOString().slice(0, 19),
+            detail,
+          ]),
+        )),
+    ...(navUsd === null
+      ? []
+      : [
+          `Net asset value ${money(navUsd)} USD${loss === null ? '' : `; lost ${loss.hourBps.toFixed(1)} bps in an hour, ${loss.dayBps.toFixed(1)} bps in a day (negative: gained)`}.`,
+        ]),
+    ...(suspects.length === 0
+      ? []
+      : [
+          '',
+          ...table(
+            ['taker treated as an option holder', 'step', 'quotes', 'accepted'],
+            suspects.map(({ taker, step, quotes, accepts }) => [
+              taker,
+              String(step),
+              String(quotes),
+              String(accepts),
+            ]),
+            { right: ['step', 'quotes', 'accepted'] },
+          ),
+        ]),
+  ];
+}
+
+/** Six decimals tell an operator enough. */
+const short = (text: string): string => text.replace(/(\.\d{6})\d+$/, '$1');
+const money = (usd: number): string => usd.toLocaleString('en-US', { maximumFractionDigits: 2 });
+
+/** Half: the all-in spread that half of all takers take. */
+export async function showCurves(options: DoorOptions): Promise<void> {
+  const { curves } = await (await openDoor(options)).get<{ curves: CurveView[] }>('/curves');
+  if (options.json) return console.log(JSON.stringify({ curves }));
+  const shown = ({ alpha, beta }: CurveView['learned']) => [
+    alpha.toFixed(2),
+    beta.toFixed(3),
+    (-alpha / beta).toFixed(2),
+  ];
+  const rows = curves.map(({ pair, corridor, size, won, lost, configured, learned, inUse }) => [
+    pair,
+    corridor,
+    size,
+    String(won),
+    String(lost),
+    ...shown(configured),
+    ...shown(learned),
+    inUse ? 'learned' : 'configured',
+  ]);
+  const headings = [
+    'pair',
+    'corridor',
+    'size USD',
+    'won',
+    'lost',
+    'alpha',
+    'beta',
+    'half bps',
+    'learned alpha',
+    'beta',
+    'half bps',
+    'prices',
+  ];
+  for (const line of rows.length === 0
+    ? ['Nothing is learned yet: no quote was taken or ran out, or lp.pricing.calibration.mode is off.']
+    : table(headings, rows, { right: headings.slice(3, -1) }))
+    console.log(line);
+}

@@ -1,0 +1,271 @@
+/**
+ * `firmquote lp deposit`, `withdraw` and `operator`: the owner's commands, signed by the owner's own key and
+ * never by the operator's.
+ */
+
+import { formatUnits, parseUnits } from '../../../domain/amount.ts';
+import { RequestError } from '../../../domain/errors.ts';
+import type { TokenInfo } from '../../../domain/chain.ts';
+import type { Address } from '../../../domain/hex.ts';
+import { createChain } from '../../../adapters/evm/chain/chain.ts';
+import { createLog } from '../../../adapters/pino/log.ts';
+import { createRedactor } from '../../../adapters/pino/redact.ts';
+import { createMetrics } from '../../../adapters/prometheus/metrics.ts';
+import { systemClock } from '../../../adapters/system/clock.ts';
+import type { ChainPort } from '../../../ports/chain.ts';
+import { loadConfig } from '../../config/load.ts';
+import { expand, keystoreAddressOf, openSigner, type SecretContext } from '../../keys.ts';
+import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
+import { createOwner, dateOf, type Owner, type Step } from '../../lp/owner.ts';
+import { chainOf } from '../../networks.ts';
+import { askSecret } from '../ask.ts';
+
+export interface OwnerOptions {
+  config?: string;
+  /** Keystore of the owner. */
+  owner?: string;
+  ownerPasswordFile?: string;
+  ownerPasswordEnv?: string;
+  chain?: string;
+  token?: string;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+interface Place {
+  config: LpAppConfig;
+  account: Address;
+  port: ChainPort;
+  owner: Owner;
+}
+
+export async function deposit({ amount, ...options }: OwnerOptions & { amount: string }): Promise<void> {
+  await onChain(options, async ({ port, owner, account }) => {
+    const token = tokenOf(port, options.token);
+    const steps = await owner.deposit(token, parseUnits(amount, token.decimals));
+    const balance = await port.ledgerBalance(account, token.address);
+    answer(
+      options,
+      { steps, balance: formatUnits(balance, token.decimals) },
+      steps[0]?.txHash === null
+        ? []
+        : [
+            `The account has ${formatUnits(balance, token.decimals)} ${token.symbol} in the escrow on ${port.chain.slug}; a running LP counts it when the block has its depth (${port.chain.depth}).`,
+          ],
+    );
+  });
+}
+
+export interface WithdrawOptions extends OwnerOptions {
+  amount?: string;
+  complete?: boolean;
+  cancel?: boolean;
+  replace?: boolean;
+  to?: string;
+}
+
+/** Without a word of what to do: what stands. */
+export async function withdraw({
+  amount,
+  complete,
+  cancel,
+  replace,
+  to,
+  ...options
+}: WithdrawOptions): Promise<void> {
+  if ([amount !== undefined, complete, cancel].filter(Boolean).length > 1)
+    throw new RequestError(
+      'One thing at a time: --amount to request, --complete to take it out, or --cancel.',
+      { code: 'bad_request' },
+    );
+  if (to !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(to))
+    throw new RequestError(`"${to}" is not an address: 0x and 40 hex digits.`, { code: 'bad_request' });
+  const looks = amount === undefined && !complete && !cancel;
+  await onChain({ ...options, dryRun: options.dryRun || looks }, async ({ port, owner, account }) => {
+    const token = tokenOf(port, options.token);
+    const act = async (): Promise<Step[]> => {
+      if (complete) return owner.complete(token, (to?.toLowerCase() as Address | undefined) ?? account);
+      if (cancel) return owner.cancel(token);
+      if (amount === undefined) return [];
+      return owner.request(
+        token,
+        amount === 'all'
+          ? await port.ledgerBalance(account, token.address)
+          : parseUnits(amount, token.decimals),
+        { replace: replace === true },
+      );
+    };
+    const steps = await act();
+    const standing = await owner.pending(token);
+    const told =
+      standing === undefined
+        ? [`No withdrawal of ${token.symbol} stands on ${port.chain.slug}.`]
+        : [
+            `${formatUnits(standing.amount, token.decimals)} ${token.symbol} can be taken out from ${dateOf(standing.availableAt)} until ${dateOf(standing.lapsesAt)}, with: firmquote lp withdraw --complete`,
+          ];
+    answer(
+      options,
+      {
+        steps,
+        pending:
+          standing === undefined
+            ? null
+            : { ...standing, amount: formatUnits(standing.amount, token.decimals) },
+      },
+      told,
+    );
+  });
+}
+
+/**
+ * On the chain that is named, or on every one. Without an address: the operator whose key the configuration
+ * names.
+ */
+export async function setOperator(
+  address: string | undefined,
+  allowed: boolean,
+  options: OwnerOptions,
+): Promise<void> {
+  if (address !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(address))
+    throw new RequestError(`"${address}" is not an address: 0x and 40 hex digits.`, { code: 'bad_request' });
+  const { config } = await read(options);
+  const operator =
+    (address?.toLowerCase() as Address | undefined) ??
+    (await keystoreAddressOf(config.keys.operator, secretsOf()));
+  const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
+  const steps: Step[] = [];
+  for (const chain of chains)
+    await onChain(
+      { ...options, chain },
+      async ({ owner }) => void steps.push(...(await owner.setOperator(operator, allowed))),
+    );
+  answer(
+    options,
+    { operator, steps },
+    steps.some(({ txHash }) => txHash !== null)
+      ? [
+          `${operator} may ${allowed ? 'now sign quotes and fills for the account; it can never withdraw' : 'not sign for the account any more: what it signed and is not on the chain yet cannot be executed'}.`,
+        ]
+      : [],
+  );
+}
+
+async function onChain(options: OwnerOptions, work: (place: Place) => Promise<void>): Promise<void> {
+  const { config } = await read(options);
+  const named = options.chain;
+  const network =
+    config.networks.length === 1 && named === undefined
+      ? config.networks[0]
+      : config.networks.find(({ slug, id }) => slug === named || String(id) === named);
+  const slugs = config.networks.map(({ slug }) => slug).join(', ');
+  if (network === undefined)
+    throw new RequestError(
+      named === undefined
+        ? `On which chain? --chain with one of: ${slugs}.`
+        : `The configuration has no chain "${named}". It has: ${slugs}.`,
+      { code: 'bad_request' },
+    );
+  const account = config.lp.chains.find(({ chainId }) => chainId === network.id)?.account;
+  if (account === undefined)
+    throw new RequestError(`The configuration names no account on ${network.slug} (lp.chains).`, {
+      code: 'bad_config',
+    });
+  const secrets = secretsOf();
+  const signer = options.dryRun ? undefined : await openOwner(options, config, secrets);
+  if (signer !== undefined && signer.address !== account)
+    throw new RequestError(
+      `This key is ${signer.address}'s, but the account of the LP on ${network.slug} is ${account}. Use the keystore of the account's owner.`,
+      { code: 'wrong_key' },
+    );
+  const port = createChain(chainOf(network), {
+    rpcUrls: network.rpcUrls.map((url) => expand(url, secrets)),
+    clock: systemClock,
+    log: createLog({ app: 'owner', level: 'silent', redactor: secrets.redactor }),
+    metrics: createMetrics(),
+    timeoutMs: network.timeoutMs,
+  });
+  const told = (line: string): void => void (options.json || console.log(line));
+  try {
+    await port.start();
+    await work({
+      config,
+      account,
+      port,
+      owner: createOwner({
+        chain: port,
+        account,
+        ...(signer && { signer }),
+        told,
+        sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      }),
+    });
+  } finally {
+    await port.close();
+  }
+}
+
+async function read({ config: file }: OwnerOptions): Promise<{ config: LpAppConfig }> {
+  if (file === undefined)
+    throw new RequestError('Whose money? Name the configuration of the LP: --config FILE.', {
+      code: 'bad_request',
+    });
+  return loadConfig(zLpAppConfig, file, process.env);
+}
+
+const secretsOf = (): SecretContext => ({ env: process.env, redactor: createRedactor() });
+
+async function openOwner(
+  { owner, ownerPasswordFile, ownerPasswordEnv }: OwnerOptions,
+  { keys }: LpAppConfig,
+  secrets: SecretContext,
+) {
+  if (owner === undefined)
+    throw new RequestError(
+      "This takes the owner's key: --owner KEYSTORE. To see what would be sent, for a multisig or a hardware wallet: --dry-run.",
+      { code: 'bad_request' },
+    );
+  if ('keystore' in keys.operator && keys.operator.keystore === owner)
+    throw new RequestError(
+      `${owner} is the operator's key, which can never withdraw. Name the owner's own keystore.`,
+      { code: 'wrong_key' },
+    );
+  if (ownerPasswordFile !== undefined)
+    return openSigner({ keystore: owner, passwordFile: ownerPasswordFile }, secrets);
+  if (ownerPasswordEnv !== undefined)
+    return openSigner({ keystore: owner, passwordEnv: ownerPasswordEnv }, secrets);
+  const password = await askSecret(
+    'Password of the owner’s keystore',
+    'Give --owner-password-file or --owner-password-env.',
+  );
+  return openSigner(
+    { keystore: owner, passwordEnv: 'OWNER_PASSWORD' },
+    { ...secrets, env: { OWNER_PASSWORD: password } },
+  );
+}
+
+function tokenOf({ chain }: ChainPort, symbol: string | undefined): TokenInfo {
+  const symbols = chain.tokens.map((token) => token.symbol).join(', ');
+  if (symbol === undefined)
+    throw new RequestError(`Which token? --token with one of: ${symbols}.`, { code: 'bad_request' });
+  const token = chain.tokens.find((one) => one.symbol === symbol || one.address === symbol.toLowerCase());
+  if (token === undefined)
+    throw new RequestError(
+      `The configuration has no token "${symbol}" on ${chain.slug}. It has: ${symbols}.`,
+      { code: 'bad_request' },
+    );
+  return token;
+}
+
+function answer(
+  { json, dryRun }: OwnerOptions,
+  body: { steps: readonly Step[]; [fact: string]: unknown },
+  lines: readonly string[],
+): void {
+  if (json)
+    return console.log(
+      JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
+    );
+  if (dryRun)
+    for (const { what, to, data } of body.steps) console.log(`\n${what}\n  to    ${to}\n  data  ${data}`);
+  for (const line of lines) console.log(line);
+}

@@ -1,0 +1,194 @@
+/** `firmquote lp pnl`: what was earned, as a table, CSV or JSON. */
+
+import { formatUnits } from '../../../domain/amount.ts';
+import { RequestError } from '../../../domain/errors.ts';
+import { type DoorOptions, openDoor } from './admin-client.ts';
+import { table } from '../table.ts';
+
+/** Amounts are text on the wire. */
+interface Row {
+  key: string;
+  trades: number;
+  volumeMicros: string;
+  grossMicros: string;
+  feesMicros: string;
+  gasMicros: string;
+  lostMicros: string;
+  realisedMicros: string;
+  markMicros: Record<string, string>;
+  late: number;
+}
+
+interface Position {
+  asset: string;
+  quantity: string;
+  price: number | null;
+  valueMicros: string | null;
+  costMicros: string;
+  realisedMicros: string;
+  unrealisedMicros: string | null;
+  ownerMicros: string;
+}
+
+interface Profit {
+  sinceMs: number;
+  by: string;
+  rows: Row[];
+  totals: Record<string, string>;
+  positions: Position[];
+}
+
+const FIGURES = [
+  'trades',
+  'volume',
+  'gross',
+  'fees',
+  'spread',
+  'gas',
+  'lost',
+  'mark 1s',
+  'mark 10s',
+  'mark 60s',
+] as const;
+
+export async function showProfit({
+  since,
+  by,
+  format,
+  limit,
+  ...options
+}: DoorOptions & {
+  since: string;
+  by: string;
+  format: 'table' | 'csv' | 'json';
+  limit: string;
+}): Promise<void> {
+  const door = await openDoor(options);
+  const sinceMs = sinceOf(since, Date.now());
+  const profit = await door.get<Profit>(
+    `/pnl?by=${by}&sinceMs=${sinceMs}&limit=${encodeURIComponent(limit)}`,
+  );
+  if (options.json || format === 'json') return console.log(JSON.stringify(profit));
+  for (const line of format === 'csv' ? csv(profit) : tables(profit)) console.log(line);
+}
+
+const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const;
+
+/** "24h", "30m", "7d", "all", or a date that JavaScript reads. Answers Unix milliseconds. */
+export function sinceOf(text: string, nowMs: number): number {
+  if (text === 'all') return 0;
+  const span = /^(\d+)([smhdw])$/.exec(text);
+  if (span) return Math.max(0, nowMs - Number(span[1]) * SECONDS[span[2] as keyof typeof SECONDS] * 1_000);
+  const date = Date.parse(text);
+  if (Number.isNaN(date))
+    throw new RequestError(`"${text}" is no span and no date: write 24h, 7d, all, or 2026-01-31.`, {
+      code: 'bad_request',
+    });
+  return date;
+}
+
+const figures = ({
+  trades,
+  volumeMicros,
+  grossMicros,
+  feesMicros,
+  gasMicros,
+  lostMicros,
+  markMicros,
+}: Row): bigint[] =>
+  [
+    trades,
+    volumeMicros,
+    grossMicros,
+    feesMicros,
+    BigInt(grossMicros) - BigInt(feesMicros),
+    gasMicros,
+    lostMicros,
+    markMicros[1] ?? 0,
+    markMicros[10] ?? 0,
+    markMicros[60] ?? 0,
+  ].map(BigInt);
+
+function tables({ sinceMs, by, rows, totals, positions }: Profit): string[] {
+  const cells = rows.map((row) => [
+    row.key,
+    ...figures(row).map((figure, at) => (at === 0 ? figure.toString() : usd(figure))),
+  ]);
+  const sums = rows.reduce<bigint[]>(
+    (sum, row) => figures(row).map((figure, at) => figure + (sum[at] ?? 0n)),
+    [],
+  );
+  const late = rows.reduce((sum, row) => sum + row.late, 0);
+  const total = (name: string) => usd(BigInt(totals[name] ?? 0));
+  return [
+    sinceMs === 0
+      ? 'Since the books were opened, USD:'
+      : `Trades accepted since ${new Date(sinceMs).toISOString()}, USD:`,
+    '',
+    ...table(
+      [by, ...FIGURES],
+      [
+        ...cells,
+        ...(rows.length > 1
+          ? [['all', ...sums.map((figure, at) => (at === 0 ? figure.toString() : usd(figure)))]]
+          : []),
+      ],
+      { right: FIGURES },
+    ),
+    '',
+    'Positions over all chains, average cost, since the books were opened:',
+    '',
+    ...table(
+      ['asset', 'quantity', 'price', 'value', 'cost', 'realised', 'unrealised', "owner's own"],
+      positions.map(
+        ({
+          asset,
+          quantity,
+          price,
+          valueMicros,
+          costMicros,
+          realisedMicros,
+          unrealisedMicros,
+          ownerMicros,
+        }) => [
+          asset,
+          formatUnits(BigInt(quantity), 18).replace(/(\.\d{6})\d+$/, '$1'),
+          price === null ? '-' : String(Number(price.toPrecision(10))),
+          ...[valueMicros, costMicros, realisedMicros, unrealisedMicros, ownerMicros].map((micros) =>
+            micros === null ? '-' : usd(BigInt(micros)),
+          ),
+        ],
+      ),
+      { right: ['quantity', 'price', 'value', 'cost', 'realised', 'unrealised', "owner's own"] },
+    ),
+    '',
+    `spread ${total('spread')} + realised ${total('realised')} + unrealised ${total('unrealised')} - gas ${total('gas')} - lost ${total('lost')} = ${total('total')}`,
+    ...(late > 0
+      ? [
+          `${late} of these trades were priced or looked at late: the LP was down or without a price at the moment itself.`,
+        ]
+      : []),
+  ];
+}
+
+function csv({ by, rows }: Profit): string[] {
+  const text = (value: string) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  return [
+    [by, ...FIGURES.map((name) => name.replace(' ', '_')), 'realised', 'late'].join(','),
+    ...rows.map((row) =>
+      [
+        text(row.key),
+        ...figures(row).map((figure, at) => (at === 0 ? figure.toString() : formatUnits(figure, 6))),
+        formatUnits(BigInt(row.realisedMicros), 6),
+        String(row.late),
+      ].join(','),
+    ),
+  ];
+}
+
+/** To the cent, with thousands set off. */
+function usd(micros: bigint): string {
+  const cents = (micros < 0n ? -micros + 5_000n : micros + 5_000n) / 10_000n;
+  const whole = (cents / 100n).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${micros < 0n && cents > 0n ? '-' : ''}${whole}.${(cents % 100n).toString().padStart(2, '0')}`;
+}

@@ -1,0 +1,155 @@
+/**
+ * `firmquote lp price`: one request priced from a file of inputs, with every term and the exact amounts.
+ * Nothing runs, nothing is signed.
+ */
+
+import { formatUnits } from '../../../domain/amount.ts';
+import { isDecline } from '../../../domain/decline.ts';
+import { check } from '../../../pricing/check.ts';
+import type { Mid } from '../../../pricing/mid.ts';
+import { price, type PriceDecline, type PriceInputs, type Priced } from '../../../pricing/price.ts';
+import { toNumber } from '../../../pricing/rational.ts';
+import { readJson } from '../../config/load.ts';
+import { loadPlugin } from '../../lp/plugin.ts';
+import { readPriceInputs } from './price-inputs.ts';
+
+export async function priceFile({
+  inputs: file,
+  json,
+  module,
+}: {
+  inputs: string;
+  json?: boolean;
+  module?: string;
+}): Promise<void> {
+  const read = readPriceInputs(await readJson(file), file);
+  const plugin = module === undefined ? undefined : await loadPlugin(module);
+  if (isDecline(read)) return say(json === true ? JSON.stringify(declined(read)) : refusal(read));
+  const inputs: PriceInputs = { ...read.inputs, ...(plugin && { plugin }) };
+  const answer = price(inputs);
+  if (isDecline(answer))
+    return say(
+      json === true ? JSON.stringify({ ...declined(answer), mid: midOf(inputs, read.mid) }) : refusal(answer),
+    );
+  const doubts = check(inputs, answer);
+  if (json === true)
+    return say(
+      JSON.stringify({
+        ...amounts(answer),
+        terms: rounded(answer.terms),
+        mid: midOf(inputs, read.mid),
+        doubts,
+      }),
+    );
+  say(table(inputs, answer, read.mid).join('\n'));
+  say(
+    doubts.length === 0
+      ? 'The second opinion agrees.'
+      : `The second opinion does not agree: ${doubts.join('; ')}`,
+  );
+}
+
+const say = (text: string): void => console.log(text);
+const DIGITS = 9;
+const nine = (value: number): number => Number(value.toFixed(DIGITS));
+
+/** Terms to nine digits; those of a plug-in beneath `extra`. */
+function rounded(terms: Priced['terms']): object {
+  return Object.fromEntries(
+    Object.entries(terms).map(([name, value]) => [
+      name,
+      typeof value === 'number'
+        ? nine(value)
+        : Object.fromEntries(
+            Object.entries(value as Record<string, number>).map(([term, bps]) => [term, nine(bps)]),
+          ),
+    ]),
+  );
+}
+
+function amounts({ terms: _terms, ...rest }: Priced): object {
+  return Object.fromEntries(
+    Object.entries(rest).map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
+  );
+}
+
+const declined = ({ declined: reason, detail, maxAmount, minAmount }: PriceDecline): object => ({
+  declined: reason,
+  detail: detail ?? null,
+  maxAmount: maxAmount?.toString() ?? null,
+  minAmount: minAmount?.toString() ?? null,
+});
+
+function midOf(inputs: PriceInputs, mid: Mid | undefined): object {
+  return {
+    value: toNumber(inputs.mid),
+    num: inputs.mid.num.toString(),
+    den: inputs.mid.den.toString(),
+    confidenceBps: nine(inputs.confidenceBps),
+    ...(mid && { used: mid.used, dropped: mid.dropped }),
+  };
+}
+
+function refusal({ declined: reason, detail, maxAmount, minAmount }: PriceDecline): string {
+  const advice =
+    maxAmount !== undefined
+      ? `; at most ${maxAmount}`
+      : minAmount !== undefined
+        ? `; at least ${minAmount}`
+        : '';
+  return `No quote: ${reason}${detail === undefined ? '' : ` (${detail})`}${advice}.`;
+}
+
+const TERMS: readonly (readonly [keyof Priced['terms'], string])[] = [
+  ['conf', 'uncertain mid, winner’s curse'],
+  ['adv', 'adverse selection of this taker'],
+  ['inv', 'inventory skew'],
+  ['impact', 'impact of passing it on'],
+  ['capital', 'capital locked'],
+  ['rebal', 'moving inventory between chains'],
+  ['gas', 'own gas and relay fee'],
+];
+
+function table(inputs: PriceInputs, priced: Priced, mid: Mid | undefined): string[] {
+  const [base = 'base', quote = 'quote'] = inputs.market?.pair.split('-') ?? [];
+  const [given, taken] = inputs.lp === 'buy' ? [base, quote] : [quote, base];
+  const [givenDecimals, takenDecimals] =
+    inputs.lp === 'buy'
+      ? [inputs.baseDecimals, inputs.quoteDecimals]
+      : [inputs.quoteDecimals, inputs.baseDecimals];
+  const { terms } = priced;
+  const gross = Number(formatUnits(priced.gross, takenDecimals));
+  const row = (name: string, bps: number, what: string): string =>
+    `${name.padEnd(12)} ${bps.toFixed(DIGITS).padStart(15)} ${((bps * gross) / 1e4).toFixed(6).padStart(18)}  ${what}`;
+  const amount = (name: string, units: bigint, what: string): string =>
+    `${name.padEnd(12)} ${units.toString().padStart(34)}  ${what}`;
+  const tokens = (units: bigint) => `${formatUnits(units, takenDecimals)} ${taken}`;
+  return [
+    `${given} to ${taken}, ${inputs.side === 'exactInput' ? 'exact input' : 'exact output'}; the LP ${inputs.lp === 'buy' ? 'buys' : 'sells'} ${base}.`,
+    `mid ${toNumber(inputs.mid)}, uncertain by ${inputs.confidenceBps.toFixed(6)} bps${mid === undefined ? '' : `; used ${mid.used.join(', ')}${mid.dropped.map(({ source, why }) => `; dropped ${source} (${why})`).join('')}`}`,
+    '',
+    `${'term'.padEnd(12)} ${'bps'.padStart(15)} ${taken.padStart(18)}`,
+    ...TERMS.map(([name, what]) => row(name, terms[name] as number, what)),
+    ...Object.entries(terms.extra ?? {}).map(([name, bps]) =>
+      row(name, bps, `of ${inputs.plugin?.name ?? 'a plug-in'}`),
+    ),
+    row('c0', terms.c0, 'their sum'),
+    row('fee', terms.fee, 'platform fee'),
+    row(
+      'x',
+      terms.x,
+      `firmness premium, of an option worth ${terms.optionCost.toFixed(DIGITS)} (jumps ${terms.jumpCost.toFixed(DIGITS)}); S = ${terms.deviation.toFixed(DIGITS)}`,
+    ),
+    row('m', terms.m, 'markup'),
+    ...(terms.explore === undefined ? [] : [row('explore', terms.explore, 'noise, to learn')]),
+    row('D', terms.D, `all-in; taken with probability ${terms.winProbability.toFixed(DIGITS)}`),
+    '',
+    amount('input', priced.input, `${formatUnits(priced.input, givenDecimals)} ${given}`),
+    amount('gross', priced.gross, `at mid, ${tokens(priced.gross)}`),
+    amount('spread', -priced.spreadAmount, `${formatUnits(priced.spread, 4)} bps`),
+    amount('fee', -priced.feeAmount, ''),
+    amount('gas', -priced.gasAmount, ''),
+    amount('relay fee', -priced.relayAmount, ''),
+    amount('output', priced.output, tokens(priced.output)),
+  ].map((line) => line.trimEnd());
+}

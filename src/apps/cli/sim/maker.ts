@@ -1,0 +1,170 @@
+/**
+ * From an LP's configuration file to the LP that the simulator plays: the same pairs, parameters, limits and
+ * risk rules.
+ */
+
+import { RequestError } from '../../../domain/errors.ts';
+import { parseUnits } from '../../../domain/amount.ts';
+import type { Cap, Limits } from '../../../inventory/limits.ts';
+import { createRoutes, type LpChain } from '../../../lp/quoting/route.ts';
+import { parseDecimal, toNumber } from '../../../pricing/rational.ts';
+import type { MakerSetup, SimRoute, SimToken } from '../../../sim/maker.ts';
+import { loadConfig } from '../../config/load.ts';
+import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
+import { loadPlugin } from '../../lp/plugin.ts';
+import { chainOf } from '../../networks.ts';
+
+export interface MakerOptions {
+  /** `WETH-USDC`; undefined: the first pair of two assets. */
+  pair?: string | undefined;
+  /** What it owns of either asset at the start, USD at the first mid, over all chains. */
+  capitalUsd: number;
+  noiseBps: number;
+  gasUsd: number;
+  /** Play without the risk controls. */
+  risk: boolean;
+}
+
+/**
+ * The file as it stands: no secrets are read and nothing of the environment counts. Throws `ConfigError` or
+ * `RequestError`.
+ */
+export async function readMaker(
+  file: string,
+  name: string,
+  mid: number,
+  options: MakerOptions,
+): Promise<MakerSetup> {
+  const { config } = await loadConfig(zLpAppConfig, file, {});
+  const { module } = config.lp.pricing;
+  return {
+    ...makerOf(config, file, name, mid, options),
+    ...(module !== null && { plugin: await loadPlugin(module) }),
+  };
+}
+
+function makerOf(
+  { lp, networks }: LpAppConfig,
+  file: string,
+  name: string,
+  mid: number,
+  { pair: wanted, capitalUsd, noiseBps, gasUsd, risk }: MakerOptions,
+): MakerSetup {
+  const pair = lp.pairs.find(({ base, quote }) =>
+    wanted === undefined ? base !== quote : wanted === `${base}-${quote}`,
+  );
+  if (pair === undefined || pair.base === pair.quote) {
+    const known = lp.pairs
+      .filter(({ base, quote }) => base !== quote)
+      .map(({ base, quote }) => `${base}-${quote}`);
+    throw new RequestError(
+      `${file} makes no market in ${wanted ?? 'a pair of two assets'}. It has: ${known.join(', ') || 'none'}.`,
+      { code: 'bad_config' },
+    );
+  }
+  const chains: LpChain[] = lp.chains.map((config) => {
+    const section = networks.find(({ id }) => id === config.chainId);
+    if (section === undefined)
+      throw new RequestError(`${file} trades on chain ${config.chainId} and describes no such network.`, {
+        code: 'bad_config',
+      });
+    return { config, chain: chainOf(section) };
+  });
+  const token = (
+    chainId: number,
+    { address, symbol, decimals }: { address: `0x${string}`; symbol: string; decimals: number },
+  ): SimToken => ({ chainId, token: address, symbol, decimals });
+  const routes = createRoutes(chains, [pair]).all.map(
+    ({
+      market,
+      sameChain,
+      lp: side,
+      origin,
+      dest,
+      inputToken,
+      outputToken,
+      params,
+      lockSeconds,
+    }): SimRoute => ({
+      corridor: market.corridor,
+      sameChain,
+      lp: side,
+      params,
+      input: token(origin.id, inputToken),
+      output: token(dest.id, outputToken),
+      lockSeconds: lockSeconds ?? lp.quoting.lockSeconds,
+      landingSeconds: Math.min(origin.landingMarginSeconds, lp.quoting.maxLandingMarginSeconds),
+    }),
+  );
+  if (routes.length === 0)
+    throw new RequestError(
+      `${file} has no corridor for ${pair.base}-${pair.quote}: look at its chains, accounts and corridors.`,
+      { code: 'bad_config' },
+    );
+
+  const places = chains.flatMap(({ chain, config }) =>
+    chain.tokens
+      .filter(({ symbol }) => symbol === pair.base || symbol === pair.quote)
+      .map((each) => ({ chain, config, each })),
+  );
+  const start = (symbol: string, decimals: number): bigint => {
+    const parts = places.filter(({ each }) => each.symbol === symbol).length;
+    return units(capitalUsd / (symbol === pair.base ? mid : 1) / parts, decimals);
+  };
+  const asset = lp.assets[pair.base];
+  const priceOf = lp.prices[asset?.price ?? ''];
+  return {
+    name,
+    base: pair.base,
+    quote: pair.quote,
+    routes,
+    buckets: places.map(({ chain, config, each: { address, symbol, decimals } }) => ({
+      chainId: chain.id,
+      token: address,
+      asset: symbol,
+      decimals,
+      buffer: parseUnits(config.buffers[symbol] ?? '0', decimals),
+      start: start(symbol, decimals),
+    })),
+    softBand: wholeOf(asset?.softBand ?? null),
+    hardBand: wholeOf(asset?.hardBand ?? null),
+    // What is configured is meant for the real inventory; here the start is where it wants to be.
+    target: null,
+    quoting: lp.quoting,
+    graceSeconds: Math.max(...lp.chains.map(({ graceSeconds }) => graceSeconds ?? 15)),
+    limits: limitsOf(lp.limits),
+    risk: risk ? lp.risk : null,
+    sigmaFloor: priceOf !== undefined && 'sigmaFloor' in priceOf ? priceOf.sigmaFloor : 0,
+    adverseBps: lp.takers.startBps,
+    noiseBps,
+    gasUsd,
+  };
+}
+
+function limitsOf(limits: LpAppConfig['lp']['limits']): Limits {
+  const cap = ({
+    count,
+    notionalUsd,
+  }: { count?: number | undefined; notionalUsd?: number | undefined } = {}): Cap => ({
+    ...(count !== undefined && { count }),
+    ...(notionalUsd !== undefined && { notional: BigInt(notionalUsd) * 1_000_000n }),
+  });
+  return {
+    perTaker: cap(limits.perTaker),
+    perTakerPair: cap(limits.perTakerPair),
+    perPair: cap(limits.perPair),
+    perPairSide: cap(limits.perPairSide),
+    total: cap(limits.total),
+  };
+}
+
+const wholeOf = (text: string | null): number | null => {
+  const parsed = text === null ? undefined : parseDecimal(text);
+  return parsed === undefined ? null : toNumber(parsed);
+};
+
+/** To six decimals of a token, which is plenty for a start. */
+function units(tokens: number, decimals: number): bigint {
+  const micro = BigInt(Math.round(tokens * 1e6));
+  return decimals >= 6 ? micro * 10n ** BigInt(decimals - 6) : micro / 10n ** BigInt(6 - decimals);
+}

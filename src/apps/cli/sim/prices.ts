@@ -1,0 +1,46 @@
+/** Recorded exchange messages as one price a second: the last mid that had been heard by its end. */
+
+import { RequestError } from '../../../domain/errors.ts';
+import { midpoint, parseDecimal, type Rational, toNumber } from '../../../pricing/rational.ts';
+import { readMessage } from '../../../adapters/feeds/book-ticker.ts';
+import { createSequence } from '../../../adapters/feeds/format.ts';
+import { readRecording } from '../../../adapters/feeds/recording.ts';
+
+export interface RecordedPrices {
+  symbol: string;
+  /** Unix milliseconds of the first price. */
+  startMs: number;
+  /** One for each second. */
+  prices: number[];
+}
+
+/**
+ * Silences are filled with the last price. Throws `RequestError` when there is less than a minute of one
+ * symbol in it.
+ */
+export async function readPrices(path: string): Promise<RecordedPrices> {
+  const sequence = createSequence();
+  const prices: number[] = [];
+  let symbol: string | undefined;
+  let startMs = 0;
+  let last = 0;
+  let second = 0;
+  for await (const { atMs, text } of readRecording(path)) {
+    if (atMs === undefined) continue;
+    const message = readMessage(text);
+    if (message.kind !== 'ticker') continue;
+    const { ticker } = message;
+    symbol ??= ticker.symbol;
+    if (ticker.symbol !== symbol || sequence.take(ticker.symbol, ticker.update) !== undefined) continue;
+    if (last === 0) [startMs, second] = [Math.floor(atMs), Math.floor(atMs / 1000)];
+    for (; second < Math.floor(atMs / 1000); second++) prices.push(last);
+    last = toNumber(midpoint(parseDecimal(ticker.bid) as Rational, parseDecimal(ticker.ask) as Rational));
+  }
+  if (last > 0) prices.push(last);
+  if (symbol === undefined || prices.length < 60)
+    throw new RequestError(
+      `${path} holds ${prices.length} seconds of top-of-book prices; at least 60 are needed. See: firmquote feed replay ${path}`,
+      { code: 'recording' },
+    );
+  return { symbol, startMs, prices };
+}

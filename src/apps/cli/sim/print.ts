@@ -1,0 +1,34 @@
+/** Rows for people, then the same as one line of JSON for programs. */
+
+import type { Report, Row } from '../../../sim/row.ts';
+import { table } from '../table.ts';
+
+export function printReport({ ok, rows }: Report, notes: readonly string[] = []): void {
+  for (const line of table(
+    ['figure', 'ours', 'reference', 'must hold', ''],
+    rows.map((row) => [
+      row.name,
+      digits(row.ours),
+      row.reference === null ? '' : digits(row.reference),
+      row.reference === null ? '' : row.tolerance,
+      verdict(row),
+    ]),
+    { right: ['ours', 'reference'] },
+  ))
+    console.log(line);
+  for (const note of notes) console.log(note);
+  const missed = rows.filter((row) => !row.ok);
+  console.log(
+    ok
+      ? `\n${rows.filter(({ reference }) => reference !== null).length} figures held, ${rows.filter(({ reference }) => reference === null).length} for information.`
+      : `\n${missed.length} of ${rows.length} figures do not hold:\n${missed.map(({ name }) => `  ${name}`).join('\n')}`,
+  );
+  console.log(JSON.stringify({ ok, rows }));
+  if (!ok) process.exitCode = 1;
+}
+
+const verdict = ({ ok, reference }: Row): string => (!ok ? 'FAILS' : reference === null ? '' : 'ok');
+
+/** Ten significant digits, without the noise of a float. */
+const digits = (value: number): string =>
+  Number.isFinite(value) ? String(Number(value.toPrecision(10))) : String(value);

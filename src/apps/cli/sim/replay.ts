@@ -1,0 +1,253 @@
+/**
+ * `firmquote sim replay`: recorded prices and requests against two configurations, quote by quote and in sum.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { RequestError } from '../../../domain/errors.ts';
+import { barChart, lineChart } from '../../../sim/chart.ts';
+import { pageOf } from '../../../sim/page.ts';
+import { type Leg, type ReplayedQuote, type ReplayResult, runReplay } from '../../../sim/replay.ts';
+import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
+import type { Tally } from '../../../sim/tally.ts';
+import { readMaker } from './maker.ts';
+import { type MarketOptions, pricesOf, save, takersOf } from './run.ts';
+import { table } from '../table.ts';
+
+interface ReplayOptions extends MarketOptions {
+  config: string;
+  against: string;
+  rfqs?: string;
+  show: number;
+}
+
+export async function replayMarket(options: ReplayOptions): Promise<void> {
+  const path = await pricesOf(options);
+  const records = options.rfqs === undefined ? undefined : await readRfqs(options.rfqs);
+  const mid = path.prices[0] as number;
+  const names =
+    options.config === options.against || basename(options.config) !== basename(options.against)
+      ? [basename(options.config, '.json'), basename(options.against, '.json')]
+      : [options.config, options.against];
+  const [first, second] = names[0] === names[1] ? ['A', 'B'] : (names as [string, string]);
+  const a = await readMaker(options.config, first, mid, options);
+  const b = await readMaker(options.against, second, mid, {
+    ...options,
+    pair: options.pair ?? `${a.base}-${a.quote}`,
+  });
+  const result = runReplay({
+    seed: options.seed,
+    startMs: path.startMs,
+    prices: path.prices,
+    motion: path.motion,
+    records,
+    takers: takersOf(options),
+    makers: [a, b],
+    sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
+  });
+  if (records !== undefined && result.requests === 0)
+    throw new RequestError(
+      `None of the ${records.length} requests in ${options.rfqs} lies in the ${result.seconds} seconds of prices from ${new Date(path.startMs).toISOString()}.`,
+      { code: 'bad_request' },
+    );
+
+  const facts = [
+    `${a.base}-${a.quote}, ${Math.round(result.seconds / 6) / 10} minutes. Prices ${path.source}.`,
+    `${result.requests} requests ${records === undefined ? `drawn with seed ${options.seed}` : `from ${options.rfqs}`}${result.skipped > 0 ? `, ${result.skipped} outside of the prices' time left out` : ''}; ${result.changed} would have been answered or taken differently.`,
+  ];
+  for (const fact of facts) console.log(fact);
+  console.log();
+  const sums = sumsOf(result);
+  for (const line of table(['', a.name, b.name, 'difference'], sums, {
+    right: [a.name, b.name, 'difference'],
+  }))
+    console.log(line);
+  const changed = result.quotes.filter((quote) => quote.changed);
+  const head = [
+    'request',
+    'time',
+    'corridor',
+    'we',
+    'recorded',
+    `${a.name}`,
+    'bps',
+    `${b.name}`,
+    'bps',
+    'price diff bps',
+  ];
+  if (changed.length > 0) {
+    console.log(
+      `\nWhat differs${changed.length > options.show ? `, the first ${options.show} of ${changed.length} (--show)` : ''}:`,
+    );
+    for (const line of table(head, changed.slice(0, options.show).map(quoteCells), {
+      right: ['bps', 'price diff bps'],
+    }))
+      console.log(line);
+  }
+  if (options.json !== undefined)
+    await save(options.json, `${JSON.stringify({ names: [a.name, b.name], result }, null, 1)}\n`);
+  if (options.html !== undefined) {
+    await save(
+      options.html,
+      pageOf({
+        title: `Replay, ${a.name} against ${b.name}`,
+        facts,
+        tables: [
+          {
+            title: 'In sum',
+            note: `USD at the last mid. Difference: ${b.name} less ${a.name}.`,
+            head: ['', a.name, b.name, 'difference'],
+            rows: sums,
+          },
+        ],
+        charts: chartsOf(result),
+        details:
+          changed.length === 0
+            ? []
+            : [
+                {
+                  title: 'What differs, quote by quote',
+                  note:
+                    changed.length > MOST_ON_PAGE
+                      ? `The first ${MOST_ON_PAGE} of ${changed.length}; all of them are in the JSON.`
+                      : 'Price difference: positive is worse for the taker.',
+                  head,
+                  rows: changed.slice(0, MOST_ON_PAGE).map(quoteCells),
+                },
+              ],
+      }),
+    );
+  }
+  const [one, other] = result.makers;
+  console.log(
+    JSON.stringify({
+      ok: true,
+      rows: [
+        ...tallyRows(one),
+        ...tallyRows(other),
+        { name: 'requests', ours: result.requests, reference: null, ok: true },
+        { name: 'answered or taken differently', ours: result.changed, reference: null, ok: true },
+      ],
+    }),
+  );
+}
+
+const MOST_ON_PAGE = 200;
+
+async function readRfqs(file: string): Promise<RfqRecord[]> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new RequestError(
+      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      { code: 'bad_request', cause },
+    );
+  });
+  const records = parseRfqs(text, file);
+  if (records.length === 0) throw new RequestError(`${file} holds no requests.`, { code: 'bad_request' });
+  return records;
+}
+
+const money = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+
+function sumsOf({ makers: [a, b] }: ReplayResult): string[][] {
+  const row = (name: string, of: (tally: Tally) => number, digits = 2): string[] => {
+    const [one, other] = [of(a), of(b)];
+    const text = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
+    return [name, text(one), text(other), `${other - one > 0 ? '+' : ''}${text(other - one)}`];
+  };
+  const reasons = [...new Set([...Object.keys(a.declines), ...Object.keys(b.declines)])].sort();
+  return [
+    row('requests', ({ requests }) => requests),
+    row('quoted', ({ quoted }) => quoted),
+    ...reasons.map((reason) => row(`declined: ${reason}`, ({ declines }) => declines[reason] ?? 0)),
+    row('fills', ({ fills }) => fills),
+    row('of them options', ({ exercised }) => exercised),
+    row('volume, USD', ({ volumeUsd }) => volumeUsd),
+    row('mean spread D, bps', ({ meanSpreadBps }) => meanSpreadBps, 3),
+    row('mean skew, bps', ({ meanSkewBps }) => meanSkewBps, 3),
+    row('spread earned, USD', ({ spreadUsd }) => spreadUsd),
+    row('pick-off, USD', ({ pickOffUsd }) => pickOffUsd),
+    row('PnL, USD', ({ pnlUsd }) => pnlUsd),
+    row('worst drop, USD', ({ worstDrawdownUsd }) => worstDrawdownUsd),
+    row('q rms', ({ qRms }) => qRms, 4),
+    row('most held, USD', ({ mostHeldUsd }) => mostHeldUsd),
+  ];
+}
+
+function quoteCells({
+  id,
+  atMs,
+  corridor,
+  lp,
+  recorded,
+  legs: [a, b],
+  differenceBps,
+}: ReplayedQuote): string[] {
+  const said = ({ declined, outcome, edgeUsd }: Leg) =>
+    declined !== null ? `no: ${declined}` : outcome === 'won' ? `won ${money(edgeUsd)}` : 'not taken';
+  const spread = ({ spreadBps }: Leg) => (spreadBps === null ? '' : spreadBps.toFixed(3));
+  return [
+    id,
+    new Date(atMs).toISOString().slice(11, 23),
+    corridor,
+    lp,
+    recorded ?? '-',
+    said(a),
+    spread(a),
+    said(b),
+    spread(b),
+    differenceBps === null ? '' : differenceBps.toFixed(4),
+  ];
+}
+
+function tallyRows({ name, quoted, fills, volumeUsd, pnlUsd, spreadUsd, pickOffUsd, meanSpreadBps }: Tally) {
+  return Object.entries({
+    quoted,
+    fills,
+    'volume, USD': volumeUsd,
+    'spread, USD': spreadUsd,
+    'pick-off, USD': pickOffUsd,
+    'PnL, USD': pnlUsd,
+    'mean D, bps': meanSpreadBps,
+  }).map(([what, ours]) => ({ name: `${name}: ${what}`, ours, reference: null, ok: true }));
+}
+
+function chartsOf({ series, makers, quotes }: ReplayResult): string[] {
+  const minutes = series.map(({ second }) => second / 60);
+  const lines = (of: 'pnlUsd' | 'q' | 'heldUsd' | 'spreadBps') =>
+    makers.map(({ name }, at) => ({ name, values: series.map((sample) => sample.makers[at]?.[of] ?? null) }));
+  const fromMs = quotes[0]?.atMs ?? 0;
+  const compared = quotes.filter(({ differenceBps }) => differenceBps !== null);
+  return [
+    lineChart({
+      title: 'Mid',
+      unit: 'quote tokens',
+      minutes,
+      lines: [{ name: 'mid', values: series.map(({ mid }) => mid) }],
+    }),
+    lineChart({ title: 'Profit and loss', unit: 'USD at mid', minutes, lines: lines('pnlUsd'), level: 0 }),
+    lineChart({ title: 'Position', unit: 'over the soft band', minutes, lines: lines('q'), level: 0 }),
+    lineChart({
+      title: 'All-in spread offered',
+      unit: 'bps, mean since the last sample',
+      minutes,
+      lines: lines('spreadBps'),
+    }),
+    lineChart({
+      title: 'Price difference',
+      unit: 'bps per request, positive is worse for the taker',
+      minutes: compared.map(({ atMs }) => (atMs - fromMs) / 60_000),
+      lines: [{ name: 'difference', values: compared.map(({ differenceBps }) => differenceBps) }],
+      level: 0,
+      dots: true,
+    }),
+    lineChart({ title: 'Held for live quotes', unit: 'USD', minutes, lines: lines('heldUsd'), level: 0 }),
+    barChart({
+      title: 'Declines',
+      unit: 'by control or reason',
+      bars: makers.map(({ name, declines }) => ({
+        name,
+        values: Object.entries(declines).map(([why, value]) => ({ name: why, value })),
+      })),
+    }),
+  ];
+}

@@ -1,0 +1,297 @@
+/** `firmquote sim run`: a market around an LP's own configuration, as a table, as JSON, and as a page. */
+
+import { writeFile } from 'node:fs/promises';
+import { RequestError } from '../../../domain/errors.ts';
+import type { PricingPlugin } from '../../../pricing/plugin.ts';
+import { barChart, lineChart } from '../../../sim/chart.ts';
+import { createDice } from '../../../sim/random.ts';
+import { drawPrices, realised } from '../../../sim/exchange.ts';
+import type { MakerSetup } from '../../../sim/maker.ts';
+import {
+  type MarketResult,
+  type MarketSetup,
+  type OptionView,
+  runMarket,
+  type TakerSetup,
+} from '../../../sim/market.ts';
+import { pageOf } from '../../../sim/page.ts';
+import type { Tally } from '../../../sim/tally.ts';
+import { readMaker } from './maker.ts';
+import { readPrices } from './prices.ts';
+import { table } from '../table.ts';
+
+export interface MarketOptions {
+  seed: number;
+  minutes?: number;
+  start: number;
+  sigma: number;
+  jumps: number;
+  jumpBps: number;
+  prices?: string;
+  rfqSeconds: number;
+  informed: number;
+  takers: number;
+  holders: number;
+  sizeUsd: number;
+  alpha: number;
+  beta: number;
+  feeBps: number;
+  capitalUsd: number;
+  gasUsd: number;
+  noiseBps: number;
+  pair?: string;
+  risk: boolean;
+  json?: string;
+  html?: string;
+}
+
+export interface RunOptions extends MarketOptions {
+  config: string;
+  copies: number;
+  fixed: number[];
+}
+
+/** A start that needs no clock, so that the same seed gives the same bytes. */
+export const EPOCH_MS = Date.UTC(2026, 0, 1);
+
+/** The prices to play, and what is known of their motion. */
+export async function pricesOf({
+  prices: file,
+  seed,
+  minutes,
+  start,
+  sigma,
+  jumps,
+  jumpBps,
+}: MarketOptions): Promise<{ prices: number[]; startMs: number; motion: OptionView; source: string }> {
+  const seconds = minutes === undefined ? undefined : Math.round(minutes * 60);
+  if (file === undefined) {
+    const prices = drawPrices(
+      { seconds: seconds ?? 3_600, start, sigma, jumpsPerHour: jumps, jumpBps },
+      createDice(seed, 0),
+    );
+    return {
+      prices,
+      startMs: EPOCH_MS,
+      motion: { sigma, jumpsPerHour: jumps, jumpBps },
+      source: `drawn: ${(sigma * 100).toFixed(0)} % a year, ${jumps} jumps an hour of ${jumpBps} bps`,
+    };
+  }
+  const recorded = await readPrices(file);
+  const prices = seconds === undefined ? recorded.prices : recorded.prices.slice(0, seconds + 1);
+  const seen = realised(prices);
+  return {
+    prices,
+    startMs: recorded.startMs,
+    motion: { sigma: seen, jumpsPerHour: 0, jumpBps },
+    source: `recorded: ${recorded.symbol} from ${new Date(recorded.startMs).toISOString()}, ${(seen * 100).toFixed(0)} % a year realised`,
+  };
+}
+
+export const takersOf = ({
+  rfqSeconds,
+  informed,
+  takers,
+  holders,
+  sizeUsd,
+  alpha,
+  beta,
+  feeBps,
+}: MarketOptions): TakerSetup => ({
+  rfqSeconds,
+  theta: informed,
+  takers,
+  holders,
+  medianUsd: sizeUsd,
+  sizeSpread: 1,
+  mostUsd: 25 * sizeUsd,
+  alpha,
+  beta,
+  platformFeeBps: feeBps,
+});
+
+export async function simulateMarket(options: RunOptions): Promise<void> {
+  const path = await pricesOf(options);
+  const own = await readMaker(options.config, 'this LP', path.prices[0] as number, options);
+  const copies = Array.from({ length: options.copies }, (_, at): MakerSetup => ({
+    ...own,
+    name: `copy ${at + 1}`,
+  }));
+  const fixed = options.fixed.map((bps): MakerSetup => ({
+    ...own,
+    name: `fixed ${bps} bps`,
+    plugin: fixedSpread(bps),
+  }));
+  const setup: MarketSetup = {
+    seed: options.seed,
+    startMs: path.startMs,
+    prices: path.prices,
+    motion: path.motion,
+    takers: takersOf(options),
+    makers: [own, ...copies, ...fixed],
+    sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
+  };
+  const result = runMarket(setup);
+  const facts = [
+    `${own.base}-${own.quote}, ${Math.round(result.seconds / 6) / 10} minutes, seed ${options.seed}. Prices ${path.source}.`,
+    `${result.requests} requests, one in ${options.rfqSeconds} s, ${Math.round(options.informed * 100)} % from option holders; ${result.unanswered} found no quote, ${result.refused} no price they liked.`,
+    'Money was counted on all sides once a sample: not a unit was made or lost.',
+  ];
+  for (const fact of facts) console.log(fact);
+  console.log();
+  for (const line of table(HEAD, result.makers.map(cells), { right: HEAD.slice(1) })) console.log(line);
+  for (const { name, declines } of result.makers)
+    if (Object.keys(declines).length > 0)
+      console.log(
+        `${name} declined: ${Object.entries(declines)
+          .map(([why, times]) => `${why} ${times}`)
+          .join(', ')}`,
+      );
+  const rows = result.makers.flatMap(rowsOf);
+  if (options.json !== undefined)
+    await save(options.json, `${JSON.stringify({ options: described(options), result }, null, 1)}\n`);
+  if (options.html !== undefined)
+    await save(
+      options.html,
+      pageOf({
+        title: `Simulated market, ${own.base}-${own.quote}`,
+        facts,
+        tables: [
+          {
+            title: 'Results',
+            note: 'USD at the last mid. Spread: what ordinary fills were worth when taken, after gas. Pick-off: the same of fills by option holders.',
+            head: HEAD,
+            rows: result.makers.map(cells),
+          },
+        ],
+        charts: chartsOf(result),
+      }),
+    );
+  console.log(JSON.stringify({ ok: true, rows }));
+}
+
+/**
+ * A rival who quotes the same spread to everybody, always; as a pricer of its own in the place of the model.
+ */
+const fixedSpread = (bps: number): PricingPlugin => ({
+  name: 'fixed',
+  pricer: ({ fee, gas }) => ({ spread: Math.max(bps - fee - gas, 0) }),
+});
+
+const HEAD = [
+  'LP',
+  'quoted',
+  'fills',
+  'by holders',
+  'volume',
+  'spread',
+  'pick-off',
+  'PnL',
+  'worst drop',
+  'mean D bps',
+  'mean skew bps',
+  'q rms',
+  'q end',
+  'most held',
+];
+
+const usd = (value: number): string =>
+  value.toLocaleString('en-US', {
+    maximumFractionDigits: Math.abs(value) < 1000 ? 2 : 0,
+    minimumFractionDigits: 0,
+  });
+
+function cells({
+  name,
+  requests,
+  quoted,
+  fills,
+  exercised,
+  volumeUsd,
+  spreadUsd,
+  pickOffUsd,
+  pnlUsd,
+  worstDrawdownUsd,
+  meanSpreadBps,
+  meanSkewBps,
+  qRms,
+  qEnd,
+  mostHeldUsd,
+}: Tally): string[] {
+  return [
+    name,
+    `${quoted}/${requests}`,
+    `${fills}`,
+    `${exercised}`,
+    usd(volumeUsd),
+    usd(spreadUsd),
+    usd(pickOffUsd),
+    usd(pnlUsd),
+    usd(worstDrawdownUsd),
+    meanSpreadBps.toFixed(2),
+    meanSkewBps.toFixed(2),
+    qRms.toFixed(3),
+    qEnd.toFixed(3),
+    usd(mostHeldUsd),
+  ];
+}
+
+function rowsOf({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: Tally) {
+  return Object.entries({
+    'PnL, USD': pnlUsd,
+    'spread, USD': spreadUsd,
+    'pick-off, USD': pickOffUsd,
+    fills,
+    'fills by holders': exercised,
+    quoted,
+    'q rms': qRms,
+  }).map(([what, ours]) => ({ name: `${name}: ${what}`, ours, reference: null, ok: true }));
+}
+
+function chartsOf({ series, makers }: MarketResult): string[] {
+  const minutes = series.map(({ second }) => second / 60);
+  const lines = (of: 'pnlUsd' | 'q' | 'heldUsd' | 'spreadBps') =>
+    makers.map(({ name }, at) => ({ name, values: series.map((sample) => sample.makers[at]?.[of] ?? null) }));
+  return [
+    lineChart({
+      title: 'Mid',
+      unit: 'quote tokens',
+      minutes,
+      lines: [{ name: 'mid', values: series.map(({ mid }) => mid) }],
+    }),
+    lineChart({ title: 'Profit and loss', unit: 'USD at mid', minutes, lines: lines('pnlUsd'), level: 0 }),
+    lineChart({ title: 'Position', unit: 'over the soft band', minutes, lines: lines('q'), level: 0 }),
+    lineChart({
+      title: 'All-in spread offered',
+      unit: 'bps, mean since the last sample',
+      minutes,
+      lines: lines('spreadBps'),
+    }),
+    lineChart({ title: 'Held for live quotes', unit: 'USD', minutes, lines: lines('heldUsd'), level: 0 }),
+    barChart({
+      title: 'Declines',
+      unit: 'by control or reason',
+      bars: makers.map(({ name, declines }) => ({
+        name,
+        values: Object.entries(declines).map(([why, value]) => ({ name: why, value })),
+      })),
+    }),
+  ];
+}
+
+/** What was asked for, without where the answer goes: two runs that differ only in that are the same run. */
+function described(options: RunOptions): Omit<RunOptions, 'json' | 'html'> {
+  const asked = { ...options };
+  delete asked.json;
+  delete asked.html;
+  return asked;
+}
+
+export async function save(file: string, text: string): Promise<void> {
+  await writeFile(file, text).catch((cause: unknown) => {
+    throw new RequestError(
+      `${file} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      { code: 'bad_request', cause },
+    );
+  });
+}

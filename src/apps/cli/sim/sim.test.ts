@@ -1,0 +1,197 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { RecordedRfq } from '../../../lp/quote-log/recorded-requests.ts';
+import { parseRfqs } from '../../../sim/rfq-record.ts';
+import { simCommand } from './sim.ts';
+
+const EXAMPLE = 'config/lp.example.json';
+let folder: string;
+let recording: string;
+const printed: string[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firmquote-sim-'));
+  recording = join(folder, 'prices.jsonl.gz');
+  const lines = Array.from({ length: 400 }, (_, at) => {
+    const bid = (2500 + 0.5 * Math.sin(at / 7) + 0.01 * at).toFixed(2);
+    return `${1_700_000_000_000_000_000n + BigInt(at) * 400_000_000n} ${JSON.stringify({ u: at + 1, s: 'ETHUSDT', b: bid, B: '1.0', a: (Number(bid) + 0.01).toFixed(2), A: '1.0' })}`;
+  });
+  await writeFile(recording, gzipSync(lines.join('\n')));
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(() => {
+  printed.length = 0;
+  vi.spyOn(console, 'log').mockImplementation((line = '') => void printed.push(String(line)));
+});
+
+/** As `firmquote sim …` would; what commander refuses is thrown instead of ending the process. */
+async function sim(
+  ...words: string[]
+): Promise<{ ok: boolean; rows: { name: string; ours: number; reference: number | null; ok: boolean }[] }> {
+  const command = simCommand();
+  const quiet = (each: Command) => each.exitOverride().configureOutput({ writeErr: () => {} });
+  quiet(command).commands.forEach(quiet);
+  await command.parseAsync(words, { from: 'user' });
+  return JSON.parse(printed.at(-1) as string) as Awaited<ReturnType<typeof sim>>;
+}
+
+test('what an LP writes down of its requests is what a replay reads', () => {
+  const line: RecordedRfq = {
+    atMs: 1,
+    id: 'r',
+    taker: '0xaa',
+    corridor: 'base-arc',
+    input: 'WETH',
+    output: 'USDC',
+    side: 'exactInput',
+    amount: '5',
+    platformFeeBps: 2,
+    minValidSeconds: 0,
+    outcome: 'accepted',
+    quoted: '9',
+    acceptedAtMs: 2,
+    rival: null,
+  };
+  expect(parseRfqs(JSON.stringify(line), 'f')).toEqual([line]);
+});
+
+describe('firmquote sim', () => {
+  test('prints a table and, last, one line of JSON', async () => {
+    const report = await sim(
+      '--model',
+      'glft',
+      '--sigma',
+      '.3',
+      '--A',
+      '.9',
+      '--k',
+      '.3',
+      '--gamma',
+      '.01',
+      '--Q',
+      '30',
+      '--q',
+      '-10',
+    );
+    expect(report.ok).toBe(true);
+    expect(
+      Object.fromEntries(report.rows.map(({ name, ours }) => [name, Number(ours.toFixed(6))])),
+    ).toMatchObject({
+      'bid at q=-10, closed form': 2.634257,
+      'bid at q=-10, exact': 2.632802,
+      eta: 0.325678,
+    });
+    expect(report.rows[0]).toMatchObject({ name: 'c1', reference: null, ok: true });
+    expect(printed.length).toBeGreaterThan(8);
+  });
+
+  test('bars say when bar 6 was not run, and run it on a recording', async () => {
+    await sim('--bars', '--paths', '2', '--events', '2000');
+    expect(printed.join('\n')).toContain('Bar 6 was not run');
+    const { rows } = await sim('--bars', '--paths', '2', '--events', '2000', '--recording', recording);
+    expect(rows.some(({ name }) => name.startsWith('Bar 6'))).toBe(true);
+    expect(printed.join('\n')).toContain('ETHUSDT from 2023-11-14T22:13:20.000Z');
+    process.exitCode = 0;
+  });
+
+  test('runs a market around a configuration: the same seed, the same bytes', async () => {
+    const files = ['a', 'b'].map((name) => join(folder, `${name}.json`));
+    for (const file of files)
+      await sim(
+        'run',
+        '--config',
+        EXAMPLE,
+        '--minutes',
+        '5',
+        '--seed',
+        '7',
+        '--copies',
+        '1',
+        '--fixed',
+        '8',
+        '--json',
+        file,
+        '--html',
+        `${file}.html`,
+      );
+    const [a, b] = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+    expect(a).toBe(b);
+    expect(JSON.parse(a as string)).toMatchObject({
+      result: { makers: [{ name: 'this LP' }, { name: 'copy 1' }, { name: 'fixed 8 bps' }] },
+    });
+    expect(await readFile(`${files[0]}.html`, 'utf8')).toMatch(/^<!doctype html>[\s\S]*Profit and loss/);
+  });
+
+  test('replays a recording against a changed configuration', async () => {
+    const changed = join(folder, 'changed.json');
+    const text = await readFile(EXAMPLE, 'utf8');
+    await writeFile(changed, text.replace('"minEdgeBps": 1,', '"minEdgeBps": 30,'));
+    const rfqs = join(folder, 'rfqs.jsonl');
+    const line = (at: number) =>
+      JSON.stringify({
+        atMs: 1_700_000_000_000 + at * 1000,
+        id: `r${at}`,
+        taker: 't',
+        corridor: 'base-arc',
+        input: 'WETH',
+        output: 'USDC',
+        side: 'exactInput',
+        amount: '1000000000000000000',
+      });
+    await writeFile(rfqs, [1, 20, 40, 60, 80].map(line).join('\n'));
+    const { rows } = await sim(
+      'replay',
+      '--prices',
+      recording,
+      '--rfqs',
+      rfqs,
+      '--config',
+      EXAMPLE,
+      '--against',
+      changed,
+      '--json',
+      join(folder, 'replay.json'),
+      '--html',
+      join(folder, 'replay.html'),
+    );
+    expect(rows).toContainEqual({ name: 'requests', ours: 5, reference: null, ok: true });
+    expect(rows).toContainEqual({
+      name: 'answered or taken differently',
+      ours: 5,
+      reference: null,
+      ok: true,
+    });
+    expect(printed.join('\n')).toMatch(/PnL, USD[\s\S]*What differs/);
+    expect(JSON.parse(await readFile(join(folder, 'replay.json'), 'utf8'))).toMatchObject({
+      names: ['lp.example', 'changed'],
+      result: { requests: 5 },
+    });
+  });
+
+  test.each([
+    [[], /One of: --published, --bars, --model/],
+    [['--published', '--bars'], /One of/],
+    [['--published', '--foo', '1'], /no option --foo/],
+    [['--published', '--events', '5'], /belong to --bars/],
+    [['--bars', '--paths', '1'], /at least 2/],
+    [['--bars', '--seed', 'x'], /--seed must be a whole number, not "x"/],
+    [['--bars', '--events', '1.5'], /whole number/],
+    [['--bars', '--recording', '/nowhere'], /could not be read/],
+    [['--model', 'lambertw', '--x'], /--x needs a value/],
+    [['--model', 'lambertw', '--x', '1', '--x=2'], /given twice/],
+    [['--model', 'lambertw', 'x'], /"x" is not an option/],
+    [['run'], /required option '-c, --config/],
+    [['run', '--config', EXAMPLE, '--informed', '2'], /number from 0 to 1/],
+    [['run', '--config', EXAMPLE, '--pair', 'DOGE-USDC'], /makes no market in DOGE-USDC. It has: WETH-USDC/],
+    [['run', '--config', 'config/venue.example.json'], /cannot be used/],
+    [['run', '--config', EXAMPLE, '--minutes', '1', '--html', '/nowhere/x.html'], /cannot be written/],
+    [['replay', '--config', EXAMPLE], /required option '--against/],
+    [['replay', '--config', EXAMPLE, '--against', EXAMPLE, '--rfqs', '/nowhere'], /cannot be read/],
+  ])('%j is refused', async (words, message) => {
+    await expect(sim(...words)).rejects.toThrow(message);
+  });
+});

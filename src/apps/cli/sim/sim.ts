@@ -1,0 +1,228 @@
+/**
+ * `firmquote sim …`: the market in a box. Holds the engine to what is printed, plays a market around it, and
+ * replays one.
+ */
+
+import { Command, InvalidArgumentError } from 'commander';
+import { RequestError } from '../../../domain/errors.ts';
+
+interface SimOptions {
+  published?: boolean;
+  bars?: boolean;
+  model?: string;
+  seed?: string;
+  paths?: string;
+  events?: number;
+  recording?: string;
+}
+
+export function simCommand(): Command {
+  const sim = new Command('sim')
+    .description(
+      'hold pricing and inventory to published figures, play a market around them, replay a recorded one',
+    )
+    // Who pipes a table into `head` has seen enough.
+    .hook('preAction', () => void process.stdout.off('error', ignoreClosedPipe).on('error', ignoreClosedPipe))
+    // `sim run --seed` is the option of `run`.
+    .enablePositionalOptions()
+    // A model's parameters are options too, and every model has its own.
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .option(
+      '--published',
+      'reproduce every printed figure of the model: published tables, closed forms, options, fees',
+    )
+    .option('--bars', 'the firm-quote backtest and the bars that the engine must clear')
+    .option(
+      '--model <name>',
+      'one row at parameters of your choice: as2008, glft, blackscholes, bachelier, lambertw, breakeven, firm',
+    )
+    .option('--seed <n>', 'where chance starts; the same seed gives the same bytes')
+    .option('--paths <n>', 'worlds or paths; default: as printed')
+    .option('--events <n>', 'bars: events of the adversary, 1000000 by default', natural)
+    .option(
+      '--recording <file>',
+      'bars: recorded exchange prices for bar 6, as `firmquote feed replay` reads them',
+    )
+    .action(async (options: SimOptions, command: Command) => act(options, command.args));
+  marketOptions(
+    sim
+      .command('run')
+      .description(
+        "a market around an LP's own configuration: takers, option holders, rivals; prices drawn or recorded",
+      ),
+  )
+    .requiredOption('-c, --config <file>', 'configuration of the LP, as config/lp.example.json')
+    .option('--copies <n>', 'copies of this LP that compete', within(0, 20, true), 0)
+    .option('--fixed <bps>', 'a rival with this spread for everybody; may be given several times', many, [])
+    .action(async (options) => (await import('./run.ts')).simulateMarket(options));
+  marketOptions(
+    sim
+      .command('replay')
+      .description('the same prices and requests against two configurations: what would have differed'),
+  )
+    .requiredOption('-c, --config <file>', 'the configuration that was')
+    .requiredOption('--against <file>', 'the configuration to compare it with')
+    .option('--rfqs <file>', 'recorded requests, JSON lines as in docs/simulator.md; default: drawn ones')
+    .option('--show <n>', 'differing quotes that are printed', within(0, 100_000, true), 20)
+    .action(async (options) => (await import('./replay.ts')).replayMarket(options));
+  return sim;
+}
+
+/** What `run` and `replay` share. */
+function marketOptions(command: Command): Command {
+  return command
+    .option('--seed <n>', 'where chance starts', within(0, 2 ** 31, true), 1)
+    .option('--minutes <n>', 'how long; default: an hour, or the whole recording', within(1, 100_000))
+    .option(
+      '--prices <file>',
+      'recorded exchange prices instead of drawn ones, as `firmquote feed replay` reads them',
+    )
+    .option('--start <price>', 'first mid', within(1e-9, 1e12), 2500)
+    .option('--sigma <share>', 'volatility of the mid, a year: 0.9 is 90 %', within(0, 20), 0.9)
+    .option('--jumps <n>', 'jumps of the mid an hour', within(0, 3600), 1)
+    .option('--jump-bps <bps>', 'their mean size', within(0.1, 10_000), 30)
+    .option('--rfq-seconds <seconds>', 'mean time between two requests', within(0.01, 86_400), 10)
+    .option(
+      '--informed <share>',
+      'share of requests from option holders, who wait to the last second',
+      within(0, 1),
+      0.2,
+    )
+    .option('--takers <n>', 'ordinary takers', within(1, 100_000, true), 50)
+    .option('--holders <n>', 'option holders', within(1, 100_000, true), 3)
+    .option('--size-usd <usd>', 'median size of a request', within(1, 1e9), 10_000)
+    .option(
+      '--alpha <n>',
+      'how ordinary takers answer: 1 / (1 + e^(alpha + beta * bps))',
+      within(-20, 20),
+      -2,
+    )
+    .option('--beta <n>', 'see alpha', within(0.01, 10), 0.25)
+    .option('--fee-bps <bps>', 'platform fee', within(0, 100, true), 2)
+    .option('--capital-usd <usd>', 'what an LP owns of either asset at the start', within(1, 1e12), 500_000)
+    .option('--gas-usd <usd>', 'own gas of a cross-chain trade', within(0, 1e6), 0.1)
+    .option(
+      '--noise-bps <bps>',
+      "how far an LP's mid is off the exchange's, one standard deviation",
+      within(0, 100),
+      0.5,
+    )
+    .option('--pair <pair>', 'such as WETH-USDC; default: the first of two assets')
+    .option('--no-risk', 'without the risk controls')
+    .option('--json <file>', 'write everything as JSON')
+    .option('--html <file>', 'write a page with charts');
+}
+
+function within(least: number, most: number, whole = false): (text: string) => number {
+  return (text) => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (!Number.isFinite(value) || value < least || value > most || (whole && !Number.isInteger(value)))
+      throw new InvalidArgumentError(`It must be a ${whole ? 'whole ' : ''}number from ${least} to ${most}.`);
+    return value;
+  };
+}
+
+const many = (text: string, before: number[]): number[] => [...before, within(0.1, 1000)(text)];
+
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
+async function act(options: SimOptions, rest: readonly string[]): Promise<void> {
+  const chosen = [options.published === true, options.bars === true, options.model !== undefined].filter(
+    Boolean,
+  ).length;
+  if (chosen !== 1)
+    throw new RequestError(
+      'What shall be simulated? One of: --published, --bars, --model NAME, or the commands run and replay. See: firmquote sim --help',
+      { code: 'bad_request' },
+    );
+  const named = namedOptions(rest);
+  const { printReport } = await import('./print.ts');
+  if (options.model !== undefined) {
+    if (options.events !== undefined || options.recording !== undefined)
+      throw new RequestError('--events and --recording belong to --bars.', { code: 'bad_request' });
+    const { modelRows } = await import('../../../sim/models/model.ts');
+    const { reportOf } = await import('../../../sim/row.ts');
+    return printReport(
+      reportOf(
+        modelRows(options.model, {
+          ...named,
+          ...(options.seed !== undefined && { seed: options.seed }),
+          ...(options.paths !== undefined && { paths: options.paths }),
+        }),
+      ),
+    );
+  }
+  const [unknown] = Object.keys(named);
+  if (unknown !== undefined)
+    throw new RequestError(`There is no option --${unknown}. See: firmquote sim --help`, {
+      code: 'bad_request',
+    });
+  const size = {
+    seed: whole('seed', options.seed) ?? 1,
+    ...(options.paths !== undefined && { paths: whole('paths', options.paths) as number }),
+  };
+  if (size.paths !== undefined && size.paths < 2)
+    throw new RequestError('--paths must be at least 2.', { code: 'bad_request' });
+  if (options.published === true) {
+    if (options.events !== undefined || options.recording !== undefined)
+      throw new RequestError('--events and --recording belong to --bars.', { code: 'bad_request' });
+    const { published } = await import('../../../sim/models/published.ts');
+    return printReport(published(size));
+  }
+  const { bars } = await import('../../../sim/bars.ts');
+  const recorded =
+    options.recording === undefined
+      ? undefined
+      : await (await import('./prices.ts')).readPrices(options.recording);
+  const progress = process.stderr.isTTY
+    ? (done: string) => process.stderr.write(`\r\x1b[K${done}`)
+    : () => {};
+  const report = bars({
+    ...size,
+    ...(options.events !== undefined && { events: options.events }),
+    prices: recorded?.prices,
+    progress,
+  });
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  printReport(report, [
+    recorded === undefined
+      ? '\nBar 6 was not run: it needs a recording of an exchange, which is not part of the repository. Give one with --recording FILE.'
+      : `\nBar 6: ${recorded.prices.length} seconds of ${recorded.symbol} from ${new Date(recorded.startMs).toISOString()}${recorded.prices.length <= 14_400 ? ', put together to four hours from blocks of a minute' : ''}.`,
+  ]);
+}
+
+/** `--name value` and `--name=value`, of options that this command does not know itself. */
+function namedOptions(words: readonly string[]): Record<string, string> {
+  const named: Record<string, string> = {};
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as string;
+    const match = /^--([A-Za-z][\w-]*)(?:=(.*))?$/.exec(word);
+    if (match === null)
+      throw new RequestError(`"${word}" is not an option. Options are written --name value.`, {
+        code: 'bad_request',
+      });
+    const [, name, inline] = match as unknown as [string, string, string | undefined];
+    const value = inline ?? words[++at];
+    if (value === undefined) throw new RequestError(`--${name} needs a value.`, { code: 'bad_request' });
+    if (Object.hasOwn(named, name))
+      throw new RequestError(`--${name} is given twice.`, { code: 'bad_request' });
+    named[name] = value;
+  }
+  return named;
+}
+
+/** Read here and not by commander, because a model has its own bounds for them. */
+function whole(name: string, text: string | undefined): number | undefined {
+  if (text !== undefined && !/^[0-9]{1,9}$/.test(text))
+    throw new RequestError(`--${name} must be a whole number, not "${text}".`, { code: 'bad_request' });
+  return text === undefined ? undefined : Number(text);
+}
+
+/** For commander, which says which option it was. */
+export function natural(text: string): number {
+  if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError(`It must be a whole number, not "${text}".`);
+  return Number(text);
+}

@@ -1,0 +1,640 @@
+/**
+ * Keeps count beside everything else: explanations, books, positions, mark-outs. It reads the chains' final
+ * blocks for itself, so the books check the ledger instead of repeating it; what it holds in memory is the
+ * store's content, and after any failure it is read again. Nothing here is on the way of a quote.
+ */
+
+import { isDecline } from '../../domain/decline.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
+import type { Money } from '../../inventory/event.ts';
+import type { Ledger } from '../../inventory/ledger.ts';
+import type {
+  JournalEntry,
+  JournalStore,
+  ProfitKey,
+  ProfitRow,
+  StoredExplanation,
+  TradeRecord,
+} from '../../ports/stores/accounting-store.ts';
+import type { Rational } from '../../pricing/rational.ts';
+import type { OpenAward } from '../settlement/awards.ts';
+import { createExplainer, type Explanation } from '../quote-log/explain.ts';
+import { createJournal, type Exchange, idOf, type Place } from './ledger.ts';
+import { type Books, createFolder, explanationOf, forget, type Note, type Sums } from './fold.ts';
+import {
+  createReader,
+  type Opened,
+  type ReaderDeps,
+  type ReaderOptions,
+  type Reading,
+} from './chain-reader.ts';
+import type { Market } from '../market/market.ts';
+import { createMarkouts } from './markout.ts';
+import type { MomentListener, Seen } from '../quote-log/quote-events.ts';
+import { type PositionView, viewOf } from './pnl.ts';
+import type { Takers } from './taker-costs.ts';
+
+export interface AccountsDeps extends ReaderDeps {
+  store: JournalStore;
+  /** Awards that memory has. */
+  open(): readonly OpenAward[];
+  /** Of a chain's native currency, in USD. */
+  native(chainId: number): Rational | undefined;
+  market: Pick<Market, 'pair'>;
+  ledger: Pick<Ledger, 'bucket'>;
+  takers: Takers;
+}
+
+export interface AccountsOptions extends ReaderOptions {
+  /** How often the books are compared with the chains. */
+  reconcileMs: number;
+  explain: { keep: number };
+  journal: { everyMs: number };
+  /** Another replica keeps the books, until this one is started. */
+  resting: boolean;
+}
+
+/** One token of one chain: three opinions that have to be one. */
+export interface Reconciled {
+  chain: string;
+  token: string;
+  address: string;
+  block: bigint;
+  journal: bigint;
+  chainSays: bigint | null;
+  /** null: the ledger is at another block at the moment. */
+  ledger: bigint | null;
+  /** chainSays - journal. */
+  difference: bigint | null;
+}
+
+export interface Totals extends Sums {
+  realised: bigint;
+  unrealised: bigint;
+  /** spread + realised + unrealised - gas - lost. */
+  total: bigint;
+}
+
+export interface Profit {
+  sinceMs: number;
+  by: ProfitKey;
+  rows: ProfitRow[];
+  /** Of the rows' window; realised and unrealised of positions are since the books were opened. */
+  totals: Totals;
+  positions: PositionView[];
+}
+
+export interface Accounts {
+  readonly listener: MomentListener;
+  /**
+   * Takes up the books where the last owner left them, and keeps them from now on. When it resolves, prices
+   * know what takers cost.
+   */
+  start(epoch: number): Promise<void>;
+  /**
+   * Somebody else keeps the books from now on: nothing is noted until the next start. Resolves when nothing
+   * more is written.
+   */
+  rest(): Promise<void>;
+  /**
+   * One of several replicas: takes up what whoever keeps the books has learned of takers, and writes why it
+   * gave the prices that were accepted. Throws what the store throws.
+   */
+  heed(): Promise<void>;
+  /** After the last block was taken in. What cannot be written is found again at the next start. */
+  stop(): Promise<void>;
+  /** Newest first; empty: nobody knows. */
+  explain(id: string): Promise<Explanation[]>;
+  profit(query: { by: ProfitKey; sinceMs: number; limit: number }): Promise<Profit>;
+  reconcile(): Promise<Reconciled[]>;
+  /** The operator's native currency: differs by what was sent to it since, for that leaves no event. */
+  reconcileGas(): Promise<{ chain: string; block: bigint; journal: bigint; chainSays: bigint }[]>;
+  /** The last comparison. */
+  reconciled(): readonly Reconciled[];
+  /**
+   * Books a difference that no event explains, because a person says so: of a token by its symbol, or
+   * 'native'. Throws `RequestError` unless the amount is the difference as it stands, in base units.
+   */
+  adjust(chain: string, token: string, amount: bigint): Promise<void>;
+  entries(orderId: Bytes32): Promise<JournalEntry[]>;
+  balances(): readonly { account: string; chain: string; token: string; amount: bigint }[];
+  /** Since the books were opened; undefined until they are. */
+  totals(): Totals | undefined;
+  positions(): PositionView[];
+  /** What waits to be written, and how far the books are behind. */
+  lag(): { waiting: number; chains: { chain: string; blocks: number }[] };
+}
+
+/**
+ * Notes waiting for a database that does not answer. Chain facts do not wait here: they are read from the
+ * chain.
+ */
+const MOST_NOTES = 20_000;
+const NOTES_AT_ONCE = 200;
+const MOST_ROWS = 10_000;
+/** How long the books wait to be opened for prices to be there. */
+const PRICE_PATIENCE_MS = 30_000;
+const TAKERS_EVERY_MS = 5_000;
+const SECOND_LOOK_MS = 2_000;
+/**
+ * No quote can be taken for longer: what is accepted later was quoted by this process, whether or not it is
+ * still kept.
+ */
+const LONGEST_LIFE_MS = 20 * 60_000;
+
+export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Accounts {
+  const { store, chains, takers, clock, log } = deps;
+  const { account, tokens, reconcileMs } = options;
+  const explainer = createExplainer(options.explain);
+  const reader = createReader(deps, options);
+  const { infoOf, exchangeOf } = reader;
+  const notes: Note[] = [];
+  let epoch: number | undefined;
+  let books: Books | undefined;
+  let lost = false;
+  let { resting } = options;
+  let startedMs = Number.POSITIVE_INFINITY;
+  let takersWrittenMs = 0;
+  /** Of quotes priced here and accepted while another replica kept the books: why, to be written down. */
+  const unexplained: StoredExplanation[] = [];
+  /** What the store has of takers is newer than what memory has. */
+  let stale = true;
+  let heardMs = 0;
+  let running: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  let cancel = () => {};
+
+  const slugOf = (chainId: number): string => reader.described.get(chainId)?.slug ?? String(chainId);
+
+  const markouts = createMarkouts({
+    clock,
+    mid: midOf,
+    marked({ orderId, taker, pair }, horizon, mark) {
+      note({ kind: 'mark', orderId, horizon, mark });
+      // What was looked at late says something about the market since, not about the taker; and one asset in
+      // two places has no
+      // mid to move, so that nobody can improve his average by shuttling it.
+      if (mark.bps !== null && !mark.late && hasMid(pair)) takers.learn(taker, horizon, mark.bps, mark.atMs);
+    },
+  });
+
+  const { fold, tradeOf } = createFolder({
+    clock,
+    reader,
+    routes: deps.routes,
+    usd: deps.usd,
+    native: deps.native,
+    mid: midOf,
+    found: (trade) => markouts.watch(trade),
+  });
+
+  const pairOf = (pairName: string) => deps.routes().all.find((each) => each.pairName === pairName)?.pair;
+  const hasMid = (pairName: string): boolean => pairOf(pairName)?.base !== pairOf(pairName)?.quote;
+
+  function midOf(pairName: string): number | undefined {
+    const pair = pairOf(pairName);
+    if (pair === undefined) return undefined;
+    const price = deps.market.pair(pair.base, pair.quote);
+    return isDecline(price) ? undefined : price.mid.value;
+  }
+
+  /* Notes: taken in the middle of other work */
+
+  function note(made: Note): void {
+    if (resting) return;
+    if (notes.length >= MOST_NOTES)
+      return log.error(
+        { kind: made.kind },
+        'the books cannot keep up: a note is lost, and the trade it is of will be marked as late',
+      );
+    notes.push(made);
+  }
+
+  const placeOf = ({ chainId, blockNumber, blockHash, txHash }: Seen, atMs: number): Place => ({
+    chainId,
+    block: blockNumber,
+    blockHash,
+    txHash,
+    atMs,
+  });
+
+  const listener: MomentListener = {
+    quoted: explainer.quoted,
+    declined: explainer.declined,
+    accepted(award: OpenAward) {
+      const { orderId, slice, order, quoteId, acceptedAtMs } = award;
+      const exchange = exchangeOf(orderId, slice, order);
+      const record = explainer.quote(orderId);
+      // Quoted by an earlier life (or by another replica, and then it is heard of at once): nobody knows any
+      // more when it was accepted, or at which mid.
+      const trade = tradeOf(
+        exchange,
+        order,
+        acceptedAtMs,
+        quoteId === ZERO_BYTES32 ? (record?.quoteId ?? null) : quoteId,
+        record === undefined && !options.resting && clock.monotonicMs() - startedMs < LONGEST_LIFE_MS,
+      );
+      note({ kind: 'accepted', trade, record });
+      // Nobody else knows what went into this price.
+      if (resting && record !== undefined && unexplained.length < MOST_NOTES)
+        unexplained.push(explanationOf(record));
+      if (!resting) markouts.watch(trade);
+      kick();
+    },
+    filled: ({ orderId, slice, order }, seen) =>
+      note({
+        kind: 'filled',
+        exchange: exchangeOf(orderId, slice, order),
+        place: placeOf(seen, clock.nowMs()),
+      }),
+    unfilled: ({ orderId }, was) => note({ kind: 'unfilled', orderId, was, atMs: clock.nowMs() }),
+    failed: ({ orderId }) => note({ kind: 'failed', orderId }),
+  };
+
+  async function explainAccepted(): Promise<void> {
+    const rows = unexplained.splice(0, NOTES_AT_ONCE);
+    if (rows.length === 0) return;
+    await store.explain(rows).catch((error: unknown) => {
+      unexplained.unshift(...rows);
+      throw error;
+    });
+  }
+
+  /* Reading: what has to be waited for */
+
+  async function load(owner: number): Promise<Books> {
+    const [opening, all, ids] = await Promise.all([
+      store.open(owner),
+      store.profit('pair', 0, MOST_ROWS),
+      store.known(tokens.map(({ chainId, token }) => idOf.opening(chainId, token))),
+    ]);
+    if (stale) takers.load(opening.takers);
+    stale = false;
+    return {
+      journal: createJournal(opening),
+      cursors: new Map(opening.cursors.map((cursor) => [cursor.chainId, cursor])),
+      positions: new Map(opening.positions.map((row) => [row.asset, row])),
+      trades: new Map(opening.trades.map((trade) => [trade.orderId, trade])),
+      opened: new Set(ids),
+      sums: sumsOf(all),
+    };
+  }
+
+  async function heldBooks(owner: number): Promise<Books> {
+    if (books !== undefined) return books;
+    books = await load(owner);
+    watchAgain(books);
+    return books;
+  }
+
+  async function pass(): Promise<void> {
+    if (epoch === undefined || lost) return;
+    const held = await heldBooks(epoch);
+    const taken = notes.slice(0, NOTES_AT_ONCE);
+    const readings: Reading[] = [];
+    const openings: Opened[] = [];
+    const patient = clock.monotonicMs() - startedMs < PRICE_PATIENCE_MS;
+    // On the way out only what cannot be read again is written.
+    for (const chainId of stopped ? [] : chains.keys()) {
+      try {
+        const opening = await reader.opening(held, chainId, patient);
+        if (opening !== undefined) openings.push(opening);
+        const reading = await reader.next(held, chainId);
+        if (reading !== undefined) readings.push(reading);
+      } catch (error) {
+        // One chain that does not answer keeps the others out of the books no longer than its call takes.
+        log.warn({ chain: slugOf(chainId), error }, 'a chain could not be read for the books just now');
+      }
+    }
+    const inFlight = openings.flatMap((opening) => (opening.fresh ? filledBefore(opening) : []));
+    const facts = readings.flatMap((reading) => reading.facts);
+    const seen = taken.flatMap((made) =>
+      made.kind === 'filled'
+        ? [idOf.fill(made.exchange.orderId, made.place), idOf.sent(made.exchange.orderId, made.place)]
+        : [],
+    );
+    const known = await store.known([...facts.map(({ id }) => id), ...seen]);
+    const older = await olderTrades(held, taken, facts);
+    const rows = clock.monotonicMs() - takersWrittenMs >= TAKERS_EVERY_MS || stopped ? takers.changed() : [];
+    if (taken.length === 0 && readings.length === 0 && openings.length === 0 && rows.length === 0) return;
+    try {
+      const batch = {
+        ...fold(held, { openings, readings, notes: taken, known, older, inFlight }),
+        takers: rows,
+      };
+      if (!(await store.write(batch))) {
+        lost = true;
+        return log.warn({}, 'another process keeps the books now');
+      }
+    } catch (error) {
+      // Memory may be ahead of the store: it is read again.
+      books = undefined;
+      takers.again(rows);
+      throw error;
+    }
+    notes.splice(0, taken.length);
+    if (rows.length > 0) takersWrittenMs = clock.monotonicMs();
+    forget(held);
+    // Only what moved can move on at once; a chain that is silent waits for the next round.
+    const behind = readings.some(
+      ({ cursor: { chainId, block } }) => (deps.final(chainId)?.block ?? 0n) > block,
+    );
+    if (notes.length > 0 || behind) again = true;
+  }
+
+  /** Fills of an earlier time that nobody has claimed yet: their inputs are ours from the beginning. */
+  function filledBefore({ cursor: { chainId, block } }: Opened): Exchange[] {
+    return deps.open().flatMap(({ orderId, slice, order, fill, stage }) => {
+      const owed =
+        stage === 'filled' &&
+        fill !== null &&
+        slice.destChainId === chainId &&
+        slice.originChainId !== chainId &&
+        fill.blockNumber <= block;
+      return owed ? [exchangeOf(orderId, slice, order)] : [];
+    });
+  }
+
+  /** Trades that memory let go of and facts still speak of. */
+  async function olderTrades(
+    { trades }: Books,
+    taken: readonly Note[],
+    facts: Reading['facts'],
+  ): Promise<Map<Bytes32, TradeRecord>> {
+    const ids = new Set<Bytes32>();
+    for (const made of taken)
+      if (made.kind !== 'adjusted')
+        ids.add(
+          made.kind === 'accepted'
+            ? made.trade.orderId
+            : made.kind === 'filled'
+              ? made.exchange.orderId
+              : made.orderId,
+        );
+    for (const fact of facts) {
+      if ('exchange' in fact) ids.add(fact.exchange.orderId);
+      else if (fact.kind === 'gas' && fact.orderId !== null) ids.add(fact.orderId);
+    }
+    const found = await Promise.all([...ids].filter((id) => !trades.has(id)).map((id) => store.trade(id)));
+    return new Map(found.flatMap((trade) => (trade === undefined ? [] : [[trade.orderId, trade]])));
+  }
+
+  let watched = false;
+  /** Marks that an earlier life left open. */
+  function watchAgain({ trades }: Books): void {
+    if (watched) return;
+    watched = true;
+    for (const trade of trades.values()) markouts.watch(trade, trade.marks);
+  }
+
+  async function work(): Promise<void> {
+    do {
+      again = false;
+      await pass();
+    } while (again);
+  }
+
+  function run(): Promise<void> {
+    again = true;
+    running ??= work().finally(() => (running = undefined));
+    return running;
+  }
+
+  const quietly = () =>
+    run().catch((error: unknown) =>
+      log.warn({ error }, 'the books could not be kept just now: again in a moment'),
+    );
+
+  function kick(): void {
+    if (epoch !== undefined && !stopped) void quietly();
+  }
+
+  function loop(): void {
+    cancel = clock.after(
+      options.journal.everyMs,
+      () =>
+        void quietly()
+          .then(check)
+          .finally(() => stopped || resting || loop()),
+    );
+  }
+
+  let checked: Reconciled[] = [];
+  let checkedMs = Number.NEGATIVE_INFINITY;
+  async function check(): Promise<void> {
+    if (stopped || lost || clock.monotonicMs() - checkedMs < reconcileMs) return;
+    checkedMs = clock.monotonicMs();
+    const before = new Map(checked.map(({ chain, token, difference }) => [`${chain} ${token}`, difference]));
+    const now = await reconcile().catch((error: unknown) =>
+      log.warn({ error }, 'the books could not be compared with the chains just now'),
+    );
+    if (now === undefined) return;
+    checked = now;
+    for (const { chain, token, block, journal, chainSays, difference } of now) {
+      if ((difference ?? 0n) === (before.get(`${chain} ${token}`) ?? 0n)) continue;
+      if (difference === 0n) log.warn({ chain, token, block }, 'books and chain agree again');
+      else
+        log.error(
+          { chain, token, block, journal, chainSays, difference },
+          'books and chain differ: nothing is adjusted by itself, find what moved (docs/profit.md)',
+        );
+    }
+  }
+
+  async function reconcile(): Promise<Reconciled[]> {
+    const held = books;
+    if (held === undefined) return [];
+    const due = tokens.filter(({ chainId, token }) => held.opened.has(idOf.opening(chainId, token)));
+    return Promise.all(
+      due.map(async ({ chainId, token }): Promise<Reconciled> => {
+        const block = held.cursors.get(chainId)?.block ?? 0n;
+        // Read in one breath, before anything is waited for: all of them are of one block, or they cannot be
+        // compared.
+        const journal = held.journal.inventory({ chainId, token });
+        const ledger =
+          deps.final(chainId)?.block === block ? (deps.ledger.bucket(chainId, token)?.onchain ?? null) : null;
+        const chainSays = (await chains.get(chainId)?.ledgerBalance(account, token, block)) ?? null;
+        return {
+          chain: slugOf(chainId),
+          token: infoOf({ chainId, token })?.symbol ?? token,
+          address: token,
+          block,
+          journal,
+          chainSays,
+          ledger,
+          difference: chainSays === null ? null : chainSays - journal,
+        };
+      }),
+    );
+  }
+
+  async function reconcileGas(): Promise<
+    { chain: string; block: bigint; journal: bigint; chainSays: bigint }[]
+  > {
+    const held = books;
+    const read = [...(held?.cursors.values() ?? [])].map(({ chainId, block }) => ({
+      chainId,
+      block,
+      journal: held?.journal.gas(chainId) ?? 0n,
+    }));
+    return Promise.all(
+      read.map(async ({ chainId, block, journal }) => ({
+        chain: slugOf(chainId),
+        block,
+        journal,
+        chainSays: (await chains.get(chainId)?.nativeBalance(options.operator, block)) ?? 0n,
+      })),
+    );
+  }
+
+  const views = (held: Books | undefined): PositionView[] =>
+    [...(held?.positions.values() ?? [])].map((row) => viewOf(row, deps.usd(row.asset)));
+
+  function totalsOf(sums: Books['sums'], positions: readonly PositionView[]): Totals {
+    const realised = positions.reduce((sum, each) => sum + each.realisedMicros, 0n);
+    const unrealised = positions.reduce((sum, each) => sum + (each.unrealisedMicros ?? 0n), 0n);
+    return {
+      ...sums,
+      realised,
+      unrealised,
+      total: sums.spread + realised + unrealised - sums.gas - sums.lost,
+    };
+  }
+
+  return {
+    listener,
+    async start(owner) {
+      startedMs = clock.monotonicMs();
+      resting = false;
+      // What happened meanwhile is read while we quote already.
+      await heldBooks(owner).catch((error: unknown) =>
+        log.error(
+          { error },
+          'the books could not be opened just now: takers are priced as strangers until they are',
+        ),
+      );
+      epoch = owner;
+      kick();
+      loop();
+    },
+    async rest() {
+      resting = true;
+      cancel();
+      await running?.catch(() => {});
+      [epoch, books, lost, stale] = [undefined, undefined, false, true];
+      notes.length = 0;
+    },
+    async heed() {
+      await explainAccepted();
+      if (!resting) return;
+      const rows = await store.takersSince(heardMs);
+      if (!resting) return;
+      takers.load(rows);
+      for (const { seenMs } of rows) heardMs = Math.max(heardMs, seenMs);
+    },
+    async stop() {
+      stopped = true;
+      cancel();
+      markouts.stop();
+      await explainAccepted().catch((error: unknown) =>
+        log.warn({ error }, 'why some quotes were priced as they were could not be written down'),
+      );
+      await quietly();
+    },
+    async explain(id) {
+      const wanted = id.toLowerCase();
+      const live = explainer.explain(wanted);
+      const named = new Set(live.map((each) => (each.kind === 'quote' ? each.orderId : each.rfqId)));
+      const stored = (await store.explanations(wanted)).map(({ explanation }) => explanation as Explanation);
+      return [...live, ...stored.filter((each) => each.kind === 'quote' && !named.has(each.orderId))];
+    },
+    async profit({ by, sinceMs, limit }) {
+      const rows = await store.profit(by, sinceMs, limit);
+      const all =
+        by === 'pair' && rows.length < limit ? rows : await store.profit('pair', sinceMs, MOST_ROWS);
+      const positions = views(books);
+      return { sinceMs, by, rows, totals: totalsOf(sumsOf(all), positions), positions };
+    },
+    reconcile,
+    reconcileGas,
+    reconciled: () => checked,
+    async adjust(chain, token, amount) {
+      const look = async () => {
+        await run();
+        return token === 'native'
+          ? (await reconcileGas()).map((row) => ({
+              ...row,
+              token,
+              address: 'native' as const,
+              difference: row.chainSays - row.journal,
+            }))
+          : await reconcile();
+      };
+      const rows = await look();
+      const row = rows.find((each) => each.chain === chain && each.token === token);
+      if (row === undefined)
+        throw new RequestError(
+          `The books know no ${token} on ${chain}. They know: ${rows.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`,
+          { code: 'bad_request' },
+        );
+      if (row.difference === null || row.difference === 0n)
+        throw new RequestError(`Books and chain agree on ${token} on ${chain}: there is nothing to adjust.`, {
+          code: 'nothing_to_adjust',
+        });
+      if (row.difference !== amount)
+        throw new RequestError(
+          `The difference is ${row.difference} base units of ${token} on ${chain}, not ${amount}. Look again (firmquote lp journal) and name exactly what you have explained.`,
+          { code: 'wrong_amount' },
+        );
+      // What is only on its way into the books is gone at the second look.
+      await new Promise<void>((resolve) => clock.after(SECOND_LOOK_MS, resolve));
+      const again = (await look()).find((each) => each.chain === chain && each.token === token);
+      if (again?.difference !== amount)
+        throw new RequestError(
+          `The difference of ${token} on ${chain} is moving: something is still on its way into the books. Ask again in a moment.`,
+          { code: 'not_settled' },
+        );
+      const chainId = [...reader.described.values()].find(({ slug }) => slug === chain)?.id ?? 0;
+      note({
+        kind: 'adjusted',
+        money: { chainId, token: row.address, amount } as Money,
+        block: row.block,
+        atMs: clock.nowMs(),
+      });
+      await run();
+      checkedMs = Number.NEGATIVE_INFINITY;
+    },
+    entries: (orderId) => store.entries(orderId),
+    balances: () =>
+      (books?.journal.balances() ?? []).map(({ account: name, chainId, token, amount }) => ({
+        account: name,
+        chain: slugOf(chainId),
+        token: token === 'native' ? token : (infoOf({ chainId, token })?.symbol ?? token),
+        amount,
+      })),
+    totals: () => books && totalsOf(books.sums, views(books)),
+    positions: () => views(books),
+    lag: () => ({
+      waiting: notes.length,
+      chains: [...chains].map(([chainId, { chain }]) => ({
+        chain: chain.slug,
+        blocks: Number((deps.final(chainId)?.block ?? 0n) - (books?.cursors.get(chainId)?.block ?? 0n)),
+      })),
+    }),
+  };
+}
+
+function sumsOf(rows: readonly ProfitRow[]): Sums {
+  const sum = (of: (row: ProfitRow) => bigint) => rows.reduce((total, row) => total + of(row), 0n);
+  return {
+    spread: sum(({ grossMicros, feesMicros }) => grossMicros - feesMicros),
+    fees: sum(({ feesMicros }) => feesMicros),
+    gas: sum(({ gasMicros }) => gasMicros),
+    lost: sum(({ lostMicros }) => lostMicros),
+    markout_1s: sum(({ markMicros }) => markMicros[1] ?? 0n),
+    markout_10s: sum(({ markMicros }) => markMicros[10] ?? 0n),
+    markout_60s: sum(({ markMicros }) => markMicros[60] ?? 0n),
+  };
+}

@@ -1,0 +1,300 @@
+/**
+ * Where our inventory stands against what the owner wants of it: each asset over all chains, and each chain's
+ * part of it.
+ */
+
+import { parseUnits } from '../../domain/amount.ts';
+import type { Chain } from '../../domain/chain.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { bandQ, bandRoom, fairShare } from '../../inventory/bands.ts';
+import { toAtto } from '../../inventory/bucket.ts';
+import type { Exposure, Ledger } from '../../inventory/ledger.ts';
+import { ten } from '../../pricing/rational.ts';
+import { type ChainBand, rebalanceTerm } from '../../pricing/terms.ts';
+import type { LpConfig } from '../config/config.ts';
+import { pricingParams } from '../config/params.ts';
+import type { Route } from '../quoting/route.ts';
+
+/** One chain's part of an asset, in 1e-18 of a whole token. */
+export interface Place {
+  chainId: number;
+  slug: string;
+  /** What lies there and is not about to leave. */
+  available: bigint;
+  held: bigint;
+  /** Its share of what lies on all chains. */
+  target: bigint;
+  /** (available - target) / soft band. */
+  q: number;
+  room: { in: bigint; out: bigint } | undefined;
+  /** What it costs to bring some there. */
+  costBps: number;
+}
+
+/** An asset over all chains, in 1e-18 of a whole token. */
+export interface Position extends Exposure {
+  asset: string;
+  target: bigint;
+  /** undefined where nothing sets it, or it comes from a pair's `halfBand` and there is no price now. */
+  soft: bigint | undefined;
+  hard: bigint | undefined;
+  q: number | undefined;
+  places: Place[];
+}
+
+/** Base units that may still come in and go out on a route before a hard band is left; absent: no bound. */
+export interface Room {
+  input?: bigint;
+  output?: bigint;
+}
+
+/** What a price wants to know of them. */
+export interface Look {
+  /** Position of the base asset, and the half-band it is measured by, in USD. */
+  q: number;
+  halfBand: number;
+  room: Room;
+  /** What moving inventory to where this trade takes it from will cost, less what it saves. */
+  rebalanceBps: number;
+}
+
+export interface Bands {
+  /** At one moment, for the hot path: every bucket is looked at once. */
+  look(route: Route, baseUsd: number): Look;
+  /** For people: `usd` prices one whole token. */
+  positions(usd: (asset: string) => number | undefined): Position[];
+  places(asset: string): Place[];
+}
+
+export interface BandsDeps {
+  ledger: Pick<Ledger, 'exposure' | 'places'>;
+  networks: ReadonlyMap<number, Pick<Chain, 'slug'>>;
+  /**
+   * What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is
+   * configured.
+   */
+  startedWith: ReadonlyMap<string, bigint>;
+}
+
+/** The hard band where none is configured, in soft bands. */
+const HARD_OVER_SOFT = 2;
+const ATTO = 10n ** 18n;
+
+/** Throws `RequestError` for a band on a chain that has no such token. */
+export function createBands(
+  { ledger, networks, startedWith }: BandsDeps,
+  { assets, pairs }: Pick<LpConfig, 'assets' | 'pairs'>,
+): Bands {
+  const wanted = new Map(Object.entries(assets).map(([asset, config]) => [asset, wantedOf(asset, config)]));
+  const made = new Map(
+    pairs
+      .filter(({ base, quote }) => base !== quote)
+      .map(({ base, params }) => [base, pricingParams(params).halfBand]),
+  );
+
+  interface Known {
+    asset: string;
+    want: ReturnType<typeof wantedOf> | undefined;
+    buckets: ReturnType<Ledger['places']>;
+  }
+
+  function wantedOf(
+    asset: string,
+    { target, softBand, hardBand, transportBps, chains }: LpConfig['assets'][string],
+  ) {
+    const there = ledger
+      .places(asset)
+      .map(({ chainId }) => ({ chainId, slug: networks.get(chainId)?.slug ?? '' }));
+    const slugs = there.map(({ slug }) => slug);
+    const stray = Object.keys(chains).find((slug) => !slugs.includes(slug));
+    if (stray !== undefined)
+      throw new RequestError(
+        `Asset ${asset} has a band on ${stray}, where it is not: write one of ${slugs.join(', ')}, or take it out.`,
+        { code: 'bad_config' },
+      );
+    const places = new Map(
+      there.map(({ chainId, slug }) => {
+        const { share = 1, softShare = 1, hardShare = null, transportBps: own } = chains[slug] ?? {};
+        return [
+          chainId,
+          {
+            slug,
+            share: millionths(share),
+            softShare: millionths(softShare),
+            hardShare: hardShare === null ? undefined : millionths(hardShare),
+            costBps: own ?? transportBps,
+          },
+        ];
+      }),
+    );
+    return {
+      target: target === null ? (startedWith.get(asset) ?? 0n) : parseUnits(target, 18),
+      soft: softBand === null ? undefined : parseUnits(softBand, 18),
+      hard: hardBand === null ? undefined : parseUnits(hardBand, 18),
+      places,
+      /** Sum of all chains' shares. */
+      shares: [...places.values()].reduce((sum, { share }) => sum + share, 0n),
+      /** Does it matter on which chain the asset lies? */
+      located: [...places.values()].some(({ costBps, hardShare }) => costBps > 0 || hardShare !== undefined),
+    };
+  }
+
+  /**
+   * The soft band in tokens, from the pair's in USD where the asset has none of its own. A float measures a
+   * distance, never an amount.
+   */
+  const tokens = (halfBandUsd: number, usd: number): bigint =>
+    (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
+
+  /** What is wanted of an asset and where it lies, found once. */
+  const known = new Map<string, Known>();
+  function knownOf(asset: string): Known {
+    let found = known.get(asset);
+    if (found === undefined) {
+      found = { asset, want: wanted.get(asset), buckets: ledger.places(asset) };
+      known.set(asset, found);
+    }
+    return found;
+  }
+
+  /** The assets of a route, so that a price looks for nothing by name. */
+  const legs = new Map<Route, { base: Known; output: Known; input: Known }>();
+  function legsOf(route: Route): { base: Known; output: Known; input: Known } {
+    let found = legs.get(route);
+    if (found === undefined) {
+      found = {
+        base: knownOf(route.pair.base),
+        output: knownOf(route.outputToken.symbol),
+        input: knownOf(route.inputToken.symbol),
+      };
+      legs.set(route, found);
+    }
+    return found;
+  }
+
+  /**
+   * One chain's part of an asset, against its share of what lies on all chains. Nothing is made but the
+   * answer: every price asks.
+   */
+  function placeOf({ want, buckets }: Known, chainId: number): Place | undefined {
+    let [total, available, held] = [0n, 0n, 0n];
+    let own: (typeof buckets)[number] | undefined;
+    for (const bucket of buckets) {
+      const amount = toAtto(
+        bucket.base + bucket.moved - bucket.pendingOut - bucket.committed - bucket.withdrawing,
+        bucket.decimals,
+      );
+      if (amount > 0n) total += amount;
+      if (bucket.chainId !== chainId) continue;
+      own = bucket;
+      available = amount;
+      held = toAtto(bucket.held, bucket.decimals);
+    }
+    const place = own && want?.places.get(chainId);
+    if (place === undefined || want === undefined) return undefined;
+    const { slug, share, softShare, hardShare, costBps } = place;
+    const target = fairShare(total, share, want.shares);
+    const room = bandRoom(available, {
+      target,
+      hard: hardShare === undefined ? undefined : (target * hardShare) / MILLION,
+    });
+    return {
+      chainId,
+      slug,
+      available,
+      held,
+      target,
+      q: bandQ(available, { target, soft: (target * softShare) / MILLION }),
+      room,
+      costBps,
+    };
+  }
+
+  /** The same where it matters to a price. */
+  const located = (leg: Known, chainId: number): Place | undefined =>
+    leg.want?.located === true ? placeOf(leg, chainId) : undefined;
+
+  const places = (asset: string): Place[] =>
+    ledger.places(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
+
+  /**
+   * Hard band of one leg's asset. Only the base asset has one without being told: what we make a market in is
+   * where the risk is.
+   */
+  function legRoom(
+    { asset, want }: Known,
+    { pair, params }: Route,
+    baseUsd: number,
+    baseTotal: bigint,
+  ): { in: bigint; out: bigint } | undefined {
+    if (want === undefined || (asset !== pair.base && want.hard === undefined)) return undefined;
+    const hard = want.hard ?? BigInt(HARD_OVER_SOFT) * (want.soft ?? tokens(params.halfBand, baseUsd));
+    return bandRoom(asset === pair.base ? baseTotal : ledger.exposure(asset).total, {
+      target: want.target,
+      hard,
+    });
+  }
+
+  const smaller = (a: bigint | undefined, b: bigint | undefined): bigint | undefined =>
+    a === undefined ? b : b === undefined || a < b ? a : b;
+  const baseUnits = (atto: bigint, decimals: number): bigint =>
+    decimals <= 18 ? atto / ten(18 - decimals) : atto * ten(decimals - 18);
+
+  return {
+    look(route, baseUsd) {
+      const { origin, dest, inputToken, outputToken, pair, params } = route;
+      const leg = legsOf(route);
+      const { want } = leg.base;
+      const halfBand = want?.soft === undefined ? params.halfBand : (Number(want.soft) / 1e18) * baseUsd;
+      const [drained, filled] = [located(leg.output, dest.id), located(leg.input, origin.id)];
+      // What is promised and may never leave counts as gone: the least that is to stay there stays whatever
+      // is accepted.
+      const left = drained?.room && drained.room.out - drained.held;
+      let output = left !== undefined && left < 0n ? 0n : left;
+      let input = filled?.room?.in;
+      let q = 0;
+      // The same asset on two chains has a location but no price to be wrong about.
+      if (pair.base !== pair.quote && want !== undefined) {
+        const { total } = ledger.exposure(pair.base);
+        q = ((Number((total - want.target) / 1_000_000_000n) / 1e9) * baseUsd) / halfBand;
+        output = smaller(legRoom(leg.output, route, baseUsd, total)?.out, output);
+        input = smaller(legRoom(leg.input, route, baseUsd, total)?.in, input);
+      }
+      const room: Room = {};
+      if (input !== undefined) room.input = baseUnits(input, inputToken.decimals);
+      if (output !== undefined) room.output = baseUnits(output, outputToken.decimals);
+      return {
+        q,
+        halfBand,
+        room,
+        rebalanceBps: rebalanceTerm({ drained: chainBand(drained), filled: chainBand(filled) }),
+      };
+    },
+    positions: (usd) =>
+      [...wanted].map(([asset, want]) => {
+        const exposure = ledger.exposure(asset);
+        const [price, halfBand] = [usd(asset), made.get(asset)];
+        const soft =
+          want.soft ?? (price === undefined || halfBand === undefined ? undefined : tokens(halfBand, price));
+        const hard =
+          want.hard ??
+          (soft === undefined || halfBand === undefined ? undefined : BigInt(HARD_OVER_SOFT) * soft);
+        return {
+          asset,
+          ...exposure,
+          target: want.target,
+          soft,
+          hard,
+          q: soft === undefined ? undefined : bandQ(exposure.total, { target: want.target, soft }),
+          places: places(asset),
+        };
+      }),
+    places,
+  };
+}
+
+const MILLION = 1_000_000n;
+const millionths = (share: number): bigint => BigInt(Math.round(share * 1e6));
+
+const chainBand = (place: Place | undefined): ChainBand | undefined =>
+  place && { q: place.q, costBps: place.costBps };

@@ -1,0 +1,310 @@
+/**
+ * What the chains have to say to the books: the next final blocks as facts, our transactions by their
+ * receipts, and the balances that the books begin with. Reads only; nothing is decided here.
+ */
+
+import { assetId } from '../../domain/asset.ts';
+import { max, min } from '../../domain/amount.ts';
+import { type Chain, tokenOf, type TokenInfo } from '../../domain/chain.ts';
+import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
+import type { StandardOrder } from '../../domain/order.ts';
+import type { Money } from '../../inventory/event.ts';
+import type { ChainPort, EscrowEvent } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { JournalCursor } from '../../ports/stores/accounting-store.ts';
+import type { Log } from '../../ports/log.ts';
+import type { ChainCursor, LpStore } from '../../ports/stores/lp-store.ts';
+import type { TxStore } from '../../ports/stores/store.ts';
+import type { Rational } from '../../pricing/rational.ts';
+import { type Exchange, idOf, type Place } from './ledger.ts';
+import { ownSlice, type OwnSlice } from '../quoting/order.ts';
+import type { Routes } from '../quoting/route.ts';
+
+export interface ReaderDeps {
+  /** Where awards are remembered when memory has let go of them. */
+  awards: Pick<LpStore, 'award'>;
+  chains: ReadonlyMap<number, ChainPort>;
+  /** The last final block whose events are in the ledger. */
+  final(chainId: number): ChainCursor | undefined;
+  usd(asset: string): Rational | undefined;
+  routes(): Routes;
+  /** The operator's transactions; without them gas is not in the books. */
+  transactions: Pick<TxStore, 'liveSlots'> | undefined;
+  clock: Clock;
+  log: Log;
+}
+
+export interface ReaderOptions {
+  account: Address;
+  operator: Address;
+  /** Every token whose balance is kept. */
+  tokens: readonly { chainId: number; token: Address }[];
+  maxBlocks: number;
+}
+
+/** What one chain's next blocks say, read before anything is folded. */
+export interface Reading {
+  cursor: JournalCursor;
+  facts: ({ id: string } & (
+    | {
+        kind: 'sent' | 'credited' | 'refunded';
+        exchange: Exchange;
+        place: Place;
+        order: StandardOrder | undefined;
+      }
+    | { kind: 'owner'; money: Money; place: Place; logIndex: number }
+    | { kind: 'gas'; wei: bigint; place: Place; orderId: Bytes32 | null }
+  ))[];
+}
+
+/** The first balances of a chain, or of a token that the configuration gained, at one final block. */
+export interface Opened {
+  cursor: JournalCursor;
+  balances: Money[];
+  /** The operator's own, where it is not in the books yet. */
+  native: bigint | undefined;
+  /** The chain itself is new to the books. */
+  fresh: boolean;
+}
+
+/** As far as the books have come. */
+interface Known {
+  cursors: ReadonlyMap<number, JournalCursor>;
+  /** Names of openings. */
+  opened: ReadonlySet<string>;
+}
+
+export interface Reader {
+  /** The chain's next final blocks; undefined when there is nothing new. */
+  next(known: Known, chainId: number): Promise<Reading | undefined>;
+  /** `patient`: wait rather than begin without prices. */
+  opening(known: Known, chainId: number, patient: boolean): Promise<Opened | undefined>;
+  exchangeOf(orderId: Bytes32, slice: OwnSlice, order: StandardOrder): Exchange;
+  infoOf(money: Pick<Money, 'chainId' | 'token'>): TokenInfo | undefined;
+  readonly described: ReadonlyMap<number, Chain>;
+}
+
+const RECEIPTS_AT_ONCE = 50;
+const EVENTS_AT_ONCE = 300;
+const MOST_EXCHANGES = 5_000;
+const NEVER = 2n ** 62n;
+
+export function createReader(
+  deps: ReaderDeps,
+  { account, operator, tokens, maxBlocks }: ReaderOptions,
+): Reader {
+  const { chains, clock, log } = deps;
+  const described = new Map([...chains].map(([chainId, { chain }]) => [chainId, chain]));
+  const me = addressToBytes32(account);
+  const exchanges = new Map<Bytes32, { exchange: Exchange; order: StandardOrder }>();
+
+  /** Chains whose last block of an earlier life is still where it was. */
+  const trusted = new Set<number>();
+
+  const infoOf = ({ chainId, token }: Pick<Money, 'chainId' | 'token'>): TokenInfo | undefined => {
+    const chain = described.get(chainId);
+    return chain && tokenOf(chain, token);
+  };
+
+  function exchangeOf(orderId: Bytes32, slice: OwnSlice, order: StandardOrder): Exchange {
+    const { pays, earns, portion, context } = slice;
+    const [paid, got] = [infoOf(pays), infoOf(earns)];
+    const route = deps.routes().find(assetId(earns), assetId(pays));
+    const exchange: Exchange = {
+      orderId,
+      pair: route?.pairName ?? `${got?.symbol ?? '?'}-${paid?.symbol ?? '?'}`,
+      pays,
+      earns,
+      portion,
+      platformFee: (portion * BigInt(context.feeBps)) / 10_000n,
+      relayFee: context.relayFee,
+    };
+    exchanges.delete(orderId);
+    exchanges.set(orderId, { exchange, order });
+    if (exchanges.size > MOST_EXCHANGES) exchanges.delete(exchanges.keys().next().value as Bytes32);
+    return exchange;
+  }
+
+  /** Which order of ours this is, from memory or from the award's row; undefined: none. */
+  async function ours(
+    orderId: Bytes32,
+    orders: ReadonlyMap<Bytes32, StandardOrder>,
+  ): Promise<{ exchange: Exchange; order: StandardOrder } | undefined> {
+    const known = exchanges.get(orderId);
+    if (known !== undefined) return known;
+    const order = orders.get(orderId) ?? (await deps.awards.award(orderId))?.order;
+    const slice = order && ownSlice(order, account, described);
+    return order && slice && { exchange: exchangeOf(orderId, slice, order), order };
+  }
+
+  /** The chain's next final blocks; undefined when there is nothing new. */
+  async function next({ cursors, opened }: Known, chainId: number): Promise<Reading | undefined> {
+    const port = chains.get(chainId);
+    const cursor = cursors.get(chainId);
+    const final = deps.final(chainId);
+    if (port === undefined || cursor === undefined || final === undefined || final.block <= cursor.block)
+      return undefined;
+    if (!trusted.has(chainId)) {
+      const there = await port.block(cursor.block);
+      if (there !== undefined && there.hash !== cursor.hash)
+        log.error(
+          { chain: port.chain.slug, block: cursor.block },
+          'the block up to which the books were kept is gone: the chain was reorganised beyond its depth, and books and chain will differ by what that undid (docs/profit.md)',
+        );
+      trusted.add(chainId);
+    }
+    const read = min(final.block, cursor.block + BigInt(maxBlocks));
+    const all = await port.events(cursor.block + 1n, read);
+    // A crowd is taken in by whole blocks, a few hundred events at once: folding them must not hold up a
+    // quote.
+    const beyond = all[EVENTS_AT_ONCE]?.blockNumber;
+    const to = beyond === undefined ? read : max(beyond - 1n, cursor.block + 1n);
+    const events = all.filter(({ blockNumber }) => blockNumber <= to);
+    const bottom = to === final.block ? { number: final.block, hash: final.hash } : await port.block(to);
+    if (bottom === undefined) return undefined;
+    const reading: Reading = {
+      cursor: { chainId, block: to, hash: bottom.hash, nonce: cursor.nonce },
+      facts: [],
+    };
+    const orders = new Map(
+      events.flatMap((event) => (event.kind === 'open' ? [[event.orderId, event.order] as const] : [])),
+    );
+    for (const event of events) {
+      const place: Place = {
+        chainId,
+        block: event.blockNumber,
+        blockHash: event.blockHash,
+        txHash: event.txHash,
+        atMs: clock.nowMs(),
+      };
+      await readEvent(event, place, orders, opened, reading.facts);
+    }
+    await readGas(chainId, port, reading);
+    return reading;
+  }
+
+  async function readEvent(
+    event: EscrowEvent,
+    place: Place,
+    orders: ReadonlyMap<Bytes32, StandardOrder>,
+    opened: ReadonlySet<string>,
+    facts: Reading['facts'],
+  ): Promise<void> {
+    switch (event.kind) {
+      case 'filled': {
+        if (event.solver !== me) return;
+        const found = await ours(event.orderId, orders);
+        if (found === undefined)
+          return log.error(
+            { orderId: event.orderId, txHash: event.txHash },
+            'our account filled an order that is none of ours: the books leave it out and will differ from the chain',
+          );
+        return void facts.push({ id: idOf.sent(event.orderId, place), kind: 'sent', ...found, place });
+      }
+      case 'finalised':
+      case 'refunded': {
+        const found = await ours(event.orderId, orders);
+        if (found === undefined) return;
+        const id = (event.kind === 'finalised' ? idOf.credit : idOf.refund)(event.orderId, place);
+        return void facts.push({
+          id,
+          kind: event.kind === 'finalised' ? 'credited' : 'refunded',
+          ...found,
+          place,
+        });
+      }
+      case 'ledger': {
+        const { token, amount } = event;
+        // Before a token's opening its balance holds it already.
+        if (event.account !== account || amount === 0n || !opened.has(idOf.opening(place.chainId, token)))
+          return;
+        return void facts.push({
+          id: idOf.owner(place, event.logIndex),
+          kind: 'owner',
+          money: { chainId: place.chainId, token, amount },
+          place,
+          logIndex: event.logIndex,
+        });
+      }
+      default:
+    }
+  }
+
+  /**
+   * Nonces are mined in order: whatever lies below the first one that is not final is in the books, exactly
+   * once.
+   */
+  async function readGas(chainId: number, port: ChainPort, { cursor, facts }: Reading): Promise<void> {
+    const slots =
+      (await deps.transactions?.liveSlots(chainId, operator, { nonce: cursor.nonce, block: NEVER })) ?? [];
+    for (const { nonce, state, mined, key } of slots
+      .filter((slot) => slot.nonce >= cursor.nonce)
+      .slice(0, RECEIPTS_AT_ONCE)) {
+      if (state === 'open' || (mined !== null && mined.blockNumber > cursor.block)) return;
+      if (mined !== null) {
+        const receipt = await port.receipt(mined.txHash);
+        if (receipt === undefined || receipt.blockNumber > cursor.block) return;
+        const place: Place = {
+          chainId,
+          block: receipt.blockNumber,
+          blockHash: receipt.blockHash,
+          txHash: receipt.txHash,
+          atMs: clock.nowMs(),
+        };
+        const orderId = /^0x[0-9a-f]{64}/.exec(key)?.[0] as Bytes32 | undefined;
+        facts.push({
+          id: idOf.gas(chainId, place),
+          kind: 'gas',
+          wei: receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee,
+          place,
+          orderId: orderId ?? null,
+        });
+      }
+      cursor.nonce = nonce + 1;
+    }
+  }
+
+  /** A chain's first balances: what the books begin with, at one final block. */
+  async function opening(
+    { cursors, opened }: Known,
+    chainId: number,
+    patient: boolean,
+  ): Promise<Opened | undefined> {
+    const port = chains.get(chainId);
+    const missing = tokens.filter(
+      (each) => each.chainId === chainId && !opened.has(idOf.opening(chainId, each.token)),
+    );
+    const known = cursors.get(chainId);
+    const final = deps.final(chainId);
+    if (
+      port === undefined ||
+      final === undefined ||
+      (known !== undefined && (missing.length === 0 || known.block !== final.block))
+    )
+      return undefined;
+    const unpriced = missing.filter((each) => deps.usd(infoOf(each)?.symbol ?? '') === undefined);
+    if (unpriced.length > 0 && patient) return undefined;
+    const balances = await Promise.all(
+      missing.map(async ({ token }): Promise<Money> => ({
+        chainId,
+        token,
+        amount: await port.ledgerBalance(account, token, final.block),
+      })),
+    );
+    const first = known === undefined && deps.transactions !== undefined;
+    const count = first ? await port.transactionCount(operator, 'latest') : 0;
+    const slots = first
+      ? await deps.transactions?.liveSlots(chainId, operator, { nonce: count, block: final.block + 1n })
+      : [];
+    const native = first ? await port.nativeBalance(operator, final.block) : undefined;
+    const nonce = known?.nonce ?? Math.min(count, ...(slots ?? []).map((slot) => slot.nonce));
+    return {
+      cursor: known ?? { chainId, block: final.block, hash: final.hash, nonce },
+      balances,
+      native,
+      fresh: known === undefined,
+    };
+  }
+
+  return { next, opening, exchangeOf, infoOf, described };
+}

@@ -1,0 +1,420 @@
+/**
+ * Facts and notes become entries, trades and positions. Nothing here waits for anything, so a batch is all or
+ * nothing in memory as it is in the store.
+ */
+
+import { assetId } from '../../domain/asset.ts';
+import { corridorOf } from '../../domain/corridor.ts';
+import type { Bytes32 } from '../../domain/hex.ts';
+import type { StandardOrder } from '../../domain/order.ts';
+import type { Money } from '../../inventory/event.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type {
+  JournalBatch,
+  JournalCursor,
+  JournalEntry,
+  Mark,
+  PositionRow,
+  StoredExplanation,
+  TradeRecord,
+  TradeStage,
+} from '../../ports/stores/accounting-store.ts';
+import type { Rational } from '../../pricing/rational.ts';
+import { explainQuote } from '../quote-log/explain.ts';
+import { type Exchange, idOf, type Journal, type Place } from './ledger.ts';
+import type { Opened, Reader, Reading } from './chain-reader.ts';
+import type { QuoteRecord, Seen } from '../quote-log/quote-events.ts';
+import { attoOf, emptyPosition, microsOf, moved, owned, priced } from './pnl.ts';
+import type { Routes } from '../quoting/route.ts';
+import { HORIZONS, type Horizon } from './taker-costs.ts';
+
+/** What was noted in the middle of other work, to be written soon. */
+export type Note =
+  | { kind: 'accepted'; trade: TradeRecord; record: QuoteRecord | undefined }
+  | { kind: 'filled'; exchange: Exchange; place: Place }
+  | { kind: 'unfilled'; orderId: Bytes32; was: Pick<Seen, 'blockHash' | 'txHash'>; atMs: number }
+  | { kind: 'failed'; orderId: Bytes32 }
+  | {
+      kind: 'adjusted';
+      money: Money | { chainId: number; token: 'native'; amount: bigint };
+      block: bigint;
+      atMs: number;
+    }
+  | { kind: 'mark'; orderId: Bytes32; horizon: Horizon; mark: Mark };
+
+/** Millionths of USD; of trades whose fill is at depth. */
+export interface Sums {
+  /** Input at mid less fees less output at mid, at acceptance. */
+  spread: bigint;
+  fees: bigint;
+  gas: bigint;
+  lost: bigint;
+  markout_1s: bigint;
+  markout_10s: bigint;
+  markout_60s: bigint;
+}
+
+const SUMS = [
+  'spread',
+  'fees',
+  'gas',
+  'lost',
+  'markout_1s',
+  'markout_10s',
+  'markout_60s',
+] as const satisfies readonly (keyof Sums)[];
+
+/** The books as memory has them. */
+export interface Books {
+  journal: Journal;
+  cursors: Map<number, JournalCursor>;
+  positions: Map<string, PositionRow>;
+  /** Not over, or with marks to come. */
+  trades: Map<Bytes32, TradeRecord>;
+  opened: Set<string>;
+  sums: Sums;
+}
+
+export interface FoldDeps {
+  clock: Clock;
+  reader: Pick<Reader, 'infoOf' | 'described'>;
+  routes(): Routes;
+  usd(asset: string): Rational | undefined;
+  /** Of a chain's native currency. */
+  native(chainId: number): Rational | undefined;
+  /** Quote tokens for one base token now. */
+  mid(pair: string): number | undefined;
+  /** A trade that nobody saw accepted: its marks are still wanted. */
+  found(trade: TradeRecord): void;
+}
+
+/** What one pass has at hand. */
+export interface Pass {
+  openings: readonly Opened[];
+  readings: readonly Reading[];
+  notes: readonly Note[];
+  /** Facts that the store has already. */
+  known: ReadonlySet<string>;
+  /** Trades that memory had let go of. */
+  older: ReadonlyMap<Bytes32, TradeRecord>;
+  /** Fills from before the books, not yet claimed. */
+  inFlight: readonly Exchange[];
+}
+
+export interface Batch extends JournalBatch {
+  entries: JournalEntry[];
+  cursors: JournalCursor[];
+  trades: TradeRecord[];
+  positions: PositionRow[];
+  explanations: StoredExplanation[];
+}
+
+const DEAD: ReadonlySet<TradeStage> = new Set<TradeStage>(['finalised', 'failed', 'lost']);
+const MOST_TRADES = 50_000;
+
+export interface Folder {
+  /** Takes everything in, in memory. */
+  fold(held: Books, pass: Pass): Batch;
+  /** A trade valued at the mids of this moment. `late`: it was not accepted at this moment. */
+  tradeOf(
+    exchange: Exchange,
+    order: StandardOrder,
+    atMs: number,
+    quoteId: Bytes32 | null,
+    late: boolean,
+  ): TradeRecord;
+}
+
+export function createFolder(deps: FoldDeps): Folder {
+  const { clock } = deps;
+  const { infoOf, described } = deps.reader;
+
+  function tradeOf(
+    exchange: Exchange,
+    order: StandardOrder,
+    atMs: number,
+    quoteId: Bytes32 | null,
+    late: boolean,
+  ): TradeRecord {
+    const { orderId, pair, pays, earns, portion, platformFee, relayFee } = exchange;
+    const route = deps.routes().find(assetId(earns), assetId(pays));
+    const [paid, got] = [infoOf(pays), infoOf(earns)];
+    const [paidUsd, gotUsd] = [paid && deps.usd(paid.symbol), got && deps.usd(got.symbol)];
+    const mid = route === undefined ? undefined : deps.mid(route.pairName);
+    const known =
+      paid !== undefined &&
+      got !== undefined &&
+      paidUsd !== undefined &&
+      gotUsd !== undefined &&
+      mid !== undefined;
+    const [origin, dest] = [described.get(earns.chainId), described.get(pays.chainId)];
+    return {
+      orderId,
+      quoteId,
+      acceptedAtMs: atMs,
+      taker: order.user,
+      pair,
+      corridor: origin && dest ? corridorOf(origin, dest) : `${earns.chainId}-${pays.chainId}`,
+      side: route?.lp ?? 'buy',
+      stage: 'accepted',
+      counted: false,
+      mid: known ? mid : null,
+      late: late || !known,
+      paidMicros: known ? microsOf(pays.amount, paid.decimals, paidUsd) : 0n,
+      inputMicros: known ? microsOf(portion, got.decimals, gotUsd) : 0n,
+      feesMicros: known
+        ? microsOf(portion, got.decimals, gotUsd) -
+          microsOf(portion - platformFee - relayFee, got.decimals, gotUsd)
+        : 0n,
+      earnedMicros: known ? microsOf(earns.amount, got.decimals, gotUsd) : 0n,
+      paid: pays.amount,
+      earned: earns.amount,
+      gasMicros: 0n,
+      realisedMicros: 0n,
+      marks: {},
+    };
+  }
+
+  function fold(held: Books, { openings, readings, notes, known, older, inFlight }: Pass): Batch {
+    const { journal, positions, cursors, opened, sums } = held;
+    const batch: Batch = {
+      entries: [],
+      cursors: [],
+      trades: [],
+      positions: [],
+      takers: [],
+      explanations: [],
+    };
+    const touched = new Map<Bytes32, TradeRecord>();
+    const shifted = new Set<string>();
+
+    const tradeOfId = (orderId: Bytes32): TradeRecord | undefined =>
+      touched.get(orderId) ?? held.trades.get(orderId) ?? older.get(orderId);
+    function put(trade: TradeRecord): void {
+      const [now, was] = [shareOf(trade), shareOf(tradeOfId(trade.orderId))];
+      for (const key of SUMS) sums[key] += now[key] - was[key];
+      touched.set(trade.orderId, trade);
+    }
+    /** Answers what was realised by it. */
+    function shift(money: Money, change: (position: PositionRow, quantity: bigint) => PositionRow): bigint {
+      const info = infoOf(money);
+      if (info === undefined) return 0n;
+      const before = positions.get(info.symbol) ?? emptyPosition(info.symbol);
+      const after = change(
+        before,
+        money.amount < 0n ? -attoOf(-money.amount, info.decimals) : attoOf(money.amount, info.decimals),
+      );
+      positions.set(info.symbol, after);
+      shifted.add(info.symbol);
+      return after.realisedMicros - before.realisedMicros;
+    }
+    const ownerMoves = (money: Money) =>
+      shift(money, (position, quantity) => owned(position, quantity, deps.usd(position.asset)));
+
+    for (const { cursor, balances, native, fresh } of openings) {
+      const { chainId, block } = cursor;
+      for (const money of balances) {
+        batch.entries.push(...journal.opening(money, block, clock.nowMs()));
+        opened.add(idOf.opening(chainId, money.token));
+        ownerMoves(money);
+      }
+      if (native !== undefined && journal.gas(chainId) === 0n)
+        batch.entries.push(
+          ...journal.opening({ chainId, token: 'native', amount: native }, block, clock.nowMs()),
+        );
+      if (!fresh) continue;
+      cursors.set(chainId, cursor);
+      batch.cursors.push(cursor);
+      for (const exchange of inFlight.filter(({ pays }) => pays.chainId === chainId)) {
+        batch.entries.push(...journal.owed(exchange, block, clock.nowMs()));
+        ownerMoves(exchange.earns);
+      }
+    }
+
+    for (const made of notes) {
+      switch (made.kind) {
+        case 'accepted': {
+          if (tradeOfId(made.trade.orderId) !== undefined) break;
+          put(made.trade);
+          if (made.record !== undefined) batch.explanations.push(explanationOf(made.record));
+          break;
+        }
+        case 'filled':
+          if (
+            !known.has(idOf.fill(made.exchange.orderId, made.place)) &&
+            !known.has(idOf.sent(made.exchange.orderId, made.place))
+          )
+            batch.entries.push(...journal.filled(made.exchange, made.place));
+          break;
+        case 'unfilled':
+          batch.entries.push(...journal.unfilled(made.orderId, made.was, made.atMs));
+          break;
+        case 'failed': {
+          const trade = tradeOfId(made.orderId);
+          // Filled ones end by what the chain says.
+          if (trade !== undefined && trade.stage === 'accepted' && !trade.counted)
+            put({ ...trade, stage: 'failed' });
+          break;
+        }
+        case 'adjusted': {
+          const { money } = made;
+          const posted = journal.adjusted(money, made.block, made.atMs);
+          batch.entries.push(...posted);
+          // Neither earned nor traded away: it counts like the owner's own money.
+          if (money.token !== 'native' && posted.length > 0) ownerMoves({ ...money, token: money.token });
+          break;
+        }
+        case 'mark': {
+          const trade = tradeOfId(made.orderId);
+          if (trade !== undefined) put({ ...trade, marks: { ...trade.marks, [made.horizon]: made.mark } });
+          break;
+        }
+      }
+    }
+
+    for (const { cursor, facts } of readings) {
+      for (const fact of facts) {
+        if (known.has(fact.id)) continue;
+        switch (fact.kind) {
+          case 'sent': {
+            const { exchange, place, order } = fact;
+            const posted = journal.sent(exchange, place);
+            batch.entries.push(...posted);
+            if (posted.length === 0 || order === undefined) break;
+            const noted = tradeOfId(exchange.orderId);
+            // Accepted while nobody looked, or without a price: the mid of now is the best there is.
+            const trade =
+              noted !== undefined && noted.mid !== null
+                ? noted
+                : {
+                    ...tradeOf(
+                      exchange,
+                      order,
+                      noted?.acceptedAtMs ?? place.atMs,
+                      noted?.quoteId ?? null,
+                      true,
+                    ),
+                    gasMicros: noted?.gasMicros ?? 0n,
+                    stage: noted?.stage ?? 'accepted',
+                    marks: noted?.marks ?? {},
+                  };
+            const into = shift(exchange.earns, (position, quantity) =>
+              moved(position, quantity, trade.earnedMicros),
+            );
+            const out = shift({ ...exchange.pays, amount: -exchange.pays.amount }, (position, quantity) =>
+              moved(position, quantity, trade.paidMicros),
+            );
+            const stage: TradeStage =
+              trade.stage === 'accepted' ? 'filled' : trade.stage === 'failed' ? 'lost' : trade.stage;
+            put({ ...trade, stage, counted: true, realisedMicros: into + out });
+            if (stage === 'lost') lose(exchange, trade, journal.lost(exchange, place));
+            if (noted === undefined) deps.found({ ...trade, late: true });
+            break;
+          }
+          case 'credited': {
+            batch.entries.push(...journal.credited(fact.exchange, fact.place));
+            const trade = tradeOfId(fact.exchange.orderId);
+            if (trade !== undefined) put({ ...trade, stage: 'finalised' });
+            break;
+          }
+          case 'refunded': {
+            const trade = tradeOfId(fact.exchange.orderId);
+            const filled = trade?.counted === true && trade.stage !== 'lost';
+            const posted = journal.refunded(fact.exchange, fact.place, filled);
+            batch.entries.push(...(filled ? [] : posted));
+            if (trade !== undefined && trade.stage !== 'lost')
+              put({ ...trade, stage: filled ? 'lost' : 'failed' });
+            if (filled) lose(fact.exchange, trade, posted);
+            break;
+          }
+          case 'owner':
+            batch.entries.push(...journal.owner(fact.money, fact.place, fact.logIndex));
+            ownerMoves(fact.money);
+            break;
+          case 'gas': {
+            const posted = journal.spent(fact.wei, fact.place, fact.orderId);
+            batch.entries.push(...posted);
+            const price = deps.native(fact.place.chainId);
+            const trade = fact.orderId === null ? undefined : tradeOfId(fact.orderId);
+            if (trade !== undefined && posted.length > 0 && price !== undefined)
+              put({ ...trade, gasMicros: trade.gasMicros + microsOf(fact.wei, 18, price) });
+            break;
+          }
+        }
+      }
+      batch.entries.push(...journal.passed(cursor.chainId, cursor.block, clock.nowMs()));
+      cursors.set(cursor.chainId, cursor);
+      batch.cursors.push(cursor);
+    }
+
+    /** Delivered, and the input went back to the taker. */
+    function lose({ earns }: Exchange, trade: TradeRecord, posted: readonly JournalEntry[]): void {
+      batch.entries.push(...posted);
+      if (posted.length > 0)
+        shift({ ...earns, amount: -earns.amount }, (position, quantity) =>
+          moved(position, quantity, trade.earnedMicros),
+        );
+    }
+
+    // What came without a price gets the first one there is.
+    for (const [asset, row] of positions) {
+      const now = priced(row, row.unpriced === 0n ? undefined : deps.usd(asset));
+      if (now !== row) {
+        positions.set(asset, now);
+        shifted.add(asset);
+      }
+    }
+    for (const symbol of shifted) batch.positions.push(positions.get(symbol) ?? emptyPosition(symbol));
+    for (const trade of touched.values()) {
+      batch.trades.push(trade);
+      held.trades.set(trade.orderId, trade);
+    }
+    return batch;
+  }
+
+  return { fold, tradeOf };
+}
+
+/** Lets go of trades that are over and have all their marks. */
+export function forget({ trades }: Books): void {
+  for (const [orderId, trade] of trades) {
+    const over =
+      DEAD.has(trade.stage) &&
+      (trade.counted || trade.stage === 'failed') &&
+      HORIZONS.every((horizon) => trade.marks[horizon] !== undefined);
+    if (over || trades.size > MOST_TRADES) trades.delete(orderId);
+  }
+}
+
+/** What a trade adds to the totals. */
+function shareOf(trade: TradeRecord | undefined): Sums {
+  if (trade === undefined)
+    return { spread: 0n, fees: 0n, gas: 0n, lost: 0n, markout_1s: 0n, markout_10s: 0n, markout_60s: 0n };
+  const { counted, earnedMicros, paidMicros, feesMicros, gasMicros, stage, marks } = trade;
+  const mark = (horizon: Horizon): bigint => (counted ? markMicros(paidMicros, marks[horizon]) : 0n);
+  return {
+    spread: counted ? earnedMicros - paidMicros : 0n,
+    fees: counted ? feesMicros : 0n,
+    gas: gasMicros,
+    lost: counted && stage === 'lost' ? earnedMicros : 0n,
+    markout_1s: mark(1),
+    markout_10s: mark(10),
+    markout_60s: mark(60),
+  };
+}
+
+/** What the mid did to us after a trade, in millionths of USD: positive is good. */
+function markMicros(paidMicros: bigint, mark: Mark | undefined): bigint {
+  return mark === undefined || mark.bps === null
+    ? 0n
+    : (-paidMicros * BigInt(Math.round(mark.bps * 1e6))) / 10_000_000_000n;
+}
+
+/** Why a quote was priced as it was, to be kept. */
+export const explanationOf = (record: QuoteRecord): StoredExplanation => ({
+  orderId: record.orderId,
+  quoteId: record.quoteId,
+  rfqId: record.rfqId,
+  atMs: record.atMs,
+  explanation: explainQuote(record),
+});

@@ -1,0 +1,328 @@
+/**
+ * Double-entry books of everything that moves our money. A fact of a chain becomes one entry whose postings
+ * sum to zero for every token; a fact that a reorganisation takes back is reversed by another entry, and
+ * nothing is ever deleted.
+ *
+ * The books are kept in commodities, not in dollars: one for each token of each chain, in base units. A trade
+ * exchanges two of them, so the difference goes to a trading account, which thus holds what we gave and got.
+ * What that is worth is asked of a price when somebody looks (`pnl.ts`), and never changes the books.
+ *
+ *   assets:inventory our balance in the escrow at the last final block; equal to the contract's own number,
+ *   to the unit
+ *   assets:outbound       fills that are mined and may still be reorganised away (0 or negative)
+ *   assets:receivable     inputs that the escrow owes us for fills
+ *   assets:gas the operator's native currency, as far as the books know: opened with its balance, less what
+ *   it burnt
+ *   equity:owner          what the owner put in (credit) and took out, the opening balances among it
+ *   equity:adjustment     differences that a person booked because no event explains them
+ *   trading:<pair>        inputs got (credit) and outputs given (debit)
+ *   expense:platform-fee  what the escrow kept of the input for the platform
+ *   expense:relay-fee     what it kept for the relayer
+ *   expense:gas           fills, proofs and claims by their receipts, reverted ones too
+ *   expense:lost          inputs of orders that we filled and that were refunded all the same
+ *
+ * A debit is positive. Nothing is adjusted by itself: what the books cannot explain is shown until a person
+ * books it.
+ */
+
+import { InvariantError } from '../../domain/errors.ts';
+import type { Bytes32, Hex } from '../../domain/hex.ts';
+import type { Money } from '../../inventory/event.ts';
+import type { Balance, JournalEntry, Posting } from '../../ports/stores/accounting-store.ts';
+
+/** What moves when an order of ours is filled: the parts of one slice, in base units. */
+export interface Exchange {
+  orderId: Bytes32;
+  pair: string;
+  pays: Money;
+  /** What the escrow credits: `portion` less the two fees. */
+  earns: Money;
+  portion: bigint;
+  platformFee: bigint;
+  relayFee: bigint;
+}
+
+/** Where and when a fact stands. */
+export interface Place {
+  chainId: number;
+  block: bigint;
+  blockHash: Hex;
+  txHash: Hex;
+  atMs: number;
+}
+
+/** Accounts of which no pair is a part. */
+const INVENTORY = 'assets:inventory';
+const OUTBOUND = 'assets:outbound';
+const RECEIVABLE = 'assets:receivable';
+const GAS = 'assets:gas';
+const OWNER = 'equity:owner';
+
+const factOf = ({ blockHash, txHash }: Pick<Place, 'blockHash' | 'txHash'>): string =>
+  `${blockHash}:${txHash}`;
+/** The names of facts: whoever asks whether the books have one asks with these. */
+export const idOf = {
+  opening: (chainId: number, token: string) => `opening:${chainId}:${token}`,
+  owed: (orderId: Bytes32) => `opening:owed:${orderId}`,
+  fill: (orderId: Bytes32, at: Pick<Place, 'blockHash' | 'txHash'>) => `fill:${orderId}:${factOf(at)}`,
+  sent: (orderId: Bytes32, at: Pick<Place, 'blockHash' | 'txHash'>) => `sent:${orderId}:${factOf(at)}`,
+  credit: (orderId: Bytes32, at: Pick<Place, 'blockHash' | 'txHash'>) => `credit:${orderId}:${factOf(at)}`,
+  refund: (orderId: Bytes32, at: Pick<Place, 'blockHash' | 'txHash'>) => `refund:${orderId}:${factOf(at)}`,
+  owner: (at: Pick<Place, 'blockHash' | 'txHash'>, logIndex: number) => `owner:${factOf(at)}:${logIndex}`,
+  gas: (chainId: number, at: Pick<Place, 'blockHash' | 'txHash'>) => `gas:${chainId}:${factOf(at)}`,
+} as const;
+
+const on = (
+  account: string,
+  { chainId, token }: Pick<Money, 'chainId' | 'token'>,
+  amount: bigint,
+): Posting => ({ account, chainId, token, amount });
+const at = ({ chainId, block, txHash, atMs }: Place) => ({ chainId, block, txHash, atMs });
+
+/** What an exchange posts beside the account that the output leaves from. */
+function exchanged({ pair, pays, earns, portion, platformFee, relayFee }: Exchange): Posting[] {
+  const trading = `trading:${pair}`;
+  return [
+    on(trading, pays, pays.amount),
+    on(RECEIVABLE, earns, earns.amount),
+    on('expense:platform-fee', earns, platformFee),
+    on('expense:relay-fee', earns, relayFee),
+    on(trading, earns, -portion),
+  ];
+}
+
+export interface Journal {
+  balance(account: string, chainId: number, token: string): bigint;
+  balances(): Balance[];
+  /** What a chain's balance should be, at the block that was read last. */
+  inventory(money: Pick<Money, 'chainId' | 'token'>): bigint;
+  gas(chainId: number): bigint;
+
+  /* Each answers the entries that a fact makes, and has taken them in; none when the books have the fact. */
+
+  opening(
+    money: Money | { chainId: number; token: 'native'; amount: bigint },
+    block: bigint,
+    atMs: number,
+  ): JournalEntry[];
+  /** The input of a fill that happened before the books were opened. */
+  owed(exchange: Exchange, block: bigint, atMs: number): JournalEntry[];
+  filled(exchange: Exchange, place: Place): JournalEntry[];
+  unfilled(orderId: Bytes32, was: Pick<Place, 'blockHash' | 'txHash'>, atMs: number): JournalEntry[];
+  /** At depth, whether or not it was seen before. */
+  sent(exchange: Exchange, place: Place): JournalEntry[];
+  credited(exchange: Exchange, place: Place): JournalEntry[];
+  /** `lost`: we had filled it. */
+  refunded(exchange: Exchange, place: Place, lost: boolean): JournalEntry[];
+  /** Filled and refunded, known in that order only now. */
+  lost(exchange: Exchange, place: Place): JournalEntry[];
+  /** Positive came in. */
+  owner(money: Money, place: Place, logIndex: number): JournalEntry[];
+  /** A person says that this is so. */
+  adjusted(
+    money: Money | { chainId: number; token: 'native'; amount: bigint },
+    block: bigint,
+    atMs: number,
+  ): JournalEntry[];
+  spent(wei: bigint, place: Place, orderId: Bytes32 | null): JournalEntry[];
+  /**
+   * Everything up to this block is final and was taken in: fills seen below it that have not come are gone.
+   */
+  passed(chainId: number, block: bigint, atMs: number): JournalEntry[];
+}
+
+/** Facts that were taken in lately are remembered here; older ones only the store knows. */
+const REMEMBERED = 50_000;
+
+export function createJournal({
+  balances = [],
+  pending = [],
+}: { balances?: readonly Balance[]; pending?: readonly JournalEntry[] } = {}): Journal {
+  const sums = new Map<string, Balance>();
+  const seen = new Set<string>();
+  /** By id: fills that are neither at depth nor reversed. */
+  const open = new Map<string, JournalEntry>();
+  for (const each of balances) sums.set(keyOf(each), { ...each });
+  for (const entry of pending) {
+    open.set(entry.id, entry);
+    remember(entry.id);
+  }
+
+  function remember(id: string): void {
+    seen.add(id);
+    if (seen.size <= REMEMBERED) return;
+    for (const oldest of seen) {
+      seen.delete(oldest);
+      if (seen.size <= REMEMBERED / 2) return;
+    }
+  }
+
+  function post(entry: JournalEntry): JournalEntry[] {
+    if (seen.has(entry.id)) return [];
+    const kept = { ...entry, postings: entry.postings.filter(({ amount }) => amount !== 0n) };
+    requireBalanced(kept);
+    for (const posting of kept.postings) {
+      const key = keyOf(posting);
+      const sum = sums.get(key);
+      if (sum === undefined) sums.set(key, { ...posting });
+      else sum.amount += posting.amount;
+    }
+    remember(kept.id);
+    return [kept];
+  }
+
+  function reverse(entry: JournalEntry, atMs: number): JournalEntry[] {
+    open.delete(entry.id);
+    return post({
+      ...entry,
+      id: `reversal:${entry.id}`,
+      kind: 'reversal',
+      atMs,
+      postings: entry.postings.map((posting) => ({ ...posting, amount: -posting.amount })),
+    });
+  }
+
+  const balance = (account: string, chainId: number, token: string): bigint =>
+    sums.get(`${account}|${chainId}|${token}`)?.amount ?? 0n;
+  const lost = ({ orderId, earns }: Exchange, place: Place, id: string): JournalEntry[] =>
+    post({
+      ...at(place),
+      id,
+      kind: 'loss',
+      orderId,
+      postings: [on(RECEIVABLE, earns, -earns.amount), on('expense:lost', earns, earns.amount)],
+    });
+
+  return {
+    balance,
+    balances: () => [...sums.values()].map((each) => ({ ...each })),
+    inventory: ({ chainId, token }) => balance(INVENTORY, chainId, token),
+    gas: (chainId) => balance(GAS, chainId, 'native'),
+    opening({ chainId, token, amount }, block, atMs) {
+      const postings = [
+        { account: token === 'native' ? GAS : INVENTORY, chainId, token, amount },
+        { account: OWNER, chainId, token, amount: -amount },
+      ];
+      return post({
+        id: idOf.opening(chainId, token),
+        kind: 'opening',
+        atMs,
+        orderId: null,
+        chainId,
+        block,
+        txHash: null,
+        postings,
+      });
+    },
+    owed: ({ orderId, earns }, block, atMs) =>
+      post({
+        id: idOf.owed(orderId),
+        kind: 'opening',
+        atMs,
+        orderId,
+        chainId: earns.chainId,
+        block,
+        txHash: null,
+        postings: [on(RECEIVABLE, earns, earns.amount), on(OWNER, earns, -earns.amount)],
+      }),
+    filled(exchange, place) {
+      const { orderId, pays } = exchange;
+      if (seen.has(idOf.sent(orderId, place))) return [];
+      const posted = post({
+        ...at(place),
+        id: idOf.fill(orderId, place),
+        kind: 'fill',
+        orderId,
+        postings: [on(OUTBOUND, pays, -pays.amount), ...exchanged(exchange)],
+      });
+      for (const entry of posted) open.set(entry.id, entry);
+      return posted;
+    },
+    unfilled(orderId, was, atMs) {
+      const entry = open.get(idOf.fill(orderId, was));
+      return entry === undefined ? [] : reverse(entry, atMs);
+    },
+    sent(exchange, place) {
+      const { orderId, pays } = exchange;
+      const pending = open.get(idOf.fill(orderId, place));
+      const rest = pending === undefined ? exchanged(exchange) : [on(OUTBOUND, pays, pays.amount)];
+      const posted = post({
+        ...at(place),
+        id: idOf.sent(orderId, place),
+        kind: 'sent',
+        orderId,
+        postings: [on(INVENTORY, pays, -pays.amount), ...rest],
+      });
+      if (pending !== undefined && posted.length > 0) open.delete(pending.id);
+      return posted;
+    },
+    credited: ({ orderId, earns }, place) =>
+      post({
+        ...at(place),
+        id: idOf.credit(orderId, place),
+        kind: 'credit',
+        orderId,
+        postings: [on(INVENTORY, earns, earns.amount), on(RECEIVABLE, earns, -earns.amount)],
+      }),
+    refunded(exchange, place, filled) {
+      const id = idOf.refund(exchange.orderId, place);
+      // Nothing moved for us; the fact stands in the books all the same.
+      return filled
+        ? lost(exchange, place, id)
+        : post({ ...at(place), id, kind: 'refund', orderId: exchange.orderId, postings: [] });
+    },
+    lost: (exchange, place) => lost(exchange, place, `loss:${exchange.orderId}`),
+    owner: (money, place, logIndex) =>
+      post({
+        ...at(place),
+        id: idOf.owner(place, logIndex),
+        kind: 'owner',
+        orderId: null,
+        postings: [on(INVENTORY, money, money.amount), on(OWNER, money, -money.amount)],
+      }),
+    adjusted({ chainId, token, amount }, block, atMs) {
+      const postings = [
+        { account: token === 'native' ? GAS : INVENTORY, chainId, token, amount },
+        { account: 'equity:adjustment', chainId, token, amount: -amount },
+      ];
+      return post({
+        id: `adjustment:${chainId}:${token}:${atMs}`,
+        kind: 'adjustment',
+        atMs,
+        orderId: null,
+        chainId,
+        block,
+        txHash: null,
+        postings,
+      });
+    },
+    spent(wei, place, orderId) {
+      const native = { chainId: place.chainId, token: 'native' as const };
+      return post({
+        ...at(place),
+        id: idOf.gas(place.chainId, place),
+        kind: 'gas',
+        orderId,
+        postings: [
+          { account: 'expense:gas', ...native, amount: wei },
+          { account: GAS, ...native, amount: -wei },
+        ],
+      });
+    },
+    passed: (chainId, block, atMs) =>
+      [...open.values()].flatMap((entry) =>
+        entry.chainId === chainId && (entry.block ?? 0n) <= block ? reverse(entry, atMs) : [],
+      ),
+  };
+}
+
+const keyOf = ({ account, chainId, token }: Omit<Posting, 'amount'>): string =>
+  `${account}|${chainId}|${token}`;
+
+function requireBalanced({ id, postings }: JournalEntry): void {
+  const sums = new Map<string, bigint>();
+  for (const { chainId, token, amount } of postings)
+    sums.set(`${chainId}:${token}`, (sums.get(`${chainId}:${token}`) ?? 0n) + amount);
+  for (const [token, sum] of sums)
+    if (sum !== 0n) throw new InvariantError('An entry does not balance.', { facts: { id, token, sum } });
+}

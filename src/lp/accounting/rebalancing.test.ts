@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { silentLog } from '../../../test/support/silent.ts';
+import type { Chain } from '../../domain/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { OpenAward } from '../settlement/awards.ts';
+import type { Bands, Place } from './bands.ts';
+import { zLpAsset, zLpConfig } from '../config/config.ts';
+import { createMoments } from '../quote-log/quote-events.ts';
+import { createRebalancing } from './rebalancing.ts';
+
+const ME = `0x${'1'.repeat(40)}` as const;
+const USDC = `0x${'a'.repeat(40)}` as const;
+const WHOLE = 10n ** 18n;
+const seen = { chainId: 1, blockNumber: 2n, blockHash: '0x', txHash: '0x' } as const;
+const chains = new Map(
+  [1, 2].map((id) => [
+    id,
+    { id, slug: id === 1 ? 'base' : 'arc', tokens: [{ address: USDC, symbol: 'USDC', decimals: 6 }] },
+  ]),
+) as unknown as Map<number, Chain>;
+
+/** 10,000 USDC on two chains, of which `arc` lie on one; bringing some there costs 10 bps. */
+function made() {
+  let arc = 5_000n;
+  let now = 1_000_000;
+  const lines: string[] = [];
+  const say = (facts: object, message: string) =>
+    void lines.push(`${message} ${Object.values(facts).join(' | ')}`);
+  const place = (slug: string, available: bigint): Place => ({
+    chainId: slug === 'base' ? 1 : 2,
+    slug,
+    available: available * WHOLE,
+    held: 0n,
+    target: 5_000n * WHOLE,
+    q: Number(available - 5_000n) / 5_000,
+    room: undefined,
+    costBps: 10,
+  });
+  const moments = createMoments({ log: silentLog });
+  const bands = () =>
+    ({
+      places: (asset: string) => (asset === 'USDC' ? [place('base', 10_000n - arc), place('arc', arc)] : []),
+    }) as unknown as Bands;
+  const { rebalancing: settings } = zLpConfig.pick({ rebalancing: true }).parse({});
+  const rebalancing = createRebalancing(
+    {
+      bands,
+      moments,
+      chains,
+      clock: { nowMs: () => now * 1_000 } as Clock,
+      log: { ...silentLog, info: say, warn: say },
+    },
+    { assets: { USDC: zLpAsset.parse({ price: 'USD' }) }, rebalancing: settings, account: ME },
+    [],
+  );
+  return {
+    rebalancing,
+    moments,
+    lines,
+    look(onArc: bigint, seconds = 3) {
+      arc = onArc;
+      now += seconds;
+      rebalancing.look();
+      return rebalancing.advice().map(({ from, to, amount }) => `${amount / WHOLE} from ${from} to ${to}`);
+    },
+    drain: (amount: bigint) =>
+      moments.filled(
+        { slice: { pays: { chainId: 2, token: USDC, amount: amount * 10n ** 6n } } } as unknown as OpenAward,
+        seen,
+      ),
+  };
+}
+
+test('says it once what is worth moving, again when that changes much, and when it is over', () => {
+  const world = made();
+  expect(world.look(900n)).toEqual([]);
+  world.drain(20_000n);
+  expect(world.look(900n)).toEqual(['4100 from base to arc']);
+  world.look(900n);
+  world.look(800n);
+  expect(world.lines).toEqual([
+    expect.stringMatching(
+      /^rebalancing: this is worth moving USDC: base to arc \| 4100 USDC \| 4\.1 USDC \| 15\.\d+ USDC$/,
+    ),
+  ]);
+  expect(world.look(2_500n)).toEqual(['2500 from base to arc']);
+  expect(world.lines).toHaveLength(2);
+  expect(world.look(4_100n)).toEqual([]);
+  expect(world.lines.at(-1)).toBe('rebalancing: nothing to move any more USDC: base to arc');
+});
+
+test('the owner takes it out to move it: no more advice about it while it is on its way', () => {
+  const world = made();
+  world.drain(20_000n);
+  expect(world.look(900n)).toHaveLength(1);
+  world.moments.moved({ chainId: 1, token: USDC, amount: -4_100n * 10n ** 6n }, 'out');
+  expect(world.look(900n, 600)).toEqual([]);
+  expect(world.look(900n, 3_600)).toHaveLength(1);
+  // Paying in is no reason to be silent.
+  world.moments.moved({ chainId: 2, token: USDC, amount: 1n }, 'in');
+  expect(world.look(900n)).toHaveLength(1);
+});

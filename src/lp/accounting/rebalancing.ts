@@ -1,0 +1,123 @@
+/**
+ * Looks every few seconds at where our money lies and says which of it to move. Moving it is the owner's, who
+ * alone can withdraw.
+ */
+
+import { formatUnits } from '../../domain/amount.ts';
+import type { Chain } from '../../domain/chain.ts';
+import type { Address } from '../../domain/hex.ts';
+import { toAtto } from '../../inventory/bucket.ts';
+import type { Money } from '../../inventory/event.ts';
+import { type Advice, createDailyFlow, createRebalancer } from '../../inventory/rebalance.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { LpAward } from '../../ports/stores/lp-store.ts';
+import { rebalanceTerm } from '../../pricing/terms.ts';
+import type { Bands } from './bands.ts';
+import type { LpConfig } from '../config/config.ts';
+import type { Moments } from '../quote-log/quote-events.ts';
+import { ownSlice } from '../quoting/order.ts';
+
+export interface Rebalancing {
+  /** Takes a new look, and logs what changed. */
+  look(): void;
+  /** In 1e-18 of a whole token, as of the last look. */
+  advice(): readonly Advice[];
+}
+
+export interface RebalancingDeps {
+  /** As configured now. */
+  bands(): Bands;
+  moments: Pick<Moments, 'listen'>;
+  chains: ReadonlyMap<number, Chain>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Advice that grew or shrank by less is the same advice. */
+const NEWS_PERCENT = 20n;
+
+/** `past`: awards of an earlier life, from which it knows what a day drains. */
+export function createRebalancing(
+  { bands, moments, chains, clock, log }: RebalancingDeps,
+  { assets, rebalancing, account }: Pick<LpConfig, 'assets' | 'rebalancing'> & { account: Address },
+  past: readonly LpAward[],
+): Rebalancing {
+  const rebalancer = createRebalancer(rebalancing);
+  const drained = createDailyFlow();
+  let last: readonly Advice[] = [];
+  /** What was said of each pair of chains, in the log. */
+  const said = new Map<string, bigint>();
+
+  const seconds = (): number => clock.nowMs() / 1000;
+  const keyOf = ({ asset, from, to }: Advice): string => `${asset}: ${from} to ${to}`;
+
+  function placeOf({ chainId, token }: Pick<Money, 'chainId' | 'token'>) {
+    const chain = chains.get(chainId);
+    const found = chain?.tokens.find(({ address }) => address === token);
+    return chain && found && { slug: chain.slug, asset: found.symbol, decimals: found.decimals };
+  }
+
+  function drain(pays: Money, atSeconds: number): void {
+    const place = placeOf(pays);
+    if (place !== undefined)
+      drained.add(`${place.asset} ${place.slug}`, toAtto(pays.amount, place.decimals), atSeconds);
+  }
+
+  for (const award of [...past].reverse()) {
+    const slice = award.fill === null ? undefined : ownSlice(award.order, account, chains);
+    if (slice !== undefined) drain(slice.pays, award.acceptedAtMs / 1000);
+  }
+
+  moments.listen({
+    filled: ({ slice }) => drain(slice.pays, seconds()),
+    moved(money) {
+      const place = placeOf(money);
+      if (place !== undefined && money.amount < 0n) rebalancer.left(place.asset, place.slug, seconds());
+    },
+  });
+
+  function tell(advice: readonly Advice[]): void {
+    const now = new Map(advice.map((each) => [keyOf(each), each]));
+    for (const key of [...said.keys()]) {
+      if (now.has(key)) continue;
+      said.delete(key);
+      log.info({ move: key }, 'rebalancing: nothing to move any more');
+    }
+    for (const [key, { amount, cost, charges, asset }] of now) {
+      const before = said.get(key);
+      const change = amount - (before ?? 0n);
+      if (before !== undefined && (change < 0n ? -change : change) * 100n < before * NEWS_PERCENT) continue;
+      said.set(key, amount);
+      const whole = (atto: bigint) => `${formatUnits(atto, 18)} ${asset}`;
+      log.warn(
+        { move: key, amount: whole(amount), cost: whole(cost), chargesPerDay: whole(charges) },
+        'rebalancing: this is worth moving',
+      );
+    }
+  }
+
+  return {
+    look() {
+      const nowSeconds = seconds();
+      const read = bands();
+      last = Object.keys(assets).flatMap((asset) => {
+        const places = read.places(asset).map(({ slug, q, costBps, available, target }) => {
+          const chargeBps = rebalanceTerm({ drained: { q, costBps } });
+          return {
+            chain: slug,
+            available,
+            target,
+            q,
+            costBps,
+            chargeBps,
+            drainedPerDay: drained.perDay(`${asset} ${slug}`, nowSeconds),
+          };
+        });
+        return places.length < 2 ? [] : rebalancer.advise(asset, places, nowSeconds);
+      });
+      tell(last);
+    },
+    advice: () => last,
+  };
+}

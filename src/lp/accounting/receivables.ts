@@ -1,0 +1,119 @@
+/**
+ * What we filled and have not been paid for: how long each has been owed, and the alarm when one is owed for
+ * far too long.
+ */
+
+import { type Corridor, corridorOf } from '../../domain/corridor.ts';
+import type { Chain } from '../../domain/chain.ts';
+import type { Address, Bytes32 } from '../../domain/hex.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { Money } from '../../inventory/event.ts';
+import type { Ledger } from '../../inventory/ledger.ts';
+import { createSettleTimes } from '../../inventory/receivables.ts';
+import type { Log } from '../../ports/log.ts';
+import type { LpAward } from '../../ports/stores/lp-store.ts';
+import type { Awards, OpenAward } from '../settlement/awards.ts';
+import type { LpConfig } from '../config/config.ts';
+import type { Moments } from '../quote-log/quote-events.ts';
+import { ownSlice } from '../quoting/order.ts';
+
+export interface Receivable {
+  orderId: Bytes32;
+  corridor: Corridor;
+  owed: Money;
+  seconds: number;
+  /** Beyond this it is overdue. */
+  limitSeconds: number;
+  overdue: boolean;
+}
+
+export interface Receivables {
+  /** Tells the ledger of what has become overdue. Call every second or so. */
+  look(): void;
+  list(): Receivable[];
+}
+
+export interface ReceivablesDeps {
+  awards: Pick<Awards, 'open'>;
+  ledger: Ledger;
+  moments: Pick<Moments, 'listen'>;
+  chains: ReadonlyMap<number, Chain>;
+  log: Log;
+  /** Time of the newest block taken in. */
+  time(chainId: number): UnixSeconds;
+}
+
+/** `past`: awards of an earlier life, from which it knows what is usual. */
+export function createReceivables(
+  { awards, ledger, moments, chains, log, time }: ReceivablesDeps,
+  { receivables, quoting, account }: Pick<LpConfig, 'receivables' | 'quoting'> & { account: Address },
+  past: readonly LpAward[],
+): Receivables {
+  const times = createSettleTimes({
+    factor: receivables.overdueFactor,
+    leastSeconds: receivables.leastSeconds,
+    expectedSeconds: quoting.lockSeconds,
+  });
+  const said = new Set<Bytes32>();
+
+  const corridor = (originChainId: number, destChainId: number): Corridor => {
+    const [origin, dest] = [chains.get(originChainId), chains.get(destChainId)];
+    return corridorOf(
+      { slug: origin?.slug ?? String(originChainId) },
+      { slug: dest?.slug ?? String(destChainId) },
+    );
+  };
+  const between = ({ slice }: OpenAward): Corridor => corridor(slice.originChainId, slice.destChainId);
+
+  for (const award of [...past].reverse()) {
+    const slice =
+      award.stage === 'finalised' && award.fill !== null ? ownSlice(award.order, account, chains) : undefined;
+    if (slice !== undefined && award.fill !== null)
+      times.arrived(
+        corridor(slice.originChainId, slice.destChainId),
+        award.updatedAtMs / 1000 - award.fill.timestamp,
+      );
+  }
+
+  moments.listen({
+    finalised(award) {
+      if (award.fill !== null)
+        times.arrived(between(award), time(award.slice.originChainId) - award.fill.timestamp);
+      if (said.delete(award.orderId)) log.warn({ orderId: award.orderId }, 'what was overdue has arrived');
+    },
+  });
+
+  function list(): Receivable[] {
+    return awards.open().flatMap((award): Receivable[] => {
+      const stage = ledger.quote(award.orderId)?.stage;
+      if (award.fill === null || (stage !== 'filled' && stage !== 'final')) return [];
+      const seconds = Math.max(0, time(award.slice.originChainId) - award.fill.timestamp);
+      const limitSeconds = times.limit(between(award));
+      return [
+        {
+          orderId: award.orderId,
+          corridor: between(award),
+          owed: award.slice.earns,
+          seconds,
+          limitSeconds,
+          overdue: seconds > limitSeconds || said.has(award.orderId),
+        },
+      ];
+    });
+  }
+
+  return {
+    list,
+    look() {
+      for (const { orderId, overdue, ...owed } of list()) {
+        if (!overdue || said.has(orderId)) continue;
+        said.add(orderId);
+        ledger.apply({ type: 'overdue', quoteId: orderId });
+        log.error(
+          { orderId, ...owed },
+          'filled, and not paid for long after the usual time: it counts for nothing until it arrives. Look at the attesters and at our sender on the origin.',
+        );
+      }
+    },
+  };
+}

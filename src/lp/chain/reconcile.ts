@@ -1,0 +1,125 @@
+/**
+ * The ledger against the chain at one final block. Every movement that an event explains is in the ledger by
+ * then; any difference sends the follower back to the last block on which both agreed, and if it stays, that
+ * token is not quoted until they agree again. A surplus is never credited: nobody knows whose it is.
+ */
+
+import type { Address } from '../../domain/hex.ts';
+import { max } from '../../domain/amount.ts';
+import type { Ledger } from '../../inventory/ledger.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { ChainCursor } from '../../ports/stores/lp-store.ts';
+import type { Follower } from './follow.ts';
+
+export interface Reconciler {
+  /** Compares what was touched, and everything when it is time. Call between scans. */
+  check(): Promise<void>;
+}
+
+export function createReconciler(
+  { follower, ledger, clock, log }: { follower: Follower; ledger: Ledger; clock: Clock; log: Log },
+  {
+    account,
+    tokens,
+    everyMs,
+    open = [],
+  }: {
+    account: Address;
+    tokens: readonly Address[];
+    everyMs: number;
+    open?: readonly { id: string; token: Address; amount: bigint }[];
+  },
+): Reconciler {
+  const { port } = follower;
+  const chainId = port.chain.id;
+  /** Requests that the ledger counts now; after a clean stop, those it came back with. */
+  const requests = new Map<Address, { id: string; amount: bigint }>(
+    open.map(({ token, id, amount }) => [token, { id, amount }]),
+  );
+  const asked = new Set<Address>(tokens);
+  let agreed: ChainCursor = follower.cursor();
+  let rewound = false;
+  let rewoundMs = 0;
+  let lastMs: number | undefined;
+  let serial = 0;
+
+  /**
+   * What leaves the balance by a request or by itself, as it counts: gone from the request or delivery on,
+   * until the chain shows at depth that it is over.
+   */
+  async function withdrawal(token: Address, at: ChainCursor): Promise<void> {
+    const [latest, final, ...deferred] = await Promise.all([
+      port.pendingWithdrawal(account, token),
+      port.pendingWithdrawal(account, token, at.block),
+      port.ledgerDeferred(account, token),
+      port.ledgerDeferred(account, token, at.block),
+    ]);
+    const now = follower.time();
+    const amount =
+      max(latest.lapsesAt >= now ? latest.amount : 0n, final.lapsesAt >= now ? final.amount : 0n) +
+      max(...deferred);
+    const known = requests.get(token);
+    if (amount === (known?.amount ?? 0n)) return;
+    if (known !== undefined)
+      ledger.apply({ type: 'withdrawal_ended', id: known.id, chainId, token, amount: 0n });
+    requests.delete(token);
+    if (amount === 0n) return;
+    // Never an id of an earlier life: one known already would not count.
+    const id = `request:${at.hash}:${token}:${clock.nowMs()}:${(serial += 1)}`;
+    requests.set(token, { id, amount });
+    ledger.apply({ type: 'withdrawal_requested', id, chainId, token, amount });
+    log.warn({ chainId, token, amount }, 'money will leave the ledger: the amount is not quoted any more');
+  }
+
+  /** true when ledger and chain agree on this token. */
+  async function balance(token: Address, at: ChainCursor): Promise<boolean> {
+    const amount = await port.ledgerBalance(account, token, at.block);
+    const difference = amount - (ledger.bucket(chainId, token)?.onchain ?? amount);
+    if (difference !== 0n && !rewound) return false;
+    const frozen = ledger.bucket(chainId, token)?.drift ?? null;
+    ledger.apply({ type: 'reconciled', chainId, token, amount });
+    const drift = ledger.bucket(chainId, token)?.drift ?? null;
+    if (drift !== null && frozen === null)
+      log.fatal(
+        { chainId, token, drift },
+        'ledger and chain disagree and nothing explains it: this token is not quoted until they agree',
+      );
+    if (drift === null && frozen !== null) log.warn({ chainId, token }, 'ledger and chain agree again');
+    return drift === null;
+  }
+
+  async function check(): Promise<void> {
+    for (const token of follower.takeTouched()) asked.add(token);
+    const nowMs = clock.monotonicMs();
+    const all = lastMs === undefined || nowMs - lastMs >= everyMs || rewound;
+    const due = all ? tokens : tokens.filter((token) => asked.has(token));
+    if (due.length === 0) return;
+    const at = follower.cursor();
+    let agree = true;
+    for (const token of due) {
+      agree = (await balance(token, at)) && agree;
+      await withdrawal(token, at);
+      // A request stays looked at until its window is over: lapsing emits nothing.
+      if (!requests.has(token)) asked.delete(token);
+    }
+    if (!all) {
+      if (!agree) lastMs = undefined;
+      return;
+    }
+    lastMs = nowMs;
+    if (agree) agreed = at;
+    else if (!rewound || nowMs - rewoundMs >= everyMs) {
+      // Once, and then now and again: whoever left an event out may have it later.
+      rewoundMs = nowMs;
+      log.warn(
+        { chainId, from: agreed.block, to: at.block },
+        'ledger and chain differ: reading the events again',
+      );
+      follower.rewind(agreed);
+    }
+    rewound = !agree;
+  }
+
+  return { check };
+}

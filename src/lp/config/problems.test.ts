@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { atOnce } from '../../domain/steps.ts';
+import { type LpConfig, zLpConfig } from './config.ts';
+import { problemsOf } from './problems.ts';
+
+const account = `0x${'a'.repeat(40)}`;
+const networks = [
+  { id: 1, slug: 'one', tokens: [{ symbol: 'USDC' }, { symbol: 'WETH' }] },
+  { id: 2, slug: 'two', tokens: [{ symbol: 'USDC' }, { symbol: 'GOLD' }] },
+];
+const config = (change: object = {}): LpConfig =>
+  zLpConfig.parse({
+    solver: { id: 'a', name: 'A' },
+    chains: [{ chainId: 1, account }],
+    prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
+    assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
+    pairs: [{ base: 'WETH', quote: 'USDC', corridors: ['one-one'] }],
+    ...change,
+  });
+
+test('a configuration that hangs together has none', () => {
+  expect(atOnce(problemsOf(config(), networks))).toEqual([]);
+});
+
+test.each<[string, object, string]>([
+  [
+    'a chain that nobody describes',
+    {
+      chains: [
+        { chainId: 1, account },
+        { chainId: 9, account },
+      ],
+    },
+    'chains.1.chainId: chain 9 is not described under networks',
+  ],
+  [
+    'two accounts',
+    {
+      chains: [
+        { chainId: 1, account },
+        { chainId: 2, account: `0x${'b'.repeat(40)}` },
+      ],
+    },
+    'chains.1.account: an LP has one account',
+  ],
+  [
+    'a gas price that is none',
+    { chains: [{ chainId: 1, account, gasPrice: 'MATIC' }] },
+    'chains.0.gasPrice: there is no price named "MATIC"',
+  ],
+  [
+    'an asset without a price',
+    { assets: { USDC: { price: 'USD' }, WETH: { price: 'BTC' } } },
+    'assets.WETH.price: there is no price named "BTC": add it under prices, or name one of USD, ETH',
+  ],
+  [
+    'a pair of what is no asset',
+    { pairs: [{ base: 'WETH', quote: 'DAI' }] },
+    'pairs.0.quote: there is no asset "DAI"',
+  ],
+  [
+    'a pair of what none of our chains has',
+    { assets: { USDC: { price: 'USD' }, GOLD: { price: 'ETH' } }, pairs: [{ base: 'GOLD', quote: 'USDC' }] },
+    'pairs.0.base: no chain of this LP has a token "GOLD"',
+  ],
+  [
+    'a corridor to where we are not',
+    { pairs: [{ base: 'WETH', quote: 'USDC', corridors: ['one-two'] }] },
+    'pairs.0.corridors.0: "one-two" is no corridor between chains of this LP (one)',
+  ],
+  [
+    'a pair both ways round',
+    {
+      pairs: [
+        { base: 'WETH', quote: 'USDC' },
+        { base: 'USDC', quote: 'WETH' },
+      ],
+    },
+    'pairs.0: WETH-USDC is there the other way round as well',
+  ],
+])('error: %s', (_, change, sentence) => {
+  expect(
+    atOnce(problemsOf(config(change), networks)).map(({ path, message }) => `${path.join('.')}: ${message}`),
+  ).toEqual([expect.stringContaining(sentence)]);
+});

@@ -1,0 +1,188 @@
+/**
+ * Between the feeds and the market: hands prices on, counts what came and what was wrong with it, and shows
+ * every price's health.
+ */
+
+import { isDecline } from '../../domain/decline.ts';
+import { eachOf } from '../../domain/steps.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Feed, FeedTrouble, Sequencer } from '../../ports/feed.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Market, PairPrice } from './market.ts';
+import { ALWAYS, type CheckedReference } from './symbol-price.ts';
+
+export interface FeedWatchDeps {
+  market: Market;
+  feeds: readonly Feed[];
+  sequencers: ReadonlyMap<number, Sequencer>;
+  slug(chainId: number): string;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface FeedWatch {
+  start(): void;
+  stop(): void;
+}
+
+/** Between two looks at the clock: a quarter of a millisecond. */
+const PAIRS_AT_ONCE = 25;
+const CODES = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const;
+
+export function createFeedWatch({
+  market,
+  feeds,
+  sequencers,
+  slug,
+  clock,
+  log,
+  metrics,
+}: FeedWatchDeps): FeedWatch {
+  const messages = metrics.counter(
+    'firmquote_lp_feed_messages_total',
+    'Prices from a feed, by what became of them',
+    ['feed', 'outcome'],
+  );
+  const disconnects = metrics.counter(
+    'firmquote_lp_feed_disconnects_total',
+    'Connections to a feed that ended, each followed by another attempt',
+    ['feed'],
+  );
+  const gaps = metrics.counter('firmquote_lp_feed_gaps_total', 'Losses that a feed proved', ['feed']);
+  const up = metrics.gauge('firmquote_lp_feed_connected', '1 while a feed is connected', ['feed']);
+
+  metrics.gauge(
+    'firmquote_lp_source_age_seconds',
+    'Since the price that a source named last',
+    ['price', 'source'],
+    (gauge) => {
+      for (const { price, feed, symbol, atMs } of market.sources())
+        if (atMs !== undefined)
+          gauge.set(Math.max(0, clock.nowMs() - atMs) / 1_000, { price, source: `${feed}|${symbol}` });
+    },
+  );
+  metrics.gauge('firmquote_lp_source_price', 'What a source said last', ['price', 'source'], (gauge) => {
+    for (const { price, feed, symbol, value } of market.sources())
+      if (value !== undefined) gauge.set(value, { price, source: `${feed}|${symbol}` });
+  });
+  metrics.gauge(
+    'firmquote_lp_source_used',
+    '1 while a source is part of a mid, or checks one',
+    ['price', 'source'],
+    (gauge) => {
+      for (const { price, feed, symbol, use } of market.sources())
+        gauge.set(use === 'used' || use === 'checks' ? 1 : 0, { price, source: `${feed}|${symbol}` });
+    },
+  );
+  /* A gauge remembers: what is not known now is said to be no number, or the last one would stand for ever. */
+  const references = (name: string, help: string, of: (checked: CheckedReference) => number) =>
+    metrics.gauge(name, help, ['price', 'reference'], (gauge) => {
+      for (const { price, source, checked } of market.references())
+        gauge.set(checked === undefined ? Number.NaN : of(checked), { price, reference: source });
+    });
+  references(
+    'firmquote_lp_reference_deviation_bps',
+    'Distance of a reference from the mid',
+    ({ deviationBps }) => deviationBps,
+  );
+  references(
+    'firmquote_lp_reference_allowed_bps',
+    'Beyond this distance nothing is quoted',
+    ({ allowedBps }) => allowedBps,
+  );
+  const pair = (base: string, quote: string) => ({ pair: `${base}-${quote}` });
+  const prices = (name: string, help: string, of: (price: PairPrice) => number) =>
+    metrics.gauge(name, help, ['pair'], (gauge) =>
+      eachOf(market.pairs(), PAIRS_AT_ONCE, ({ base, quote, price }) =>
+        gauge.set(isDecline(price) ? Number.NaN : of(price), pair(base, quote)),
+      ),
+    );
+  prices('firmquote_lp_mid', 'Quote tokens for one base token', ({ mid }) => mid.value);
+  prices('firmquote_lp_mid_age_seconds', 'Since the oldest source that a mid is made of', ({ mid }) =>
+    mid.atMs === ALWAYS ? 0 : Math.max(0, clock.nowMs() - mid.atMs) / 1_000,
+  );
+  prices(
+    'firmquote_lp_mid_confidence_bps',
+    'How far the sources of a mid lie apart',
+    ({ mid }) => mid.confidenceBps,
+  );
+  prices(
+    'firmquote_lp_volatility_annual',
+    'Annualised volatility that prices (1 is 100 %)',
+    ({ sigma }) => sigma,
+  );
+  metrics.gauge(
+    'firmquote_lp_price_condition',
+    '1 while this is wrong with the price of a pair',
+    ['pair', 'code'],
+    (gauge) =>
+      eachOf(market.pairs(), PAIRS_AT_ONCE, ({ base, quote }) => {
+        const condition = market.condition(base, quote);
+        for (const code of CODES) gauge.set(condition?.code === code ? 1 : 0, { ...pair(base, quote), code });
+      }),
+  );
+  metrics.gauge(
+    'firmquote_lp_sequencer_up',
+    '1 while the sequencer of a rollup is up and its grace is over',
+    ['chain'],
+    (gauge) => {
+      for (const [chainId, sequencer] of sequencers)
+        gauge.set(sequencer.state().up ? 1 : 0, { chain: slug(chainId) });
+    },
+  );
+
+  function hear(feed: string, trouble: FeedTrouble): void {
+    switch (trouble.kind) {
+      case 'refused':
+        // One exchange can send thousands of these a second: they are counted, not told.
+        return messages.add({ feed, outcome: trouble.why });
+      case 'connected':
+        up.set(1, { feed });
+        return log.info({ feed, ...trouble }, 'price feed');
+      case 'disconnected':
+        up.set(0, { feed });
+        disconnects.add({ feed });
+        break;
+      case 'gap':
+        gaps.add({ feed });
+        break;
+      case 'rejected':
+        return log.error(
+          { feed, ...trouble },
+          'price feed: the source does not serve this, correct the configuration',
+        );
+      case 'silent':
+    }
+    log.warn({ feed, ...trouble }, 'price feed');
+  }
+
+  return {
+    start() {
+      for (const sequencer of sequencers.values()) sequencer.start();
+      for (const { source: feed, start } of feeds) {
+        up.set(0, { feed });
+        const [quoted, referred] = [
+          { feed, outcome: 'quote' },
+          { feed, outcome: 'reference' },
+        ];
+        start({
+          quote(quote) {
+            messages.add(quoted);
+            market.observe(quote);
+          },
+          reference(reference) {
+            messages.add(referred);
+            market.refer(reference);
+          },
+          trouble: (trouble) => hear(feed, trouble),
+        });
+      }
+    },
+    stop() {
+      for (const feed of feeds) feed.stop();
+      for (const sequencer of sequencers.values()) sequencer.stop();
+    },
+  };
+}

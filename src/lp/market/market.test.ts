@@ -1,0 +1,515 @@
+/** Prices in memory: crossed, aged, and never older than allowed. */
+
+import { describe, expect, test } from 'vitest';
+import type { FeedQuote, Sequencer } from '../../ports/feed.ts';
+import { zLpConfig } from '../config/config.ts';
+import { createMarket, wantedOf } from './market.ts';
+
+const base = {
+  solver: { id: 'a', name: 'A' },
+  chains: [{ chainId: 1, account: `0x${'1'.repeat(40)}` }],
+  assets: { WETH: { price: 'ETH' }, USDC: { price: 'USD' }, EURC: { price: 'EUR' } },
+  pairs: [
+    { base: 'WETH', quote: 'USDC' },
+    { base: 'WETH', quote: 'EURC' },
+    { base: 'USDC', quote: 'USDC' },
+  ],
+};
+const prices = {
+  USD: { fixed: '1' },
+  ETH: {
+    sources: ['a', 'b', 'c'].map((feed) => ({ feed, symbol: 'ETHUSD' })),
+    maxAgeMs: 2_000,
+    maxDeviationBps: 50,
+  },
+  EUR: { sources: [{ feed: 'a', symbol: 'EURUSD' }] },
+};
+const config = zLpConfig.parse({ ...base, prices });
+
+function world(overrides: object = {}, sequencers?: ReadonlyMap<number, Sequencer>) {
+  let nowMs = 10_000;
+  const deps = {
+    clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} },
+    ...(sequencers && { sequencers }),
+  };
+  const market = createMarket(deps, zLpConfig.parse({ ...base, prices: { ...prices, ...overrides } }));
+  const say = (source: string, symbol: string, price: string, more: Partial<FeedQuote>): FeedQuote => ({
+    source,
+    symbol,
+    bid: price,
+    ask: price,
+    exchangeTimeMs: nowMs,
+    receivedMs: nowMs,
+    sequence: null,
+    ...more,
+  });
+  const hear = (source: string, symbol: string, price: string, more: Partial<FeedQuote> = {}) =>
+    market.observe(say(source, symbol, price, more));
+  return {
+    market,
+    hear,
+    pass: (ms: number) => (nowMs += ms),
+    now: () => nowMs,
+    eth: (price: string) => ['a', 'b', 'c'].forEach((feed) => hear(feed, 'ETHUSD', price)),
+    value: (base = 'WETH', quote = 'USDC') => {
+      const price = market.pair(base, quote);
+      return 'declined' in price ? price : price.mid.value;
+    },
+  };
+}
+
+test('what the feeds have to deliver', () => {
+  expect(wantedOf(config.prices).map(({ feed, symbol }) => `${feed} ${symbol}`)).toEqual([
+    'a ETHUSD',
+    'b ETHUSD',
+    'c ETHUSD',
+    'a EURUSD',
+  ]);
+});
+
+test('two of three sources make a price; one alone, or two that grew old, make none', () => {
+  const { market, hear, pass } = world();
+  hear('a', 'ETHUSD', '2500');
+  expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
+  hear('b', 'ETHUSD', '2501');
+  expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { value: 2_500.5 }, quoteValue: 1 });
+  pass(1_900);
+  expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { value: 2_500.5 } });
+  pass(101);
+  expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
+  expect(market.stale()).toEqual([
+    { symbol: 'ETH', detail: '0 of 2 sources fresh' },
+    { symbol: 'EUR', detail: '0 of 1 sources fresh' },
+  ]);
+});
+
+test('two sources that disagree make no price, until time leaves one of them alone', () => {
+  const { hear, pass, value } = world({
+    ETH: {
+      sources: [
+        { feed: 'a', symbol: 'ETHUSD' },
+        { feed: 'b', symbol: 'ETHUSD' },
+      ],
+    },
+  });
+  hear('a', 'ETHUSD', '2500');
+  pass(1_000);
+  hear('b', 'ETHUSD', '2600');
+  expect(value()).toMatchObject({
+    declined: 'stale_price',
+    detail: 'ETH: 0 of 1 sources agree (a 1.0 s, b 0.0 s)',
+  });
+  pass(1_001);
+  expect(value()).toBe(2_600);
+});
+
+test('a liar is dropped', () => {
+  const { market, hear } = world();
+  hear('a', 'ETHUSD', '2500');
+  hear('b', 'ETHUSD', '2500');
+  hear('c', 'ETHUSD', '2625');
+  expect(market.pair('WETH', 'USDC')).toMatchObject({
+    mid: { value: 2_500, dropped: [{ source: 'c|ETHUSD', why: 'deviant' }] },
+  });
+});
+
+test('two legs cross, and the older one dates the price', () => {
+  const { market, hear, pass } = world();
+  hear('a', 'EURUSD', '1.25');
+  pass(500);
+  hear('a', 'ETHUSD', '2500');
+  hear('b', 'ETHUSD', '2500');
+  expect(market.pair('WETH', 'EURC')).toMatchObject({
+    mid: { value: expect.closeTo(2_000, 6) as number, atMs: 10_000 },
+    quoteValue: 1.25,
+  });
+});
+
+test('the same asset on two chains is worth itself, whatever the feeds say', () => {
+  const { market } = world();
+  expect(market.pair('USDC', 'USDC')).toMatchObject({ mid: { value: 1, confidenceBps: 0 } });
+});
+
+test('a clock that jumps back does not revive an old price', () => {
+  const { market, hear, pass } = world();
+  hear('a', 'ETHUSD', '2500');
+  hear('b', 'ETHUSD', '2500');
+  market.pair('WETH', 'USDC');
+  pass(-9_000);
+  expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
+});
+
+test('what a source says happens when it says so: late news are old news, and a fast clock makes nothing younger', () => {
+  const { market, hear, pass, now, value } = world();
+  hear('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 1_500 });
+  hear('b', 'ETHUSD', '2500', { exchangeTimeMs: now() + 900 });
+  expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { atMs: now() - 1_500 } });
+  pass(501);
+  expect(value()).toMatchObject({ declined: 'stale_price', control: 'stale_mid' });
+  hear('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 2_001 });
+  expect(value()).toMatchObject({ declined: 'stale_price' });
+});
+
+test('sources weigh what they are given, and half of it when they do not say when', () => {
+  const sources = [
+    { feed: 'a', symbol: 'ETHUSD', weight: 3 },
+    { feed: 'b', symbol: 'ETHUSD' },
+    { feed: 'c', symbol: 'ETHUSD' },
+  ];
+  const { hear, value } = world({ ETH: { sources } });
+  hear('a', 'ETHUSD', '2500');
+  hear('b', 'ETHUSD', '2504');
+  hear('c', 'ETHUSD', '2505');
+  expect(value()).toBe(2_500);
+  hear('a', 'ETHUSD', '2500', { exchangeTimeMs: null });
+  // 3 against 2 and 2.
+  expect(value()).toBe(2_504);
+});
+
+test('a push oracle may be a source for its heartbeat, and then it dates the mid', () => {
+  const sources = [
+    { feed: 'oracle', symbol: 'EUR/USD', maxAgeMs: 86_400_000 },
+    { feed: 'a', symbol: 'EURUSD' },
+  ];
+  const { market, hear, pass, value } = world({ EUR: { sources, maxAgeMs: 2_000 } });
+  hear('oracle', 'EUR/USD', '1.1');
+  pass(3_600_000);
+  expect(value('WETH', 'EURC')).toMatchObject({ detail: expect.stringContaining('ETH') });
+  expect(market.mid('EUR')).toMatchObject({ value: 1.1, atMs: 10_000 });
+  hear('a', 'EURUSD', '1.1002');
+  expect(market.mid('EUR')).toMatchObject({ atMs: 10_000, used: ['oracle|EUR/USD', 'a|EURUSD'] });
+  pass(2_001);
+  expect(market.mid('EUR')).toMatchObject({
+    used: ['oracle|EUR/USD'],
+    dropped: [{ source: 'a|EURUSD', why: 'stale' }],
+  });
+});
+
+test('nothing is looked at twice: the same quote’s worth of state answers until something arrives or grows old', () => {
+  const { market, eth, pass } = world();
+  eth('2500');
+  const first = market.pair('WETH', 'USDC');
+  pass(1_000);
+  expect(market.pair('WETH', 'USDC')).toBe(first);
+  eth('2500');
+  expect(market.pair('WETH', 'USDC')).not.toBe(first);
+});
+
+test('every input with its age and what became of it, for whoever explains the price', () => {
+  const { market, hear, pass, now } = world();
+  hear('a', 'ETHUSD', '2500');
+  pass(1_500);
+  hear('b', 'ETHUSD', '2501');
+  hear('c', 'ETHUSD', '2700');
+  const price = market.pair('WETH', 'USDC');
+  if ('declined' in price) throw new Error(price.detail);
+  expect(price.base.mid?.seen.map(({ source, atMs }) => [source, now() - atMs])).toEqual([
+    ['a|ETHUSD', 1_500],
+    ['b|ETHUSD', 0],
+    ['c|ETHUSD', 0],
+  ]);
+  expect(market.sources().filter(({ price: symbol }) => symbol === 'ETH')).toEqual([
+    { price: 'ETH', feed: 'a', symbol: 'ETHUSD', role: 'source', value: 2_500, atMs: 10_000, use: 'used' },
+    { price: 'ETH', feed: 'b', symbol: 'ETHUSD', role: 'source', value: 2_501, atMs: 11_500, use: 'used' },
+    { price: 'ETH', feed: 'c', symbol: 'ETHUSD', role: 'source', value: 2_700, atMs: 11_500, use: 'deviant' },
+  ]);
+  expect(market.sources().at(-1)).toMatchObject({ price: 'EUR', use: 'silent', value: undefined });
+});
+
+test('a stale mid is missed since the moment it grew old', () => {
+  const { market, eth, pass } = world();
+  expect(market.condition('WETH', 'USDC')).toEqual({
+    code: 'stale_mid',
+    blocks: true,
+    brief: '0 of 2 sources fresh',
+    detail: '0 of 2 sources fresh (a silent, b silent, c silent)',
+    sinceMs: 10_000,
+  });
+  eth('2500');
+  expect(market.condition('WETH', 'USDC')).toBeUndefined();
+  pass(9_000);
+  expect(market.condition('WETH', 'USDC')).toMatchObject({
+    code: 'stale_mid',
+    sinceMs: 12_000,
+    detail: '0 of 2 sources fresh (a 9.0 s, b 9.0 s, c 9.0 s)',
+  });
+  pass(1_000);
+  expect(market.condition('WETH', 'USDC')).toMatchObject({ sinceMs: 12_000 });
+});
+
+test('sources that disagree too much are a condition of the pair, by its own measure', () => {
+  const { market, hear } = world();
+  hear('a', 'ETHUSD', '2500');
+  hear('b', 'ETHUSD', '2510');
+  expect(market.condition('WETH', 'USDC')).toMatchObject({
+    code: 'confidence',
+    blocks: true,
+    sinceMs: 10_000,
+  });
+  hear('b', 'ETHUSD', '2500.5');
+  expect(market.condition('WETH', 'USDC')).toBeUndefined();
+});
+
+describe('references', () => {
+  const references = [
+    { feed: 'oracle', symbol: 'ETH/USD', deviationBps: 50, maxAgeMs: 3_600_000 },
+    { feed: 'pool', symbol: 'WETH/USDC', maxAgeMs: 3_600_000 },
+  ];
+  const guarded = () => world({ ETH: { ...prices.ETH, references, guardBps: 100 } });
+
+  test('one that was asked for and never spoke leaves the mid unchecked, so nothing is quoted', () => {
+    const { eth, value } = guarded();
+    eth('2500');
+    expect(value()).toMatchObject({
+      declined: 'stale_price',
+      control: 'deviation',
+      detail: 'ETH: no reference is fresh, so nothing checks the mid',
+    });
+  });
+
+  test('exactly the guard is allowed, a little more is not, and either reference can object', () => {
+    const { market, eth, hear, value } = guarded();
+    eth('2500');
+    hear('oracle', 'ETH/USD', '2475');
+    expect(value()).toBe(2_500);
+    expect(market.pair('WETH', 'USDC')).toMatchObject({
+      references: [
+        {
+          source: 'oracle|ETH/USD',
+          value: 2_475,
+          atMs: 10_000,
+          deviationBps: expect.closeTo(100, 6) as number,
+          allowedBps: 100,
+          stale: false,
+        },
+      ],
+    });
+    hear('oracle', 'ETH/USD', '2474.9');
+    expect(value()).toMatchObject({
+      declined: 'stale_price',
+      control: 'deviation',
+      detail: expect.stringContaining(
+        'oracle|ETH/USD says 2474.9, 100.4 bps from the mid: 100.0 are allowed',
+      ),
+    });
+    expect(market.references()).toMatchObject([
+      {
+        price: 'ETH',
+        source: 'oracle|ETH/USD',
+        checked: { deviationBps: expect.closeTo(100.4, 6) as number, allowedBps: 100 },
+      },
+      { source: 'pool|WETH/USDC', checked: undefined },
+    ]);
+    hear('oracle', 'ETH/USD', '2490');
+    expect(value()).toBe(2_500);
+    market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2530', atMs: 10_000 });
+    expect(market.condition('WETH', 'EURC')).toMatchObject({ code: 'deviation', blocks: true });
+    eth('2510');
+    expect(value()).toBe(2_510);
+  });
+
+  test('what sources disagree about widens what is allowed: threshold and twice the confidence', () => {
+    const { hear, value } = world({
+      ETH: {
+        ...prices.ETH,
+        maxDeviationBps: 500,
+        references: [{ ...references[0], deviationBps: 90 }],
+        guardBps: 100,
+      },
+    });
+    hear('a', 'ETHUSD', '2490');
+    hear('b', 'ETHUSD', '2500');
+    hear('c', 'ETHUSD', '2510');
+    // MAD 10 is 59.3 bps of confidence: 90 + 118.6 are allowed.
+    hear('oracle', 'ETH/USD', '2449');
+    expect(value()).toBe(2_500);
+    hear('oracle', 'ETH/USD', '2447');
+    expect(value()).toMatchObject({ control: 'deviation' });
+  });
+
+  test('a reference that grew old objects no more, and the last one to do so stops quoting', () => {
+    const { market, eth, hear, pass, value } = guarded();
+    eth('2500');
+    hear('oracle', 'ETH/USD', '2000');
+    expect(value()).toMatchObject({ control: 'deviation' });
+    pass(3_599_000);
+    market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2501', atMs: 3_609_000 });
+    pass(1_500);
+    eth('2500');
+    expect(value()).toBe(2_500);
+    pass(3_600_000);
+    eth('2500');
+    expect(value()).toMatchObject({ detail: expect.stringContaining('no reference is fresh') });
+  });
+
+  test('a reference never becomes the mid', () => {
+    const { market, hear, value } = guarded();
+    hear('oracle', 'ETH/USD', '2500');
+    market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2500', atMs: 10_000 });
+    market.refer({ source: 'a', symbol: 'ETHUSD', price: '2500', atMs: 10_000 });
+    market.refer({ source: 'b', symbol: 'ETHUSD', price: '2500', atMs: 10_000 });
+    expect(value()).toMatchObject({ control: 'stale_mid' });
+  });
+});
+
+describe('a peg', () => {
+  const guards = [
+    { feed: 'kraken', symbol: 'USDC/USD' },
+    { feed: 'oracle', symbol: 'USDC/USD', maxAgeMs: 3_600_000 },
+    { feed: 'rest', symbol: 'USDC-USD' },
+  ];
+  const pegged = (more: object = {}) =>
+    world({ USD: { fixed: '1', guards, guardMaxAgeMs: 60_000, ...more } });
+
+  test('holds while its guards agree, and does not date the price', () => {
+    const { market, eth, hear, value } = pegged();
+    eth('2500');
+    expect(value()).toMatchObject({
+      declined: 'stale_price',
+      control: 'stale_mid',
+      detail: 'USD: no guard of the peg is fresh',
+    });
+    hear('kraken', 'USDC/USD', '0.9990');
+    hear('oracle', 'USDC/USD', '1.0001');
+    expect(market.pair('WETH', 'USDC')).toMatchObject({
+      mid: { value: 2_500, atMs: 10_000 },
+      quoteValue: 1,
+      depegged: false,
+    });
+    expect(market.condition('WETH', 'USDC')).toBeUndefined();
+  });
+
+  test('one source that says otherwise is not enough; two are, and then the market’s price counts', () => {
+    const { market, eth, hear } = pegged();
+    eth('2500');
+    hear('oracle', 'USDC/USD', '1');
+    hear('kraken', 'USDC/USD', '0.9969');
+    expect(market.pair('WETH', 'USDC')).toMatchObject({ quoteValue: 1, depegged: false });
+    hear('rest', 'USDC-USD', '0.9965');
+    const price = market.pair('WETH', 'USDC');
+    // The oracle lags at 1: the median of the three.
+    expect(price).toMatchObject({
+      quoteValue: 0.9969,
+      depegged: true,
+      mid: { value: expect.closeTo(2_500 / 0.9969, 6) as number },
+    });
+    expect(market.condition('WETH', 'USDC')).toMatchObject({
+      code: 'depeg',
+      blocks: false,
+      detail: '0.9969 instead of 1: priced at market, without rebates',
+    });
+    if (!('declined' in price)) expect(price.sigma).toBeGreaterThanOrEqual(0.4);
+    // Both ways.
+    expect(market.pair('USDC', 'USDC')).toMatchObject({ mid: { value: 1 }, depegged: true });
+  });
+
+  test('exactly 30 bps is on the peg', () => {
+    const { market, eth, hear } = pegged();
+    eth('2500');
+    hear('kraken', 'USDC/USD', '0.997');
+    hear('rest', 'USDC-USD', '1.003');
+    expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: false });
+  });
+
+  test('comes back only when everyone is half the way home', () => {
+    const { market, eth, hear } = pegged({ guards: guards.slice(0, 2) });
+    const both = (price: string) => ['kraken', 'oracle'].forEach((feed) => hear(feed, 'USDC/USD', price));
+    eth('2500');
+    both('0.99');
+    expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true });
+    both('0.998');
+    expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true, quoteValue: 0.998 });
+    hear('kraken', 'USDC/USD', '0.9986');
+    expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true });
+    hear('oracle', 'USDC/USD', '0.9985');
+    expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: false, quoteValue: 1 });
+  });
+
+  test('never 1 once it is broken: without sources there is no price at all', () => {
+    const { market, eth, hear, pass, value } = pegged();
+    eth('2500');
+    hear('kraken', 'USDC/USD', '0.95');
+    hear('rest', 'USDC-USD', '0.951');
+    expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true });
+    pass(60_001);
+    eth('2500');
+    expect(value()).toMatchObject({ declined: 'stale_price', control: 'depeg' });
+    expect(market.condition('USDC', 'USDC')).toMatchObject({ code: 'depeg', blocks: true });
+    // One of two that spoke comes back: still not enough to know.
+    hear('kraken', 'USDC/USD', '1');
+    expect(value()).toMatchObject({ control: 'depeg' });
+    hear('rest', 'USDC-USD', '1');
+    expect(value()).toBe(2_500);
+  });
+
+  test('a lone source that says it broke stops quoting until another says whether that is so', () => {
+    const { eth, hear, value } = pegged();
+    eth('2500');
+    hear('kraken', 'USDC/USD', '0.97');
+    expect(value()).toMatchObject({
+      declined: 'stale_price',
+      control: 'depeg',
+      detail:
+        'USD: kraken|USDC/USD is 300 bps off 1, and no second source is fresh to say whether that is so',
+    });
+    hear('oracle', 'USDC/USD', '0.9999');
+    expect(value()).toBe(2_500);
+  });
+
+  test('without guards it is trusted', () => {
+    const { market, eth, pass } = world();
+    pass(1e9);
+    eth('2500');
+    expect(market.pair('WETH', 'USDC')).toMatchObject({ quoteValue: 1, depegged: false });
+  });
+});
+
+test('very many prices are looked at in turns, and what is missing is missed until it is there', () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 200 }, (_, at) => [`T${at}`, { sources: [{ feed: 'a', symbol: `T${at}` }] }]),
+  );
+  const { market, hear } = world(many);
+  for (let look = 0; look < 4; look++) market.stale();
+  expect(market.stale()).toHaveLength(202);
+  for (let at = 0; at < 200; at++) hear('a', `T${at}`, '1');
+  expect(
+    market
+      .stale()
+      .map(({ symbol }) => symbol)
+      .sort(),
+  ).toEqual(['ETH', 'EUR']);
+});
+
+test('a chain whose sequencer is not up is a condition of that chain alone', () => {
+  const sequencer: Sequencer = {
+    chainId: 8453,
+    state: () => ({ up: false, sinceMs: 7, detail: 'its sequencer is down' }),
+    start() {},
+    stop() {},
+  };
+  const { market } = world({}, new Map([[8453, sequencer]]));
+  expect(market.chainCondition(8453)).toMatchObject({
+    code: 'sequencer',
+    blocks: true,
+    detail: 'its sequencer is down',
+    sinceMs: 7,
+  });
+  expect(market.chainCondition(1)).toBeUndefined();
+});
+
+test('a minute far wilder than the day shows, and the floor of both legs holds', () => {
+  const { market, eth, pass } = world({ ETH: { ...prices.ETH, sigmaFloor: 0.5 } });
+  const second = (bps: number, at: number) => {
+    eth((2_500 * (1 + (at % 2) * bps * 1e-4)).toFixed(6));
+    for (let quarter = 0; quarter < 4; quarter++) market.tick();
+    pass(1_000);
+  };
+  for (let at = 0; at < 1_200; at++) second(0.5, at);
+  expect(market.pair('WETH', 'USDC')).toMatchObject({ sigma: 0.5, wildness: expect.closeTo(1, 3) as number });
+  for (let at = 0; at < 60; at++) second(10, at);
+  const price = market.pair('WETH', 'USDC');
+  if (!('declined' in price)) {
+    expect(price.wildness).toBeGreaterThan(3);
+    expect(price.sigma).toBeGreaterThan(3);
+  }
+});

@@ -1,0 +1,406 @@
+/**
+ * The prices an LP works with, kept fresh in memory: feeds push into it, and a quote reads a mid and a
+ * volatility out of it without waiting.
+ */
+
+import { type Decline, isDecline } from '../../domain/decline.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { FeedQuote, ReferencePrice, Sequencer } from '../../ports/feed.ts';
+import { cross, type Mid, type Observation, observe } from '../../pricing/mid.ts';
+import { DEFAULT_PARAMS } from '../../pricing/params.ts';
+import { parseDecimal } from '../../pricing/rational.ts';
+import { observeMid, sigmaOf, UNSEEN, type Volatility, wildness } from '../../pricing/volatility.ts';
+import type { LpConfig } from '../config/config.ts';
+import {
+  ALWAYS,
+  type CheckedReference,
+  type Condition,
+  createPriceBook,
+  declineOf,
+  middleOf,
+  type PriceBook,
+  type PriceState,
+  type Reference,
+  shown,
+} from './symbol-price.ts';
+
+export interface PairPrice {
+  mid: Mid;
+  /** Reference currency for one whole quote token. */
+  quoteValue: number;
+  sigma: number;
+  /** Volatility of the last minute over that of the day; 0 while nothing is known. */
+  wildness: number;
+  /** A leg has left its peg: at market, and no rebates. */
+  depegged: boolean;
+  /** What was asked whether the mid of either leg can be true. */
+  references: readonly CheckedReference[];
+  /** What each leg was made of. */
+  base: PriceState;
+  quote: PriceState;
+}
+
+export interface SourceView {
+  /** Price symbol that it serves. */
+  price: string;
+  feed: string;
+  symbol: string;
+  role: 'source' | 'guard' | 'reference';
+  value: number | undefined;
+  atMs: number | undefined;
+  /** `unused`: there is no mid for it to be part of; `checks`: only compared with. */
+  use: 'used' | 'stale' | 'future' | 'crossed' | 'deviant' | 'silent' | 'unused' | 'checks';
+}
+
+interface Input extends Pick<SourceView, 'price' | 'feed' | 'symbol' | 'role'> {
+  weight: number;
+  maxAgeMs: number | null;
+}
+
+export interface Market {
+  /** Takes a feed's quote in; unknown symbols are ignored. */
+  observe(quote: FeedQuote): void;
+  /** Takes in what may only check a price. */
+  refer(reference: ReferencePrice): void;
+  /** USD mid of a price symbol now. */
+  mid(symbol: string): Mid | Decline;
+  pair(base: string, quote: string): PairPrice | Decline;
+  /** What is wrong with a pair's price, the worst first; undefined: nothing. */
+  condition(base: string, quote: string): Condition | undefined;
+  /** What is wrong with a chain whose sequencer is watched. */
+  chainCondition(chainId: number): Condition | undefined;
+  /** Makes prices for these pairs from now on; what is known of those that stay, stays. */
+  serve(pairs: LpConfig['pairs']): void;
+  /**
+   * Lets volatilities see the current mids, a quarter of the pairs at a time, or fewer where there are very
+   * many: call about four times a second.
+   */
+  tick(): void;
+  /** Price symbols with no usable mid now, with the reason in words that anybody may read. */
+  stale(): { symbol: string; detail: string }[];
+  /** Every input and what became of it, for metrics and people. */
+  sources(): SourceView[];
+  /** Every reference, with how it compares; undefined while there is no mid, or it has not spoken. */
+  references(): { price: string; source: string; checked: CheckedReference | undefined }[];
+  /** Every pair that is made a market in, with its price at the moment that it is asked for. */
+  pairs(): Iterable<{ base: string; quote: string; price: PairPrice | Decline }>;
+}
+
+const MOST_AT_ONCE = 64;
+/** Of a pair whose legs are both fixed: a peg is trusted, not known. */
+const LEAST_SIGMA = 0.002;
+
+export interface MarketDeps {
+  clock: Clock;
+  /** By chain, where one is watched. */
+  sequencers?: ReadonlyMap<number, Sequencer>;
+}
+
+/** What feeds have to deliver for these prices: feed and symbol, each once a use. */
+export function wantedOf(
+  prices: LpConfig['prices'],
+): { feed: string; symbol: string; use: 'price' | 'reference' }[] {
+  const all = Object.values(prices).flatMap((price) => {
+    const [sources, references] = 'fixed' in price ? [price.guards, []] : [price.sources, price.references];
+    return [
+      ...sources.map((each) => ({ ...each, use: 'price' as const })),
+      ...references.map((each) => ({ ...each, use: 'reference' as const })),
+    ];
+  });
+  return [
+    ...new Map(
+      all.map(({ feed, symbol, use }) => [`${feed}|${symbol}|${use}`, { feed, symbol, use }]),
+    ).values(),
+  ];
+}
+
+export function createMarket(
+  { clock, sequencers }: MarketDeps,
+  { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>,
+): Market {
+  let served = pairs;
+  let turn = 0;
+  const books = new Map(
+    Object.entries(prices).map(([symbol, config]) => [symbol, createPriceBook(config, clock.nowMs())]),
+  );
+  const inputs = Object.entries(prices).flatMap(([price, config]): Input[] => {
+    if ('fixed' in config) return config.guards.map((each) => ({ ...each, price, role: 'guard' }));
+    return [
+      ...config.sources.map((each): Input => ({ ...each, price, role: 'source' })),
+      ...config.references.map((each): Input => ({ ...each, weight: 1, price, role: 'reference' })),
+    ];
+  });
+  const takers = new Map<string, { book: PriceBook; as: Pick<Observation, 'weight' | 'maxAgeMs'> }[]>();
+  const checkers = new Map<string, PriceBook[]>();
+  const latest = new Map<string, Observation | Reference>();
+  for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
+    const [key, book] = [`${feed}|${symbol}`, books.get(price) as PriceBook];
+    if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
+    // One feed may deliver several symbols of one price: each is a source of its own.
+    else
+      takers.set(key, [
+        ...(takers.get(key) ?? []),
+        { book, as: { weight, ...(maxAgeMs !== null && { maxAgeMs }) } },
+      ]);
+  }
+
+  const symbols = [...books.keys()];
+  const missing = new Map<string, string>();
+  let looked = -1;
+
+  const symbolOf = (asset: string) => assets[asset]?.price ?? asset;
+  /** By base, then by quote. */
+  const views = new Map<string, Map<string, Legs>>();
+  /** A request looks more than once. */
+  let last: { base: string; quote: string; legs: Legs } | undefined;
+  const serve = (next: LpConfig['pairs']) => {
+    served = next;
+    for (const { base, quote, params } of next) {
+      viewOf(base, quote)?.accept(params.maxConfidenceBps ?? DEFAULT_PARAMS.maxConfidenceBps);
+    }
+  };
+  /** Which books a pair is read from never changes: a new configuration keeps the view that there is. */
+  function viewOf(base: string, quote: string): View | undefined {
+    const ofBase = views.get(base) ?? new Map<string, Legs>();
+    const known = ofBase.get(quote)?.view;
+    if (known !== undefined) return known;
+    const [baseBook, quoteBook] = [books.get(symbolOf(base)), books.get(symbolOf(quote))];
+    if (baseBook === undefined || quoteBook === undefined) return undefined;
+    const view = createView(base === quote);
+    views.set(base, ofBase.set(quote, { view, base: baseBook, quote: quoteBook }));
+    return view;
+  }
+  serve(pairs);
+
+  function find(base: string, quote: string): Legs | undefined {
+    if (last !== undefined && last.base === base && last.quote === quote) return last.legs;
+    const found = views.get(base)?.get(quote);
+    if (found !== undefined) last = { base, quote, legs: found };
+    return found;
+  }
+
+  function legs(base: string, quote: string) {
+    const found = find(base, quote);
+    if (found === undefined) return undefined;
+    const nowMs = clock.nowMs();
+    return { view: found.view, nowMs, base: found.base.state(nowMs), quote: found.quote.state(nowMs) };
+  }
+
+  function pair(base: string, quote: string): PairPrice | Decline {
+    const found = legs(base, quote);
+    if (found === undefined) return { declined: 'pair' };
+    if (found.base.condition?.blocks === true) return declineOf(symbolOf(base), found.base.condition);
+    if (found.quote.condition?.blocks === true) return declineOf(symbolOf(quote), found.quote.condition);
+    return found.view.price(found.base, found.quote);
+  }
+
+  return {
+    serve,
+    pair,
+    observe(quote) {
+      const key = `${quote.source}|${quote.symbol}`;
+      const [takes, checks] = [takers.get(key), checkers.get(key)];
+      const observation = (takes ?? checks) && observe(quote, key);
+      if (observation === undefined) return;
+      // One object for each price that it is part of and nothing beside it: this is done for every tick of
+      // every exchange, and all of it is kept until the next.
+      latest.set(key, observation);
+      for (const { book, as } of takes ?? [])
+        book.take(takes?.length === 1 ? Object.assign(observation, as) : { ...observation, ...as });
+      for (const book of checks ?? [])
+        book.check(key, { price: middleOf(observation), atMs: observation.atMs });
+    },
+    refer({ source, symbol, price, atMs }) {
+      const key = `${source}|${symbol}`;
+      const exact = parseDecimal(price);
+      if (exact === undefined || exact.num === 0n) return;
+      const reference = { price: exact, atMs };
+      latest.set(key, reference);
+      for (const book of checkers.get(key) ?? []) book.check(key, reference);
+    },
+    mid(symbol) {
+      const state = books.get(symbol)?.state(clock.nowMs());
+      if (state === undefined) return { declined: 'stale_price', detail: `no price named ${symbol}` };
+      if (state.mid !== undefined && state.condition?.blocks !== true) return state.mid;
+      return state.condition === undefined ? { declined: 'stale_price' } : declineOf(symbol, state.condition);
+    },
+    condition(base, quote) {
+      const found = legs(base, quote);
+      if (found === undefined) return undefined;
+      const conditions = [found.base.condition, found.quote.condition].filter((each) => each !== undefined);
+      const blocking = conditions.find(({ blocks }) => blocks);
+      if (blocking !== undefined) return blocking;
+      const { mid } = found.view.price(found.base, found.quote);
+      return found.view.doubt(mid.confidenceBps, found.nowMs) ?? conditions[0];
+    },
+    chainCondition(chainId) {
+      const state = sequencers?.get(chainId)?.state();
+      return state === undefined || state.up
+        ? undefined
+        : {
+            code: 'sequencer',
+            blocks: true,
+            brief: state.detail,
+            detail: state.detail,
+            sinceMs: state.sinceMs,
+          };
+    },
+    tick() {
+      // A thousand pairs at once would keep quotes waiting.
+      const turns = Math.max(4, Math.ceil(served.length / MOST_AT_ONCE));
+      turn = (turn + 1) % turns;
+      for (let at = turn; at < served.length; at += turns) {
+        const { base, quote } = served[at] as LpConfig['pairs'][number];
+        const found = legs(base, quote);
+        if (found !== undefined && !isDecline(pair(base, quote))) found.view.tick(found.nowMs);
+      }
+    },
+    stale() {
+      const nowMs = clock.nowMs();
+      const look = (symbol: string) => {
+        const condition = books.get(symbol)?.state(nowMs).condition;
+        if (condition?.blocks === true) missing.set(symbol, condition.brief);
+        else missing.delete(symbol);
+      };
+      // What is missing is looked at again at once, the rest in turns where there is very much of it.
+      for (const symbol of [...missing.keys()]) look(symbol);
+      for (let left = Math.min(MOST_AT_ONCE, symbols.length); left > 0; left--)
+        look(symbols[(looked = (looked + 1) % symbols.length)] as string);
+      return [...missing].map(([symbol, detail]) => ({ symbol, detail }));
+    },
+    sources() {
+      const nowMs = clock.nowMs();
+      return inputs.map(({ price, feed, symbol, role }) => {
+        const [key, state] = [`${feed}|${symbol}`, books.get(price)?.state(nowMs)];
+        const seen = latest.get(key);
+        const checked = state?.references.find(({ source }) => source === key);
+        const use =
+          seen === undefined
+            ? 'silent'
+            : role === 'reference'
+              ? checked?.stale === true
+                ? 'stale'
+                : 'checks'
+              : useOf(key, state?.mid, role);
+        return {
+          price,
+          feed,
+          symbol,
+          role,
+          value: seen && shown('price' in seen ? seen.price : middleOf(seen)),
+          atMs: seen?.atMs,
+          use,
+        };
+      });
+    },
+    references: () =>
+      inputs.flatMap(({ price, feed, symbol, role }) => {
+        if (role !== 'reference') return [];
+        const name = `${feed}|${symbol}`;
+        return [
+          {
+            price,
+            source: name,
+            checked: books
+              .get(price)
+              ?.state(clock.nowMs())
+              .references.find(({ source }) => source === name),
+          },
+        ];
+      }),
+    *pairs() {
+      for (const { base, quote } of served) yield { base, quote, price: pair(base, quote) };
+    },
+  };
+}
+
+function useOf(key: string, mid: Mid | undefined, role: 'source' | 'guard'): SourceView['use'] {
+  if (mid === undefined) return 'unused';
+  return (
+    mid.dropped.find(({ source }) => source === key)?.why ??
+    (mid.used.includes(key) ? 'used' : role === 'guard' ? 'checks' : 'unused')
+  );
+}
+
+/** A pair, and the prices that make its own. */
+interface Legs {
+  view: View;
+  base: PriceBook;
+  quote: PriceBook;
+}
+
+/** One pair: its price, made anew only when a leg or the volatility changed, and its volatility. */
+interface View {
+  /** Disagreement between sources up to this is priced, beyond it nothing is. */
+  accept(maxConfidenceBps: number): void;
+  price(base: PriceState, quote: PriceState): PairPrice;
+  doubt(confidenceBps: number, nowMs: number): Condition | undefined;
+  tick(nowMs: number): void;
+}
+
+function createView(same: boolean): View {
+  let volatility: Volatility = UNSEEN;
+  let last: PairPrice | undefined;
+  let doubtedMs: number | undefined;
+  let mostBps = Number.POSITIVE_INFINITY;
+
+  return {
+    accept(maxConfidenceBps) {
+      mostBps = maxConfidenceBps;
+    },
+    price(base, quote) {
+      if (last?.base === base && last.quote === quote) return last;
+      const [baseMid, quoteMid] = [base.mid as Mid, quote.mid as Mid];
+      last = {
+        mid: same
+          ? ONE
+          : quoteMid.atMs === ALWAYS && quoteMid.value === 1
+            ? baseMid
+            : cross(baseMid, quoteMid),
+        quoteValue: quoteMid.value,
+        sigma: same
+          ? LEAST_SIGMA
+          : sigmaOf(volatility, Math.max(base.sigmaFloor, quote.sigmaFloor, LEAST_SIGMA)),
+        wildness: wildness(volatility),
+        depegged: base.depegged || quote.depegged,
+        references:
+          base.references.length + quote.references.length === 0
+            ? NONE
+            : [...base.references, ...quote.references],
+        base,
+        quote,
+      };
+      return last;
+    },
+    doubt(confidenceBps, nowMs) {
+      if (confidenceBps <= mostBps) {
+        doubtedMs = undefined;
+        return undefined;
+      }
+      doubtedMs ??= nowMs;
+      return {
+        code: 'confidence',
+        blocks: true,
+        brief: 'its price is uncertain',
+        detail: `sources disagree by ${confidenceBps.toFixed(1)} bps, and ${mostBps} are allowed`,
+        sinceMs: doubtedMs,
+      };
+    },
+    tick(nowMs) {
+      if (same || last === undefined) return;
+      volatility = observeMid(volatility, last.mid.value, nowMs);
+      last = undefined;
+    },
+  };
+}
+
+const NONE: readonly never[] = [];
+const ONE: Mid = {
+  price: { num: 1n, den: 1n },
+  value: 1,
+  confidenceBps: 0,
+  atMs: ALWAYS,
+  used: [],
+  dropped: [],
+  seen: [],
+};

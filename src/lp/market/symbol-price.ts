@@ -1,0 +1,343 @@
+/**
+ * One price symbol: what its sources say now, whether an independent reference agrees, and whether a peg
+ * still holds. Looked at when something arrives or grows old, never once per quote: thousands of quotes share
+ * one look.
+ */
+
+import type { Control } from '../../domain/control.ts';
+import { type Decline, isDecline } from '../../domain/decline.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { aggregate, deviationBps, type Mid, type MidOptions, type Observation } from '../../pricing/mid.ts';
+import { parseDecimal, type Rational, toNumber } from '../../pricing/rational.ts';
+import type { LpPriceConfig } from '../config/config.ts';
+
+/** Something about a price that an operator should know. */
+export interface Condition {
+  code: Extract<Control, 'stale_mid' | 'deviation' | 'depeg' | 'sequencer' | 'confidence'>;
+  /** For the operator: which source, how far, how old. */
+  detail: string;
+  /** For everybody: says nothing of where our prices come from. */
+  brief: string;
+  /** Nothing may be priced from it; otherwise the price stands, with more care. */
+  blocks: boolean;
+  sinceMs: number;
+}
+
+/** A price that only checks others. */
+export interface Reference {
+  price: Rational;
+  /** When it was true. */
+  atMs: number;
+}
+
+export interface CheckedReference {
+  /** `<feed>|<symbol>`. */
+  source: string;
+  value: number;
+  atMs: number;
+  /** From the mid, and how far it may be, in bps of the mid. */
+  deviationBps: number;
+  allowedBps: number;
+  stale: boolean;
+}
+
+/** One look, frozen: quotes and explanations hold on to it. */
+export interface PriceState {
+  /** undefined: no price, and `condition` says why. */
+  mid: Mid | undefined;
+  condition: Condition | undefined;
+  /** A fixed price that the market no longer pays: `mid` is the market's. */
+  depegged: boolean;
+  references: readonly CheckedReference[];
+  /** Annualised volatility that is never underestimated. */
+  sigmaFloor: number;
+}
+
+export interface PriceBook {
+  take(observation: Observation): void;
+  check(source: string, reference: Reference): void;
+  state(nowMs: number): PriceState;
+}
+
+/** A fixed price never ages, so it never dates a cross rate. */
+export const ALWAYS = Number.MAX_SAFE_INTEGER;
+/** Of a coin that has left its peg: as wild as anything else. */
+const DEPEGGED_SIGMA = 0.4;
+/**
+ * Venues lie far apart while a peg breaks; the distance is charged as confidence and stops pricing by itself.
+ */
+const DEPEGGED_GUARD_BPS = 100;
+
+/** Distances are floats of exact fractions: what lies on a limit is within it. */
+const NOISE_BPS = 1e-6;
+
+type Look = Omit<PriceState, 'condition'> & {
+  condition: Omit<Condition, 'sinceMs'> | undefined;
+  untilMs: number;
+};
+
+const NONE: readonly never[] = [];
+
+export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook {
+  const seen = new Map<string, Observation>();
+  const references = new Map<string, Reference & { value: number }>();
+  const look = 'fixed' in config ? pegged(config, seen) : floating(config, seen, references);
+  let cached: { state: PriceState; fromMs: number; untilMs: number } | undefined;
+  let trouble: { code: string; sinceMs: number } | undefined;
+  /** Until when the last good price was one: from there on it is missed. */
+  let goodUntilMs = nowMs;
+
+  return {
+    take(observation) {
+      seen.set(observation.source, observation);
+      if (cached !== undefined) cached.untilMs = -1;
+    },
+    check(source, reference) {
+      references.set(source, { ...reference, value: shown(reference.price) });
+      if (cached !== undefined) cached.untilMs = -1;
+    },
+    state(now) {
+      if (cached !== undefined && now <= cached.untilMs && now >= cached.fromMs) return cached.state;
+      const { mid, condition, depegged, references: checked, sigmaFloor, untilMs } = look(now);
+      if (condition === undefined) trouble = undefined;
+      else if (trouble?.code !== condition.code)
+        trouble = {
+          code: condition.code,
+          sinceMs: condition.code === 'stale_mid' ? Math.min(goodUntilMs, now) : now,
+        };
+      if (condition?.blocks !== true) goodUntilMs = untilMs;
+      const state: PriceState = {
+        mid,
+        condition: condition && { ...condition, sinceMs: trouble?.sinceMs ?? now },
+        depegged,
+        references: checked,
+        sigmaFloor,
+      };
+      cached ??= { state, fromMs: now, untilMs };
+      [cached.state, cached.fromMs, cached.untilMs] = [state, now, untilMs];
+      return state;
+    },
+  };
+}
+
+/** Sources make the mid, references only doubt it. */
+function floating(
+  config: Extract<LpPriceConfig, { sources: unknown }>,
+  seen: ReadonlyMap<string, Observation>,
+  references: ReadonlyMap<string, Reference & { value: number }>,
+): (nowMs: number) => Look {
+  const options: MidOptions = {
+    maxAgeMs: config.maxAgeMs,
+    devGuardBps: config.maxDeviationBps,
+    minSources: config.minSources ?? (config.sources.length >= 3 ? 2 : 1),
+  };
+  const guards = config.references.map((reference) => ({
+    ...reference,
+    source: `${reference.feed}|${reference.symbol}`,
+  }));
+
+  return (nowMs) => {
+    const answer = aggregate(seen.values(), nowMs, options);
+    const common = { depegged: false, sigmaFloor: config.sigmaFloor };
+    if (guards.length === 0 && !isDecline(answer))
+      return {
+        mid: answer,
+        condition: undefined,
+        depegged: false,
+        references: NONE,
+        sigmaFloor: config.sigmaFloor,
+        untilMs: nextChange(answer.seen, nowMs, options.maxAgeMs),
+      };
+    if (isDecline(answer))
+      return {
+        ...common,
+        mid: undefined,
+        references: [],
+        untilMs: nextChange(seen.values(), nowMs, options.maxAgeMs),
+        condition: {
+          code: 'stale_mid',
+          blocks: true,
+          brief: answer.detail ?? 'no price',
+          detail: `${answer.detail ?? 'no price'}${agesOf(config.sources, seen, nowMs)}`,
+        },
+      };
+    const checked = guards.flatMap((guard): CheckedReference[] => {
+      const reference = references.get(guard.source);
+      if (reference === undefined) return [];
+      return [
+        {
+          source: guard.source,
+          value: reference.value,
+          atMs: reference.atMs,
+          deviationBps: deviationBps(answer.price, reference.price),
+          allowedBps: Math.max(guard.deviationBps + 2 * answer.confidenceBps, config.guardBps),
+          stale: nowMs - reference.atMs > guard.maxAgeMs,
+        },
+      ];
+    });
+    const fresh = checked.filter(({ stale }) => !stale);
+    const apart = fresh.find((each) => each.deviationBps > each.allowedBps + NOISE_BPS);
+    const untilMs = Math.min(
+      nextChange(answer.seen, nowMs, options.maxAgeMs),
+      ...fresh.map(
+        ({ source, atMs }) => atMs + (guards.find((guard) => guard.source === source)?.maxAgeMs ?? 0),
+      ),
+    );
+    const doubt =
+      apart !== undefined
+        ? `${apart.source} says ${apart.value}, ${apart.deviationBps.toFixed(1)} bps from the mid: ${apart.allowedBps.toFixed(1)} are allowed`
+        : // A guard that was asked for and cannot be asked is no guard.
+          guards.length > 0 && fresh.length === 0
+          ? 'no reference is fresh, so nothing checks the mid'
+          : undefined;
+    return {
+      ...common,
+      mid: answer,
+      references: checked,
+      untilMs,
+      condition:
+        doubt === undefined
+          ? undefined
+          : {
+              code: 'deviation',
+              blocks: true,
+              brief: apart === undefined ? 'its price cannot be checked' : 'its price is doubted',
+              detail: doubt,
+            },
+    };
+  };
+}
+
+/**
+ * A fixed price holds until enough guards say otherwise; from then on the market's price counts, never the
+ * fixed one.
+ */
+function pegged(
+  config: Extract<LpPriceConfig, { fixed: string }>,
+  seen: ReadonlyMap<string, Observation>,
+): (nowMs: number) => Look {
+  const price = parseDecimal(config.fixed);
+  if (price === undefined || price.num === 0n)
+    throw new RequestError(`A fixed price of "${config.fixed}" is no price: write a positive decimal.`, {
+      code: 'bad_config',
+    });
+  const fixed: Mid = {
+    price,
+    value: Number(config.fixed),
+    confidenceBps: 0,
+    atMs: ALWAYS,
+    used: [],
+    dropped: [],
+    seen: [],
+  };
+  const { guards, guardMaxAgeMs, depegBps } = config;
+  const need = Math.min(config.depegSources, guards.length);
+  let depegged = false;
+
+  return (nowMs) => {
+    const holds = { mid: fixed, references: [], depegged: false, sigmaFloor: 0 };
+    if (guards.length === 0) return { ...holds, condition: undefined, untilMs: ALWAYS };
+    const fresh = [...seen.values()]
+      .filter(({ atMs, maxAgeMs }) => Math.abs(nowMs - atMs) <= (maxAgeMs ?? guardMaxAgeMs))
+      .map((each) => ({ ...each, offBps: offBps(each, price) }));
+    const untilMs = nextChange(seen.values(), nowMs, guardMaxAgeMs);
+    const off = fresh.filter((each) => each.offBps > depegBps + NOISE_BPS);
+    if (off.length >= need) depegged = true;
+    // Half the way back, so that a coin on the edge does not swing between two prices.
+    else if (
+      depegged &&
+      fresh.length >= need &&
+      fresh.every((each) => each.offBps <= depegBps / 2 + NOISE_BPS)
+    )
+      depegged = false;
+    const halt = (code: 'depeg' | 'stale_mid', detail: string): Look => ({
+      ...holds,
+      mid: undefined,
+      depegged,
+      untilMs,
+      condition: {
+        code,
+        blocks: true,
+        brief: code === 'depeg' ? 'its peg cannot be relied on' : 'no fresh price',
+        detail,
+      },
+    });
+
+    if (!depegged) {
+      if (fresh.length === 0) return halt('stale_mid', 'no guard of the peg is fresh');
+      const lone = off[0];
+      if (lone !== undefined && fresh.length < need)
+        return halt(
+          'depeg',
+          `${lone.source} is ${lone.offBps.toFixed(0)} bps off ${config.fixed}, and no second source is fresh to say whether that is so`,
+        );
+      return { ...holds, condition: undefined, untilMs };
+    }
+    const market = aggregate(seen.values(), nowMs, {
+      maxAgeMs: guardMaxAgeMs,
+      devGuardBps: DEPEGGED_GUARD_BPS,
+      minSources: need,
+    });
+    if (isDecline(market))
+      return halt(
+        'depeg',
+        `off its peg of ${config.fixed}, and ${market.detail ?? 'no source gives a price'}`,
+      );
+    return {
+      mid: market,
+      references: [],
+      depegged: true,
+      sigmaFloor: DEPEGGED_SIGMA,
+      untilMs,
+      condition: {
+        code: 'depeg',
+        blocks: false,
+        brief: 'off its peg',
+        detail: `${market.value} instead of ${config.fixed}: priced at market, without rebates`,
+      },
+    };
+  };
+}
+
+/** When time alone could change the answer: a source grows too old, or is no longer ahead of our clock. */
+function nextChange(seen: Iterable<Observation>, nowMs: number, commonAgeMs: number): number {
+  let next = ALWAYS;
+  for (const { atMs, maxAgeMs = commonAgeMs } of seen) {
+    if (atMs - maxAgeMs > nowMs) next = Math.min(next, atMs - maxAgeMs - 1);
+    else if (atMs + maxAgeMs >= nowMs) next = Math.min(next, atMs + maxAgeMs);
+  }
+  return next;
+}
+
+/** For the operator whose clock is wrong, or whose exchange is away: what each source is. */
+function agesOf(
+  sources: readonly { feed: string; symbol: string }[],
+  seen: ReadonlyMap<string, Observation>,
+  nowMs: number,
+): string {
+  const each = sources.map(({ feed, symbol }) => {
+    const observation = seen.get(`${feed}|${symbol}`);
+    return `${feed} ${observation === undefined ? 'silent' : `${((nowMs - observation.atMs) / 1_000).toFixed(1)} s`}`;
+  });
+  return ` (${each.join(', ')})`;
+}
+
+/** Distance of a source's middle from a price, in bps of that price. */
+function offBps(observation: Observation, price: Rational): number {
+  return deviationBps(price, middleOf(observation));
+}
+
+const TWICE = 2n * 10n ** 18n;
+
+/** Between bid and ask. */
+export const middleOf = ({ bid, ask }: Observation): Rational => ({ num: bid + ask, den: TWICE });
+
+/** A price for people: without the noise of a fraction turned float. */
+export const shown = (price: Rational): number => Number(toNumber(price).toPrecision(12));
+
+/** The condition as an answer to a request. */
+export const declineOf = (symbol: string, { code, detail }: Condition): Decline => ({
+  declined: 'stale_price',
+  control: code,
+  detail: `${symbol}: ${detail}`,
+});

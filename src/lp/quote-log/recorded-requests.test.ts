@@ -1,0 +1,148 @@
+/**
+ * What was asked is written down once, whatever the number of answers, with what became of it, and old
+ * requests are forgotten.
+ */
+
+import { expect, test } from 'vitest';
+import { DEFAULT_PARAMS } from '../../pricing/params.ts';
+import { price, type Priced, type PriceInputs } from '../../pricing/price.ts';
+import type { Rfq } from '../../protocol/link/link.ts';
+import type { OpenAward } from '../settlement/awards.ts';
+import { createFlow } from './recorded-requests.ts';
+import type { QuoteRecord } from './quote-events.ts';
+import type { Route } from '../quoting/route.ts';
+
+const inputs: PriceInputs = {
+  side: 'exactInput',
+  amount: 10n ** 18n,
+  platformFeeBps: 2,
+  relayFee: 0n,
+  lp: 'buy',
+  baseDecimals: 18,
+  quoteDecimals: 6,
+  mid: { num: 2500n, den: 1n },
+  quoteValue: 1,
+  confidenceBps: 1,
+  sigma: 0.9,
+  firmSeconds: 11,
+  q: 0,
+  ownGas: 0n,
+  lockSeconds: 0,
+  params: DEFAULT_PARAMS,
+};
+const priced = price(inputs) as Priced;
+const route = {
+  origin: { slug: 'base' },
+  dest: { slug: 'arc' },
+  inputToken: { symbol: 'WETH' },
+  outputToken: { symbol: 'USDC' },
+} as unknown as Route;
+const quote = (rfqId: string, orderId: string, changed: Partial<QuoteRecord> = {}) =>
+  ({
+    rfqId,
+    orderId,
+    atMs: 1_000_000,
+    taker: '0xaa',
+    route,
+    inputs,
+    priced,
+    times: { validUntil: 1_010, fillDeadline: 1_040, expires: 2_000 },
+    slice: false,
+    ...changed,
+  }) as unknown as QuoteRecord;
+const rfq = (rfqId: string) =>
+  ({
+    rfqId,
+    taker: '0xbb',
+    side: 'exactOutput',
+    amount: '7',
+    platformFeeBps: 3,
+    minValidUntil: 1_030,
+  }) as unknown as Rfq;
+
+test('one line a request: accepted, expired, still open, declined', () => {
+  let nowMs = 1_005_000;
+  const flow = createFlow({ clock: { nowMs: () => nowMs } }, { keep: 10 });
+  const { quoted, declined, accepted } = flow.listener;
+  quoted?.(quote('a', 'a5'));
+  quoted?.(quote('a', 'a10', { times: { validUntil: 1_020, fillDeadline: 1_050, expires: 2_000 } }));
+  quoted?.(quote('b', 'b5', { atMs: 1_000_500 }));
+  quoted?.(quote('split', 's', { slice: true }));
+  declined?.(rfq('c'), route, { declined: 'no_inventory' }, 1_001_000);
+  declined?.(rfq('unknown way'), undefined, { declined: 'pair' }, 1_001_000);
+  accepted?.({ orderId: 'a10' } as unknown as OpenAward);
+  accepted?.({ orderId: 'nobody knows' } as unknown as OpenAward);
+  nowMs = 1_006_000;
+  accepted?.({ orderId: 'a10' } as unknown as OpenAward);
+
+  const common = {
+    taker: '0xaa',
+    corridor: 'base-arc',
+    input: 'WETH',
+    output: 'USDC',
+    side: 'exactInput',
+    amount: '1000000000000000000',
+    platformFeeBps: 2,
+    minValidSeconds: 0,
+    rival: null,
+  };
+  expect(flow.recorded().rfqs).toEqual([
+    {
+      ...common,
+      atMs: 1_000_000,
+      id: 'a',
+      outcome: 'accepted',
+      quoted: priced.output.toString(),
+      acceptedAtMs: 1_005_000,
+    },
+    {
+      ...common,
+      atMs: 1_000_500,
+      id: 'b',
+      outcome: null,
+      quoted: priced.output.toString(),
+      acceptedAtMs: null,
+    },
+    {
+      ...common,
+      taker: '0xbb',
+      side: 'exactOutput',
+      amount: '7',
+      platformFeeBps: 3,
+      minValidSeconds: 29,
+      atMs: 1_001_000,
+      id: 'c',
+      outcome: 'declined',
+      quoted: null,
+      acceptedAtMs: null,
+    },
+  ]);
+  nowMs = 1_040_001;
+  expect(flow.recorded().rfqs.map(({ outcome }) => outcome)).toEqual(['accepted', 'expired', 'declined']);
+});
+
+test('keeps as many as it was told to, and an acceptance of what is forgotten changes nothing', () => {
+  const flow = createFlow({ clock: { nowMs: () => 0 } }, { keep: 3 });
+  for (let at = 0; at < 10; at++) flow.listener.quoted?.(quote(`r${at}`, `o${at}`));
+  flow.listener.accepted?.({ orderId: 'o2' } as unknown as OpenAward);
+  expect(flow.recorded().rfqs.map(({ id, outcome }) => [id, outcome])).toEqual([
+    ['r7', null],
+    ['r8', null],
+    ['r9', null],
+  ]);
+  const first = flow.recorded(-1, 2);
+  expect(first.rfqs.map(({ id }) => id)).toEqual(['r7', 'r8']);
+  expect(flow.recorded(first.next as number, 2)).toMatchObject({ rfqs: [{ id: 'r9' }], next: null });
+});
+
+test('orders whose ids end alike are told apart', () => {
+  const flow = createFlow({ clock: { nowMs: () => 0 } }, { keep: 3 });
+  for (const name of ['a', 'b', 'c']) flow.listener.quoted?.(quote(name, `${name}-0123456789`));
+  flow.listener.accepted?.({ orderId: 'd-0123456789' } as unknown as OpenAward);
+  flow.listener.accepted?.({ orderId: 'b-0123456789' } as unknown as OpenAward);
+  expect(flow.recorded().rfqs.map(({ id, outcome }) => [id, outcome])).toEqual([
+    ['a', null],
+    ['b', 'accepted'],
+    ['c', null],
+  ]);
+});

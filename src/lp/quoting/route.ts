@@ -1,0 +1,179 @@
+/**
+ * The ways money can go through this LP: one route for each ordered pair of our tokens it makes markets in,
+ * with everything about it that never changes.
+ */
+
+import { corridorOf } from '../../domain/corridor.ts';
+import type { Chain, TokenInfo } from '../../domain/chain.ts';
+import { type AssetId, assetId } from '../../domain/asset.ts';
+import type { EscrowDomain } from '../../domain/escrow-domain.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { addressToBytes32, type Address, type Bytes32 } from '../../domain/hex.ts';
+import { atOnce } from '../../domain/steps.ts';
+import type { PricingParams } from '../../pricing/params.ts';
+import type { LpChainConfig, LpConfig, LpPairConfig } from '../config/config.ts';
+import { pricingParams } from '../config/params.ts';
+
+export interface Route {
+  input: AssetId;
+  output: AssetId;
+  pair: LpPairConfig;
+  /** `<base>-<quote>`, for limits and metrics. */
+  pairName: string;
+  /** The pair's, with what its corridor overrides. */
+  params: PricingParams;
+  /** What a plug-in is told of where it is. */
+  market: { readonly pair: string; readonly corridor: string };
+  /** From fill to claim on this corridor; undefined: as everywhere. */
+  lockSeconds: number | undefined;
+  /** What we do with the base asset. */
+  lp: 'buy' | 'sell';
+  baseDecimals: number;
+  quoteDecimals: number;
+  origin: Chain;
+  dest: Chain;
+  sameChain: boolean;
+  inputToken: TokenInfo;
+  outputToken: TokenInfo;
+  /** The account that pays on the destination and is credited on the origin: one address on both. */
+  account: Address;
+  domain: EscrowDomain;
+
+  /* The constant words of every order on this route. */
+  inputWord: bigint;
+  outputWord: Bytes32;
+  settlerWord: Bytes32;
+  oracleWord: Bytes32;
+  inputOracle: Address;
+  outputOracle: Address;
+  originChainId: bigint;
+  destChainId: bigint;
+}
+
+/** An account's chain and what that chain is. */
+export interface LpChain {
+  config: LpChainConfig;
+  chain: Chain;
+}
+
+export interface Routes {
+  find(input: string, output: string): Route | undefined;
+  /** Corridors that this LP serves, for `hello`. */
+  readonly corridors: readonly string[];
+  readonly all: readonly Route[];
+  readonly ofPair: ReadonlyMap<LpPairConfig, readonly Route[]>;
+}
+
+/**
+ * A pair at a step. `before`: the routes of these pairs on the same accounts; whichever pair is the same
+ * object still keeps its own. Throws `RequestError` when the configuration names a token that none of the
+ * chains has.
+ */
+export function* makeRoutes(
+  chains: readonly LpChain[],
+  pairs: LpConfig['pairs'],
+  before?: Routes,
+): Generator<void, Routes> {
+  const all: Route[] = [];
+  const byAssets = new Map<string, Map<string, Route>>();
+  const corridors = new Set<string>();
+  const ofPair = new Map<LpPairConfig, readonly Route[]>();
+  for (const pair of pairs) {
+    const made = before?.ofPair.get(pair) ?? routesOf(chains, pair);
+    ofPair.set(pair, made);
+    for (const route of made) {
+      all.push(route);
+      corridors.add(corridorOf(route.origin, route.dest));
+      byAssets.set(
+        route.input,
+        (byAssets.get(route.input) ?? new Map<string, Route>()).set(route.output, route),
+      );
+    }
+    yield;
+  }
+  return {
+    all,
+    ofPair,
+    corridors: [...corridors],
+    find: (input, output) => byAssets.get(input)?.get(output),
+  };
+}
+
+export const createRoutes = (chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes =>
+  atOnce(makeRoutes(chains, pairs));
+
+function routesOf(chains: readonly LpChain[], pair: LpPairConfig): Route[] {
+  for (const symbol of [pair.base, pair.quote]) {
+    if (!chains.some(({ chain }) => named(chain, symbol)))
+      throw new RequestError(
+        `No chain has a token ${symbol}, which a pair names: correct the pair or add the token.`,
+        { code: 'bad_config' },
+      );
+  }
+  const known = new Set(
+    chains.flatMap((from) => chains.map((to) => corridorOf(from.chain, to.chain) as string)),
+  );
+  for (const corridor of Object.keys(pair.corridorParams)) {
+    if (!known.has(corridor) || !(pair.corridors?.includes(corridor) ?? true)) {
+      throw new RequestError(
+        `Pair ${pair.base}-${pair.quote} has corridorParams for ${corridor}, which it does not serve: write one of ${(pair.corridors ?? [...known]).join(', ')}, or take it out.`,
+        { code: 'bad_config' },
+      );
+    }
+  }
+  return chains.flatMap((from) =>
+    chains.flatMap((to) => {
+      // The escrow credits the account that paid: the same address has to be ours on both chains.
+      if (from.config.account !== to.config.account) return [];
+      if (pair.corridors !== null && !pair.corridors.includes(corridorOf(from.chain, to.chain))) return [];
+      const buy = route(from, to, pair, 'buy');
+      const sell = pair.base === pair.quote ? undefined : route(from, to, pair, 'sell');
+      return [buy, sell].filter((made) => made !== undefined);
+    }),
+  );
+}
+
+function route(from: LpChain, to: LpChain, pair: LpPairConfig, lp: 'buy' | 'sell'): Route | undefined {
+  const [taken, given] = lp === 'buy' ? [pair.base, pair.quote] : [pair.quote, pair.base];
+  const [inputToken, outputToken] = [named(from.chain, taken), named(to.chain, given)];
+  const sameChain = from.chain.id === to.chain.id;
+  if (inputToken === undefined || outputToken === undefined || (sameChain && taken === given))
+    return undefined;
+  const [base, quote] = lp === 'buy' ? [inputToken, outputToken] : [outputToken, inputToken];
+  const [inputOracle, outputOracle] = sameChain
+    ? [from.chain.escrow, from.chain.escrow]
+    : [from.chain.oracle, to.chain.oracle];
+  const pairName = `${pair.base}-${pair.quote}`;
+  const corridor = corridorOf(from.chain, to.chain);
+  const own = pair.corridorParams[corridor] ?? {};
+  return {
+    input: assetId({ chainId: from.chain.id, token: inputToken.address }),
+    output: assetId({ chainId: to.chain.id, token: outputToken.address }),
+    pair,
+    pairName,
+    params: pricingParams(pair.params, own),
+    market: { pair: pairName, corridor },
+    lockSeconds: own.lockSeconds,
+    lp,
+    baseDecimals: base.decimals,
+    quoteDecimals: quote.decimals,
+    origin: from.chain,
+    dest: to.chain,
+    sameChain,
+    inputToken,
+    outputToken,
+    account: from.config.account,
+    domain: { chainId: from.chain.id, escrow: from.chain.escrow },
+    inputWord: BigInt(inputToken.address),
+    outputWord: addressToBytes32(outputToken.address),
+    settlerWord: addressToBytes32(to.chain.escrow),
+    oracleWord: addressToBytes32(outputOracle),
+    inputOracle,
+    outputOracle,
+    originChainId: BigInt(from.chain.id),
+    destChainId: BigInt(to.chain.id),
+  };
+}
+
+const named = (chain: Chain, symbol: string): TokenInfo | undefined =>
+  chain.tokens.find((token) => token.symbol === symbol);

@@ -1,0 +1,340 @@
+/**
+ * One inventory, several replicas: every promise is made in the shared inventory before it is signed, and
+ * what this replica learns from the chains is told there, chain by chain, in the order in which it was
+ * learned. While the shared inventory is away, or does not remember, nothing is signed.
+ */
+
+import { max } from '../../domain/amount.ts';
+import type { Bytes32 } from '../../domain/hex.ts';
+import type { Decline } from '../../domain/decline.ts';
+import type { StandardOrder } from '../../domain/order.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { HoldRequest, LedgerEvent } from '../../inventory/event.ts';
+import type { BucketView, Ledger } from '../../inventory/ledger.ts';
+import { capRefusal, claimsOf, type Limits } from '../../inventory/limits.ts';
+import type { Log } from '../../ports/log.ts';
+import type { LpStore } from '../../ports/stores/lp-store.ts';
+import type { KeptPromise, SharedInventory, Verdict } from '../../ports/shared-inventory.ts';
+import type { Follower } from '../chain/follow.ts';
+
+export interface Sharing {
+  /**
+   * Makes these promises, all of one nonce and held in our own ledger; undefined for each that is made, else
+   * why not.
+   */
+  promise(requests: readonly HoldRequest[]): Promise<readonly (Decline | undefined)[]>;
+  /** Held in our own ledger and never signed: ends there and then. */
+  unsigned(request: HoldRequest): void;
+  /** This bucket with what all replicas hold of it. */
+  seen(bucket: BucketView): SharedBucket;
+  /** Why nothing may be signed at the moment. */
+  trouble(): { kind: 'shared' | 'quarantine'; note: string } | undefined;
+  /** For the ledger: hears of what binds and of what is dead. */
+  heard(event: LedgerEvent): void;
+  /** Open on a chain in our name, and this replica does not know it: another one may. */
+  stranger(orderId: Bytes32, order: StandardOrder): void;
+  /** Our balance on this chain has paid for it, at depth. */
+  spent(chainId: number, orderId: Bytes32): void;
+  /** The nonce is used at depth. */
+  used(group: string, winner: Bytes32 | undefined): void;
+  /** A head of this chain has been taken in. */
+  followed(chainId: number): void;
+  /** Joins where that is due, and looks after what nobody remembers every so often. Never throws. */
+  tick(): Promise<void>;
+  /** Sends what is left to tell. */
+  flush(): Promise<void>;
+}
+
+/** A bucket as all replicas see it. */
+export interface SharedBucket extends BucketView {
+  /** Since when `held` is so; absent: it is this process's own, and exact. */
+  heldAtMs?: number;
+}
+
+export interface SharingDeps {
+  inventory: SharedInventory;
+  store: Pick<LpStore, 'signedUpTo'>;
+  ledger(): Ledger;
+  followers: ReadonlyMap<number, Pick<Follower, 'port' | 'cursor' | 'time'>>;
+  limits(): Limits;
+  graceSeconds(chainId: number): number;
+  log: Log;
+  /** Some replica has promised what opened as a stranger. */
+  ours(orderId: Bytes32, order: StandardOrder): void;
+  /** Whether we sign may have changed. */
+  changed(): void;
+}
+
+const AWAY: Decline = { declined: 'standby', detail: 'the shared inventory does not answer' };
+const LATE: Decline = { declined: 'validity', detail: 'over before it begins' };
+const UNKNOWN: Decline = { declined: 'standby', detail: 'nobody has told yet what this inventory holds' };
+/** Looks after what nobody remembers once in so many ticks. */
+const SWEEP_EVERY = 40;
+
+const clockOf = (request: HoldRequest): number => request.clockChainId ?? request.input.chainId;
+const bucketOf = ({ chainId, token }: { chainId: number; token: string }): string => `${chainId}:${token}`;
+
+export function createSharing(
+  deps: SharingDeps,
+  { generation, chains }: { generation: string; chains: readonly number[] },
+): Sharing {
+  const { inventory, followers, log } = deps;
+  let joining: Promise<void> | undefined;
+  let waits = new Map<number, UnixSeconds>();
+  /** Every chain has been told since the last join: until then the sums are not whole. */
+  let told = new Set<number>();
+  let quiet = false;
+  let ticks = 0;
+
+  /* What is to be told. Kept until an answer says that it was. */
+  let kept = new Map<string, KeptPromise>();
+  let strangers = new Map<Bytes32, StandardOrder>();
+  let used = new Map<string, string | null>();
+  const ended = new Map<number, Set<string>>();
+  const due = new Set<number>();
+  let telling: Promise<void> | undefined;
+
+  const endedOn = (chainId: number): Set<string> =>
+    ended.get(chainId) ?? ended.set(chainId, new Set()).get(chainId) ?? new Set();
+
+  function keep(request: HoldRequest): void {
+    kept.set(request.quoteId, {
+      orderId: request.quoteId,
+      group: request.group,
+      clockChainId: clockOf(request),
+      bucket: bucketOf(request),
+      amount: request.amount,
+    });
+  }
+
+  function roomsOf(chainId: number): { bucket: string; room: bigint }[] {
+    return deps
+      .ledger()
+      .buckets()
+      .filter((each) => each.chainId === chainId)
+      .map((each) => ({
+        bucket: bucketOf(each),
+        room: each.drift === null ? each.onchain - each.withdrawing - each.buffer : 0n,
+      }));
+  }
+
+  /** One chain's news, and all that was learned up to this moment. */
+  async function tellChain(chainId: number): Promise<boolean> {
+    const follower = followers.get(chainId);
+    if (follower === undefined) return true;
+    const over = [...endedOn(chainId)];
+    const [keeping, asking, using] = [kept, strangers, used];
+    [kept, strangers, used] = [new Map(), new Map(), new Map()];
+    const answer = await inventory.tell({
+      ...{
+        chainId,
+        block: follower.cursor().block,
+        time: follower.time(),
+        rooms: roomsOf(chainId),
+        ended: over,
+      },
+      kept: [...keeping.values()],
+      strangers: [...asking.keys()],
+      used: [...using].map(([group, winner]) => ({ group, winner })),
+    });
+    if (answer === undefined) {
+      kept = new Map([...keeping, ...kept]);
+      strangers = new Map([...asking, ...strangers]);
+      used = new Map([...using, ...used]);
+      return false;
+    }
+    for (const id of over) endedOn(chainId).delete(id);
+    for (const id of answer.known) {
+      const order = asking.get(id as Bytes32);
+      if (order !== undefined) deps.ours(id as Bytes32, order);
+    }
+    if (answer.more) due.add(chainId);
+    if (!told.has(chainId)) {
+      told.add(chainId);
+      deps.changed();
+    }
+    return true;
+  }
+
+  async function tellAll(): Promise<void> {
+    for (const chainId of due) {
+      due.delete(chainId);
+      if (await tellChain(chainId)) continue;
+      due.add(chainId);
+      return;
+    }
+  }
+
+  function tell(): Promise<void> {
+    telling ??= tellAll()
+      .catch((error: unknown) => log.error({ error }, 'the shared inventory could not be told'))
+      .finally(() => (telling = undefined));
+    return telling;
+  }
+
+  async function join(): Promise<void> {
+    const until = new Map(
+      [...(await deps.store.signedUpTo())].map(([chainId, signedUpTo]): [number, UnixSeconds] => [
+        chainId,
+        signedUpTo + deps.graceSeconds(chainId),
+      ]),
+    );
+    const joined = await inventory.join(generation, until);
+    waits = new Map([...joined.until].filter(([chainId]) => chains.includes(chainId)));
+    // It may not know what binds us: all of it is said again before anything new is promised.
+    told = new Set();
+    for (const request of deps.ledger().binding()) keep(request);
+    for (const chainId of chains) due.add(chainId);
+    await telling;
+    await tell();
+    deps.changed();
+  }
+
+  /** What binds in the shared inventory and is over, though nobody was there to say so. */
+  async function sweep(): Promise<void> {
+    const found = await inventory.kept();
+    for (const { orderId, bucket } of found ?? []) {
+      const chainId = Number(bucket.split(':')[0]);
+      const stage = deps.ledger().quote(orderId)?.stage;
+      let over = stage === 'final' || stage === 'finalised' || stage === 'failed' || stage === 'released';
+      const origin = followers.get(
+        Number(found?.find((each) => each.orderId === orderId)?.group.split(':')[0]),
+      );
+      if (stage === undefined && origin !== undefined) {
+        const status = await origin.port
+          .orderStatus(orderId as Bytes32, origin.cursor().block)
+          .catch(() => undefined);
+        over = status === 'claimed' || status === 'refunded';
+      }
+      if (!over) continue;
+      endedOn(chainId).add(orderId);
+      due.add(chainId);
+    }
+  }
+
+  function quarantine(): string | undefined {
+    for (const [chainId, until] of waits) {
+      const now = followers.get(chainId)?.time() ?? 0;
+      if (now > until) waits.delete(chainId);
+      else return `what was promised is not known any more: quotes signed before may be live until ${until}`;
+    }
+    return undefined;
+  }
+
+  function trouble(): ReturnType<Sharing['trouble']> {
+    const state = inventory.state();
+    if (state.state !== 'ready') return { kind: 'shared', note: state.note };
+    if (chains.some((chainId) => !told.has(chainId)))
+      return { kind: 'shared', note: 'the shared inventory is being told what this replica knows' };
+    const wait = quarantine();
+    return wait === undefined ? undefined : { kind: 'quarantine', note: wait };
+  }
+
+  inventory.onState(() => deps.changed());
+
+  return {
+    async promise(requests) {
+      const [first] = requests;
+      if (first === undefined) return [];
+      if (trouble() !== undefined) return requests.map(() => AWAY);
+      const ledger = deps.ledger();
+      const limits = deps.limits();
+      const asked = requests.map((request) => {
+        const place = request.side === 'buy' ? request.input : request;
+        return claimsOf(request, ledger.bucket(place.chainId, place.token)?.asset ?? '', limits);
+      });
+      const clockChainId = clockOf(first);
+      const verdicts = await inventory.promise({
+        ...{ group: first.group, clockChainId },
+        promises: requests.map((request, at) => ({
+          orderId: request.quoteId,
+          bucket: bucketOf(request),
+          amount: request.amount,
+          endsAt: request.lapsesAt + deps.graceSeconds(clockChainId) + 1,
+          caps: asked[at] ?? [],
+        })),
+      });
+      return requests.map((request, at) => refusalOf(request, asked[at] ?? [], verdicts?.[at]));
+    },
+    unsigned({ quoteId }) {
+      // Not told to the others: should a question without an answer have been heard after all, the hold there
+      // runs out by itself.
+      quiet = true;
+      deps.ledger().apply({ type: 'released', quoteId });
+      quiet = false;
+    },
+    seen(bucket) {
+      const known = inventory.seen(bucketOf(bucket));
+      if (known === undefined) return bucket;
+      // What binds is in both; what has left lately may be out of one of them already.
+      const held = max(known.sum - bucket.committed - bucket.pendingOut, bucket.held);
+      return { ...bucket, held, free: max(bucket.free + bucket.held - held, 0n), heldAtMs: known.atMs };
+    },
+    trouble,
+    heard(event) {
+      switch (event.type) {
+        case 'restored':
+          return keep(event.request);
+        case 'accepted':
+        case 'filled': {
+          const quote = deps.ledger().quote(event.quoteId);
+          if (quote !== undefined && (quote.stage === 'accepted' || quote.stage === 'filled'))
+            keep(quote.request);
+          return;
+        }
+        case 'released':
+        case 'failed': {
+          const quote = quiet ? undefined : deps.ledger().quote(event.quoteId);
+          if (quote === undefined) return;
+          kept.delete(event.quoteId);
+          endedOn(quote.request.chainId).add(event.quoteId);
+          due.add(quote.request.chainId);
+          return;
+        }
+        case 'withdrawal_requested':
+        case 'withdrawal_ended':
+        case 'reconciled':
+          // Less may be promised from now on; the chain's next head tells the others if it is more.
+          due.add(event.chainId);
+          return void tell();
+        default:
+      }
+    },
+    stranger: (orderId, order) => void strangers.set(orderId, order),
+    spent: (chainId, orderId) => void endedOn(chainId).add(orderId),
+    used: (group, winner) => void used.set(group, winner ?? null),
+    followed(chainId) {
+      due.add(chainId);
+      void tell();
+    },
+    async tick() {
+      ticks += 1;
+      try {
+        if (inventory.state().state === 'forgotten')
+          await (joining ??= join().finally(() => (joining = undefined)));
+        if (ticks % SWEEP_EVERY === 0) await sweep();
+      } catch (error) {
+        log.warn({ error }, 'the shared inventory could not be joined: again in a moment');
+      }
+      if (due.size > 0) await tell();
+    },
+    async flush() {
+      await telling;
+      await tell();
+    },
+  };
+}
+
+function refusalOf(
+  request: HoldRequest,
+  claims: ReturnType<typeof claimsOf>,
+  verdict: Verdict | undefined,
+): Decline | undefined {
+  if (verdict === undefined) return AWAY;
+  if (verdict.held) return undefined;
+  if (verdict.why !== 'full') return verdict.why === 'late' ? LATE : UNKNOWN;
+  const claim = claims.find(({ key }) => key === verdict.key);
+  return claim === undefined
+    ? { declined: 'no_inventory', maxAmount: verdict.room }
+    : capRefusal(request, claim, verdict.room);
+}

@@ -1,0 +1,152 @@
+/**
+ * The kill switch remembers who pulled it until it is written down, and believes only what it wrote itself.
+ */
+
+import { expect, test } from 'vitest';
+import { silentLog } from '../../../test/support/silent.ts';
+import { createKillSwitch, KILL } from './kill-switch.ts';
+
+function desk() {
+  const told: string[] = [];
+  const written: [string, object][] = [];
+  let broken = false;
+  const kill = createKillSwitch(
+    { log: silentLog, changed: () => told.push([...kill.held.keys()].join()), pulled: () => {} },
+    { shared: false },
+  );
+  const store = {
+    putRisk: (name: string, value: object) =>
+      broken
+        ? Promise.reject(new Error('no database'))
+        : (written.push([name, value]), Promise.resolve(true)),
+    sayKill: () => Promise.reject(new Error('it runs alone')),
+  };
+  return { kill, told, written, store, fail: (now: boolean) => (broken = now) };
+}
+
+test('each hand holds by itself; resuming lets go of all but the file', () => {
+  const { kill, told } = desk();
+  kill.engage('signal', 'a');
+  kill.engage('signal', 'a');
+  kill.engage('file', 'b');
+  kill.release();
+  kill.releaseFile();
+  kill.releaseFile();
+  expect(told).toEqual(['signal', 'signal,file', 'file', '']);
+});
+
+test('what a database did not take stays due; a file is not written, it speaks for itself', async () => {
+  const { kill, written, store, fail } = desk();
+  kill.engage('file', 'there');
+  await kill.flush(store);
+  expect(written).toEqual([]);
+  kill.engage('drawdown', 'lost');
+  fail(true);
+  await expect(kill.flush(store)).rejects.toThrow('no database');
+  fail(false);
+  await kill.flush(store);
+  await kill.flush(store);
+  expect(written).toEqual([[KILL, { drawdown: 'lost' }]]);
+  kill.release();
+  await kill.flush(store);
+  expect(written.at(-1)).toEqual([KILL, {}]);
+});
+
+test.each([undefined, null, 'x', 7, [], { file: 'no' }, { signal: 4 }, { stranger: 'x' }])(
+  'of %j nothing is restored',
+  (saved) => {
+    const { kill } = desk();
+    kill.restore(saved);
+    expect(kill.held.size).toBe(0);
+  },
+);
+
+test('what it wrote it takes up again', async () => {
+  const [before, after] = [desk(), desk()];
+  before.kill.engage('operator', 'enough');
+  before.kill.engage('signal', 'stop');
+  await before.kill.flush(before.store);
+  after.kill.restore(JSON.parse(JSON.stringify(before.written[0]?.[1])));
+  expect([...after.kill.held]).toEqual([
+    ['operator', 'enough'],
+    ['signal', 'stop'],
+  ]);
+});
+
+/** Two replicas and what both of them write to; `hold` keeps an answer back until it is let go. */
+function pair() {
+  let row: Record<string, string> = {};
+  let [broken, gate] = [false, Promise.resolve()];
+  const store = {
+    putRisk: () => Promise.reject(new Error('the switch is not one replica\u2019s')),
+    async sayKill(word: Readonly<Record<string, string>> | null) {
+      if (broken) throw new Error('no database');
+      row = word === null ? {} : { ...row, ...word };
+      return true;
+    },
+    async killSaid() {
+      const said = { ...row };
+      await gate;
+      return said;
+    },
+  };
+  const make = () =>
+    createKillSwitch({ log: silentLog, changed: () => {}, pulled: () => {} }, { shared: true });
+  return {
+    a: make(),
+    b: make(),
+    store,
+    fail: (now: boolean) => (broken = now),
+    hold: (until: Promise<void>) => (gate = until),
+  };
+}
+
+test('of several replicas one is told and all hold, whoever lets go; a file is each one’s own', async () => {
+  const { a, b, store } = pair();
+  a.engage('operator', 'enough');
+  a.engage('file', 'there');
+  b.engage('drawdown', 'lost');
+  await Promise.all([a.flush(store), b.flush(store)]);
+  await Promise.all([a.follow(store), b.follow(store)]);
+  expect([...b.held].sort()).toEqual([
+    ['drawdown', 'lost'],
+    ['operator', 'enough'],
+  ]);
+  expect([...a.held.keys()].sort()).toEqual(['drawdown', 'file', 'operator']);
+  b.release();
+  await b.flush(store);
+  await Promise.all([a.follow(store), b.follow(store)]);
+  expect([...a.held.keys()]).toEqual(['file']);
+  expect(b.held.size).toBe(0);
+});
+
+test('one that was told to let go before it had heard of anything lets all go', async () => {
+  const { a, b, store } = pair();
+  a.engage('operator', 'enough');
+  await a.flush(store);
+  b.release();
+  await b.flush(store);
+  await a.follow(store);
+  expect(a.held.size).toBe(0);
+});
+
+test('what is said here while the store is read, or is not written yet, is not undone by what the store says', async () => {
+  const { a, store, fail, hold } = pair();
+  let open = () => {};
+  hold(new Promise((done) => (open = done)));
+  const reading = a.follow(store);
+  a.engage('operator', 'now');
+  await a.flush(store);
+  open();
+  await reading;
+  expect([...a.held.keys()]).toEqual(['operator']);
+  fail(true);
+  a.engage('signal', 'and this');
+  await expect(a.flush(store)).rejects.toThrow('no database');
+  await a.follow(store);
+  expect([...a.held.keys()]).toEqual(['operator', 'signal']);
+  fail(false);
+  await a.flush(store);
+  await a.follow(store);
+  expect([...a.held.keys()]).toEqual(['operator', 'signal']);
+});

@@ -1,0 +1,277 @@
+/**
+ * Honouring awards: look at the chains, decide the one next step, take it. A fill is sent only when the
+ * origin shows the order open at depth, the award is stored, and there is time to prove and claim. What was
+ * sent proves nothing; the next look does.
+ */
+
+import { type Attestation, fillAttestation } from '../../domain/attestation.ts';
+import { type Address, addressToBytes32, type Bytes32, type Hex } from '../../domain/hex.ts';
+import { outputHash } from '../../domain/order.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { Ledger } from '../../inventory/ledger.ts';
+import type { Block, ChainPort } from '../../ports/chain.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Transactor, TxStatus } from '../../ports/transactor.ts';
+import { fillCall, finaliseCall, submitAttestationsCall } from '../../settlement/call.ts';
+import type { Awards, OpenAward } from './awards.ts';
+import type { LpConfig } from '../config/config.ts';
+import type { LpMetrics } from '../metrics.ts';
+import type { Proving } from './proving.ts';
+import { nextStep } from './step.ts';
+
+export interface AdvanceDeps {
+  awards: Awards;
+  ledger: Ledger;
+  chains: ReadonlyMap<number, ChainPort>;
+  transactors: ReadonlyMap<number, Transactor>;
+  /** Absent: somebody else brings the proofs to the origin. */
+  proving: Proving | undefined;
+  metrics: LpMetrics;
+  log: Log;
+  /** What time it is on a chain, at least: its head may be old. */
+  now(chainId: number): UnixSeconds;
+  /** What an award delivers, whole USD; undefined while it has no price. */
+  worthUsd(award: OpenAward): number | undefined;
+  /** A hint for the venue. */
+  tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
+  failed(award: OpenAward, why: string): void;
+}
+
+export interface Advancer {
+  /**
+   * Looks at every open award once, and acts. Never throws; what did not work is looked at again at the next
+   * head.
+   */
+  run(): Promise<void>;
+}
+
+/** A fill that reverted is tried again, each try under a key of its own. */
+const MOST_TRIES = 5;
+const AT_ONCE = 32;
+
+export function createAdvancer(
+  deps: AdvanceDeps,
+  { quoting, account }: Pick<LpConfig, 'quoting'> & { account: Address },
+): Advancer {
+  const { awards, ledger, chains, transactors, metrics, log } = deps;
+  let running: Promise<void> | undefined;
+  let again = false;
+
+  async function advance(
+    award: OpenAward,
+    finalOf: (port: ChainPort, head: Block) => Promise<Block | undefined>,
+  ): Promise<void> {
+    const { order, slice, orderId } = award;
+    const origin = chains.get(slice.originChainId);
+    const dest = chains.get(slice.destChainId);
+    const [originHead, destHead] = [origin?.head(), dest?.head()];
+    if (origin === undefined || dest === undefined || originHead === undefined || destHead === undefined)
+      return;
+    const doubt = [origin, dest].map((port) => port.doubt()).find((found) => found?.kind === 'reorg');
+    if (doubt !== undefined) return awards.update(orderId, { note: doubt.note });
+    const sameChain = slice.originChainId === slice.destChainId;
+    // One transaction does everything there, and its events tell us: there is something to look at only when
+    // it is too late.
+    if (sameChain && originHead.timestamp <= order.fillDeadline) return;
+    const [originFinal, destFinal] = await Promise.all([
+      finalOf(origin, originHead),
+      finalOf(dest, destHead),
+    ]);
+    if (originFinal === undefined || destFinal === undefined) return;
+    const fill = fillOf(orderId, sameChain);
+    const [status, proven] = await Promise.all([
+      origin.orderStatus(orderId, originFinal.number),
+      fill === 'final' && award.fill !== null ? isProven(origin, award, award.fill.timestamp) : false,
+    ]);
+    const step = nextStep({
+      sameChain,
+      fillDeadline: order.fillDeadline,
+      expires: order.expires,
+      origin: { status, now: deps.now(origin.chain.id), finalTime: originFinal.timestamp },
+      dest: { now: deps.now(dest.chain.id), finalTime: destFinal.timestamp },
+      fill,
+      proven,
+      fillMarginSeconds: quoting.fillMarginSeconds,
+      claimSeconds: deps.proving?.neededSeconds(origin.chain.id, dest.chain.id) ?? quoting.claimSeconds,
+    });
+    switch (step.do) {
+      case 'wait':
+        return awards.update(orderId, { note: step.why });
+      case 'end':
+        return end(award, step);
+      case 'fill':
+        // What is paid out here is paid for there: over much money one node's word is not enough.
+        if (
+          (await origin.deciding(deps.worthUsd(award)).orderStatus(orderId, originFinal.number)) !==
+          'deposited'
+        )
+          return awards.update(orderId, { note: 'not open at depth' });
+        if (deps.proving && !(await deps.proving.sure(origin.chain.id)))
+          return awards.update(orderId, { note: 'too few attesters answer to prove a fill' });
+        return fillNow(award, dest, destHead);
+      case 'prove':
+        return prove(award, origin);
+      case 'claim':
+        return send(origin, `${orderId}-finalise`, {
+          to: origin.chain.escrow,
+          data: finaliseCall(order, [{ timestamp: award.fill?.timestamp ?? 0, solver: account }]),
+        });
+    }
+  }
+
+  function fillOf(orderId: Bytes32, sameChain: boolean): 'none' | 'shallow' | 'final' {
+    if (sameChain) return 'none';
+    const stage = ledger.quote(orderId)?.stage;
+    return stage === 'final' ? 'final' : stage === 'filled' ? 'shallow' : 'none';
+  }
+
+  const attestationOf = ({ order, slice, orderId }: OpenAward, timestamp: number): Attestation | undefined =>
+    order.outputs[slice.index] &&
+    fillAttestation({ solver: addressToBytes32(account), orderId, timestamp, output: slice.output });
+
+  async function isProven(origin: ChainPort, award: OpenAward, timestamp: number): Promise<boolean> {
+    const attestation = attestationOf(award, timestamp);
+    return (
+      attestation !== undefined &&
+      (await origin.isProven(
+        award.order.inputOracle,
+        attestation.remoteChainId,
+        award.slice.output.oracle,
+        attestation.application,
+        attestation.payloadHash,
+      ))
+    );
+  }
+
+  async function fillNow(award: OpenAward, dest: ChainPort, head: Block): Promise<void> {
+    const { orderId, order, slice } = award;
+    if (!award.stored) return;
+    // Look first: the record is there as soon as the fill is mined, whatever its event's journey to us.
+    if ((await dest.fillRecord(orderId, outputHash(slice.output))) !== undefined)
+      return awards.update(orderId, { note: 'filled, its event is on its way' });
+    const transactor = transactors.get(dest.chain.id);
+    if (transactor === undefined) return awards.update(orderId, { note: 'no sender on the destination' });
+    for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
+      const key = attempt === 0 ? `${orderId}-fill` : `${orderId}-fill-${attempt}`;
+      const sent = await transactor.submit({
+        key,
+        to: dest.chain.escrow,
+        data: fillCall(orderId, slice.output, order.fillDeadline, account),
+        notAfter: order.fillDeadline,
+      });
+      if (
+        sent.state === 'mined' &&
+        sent.receipt.status === 'reverted' &&
+        sent.receipt.blockNumber < head.number
+      ) {
+        metrics.fills.add({ outcome: 'reverted' });
+        log.error({ orderId, key }, 'a fill was refused by the chain');
+        continue;
+      }
+      awards.update(orderId, { note: sent.state === 'void' ? `fill void: ${sent.reason}` : 'fill sent' });
+      return deps.tell(orderId, 'fill_sent', newest(sent));
+    }
+    awards.update(orderId, { note: `the chain refused ${MOST_TRIES} fills` });
+  }
+
+  async function prove(award: OpenAward, origin: ChainPort): Promise<void> {
+    const { orderId, order } = award;
+    const attestation = attestationOf(award, award.fill?.timestamp ?? 0);
+    if (attestation === undefined || award.fill === null || deps.proving === undefined)
+      return awards.update(orderId, { note: 'filled, waiting for the proof' });
+    const signatures = await deps.proving.signatures(
+      attestation,
+      { chainId: origin.chain.id, oracle: order.inputOracle },
+      orderId,
+    );
+    if (signatures === undefined) return awards.update(orderId, { note: 'filled, waiting for attesters' });
+    await send(origin, `${orderId}-prove`, {
+      to: order.inputOracle,
+      data: submitAttestationsCall(attestation.remoteChainId, attestation.application, [
+        { payloadHash: attestation.payloadHash, signatures },
+      ]),
+    });
+    awards.update(orderId, { note: 'proof sent' });
+  }
+
+  async function send(chain: ChainPort, key: string, call: { to: Address; data: Hex }): Promise<void> {
+    const transactor = transactors.get(chain.chain.id);
+    if (transactor === undefined) return;
+    for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
+      const sent = await transactor.submit({ ...call, key: attempt === 0 ? key : `${key}-${attempt}` });
+      // A revert here is most often somebody who was faster; the next look tells. If it stays, another try.
+      if (!(sent.state === 'mined' && sent.receipt.status === 'reverted')) return;
+    }
+    log.error({ key }, 'the chain keeps refusing a step');
+  }
+
+  function end(award: OpenAward, step: { why: string; lost?: true; faded?: true }): void {
+    const { orderId, slice } = award;
+    if (step.lost) log.fatal({ orderId }, 'delivered, not proven in time, and refunded: the input is lost');
+    if (step.faded) log.error({ orderId }, 'a promise was not kept: the order was not filled in time');
+    ledger.apply({ type: 'failed', quoteId: orderId });
+    metrics.awards.add({
+      outcome: step.lost ? 'lost' : step.faded ? 'faded' : 'failed',
+      kind: slice.originChainId === slice.destChainId ? 'same_chain' : 'cross_chain',
+    });
+    awards.update(orderId, { stage: 'failed', note: step.why });
+    deps.failed(award, step.why);
+  }
+
+  async function pass(): Promise<void> {
+    await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
+    // One look at each chain's final block serves the whole pass.
+    const finals = new Map<number, Promise<Block | undefined>>();
+    const finalOf = (port: ChainPort, head: Block) => {
+      const known = finals.get(port.chain.id) ?? finalBlock(port, head);
+      finals.set(port.chain.id, known);
+      return known;
+    };
+    const due = awards.open().filter(({ stage }) => stage === 'committed' || stage === 'filled');
+    for (let from = 0; from < due.length; from += AT_ONCE) {
+      await Promise.all(
+        due
+          .slice(from, from + AT_ONCE)
+          .map((award) =>
+            advance(award, finalOf).catch((error: unknown) =>
+              log.warn(
+                { orderId: award.orderId, error },
+                'an award could not be looked at: again at the next head',
+              ),
+            ),
+          ),
+      );
+    }
+    await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
+  }
+
+  return {
+    async run() {
+      if (running !== undefined) {
+        again = true;
+        return running;
+      }
+      running = (async () => {
+        try {
+          do {
+            again = false;
+            await pass();
+          } while (again);
+        } finally {
+          // In the same breath as the last look at `again`: whoever asks right now is not lost.
+          running = undefined;
+        }
+      })();
+      return running;
+    },
+  };
+}
+
+/** The newest block that counts as final; the first one on a chain younger than its depth. */
+async function finalBlock(port: ChainPort, head: Block): Promise<Block | undefined> {
+  const number = head.number - BigInt(port.chain.depth);
+  return port.block(number > 0n ? number : 0n);
+}
+
+const newest = (sent: TxStatus): Hex | null =>
+  sent.state === 'mined' ? sent.receipt.txHash : (sent.hashes.at(-1) ?? null);

@@ -1,0 +1,114 @@
+/**
+ * What our own transactions of a cross-chain trade cost: the fill on the destination, the proof and the claim
+ * on the origin, and on chains that publish their data elsewhere what that costs. Read beside the hot path,
+ * priced in the output token on it.
+ */
+
+import { mulDivUp } from '../../domain/amount.ts';
+import { type Decline, isDecline } from '../../domain/decline.ts';
+import type { Address } from '../../domain/hex.ts';
+import { type Rational, ten } from '../../pricing/rational.ts';
+import type { ChainState } from '../quoting/pricing-context.ts';
+import type { LpConfig } from '../config/config.ts';
+import type { Market } from '../market/market.ts';
+import type { Route } from '../quoting/route.ts';
+
+export interface Gas {
+  /**
+   * For one trade on this route, in base units of the output token, rounded up; 0n where the relayer or the
+   * taker pays.
+   */
+  own(route: Route): bigint | Decline;
+  /**
+   * Reads prices of gas, fees for data, and the operator's native balance anew. Throws what a chain throws,
+   * after the others were read.
+   */
+  refresh(operator: Address): Promise<void>;
+}
+
+/** Wei for publishing one transaction of each kind. */
+export interface DataFees {
+  fill: bigint;
+  prove: bigint;
+  claim: bigint;
+}
+
+const FREE: DataFees = { fill: 0n, prove: 0n, claim: 0n };
+const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
+
+export function createGas(
+  { chains, market }: { chains: ReadonlyMap<number, ChainState>; market: Market },
+  { assets, quoting }: Pick<LpConfig, 'assets' | 'quoting'>,
+): Gas {
+  const fill = BigInt(quoting.gasUnits.fill);
+  const proveAndClaim = BigInt(quoting.gasUnits.prove + quoting.gasUnits.claim);
+
+  function own(route: Route): bigint | Decline {
+    if (route.sameChain) return 0n;
+    const [there, back] = [chains.get(route.dest.id), chains.get(route.origin.id)];
+    if (
+      there?.gasPrice === undefined ||
+      there.dataFees === undefined ||
+      back?.gasPrice === undefined ||
+      back.dataFees === undefined
+    )
+      return UNKNOWN;
+    const output = market.mid(assets[route.outputToken.symbol]?.price ?? route.outputToken.symbol);
+    if (isDecline(output)) return output;
+    const filled = inTokens(
+      there,
+      there.gasPrice * fill + there.dataFees.fill,
+      route.outputToken.decimals,
+      output.price,
+    );
+    if (typeof filled !== 'bigint') return filled;
+    const claimed = inTokens(
+      back,
+      back.gasPrice * proveAndClaim + back.dataFees.prove + back.dataFees.claim,
+      route.outputToken.decimals,
+      output.price,
+    );
+    return typeof claimed === 'bigint' ? filled + claimed : claimed;
+  }
+
+  function inTokens(
+    { config }: ChainState,
+    wei: bigint,
+    decimals: number,
+    { num, den }: Rational,
+  ): bigint | Decline {
+    const native = market.mid(config.gasPrice);
+    if (isDecline(native)) return native;
+    return mulDivUp(wei * ten(decimals), native.price.num * den, ten(18) * native.price.den * num);
+  }
+
+  async function dataFees({ port, config }: ChainState): Promise<DataFees> {
+    if (config.l1Fee === 'none') return FREE;
+    const { txBytes } = quoting;
+    const [fill, prove, claim] = await Promise.all([
+      port.l1DataFee(txBytes.fill),
+      port.l1DataFee(txBytes.prove),
+      port.l1DataFee(txBytes.claim),
+    ]);
+    return { fill, prove, claim };
+  }
+
+  return {
+    own,
+    async refresh(operator) {
+      const read = await Promise.allSettled(
+        [...chains.values()].map(async (state) => {
+          const [fees, native, data] = await Promise.all([
+            state.port.fees(),
+            state.port.nativeBalance(operator),
+            dataFees(state),
+          ]);
+          state.gasPrice = 2n * fees.baseFee + fees.priorityFee;
+          state.dataFees = data;
+          state.native = native;
+        }),
+      );
+      for (const each of read) if (each.status === 'rejected') throw each.reason;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * Proofs that come late, attesters that are away: what is needed before `expires` grows, and nothing is
+ * promised that could not be claimed.
+ */
+
+import { expect, test } from 'vitest';
+import type { Chain } from '../../domain/chain.ts';
+import type { Bytes32 } from '../../domain/hex.ts';
+import { createProving } from './proving.ts';
+
+const chainOf = (id: number) =>
+  ({
+    id,
+    slug: `chain${id}`,
+    escrow: `0x${'e'.repeat(40)}`,
+    oracle: `0x${'0'.repeat(40)}`,
+    proofWindowSeconds: 100,
+  }) as unknown as Chain;
+const chains = new Map([1, 2].map((id) => [id, chainOf(id)]));
+const hash = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as Bytes32;
+
+function world({ speaking = 3, claimSeconds = 40 } = {}) {
+  let nowMs = 1_000_000;
+  let ready = false;
+  const state = { speaking, looks: 0 };
+  const proving = createProving(
+    {
+      proofs: { signatures: async () => (ready ? ['0x01'] : undefined) },
+      voices: {
+        look: async () => void (state.looks += 1),
+        heard: () => ({ speaking: state.speaking, needed: 2 }),
+      },
+      chains,
+      clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} },
+    },
+    { claimSeconds },
+  );
+  const pass = (seconds: number) => {
+    nowMs += seconds * 1000;
+    proving.look();
+  };
+  return {
+    ...{ proving, state, pass },
+    ask: (n: number) =>
+      proving.signatures(
+        { remoteChainId: 2n, application: hash(7), payloadHash: hash(n) },
+        { chainId: 1, oracle: `0x${'0'.repeat(40)}` },
+      ),
+    answer: (yes: boolean) => (ready = yes),
+  };
+}
+
+test('a proof that comes at once changes nothing', async () => {
+  const { proving, ask, answer } = world();
+  answer(true);
+  await ask(1);
+  expect(proving.neededSeconds(1, 2)).toBe(40);
+  expect(proving.doubt(1)).toBeUndefined();
+});
+
+test('one that is waited for counts with its age; beyond the window nothing more is promised, until it is there and forgotten', async () => {
+  const { proving, ask, answer, pass } = world();
+  await ask(1);
+  pass(30);
+  expect(proving.neededSeconds(1, 2)).toBe(50);
+  pass(25);
+  await ask(1);
+  pass(26);
+  expect(proving.neededSeconds(1, 2)).toBe(101);
+  expect(proving.doubt(1)).toBe('chain1: proofs take too long (101 s with the claim, of 100)');
+  answer(true);
+  await ask(1);
+  expect(proving.doubt(1)).toBeDefined();
+  pass(601);
+  expect([proving.neededSeconds(1, 2), proving.doubt(1)]).toEqual([40, undefined]);
+});
+
+test('a slow corridor says nothing of the others', async () => {
+  const { proving, ask, pass } = world();
+  await ask(1);
+  pass(30);
+  expect([proving.neededSeconds(1, 2), proving.neededSeconds(2, 1), proving.neededSeconds(1, 3)]).toEqual([
+    50, 40, 40,
+  ]);
+});
+
+test('what nobody asks for any more is not waited for', async () => {
+  const { proving, ask, pass } = world();
+  await ask(1);
+  pass(59);
+  expect(proving.neededSeconds(1, 2)).toBe(79);
+  pass(2);
+  expect(proving.neededSeconds(1, 2)).toBe(40);
+});
+
+test('too few attesters: nothing is promised and nothing filled, until enough are back', async () => {
+  const { proving, state } = world({ speaking: 1 });
+  expect(proving.doubt(1)).toBe('chain1: 1 of 2 attesters answer');
+  expect(await proving.sure(1)).toBe(false);
+  expect(state.looks).toBe(1);
+  state.speaking = 2;
+  expect([proving.doubt(1), await proving.sure(1)]).toEqual([undefined, true]);
+  expect(state.looks).toBe(1);
+});

@@ -1,0 +1,155 @@
+/**
+ * How well fills can be proven at the moment: whether enough attesters would answer, and how long proofs have
+ * taken of late. What could not be proven in time is neither promised nor filled.
+ */
+
+import type { Chain } from '../../domain/chain.ts';
+import { addressToBytes32 } from '../../domain/hex.ts';
+import type { Attestations, OracleRef, Voices } from '../../ports/attestations.ts';
+import type { Clock } from '../../ports/clock.ts';
+
+export interface Proving extends Attestations {
+  /**
+   * Seconds that have to be left before `expires` for a fill to be sent, and in a proof window for a quote to
+   * be given, on this corridor.
+   */
+  neededSeconds(originChainId: number, destChainId: number): number;
+  /** Why nothing is promised that is to be claimed on this chain; undefined when all is well. Cheap. */
+  doubt(originChainId: number): string | undefined;
+  /** Asks right now whether enough attesters answer, unless that was heard a moment ago. */
+  sure(originChainId: number): Promise<boolean>;
+  /** Call a few times a second. */
+  look(): void;
+}
+
+export interface ProvingDeps {
+  proofs: Attestations;
+  /** Absent: nobody says who is there; then only the time that proofs take is known. */
+  voices?: Voices | undefined;
+  chains: ReadonlyMap<number, Chain>;
+  clock: Clock;
+}
+
+/** Proofs of fills on one chain to the escrow of another: how they go elsewhere says nothing of it. */
+interface Corridor {
+  waiting: Map<string, { sinceMs: number; askedMs: number }>;
+  took: { seconds: number; atMs: number }[];
+  needed: number;
+}
+
+const LOOK_MS = 2_000;
+/** A proof that nobody has asked for since is somebody else's business by now. */
+const GIVEN_UP_MS = 60_000;
+/** Proofs that tell how long one takes: so many, and none older. */
+const REMEMBERED = 200;
+const FORGET_MS = 600_000;
+
+/**
+ * `claimSeconds`: the least that has to be left. Half of it is for the claim, however long the signatures
+ * take.
+ */
+export function createProving(
+  { proofs, voices, chains, clock }: ProvingDeps,
+  { claimSeconds }: { claimSeconds: number },
+): Proving {
+  const corridors = new Map<string, Corridor>();
+  let lookedMs: number | undefined;
+
+  const keyOf = (originChainId: number, destChainId: number) => `${originChainId}:${destChainId}`;
+  const neededSeconds = (originChainId: number, destChainId: number) =>
+    corridors.get(keyOf(originChainId, destChainId))?.needed ?? claimSeconds;
+
+  function corridorOf(originChainId: number, destChainId: number): Corridor {
+    const key = keyOf(originChainId, destChainId);
+    const corridor = corridors.get(key) ?? { waiting: new Map(), took: [], needed: claimSeconds };
+    corridors.set(key, corridor);
+    return corridor;
+  }
+
+  const oracleOf = ({ id, oracle }: Chain): OracleRef => ({ chainId: id, oracle });
+  const probing = new Map<number, Promise<void>>();
+
+  /** Of many orders that want to know in one moment, one asks. */
+  function probe(origin: Chain): Promise<void> {
+    const remote = [...chains.values()].find(({ id }) => id !== origin.id);
+    if (remote === undefined || voices === undefined) return Promise.resolve();
+    const asked =
+      probing.get(origin.id) ??
+      voices
+        .look(oracleOf(origin), {
+          remoteChainId: BigInt(remote.id),
+          application: addressToBytes32(remote.escrow),
+        })
+        .finally(() => probing.delete(origin.id));
+    probing.set(origin.id, asked);
+    return asked;
+  }
+
+  function measure(corridor: Corridor): void {
+    const { waiting } = corridor;
+    const nowMs = clock.monotonicMs();
+    corridor.took = corridor.took.filter(({ atMs }) => nowMs - atMs < FORGET_MS).slice(-REMEMBERED);
+    for (const [key, { askedMs }] of waiting) if (nowMs - askedMs > GIVEN_UP_MS) waiting.delete(key);
+    const seconds = [
+      ...corridor.took.map((each) => each.seconds),
+      ...[...waiting.values()].map(({ sinceMs }) => (nowMs - sinceMs) / 1000),
+    ].sort((a, b) => a - b);
+    const late = seconds[Math.ceil(seconds.length * 0.99) - 1] ?? 0;
+    corridor.needed = Math.max(claimSeconds, Math.ceil(late) + Math.ceil(claimSeconds / 2));
+  }
+
+  /** On the quickest corridor to this origin, when even that one takes longer than its proof window. */
+  function tooLong(origin: Chain): number | undefined {
+    const each = [...chains.keys()]
+      .filter((id) => id !== origin.id)
+      .map((id) => neededSeconds(origin.id, id));
+    const least = Math.min(...each);
+    return each.length > 0 && least > claimSeconds && least > origin.proofWindowSeconds ? least : undefined;
+  }
+
+  return {
+    async signatures(attestation, oracle, orderId) {
+      const corridor = corridorOf(oracle.chainId, Number(attestation.remoteChainId));
+      const key = attestation.payloadHash;
+      const askedMs = clock.monotonicMs();
+      const sinceMs = corridor.waiting.get(key)?.sinceMs ?? askedMs;
+      corridor.waiting.set(key, { sinceMs, askedMs });
+      const found = await proofs.signatures(attestation, oracle, orderId);
+      if (found !== undefined && corridor.waiting.delete(key))
+        corridor.took.push({ seconds: (clock.monotonicMs() - sinceMs) / 1000, atMs: clock.monotonicMs() });
+      measure(corridor);
+      return found;
+    },
+    neededSeconds,
+    doubt(originChainId) {
+      const origin = chains.get(originChainId);
+      if (origin === undefined) return undefined;
+      const heard = voices?.heard(oracleOf(origin));
+      if (heard !== undefined && heard.speaking < heard.needed)
+        return `${origin.slug}: ${heard.speaking} of ${heard.needed} attesters answer`;
+      const needed = tooLong(origin);
+      return needed === undefined
+        ? undefined
+        : `${origin.slug}: proofs take too long (${needed} s with the claim, of ${origin.proofWindowSeconds})`;
+    },
+    async sure(originChainId) {
+      const origin = chains.get(originChainId);
+      if (origin === undefined || voices === undefined) return true;
+      const enough = (withinMs: number) => {
+        const heard = voices.heard(oracleOf(origin), withinMs);
+        return heard === undefined || heard.speaking >= heard.needed;
+      };
+      if (enough(LOOK_MS)) return true;
+      await probe(origin);
+      // The slowest may have taken its time.
+      return enough(2 * LOOK_MS);
+    },
+    look() {
+      for (const corridor of corridors.values()) measure(corridor);
+      const nowMs = clock.monotonicMs();
+      if (voices === undefined || (lookedMs !== undefined && nowMs - lookedMs < LOOK_MS)) return;
+      lookedMs = nowMs;
+      for (const origin of chains.values()) void probe(origin);
+    },
+  };
+}

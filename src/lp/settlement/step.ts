@@ -1,0 +1,65 @@
+/** What to do next for an award, decided on what the chains say and nothing else. */
+
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { EscrowStatus } from '../../ports/chain.ts';
+
+export interface AwardView {
+  sameChain: boolean;
+  fillDeadline: UnixSeconds;
+  expires: UnixSeconds;
+  origin: {
+    /** The order on its origin escrow, at depth. */
+    status: EscrowStatus;
+    now: UnixSeconds;
+    /** Time of the block that status was read at. */
+    finalTime: UnixSeconds;
+  };
+  dest: { now: UnixSeconds; finalTime: UnixSeconds };
+  /** Our fill: not there, in a block that may go, or at depth. */
+  fill: 'none' | 'shallow' | 'final';
+  /** The origin's oracle knows of it. */
+  proven: boolean;
+  /** Time a fill needs to land, and an attestation and a claim need before `expires`. */
+  fillMarginSeconds: number;
+  claimSeconds: number;
+}
+
+export type AwardStep =
+  | { do: 'wait'; why: string }
+  | { do: 'fill' }
+  | { do: 'prove' }
+  | { do: 'claim' }
+  /**
+   * Nothing more can happen; `lost` when we delivered and will not be paid, `faded` when a promise was not
+   * kept.
+   */
+  | { do: 'end'; why: string; lost?: true; faded?: true };
+
+export function nextStep(view: AwardView): AwardStep {
+  const { origin, fillDeadline } = view;
+  if (origin.status === 'refunded')
+    return { do: 'end', why: 'refunded to the taker', ...(view.fill === 'none' ? {} : { lost: true }) };
+  if (origin.status === 'claimed') return { do: 'wait', why: 'settled, its events are on their way' };
+  if (origin.status === 'none' && view.fill === 'none') {
+    return origin.finalTime > fillDeadline
+      ? { do: 'end', why: 'never opened' }
+      : { do: 'wait', why: 'not open at depth' };
+  }
+  if (view.sameChain) return { do: 'wait', why: 'settles in one transaction' };
+  return view.fill === 'none' ? beforeFill(view) : afterFill(view);
+}
+
+function beforeFill(view: AwardView): AwardStep {
+  const { dest, origin, fillDeadline, expires } = view;
+  if (dest.finalTime > fillDeadline) return { do: 'end', why: 'not filled in time', faded: true };
+  if (dest.now + view.fillMarginSeconds > fillDeadline) return { do: 'wait', why: 'too late to fill' };
+  // Delivering without time to prove and claim would be a gift.
+  if (origin.now + view.claimSeconds > expires || dest.now + view.claimSeconds > expires)
+    return { do: 'wait', why: 'too little time to prove and claim' };
+  return { do: 'fill' };
+}
+
+function afterFill(view: AwardView): AwardStep {
+  if (view.fill === 'shallow') return { do: 'wait', why: 'fill not at depth' };
+  return view.proven ? { do: 'claim' } : { do: 'prove' };
+}

@@ -1,0 +1,187 @@
+/** The AsyncAPI 3 document of both WebSockets, made from the very schemas that read and write the frames. */
+
+import { z } from 'zod';
+import {
+  CLOSE,
+  EVENTS_MAX_PAYLOAD_BYTES,
+  EVENTS_PATH,
+  MAX_TOPICS,
+  PRICES_EVERY_MS,
+  zClientFrame,
+  zOrderEvent,
+  zPriceEvent,
+  zSolverEvent,
+  zStreamError,
+  zSubscribed,
+  zUnsubscribed,
+} from './events.ts';
+import {
+  LINK_HEARTBEAT_SECONDS,
+  LINK_MAX_PAYLOAD_BYTES,
+  LINK_MISSED_HEARTBEATS,
+  LINK_PATH,
+  LINK_PROOF_TYPE,
+  zFromSolver,
+  zFromVenue,
+} from '../link/link.ts';
+
+/** Frames as they went over a real socket, by message name. */
+export type FrameExamples = Readonly<Record<string, readonly unknown[]>>;
+
+const EVENTS: Record<string, { schema: z.ZodType; summary: string }> = {
+  subscribe: {
+    schema: zClientFrame,
+    summary: `Subscribe to topics or leave them; at most ${MAX_TOPICS} at once. All of the topics of a frame or none.`,
+  },
+  subscribed: { schema: zSubscribed, summary: 'The topics are yours; what was missed follows.' },
+  unsubscribed: { schema: zUnsubscribed, summary: 'Nothing more of these topics follows.' },
+  error: { schema: zStreamError, summary: 'What was asked was not done, and why.' },
+  orderEvent: {
+    schema: zOrderEvent,
+    summary: 'An order was created, settled or failed; `data` is what polling answered at that moment.',
+  },
+  solverEvent: {
+    schema: zSolverEvent,
+    summary: 'A solver that this workspace may trade with changed its status.',
+  },
+  priceEvent: {
+    schema: zPriceEvent,
+    summary: `Indicative levels of a market, both sides. Never firm. At most one in ${PRICES_EVERY_MS} ms per topic.`,
+  },
+};
+const FROM_CLIENT = ['subscribe'];
+
+const LINK: Record<string, string> = {
+  challenge: 'The first frame: what to sign, and the chains with their escrows.',
+  hello: `Who the solver is. For each chain its operator signs ${LINK_PROOF_TYPE}, EIP-712 domain {name: "FirmquoteLink", version: "1", chainId, verifyingContract: escrow}.`,
+  welcome: 'The proof holds. Say how you are with `status`; nobody is asked before that.',
+  refused: 'The proof does not hold, or this solver may not join; the socket closes.',
+  status: '`active` takes part in the fan-out; `standby` does not. The note is shown on the roster.',
+  levels:
+    'Optional: about what would be paid for rising sizes. Shown as indicative prices, never executed. An empty list withdraws. Send it again every few seconds while it stands, a few times a second at most.',
+  rfq: 'A request for a firm quote. Answer within deadlineMs with quotes, a partial or a decline.',
+  quote:
+    'A firm quote: the complete order, and the commitment of the operator over its id. Several are allowed; `more` says whether another follows.',
+  partial: 'What could be filled of a request that is too large to fill alone. Not firm.',
+  decline: 'No quote, and why. maxAmount when size was the reason.',
+  slice: 'A planned split: sign the whole order if your output of it is what you offered.',
+  commit: 'The commitment over the order of a slice.',
+  released:
+    'Quotes that can execute no more. `proof` says what on chain excludes them; without one a hold runs to its deadline.',
+  award: 'The taker took your quote: everything needed to keep the promise.',
+  order: 'An order of yours moved; a hint, the chain is the truth.',
+  fill: 'The solver filled; a hint, the venue reads the chain.',
+  resync: 'From the solver: send me what is open. From the venue: that, in pieces.',
+  ping: `Either side, every ${LINK_HEARTBEAT_SECONDS} seconds; ${LINK_MISSED_HEARTBEATS} missed and the other side is gone.`,
+  pong: 'The answer to a ping.',
+};
+
+const KEY = { $ref: '#/components/securitySchemes/apiKey' };
+
+export function asyncApiDocument({
+  title,
+  events,
+  link,
+}: {
+  title: string;
+  events: FrameExamples;
+  link: FrameExamples;
+}): object {
+  const eventMessages = Object.fromEntries(
+    Object.entries(EVENTS).map(([name, { schema, summary }]) => [
+      name,
+      message(name, summary, schema, FROM_CLIENT.includes(name) ? 'input' : 'output', events[name]),
+    ]),
+  );
+  const [fromVenue, fromSolver] = [byType(zFromVenue), byType(zFromSolver)];
+  const linkMessages = Object.fromEntries([
+    ...[...fromVenue].map(([type, schema]) => [
+      `venue_${type}`,
+      message(`venue_${type}`, LINK[type] ?? '', schema, 'input', link[`venue_${type}`]),
+    ]),
+    ...[...fromSolver].map(([type, schema]) => [
+      `solver_${type}`,
+      message(`solver_${type}`, LINK[type] ?? '', schema, 'input', link[`solver_${type}`]),
+    ]),
+  ]) as Record<string, object>;
+  const operation = (action: 'send' | 'receive', channel: string, summary: string, names: string[]) => ({
+    action,
+    summary,
+    channel: { $ref: `#/channels/${channel}` },
+    messages: names.map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` })),
+  });
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: `${title}: streams`,
+      version: '1',
+      description: `JSON text frames, one message each. The key travels in the X-API-Key header before the upgrade, never in the URL; browsers (an Origin header) are turned away. No compression, no binary frames (${CLOSE.unsupported}). Frames above the limit close with ${CLOSE.tooBig}, too many with ${CLOSE.policy}, and whoever reads too slowly with ${CLOSE.tryLater}: connect again and resume. A venue that restarts, or one of its replicas, closes with ${CLOSE.restarting}: connect again at once and resume, a replica that stays takes over.`,
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      venue: {
+        host: '{host}',
+        protocol: 'wss',
+        variables: { host: { default: 'localhost:8080', description: 'The host of the HTTP API.' } },
+        security: [KEY],
+      },
+    },
+    channels: {
+      events: {
+        address: EVENTS_PATH,
+        title: 'Events for takers',
+        description: `Topics: "orders" (all of the workspace), "orders:{id}", "solvers", "prices:{source}-{dest}:{inputSymbol}-{outputSymbol}". Takes a service or a workspace key; frames of at most ${EVENTS_MAX_PAYLOAD_BYTES} bytes. Resuming: subscribe to "orders" with since = the last cursor you handled, and every event after it comes, once and in order, then what is new. "orders:{id}" begins with the order's first event each time: drop what has a seq that you have. "solvers": subscribe, then read GET /api/v1/solvers; changes follow. "prices": the newest state follows at once, nothing else is ever missed. The server pings every 30 seconds.`,
+        messages: eventMessages,
+      },
+      link: {
+        address: LINK_PATH,
+        title: 'The solver link',
+        description: `Solvers dial in with a solver key and answer requests for quotes; frames of at most ${LINK_MAX_PAYLOAD_BYTES} bytes. Unknown types are ignored, unknown fields refused. A worked session: challenge, hello, welcome, status, then rfq and quote as often as asked, award when one is taken, order as it moves.`,
+        messages: linkMessages,
+      },
+    },
+    operations: {
+      hearClients: operation('receive', 'events', 'What a client may say.', FROM_CLIENT),
+      tellClients: operation(
+        'send',
+        'events',
+        'What a client hears.',
+        Object.keys(EVENTS).filter((name) => !FROM_CLIENT.includes(name)),
+      ),
+      hearSolvers: operation(
+        'receive',
+        'link',
+        'What a solver may say.',
+        [...fromSolver.keys()].map((type) => `solver_${type}`),
+      ),
+      tellSolvers: operation(
+        'send',
+        'link',
+        'What a solver hears.',
+        [...fromVenue.keys()].map((type) => `venue_${type}`),
+      ),
+    },
+    components: { securitySchemes: { apiKey: { type: 'httpApiKey', in: 'header', name: 'X-API-Key' } } },
+  };
+}
+
+function message(
+  name: string,
+  summary: string,
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  examples: readonly unknown[] = [],
+): object {
+  const { $schema: _, ...payload } = z.toJSONSchema(schema, { target: 'draft-7', io });
+  return {
+    name,
+    summary,
+    payload,
+    ...(examples.length > 0 && { examples: examples.map((example) => ({ payload: example })) }),
+  };
+}
+
+/** The members of a union of messages, by their type. */
+function byType(union: typeof zFromVenue | typeof zFromSolver): Map<string, z.ZodType> {
+  return new Map(union.options.map((option) => [option.shape.type.value, option]));
+}

@@ -1,0 +1,41 @@
+/**
+ * GET …/orders/{id}, and the `data` of every order event: one shape, so polling and the stream cannot
+ * disagree.
+ */
+
+import { z } from 'zod';
+import { FAILURE_CODES } from '../../domain/fact.ts';
+import { ORDER_STATUSES } from './submit.ts';
+
+export const zSettledAmount = z.object({
+  amount: z.string(),
+  decimals: z.int().nullable(),
+  symbol: z.string().nullable(),
+  receiver: z.string(),
+  txHash: z.string(),
+});
+
+export const zOrderStatusResponse = z.object({
+  id: z.string(),
+  status: z.enum(ORDER_STATUSES),
+  quoteId: z.string(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  stage: z.string(),
+  /** Absent until a settlement transaction has been broadcast. */
+  txHash: z.string().optional(),
+  /** Keyed by CAIP-19 asset; absent until the order settles. */
+  settledAmounts: z.record(z.string(), zSettledAmount).optional(),
+  /** On failed orders only. */
+  failure: z
+    .object({
+      code: z.enum(FAILURE_CODES),
+      message: z.string(),
+      /** The refund, once it is on chain. */
+      refundTxHash: z.string().nullable(),
+      /** Unix second from which anybody may refund; null when nothing was escrowed or the refund is done. */
+      refundableFrom: z.int().nullable(),
+    })
+    .optional(),
+});
+export type OrderStatusResponse = z.infer<typeof zOrderStatusResponse>;

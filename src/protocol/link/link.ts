@@ -1,0 +1,336 @@
+/**
+ * The LP link: every message between venue and solver, in both directions. The protocol document is generated
+ * from these schemas.
+ */
+
+import { z } from 'zod';
+import { DECLINE_REASONS } from '../../domain/decline.ts';
+import { addressToBytes32 } from '../../domain/hex.ts';
+import type { MandateOutput } from '../../domain/order.ts';
+import { plainAnswer } from './plain-answer.ts';
+import { plainRfq } from './plain-rfq.ts';
+import { zAddress, zAmount, zAssetId, zBytes32, zHex, zOrderMessage, zSeconds } from '../wire.ts';
+
+export const LINK_PROTOCOL_VERSION = 1;
+export const LINK_PATH = '/api/v1/solver/ws';
+export const LINK_MAX_PAYLOAD_BYTES = 64 * 1024;
+export const LINK_HEARTBEAT_SECONDS = 5;
+/** This many missed heartbeats and the other side is gone. */
+export const LINK_MISSED_HEARTBEATS = 3;
+
+/**
+ * EIP-712 struct that an operator signs to prove itself; domain {name: "FirmquoteLink", version: "1",
+ * chainId, verifyingContract: escrow}.
+ */
+export const LINK_PROOF_TYPE = 'LinkProof(bytes32 nonce,string venueId,string solverId,address account)';
+export const LINK_DOMAIN_NAME = 'FirmquoteLink';
+export const LINK_DOMAIN_VERSION = '1';
+
+const zId = z.string().min(1).max(64);
+const zCommitment = z.strictObject({ lp: zAddress, deadline: zSeconds, signature: zHex });
+const zStage = z.string().max(32);
+const zEvidence = z.strictObject({ chainId: z.int(), txHash: zBytes32, blockNumber: zAmount });
+
+/* From the venue */
+
+export const zChallenge = z.strictObject({
+  type: z.literal('challenge'),
+  nonce: zBytes32,
+  venueId: zId,
+  protocolVersion: z.int(),
+  chains: z.array(z.strictObject({ chainId: z.int(), slug: zId, escrow: zAddress, oracle: zAddress })),
+});
+
+export const zWelcome = z.strictObject({
+  type: z.literal('welcome'),
+  sessionId: zId,
+  heartbeatSeconds: z.int(),
+});
+export const zRefused = z.strictObject({ type: z.literal('refused'), code: z.string(), message: z.string() });
+
+/** What the venue fixes of an order; the solver fills in amounts, context and times. */
+export const zSkeleton = z.strictObject({
+  nonce: zAmount,
+  originChainId: z.int(),
+  /** Origin side: proves fills to the origin escrow. The escrow itself on same-chain orders. */
+  inputOracle: zAddress,
+  /** `oracle` of every output, as an address. */
+  outputOracle: zAddress,
+  /** Escrow on the chain of the output. */
+  settler: zAddress,
+  /**
+   * What every output says in `recipient` (padded to a word) and `callbackData`. Absent: the receiver, and
+   * nothing (0x).
+   */
+  delivery: z.strictObject({ recipient: zAddress, callbackData: zHex }).optional(),
+  landingMarginSeconds: z.int(),
+  proofWindowSeconds: z.int(),
+});
+
+export const zRfq = z.strictObject({
+  type: z.literal('rfq'),
+  rfqId: zId,
+  /** Milliseconds left to answer, counted from when this message was sent. */
+  deadlineMs: z.int().min(1),
+  input: zAssetId,
+  output: zAssetId,
+  /** Which of the two amounts the taker fixed. */
+  side: z.enum(['exactInput', 'exactOutput']),
+  amount: zAmount,
+  taker: zAddress,
+  receiver: zAddress,
+  minValidUntil: zSeconds.nullable(),
+  platformFeeBps: z.int().min(0).max(10_000),
+  /** Base units of the input token that the relayer is paid out of the trade; "0" on walletBroadcast. */
+  relayFee: zAmount,
+  executionMode: z.enum(['apiSubmit', 'walletBroadcast']),
+  maxSplitParts: z.int().min(1),
+  skeleton: zSkeleton,
+});
+
+export const zSlice = z.strictObject({
+  type: z.literal('slice'),
+  rfqId: zId,
+  quoteId: zBytes32,
+  /** Every output of the order is one solver's slice; the commitment is over the whole order. */
+  order: zOrderMessage,
+  outputIndex: z.int().min(0),
+  validUntil: zSeconds,
+  deadlineMs: z.int().min(1),
+});
+
+/**
+ * These quotes can no longer execute. `proof` says why the chain excludes them; without one a hold runs to
+ * its deadline.
+ */
+export const zReleased = z.strictObject({
+  type: z.literal('released'),
+  quoteIds: z.array(zBytes32).max(256),
+  proof: z.enum(['nonce_used', 'deadline_passed']).nullable(),
+});
+
+const zAwardFields = {
+  orderId: zBytes32,
+  quoteId: zBytes32,
+  order: zOrderMessage,
+  /** The taker's signature over the order. */
+  signature: zHex,
+  /** `openFor`'s signature argument: mode byte and what the mode needs. */
+  funding: zHex,
+  /** The solver's own commitment, handed back: proves to a solver that lost its memory what it signed. */
+  commitment: zCommitment,
+  status: z.enum(['pending', 'settled', 'failed']),
+  stage: zStage,
+};
+export const zAward = z.strictObject({ type: z.literal('award'), ...zAwardFields });
+export const zOrderNews = z.strictObject({
+  type: z.literal('order'),
+  orderId: zBytes32,
+  stage: zStage,
+  evidence: zEvidence.nullable(),
+});
+export const zResyncAnswer = z.strictObject({
+  type: z.literal('resync'),
+  awards: z.array(z.strictObject(zAwardFields)),
+});
+
+/* From the solver */
+
+export const zHello = z.strictObject({
+  type: z.literal('hello'),
+  solverId: zId,
+  /**
+   * Which of the solver's replicas this is, where it has several: each is connected at the same time, and any
+   * may be asked.
+   */
+  replica: z.string().min(1).max(40).optional(),
+  kind: z.enum(['lp', 'solver']),
+  name: z.string().min(1).max(80),
+  /** One entry a chain: whose balance pays, who signs, and the signer's proof over the challenge. */
+  accounts: z
+    .array(z.strictObject({ chainId: z.int(), account: zAddress, operator: zAddress, signature: zHex }))
+    .min(1)
+    .max(64),
+  corridors: z.array(z.string().max(80)).max(512),
+  /** Requests it wants to have open at once; further ones are not sent. */
+  maxInFlight: z.int().min(1).max(100_000),
+  protocolVersion: z.int(),
+});
+
+export const zSolverStatus = z.strictObject({
+  type: z.literal('status'),
+  status: z.enum(['active', 'standby']),
+  note: z.string().max(200).nullable(),
+});
+
+export const zLevels = z.strictObject({
+  type: z.literal('levels'),
+  input: zAssetId,
+  output: zAssetId,
+  /** [size in input base units, output base units for that size], sizes rising. */
+  levels: z.array(z.tuple([zAmount, zAmount])).max(32),
+  atMs: z.int(),
+});
+
+export const zQuote = z.strictObject({
+  type: z.literal('quote'),
+  rfqId: zId,
+  quoteId: zBytes32,
+  order: zOrderMessage,
+  validUntil: zSeconds,
+  /** Seconds from submission to settlement, or null. */
+  eta: z.int().min(0).nullable(),
+  lpSpreadBps: z.int(),
+  amountBeforeFees: zAmount,
+  commitment: zCommitment,
+  /**
+   * true: another quote for this rfq follows at once; false: that was all. Absent: the venue waits a moment
+   * for another.
+   */
+  more: z.boolean().optional(),
+});
+
+/** A ladder of what it could fill, sizes rising: [input amount, output amount]. Not firm: a slice is. */
+export const zPartial = z.strictObject({
+  type: z.literal('partial'),
+  rfqId: zId,
+  ladder: z
+    .array(z.tuple([zAmount, zAmount]))
+    .min(1)
+    .max(32),
+  validUntil: zSeconds,
+});
+
+export const zDecline = z.strictObject({
+  type: z.literal('decline'),
+  rfqId: zId,
+  /** Present when a slice is declined rather than the request. */
+  quoteId: zBytes32.optional(),
+  reason: z.enum(DECLINE_REASONS),
+  /**
+   * Which control of the solver refused, such as "vol_spike": for people and counters, never to decide by.
+   */
+  code: z
+    .string()
+    .regex(/^[a-z][a-z_]{0,31}$/)
+    .optional(),
+  maxAmount: zAmount.nullable(),
+});
+
+export const zCommit = z.strictObject({
+  type: z.literal('commit'),
+  rfqId: zId,
+  quoteId: zBytes32,
+  commitment: zCommitment,
+  lpSpreadBps: z.int(),
+});
+export const zFillHint = z.strictObject({
+  type: z.literal('fill'),
+  orderId: zBytes32,
+  stage: zStage,
+  txHash: zBytes32.nullable(),
+});
+export const zResyncAsk = z.strictObject({ type: z.literal('resync') });
+
+/* Both */
+
+export const zPing = z.strictObject({ type: z.literal('ping') });
+export const zPong = z.strictObject({ type: z.literal('pong') });
+
+export const zFromVenue = z.discriminatedUnion('type', [
+  zChallenge,
+  zWelcome,
+  zRefused,
+  zRfq,
+  zSlice,
+  zReleased,
+  zAward,
+  zOrderNews,
+  zResyncAnswer,
+  zPing,
+  zPong,
+]);
+export const zFromSolver = z.discriminatedUnion('type', [
+  zHello,
+  zSolverStatus,
+  zLevels,
+  zQuote,
+  zPartial,
+  zDecline,
+  zCommit,
+  zFillHint,
+  zResyncAsk,
+  zPing,
+  zPong,
+]);
+
+export type FromVenue = z.infer<typeof zFromVenue>;
+export type FromSolver = z.infer<typeof zFromSolver>;
+export type Message<
+  T extends (FromVenue | FromSolver)['type'],
+  From extends FromVenue | FromSolver = FromVenue | FromSolver,
+> = Extract<From, { type: T }>;
+export type Rfq = z.infer<typeof zRfq>;
+export type Skeleton = z.infer<typeof zSkeleton>;
+export type Hello = z.infer<typeof zHello>;
+export type LinkQuote = z.infer<typeof zQuote>;
+export type Partial = z.infer<typeof zPartial>;
+export type LinkDecline = z.infer<typeof zDecline>;
+export type Slice = z.infer<typeof zSlice>;
+export type Commit = z.infer<typeof zCommit>;
+export type Award = z.infer<typeof zAward>;
+
+/** The recipient and callbackData that every output answering this request has. */
+export function recipientFor({
+  receiver,
+  skeleton: { delivery },
+}: Pick<Rfq, 'receiver' | 'skeleton'>): Pick<MandateOutput, 'recipient' | 'callbackData'> {
+  return {
+    recipient: addressToBytes32(delivery?.recipient ?? receiver),
+    callbackData: delivery?.callbackData ?? '0x',
+  };
+}
+
+const VENUE_TYPES: ReadonlySet<string> = new Set(zFromVenue.options.map((option) => option.shape.type.value));
+const SOLVER_TYPES: ReadonlySet<string> = new Set(
+  zFromSolver.options.map((option) => option.shape.type.value),
+);
+
+/**
+ * A frame read: a message, a type we do not know (ignore it, warn once), or something broken (count it, say
+ * so).
+ */
+export type Read<M> =
+  | { ok: true; message: M }
+  | { ok: false; kind: 'unknown_type' | 'invalid'; detail: string };
+
+export const readFromVenue = (text: string): Read<FromVenue> => read(text, zFromVenue, VENUE_TYPES, plainRfq);
+export const readFromSolver = (text: string): Read<FromSolver> =>
+  read(text, zFromSolver, SOLVER_TYPES, plainAnswer);
+
+function read<M>(
+  text: string,
+  schema: z.ZodType<M>,
+  types: ReadonlySet<string>,
+  quick?: (json: object) => M | undefined,
+): Read<M> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { ok: false, kind: 'invalid', detail: 'not JSON' };
+  }
+  const type = typeof json === 'object' && json !== null && 'type' in json ? json.type : undefined;
+  if (typeof type !== 'string') return { ok: false, kind: 'invalid', detail: 'no type' };
+  if (!types.has(type)) return { ok: false, kind: 'unknown_type', detail: type.slice(0, 40) };
+  const plain = quick?.(json as object);
+  if (plain !== undefined) return { ok: true, message: plain };
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return { ok: true, message: parsed.data };
+  const issue = parsed.error.issues[0];
+  return {
+    ok: false,
+    kind: 'invalid',
+    detail: `${type}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+  };
+}

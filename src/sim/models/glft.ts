@@ -1,0 +1,67 @@
+/**
+ * Guéant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk" (arXiv 1105.3115): the closed-form
+ * quotes that our skew is taken from, beside the exact ones, which are ratios of the ground eigenvector of a
+ * tridiagonal matrix.
+ */
+
+import { skewSlope } from '../../pricing/terms.ts';
+import { groundState } from './tridiagonal.ts';
+
+export interface GlftSetup {
+  gamma: number;
+  sigma: number;
+  A: number;
+  k: number;
+  /** Largest position either way. */
+  Q: number;
+  /** Drift of the mid. Default 0. */
+  mu?: number;
+  /** How far the mid moves against us with every fill. Default 0. */
+  xi?: number;
+}
+
+export interface Glft {
+  c1: number;
+  c2: number;
+  /** 2 c1 + c2: bid to ask at a flat position. */
+  spread: number;
+  eta: number;
+  /**
+   * Distance of the bid from the mid at a position, by the closed form and exactly; NaN where nothing may be
+   * bought.
+   */
+  bid(q: number): number;
+  exactBid(q: number): number;
+  ask(q: number): number;
+  exactAsk(q: number): number;
+  /** How well the eigenvector solves its equation. */
+  residual: number;
+}
+
+export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup): Glft {
+  const c1 = Math.log1p(gamma / k) / gamma;
+  const eta = A * (1 + gamma / k) ** -(1 + k / gamma);
+  // The engine's own slope, so that what is compared with the paper is what quotes.
+  const c2 = skewSlope({ gamma, sigma, arrival: A, decay: k, xi: gamma });
+  const scaled = c2 * Math.exp((k * xi) / 4);
+  const tilt = mu === 0 ? 0 : mu / (gamma * sigma * sigma);
+
+  const alpha = (k * gamma * sigma * sigma) / 2;
+  const positions = Array.from({ length: 2 * Q + 1 }, (_, at) => at - Q);
+  const { vector, residual } = groundState(
+    positions.map((q) => alpha * q * q - k * mu * q),
+    positions.slice(1).map(() => -eta * Math.exp((-k * xi) / 2)),
+  );
+  const f = (q: number) => vector[q + Q] ?? Number.NaN;
+  return {
+    c1,
+    c2,
+    spread: 2 * c1 + c2,
+    eta,
+    residual,
+    bid: (q) => c1 + xi / 2 + ((2 * q + 1) / 2 - tilt) * scaled,
+    ask: (q) => c1 + xi / 2 - ((2 * q - 1) / 2 - tilt) * scaled,
+    exactBid: (q) => c1 + xi / 2 + Math.log(f(q) / f(q + 1)) / k,
+    exactAsk: (q) => c1 + xi / 2 + Math.log(f(q) / f(q - 1)) / k,
+  };
+}

@@ -1,0 +1,159 @@
+/**
+ * Places, lines and shares, and how an entrance closes when the loop or the database is behind: by the clock
+ * of the test.
+ */
+
+import { describe, expect, test } from 'vitest';
+import { silentMetrics } from '../../../test/support/silent.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { LoadKind, Release } from '../../ports/http.ts';
+import { ApiError } from '../../protocol/errors.ts';
+import { createAdmission } from './admission.ts';
+import { createBulkhead } from './bulkhead.ts';
+import { ADMISSION } from '../options.ts';
+
+const each = (most: number) =>
+  Object.fromEntries(Object.keys(ADMISSION.places).map((kind) => [kind, most])) as Record<LoadKind, number>;
+
+function venue(options: Partial<typeof ADMISSION>) {
+  let nowMs = 0;
+  let databaseWaitMs = 0;
+  const due = new Set<{ atMs: number; run: () => void }>();
+  const clock: Clock = {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    after(ms, run) {
+      const entry = { atMs: nowMs + ms, run };
+      due.add(entry);
+      return () => void due.delete(entry);
+    },
+  };
+  const admission = createAdmission(
+    { clock, metrics: silentMetrics, databaseWaitMs: () => databaseWaitMs },
+    { ...ADMISSION, ...options },
+  );
+  admission.start();
+  return {
+    admission,
+    enter: (kind: LoadKind, key = 'k') => admission.enter(kind, key) as Release,
+    /** Time passes, and every timer is so much too late. */
+    pass(ms: number, lateMs = 0) {
+      const end = nowMs + ms;
+      while (nowMs < end) {
+        nowMs += 20 + lateMs;
+        for (const entry of due) if (entry.atMs <= nowMs && due.delete(entry)) entry.run();
+      }
+    },
+    database: (waitMs: number) => void (databaseWaitMs = waitMs),
+  };
+}
+
+function refusal(work: () => unknown): string {
+  try {
+    work();
+    return 'let in';
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    expect(error.retryAfterSeconds).toBeGreaterThan(0);
+    return error.code;
+  }
+}
+
+describe('places', () => {
+  test('so many at work, then so many in line, then 503; a place given back goes to the first in line', async () => {
+    const { enter, admission } = venue({ places: each(4), waiting: each(2) });
+    const held = ['a', 'b', 'c', 'd'].map((key) => enter('submit', key));
+    const line = ['e', 'f'].map((key) => admission.enter('submit', key) as Promise<Release>);
+    expect(refusal(() => enter('submit', 'g'))).toBe('unavailable');
+    // Other kinds have places of their own.
+    enter('read', 'g')();
+    held[0]?.();
+    held[0]?.();
+    const fifth = await line[0];
+    fifth?.();
+    (await line[1])?.();
+    for (const release of held) release();
+    expect(refusal(() => enter('submit', 'g'))).toBe('let in');
+  });
+
+  test('who waits too long in line is refused and forgotten', async () => {
+    const { enter, admission, pass } = venue({ places: each(1), waiting: each(8), maxWaitMs: 100 });
+    const release = enter('submit', 'a');
+    const waiting = (admission.enter('submit', 'b') as Promise<Release>).catch(
+      (error: unknown) => (error as ApiError).code,
+    );
+    pass(200);
+    expect(await waiting).toBe('unavailable');
+    release();
+    expect(refusal(() => enter('submit', 'b'))).toBe('let in');
+  });
+
+  test('a key with more than its share hears 429, and others still get in', () => {
+    const { enter } = venue({ places: each(4), waiting: each(0) });
+    for (let n = 0; n < 3; n++) enter('quote', 'greedy');
+    expect(refusal(() => enter('quote', 'greedy'))).toBe('rate_limited');
+    expect(refusal(() => enter('quote', 'modest'))).toBe('let in');
+  });
+});
+
+describe('overload', () => {
+  const letIn = (one: ReturnType<typeof venue>, kind: LoadKind) =>
+    Array.from({ length: 100 }, () => {
+      try {
+        one.enter(kind)();
+        return 1;
+      } catch {
+        return 0 as number;
+      }
+    }).reduce((sum, each) => sum + each, 0);
+
+  test('one hiccup closes nothing', () => {
+    const one = venue({ shedAtLagMs: 100 });
+    one.pass(400);
+    one.pass(20, 5_000);
+    expect(letIn(one, 'quote')).toBe(100);
+  });
+
+  test('a loop that is steadily late closes by degrees: quotes first, submissions last; on time again, everything is open', () => {
+    const one = venue({ shedAtLagMs: 100 });
+    one.pass(2_000, 150);
+    expect([letIn(one, 'quote'), letIn(one, 'read'), letIn(one, 'submit')]).toEqual([50, 100, 100]);
+    one.pass(4_000, 300);
+    expect([letIn(one, 'quote'), letIn(one, 'read'), letIn(one, 'submit')]).toEqual([0, 50, 100]);
+    one.pass(20_000, 900);
+    expect([letIn(one, 'quote'), letIn(one, 'read'), letIn(one, 'submit')]).toEqual([0, 0, 0]);
+    one.pass(400);
+    expect([letIn(one, 'quote'), letIn(one, 'read'), letIn(one, 'submit')]).toEqual([100, 100, 100]);
+  });
+
+  test('a database that lets statements wait closes only what needs it', () => {
+    const one = venue({ shedAtDatabaseWaitMs: 500 });
+    one.database(1_000);
+    expect((['quote', 'memory', 'preflight', 'socket'] as const).map((kind) => letIn(one, kind))).toEqual([
+      100, 100, 100, 100,
+    ]);
+    expect((['submit', 'read', 'export', 'subscribe'] as const).map((kind) => letIn(one, kind))).toEqual([
+      0, 0, 0, 0,
+    ]);
+    one.database(0);
+    expect(letIn(one, 'submit')).toBe(100);
+  });
+});
+
+test('bulkhead: a full room refuses, the next one does not notice, and failures give their places back', async () => {
+  const rooms = createBulkhead<string>(2, 'full');
+  let finish = () => {};
+  const slow = () => new Promise<void>((_, reject) => (finish = () => reject(new Error('broke'))));
+  const first = rooms.within('a', slow).catch(() => {});
+  const end = finish;
+  const second = rooms.within('a', slow).catch(() => {});
+  await expect(rooms.within('a', async () => 1)).rejects.toMatchObject({
+    code: 'unavailable',
+    retryAfterSeconds: 2,
+  });
+  expect(await rooms.within('b', async () => 1)).toBe(1);
+  end();
+  finish();
+  await Promise.all([first, second]);
+  expect(await rooms.within('a', async () => 1)).toBe(1);
+});

@@ -1,0 +1,26 @@
+/** So many at once behind each wall: what waits for one slow chain fills its own room and nobody else's. */
+
+import { ApiError } from '../../protocol/errors.ts';
+
+export interface Bulkhead<K> {
+  /** Throws 503 at once when this room is full. */
+  within<T>(room: K, work: () => Promise<T>): Promise<T>;
+}
+
+export function createBulkhead<K>(most: number, message: string): Bulkhead<K> {
+  const atWork = new Map<K, number>();
+  return {
+    async within(room, work) {
+      const inside = atWork.get(room) ?? 0;
+      if (inside >= most) throw new ApiError('unavailable', message, { retryAfterSeconds: 2 });
+      atWork.set(room, inside + 1);
+      try {
+        return await work();
+      } finally {
+        const left = (atWork.get(room) ?? 1) - 1;
+        if (left > 0) atWork.set(room, left);
+        else atWork.delete(room);
+      }
+    },
+  };
+}

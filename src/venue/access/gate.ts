@@ -1,0 +1,111 @@
+/** Who may come in, and how often: address before key, key before body. */
+
+import { ApiError } from '../../protocol/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Admission, DoorKind, Gate, RateClass } from '../../ports/http.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { ApiKey } from '../../ports/stores/store.ts';
+import type { Admission as Places } from './admission.ts';
+import { createBuckets, type Take } from './token-buckets.ts';
+import type { Keyring } from './keys.ts';
+import type { RateOptions } from '../options.ts';
+import type { News, Shared } from '../replicas/peers.ts';
+
+const KIND_NAMES: Record<DoorKind, string> = {
+  admin: 'an admin key',
+  service: 'a service key',
+  workspace: 'a workspace key',
+  solver: 'a solver key',
+};
+
+/** A key's rate is counted over all replicas, an address's here. */
+export interface VenueGate extends Gate {
+  /** How the replicas tell each other what their keys take. `soon`: something just changed. */
+  shared(soon: () => void): Shared;
+}
+
+export function createGate(
+  { keyring, places, clock, metrics }: { keyring: Keyring; places: Places; clock: Clock; metrics: Metrics },
+  rates: RateOptions,
+): VenueGate {
+  const burst = rates.burst;
+  const addresses = createBuckets(clock, { perSecond: rates.perIpPerSecond, burst });
+  const trusted = new Set(rates.trustedIps);
+  const perKey: Record<RateClass, ReturnType<typeof createBuckets>> = {
+    quote: createBuckets(clock, { perSecond: rates.quotesPerSecond, burst }),
+    submit: createBuckets(clock, { perSecond: rates.submitsPerSecond, burst }),
+    read: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
+    socket: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
+  };
+  /** Since the other replicas were last told. */
+  const taken = new Map<string, number>();
+  let soon = () => {};
+  const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', ['why']);
+
+  function limited(take: Take, why: string): never {
+    refused.add({ why });
+    throw new ApiError(
+      'rate_limited',
+      `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`,
+      { retryAfterSeconds: Math.max(1, take.resetSeconds) },
+    );
+  }
+
+  function judge(
+    key: ApiKey | undefined,
+    { keyKinds, rate }: { keyKinds: readonly DoorKind[]; rate: RateClass },
+  ): Admission {
+    if (!key) {
+      refused.add({ why: 'unauthorized' });
+      throw new ApiError('unauthorized', 'This needs a valid API key in the X-API-Key header.');
+    }
+    if (!keyKinds.includes(key.kind)) {
+      refused.add({ why: 'wrong_key_kind' });
+      throw new ApiError(
+        'wrong_key_kind',
+        `This needs ${keyKinds.map((kind) => KIND_NAMES[kind]).join(' or ')}; the one sent is ${KIND_NAMES[key.kind]}.`,
+      );
+    }
+    const take = perKey[rate].take(key.id);
+    if (!take.ok) limited(take, 'rate_key');
+    const slot = `${rate} ${key.id}`;
+    taken.set(slot, (taken.get(slot) ?? 0) + 1);
+    soon();
+    return {
+      key,
+      headers: {
+        'RateLimit-Limit': String(take.limit),
+        'RateLimit-Remaining': String(take.remaining),
+        'RateLimit-Reset': String(take.resetSeconds),
+      },
+    };
+  }
+
+  return {
+    knock(ip) {
+      if (trusted.has(ip)) return;
+      const take = addresses.take(ip);
+      if (!take.ok) limited(take, 'rate_address');
+    },
+    admit(apiKey, door) {
+      const found = keyring.find(apiKey);
+      return found instanceof Promise ? found.then((key) => judge(key, door)) : judge(found, door);
+    },
+    enter: (kind, keyId) => places.enter(kind, keyId),
+    watch: (key, revoked) => keyring.watch(key, revoked),
+    shared(tell) {
+      soon = tell;
+      return {
+        name: 'rates',
+        *news(): Iterable<News> {
+          yield* taken;
+          taken.clear();
+        },
+        hear(_replica, [slot, count]) {
+          const [rate, keyId = ''] = slot.split(' ');
+          if (Object.hasOwn(perKey, rate ?? '')) perKey[rate as RateClass].spent(keyId, Number(count));
+        },
+      };
+    },
+  };
+}

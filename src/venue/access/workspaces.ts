@@ -1,0 +1,69 @@
+/**
+ * Workspaces remembered for the hot path: fee, eligible solvers and limits without a database read per quote.
+ */
+
+import type { Bus } from '../../ports/bus.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ApiKey, Workspace, WorkspaceStore } from '../../ports/stores/store.ts';
+import { ApiError } from '../../protocol/errors.ts';
+import type { FeeCap } from '../quoting/fee-cap.ts';
+import { createRemembered } from './read-through-cache.ts';
+
+/** Bus topic: a workspace changed. */
+export const WORKSPACES_TOPIC = 'workspaces';
+
+export interface Workspaces {
+  /**
+   * The workspace a key belongs to, with the fee that its orders can bear. Synchronous when it is remembered.
+   * Throws 403 for a key without one.
+   */
+  of(key: ApiKey): Workspace | Promise<Workspace>;
+  /** Some workspace has changed: whatever was worked out from one is to be worked out again. */
+  onChange(listener: () => void): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createWorkspaces({
+  store,
+  bus,
+  clock,
+  feeCap,
+}: {
+  store: WorkspaceStore;
+  bus: Bus;
+  clock: Clock;
+  feeCap: FeeCap;
+}): Workspaces {
+  const remembered = createRemembered({ bus, clock, topic: WORKSPACES_TOPIC, read });
+
+  async function read(id: string): Promise<Workspace> {
+    const workspace = await store.workspace(id);
+    if (!workspace)
+      throw new ApiError(
+        'wrong_key_kind',
+        'The workspace of this key no longer exists. Ask the operator of the venue for a new key.',
+      );
+    return workspace;
+  }
+
+  const withFee = (workspace: Workspace): Workspace => {
+    const platformFeeBps = feeCap.cap(workspace.platformFeeBps);
+    return platformFeeBps === workspace.platformFeeBps ? workspace : { ...workspace, platformFeeBps };
+  };
+
+  return {
+    of(key) {
+      if (key.workspaceId === null)
+        throw new ApiError(
+          'wrong_key_kind',
+          'This key belongs to no workspace, so nothing can be traded with it. Ask the operator of the venue for one that does.',
+        );
+      const workspace = remembered.get(key.workspaceId);
+      return workspace instanceof Promise ? workspace.then(withFee) : withFee(workspace);
+    },
+    onChange: remembered.onChange,
+    start: remembered.start,
+    stop: remembered.stop,
+  };
+}

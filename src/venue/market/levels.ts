@@ -1,0 +1,126 @@
+/**
+ * Indicative ladders that solvers publish over their link: read strictly, capped, and believed for a short
+ * while only. Never executed, never firm.
+ */
+
+import type { AssetId } from '../../domain/asset.ts';
+import { corridorOf } from '../../domain/corridor.ts';
+import type { Ladder } from '../../auction/split.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Message, FromSolver } from '../../protocol/link/link.ts';
+import { createBuckets } from '../access/token-buckets.ts';
+import type { LevelsOptions } from '../options.ts';
+import type { Roster, Session } from '../solvers/roster.ts';
+import type { Markets } from './markets.ts';
+
+export interface Offered {
+  solverId: string;
+  ladder: Ladder;
+  /** When it was made, by the solver's clock or ours, whichever is earlier. */
+  atMs: number;
+}
+
+/** What became of a message; only `broken` is held against its sender. */
+export type Taken = 'taken' | 'withdrawn' | 'broken' | 'unknown' | 'stale' | 'too_many';
+
+export interface Levels {
+  take(session: Session, message: Message<'levels', FromSolver>): Taken;
+  /** Fresh ladders of solvers that are pricing now. */
+  of(input: AssetId, output: AssetId): Offered[];
+  /** Called with `<input>><output>` whose ladders changed. */
+  onChange(listener: (market: string) => void): void;
+  /** Its connection is gone: what it said on it is void. */
+  forget(session: Session): void;
+}
+
+export const marketKey = (input: AssetId, output: AssetId): string => `${input}>${output}`;
+
+export function createLevels(
+  { roster, markets, clock, metrics }: { roster: Roster; markets: Markets; clock: Clock; metrics: Metrics },
+  { maxAgeMs, maxMarkets, maxPerSecond }: LevelsOptions,
+): Levels {
+  const bySession = new Map<Session, Map<string, Offered>>();
+  const listeners: ((market: string) => void)[] = [];
+  const rate = createBuckets(clock, { perSecond: maxPerSecond, burst: 5 });
+  const counted = metrics.counter(
+    'firmquote_venue_levels_total',
+    'Indicative ladders from solvers, by what became of them',
+    ['outcome'],
+  );
+
+  function judged(session: Session, { input, output, levels, atMs }: Message<'levels', FromSolver>): Taken {
+    if (!rate.take(session.solverId).ok) return 'too_many';
+    const ladder = rising(levels);
+    if (!ladder) return 'broken';
+    const [source, dest] = [placed(input), placed(output)];
+    if (!source || !dest || input === output || !session.corridors.includes(corridorOf(source, dest)))
+      return 'unknown';
+    const key = marketKey(input, output);
+    const mine = bySession.get(session) ?? new Map<string, Offered>();
+    if (ladder.length === 0) {
+      if (mine.delete(key)) tell(key);
+      return 'withdrawn';
+    }
+    const nowMs = clock.nowMs();
+    if (nowMs - atMs > maxAgeMs) return 'stale';
+    if (!mine.has(key) && mine.size >= maxMarkets) return 'too_many';
+    mine.set(key, { solverId: session.solverId, ladder, atMs: Math.min(atMs, nowMs) });
+    bySession.set(session, mine);
+    tell(key);
+    return 'taken';
+  }
+
+  const placed = (asset: AssetId) => {
+    const place = markets.place(asset, 'test');
+    return place.kind === 'market' ? place.market.chain : undefined;
+  };
+
+  function tell(key: string): void {
+    for (const listener of listeners) listener(key);
+  }
+
+  return {
+    take(session, message) {
+      const outcome = judged(session, message);
+      counted.add({ outcome });
+      return outcome;
+    },
+    of(input, output) {
+      const key = marketKey(input, output);
+      const nowMs = clock.nowMs();
+      const found: Offered[] = [];
+      for (const [session, mine] of bySession) {
+        const offered = mine.get(key);
+        const entry = roster.entry(session.solverId);
+        if (
+          offered &&
+          entry?.session === session &&
+          entry.status === 'active' &&
+          nowMs - offered.atMs <= maxAgeMs
+        )
+          found.push(offered);
+      }
+      return found;
+    },
+    onChange: (listener) => void listeners.push(listener),
+    forget(session) {
+      const mine = bySession.get(session);
+      bySession.delete(session);
+      for (const key of mine?.keys() ?? []) tell(key);
+    },
+  };
+}
+
+/** undefined unless every step is more in and more out than the one before. */
+function rising(levels: readonly (readonly [string, string])[]): Ladder | undefined {
+  const ladder: [bigint, bigint][] = [];
+  let [lastIn, lastOut] = [0n, 0n];
+  for (const [input, output] of levels) {
+    const step: [bigint, bigint] = [BigInt(input), BigInt(output)];
+    if (step[0] <= lastIn || step[1] <= lastOut) return undefined;
+    ladder.push(step);
+    [lastIn, lastOut] = step;
+  }
+  return ladder;
+}

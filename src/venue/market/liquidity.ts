@@ -1,0 +1,247 @@
+/**
+ * What the LPs' ledger accounts hold and who may sign for them, remembered per chain so that a quote never
+ * waits for a node. Escrow events say which balances to read again; a full round every so often heals
+ * whatever an event could not tell.
+ */
+
+import { max } from '../../domain/amount.ts';
+import type { Address, Bytes32 } from '../../domain/hex.ts';
+import { bytes32ToAddress } from '../../domain/hex.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
+import type { Log } from '../../ports/log.ts';
+import { type Exposure, groupOf } from '../quoting/exposure.ts';
+
+export interface Liquidity {
+  /** Starts remembering an account on a chain: all token balances, and whether this operator may sign. */
+  watch(chainId: number, account: Address, operator: Address): Promise<boolean>;
+  /** As far as we know by now. The account itself may always sign. */
+  mayBind(chainId: number, account: Address, signer: Address): boolean;
+  /** The same, asked of the chain when this replica has never seen the signer. */
+  mayBindNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
+  /**
+   * Ledger balance less what a withdrawal has been announced for and what is paid out by itself; undefined
+   * while unknown.
+   */
+  available(chainId: number, account: Address, token: Address): bigint | undefined;
+  /** Someone may no longer sign for an account. */
+  onRevoked(listener: (chainId: number, account: Address, operator: Address) => void): void;
+  start(): void;
+  stop(): void;
+}
+
+interface Holding {
+  balance: bigint;
+  pending: bigint;
+  lapsesAt: UnixSeconds;
+  /** Was delivered to be paid out by itself, and will be. */
+  deferred: bigint;
+}
+
+interface Ledger {
+  port: ChainPort;
+  accounts: Set<Address>;
+  holdings: Map<string, Holding>;
+  operators: Map<string, boolean>;
+  /**
+   * Promises that events ended; they count until the balances that they moved have been read, or the same
+   * money would be offered twice.
+   */
+  ended: Set<string>;
+  /** Last block whose events have been read. */
+  read: bigint | undefined;
+  busy: boolean;
+  blocksSinceFull: number;
+  stop: () => void;
+}
+
+const FULL_ROUND_BLOCKS = 30;
+const MAX_EVENT_BLOCKS = 500n;
+
+export function createLiquidity({
+  chains,
+  exposure,
+  log,
+}: {
+  chains: ReadonlyMap<number, ChainPort>;
+  exposure: Exposure;
+  log: Log;
+}): Liquidity {
+  const revoked: ((chainId: number, account: Address, operator: Address) => void)[] = [];
+  /** Opened cross-chain orders and the promise that a fill of theirs keeps. */
+  const groups = new Map<Bytes32, string>();
+  const ledgers = new Map<number, Ledger>(
+    [...chains].map(([id, port]) => [
+      id,
+      {
+        port,
+        accounts: new Set(),
+        holdings: new Map(),
+        operators: new Map(),
+        ended: new Set(),
+        read: undefined,
+        busy: false,
+        blocksSinceFull: 0,
+        stop: () => {},
+      },
+    ]),
+  );
+
+  /**
+   * What is deferred is read before and after the balance: whichever way money moves meanwhile, none of it is
+   * counted as there to stay.
+   */
+  async function readHolding({ port, holdings }: Ledger, account: Address, token: Address): Promise<void> {
+    const before = await port.ledgerDeferred(account, token);
+    const [balance, pending] = await Promise.all([
+      port.ledgerBalance(account, token),
+      port.pendingWithdrawal(account, token),
+    ]);
+    const deferred = max(before, await port.ledgerDeferred(account, token));
+    holdings.set(`${account}:${token}`, {
+      balance,
+      pending: pending.amount,
+      lapsesAt: pending.lapsesAt,
+      deferred,
+    });
+  }
+
+  const readAccount = (ledger: Ledger, account: Address) =>
+    Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(ledger, account, address)));
+
+  /**
+   * Which (account, token) an event may have moved; null: only a look at everything of the account can tell.
+   */
+  function touched(ledger: Ledger, event: EscrowEvent, dirty: Map<Address, Set<Address> | null>): void {
+    const mark = (account: Address, token: Address | null) => {
+      if (!ledger.accounts.has(account)) return;
+      const tokens = dirty.get(account);
+      if (token === null || tokens === null) dirty.set(account, null);
+      else dirty.set(account, (tokens ?? new Set<Address>()).add(token));
+    };
+    switch (event.kind) {
+      case 'ledger':
+        return mark(event.account, event.token);
+      case 'filled':
+        // The LP's output went out; on one chain its share of the input came in within the same transaction.
+        if (event.solver.startsWith('0x000000000000000000000000')) mark(bytes32ToAddress(event.solver), null);
+        return release(ledger, event.orderId);
+      case 'open': {
+        const { order } = event;
+        const group = groupOf(order.originChainId, order.user, order.nonce);
+        // On one chain opening is settling. Across chains the promise stands until the fill.
+        if (order.outputs.every((output) => output.chainId === order.originChainId)) ledger.ended.add(group);
+        else groups.set(event.orderId, group);
+        return;
+      }
+      case 'finalised':
+        for (const account of ledger.accounts) mark(account, null);
+        return release(ledger, event.orderId);
+      case 'refunded':
+        return release(ledger, event.orderId);
+      case 'nonce':
+        return void ledger.ended.add(groupOf(ledger.port.chain.id, event.user, event.nonce));
+      case 'operator':
+        ledger.operators.set(`${event.account}:${event.operator}`, event.allowed);
+        if (!event.allowed)
+          for (const listener of revoked) listener(ledger.port.chain.id, event.account, event.operator);
+    }
+  }
+
+  function release(ledger: Ledger, orderId: Bytes32): void {
+    const group = groups.get(orderId);
+    if (group !== undefined) ledger.ended.add(group);
+    groups.delete(orderId);
+  }
+
+  async function follow(ledger: Ledger, head: Block): Promise<void> {
+    if (ledger.busy) return;
+    ledger.busy = true;
+    try {
+      const dirty = new Map<Address, Set<Address> | null>();
+      const from = ledger.read === undefined ? head.number : ledger.read + 1n;
+      const gap = head.number - from > MAX_EVENT_BLOCKS;
+      if (!gap && from <= head.number)
+        for (const event of await ledger.port.events(from, head.number)) touched(ledger, event, dirty);
+      const full = gap || ++ledger.blocksSinceFull >= FULL_ROUND_BLOCKS;
+      if (full) {
+        ledger.blocksSinceFull = 0;
+        for (const account of ledger.accounts) dirty.set(account, null);
+        await refreshOperators(ledger);
+      }
+      ledger.read = head.number;
+      await Promise.all(
+        [...dirty].map(([account, tokens]) =>
+          tokens === null
+            ? readAccount(ledger, account)
+            : Promise.all([...tokens].map((token) => readHolding(ledger, account, token))),
+        ),
+      );
+      for (const group of ledger.ended) exposure.release(group);
+      ledger.ended.clear();
+    } catch (error) {
+      // Whatever was missed is read again with the next head; until then the old figures stand.
+      ledger.blocksSinceFull = FULL_ROUND_BLOCKS;
+      log.warn({ chain: ledger.port.chain.slug, error }, 'ledger balances could not be read');
+    } finally {
+      ledger.busy = false;
+    }
+    const now = ledger.port.head();
+    if (
+      now &&
+      ledger.read !== undefined &&
+      now.number > ledger.read &&
+      ledger.blocksSinceFull !== FULL_ROUND_BLOCKS
+    )
+      await follow(ledger, now);
+  }
+
+  async function refreshOperators(ledger: Ledger): Promise<void> {
+    await Promise.all(
+      [...ledger.operators.keys()].map(async (key) => {
+        const [account, operator] = key.split(':') as [Address, Address];
+        const allowed = await ledger.port.isOperator(account, operator);
+        const was = ledger.operators.get(key);
+        ledger.operators.set(key, allowed);
+        if (was && !allowed)
+          for (const listener of revoked) listener(ledger.port.chain.id, account, operator);
+      }),
+    );
+  }
+
+  return {
+    async watch(chainId, account, operator) {
+      const ledger = ledgers.get(chainId);
+      if (!ledger) return false;
+      const allowed = operator === account || (await ledger.port.isOperator(account, operator));
+      ledger.operators.set(`${account}:${operator}`, allowed);
+      if (!allowed) return false;
+      ledger.accounts.add(account);
+      await readAccount(ledger, account);
+      return true;
+    },
+    mayBind: (chainId, account, signer) =>
+      signer === account || ledgers.get(chainId)?.operators.get(`${account}:${signer}`) === true,
+    async mayBindNow(chainId, account, signer) {
+      const ledger = ledgers.get(chainId);
+      const known = signer === account || ledger?.operators.get(`${account}:${signer}`);
+      return known ?? (ledger ? ledger.port.isOperator(account, signer) : false);
+    },
+    available(chainId, account, token) {
+      const ledger = ledgers.get(chainId);
+      const holding = ledger?.holdings.get(`${account}:${token}`);
+      if (!ledger || !holding) return undefined;
+      const lapsed = holding.pending > 0n && (ledger.port.head()?.timestamp ?? 0) > holding.lapsesAt;
+      const free = holding.balance - (lapsed ? 0n : holding.pending) - holding.deferred;
+      return free > 0n ? free : 0n;
+    },
+    onRevoked: (listener) => void revoked.push(listener),
+    start() {
+      for (const ledger of ledgers.values())
+        ledger.stop = ledger.port.onHead((head) => void follow(ledger, head));
+    },
+    stop() {
+      for (const ledger of ledgers.values()) ledger.stop();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/** Which chains and tokens this venue knows, which of them a key may see, and on which it may trade. */
+
+import { type Asset, parseAssetId } from '../../domain/asset.ts';
+import { type Chain, tokenOf, type TokenInfo } from '../../domain/chain.ts';
+import type { KeyMode } from '../../ports/stores/store.ts';
+
+export interface Market {
+  asset: Asset;
+  chain: Chain;
+  token: TokenInfo;
+}
+
+/** A chain of ours, one that is only listed, or none that this key knows. */
+export type Placed = { kind: 'market'; market: Market } | { kind: 'unsupported' } | { kind: 'unknown_chain' };
+
+export interface Markets {
+  readonly chains: ReadonlyMap<number, Chain>;
+  place(assetId: string, mode: KeyMode): Placed;
+  pairs(mode: KeyMode): Record<string, number>;
+}
+
+/**
+ * A test key trades on sandbox chains and a live key on production: neither can reach the other's money,
+ * whatever else it may name.
+ */
+export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): boolean =>
+  sandbox === (mode === 'test');
+
+export function createMarkets(
+  chains: Iterable<Chain>,
+  listed: readonly { slug: string; id: number; sandbox: boolean }[] = [],
+): Markets {
+  const byId = new Map([...chains].map((chain) => [chain.id, chain]));
+  const roster = [...[...byId.values()].map(({ slug, id, sandbox }) => ({ slug, id, sandbox })), ...listed];
+  const named = new Map(roster.map((entry) => [entry.id, entry]));
+  return {
+    chains: byId,
+    place(assetId, mode) {
+      const asset = parseAssetId(assetId);
+      const entry = asset && named.get(asset.chainId);
+      if (!asset || !entry || !tradesOn(entry, mode)) return { kind: 'unknown_chain' };
+      const chain = byId.get(asset.chainId);
+      const token = chain && tokenOf(chain, asset.token);
+      return chain && token ? { kind: 'market', market: { asset, chain, token } } : { kind: 'unsupported' };
+    },
+    // A test key is told of production too, so that whoever builds with it knows what a live key will find.
+    pairs: (mode) =>
+      Object.fromEntries(
+        roster.filter(({ sandbox }) => mode === 'test' || !sandbox).map(({ slug, id }) => [slug, id]),
+      ),
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * Reference prices put to use: what an amount is worth, what the relayer must be paid in the input token.
+ * Integers until the last display step.
+ */
+
+import { divUp } from '../../domain/amount.ts';
+import type { TokenInfo } from '../../domain/chain.ts';
+import type { Reference } from '../../ports/reference.ts';
+
+const E8 = 100_000_000n;
+const NATIVE_DECIMALS = 18;
+
+export interface Prices {
+  /** USD for one whole token, for display. */
+  priceUsd(token: TokenInfo): number | null;
+  /** USD of an amount, for display and limits. */
+  amountUsd(token: TokenInfo, amount: bigint): number | null;
+  nativeUsd(symbol: string, wei: bigint): number | null;
+  /** Token base units that are worth this much native currency, rounded up. undefined without both prices. */
+  tokenForNativeUp(token: TokenInfo, nativeSymbol: string, wei: bigint): bigint | undefined;
+  /** (what is paid / what it is worth) - 1 at reference prices: negative is worse for the taker. */
+  deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint): number | null;
+}
+
+export function createPrices(reference: Reference): Prices {
+  const usdE8 = (token: TokenInfo) =>
+    token.priceSymbol === null ? undefined : reference.usdE8(token.priceSymbol);
+  /** USD times 10^8. */
+  const worthE8 = (priceE8: bigint, amount: bigint, decimals: number) =>
+    (priceE8 * amount) / 10n ** BigInt(decimals);
+  const show = (valueE8: bigint | undefined) => (valueE8 === undefined ? null : Number(valueE8) / 1e8);
+  return {
+    priceUsd: (token) => show(usdE8(token)),
+    amountUsd(token, amount) {
+      const price = usdE8(token);
+      return price === undefined ? null : show(worthE8(price, amount, token.decimals));
+    },
+    nativeUsd(symbol, wei) {
+      const price = reference.usdE8(symbol);
+      return price === undefined ? null : show(worthE8(price, wei, NATIVE_DECIMALS));
+    },
+    tokenForNativeUp(token, nativeSymbol, wei) {
+      const [tokenPrice, nativePrice] = [usdE8(token), reference.usdE8(nativeSymbol)];
+      if (tokenPrice === undefined || nativePrice === undefined || tokenPrice <= 0n) return undefined;
+      return divUp(
+        wei * nativePrice * 10n ** BigInt(token.decimals),
+        tokenPrice * 10n ** BigInt(NATIVE_DECIMALS),
+      );
+    },
+    deltaFromMid(input, inputAmount, output, outputAmount) {
+      const [inputPrice, outputPrice] = [usdE8(input), usdE8(output)];
+      if (inputPrice === undefined || outputPrice === undefined) return null;
+      // Scaled so that the quotient keeps eight digits; only the quotient becomes a number.
+      const worth = inputPrice * inputAmount * 10n ** BigInt(output.decimals);
+      if (worth === 0n) return null;
+      const got = outputPrice * outputAmount * 10n ** BigInt(input.decimals);
+      return Number(((got - worth) * E8) / worth) / 1e8;
+    },
+  };
+}

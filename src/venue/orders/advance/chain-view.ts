@@ -1,0 +1,192 @@
+/**
+ * One chain as the advancing of orders sees it: the newest block and the newest final one, and recent events
+ * by order.
+ */
+
+import type { Bytes32, Hex } from '../../../domain/hex.ts';
+import type { Block, ChainPort, EscrowEvent } from '../../../ports/chain.ts';
+import type { Log } from '../../../ports/log.ts';
+import { createEventMemory, orderEvent, type OrderEvent } from './event-cache.ts';
+
+export interface Pinned {
+  head: Block;
+  /** The newest block that counts as final; everything read to decide something is read here. */
+  deep: Block;
+}
+
+export interface ChainWatch {
+  readonly chain: ChainPort;
+  /** Both blocks from one look; undefined until the chain was seen. */
+  pinned(): Pinned | undefined;
+  /**
+   * Final events of an order, in chain order. Asks the node when what was followed does not hold `isEnough`.
+   */
+  orderEvents(
+    orderId: Bytes32,
+    since: number,
+    isEnough: (events: readonly OrderEvent[]) => boolean,
+  ): Promise<OrderEvent[]>;
+  /** The final event that proved this payload to the oracle, in no block before `from`. */
+  proof(payloadHash: Bytes32, from: bigint): Promise<EscrowEvent | undefined>;
+  /** A final block. */
+  blockAt(number: bigint, expected?: Hex): Promise<Block>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Ranges overlap by this many blocks beyond the depth: a node may have had no logs yet, or those of another
+ * fork.
+ */
+const OVERLAP = 4n;
+const REMEMBERED_PROOFS = 50_000;
+const REMEMBERED_BLOCKS = 2_000;
+
+export function createChainWatch(
+  chain: ChainPort,
+  log: Log,
+  moved: (pinned: Pinned, orderIds: ReadonlySet<Bytes32>) => void,
+): ChainWatch {
+  const depth = BigInt(chain.chain.depth);
+  const events = createEventMemory();
+  const proofs = new Map<Bytes32, EscrowEvent>();
+  const blocks = new Map<bigint, Block>();
+  const asking = new Map<bigint, Promise<Block>>();
+  /** Orders with events that are not final yet, by the block of the event. */
+  const shallow = new Map<Bytes32, bigint>();
+  let pinned: Pinned | undefined;
+  let scannedTo: bigint | undefined;
+  let unfollow = () => {};
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+
+  function keep(event: EscrowEvent): void {
+    if (event.kind === 'proven') {
+      proofs.set(event.payloadHash, event);
+      if (proofs.size > REMEMBERED_PROOFS) proofs.delete(proofs.keys().next().value as Bytes32);
+      return;
+    }
+    const ofOrder = orderEvent(event);
+    if (ofOrder && events.keep(ofOrder)) shallow.set(ofOrder.orderId, ofOrder.blockNumber);
+  }
+
+  async function look(): Promise<void> {
+    const head = chain.head();
+    if (!head) return;
+    const deepNumber = head.number > depth ? head.number - depth : 0n;
+    const from = scannedTo === undefined ? deepNumber : scannedTo - depth - OVERLAP;
+    const [deep, found] = await Promise.all([
+      depth === 0n ? head : chain.block(deepNumber),
+      chain.events(from > 0n ? from : 0n, head.number),
+    ]);
+    // The block vanished between two questions: the next head brings another.
+    if (!deep) return;
+    for (const event of found) keep(event);
+    scannedTo = head.number;
+    pinned = { head, deep };
+    const touched = new Set<Bytes32>();
+    for (const [orderId, blockNumber] of shallow) {
+      if (blockNumber > deep.number) continue;
+      shallow.delete(orderId);
+      touched.add(orderId);
+    }
+    for (const event of found)
+      if (event.kind === 'proven' && event.blockNumber <= deep.number) touched.add(event.payloadHash);
+    moved(pinned, touched);
+  }
+
+  function onHead(): void {
+    again = true;
+    looking ??= (async () => {
+      while (again && !stopped) {
+        again = false;
+        await look().catch((error: unknown) =>
+          log.warn(
+            { chain: chain.chain.slug, error },
+            'a block could not be looked at; the next one will be',
+          ),
+        );
+      }
+      looking = undefined;
+    })();
+  }
+
+  /**
+   * `expected`: a hash that the block should have; what is remembered is asked for again when it does not.
+   */
+  async function blockAt(number: bigint, expected?: Hex): Promise<Block> {
+    const known = blocks.get(number);
+    // A reorganisation deeper than our depth, or a development chain that came back from an older state.
+    if (known && (expected === undefined || known.hash === expected)) return known;
+    // All orders of a block ask for it in one moment: one of them does.
+    const asked = asking.get(number) ?? readBlock(number);
+    asking.set(number, asked);
+    return asked;
+  }
+
+  async function readBlock(number: bigint): Promise<Block> {
+    try {
+      const block = await chain.block(number);
+      if (!block) throw new RangeError(`Block ${number} is not there.`);
+      blocks.delete(number);
+      blocks.set(number, block);
+      if (blocks.size > REMEMBERED_BLOCKS) blocks.delete(blocks.keys().next().value as bigint);
+      return block;
+    } finally {
+      asking.delete(number);
+    }
+  }
+
+  /** Of the canonical chain, and final. */
+  async function finalOnes<E extends OrderEvent | EscrowEvent>(
+    candidates: readonly E[],
+    deep: Block,
+  ): Promise<E[]> {
+    const final = candidates.filter(({ blockNumber }) => blockNumber <= deep.number);
+    const canonical = await Promise.all(
+      final.map(
+        async ({ blockNumber, blockHash }) => (await blockAt(blockNumber, blockHash)).hash === blockHash,
+      ),
+    );
+    return final
+      .filter((_, index) => canonical[index])
+      .sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
+  }
+
+  return {
+    chain,
+    pinned: () => pinned,
+    blockAt,
+    async orderEvents(orderId, since, isEnough) {
+      if (!pinned) return [];
+      const { deep } = pinned;
+      const followed = await finalOnes(events.of(orderId), deep);
+      if (isEnough(followed)) return followed;
+      const asked = (await chain.orderEvents(orderId, since)).flatMap((event) => orderEvent(event) ?? []);
+      return finalOnes(
+        asked.filter((event) => event.orderId === orderId),
+        deep,
+      );
+    },
+    async proof(payloadHash, from) {
+      if (!pinned) return undefined;
+      const { deep } = pinned;
+      const known = async () => (await finalOnes([proofs.get(payloadHash) ?? []].flat(), deep))[0];
+      const followed = await known();
+      if (followed) return followed;
+      // From before we started: what the oracle emitted since the order was opened.
+      for (const event of await chain.events(from, deep.number)) keep(event);
+      return known();
+    },
+    async start() {
+      unfollow = chain.onHead(onHead);
+      await look();
+    },
+    async stop() {
+      stopped = true;
+      unfollow();
+      await looking;
+    },
+  };
+}

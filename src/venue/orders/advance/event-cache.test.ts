@@ -1,0 +1,77 @@
+/** What is remembered of orders is bounded in bytes, whatever strangers put into theirs. */
+
+import { expect, test } from 'vitest';
+import type { Bytes32, Hex } from '../../../domain/hex.ts';
+import type { EscrowEvent } from '../../../ports/chain.ts';
+import { createEventMemory, orderEvent, type OrderEvent } from './event-cache.ts';
+
+const word = (n: number): Bytes32 => `0x${n.toString(16).padStart(64, '0')}`;
+
+function event<Kind extends 'open' | 'filled' | 'finalised'>(
+  kind: Kind,
+  n: number,
+  callbackData: Hex = '0x',
+): OrderEvent {
+  const output = {
+    oracle: word(1),
+    settler: word(1),
+    chainId: 1n,
+    token: word(1),
+    amount: 1n,
+    recipient: word(1),
+    callbackData,
+    context: '0x' as const,
+  };
+  const order = {
+    user: `0x${'ab'.repeat(20)}` as const,
+    nonce: 1n,
+    originChainId: 1n,
+    expires: 9,
+    fillDeadline: 8,
+    inputOracle: `0x${'ab'.repeat(20)}` as const,
+    inputs: [],
+    outputs: [output],
+  };
+  const place = {
+    blockNumber: BigInt(n),
+    blockHash: word(n),
+    txHash: word(n),
+    logIndex: 0,
+    orderId: word(n),
+  };
+  const all: Record<typeof kind, EscrowEvent> = {
+    open: { ...place, kind: 'open', order },
+    filled: { ...place, kind: 'filled', solver: word(1), timestamp: 7, output, amount: 1n },
+    finalised: { ...place, kind: 'finalised' },
+  } as Record<typeof kind, EscrowEvent>;
+  return orderEvent(all[kind]) as OrderEvent;
+}
+
+test('events of an order are found under it, each once', () => {
+  const memory = createEventMemory();
+  const finalised = event('finalised', 1);
+  expect([
+    memory.keep(finalised),
+    memory.keep({ ...finalised }),
+    memory.keep({ ...finalised, blockHash: word(99) }),
+    memory.keep(event('finalised', 2)),
+  ]).toEqual([true, false, true, true]);
+  expect(memory.of(word(1))).toHaveLength(2);
+  expect(memory.of(word(3))).toEqual([]);
+});
+
+test('a crowd of fills with much in them pushes out the oldest ones, not the process', () => {
+  const kilobytes = 100;
+  const memory = createEventMemory({ mostBytes: 2 ** 20 });
+  const callbackData: Hex = `0x${'ab'.repeat(kilobytes * 512)}`;
+  for (let n = 1; n <= 50; n++) memory.keep(event('filled', n, callbackData));
+  const kept = Array.from({ length: 50 }, (_, n) => memory.of(word(n + 1)).length);
+  const bytes = kept.filter(Boolean).length * callbackData.length;
+  expect(bytes).toBeLessThanOrEqual(2 ** 20);
+  expect(bytes).toBeGreaterThan(2 ** 19);
+  expect(kept.slice(-5)).toEqual([1, 1, 1, 1, 1]);
+});
+
+test('of an order that was opened nothing is kept but that it was', () => {
+  expect(event('open', 1)).not.toHaveProperty('order');
+});

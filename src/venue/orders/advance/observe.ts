@@ -1,0 +1,236 @@
+/** What the chains say about an order at their final blocks, as the facts that are not recorded yet. */
+
+import { fillPayloadHash, fillRecordOf } from '../../../domain/attestation.ts';
+import type { Evidence, Fact, FactKind } from '../../../domain/fact.ts';
+import { readDelivery } from '../../../domain/delivery.ts';
+import { addressToBytes32, bytes32ToAddress } from '../../../domain/hex.ts';
+import { outputHash } from '../../../domain/order.ts';
+import type { ChainPort, EscrowEvent } from '../../../ports/chain.ts';
+import type { OrderRecord } from '../../../ports/stores/store.ts';
+import type { Progress } from '../../../settlement/lifecycle.ts';
+import type { ChainTime } from '../../../settlement/plan.ts';
+import type { OrderEvent } from './event-cache.ts';
+import type { ChainWatch, Pinned } from './chain-view.ts';
+
+export interface Observation {
+  facts: Fact[];
+  /** The order's nonce is used up on the origin while the order is not open: it can never open. */
+  nonceGone: boolean;
+  /** The clocks of exactly the blocks that were read. */
+  timeOf: (chainId: number) => ChainTime | undefined;
+}
+
+/**
+ * undefined while one of the chains has not been seen, or took back what was final. Facts come in the order
+ * in which they have to be recorded.
+ */
+export async function observe(
+  { orderId, order, createdAtMs, route, amountUsd }: OrderRecord,
+  progress: Progress,
+  watches: ReadonlyMap<number, ChainWatch>,
+): Promise<Observation | undefined> {
+  const origin = watches.get(Number(order.originChainId));
+  const pins = new Map<number, Pinned>();
+  for (const id of [Number(order.originChainId), ...order.outputs.map(({ chainId }) => Number(chainId))]) {
+    if (watches.get(id)?.chain.doubt()?.kind === 'reorg') return undefined;
+    const pin = watches.get(id)?.pinned();
+    if (pin) pins.set(id, pin);
+  }
+  const pin = origin && pins.get(origin.chain.chain.id);
+  if (!origin || !pin || order.outputs.some(({ chainId }) => !pins.has(Number(chainId)))) return undefined;
+  // Wall and chain clocks differ; what is missing is looked for a little before the order was accepted.
+  const since = Math.floor(createdAtMs / 1_000) - 120;
+  const at = pin.deep.number;
+  const facts: Fact[] = [];
+  const sure = (chain: ChainPort) => chain.deciding(amountUsd ?? undefined);
+  const mayBeFilled = progress.stage === 'escrowed' || progress.stage === 'awaiting_escrow';
+
+  const [status, nonceUsed, ...records] = await Promise.all([
+    sure(origin.chain).orderStatus(orderId, at),
+    progress.opened ? false : origin.chain.isNonceUsed(order.user, order.nonce, at),
+    ...order.outputs.map((output, index) => {
+      const chainId = Number(output.chainId);
+      const unknown =
+        mayBeFilled && !progress.fills[index] && (chainId !== origin.chain.chain.id || progress.opened);
+      const [watch, seen] = [watches.get(chainId), pins.get(chainId)];
+      return unknown && watch && seen
+        ? sure(watch.chain).fillRecord(orderId, outputHash(output), seen.deep.number)
+        : undefined;
+    }),
+  ]);
+
+  if (status !== 'none') {
+    const wanted = status === 'claimed' ? 'finalised' : status === 'refunded' ? 'refunded' : 'open';
+    const events = await origin.orderEvents(orderId, since, (found) =>
+      found.some(({ kind }) => kind === wanted),
+    );
+    for (const event of events) facts.push(...(await originFacts(event, origin)));
+  }
+  for (const [index, record] of records.entries()) {
+    const output = order.outputs[index];
+    const watch = output && watches.get(Number(output.chainId));
+    if (!record || !output || !watch) continue;
+    const key = outputHash(output);
+    // The log says who is owed; the escrow keeps a hash of just that.
+    const isOurs = (event: OrderEvent) =>
+      event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
+    const event = (await watch.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
+    if (event) facts.push(...(await filledFact(event, index, watch)));
+  }
+  const fills = progress.fills.map(
+    (fill, index) => fill ?? facts.find((fact) => fact.kind === 'filled' && fact.outputIndex === index),
+  );
+  if (status !== 'none') facts.push(...(await proofFacts()));
+  return {
+    facts: facts.filter((fact) => isNews(fact, progress)).sort((x, y) => RANK[x.kind] - RANK[y.kind]),
+    nonceGone: status === 'none' && nonceUsed === true,
+    timeOf: timeIn(pins),
+  };
+
+  async function originFacts(event: OrderEvent, watch: ChainWatch): Promise<Fact[]> {
+    if (event.kind === 'open') return [{ kind: 'opened', evidence: await evidenceOf(event, watch) }];
+    if (event.kind === 'finalised') return [{ kind: 'finalised', evidence: await evidenceOf(event, watch) }];
+    if (event.kind === 'refunded') return [{ kind: 'refunded', evidence: await evidenceOf(event, watch) }];
+    if (event.kind !== 'filled') return [];
+    const key = outputHash(event.output);
+    const index = order.outputs.findIndex((output) => outputHash(output) === key);
+    return index === -1 ? [] : filledFact(event, index, watch);
+  }
+
+  async function filledFact(event: OrderEvent, outputIndex: number, watch: ChainWatch): Promise<Fact[]> {
+    if (event.kind !== 'filled') return [];
+    const evidence = await evidenceOf(event, watch);
+    // What pools gave beyond the order's amount reached the receiver too, past the escrow.
+    const surplus = route?.through
+      ? await watch.chain.surplus(route.through.filler, orderId, event.blockNumber)
+      : 0n;
+    const filled: Fact = {
+      kind: 'filled',
+      outputIndex,
+      solver: bytes32ToAddress(event.solver),
+      timestamp: event.timestamp,
+      amount: event.amount,
+      ...(surplus > 0n && { surplus }),
+      evidence,
+    };
+    const delivery = readDelivery(event.output);
+    if (!delivery || delivery.settlement === 'wallet') return [filled];
+    const { account, settlement } = delivery;
+    const windowSeconds = await watch.chain.withdrawalDelay();
+    return [
+      filled,
+      {
+        kind: 'credited',
+        outputIndex,
+        account,
+        token: bytes32ToAddress(event.output.token),
+        amount: event.amount,
+        autoWithdraw: settlement === 'ledger_auto_withdraw',
+        windowSeconds,
+        evidence,
+      },
+    ];
+  }
+
+  /** Proofs of fills that other chains reported, once the origin's oracle has them at depth. */
+  async function proofFacts(): Promise<Fact[]> {
+    const found: Fact[] = [];
+    await Promise.all(
+      order.outputs.map(async (output, index) => {
+        const fill = fills[index];
+        if (
+          !origin ||
+          !pin ||
+          output.chainId === order.originChainId ||
+          progress.attested[index] ||
+          fill?.kind !== 'filled'
+        )
+          return;
+        const payloadHash = fillPayloadHash({
+          solver: addressToBytes32(fill.solver),
+          orderId,
+          timestamp: fill.timestamp,
+          output,
+        });
+        if (
+          !(await sure(origin.chain).isProven(
+            order.inputOracle,
+            output.chainId,
+            output.oracle,
+            output.settler,
+            payloadHash,
+            at,
+          ))
+        )
+          return;
+        const opened =
+          progress.opened ?? facts.flatMap((fact) => (fact.kind === 'opened' ? [fact.evidence] : []))[0];
+        const event = await origin.proof(payloadHash, opened?.blockNumber ?? at);
+        // A node without the log leaves the fact for later; finalising does not wait for it.
+        if (event)
+          found.push({
+            kind: 'attested',
+            outputIndex: index,
+            payloadHash,
+            evidence: await evidenceOf(event, origin),
+          });
+      }),
+    );
+    return found;
+  }
+}
+
+/** Whoever looks late sees everything at once; a final fact closes the order, so it is recorded last. */
+const RANK: Record<FactKind, number> = {
+  accepted: 0,
+  sent: 1,
+  opened: 2,
+  filled: 3,
+  credited: 3,
+  attested: 4,
+  failed: 5,
+  finalised: 6,
+  refunded: 6,
+  payout_sent: 7,
+  withdrawal_requested: 7,
+  withdrawn: 7,
+};
+
+async function evidenceOf(
+  { txHash, blockNumber, blockHash }: Pick<EscrowEvent, 'txHash' | 'blockNumber' | 'blockHash'>,
+  watch: ChainWatch,
+): Promise<Evidence> {
+  return {
+    chainId: watch.chain.chain.id,
+    txHash,
+    blockNumber,
+    blockHash,
+    at: (await watch.blockAt(blockNumber, blockHash)).timestamp,
+  };
+}
+
+function isNews(fact: Fact, progress: Progress): boolean {
+  switch (fact.kind) {
+    case 'opened':
+      return !progress.opened;
+    case 'filled':
+      return !progress.fills[fact.outputIndex];
+    case 'credited':
+      return !progress.credited[fact.outputIndex];
+    case 'attested':
+      return !progress.attested[fact.outputIndex];
+    case 'finalised':
+      return !progress.finalised;
+    case 'refunded':
+      return !progress.refunded;
+    default:
+      return true;
+  }
+}
+
+const timeIn =
+  (pins: ReadonlyMap<number, Pinned>): Observation['timeOf'] =>
+  (chainId) => {
+    const pin = pins.get(chainId);
+    return pin && { head: pin.head.timestamp, deep: pin.deep.timestamp };
+  };

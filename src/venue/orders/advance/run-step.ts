@@ -1,0 +1,209 @@
+/**
+ * Taking a step: simulate the exact calldata, then one transaction under a key that names the step for ever.
+ * Having sent something proves nothing; the next observation does. Somebody else having taken the step is
+ * success.
+ */
+
+import { fillAttestation } from '../../../domain/attestation.ts';
+import { addressToBytes32, type Hex } from '../../../domain/hex.ts';
+import type { ChainPort } from '../../../ports/chain.ts';
+import type { Attestations } from '../../../ports/attestations.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { Counter } from '../../../ports/metrics.ts';
+import type { RouteVenue } from '../../../ports/route-venue.ts';
+import type { OrderRecord } from '../../../ports/stores/store.ts';
+import type { Transactor } from '../../../ports/transactor.ts';
+import {
+  finaliseCall,
+  openForCall,
+  refundCall,
+  settleCall,
+  settleThroughCall,
+  submitAttestationsCall,
+} from '../../../settlement/call.ts';
+import type { Progress } from '../../../settlement/lifecycle.ts';
+import type { Plan } from '../../../settlement/plan.ts';
+import { createSend, type Sent } from './send.ts';
+
+export interface TakeDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  transactors: ReadonlyMap<number, Transactor>;
+  routeVenues: readonly RouteVenue[];
+  attestations: Attestations;
+  clock: Clock;
+  log: Log;
+  steps: Counter;
+}
+
+export interface TakeOptions {
+  /** The LP earns by proving and finalising, so it goes first; after this long we do it. */
+  graceMs: number;
+}
+
+export type Taken =
+  /** A refusal is tried again until the step's time is over. */
+  | Sent
+  /** Not ours, not yet, or somebody is at it. */
+  | { kind: 'nothing' };
+
+type StepPlan = Extract<Plan, { kind: 'step' }>;
+
+export function createTaker(
+  { chains, transactors, routeVenues, attestations, clock, log, steps }: TakeDeps,
+  { graceMs }: TakeOptions,
+) {
+  /** When we first saw that a step of the LP's was due. */
+  const dueSinceMs = new Map<string, number>();
+  const delivering = new Set<Hex>();
+  const send = createSend({ log, steps });
+
+  return {
+    forget(orderId: Hex): void {
+      dueSinceMs.delete(orderId);
+    },
+    async take(record: OrderRecord, progress: Progress, step: StepPlan): Promise<Taken> {
+      const { order, orderId } = record;
+      if (step.step === 'fill')
+        return record.route && !record.route.through
+          ? deliver(record, record.route.venueId, step.outputs)
+          : { kind: 'nothing' };
+      const chain = chains.get(step.chainId);
+      const transactor = transactors.get(step.chainId);
+      if (!chain || !transactor) return { kind: 'nothing' };
+      switch (step.step) {
+        case 'settle':
+          if (step.by !== 'venue') return { kind: 'nothing' };
+          // What goes through pools pays receivers past the escrow: whose transfer is whose could not be told
+          // among others'.
+          return send(
+            chain,
+            transactor,
+            `${orderId}-settle`,
+            chain.chain.escrow,
+            settlement(record),
+            step.notAfter,
+            record.route === null,
+          );
+        case 'open':
+          if (step.by !== 'venue') return { kind: 'nothing' };
+          return send(
+            chain,
+            transactor,
+            `${orderId}-open`,
+            chain.chain.escrow,
+            openForCall(order, record.funding),
+            step.notAfter,
+          );
+        case 'attest':
+        case 'finalise':
+          return graceIsOver(orderId)
+            ? proveOrFinalise(record, progress, step, chain, transactor)
+            : { kind: 'nothing' };
+        case 'refund':
+          return send(chain, transactor, `${orderId}-refund`, chain.chain.escrow, refundCall(order), null);
+      }
+    },
+  };
+
+  /**
+   * The venue fills from its own account; the next look sees whether it has. One call at a time: it is slow,
+   * and looks are frequent.
+   */
+  async function deliver(
+    { order, orderId }: OrderRecord,
+    venueId: string,
+    outputs: readonly number[],
+  ): Promise<Taken> {
+    const venue = routeVenues.find(({ id }) => id === venueId);
+    if (!venue?.deliver || delivering.has(orderId)) return { kind: 'nothing' };
+    delivering.add(orderId);
+    steps.add({ step: 'fill', chain: venueId });
+    venue
+      .deliver({ orderId, order, outputs })
+      .catch((error: unknown) =>
+        log.warn(
+          { orderId, venue: venueId, error },
+          'a route venue could not deliver; it will be asked again',
+        ),
+      )
+      .finally(() => delivering.delete(orderId));
+    return { kind: 'nothing' };
+  }
+
+  function graceIsOver(orderId: Hex): boolean {
+    const since = dueSinceMs.get(orderId);
+    if (since === undefined) dueSinceMs.set(orderId, clock.monotonicMs());
+    return clock.monotonicMs() - (since ?? clock.monotonicMs()) >= graceMs;
+  }
+
+  async function proveOrFinalise(
+    { order, orderId }: OrderRecord,
+    { fills }: Progress,
+    step: StepPlan,
+    chain: ChainPort,
+    transactor: Transactor,
+  ): Promise<Taken> {
+    const missing: { attestation: ReturnType<typeof fillAttestation>; oracle: Hex }[] = [];
+    for (const index of step.step === 'attest' ? step.outputs : []) {
+      const [output, fill] = [order.outputs[index], fills[index]];
+      if (!output || !fill) return { kind: 'nothing' };
+      const attestation = fillAttestation({
+        solver: addressToBytes32(fill.solver),
+        orderId,
+        timestamp: fill.timestamp,
+        output,
+      });
+      // At the head, not at depth: finalising right after a proof is harmless, since without it the chain
+      // just refuses.
+      if (
+        !(await chain.isProven(
+          order.inputOracle,
+          output.chainId,
+          output.oracle,
+          output.settler,
+          attestation.payloadHash,
+        ))
+      )
+        missing.push({ attestation, oracle: output.oracle });
+    }
+    for (const { attestation } of missing) {
+      const signatures = await attestations.signatures(
+        attestation,
+        { chainId: chain.chain.id, oracle: order.inputOracle },
+        orderId,
+      );
+      if (!signatures) return { kind: 'nothing' };
+      const data = submitAttestationsCall(attestation.remoteChainId, attestation.application, [
+        { payloadHash: attestation.payloadHash, signatures },
+      ]);
+      const sent = await send(
+        chain,
+        transactor,
+        `${orderId}-attest-${attestation.payloadHash.slice(2, 18)}`,
+        order.inputOracle,
+        data,
+        null,
+      );
+      if (sent.kind !== 'sent') return sent;
+    }
+    if (missing.length > 0) return { kind: 'nothing' };
+    const solved = fills.flatMap((fill) =>
+      fill ? [{ timestamp: fill.timestamp, solver: fill.solver }] : [],
+    );
+    return send(
+      chain,
+      transactor,
+      `${orderId}-finalise`,
+      chain.chain.escrow,
+      finaliseCall(order, solved),
+      null,
+    );
+  }
+}
+
+function settlement({ order, funding, quoteId, commitments, route }: OrderRecord): Hex {
+  return route?.through
+    ? settleThroughCall(order, funding, route.through.filler, route.through.data)
+    : settleCall(order, funding, quoteId, commitments);
+}

@@ -1,0 +1,73 @@
+/**
+ * One transaction for a step, whatever crashes: simulated first, then under a key that names the step for
+ * ever.
+ */
+
+import { SettlementError } from '../../../domain/errors.ts';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import type { UnixSeconds } from '../../../domain/time.ts';
+import type { ChainPort } from '../../../ports/chain.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { Counter } from '../../../ports/metrics.ts';
+import type { Transactor, TxStatus } from '../../../ports/transactor.ts';
+import { decodeRevert, type Revert } from '../../../settlement/revert.ts';
+
+/**
+ * `name`: `<orderId>-<step>`, and what else tells it from others. After `notAfter` (chain time) it makes no
+ * sense any more. `together`: it may share its first transaction with others; what failed among others goes
+ * by itself from then on.
+ */
+export type Send = (
+  chain: ChainPort,
+  transactor: Transactor,
+  name: string,
+  to: Address,
+  data: Hex,
+  notAfter: UnixSeconds | null,
+  together?: boolean,
+) => Promise<Sent>;
+
+export type Sent =
+  /** Under this key a transaction is on its way or mined. */
+  | { kind: 'sent'; key: string; chainId: number; hash: Hex | undefined }
+  /** The chain would refuse it now. */
+  | { kind: 'refused'; revert: Revert };
+
+/** Every reverted try costs gas, and each is under a key of its own. */
+const MOST_TRIES = 5;
+
+export function createSend({ log, steps }: { log: Log; steps: Counter }): Send {
+  return async (chain, transactor, name, to, data, notAfter, together = false) => {
+    for (let attempt = 1; attempt <= MOST_TRIES; attempt += 1) {
+      const key = attempt === 1 ? name : `${name}-${attempt}`;
+      const known = await transactor.status(key);
+      if (known?.state === 'mined' && known.receipt.status === 'reverted') continue;
+      if (known && known.state !== 'void')
+        return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(known) };
+      const sent = await transactor
+        .submit({
+          key,
+          to,
+          data,
+          together: together && attempt === 1,
+          ...(notAfter !== null && { notAfter }),
+        })
+        .catch(refusalOf);
+      if ('name' in sent) return { kind: 'refused', revert: sent };
+      steps.add({ step: name.split('-')[1] ?? '', chain: chain.chain.slug });
+      return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(sent) };
+    }
+    log.error({ step: name }, 'the chain refused a step again and again, though simulations passed');
+    return { kind: 'refused', revert: { name: 'reverted', text: `${MOST_TRIES} transactions reverted` } };
+  };
+}
+
+/** What the chain answered when it was asked, before anything was sent; whatever else went wrong goes on. */
+function refusalOf(error: unknown): Revert {
+  if (error instanceof SettlementError && error.code === 'would_revert')
+    return decodeRevert(error.facts['data'] as Hex);
+  throw error;
+}
+
+const newest = (status: TxStatus): Hex | undefined =>
+  status.state === 'mined' ? status.receipt.txHash : status.hashes.at(-1);

@@ -1,0 +1,307 @@
+/**
+ * What leaves the ledger after it was delivered there. Deferred deliveries are paid out as soon as the escrow
+ * lets them; and whoever took its money out, this keeper, the receiver or a stranger, the chain's final
+ * events say so and become facts, each once.
+ */
+
+import type { Evidence, Fact } from '../../../domain/fact.ts';
+import type { Bytes32 } from '../../../domain/hex.ts';
+import { outputHash } from '../../../domain/order.ts';
+import type { UnixSeconds } from '../../../domain/time.ts';
+import type { Block, ChainPort, EscrowEvent } from '../../../ports/chain.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type {
+  DeliveryStore,
+  EventPlace,
+  LateFacts,
+  LedgerDelivery,
+} from '../../../ports/stores/deliveries.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
+import type { OrderRecord, OrderStore } from '../../../ports/stores/store.ts';
+import type { Transactor } from '../../../ports/transactor.ts';
+import { withdrawDeferredCall } from '../../../settlement/call.ts';
+import { allocate, payoutKey } from '../../../settlement/deferred.ts';
+import { createSend } from './send.ts';
+
+export interface WithdrawalsDeps {
+  store: DeliveryStore & Pick<OrderStore, 'order'>;
+  chains: ReadonlyMap<number, ChainPort>;
+  /** Relayers by chain; without one the withdrawals of that chain are only followed. */
+  transactors: ReadonlyMap<number, Transactor>;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface Withdrawals {
+  start(): void;
+  /** Resolves when nothing is being done any more. */
+  stop(): Promise<void>;
+}
+
+/** Blocks asked for at once. */
+const RANGE = 500n;
+/**
+ * Blocks after which a place is written down even if nothing happened: what a restart reads again at most.
+ */
+const PLACE_EVERY = 50n;
+const MOST_DUE = 100;
+/** Chain seconds after which a payment that was sent, or refused for the first time, is looked at again. */
+const LOOK_AGAIN_SECONDS = 15;
+const LONGEST_PAUSE_SECONDS = 3_600;
+const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
+
+export interface WithdrawalsOptions {
+  /**
+   * What an account asks for or takes is looked at this much later, chain time, so that whatever was
+   * delivered before it is on record.
+   */
+  recordingSeconds?: number;
+}
+
+export function createWithdrawals(
+  { store, chains, transactors, clock, log, metrics }: WithdrawalsDeps,
+  { recordingSeconds = 10 }: WithdrawalsOptions = {},
+): Withdrawals {
+  const steps = metrics.counter(
+    'firmquote_venue_payouts_total',
+    'Transactions that pay deferred deliveries out, handed to a relayer',
+    ['step', 'chain'],
+  );
+  const waiting = metrics.gauge(
+    'firmquote_venue_payouts_due',
+    'Deferred deliveries that could be paid out and are not',
+    ['chain'],
+  );
+  const send = createSend({ log, steps });
+  const following: { stop(): Promise<void> }[] = [];
+
+  function follow(port: ChainPort): { stop(): Promise<void> } {
+    const chainId = port.chain.id;
+    /** How often in a row a payment was refused, by its name. */
+    const refusals = new Map<string, number>();
+    let place: EventPlace | undefined;
+    let written = 0n;
+    let working: Promise<void> | undefined;
+    let again = false;
+    let stopped = false;
+
+    async function look(head: Block): Promise<void> {
+      const depth = BigInt(port.chain.depth);
+      await read(head.number > depth ? head.number - depth : 0n, head.timestamp);
+      await pay(head.timestamp);
+    }
+
+    /* What the chain says */
+
+    async function read(deep: bigint, now: UnixSeconds): Promise<void> {
+      place ??= await store.withdrawalsRead(chainId, deep);
+      while (place.block < deep && !stopped) {
+        const to: bigint = place.block + RANGE < deep ? place.block + RANGE : deep;
+        // The last block once more: an event in its middle may have been the last one that was written.
+        const events = await port.events(place.block, to);
+        const paid = new Set(
+          events.flatMap((event) =>
+            event.kind === 'deferral_ended' ? [`${event.blockHash}:${event.logIndex - 1}`] : [],
+          ),
+        );
+        for (const event of events)
+          if (!paid.has(`${event.blockHash}:${event.logIndex}`) && !(await write(event, now))) return;
+        place = { block: to, logIndex: WHOLE_BLOCK };
+        if (to - written < PLACE_EVERY) continue;
+        await store.readWithdrawal(chainId, place, [], clock.nowMs());
+        written = to;
+      }
+    }
+
+    /** false: not now; the next block tries again from the same place. */
+    async function write(event: EscrowEvent, now: UnixSeconds): Promise<boolean> {
+      if (
+        event.kind !== 'deferral_ended' &&
+        (event.kind !== 'ledger' || (event.request === undefined && event.amount >= 0n))
+      )
+        return true;
+      const evidence = await evidenceOf(event);
+      if (event.kind === 'ledger' && evidence.at + recordingSeconds > now) return false;
+      const late =
+        event.kind === 'deferral_ended' ? await ended(event, evidence) : await ownMove(event, evidence);
+      if (late.length === 0) return true;
+      const result = await store.readWithdrawal(
+        chainId,
+        { block: event.blockNumber, logIndex: event.logIndex },
+        late,
+        clock.nowMs(),
+      );
+      if (result === 'written')
+        for (const { before, facts } of late)
+          log.info(
+            { orderId: before.orderId, facts: facts.map(({ kind }) => kind) },
+            'money of an order left the ledger, or was asked for',
+          );
+      return result !== 'moved';
+    }
+
+    async function ended(
+      event: Extract<EscrowEvent, { kind: 'deferral_ended' }>,
+      evidence: Evidence,
+    ): Promise<LateFacts[]> {
+      const before = await store.order(event.orderId);
+      const outputIndex =
+        before?.order.outputs.findIndex(
+          (output) => output.chainId === BigInt(chainId) && outputHash(output) === event.outputHash,
+        ) ?? -1;
+      if (!before || outputIndex === -1) return [];
+      return [
+        { before, facts: [{ kind: 'withdrawn', outputIndex, amount: event.amount, ended: true, evidence }] },
+      ];
+    }
+
+    /**
+     * The account itself has asked for money or taken it: its oldest deliveries are meant. Each workspace's
+     * by themselves, so that nobody's dust stands before another's money.
+     */
+    async function ownMove(
+      { account, token, amount, request }: Extract<EscrowEvent, { kind: 'ledger' }>,
+      evidence: Evidence,
+    ): Promise<LateFacts[]> {
+      const open = await store.openDeliveries(chainId, account, token);
+      if (open.length === 0) return [];
+      const facts = new Map<Bytes32, Fact[]>();
+      const say = ({ orderId }: LedgerDelivery, fact: Fact) =>
+        void facts.set(orderId, [...(facts.get(orderId) ?? []), fact]);
+      const books = [...new Set(open.map(({ workspaceId }) => workspaceId))].map((id) =>
+        open.filter(({ workspaceId }) => workspaceId === id),
+      );
+      for (const { credit, amount: part } of books.flatMap((book) =>
+        allocate(request?.amount ?? -amount, book),
+      )) {
+        const { outputIndex, requested } = credit;
+        if (request === undefined && part > 0n)
+          say(credit, { kind: 'withdrawn', outputIndex, amount: part, ended: false, evidence });
+        // A withdrawal ends its request, whatever was left of it.
+        else if (part !== requested)
+          say(credit, {
+            kind: 'withdrawal_requested',
+            outputIndex,
+            amount: part,
+            availableAt: request?.availableAt ?? 0,
+            lapsesAt: request?.lapsesAt ?? 0,
+            evidence,
+          });
+      }
+      return Promise.all(
+        [...facts].map(async ([orderId, list]) => ({
+          before: (await store.order(orderId)) as OrderRecord,
+          facts: list,
+        })),
+      );
+    }
+
+    async function evidenceOf({ txHash, blockNumber, blockHash }: EscrowEvent): Promise<Evidence> {
+      const block = await port.block(blockNumber);
+      if (!block) throw new RangeError(`Block ${blockNumber} is not there.`);
+      return { chainId, txHash, blockNumber, blockHash, at: block.timestamp };
+    }
+
+    /* Paying */
+
+    async function pay(now: UnixSeconds): Promise<void> {
+      const transactor = transactors.get(chainId);
+      const due = await store.dueDeliveries(chainId, now, MOST_DUE);
+      waiting.set(due.length, { chain: port.chain.slug });
+      // Without the signer's lease another worker pays.
+      if (!transactor?.healthy()) return;
+      for (const delivery of due) {
+        if (stopped) return;
+        await payOne(delivery, transactor, now).catch((error: unknown) =>
+          log.warn(
+            { orderId: delivery.orderId, error },
+            'a deferred delivery could not be paid out now; it will be tried again',
+          ),
+        );
+      }
+    }
+
+    async function payOne(
+      { orderId, outputIndex }: LedgerDelivery,
+      transactor: Transactor,
+      now: UnixSeconds,
+    ): Promise<void> {
+      const before = await store.order(orderId);
+      const output = before?.order.outputs[outputIndex];
+      if (!before || !output) return;
+      const name = payoutKey(orderId, outputIndex);
+      const until = await port.deferredUntil(orderId, outputHash(output));
+      // Paid, kept or not delivered (any more) at the head; depth will tell which.
+      if (until === 0) return store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
+      if (until > now) return store.postponeDelivery({ orderId, outputIndex }, until);
+      const sent = await send(
+        port,
+        transactor,
+        name,
+        port.chain.escrow,
+        withdrawDeferredCall(orderId, output),
+        null,
+      );
+      if (sent.kind === 'sent') {
+        refusals.delete(name);
+        const { hash } = sent;
+        const told = before.facts.some(({ fact }) => fact.kind === 'payout_sent' && fact.txHash === hash);
+        if (hash && !told)
+          await store.appendLate(
+            { before, facts: [{ kind: 'payout_sent', outputIndex, chainId, txHash: hash }] },
+            clock.nowMs(),
+          );
+        return store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
+      }
+      const times = (refusals.get(name) ?? 0) + 1;
+      refusals.set(name, times);
+      log.warn(
+        { orderId, reason: sent.revert.text, times },
+        'a deferred delivery cannot be paid out now: the money stays in the ledger of its owner',
+      );
+      return store.postponeDelivery(
+        { orderId, outputIndex },
+        now + Math.min(LONGEST_PAUSE_SECONDS, LOOK_AGAIN_SECONDS * 2 ** Math.min(times, 10)),
+      );
+    }
+
+    function onHead(): void {
+      again = true;
+      working ??= (async () => {
+        while (again && !stopped) {
+          again = false;
+          const head = port.head();
+          if (head)
+            await look(head).catch((error: unknown) =>
+              log.warn(
+                { chain: port.chain.slug, error },
+                'withdrawals could not be followed; the next block tries again',
+              ),
+            );
+        }
+        working = undefined;
+      })();
+    }
+
+    const unfollow = port.onHead(onHead);
+    onHead();
+    return {
+      async stop() {
+        stopped = true;
+        unfollow();
+        await working;
+      },
+    };
+  }
+
+  return {
+    start() {
+      for (const port of chains.values()) following.push(follow(port));
+    },
+    async stop() {
+      await Promise.all(following.map((each) => each.stop()));
+    },
+  };
+}

@@ -1,0 +1,444 @@
+/**
+ * POST …/orders/preflight: what still stands between this candidate and its submission, in the order to do
+ * it, from the chain as it is now.
+ */
+
+import { mulDivUp } from '../../domain/amount.ts';
+import type { Hex } from '../../domain/hex.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Random } from '../../ports/random.ts';
+import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
+import { ApiError, invalid } from '../../protocol/errors.ts';
+import type {
+  Action,
+  FundingLock,
+  PreflightRequest,
+  PreflightResponse,
+} from '../../protocol/api/preflight.ts';
+import type { RouterPreflightRequest } from '../../protocol/api/router.ts';
+import {
+  approveCall,
+  depositCall,
+  openCall,
+  permit2GrantCall,
+  settleCall,
+  settleThroughCall,
+} from '../../settlement/call.ts';
+import {
+  eip3009TypedData,
+  encodeFunding,
+  type LockChoice,
+  permit2LockTypedData,
+} from '../../settlement/funding.ts';
+import type { Bulkhead } from '../access/bulkhead.ts';
+import type { GasDesk } from '../quoting/relay-fee.ts';
+import { chainNow } from '../market/chain-now.ts';
+import { receiverOf } from '../quoting/receiver.ts';
+import type { Screening } from './screening.ts';
+import type { Opened, SealOwner, Sealing } from '../quoting/sealing.ts';
+import { PARTIES } from './submit.ts';
+import { readTaker, type TakerState } from './taker.ts';
+
+export interface PreflightDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  sealing: Sealing;
+  lanes: Bulkhead<number>;
+  gas: GasDesk;
+  screening: Screening;
+  clock: Clock;
+  random: Random;
+}
+
+export interface Preflighter {
+  /** Throws a 422 like the submission would. */
+  plan(request: PreflightRequest | RouterPreflightRequest, from: PreflightCaller): Promise<PreflightResponse>;
+  /** The same for a candidate that has been opened already. */
+  planFor(
+    opened: Opened,
+    fundingLock: FundingLock | undefined,
+    namespace: SealOwner['namespace'],
+  ): Promise<PreflightResponse>;
+}
+
+export interface PreflightCaller {
+  key: ApiKey;
+  workspace: Workspace;
+  namespace: SealOwner['namespace'];
+}
+
+/** Locks outlive the last second of settlement by this much, for clocks that differ. */
+const LOCK_MARGIN_SECONDS = 60;
+/** A standing grant covers some trades of this size, for a month: bounded in both. */
+const GRANT_TRADES = 10n;
+const GRANT_SECONDS = 30 * 24 * 3600;
+const MAX_UINT160 = (1n << 160n) - 1n;
+/** Where a call cannot be simulated yet, because an earlier action has to come first. */
+const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
+
+export function createPreflighter({
+  chains,
+  sealing,
+  lanes,
+  gas,
+  screening,
+  clock,
+  random,
+}: PreflightDeps): Preflighter {
+  async function plan(
+    { quoteResponse, fundingLock }: PreflightRequest | RouterPreflightRequest,
+    { key, workspace, namespace }: PreflightCaller,
+  ): Promise<PreflightResponse> {
+    return planFor(
+      sealing.open(
+        { account: workspace.id, namespace, mode: key.mode },
+        quoteResponse,
+        chainNow(clock, undefined),
+      ),
+      fundingLock,
+      namespace,
+    );
+  }
+
+  async function planFor(
+    opened: Opened,
+    fundingLock: FundingLock | undefined,
+    namespace: SealOwner['namespace'],
+  ): Promise<PreflightResponse> {
+    const port = chains.get(opened.origin.id);
+    if (!port)
+      throw new ApiError(
+        'unavailable',
+        'The chain of this order is not connected at the moment. Try again shortly.',
+        { retryAfterSeconds: 2 },
+      );
+    if (chainNow(clock, port) >= opened.validUntil)
+      throw invalid(
+        'quote_expired',
+        ['body', 'quoteResponse', 'validUntil'],
+        'The quote is no longer valid. Ask for a new one.',
+      );
+    await screening.admit({ taker: opened.order.user, receiver: receiverOf(opened.order) }, PARTIES);
+    return lanes.within(opened.origin.id, async () => {
+      const taker = await readTaker(port, opened);
+      if (taker.nonceUsed)
+        throw invalid(
+          'nonce_used',
+          ['body', 'quoteResponse', 'order'],
+          'The order nonce has been used or cancelled on chain. Ask for a new quote.',
+        );
+      const submitTo = `/api/v1/${namespace}/orders`;
+      return opened.executionMode === 'walletBroadcast'
+        ? broadcastPlan(port, opened, taker, submitTo)
+        : submitPlan(port, opened, taker, fundingLock, submitTo);
+    });
+  }
+
+  async function submitPlan(
+    port: ChainPort,
+    opened: Opened,
+    taker: TakerState,
+    asked: FundingLock | undefined,
+    submitTo: string,
+  ): Promise<PreflightResponse> {
+    const choice = choiceOf(taker, asked);
+    const { lock, lockDetails, actions } = await lockPlan(port, opened, taker, choice, submitTo);
+    const waiting = actions.some(
+      ({ type, details }) => type === 'evmTransaction' && details?.['alternativeTo'] === undefined,
+    );
+    return {
+      quoteId: opened.quoteId,
+      ready: choice.sufficient && !waiting,
+      nextActions: [
+        ...actions,
+        orderSignature(opened, submitTo, choice.sufficient ? undefined : shortfall(opened, taker)),
+      ],
+      fundingLock: lock,
+      lockDetails,
+    };
+  }
+
+  async function lockPlan(
+    port: ChainPort,
+    opened: Opened,
+    taker: TakerState,
+    choice: LockChoice,
+    submitTo: string,
+  ): Promise<{
+    lock: FundingLock;
+    lockDetails: NonNullable<PreflightResponse['lockDetails']>;
+    actions: Action[];
+  }> {
+    const { order, origin, inputToken, inputAmount } = opened;
+    const until = order.fillDeadline + LOCK_MARGIN_SECONDS;
+    const escrow = { chainId: origin.id, escrow: origin.escrow };
+    const approvePermit2 = async () =>
+      choice.needsTokenApproval
+        ? [
+            await transaction(port, opened, {
+              purpose: 'tokenApproval',
+              to: inputToken.address,
+              data: approveCall(origin.permit2, MAX_UINT160),
+              gas: GAS.approve,
+              details: { spender: 'Permit2', token: inputToken.address },
+            }),
+          ]
+        : [];
+    switch (choice.mode) {
+      case 'resourceLock': {
+        const missing = inputAmount - taker.funding.ledgerAvailable;
+        const actions: Action[] = [];
+        if (missing > 0n) {
+          if (taker.escrowAllowance < missing)
+            actions.push(
+              await transaction(port, opened, {
+                purpose: 'tokenApproval',
+                to: inputToken.address,
+                data: approveCall(origin.escrow, missing),
+                gas: GAS.approve,
+                details: { spender: 'escrow', token: inputToken.address },
+              }),
+            );
+          actions.push(
+            await transaction(port, opened, {
+              purpose: 'resourceLockDeposit',
+              to: origin.escrow,
+              data: depositCall(inputToken.address, missing),
+              gas: GAS.deposit,
+              after: ['rerunPreflight'],
+              details: { token: inputToken.address, amount: missing.toString() },
+            }),
+          );
+        }
+        return {
+          lock: 'ResourceLock',
+          lockDetails: {
+            token: inputToken.address,
+            account: order.user,
+            available: taker.funding.ledgerAvailable.toString(),
+            withdrawableAt: taker.withdrawableAt,
+          },
+          actions,
+        };
+      }
+      case 'eip3009': {
+        const nonce = random.bytes32();
+        const token = {
+          chainId: origin.id,
+          address: inputToken.address,
+          ...(inputToken.eip3009 as { name: string; version: string }),
+        };
+        const { typedData } = eip3009TypedData(token, {
+          from: order.user,
+          to: origin.escrow,
+          value: inputAmount,
+          validAfter: 0n,
+          validBefore: BigInt(until),
+          nonce,
+        });
+        const details = { signature: null, validAfter: 0, validBefore: until, nonce };
+        return {
+          lock: 'EIP-3009',
+          lockDetails: details,
+          actions: [
+            signature(opened, 'eip3009Authorization', typedData, submitTo, {
+              resultIn: 'eip3009Authorization',
+              validAfter: 0,
+              validBefore: until,
+              nonce,
+            }),
+          ],
+        };
+      }
+      case 'permit2Grant':
+        return {
+          lock: 'Permit2',
+          lockDetails: { signature: null, deadline: taker.funding.permit2Grant.expiration },
+          actions: await approvePermit2(),
+        };
+      case 'permit2Lock': {
+        const { typedData } = permit2LockTypedData(escrow, origin.permit2, order, BigInt(until));
+        const amount = inputAmount * GRANT_TRADES < MAX_UINT160 ? inputAmount * GRANT_TRADES : MAX_UINT160;
+        const expiration = chainNow(clock, port) + GRANT_SECONDS;
+        const grant = await transaction(port, opened, {
+          purpose: 'permit2Grant',
+          to: origin.permit2,
+          data: permit2GrantCall(inputToken.address, origin.escrow, amount, expiration),
+          gas: GAS.permit2Grant,
+          after: ['rerunPreflight'],
+          // Instead of the signature below, not besides it.
+          details: { alternativeTo: 'permit2Lock', amount: amount.toString(), expiration },
+        });
+        const lockSignature = signature(opened, 'permit2Lock', typedData, submitTo, {
+          resultIn: 'permit2Lock',
+          deadline: until,
+        });
+        return {
+          lock: 'Permit2',
+          lockDetails: { signature: null, deadline: until },
+          actions: [...(await approvePermit2()), grant, lockSignature],
+        };
+      }
+    }
+  }
+
+  /**
+   * The taker's own wallet pays by plain allowance and sends the one transaction itself, after submission.
+   */
+  async function broadcastPlan(
+    port: ChainPort,
+    opened: Opened,
+    taker: TakerState,
+    submitTo: string,
+  ): Promise<PreflightResponse> {
+    const { order, origin, dest, inputToken, inputAmount, commitments, quoteId, route, fillGas } = opened;
+    const actions: Action[] = [];
+    const approved = taker.escrowAllowance >= inputAmount;
+    if (!approved)
+      actions.push(
+        await transaction(port, opened, {
+          purpose: 'tokenApproval',
+          to: inputToken.address,
+          data: approveCall(origin.escrow, inputAmount),
+          gas: GAS.approve,
+          details: { spender: 'escrow', token: inputToken.address },
+        }),
+      );
+    const sufficient = taker.funding.tokenBalance >= inputAmount;
+    actions.push(orderSignature(opened, submitTo, sufficient ? undefined : shortfall(opened, taker)));
+    const crossChain = origin.id !== dest.id;
+    const { settleGas, outputGas, openGas, throughGas } = gas.settings(origin.id);
+    const self = encodeFunding({ mode: 'self' });
+    const through = route?.through;
+    const [data, units] = crossChain
+      ? [openCall(order), openGas]
+      : through
+        ? [settleThroughCall(order, self, through.filler, through.data), throughGas + fillGas]
+        : [
+            settleCall(order, self, quoteId, commitments),
+            settleGas + outputGas * BigInt(order.outputs.length - 1),
+          ];
+    actions.push(
+      await transaction(port, opened, {
+        purpose: 'settlementBroadcast',
+        frequency: 'perTrade',
+        to: origin.escrow,
+        data,
+        gas: units,
+        details: { sendAfter: 'submission', notAfter: order.fillDeadline },
+      }),
+    );
+    return { quoteId, ready: approved && sufficient, nextActions: actions };
+  }
+
+  async function transaction(
+    port: ChainPort,
+    { order, origin }: Opened,
+    call: {
+      purpose: Action['purpose'];
+      frequency?: Action['frequency'];
+      to: Hex;
+      data: Hex;
+      gas: bigint;
+      after?: Action['after'];
+      details: Record<string, unknown>;
+    },
+  ): Promise<Action> {
+    const simulated = await port.simulate({ from: order.user, to: call.to, data: call.data });
+    const units = simulated.ok ? mulDivUp(simulated.gasUsed, 13n, 10n) : call.gas;
+    const price = mulDivUp(gas.gasPrice(origin.id) ?? 0n, 12n, 10n);
+    return {
+      type: 'evmTransaction',
+      purpose: call.purpose,
+      actor: 'userWallet',
+      frequency: call.frequency ?? 'reusableSetup',
+      chainId: origin.id,
+      tx: {
+        to: call.to,
+        value: '0',
+        data: call.data,
+        chainId: origin.id,
+        from: order.user,
+        gas: Number(units),
+        gasPrice: Number(price),
+      },
+      after: call.after ?? [],
+      details: call.details,
+    };
+  }
+
+  return { plan, planFor };
+}
+
+function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefined): LockChoice {
+  if (asked === undefined || asked === choice.lock) return choice;
+  const sufficient = funding.tokenBalance >= funding.amount;
+  switch (asked) {
+    case 'ResourceLock':
+      return {
+        lock: asked,
+        mode: 'resourceLock',
+        needsTokenApproval: false,
+        sufficient: funding.tokenBalance + funding.ledgerAvailable >= funding.amount,
+      };
+    case 'EIP-3009':
+      if (!funding.hasEip3009 || funding.takerHasCode)
+        throw invalid(
+          'lock_invalid',
+          ['body', 'fundingLock'],
+          'EIP-3009 needs a token that has it and a taker without contract code. Leave fundingLock out to let preflight choose.',
+        );
+      return { lock: asked, mode: 'eip3009', needsTokenApproval: false, sufficient };
+    case 'Permit2': {
+      const granted =
+        funding.permit2Grant.amount >= funding.amount &&
+        funding.permit2Grant.expiration >= funding.fillDeadline;
+      return {
+        lock: asked,
+        mode: granted ? 'permit2Grant' : 'permit2Lock',
+        needsTokenApproval: funding.permit2TokenAllowance < funding.amount,
+        sufficient,
+      };
+    }
+  }
+}
+
+function signature(
+  opened: Opened,
+  purpose: Action['purpose'],
+  payload: object,
+  submitTo: string,
+  details: Record<string, unknown> | undefined,
+): Action {
+  return {
+    type: 'signature',
+    purpose,
+    actor: 'userWallet',
+    frequency: 'perTrade',
+    chainId: opened.origin.id,
+    typedData: { type: 'eip712', payload: payload as Record<string, unknown> },
+    submitTo,
+    after: [],
+    ...(details && { details }),
+  };
+}
+
+function orderSignature(
+  opened: Opened,
+  submitTo: string,
+  details: Record<string, unknown> | undefined,
+): Action {
+  const { order } = JSON.parse(opened.text) as { order: NonNullable<Action['typedData']> };
+  return { ...signature(opened, 'orderSignature', {}, submitTo, details), typedData: order };
+}
+
+function shortfall({ inputToken, inputAmount }: Opened, { funding }: TakerState): Record<string, unknown> {
+  return {
+    insufficientBalance: {
+      token: inputToken.address,
+      symbol: inputToken.symbol,
+      balance: funding.tokenBalance.toString(),
+      needed: inputAmount.toString(),
+    },
+  };
+}

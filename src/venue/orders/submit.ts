@@ -1,0 +1,387 @@
+/**
+ * POST …/orders: seal, time, signer, state, in this order; then one commit makes it an order, and nothing is
+ * answered before that.
+ */
+
+import { createHash } from 'node:crypto';
+import type { Hex } from '../../domain/hex.ts';
+import { toIso } from '../../domain/time.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Queue } from '../../ports/queue.ts';
+import type { RouteVenue } from '../../ports/route-venue.ts';
+import type { Recovery } from '../../ports/signer.ts';
+import type { ApiKey, IdempotencyScope, NewOrder, OrderStore, Workspace } from '../../ports/stores/store.ts';
+import { canonicalJson } from '../../protocol/canonical-json.ts';
+import { ApiError, invalid, InvalidError } from '../../protocol/errors.ts';
+import type { RouterSubmitRequest } from '../../protocol/api/router.ts';
+import { type OrderSubmitRequest, zIdempotencyKey } from '../../protocol/api/submit.ts';
+import { encodeFunding } from '../../settlement/funding.ts';
+import type { Bulkhead } from '../access/bulkhead.ts';
+import { groupOf } from '../quoting/exposure.ts';
+import { fundingFor } from './lock.ts';
+import type { Liquidity } from '../market/liquidity.ts';
+import type { OpenQuotes } from '../quoting/open-quotes.ts';
+import type { Prices } from '../market/prices.ts';
+import { chainNow } from '../market/chain-now.ts';
+import type { Screening } from './screening.ts';
+import { receiverOf } from '../quoting/receiver.ts';
+import type { Opened, SealOwner, Sealing } from '../quoting/sealing.ts';
+import { bindTaker, readTaker } from './taker.ts';
+import { dutyOf } from './travel-rule.ts';
+import { commitmentSigner } from '../quoting/verify.ts';
+
+/** Queue topic: look at this order again. */
+export const ORDERS_TOPIC = 'orders';
+
+export type SubmitRequest = OrderSubmitRequest | RouterSubmitRequest;
+
+export interface SubmitDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  store: OrderStore;
+  queue: Queue;
+  /** By id. */
+  routeVenues: ReadonlyMap<string, RouteVenue>;
+  sealing: Sealing;
+  recovery: Recovery;
+  lanes: Bulkhead<number>;
+  liquidity: Liquidity;
+  openQuotes: OpenQuotes;
+  screening: Screening;
+  prices: Prices;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface Submitter {
+  /** The Order as JSON text. Throws 422, 409 or 503. */
+  submit(
+    request: SubmitRequest,
+    from: {
+      key: ApiKey;
+      workspace: Workspace;
+      namespace: SealOwner['namespace'];
+      idempotencyKey: string | undefined;
+    },
+  ): Promise<string>;
+}
+
+const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+
+export function createSubmitter(deps: SubmitDeps): Submitter {
+  const {
+    chains,
+    store,
+    queue,
+    routeVenues,
+    sealing,
+    recovery,
+    lanes,
+    liquidity,
+    openQuotes,
+    screening,
+    prices,
+    clock,
+    log,
+    metrics,
+  } = deps;
+  /** Submissions at work in this process, by idempotency scope. */
+  const running = new Set<string>();
+  const submissions = metrics.counter('firmquote_venue_submissions_total', 'Order submissions by result', [
+    'result',
+  ]);
+  const seconds = metrics.histogram('firmquote_venue_submit_seconds', 'Time to answer a submission', SECONDS);
+
+  async function submit(request: SubmitRequest, from: Parameters<Submitter['submit']>[1]): Promise<string> {
+    const startedMs = clock.monotonicMs();
+    try {
+      const scope = scopeOf(request, from);
+      const { response, result } = scope
+        ? await once(scope, () => place(request, from, scope))
+        : await place(request, from, null);
+      submissions.add({ result });
+      return response;
+    } catch (error) {
+      submissions.add({
+        result: error instanceof InvalidError || error instanceof ApiError ? error.code : 'error',
+      });
+      throw error;
+    } finally {
+      seconds.observe((clock.monotonicMs() - startedMs) / 1000);
+    }
+  }
+
+  /** The same key and body get the original answer; while the first is at work, 409. */
+  async function once(scope: IdempotencyScope, work: () => Promise<Placed>): Promise<Placed> {
+    const id = `${scope.workspaceId} ${scope.namespace} ${scope.mode} ${scope.key}`;
+    if (running.has(id)) throw inProgress();
+    running.add(id);
+    try {
+      const state = await store.idempotency(scope);
+      if (state.kind === 'done') return { response: state.response, result: 'replayed' };
+      if (state.kind === 'reused') throw keyReused();
+      if (state.kind === 'in_progress') throw inProgress();
+      return await work();
+    } finally {
+      running.delete(id);
+    }
+  }
+
+  async function place(
+    request: SubmitRequest,
+    { key, workspace, namespace }: Parameters<Submitter['submit']>[1],
+    scope: IdempotencyScope | null,
+  ): Promise<Placed> {
+    const now = chainNow(clock, undefined);
+    const opened = sealing.open(
+      { account: workspace.id, namespace, mode: key.mode },
+      request.quoteResponse,
+      now,
+    );
+    const port = chains.get(opened.origin.id);
+    const doubt = [port, chains.get(opened.dest.id)]
+      .map((each) => each?.doubt())
+      .find((found) => found?.kind === 'reorg');
+    if (doubt)
+      throw new ApiError(
+        'unavailable',
+        'A chain of this order took back blocks that were final, so nothing is accepted there now. Nothing was submitted.',
+        { retryAfterSeconds: 60 },
+      );
+    if (!port)
+      throw new ApiError(
+        'unavailable',
+        'The chain of this order is not connected at the moment. Try again shortly.',
+        { retryAfterSeconds: 2 },
+      );
+    requireTime(opened, port);
+
+    const { order, digest, orderId } = opened;
+    const signature = await bindTaker({ port, recovery }, order.user, digest, {
+      signature: request.signature,
+      scheme: request.signScheme,
+      loc: ['body', 'signature'],
+    });
+    const placed = await fresh().catch(async (error: unknown) => {
+      // What was accepted before stays accepted: its nonce is spent, its lock used, the list or the LP's mind
+      // may have changed.
+      const existing = error instanceof InvalidError ? await store.order(orderId) : undefined;
+      if (!existing) throw error;
+      const same =
+        existing.workspaceId === workspace.id &&
+        existing.mode === key.mode &&
+        existing.namespace === namespace &&
+        existing.quoteId === opened.quoteId &&
+        existing.signature === signature;
+      if (!same) throw alreadyUsed();
+      return { funding: existing.funding, screened: existing.screening };
+    });
+
+    async function fresh(): Promise<{ funding: Hex; screened: NewOrder['screening'] }> {
+      const taker = await lanes.within(opened.origin.id, () => readTaker(port as ChainPort, opened));
+      if (taker.nonceUsed)
+        throw invalid(
+          'nonce_used',
+          ['body', 'quoteResponse', 'order'],
+          'The order nonce has been used or cancelled on chain, so no candidate of that quote request can execute any more. Ask for a new quote.',
+        );
+      await requireCommitments(opened);
+      // The list may have changed since the quote.
+      const screened = await screening.admit({ taker: order.user, receiver: receiverOf(order) }, PARTIES);
+      const funding = await fundingOf(request, opened, port as ChainPort, taker, signature);
+      // A slow node may have taken longer than the quote lasted.
+      requireTime(opened, port as ChainPort);
+      return { screened, funding };
+    }
+
+    const createdAtMs = clock.nowMs();
+    const amountUsd = prices.amountUsd(opened.inputToken, opened.inputAmount);
+    const accepting: NewOrder = {
+      orderId,
+      quoteId: opened.quoteId,
+      workspaceId: workspace.id,
+      keyId: key.id,
+      memberId: key.memberId,
+      namespace,
+      mode: key.mode,
+      executionMode: opened.executionMode,
+      originChainId: opened.origin.id,
+      destChainIds: [opened.dest.id],
+      order,
+      validUntil: opened.validUntil,
+      commitments: opened.commitments,
+      route: opened.route,
+      parentOrderId: opened.parentOrderId,
+      solverIds: opened.solverIds,
+      signature,
+      signScheme: request.signScheme,
+      funding: placed.funding,
+      candidate: opened.text,
+      referenceId: null,
+      amountUsd,
+      screening: placed.screened,
+      travelRule: dutyOf(workspace, amountUsd),
+      createdAtMs,
+    };
+    return accept(accepting, scope, key);
+  }
+
+  function requireTime({ validUntil }: Opened, port: ChainPort): void {
+    if (chainNow(clock, port) >= validUntil)
+      throw invalid(
+        'quote_expired',
+        ['body', 'quoteResponse', 'validUntil'],
+        'The quote is no longer valid. Ask for a new one; nothing was submitted.',
+      );
+  }
+
+  async function fundingOf(
+    request: SubmitRequest,
+    opened: Opened,
+    port: ChainPort,
+    taker: Awaited<ReturnType<typeof readTaker>>,
+    signature: Hex,
+  ): Promise<Hex> {
+    return encodeFunding(
+      await fundingFor({ port, recovery, now: chainNow(clock, port) }, opened, taker, request, signature),
+    );
+  }
+
+  async function accept(order: NewOrder, scope: IdempotencyScope | null, key: ApiKey): Promise<Placed> {
+    const response = JSON.stringify({
+      id: order.orderId,
+      status: 'pending',
+      quoteId: order.quoteId,
+      createdAt: toIso(order.createdAtMs),
+    });
+    const acceptance = await store.accept(order, response, scope);
+    switch (acceptance.kind) {
+      case 'accepted':
+        openQuotes.close(key.id, groupOf(order.originChainId, order.order.user, order.order.nonce));
+        // The row is committed: losing this wake-up costs a sweep's delay, not the order.
+        queue
+          .wake(ORDERS_TOPIC, order.orderId)
+          .catch((error: unknown) =>
+            log.warn(
+              { orderId: order.orderId, error },
+              'an accepted order could not be announced to the workers; the sweep will find it',
+            ),
+          );
+        log.info(
+          {
+            orderId: order.orderId,
+            workspace: order.workspaceId,
+            chain: order.originChainId,
+            solvers: order.solverIds,
+          },
+          'order accepted',
+        );
+        return { response: acceptance.response, result: 'accepted' };
+      case 'replayed':
+        return { response: acceptance.response, result: 'replayed' };
+      case 'in_progress':
+        throw inProgress();
+      case 'idempotency_key_reuse':
+        throw keyReused();
+      case 'quote_already_used':
+        throw alreadyUsed();
+      case 'leg_taken':
+        throw invalid(
+          'quote_already_used',
+          ['body', 'quoteResponse'],
+          'The next leg of this route was submitted already. Rerun preflight of its first leg to see where it stands.',
+        );
+      case 'nonce_used':
+        throw invalid(
+          'nonce_used',
+          ['body', 'quoteResponse', 'order'],
+          'Another candidate of the same quote request was submitted already; only one of them can execute.',
+        );
+    }
+  }
+
+  /** The seal proves what was signed; the chain may have changed its mind about who may sign. */
+  async function requireCommitments({
+    orderId,
+    quoteId,
+    commitments,
+    route,
+    origin,
+    dest,
+  }: Opened): Promise<void> {
+    if (route && !routeVenues.has(route.venueId))
+      throw invalid(
+        'quote_expired',
+        ['body', 'quoteResponse', 'solverId'],
+        'The venue behind this quote is not connected here any more, so nobody would settle it. Ask for a new one; nothing was submitted.',
+      );
+    const held = await Promise.all(
+      commitments.map((commitment) => {
+        const signer = commitmentSigner(recovery, { origin, orderId, quoteId, commitment });
+        return signer !== undefined && liquidity.mayBindNow(dest.id, commitment.lp, signer);
+      }),
+    );
+    if (!held.every(Boolean))
+      throw invalid(
+        'quote_expired',
+        ['body', 'quoteResponse', 'integrityChecksum'],
+        'The LP has withdrawn the authority behind this quote on chain, so it cannot execute. Ask for a new one; nothing was submitted.',
+      );
+  }
+
+  return { submit };
+}
+
+interface Placed {
+  response: string;
+  result: 'accepted' | 'replayed';
+}
+
+function scopeOf(
+  request: SubmitRequest,
+  { key, workspace, namespace, idempotencyKey }: Parameters<Submitter['submit']>[1],
+): IdempotencyScope | null {
+  if (idempotencyKey === undefined) return null;
+  const parsed = zIdempotencyKey.safeParse(idempotencyKey);
+  if (!parsed.success)
+    throw invalid(
+      'value_error',
+      ['header', 'Idempotency-Key'],
+      'An Idempotency-Key is 1 to 255 printable ASCII characters.',
+    );
+  return {
+    workspaceId: workspace.id,
+    namespace,
+    mode: key.mode,
+    key: parsed.data,
+    bodySha256: createHash('sha256').update(canonicalJson(request)).digest('hex'),
+  };
+}
+
+/** Where a denied party stands in a candidate. */
+export const PARTIES = {
+  taker: ['body', 'quoteResponse', 'order'],
+  receiver: ['body', 'quoteResponse', 'preview', 'outputs', 0, 'receiver'],
+} as const;
+
+const inProgress = () =>
+  new ApiError(
+    'idempotency_in_progress',
+    'A submission with this Idempotency-Key is still at work. Ask again in a moment for its result.',
+    { retryAfterSeconds: 1 },
+  );
+const keyReused = () =>
+  invalid(
+    'idempotency_key_reuse',
+    ['header', 'Idempotency-Key'],
+    'This Idempotency-Key was used with another body. Use a new key for a new submission.',
+  );
+const alreadyUsed = () =>
+  invalid(
+    'quote_already_used',
+    ['body', 'quoteResponse', 'quoteId'],
+    'This quote was submitted already with another signature or by another account. Ask for a new one.',
+  );

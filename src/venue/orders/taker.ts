@@ -1,0 +1,107 @@
+/**
+ * What the chain says about a taker and its candidate, read at once: who signed, what it holds, what it has
+ * granted.
+ */
+
+import { max } from '../../domain/amount.ts';
+import type { Bytes32, Hex } from '../../domain/hex.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Recovery } from '../../ports/signer.ts';
+import { invalid } from '../../protocol/errors.ts';
+import { chooseLock, type FundingState, type LockChoice } from '../../settlement/funding.ts';
+import type { Opened } from '../quoting/sealing.ts';
+import { isWrapped, normalSignature } from './signatures.ts';
+
+export interface TakerState {
+  funding: FundingState;
+  choice: LockChoice;
+  nonceUsed: boolean;
+  /** Token allowance to the escrow itself, for walletBroadcast. */
+  escrowAllowance: bigint;
+  /** Unix second from which a requested withdrawal can be taken; null when none is pending. */
+  withdrawableAt: number | null;
+}
+
+export async function readTaker(
+  port: ChainPort,
+  { order, inputToken, inputAmount }: Opened,
+): Promise<TakerState> {
+  const { escrow, permit2 } = port.chain;
+  const [user, token] = [order.user, inputToken.address];
+  const [
+    ledger,
+    pending,
+    deferred,
+    tokenBalance,
+    hasCode,
+    permit2TokenAllowance,
+    grant,
+    escrowAllowance,
+    nonceUsed,
+  ] = await Promise.all([
+    port.ledgerBalance(user, token),
+    port.pendingWithdrawal(user, token),
+    port.ledgerDeferred(user, token),
+    port.tokenBalance(user, token),
+    port.hasCode(user),
+    port.allowance(user, token, permit2),
+    port.permit2Allowance(user, token, escrow),
+    port.allowance(user, token, escrow),
+    port.isNonceUsed(user, order.nonce),
+  ]);
+  const funding: FundingState = {
+    amount: inputAmount,
+    ledgerAvailable: max(ledger - pending.amount - deferred, 0n),
+    tokenBalance,
+    hasEip3009: inputToken.eip3009 !== null,
+    takerHasCode: hasCode,
+    permit2TokenAllowance,
+    permit2Grant: grant,
+    fillDeadline: order.fillDeadline,
+  };
+  return {
+    funding,
+    choice: chooseLock(funding),
+    nonceUsed,
+    escrowAllowance,
+    withdrawableAt: pending.amount > 0n ? pending.availableAt : null,
+  };
+}
+
+/** The signature in its one kept form. Throws a 422 when it does not bind the order's user. */
+export async function bindTaker(
+  { port, recovery }: { port: ChainPort; recovery: Recovery },
+  user: Hex,
+  digest: Bytes32,
+  { signature, scheme, loc }: { signature: Hex; scheme: 'EIP712' | 'EIP1271'; loc: readonly string[] },
+): Promise<Hex> {
+  if (isWrapped(signature))
+    throw invalid(
+      'wallet_not_deployed',
+      loc,
+      'This is an ERC-6492 signature of a wallet that is not deployed. Deploy the wallet, then sign with it.',
+    );
+  if (scheme === 'EIP712') {
+    const normal = normalSignature(signature);
+    if (!normal || recovery.recover(digest, normal) !== user)
+      throw invalid(
+        'invalid_signature',
+        loc,
+        `The signature is not ${user}'s over exactly this payload (65 bytes or compact, low s). Sign the payload as it was received.`,
+      );
+    return normal;
+  }
+  if (!(await port.hasCode(user)))
+    throw invalid(
+      'invalid_signature',
+      loc,
+      'No contract is deployed at the taker address, so EIP1271 cannot verify it. Deploy the wallet or sign with EIP712.',
+    );
+  if (!(await port.isValidSignature(user, digest, signature)))
+    throw invalid(
+      'invalid_signature',
+      loc,
+      'The wallet contract does not accept this signature over this payload.',
+    );
+  return signature;
+}

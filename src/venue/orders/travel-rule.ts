@@ -1,0 +1,186 @@
+/**
+ * Which orders are reported under the travel rule, what is said of them, and getting it said: beside
+ * settlement, never in its way.
+ */
+
+import { createHash } from 'node:crypto';
+import { assetId } from '../../domain/asset.ts';
+import { bytes32ToAddress } from '../../domain/hex.ts';
+import { toIso } from '../../domain/time.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { OrderRecord, OrderStore, Workspace, WorkspaceStore } from '../../ports/stores/store.ts';
+import type {
+  Transmitter,
+  TravelRuleDuty,
+  TravelRuleMessage,
+  TravelRuleRecord,
+  TravelRuleStore,
+} from '../../ports/stores/travel-rule.ts';
+import { canonicalJson } from '../../protocol/canonical-json.ts';
+import { inputToken } from '../../settlement/funding.ts';
+import { receiverOf } from '../quoting/receiver.ts';
+
+/** An order without a price is reported: that it is small is exactly what nobody knows. */
+export function dutyOf(
+  { travelRuleThresholdUsd: thresholdUsd }: Workspace,
+  amountUsd: number | null,
+): TravelRuleDuty | null {
+  if (thresholdUsd === null) return null;
+  return amountUsd === null || amountUsd >= thresholdUsd ? { thresholdUsd, amountUsd } : null;
+}
+
+/** The same text for every attempt, whoever makes it. */
+export function travelRuleMessage(record: OrderRecord, workspaceName: string): TravelRuleMessage {
+  const { order, originChainId, travelRule } = record;
+  const [[token, amount]] = order.inputs as [readonly [bigint, bigint]];
+  const [output] = order.outputs;
+  if (!output || !travelRule) throw new RangeError('an order without a travel-rule duty has no message');
+  return {
+    version: 1,
+    orderId: record.orderId,
+    quoteId: record.quoteId,
+    acceptedAt: toIso(record.createdAtMs),
+    originator: {
+      workspaceId: record.workspaceId,
+      workspaceName,
+      memberId: record.memberId,
+      account: order.user,
+    },
+    beneficiary: { account: receiverOf(order) },
+    sent: { asset: assetId({ chainId: originChainId, token: inputToken(token) }), amount: amount.toString() },
+    received: {
+      asset: assetId({ chainId: Number(output.chainId), token: bytes32ToAddress(output.token) }),
+      amount: order.outputs.reduce((sum, one) => sum + one.amount, 0n).toString(),
+    },
+    amountUsd: travelRule.amountUsd,
+    thresholdUsd: travelRule.thresholdUsd,
+    counterparties: record.solverIds,
+    referenceId: record.referenceId,
+  };
+}
+
+export interface CourierDeps {
+  store: TravelRuleStore & OrderStore & WorkspaceStore;
+  transmitter: Transmitter;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface CourierOptions {
+  maxAttempts: number;
+  /** Pause before the second attempt; it doubles from there. */
+  firstRetryMs: number;
+  longestRetryMs: number;
+  lookEveryMs: number;
+  /** Longer than any transmission takes. */
+  leaseMs: number;
+}
+
+export const COURIER: CourierOptions = {
+  maxAttempts: 12,
+  firstRetryMs: 5_000,
+  longestRetryMs: 3_600_000,
+  lookEveryMs: 1_000,
+  leaseMs: 60_000,
+};
+
+const AT_ONCE = 20;
+
+export interface Courier {
+  start(): void;
+  /** Waits for what is being sent. */
+  stop(): Promise<void>;
+}
+
+/** Any number of couriers may run: a record is taken by one of them. */
+export function createCourier(
+  { store, transmitter, clock, log, metrics }: CourierDeps,
+  options: CourierOptions,
+): Courier {
+  const { maxAttempts, firstRetryMs, longestRetryMs, lookEveryMs, leaseMs } = options;
+  const ended = metrics.counter(
+    'firmquote_venue_travel_rule_total',
+    'Travel-rule transmissions by what came of the attempt',
+    ['outcome'],
+  );
+  let cancel = () => {};
+  let stopped = false;
+  let round: Promise<unknown> = Promise.resolve();
+
+  async function deliver(taken: TravelRuleRecord): Promise<void> {
+    const order = await store.order(taken.orderId);
+    if (!order) return;
+    const message = canonicalJson(
+      travelRuleMessage(order, (await store.workspace(order.workspaceId))?.name ?? order.workspaceId),
+    );
+    const sent = {
+      ...taken,
+      transmitter: transmitter.name,
+      messageSha256: createHash('sha256').update(message).digest('hex'),
+    };
+    try {
+      const { reference } = await transmitter.transmit(message, `travel-rule-${taken.orderId}`);
+      await close({ ...sent, state: 'transmitted', reference }, null);
+    } catch (error) {
+      const last = taken.attempt >= maxAttempts;
+      // A message that somebody wrote for us, not a stack: adapters keep secrets out of theirs.
+      const detail = (error instanceof Error ? error.message : 'The transmission failed.').slice(0, 300);
+      const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (taken.attempt - 1));
+      await close(
+        { ...sent, state: last ? 'abandoned' : 'failed', detail },
+        last ? null : { dueAtMs: clock.nowMs() + pauseMs },
+      );
+      const facts = { orderId: taken.orderId, attempt: taken.attempt, transmitter: transmitter.name, detail };
+      if (last) log.error(facts, 'a travel-rule record was given up: send it by hand');
+      else
+        log.warn(
+          { ...facts, pauseMs },
+          'a travel-rule record could not be transmitted; it will be tried again',
+        );
+    }
+  }
+
+  async function close(record: TravelRuleRecord, next: { dueAtMs: number } | null): Promise<void> {
+    const ours = await store.endTravelRule({ ...record, endedAtMs: clock.nowMs() }, next);
+    ended.add({ outcome: ours ? record.state : 'superseded' });
+  }
+
+  async function look(): Promise<void> {
+    for (let full = true; full && !stopped;) {
+      const taken = await store.takeTravelRule(clock.nowMs(), leaseMs, AT_ONCE);
+      await Promise.all(
+        taken.map((record) =>
+          deliver(record).catch((error: unknown) =>
+            log.warn(
+              { orderId: record.orderId, error },
+              'a travel-rule record could not be worked on; its lease ends by itself',
+            ),
+          ),
+        ),
+      );
+      full = taken.length === AT_ONCE;
+    }
+  }
+
+  function next(): void {
+    round = look()
+      .catch((error: unknown) =>
+        log.warn({ error }, 'due travel-rule records could not be read; they will be looked for again'),
+      )
+      .then(() => {
+        if (!stopped) cancel = clock.after(lookEveryMs, next);
+      });
+  }
+
+  return {
+    start: next,
+    async stop() {
+      stopped = true;
+      cancel();
+      await round;
+    },
+  };
+}

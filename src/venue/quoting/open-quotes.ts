@@ -1,0 +1,155 @@
+/**
+ * How many live quotes one key holds open, and for how much: asking is free, but every answer ties up an LP's
+ * inventory until it lapses. An entry ends with its quotes' validity or with the submission of one of them.
+ * What the other replicas answered counts too.
+ */
+
+import { ApiError } from '../../protocol/errors.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import { createOthers } from '../replicas/peer-exposure.ts';
+import type { News, Shared } from '../replicas/peers.ts';
+
+export interface OpenQuotes {
+  /**
+   * Throws 429 when this key already holds as much as it may. Until what it gives back is called, once the
+   * answer is made, the request counts as one that will be answered: asking many times at once gains nothing.
+   */
+  ask(keyId: string, limits: { count: number; notionalUsd: number }, now: UnixSeconds): () => void;
+  add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
+  /** A quote of this group was submitted: nothing of it is an option any more. */
+  close(keyId: string, group: string): void;
+  /**
+   * How the replicas tell each other what their keys hold. `now`: chain time. `soon`: something just changed.
+   */
+  shared(now: () => UnixSeconds, soon: () => void): Shared;
+}
+
+interface Held {
+  count: number;
+  /** Requests that are being answered. */
+  asking: number;
+  notionalUsd: number;
+  groups: Map<string, { notionalUsd: number; until: UnixSeconds }>;
+  /** Groups by the second they lapse in. */
+  lapses: Map<UnixSeconds, string[]>;
+  prunedTo: UnixSeconds;
+}
+
+export function createOpenQuotes(): OpenQuotes {
+  const keys = new Map<string, Held>();
+  const others = createOthers<{ count: number; notionalUsd: number }>();
+  /** Keys that hold something else than the other replicas have been told. */
+  const changed = new Set<string>();
+  let soon = () => {};
+
+  function remove(held: Held, group: string, until?: UnixSeconds): void {
+    const entry = held.groups.get(group);
+    if (!entry || (until !== undefined && entry.until !== until)) return;
+    held.groups.delete(group);
+    held.count--;
+    held.notionalUsd -= entry.notionalUsd;
+  }
+
+  function prune(held: Held, now: UnixSeconds): void {
+    if (now <= held.prunedTo) return;
+    held.prunedTo = now;
+    for (const [second, groups] of held.lapses) {
+      if (second > now) continue;
+      held.lapses.delete(second);
+      for (const group of groups) remove(held, group, second);
+    }
+    // Sums of floats drift; an empty book is exactly nothing.
+    if (held.count === 0) held.notionalUsd = 0;
+  }
+
+  function of(keyId: string): Held {
+    let held = keys.get(keyId);
+    if (!held)
+      keys.set(
+        keyId,
+        (held = { count: 0, asking: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0 }),
+      );
+    return held;
+  }
+
+  function change(keyId: string): void {
+    changed.add(keyId);
+    soon();
+  }
+
+  return {
+    ask(keyId, { count, notionalUsd }, now) {
+      const held = of(keyId);
+      const before = held.count;
+      prune(held, now);
+      if (held.count !== before) changed.add(keyId);
+      const elsewhere = others.of(keyId, now);
+      const sum = (of: 'count' | 'notionalUsd') => elsewhere.reduce((total, each) => total + each[of], 0);
+      if (
+        held.count + held.asking + sum('count') < count &&
+        held.notionalUsd + sum('notionalUsd') < notionalUsd
+      ) {
+        held.asking++;
+        let answered = false;
+        return () => {
+          if (!answered) held.asking--;
+          answered = true;
+        };
+      }
+      const soonest = Math.min(...held.lapses.keys(), others.until(keyId) ?? Number.POSITIVE_INFINITY);
+      throw new ApiError(
+        'rate_limited',
+        'This key holds as many live quotes as it may. Submit some or let them lapse before asking for more.',
+        { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
+      );
+    },
+    add(keyId, group, notionalUsd, until) {
+      const held = of(keyId);
+      held.groups.set(group, { notionalUsd, until });
+      held.count++;
+      held.notionalUsd += notionalUsd;
+      change(keyId);
+      const due = held.lapses.get(until);
+      if (due) due.push(group);
+      else held.lapses.set(until, [group]);
+    },
+    close(keyId, group) {
+      const held = keys.get(keyId);
+      if (!held) return;
+      remove(held, group);
+      change(keyId);
+    },
+    shared(now, tell) {
+      soon = tell;
+      let lookedAt: UnixSeconds = 0;
+      return {
+        name: 'quotes',
+        *news(all): Iterable<News> {
+          const second = now();
+          if (all || second > lookedAt) {
+            lookedAt = second;
+            others.lapse(second);
+            for (const [keyId, held] of keys) {
+              const before = held.count;
+              prune(held, second);
+              if (held.count !== before || (all && held.count > 0)) changed.add(keyId);
+            }
+          }
+          for (const keyId of changed) {
+            const { count = 0, notionalUsd = 0, lapses } = keys.get(keyId) ?? {};
+            yield [keyId, count, notionalUsd, Math.max(0, ...(lapses?.keys() ?? []))];
+          }
+          changed.clear();
+        },
+        hear(replica, [keyId, count, notionalUsd, until]) {
+          others.put(
+            replica,
+            keyId,
+            { count: Number(count), notionalUsd: Number(notionalUsd) },
+            Number(until),
+          );
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * What landing a trade costs, from fees that are read with every head, and who pays: the trade itself
+ * (apiSubmit) or the taker's wallet.
+ */
+
+import { mulDivUp } from '../../domain/amount.ts';
+import type { TokenInfo } from '../../domain/chain.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Log } from '../../ports/log.ts';
+import { CHAIN_DEFAULTS, type ChainSettings } from '../options.ts';
+import type { Prices } from '../market/prices.ts';
+
+/** The part of a transactor that decides whether the venue can land anything. */
+export interface Relayer {
+  healthy(): boolean;
+}
+
+export interface Landing {
+  executionMode: 'apiSubmit' | 'walletBroadcast';
+  /** Input token base units that the trade pays its relayer; 0 on walletBroadcast. */
+  relayFee: bigint;
+  /** Wei that the taker pays itself; 0 on apiSubmit. */
+  takerGasWei: bigint;
+}
+
+/** Of a trade. */
+export interface Shape {
+  crossChain: boolean;
+  outputs: number;
+  /** A settlement through a filler that uses this much. */
+  fillGas?: bigint;
+  /** The chain on which the outputs go into the ledger and are paid out by the relayer later. */
+  deferredOn?: number | undefined;
+}
+
+export interface GasDesk {
+  landing(chainId: number, token: TokenInfo, shape: Shape): Landing;
+  /**
+   * What the taker pays for gas itself, in base units of the side that competes, rounded up; 0n on apiSubmit
+   * and where nobody knows a price.
+   */
+  takerGas(
+    trade: {
+      side: 'exactInput' | 'exactOutput';
+      origin: { id: number };
+      inputToken: TokenInfo;
+      outputToken: TokenInfo;
+    },
+    landing: Landing,
+  ): bigint;
+  /** Wei per gas that a wallet should offer; undefined until the first fees are in. */
+  gasPrice(chainId: number): bigint | undefined;
+  settings(chainId: number): ChainSettings;
+  start(): Promise<void>;
+  stop(): void;
+}
+
+const BPS = 10_000n;
+/**
+ * What a deferred delivery costs its settlement more than one to a wallet, where the account is new to the
+ * ledger, and what paying it out costs.
+ */
+const DEFER_GAS = 60_000n;
+const PAYOUT_GAS = 60_000n;
+
+export function createGasDesk(
+  {
+    chains,
+    relayers,
+    prices,
+    log,
+  }: {
+    chains: ReadonlyMap<number, ChainPort>;
+    relayers: ReadonlyMap<number, Relayer>;
+    prices: Prices;
+    log: Log;
+  },
+  overrides: ReadonlyMap<number, Partial<ChainSettings>> = new Map(),
+): GasDesk {
+  const settings = new Map([...chains.keys()].map((id) => [id, { ...CHAIN_DEFAULTS, ...overrides.get(id) }]));
+  const perGas = new Map<number, bigint>();
+  const reading = new Set<number>();
+  let stops: (() => void)[] = [];
+
+  const settingsOf = (chainId: number) => settings.get(chainId) ?? CHAIN_DEFAULTS;
+
+  async function read(chainId: number, port: ChainPort): Promise<void> {
+    if (reading.has(chainId)) return;
+    reading.add(chainId);
+    try {
+      const { baseFee, priorityFee } = await port.fees();
+      perGas.set(chainId, baseFee + priorityFee);
+    } catch (error) {
+      log.warn({ chain: port.chain.slug, error }, 'gas fees could not be read; the last ones stand');
+    } finally {
+      reading.delete(chainId);
+    }
+  }
+
+  return {
+    settings: settingsOf,
+    gasPrice: (chainId) => perGas.get(chainId),
+    landing(chainId, token, { crossChain, outputs, fillGas, deferredOn }) {
+      const { executionMode, nativeSymbol, settleGas, outputGas, openGas, throughGas, relayBufferBps } =
+        settingsOf(chainId);
+      const price = perGas.get(chainId) ?? 0n;
+      const deferral = deferredOn === chainId ? DEFER_GAS * BigInt(outputs) : 0n;
+      const wei =
+        price *
+        (crossChain
+          ? openGas
+          : (fillGas !== undefined ? throughGas + fillGas : settleGas + outputGas * BigInt(outputs - 1)) +
+            deferral);
+      const inTokens = (gasWei: bigint, native: string) =>
+        prices.tokenForNativeUp(token, native, mulDivUp(gasWei, BPS + BigInt(relayBufferBps), BPS));
+      const landed =
+        executionMode === 'apiSubmit' && relayers.get(chainId)?.healthy()
+          ? inTokens(wei, nativeSymbol)
+          : undefined;
+      const paidOut =
+        deferredOn === undefined
+          ? 0n
+          : inTokens(
+              (perGas.get(deferredOn) ?? 0n) * PAYOUT_GAS * BigInt(outputs),
+              settingsOf(deferredOn).nativeSymbol,
+            );
+      const relayFee = landed === undefined || paidOut === undefined ? undefined : landed + paidOut;
+      // Without a price for the input we cannot be paid in it, so the taker lands its own trade.
+      return relayFee === undefined
+        ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei }
+        : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };
+    },
+    takerGas({ side, origin, inputToken, outputToken }, { takerGasWei }) {
+      if (takerGasWei === 0n) return 0n;
+      return (
+        prices.tokenForNativeUp(
+          side === 'exactInput' ? outputToken : inputToken,
+          settingsOf(origin.id).nativeSymbol,
+          takerGasWei,
+        ) ?? 0n
+      );
+    },
+    async start() {
+      stops = [...chains].map(([id, port]) => port.onHead(() => void read(id, port)));
+      await Promise.all([...chains].map(([id, port]) => read(id, port)));
+    },
+    stop() {
+      for (const stop of stops) stop();
+    },
+  };
+}

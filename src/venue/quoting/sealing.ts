@@ -1,0 +1,298 @@
+/** Candidates sealed on the way out and opened on the way in: nothing of a quote is stored in between. */
+
+import type { Sealer } from '../../auction/seal.ts';
+import type { Chain, TokenInfo } from '../../domain/chain.ts';
+import { tokenOf } from '../../domain/chain.ts';
+import { type Asset, assetId, parseAssetId } from '../../domain/asset.ts';
+import type { SignedCommitment } from '../../domain/commitment.ts';
+import { decodeContext } from '../../domain/context.ts';
+import { type Address, bytes32ToAddress, type Bytes32 } from '../../domain/hex.ts';
+import { readDelivery } from '../../domain/delivery.ts';
+import { orderDigest, orderId, type StandardOrder } from '../../domain/order.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { OrderRoute } from '../../ports/stores/store.ts';
+import { canonicalJson } from '../../protocol/canonical-json.ts';
+import type { QuoteCandidate, Terms } from '../../protocol/api/candidate.ts';
+import { ORDER_TYPE } from '../../protocol/api/candidate.ts';
+import { plainTerms } from '../../protocol/api/plain-terms.ts';
+import { invalid, type InvalidError } from '../../protocol/errors.ts';
+import {
+  type RouterCandidate,
+  type RouterTerms,
+  type SealedRoute,
+  zSealedRoute,
+} from '../../protocol/api/router.ts';
+import {
+  decodeCommitments,
+  encodeCommitments,
+  formatSeal,
+  parseSeal,
+  type SealText,
+  sealedParts,
+} from '../../protocol/seal-wire.ts';
+import { inputToken as inputTokenAddress } from '../../settlement/funding.ts';
+import { orderFromMessage, zOrderMessage } from '../../protocol/wire.ts';
+
+export interface SealOwner {
+  account: string;
+  namespace: 'rfq' | 'router';
+  mode: 'test' | 'live';
+}
+
+/**
+ * A candidate that is ours, unchanged, with its order read back. Whether it is still executable is another
+ * question.
+ */
+export interface Opened {
+  quoteId: Bytes32;
+  executionMode: 'apiSubmit' | 'walletBroadcast';
+  validUntil: UnixSeconds;
+  order: StandardOrder;
+  orderId: Bytes32;
+  digest: Bytes32;
+  /** One per output; none when a route venue settles. */
+  commitments: SignedCommitment[];
+  route: OrderRoute | null;
+  /** What the filler of a route may use, beside the escrow's own gas; 0n without one. */
+  fillGas: bigint;
+  /** The order whose delivery this one spends. */
+  parentOrderId: Bytes32 | null;
+  /** What follows this order in a sequential route. */
+  nextLeg: NextLeg | null;
+  /** One per output. */
+  solverIds: string[];
+  origin: Chain;
+  dest: Chain;
+  inputToken: TokenInfo;
+  inputAmount: bigint;
+  /** JSON as it was sealed, checksum included. */
+  text: string;
+}
+
+export interface NextLeg {
+  /** What this order delivers, to the taker's own wallet. */
+  input: Asset;
+  output: Asset;
+  receiver: Address;
+  terms: NonNullable<SealedRoute['next']>;
+}
+
+export interface Sealing {
+  /** The candidate as JSON text, checksum and all: serialised this once. */
+  seal(
+    owner: SealOwner,
+    terms: Terms | RouterTerms,
+    commitments: readonly SignedCommitment[],
+    route?: SealedRoute | null,
+  ): string;
+  /** Throws a 422 unless this very candidate was sealed for this very owner. */
+  open(owner: SealOwner, candidate: QuoteCandidate | RouterCandidate, now: UnixSeconds): Opened;
+}
+
+const LOC = ['body', 'quoteResponse'] as const;
+const mismatch = (...at: (string | number)[]): InvalidError =>
+  invalid(
+    'integrity_mismatch',
+    [...LOC, ...at],
+    'The candidate is not the one that was quoted. Pass it back exactly as it was received, from the account and namespace that asked for it.',
+  );
+
+export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>): Sealing {
+  return {
+    seal(owner, terms, signed, sealedRoute = null) {
+      const route = sealedRoute && Buffer.from(canonicalJson(sealedRoute)).toString('base64url');
+      const commitments = encodeCommitments(signed);
+      const candidate = 'validity' in terms ? plainTerms(terms) : canonicalJson(terms);
+      const mac = sealer.mac({ ...owner, commitments: sealedParts({ commitments, route }), candidate });
+      return sealedText(candidate, formatSeal({ kid: sealer.kid, mac, commitments, route }));
+    },
+    open(owner, sealed, now) {
+      const { integrityChecksum, ...rest } = sealed;
+      const seal = parseSeal(integrityChecksum);
+      if (!seal) throw mismatch('integrityChecksum');
+      const candidate = canonicalJson(rest);
+      const holds = (namespace: SealOwner['namespace']) =>
+        sealer.verify(
+          seal.kid,
+          seal.mac,
+          { ...owner, namespace, commitments: sealedParts(seal), candidate },
+          now,
+        );
+      if (!holds(owner.namespace)) {
+        const other = owner.namespace === 'rfq' ? 'router' : 'rfq';
+        if (holds(other))
+          throw invalid(
+            'namespace_mismatch',
+            LOC,
+            `This candidate was quoted in the ${other} namespace; submit it there.`,
+          );
+        throw mismatch('integrityChecksum');
+      }
+      return read(sealed, seal, sealedText(candidate, integrityChecksum));
+    },
+  };
+
+  /**
+   * What the seal vouches for, read back and held against itself once more: the shown terms are the signed
+   * terms.
+   */
+  function read(candidate: QuoteCandidate | RouterCandidate, seal: SealText, text: string): Opened {
+    const commitments = decodeCommitments(seal.commitments);
+    const route = routeIn(seal);
+    const payload = candidate.order?.payload;
+    const message = zOrderMessage.safeParse(payload?.['message']);
+    if (!commitments || route === undefined || candidate.order?.type !== ORDER_TYPE || !message.success)
+      throw mismatch('order');
+    const order = orderFromMessage(message.data);
+    const origin = chains.get(Number(order.originChainId));
+    const dest = chains.get(Number(order.outputs[0]?.chainId));
+    const domain = payload?.['domain'] as { chainId?: unknown; verifyingContract?: unknown } | undefined;
+    if (!origin || !dest || domain?.chainId !== origin.id || domain.verifyingContract !== origin.escrow)
+      throw mismatch('order', 'payload', 'domain');
+
+    const [input] = order.inputs as [readonly [bigint, bigint]];
+    const inputToken = tokenOf(origin, inputTokenAddress(input[0]));
+    const shownIn = candidate.preview.inputs[0];
+    if (
+      !inputToken ||
+      shownIn?.asset !== assetId({ chainId: origin.id, token: inputToken.address }) ||
+      shownIn.amount !== input[1].toString()
+    )
+      throw mismatch('preview', 'inputs', 0);
+    const nextLeg = requireOutput(candidate, order, dest, route);
+    if (order.fillDeadline !== candidate.validUntil + origin.landingMarginSeconds)
+      throw mismatch('validUntil');
+    const settledBy = orderRoute(route);
+    if (commitments.length !== (settledBy ? 0 : order.outputs.length)) throw mismatch('integrityChecksum');
+    if (
+      settledBy?.through &&
+      decodeContext(order.outputs[0]?.context ?? '0x')?.exclusiveFor !== settledBy.through.filler
+    )
+      throw mismatch('order');
+
+    const escrow = { chainId: origin.id, escrow: origin.escrow };
+    return {
+      quoteId: candidate.quoteId as Bytes32,
+      executionMode: candidate.executionMode,
+      validUntil: candidate.validUntil,
+      order,
+      orderId: orderId(escrow, order),
+      digest: orderDigest(escrow, order),
+      commitments,
+      route: settledBy,
+      fillGas: BigInt(route?.through?.gas ?? 0),
+      parentOrderId: route?.parent ?? null,
+      nextLeg,
+      solverIds: solversOf(candidate, order),
+      origin,
+      dest,
+      inputToken,
+      inputAmount: input[1],
+      text,
+    };
+  }
+}
+
+/**
+ * Shown output against enforced output. A sequential route shows its last leg's; what the escrow enforces
+ * then is its first leg's.
+ */
+function requireOutput(
+  candidate: QuoteCandidate | RouterCandidate,
+  order: StandardOrder,
+  dest: Chain,
+  route: SealedRoute | null,
+): NextLeg | null {
+  const output = previewOf(order, dest);
+  const shown = candidate.preview.outputs[0];
+  if (!output || !shown) throw mismatch('preview', 'outputs', 0);
+  const composite = 'composite' in candidate ? candidate.composite : undefined;
+  if (route?.next) {
+    const [first, second] = composite?.legs ?? [];
+    const goal = parseAssetId(shown.asset);
+    const middle = parseAssetId(output.asset);
+    const holds =
+      first?.output.asset === output.asset &&
+      first.output.minimumAmount === output.amount &&
+      second?.input.asset === output.asset &&
+      output.receiver === order.user;
+    if (
+      !holds ||
+      !goal ||
+      !middle ||
+      (shown.minimumAmount ?? null) !== null ||
+      typeof shown.receiver !== 'string'
+    )
+      throw mismatch('composite');
+    return { input: middle, output: goal, receiver: shown.receiver as Address, terms: route.next };
+  }
+  if (
+    shown.asset !== output.asset ||
+    shown.minimumAmount !== output.amount ||
+    shown.receiver !== output.receiver
+  )
+    throw mismatch('preview', 'outputs', 0);
+  // Liquidity that is not committed may give more than the floor, never less.
+  const amountHolds = route?.venue
+    ? BigInt(shown.amount) >= BigInt(output.amount)
+    : shown.amount === output.amount;
+  if (!amountHolds) throw mismatch('preview', 'outputs', 0);
+  return null;
+}
+
+/** undefined for a route that we never wrote; null where there is none. */
+function routeIn({ route }: SealText): SealedRoute | null | undefined {
+  if (route === null) return null;
+  const parsed = zSealedRoute.safeParse(JSON.parse(Buffer.from(route, 'base64url').toString()));
+  return parsed.success ? parsed.data : undefined;
+}
+
+function orderRoute(route: SealedRoute | null): OrderRoute | null {
+  return route?.venue
+    ? {
+        venueId: route.venue.id,
+        kind: route.venue.kind,
+        through: route.through && { filler: route.through.filler, data: route.through.data },
+      }
+    : null;
+}
+
+function solversOf(candidate: QuoteCandidate | RouterCandidate, order: StandardOrder): string[] {
+  if (order.outputs.length === 1) return [candidate.solverId];
+  if ('composite' in candidate && candidate.composite)
+    return candidate.composite.legs.slice(0, order.outputs.length).map(({ solverId }) => solverId);
+  return 'splitFill' in candidate && candidate.splitFill
+    ? candidate.splitFill.fills.map(({ solverId }) => solverId)
+    : [candidate.solverId];
+}
+
+/** Nothing in a seal has to be escaped. */
+const sealedText = (candidate: string, checksum: string): string =>
+  `${candidate.slice(0, -1)},"integrityChecksum":"${checksum}"}`;
+
+/** All outputs of an order of ours are slices of one delivery. undefined when these are not. */
+function previewOf(
+  order: StandardOrder,
+  dest: Chain,
+): { asset: string; amount: string; receiver: Address } | undefined {
+  const [first] = order.outputs;
+  const delivery = first && readDelivery(first);
+  if (
+    !delivery ||
+    order.outputs.some(
+      ({ chainId, token, recipient, callbackData, context }) =>
+        chainId !== first.chainId ||
+        token !== first.token ||
+        recipient !== first.recipient ||
+        callbackData !== first.callbackData ||
+        !decodeContext(context),
+    )
+  )
+    return undefined;
+  const amount = order.outputs.reduce((sum, output) => sum + output.amount, 0n);
+  return {
+    asset: assetId({ chainId: dest.id, token: bytes32ToAddress(first.token) }),
+    amount: amount.toString(),
+    receiver: delivery.account,
+  };
+}

@@ -1,0 +1,153 @@
+/**
+ * A verified answer as the taker sees it: every field of the candidate, with what the venue's own reference
+ * prices can add.
+ */
+
+import { orderEnvelope } from '../../domain/order.ts';
+import { assetId } from '../../domain/asset.ts';
+import { ORDER_TYPE, type Terms, WARNINGS } from '../../protocol/api/candidate.ts';
+import type { Landing } from './relay-fee.ts';
+import type { Liquidity } from '../market/liquidity.ts';
+import type { Prices } from '../market/prices.ts';
+import type { Ask, Verified } from './verify.ts';
+
+export interface TermsContext {
+  prices: Prices;
+  liquidity: Liquidity;
+  landing: Landing;
+  nativeSymbol: string;
+  minValidUntil: number | null;
+  shortValiditySeconds: number;
+  farFromMidBps: number;
+  underWatch(solverId: string): boolean;
+}
+
+export function termsOf(ask: Ask, quote: Verified, context: TermsContext): Terms {
+  const { origin, dest, inputToken, outputToken, rfq } = ask;
+  const { prices, landing } = context;
+  const amount = quote.outputAmount.toString();
+  const delta = prices.deltaFromMid(inputToken, quote.inputAmount, outputToken, quote.outputAmount);
+  const split = quote.slices.length > 1;
+  return {
+    quoteId: quote.quoteId,
+    solverId: quote.solverId,
+    executionMode: landing.executionMode,
+    order: {
+      type: ORDER_TYPE,
+      payload: orderEnvelope({ chainId: origin.id, escrow: origin.escrow }, quote.order),
+    },
+    validUntil: quote.validUntil,
+    eta: quote.eta,
+    validity: { validUntil: quote.validUntil, minValidUntil: context.minValidUntil },
+    preview: {
+      inputs: [
+        {
+          asset: assetId({ chainId: origin.id, token: inputToken.address }),
+          amount: quote.inputAmount.toString(),
+          decimals: inputToken.decimals,
+          symbol: inputToken.symbol,
+          priceUsd: prices.priceUsd(inputToken),
+        },
+      ],
+      outputs: [
+        {
+          asset: assetId({ chainId: dest.id, token: outputToken.address }),
+          amount,
+          minimumAmount: amount,
+          decimals: outputToken.decimals,
+          symbol: outputToken.symbol,
+          priceUsd: prices.priceUsd(outputToken),
+          receiver: rfq.receiver,
+          amountBeforeFees: quote.amountBeforeFees?.toString() ?? null,
+          deltaFromMid: delta,
+        },
+      ],
+    },
+    routingPath: 'direct',
+    platformFeeBps: rfq.platformFeeBps,
+    lpSpreadBps: quote.lpSpreadBps,
+    splitFill: split
+      ? {
+          fills: quote.slices.map(({ solverId, portionBps, outputAmount }) => ({
+            solverId,
+            portionBps,
+            outputAmount: outputAmount.toString(),
+          })),
+          executionModel: 'atomic',
+        }
+      : null,
+    gas: {
+      native: landing.takerGasWei.toString(),
+      usd: landing.takerGasWei === 0n ? 0 : prices.nativeUsd(context.nativeSymbol, landing.takerGasWei),
+    },
+    warnings: warningsOf(ask, quote, delta, context),
+  };
+}
+
+function warningsOf(
+  ask: Ask,
+  quote: Verified,
+  delta: number | null,
+  { liquidity, shortValiditySeconds, farFromMidBps, underWatch }: TermsContext,
+): Terms['warnings'] {
+  const thin = quote.commitments.some(
+    ({ lp }, index) =>
+      (liquidity.available(ask.dest.id, lp, ask.outputToken.address) ?? 0n) <
+      2n * (quote.slices[index]?.outputAmount ?? 0n),
+  );
+  return warningsFor(
+    {
+      delta,
+      thin,
+      secondsLeft: quote.validUntil - ask.now,
+      underWatch: quote.slices.some(({ solverId }) => underWatch(solverId)),
+    },
+    { shortValiditySeconds, farFromMidBps },
+  );
+}
+
+/** What is true of an offer, in both namespaces, in the words a taker reads. */
+export function warningsFor(
+  {
+    delta,
+    thin,
+    secondsLeft,
+    underWatch,
+    laterLeg = false,
+  }: { delta: number | null; thin: boolean; secondsLeft: number; underWatch: boolean; laterLeg?: boolean },
+  { shortValiditySeconds, farFromMidBps }: Pick<TermsContext, 'shortValiditySeconds' | 'farFromMidBps'>,
+): Terms['warnings'] {
+  const warnings: Terms['warnings'] = [];
+  if (delta === null)
+    warnings.push({
+      code: WARNINGS.noReference,
+      message: 'The venue has no reference price for this pair; compare the price yourself.',
+    });
+  else if (Math.abs(delta) * 10_000 > farFromMidBps)
+    warnings.push({
+      code: WARNINGS.priceFar,
+      message: `The price is ${(delta * 100).toFixed(2)} % from the venue's reference.`,
+    });
+  if (thin)
+    warnings.push({
+      code: WARNINGS.thinInventory,
+      message: 'This trade takes more than half of what the LP holds for it.',
+    });
+  if (secondsLeft < shortValiditySeconds)
+    warnings.push({
+      code: WARNINGS.shortValidity,
+      message: 'The quote lapses within seconds; ask with minValidUntil for more time.',
+    });
+  if (underWatch)
+    warnings.push({
+      code: WARNINGS.underWatch,
+      message: 'The solver has failed or answered wrongly of late.',
+    });
+  if (laterLeg)
+    warnings.push({
+      code: WARNINGS.laterLegNotFirm,
+      message:
+        'Only the first leg is firm. The second is quoted afresh when the first has been delivered to your own wallet; until then its amount is an estimate.',
+    });
+  return warnings;
+}

@@ -1,0 +1,67 @@
+/** Why there is nothing to offer, in the one word and one sentence that tell a taker what to change. */
+
+import { formatUnits } from '../../domain/amount.ts';
+import type { ProductUnavailable, UnavailableCode } from '../../protocol/api/quote.ts';
+import type { Declined } from './fan-out.ts';
+
+export interface SizeUnit {
+  decimals: number;
+  symbol: string;
+}
+
+export function unavailable(
+  code: UnavailableCode,
+  message: string,
+  corridor: string | null,
+): ProductUnavailable {
+  return { code, message, corridor };
+}
+
+/** Several solvers, several reasons: the one a taker can act on comes first. */
+export function whyNoQuotes(
+  declines: readonly Declined[],
+  { asked, invalid, corridor, unit }: { asked: number; invalid: number; corridor: string; unit: SizeUnit },
+): ProductUnavailable {
+  const of = (...reasons: Declined['reason'][]) => declines.filter(({ reason }) => reasons.includes(reason));
+  const tooLarge = of('size_above_max', 'no_inventory', 'limit').filter(
+    ({ reason, maxAmount }) =>
+      reason === 'size_above_max' || (maxAmount !== null && (reason === 'no_inventory' || maxAmount > 0n)),
+  );
+  if (tooLarge.length > 0) {
+    const most = tooLarge.reduce(
+      (best, { maxAmount }) => ((maxAmount ?? 0n) > best ? (maxAmount ?? 0n) : best),
+      0n,
+    );
+    const hint =
+      most > 0n
+        ? ` The most that would pass now is maxAmount ${most} base units (${formatUnits(most, unit.decimals)} ${unit.symbol}).`
+        : '';
+    return unavailable('amount_too_large', `No solver takes this much at once.${hint}`, corridor);
+  }
+  if (of('size_below_min').length > 0)
+    return unavailable(
+      'amount_too_small',
+      'The amount does not cover the cost of settling it. Ask for more.',
+      corridor,
+    );
+  if (of('validity').length > 0)
+    return unavailable(
+      'validity_unavailable',
+      'No solver keeps a price firm for that long. Ask with an earlier minValidUntil.',
+      corridor,
+    );
+  const silent = asked - declines.length - invalid;
+  return unavailable(
+    'no_quotes',
+    `${asked} ${asked === 1 ? 'solver was' : 'solvers were'} asked: ${declines.length} declined, ${Math.max(0, silent)} did not answer in time. Try again shortly.`,
+    corridor,
+  );
+}
+
+/** There was something when solvers were asked, and others have been promised it since. */
+export const promisedMeanwhile = (corridor: string): ProductUnavailable =>
+  unavailable(
+    'no_quotes',
+    'What the solvers offered has just been promised to others. Ask again, or for less.',
+    corridor,
+  );

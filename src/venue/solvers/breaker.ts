@@ -1,0 +1,55 @@
+/**
+ * Takes a solver out of the fan-out when it answers nonsense or fails what it promised: for longer each time,
+ * forgiven by good conduct.
+ */
+
+import type { BreakerOptions } from '../options.ts';
+
+export type Fault = 'invalid' | 'fade';
+
+export interface Breaker {
+  /** True when this fault opened the breaker. */
+  fault(kind: Fault, nowMs: number): boolean;
+  /** Wall milliseconds until which the breaker is open; undefined while it is closed. */
+  openUntil(nowMs: number): number | undefined;
+  /** What opened it last. */
+  reason(): Fault | undefined;
+  /** Something is held against this solver, although not enough to bar it. */
+  underWatch(nowMs: number): boolean;
+}
+
+const WEIGHT: Record<Fault, number> = { invalid: 1, fade: 3 };
+
+export function createBreaker({
+  limit,
+  halfLifeMs,
+  firstCoolDownMs,
+  longestCoolDownMs,
+  forgiveAfterMs,
+}: BreakerOptions): Breaker {
+  let score = 0;
+  let scoredAtMs = 0;
+  let trips = 0;
+  let untilMs = 0;
+  let why: Fault | undefined;
+
+  const decayed = (nowMs: number) => score * 2 ** (-Math.max(0, nowMs - scoredAtMs) / halfLifeMs);
+
+  return {
+    fault(kind, nowMs) {
+      const forgiven = Math.floor(Math.max(0, nowMs - Math.max(untilMs, scoredAtMs)) / forgiveAfterMs);
+      trips = Math.max(0, trips - forgiven);
+      score = decayed(nowMs) + WEIGHT[kind];
+      scoredAtMs = nowMs;
+      if (score < limit || nowMs < untilMs) return false;
+      untilMs = nowMs + Math.min(firstCoolDownMs * 2 ** trips, longestCoolDownMs);
+      trips++;
+      score = 0;
+      why = kind;
+      return true;
+    },
+    openUntil: (nowMs) => (nowMs < untilMs ? untilMs : undefined),
+    reason: () => why,
+    underWatch: (nowMs) => decayed(nowMs) >= limit / 4 || nowMs - untilMs < forgiveAfterMs / 4,
+  };
+}

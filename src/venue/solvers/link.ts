@@ -1,0 +1,319 @@
+/**
+ * The venue's end of the LP link: challenge, proof, welcome; then frames in and out until either side goes
+ * silent. Nothing a solver sends can throw here.
+ */
+
+import { parseCorridor } from '../../domain/corridor.ts';
+import { InvariantError } from '../../domain/errors.ts';
+import { type Address, isBytes32 } from '../../domain/hex.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Queue } from '../../ports/queue.ts';
+import type { Random } from '../../ports/random.ts';
+import type { Recovery } from '../../ports/signer.ts';
+import type { ApiKey, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
+import {
+  type Award,
+  type FromSolver,
+  type FromVenue,
+  type Hello,
+  LINK_HEARTBEAT_SECONDS,
+  LINK_MAX_PAYLOAD_BYTES,
+  LINK_MISSED_HEARTBEATS,
+  LINK_PATH,
+  LINK_PROTOCOL_VERSION,
+  readFromSolver,
+} from '../../protocol/link/link.ts';
+import { linkProofDigest } from '../../protocol/link/link-proof.ts';
+import { orderToMessage } from '../../protocol/wire.ts';
+import type { FanOut } from '../quoting/fan-out.ts';
+import type { Levels } from '../market/levels.ts';
+import type { Liquidity } from '../market/liquidity.ts';
+import { tradesOn } from '../market/markets.ts';
+import type { Roster, Session } from './roster.ts';
+import { progressOf } from '../orders/status.ts';
+import { ORDERS_TOPIC } from '../orders/submit.ts';
+
+export interface LinkDeps {
+  chains: ReadonlyMap<number, ChainPort>;
+  store: OrderStore;
+  queue: Queue;
+  roster: Roster;
+  fanOut: FanOut;
+  levels: Levels;
+  liquidity: Liquidity;
+  recovery: Recovery;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  metrics: Metrics;
+}
+
+const HANDSHAKE_MS = 10_000;
+/** A solver that does not read is as good as gone. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+/**
+ * What waits to be read for longer than a request lives is not worth adding to: such a solver is not asked
+ * until it has caught up.
+ */
+const BUSY_BYTES = 128 * 1024;
+const MAX_FRAMES_PER_SECOND = 50_000;
+/** A frame of the link holds 64 KB; awards of a resync travel in pieces well below that. */
+const RESYNC_PIECE_CHARS = 40_000;
+
+export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketDoor {
+  const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } =
+    deps;
+  const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers by kind', [
+    'kind',
+  ]);
+
+  liquidity.onRevoked((chainId, account, operator) => {
+    for (const session of [...roster.entries()].flatMap(({ sessions }) => sessions)) {
+      const mine = session.accounts.get(chainId);
+      if (mine?.account !== account || mine.operator !== operator) continue;
+      roster.leave(session, 'operator revoked on chain');
+      session.end(1008, 'operator revoked on chain');
+    }
+  });
+
+  function open(socket: Socket, key: ApiKey): SocketListener {
+    const nonce = random.bytes32();
+    const solverId = key.solverId ?? '';
+    let session: (Session & { accounts: Map<number, { account: Address; operator: Address }> }) | undefined;
+    let greeting = false;
+    let closed = false;
+    let missed = 0;
+    let warned = false;
+    let second = 0;
+    let inSecond = 0;
+    let cancelTimer = clock.after(HANDSHAKE_MS, () =>
+      refuse('handshake_timeout', 'No proof of identity came in time.'),
+    );
+
+    const say = (message: FromVenue) => socket.send(JSON.stringify(message));
+    /** The chains that this key's mode trades on; of the others it is told nothing. */
+    const ours = [...chains.values()].filter(({ chain }) => tradesOn(chain, key.mode));
+
+    function refuse(code: string, message: string): void {
+      if (closed) return;
+      log.warn({ solver: solverId, code }, 'solver refused');
+      say({ type: 'refused', code, message });
+      socket.close(1008, code);
+    }
+
+    async function greet(hello: Hello): Promise<void> {
+      if (hello.solverId !== solverId) return refuse('wrong_solver', 'This key belongs to another solver.');
+      if (hello.protocolVersion !== LINK_PROTOCOL_VERSION)
+        return refuse('protocol_version', `This venue speaks version ${LINK_PROTOCOL_VERSION} of the link.`);
+      const accounts = new Map<number, { account: Address; operator: Address }>();
+      for (const { chainId, account, operator, signature } of hello.accounts) {
+        const port = ours.find(({ chain }) => chain.id === chainId);
+        if (!port) continue;
+        const digest = linkProofDigest(
+          { chainId, escrow: port.chain.escrow },
+          { nonce, venueId, solverId, account },
+        );
+        if (recovery.recover(digest, signature) !== operator)
+          return refuse(
+            'bad_proof',
+            `The proof for chain ${chainId} is not signed by the operator it names.`,
+          );
+        if (await liquidity.watch(chainId, account, operator)) accounts.set(chainId, { account, operator });
+      }
+      if (closed) return;
+      if (accounts.size === 0)
+        return refuse(
+          'not_operator',
+          'On none of the chains that this key opens may this operator sign for the account it names. Register it with setOperator on the escrow.',
+        );
+      session = {
+        solverId,
+        replica: hello.replica,
+        mode: key.mode,
+        accounts,
+        corridors: hello.corridors.filter(
+          (corridor) =>
+            parseCorridor(
+              corridor,
+              ours.map(({ chain }) => chain),
+            ) !== undefined,
+        ),
+        maxInFlight: hello.maxInFlight,
+        // Nobody is asked before saying that it prices.
+        status: 'standby',
+        note: null,
+        inFlight: 0,
+        keepsUp: () => socket.bufferedBytes() < BUSY_BYTES,
+        send(text) {
+          if (socket.bufferedBytes() > MAX_BUFFERED_BYTES) socket.terminate();
+          else socket.send(text);
+        },
+        end: (code, reason) => socket.close(code, reason),
+      };
+      if (!roster.join(session))
+        return refuse(
+          'not_on_roster',
+          'This solver is not on the roster, or has been disabled by the venue.',
+        );
+      cancelTimer();
+      say({
+        type: 'welcome',
+        sessionId: random.bytes32().slice(2, 34),
+        heartbeatSeconds: LINK_HEARTBEAT_SECONDS,
+      });
+      cancelTimer = clock.after(LINK_HEARTBEAT_SECONDS * 1_000, beat);
+    }
+
+    function beat(): void {
+      if (closed) return;
+      if (missed >= LINK_MISSED_HEARTBEATS) {
+        if (session) roster.leave(session, 'heartbeat lost');
+        socket.terminate();
+        return;
+      }
+      missed++;
+      say({ type: 'ping' });
+      cancelTimer = clock.after(LINK_HEARTBEAT_SECONDS * 1_000, beat);
+    }
+
+    function handle(message: FromSolver): void {
+      if (message.type === 'ping') return say({ type: 'pong' });
+      if (message.type === 'pong') return;
+      if (!session) {
+        if (message.type !== 'hello' || greeting) return refuse('hello_first', 'Say hello first, once.');
+        greeting = true;
+        void greet(message).catch((error: unknown) => {
+          log.warn({ solver: solverId, error }, 'a solver could not be verified');
+          refuse('try_later', 'The chain could not be asked about this operator. Try again shortly.');
+        });
+        return;
+      }
+      switch (message.type) {
+        case 'status':
+          return roster.say(session, message.status, message.note);
+        case 'quote':
+        case 'partial':
+        case 'decline':
+        case 'commit':
+          return fanOut.answer(session, message);
+        case 'levels':
+          // A ladder that falls is nonsense; all else that is wrong with one costs nobody anything.
+          if (levels.take(session, message) === 'broken') roster.fault(solverId, 'invalid');
+          return;
+        case 'fill':
+          return wake(message.orderId);
+        case 'resync':
+          return void resync(session).catch((error: unknown) =>
+            log.warn({ solver: solverId, error }, 'a resync could not be answered'),
+          );
+        case 'hello':
+          return refuse('hello_once', 'This connection has proven its identity already.');
+      }
+    }
+
+    /** A hint only: whoever works on the order reads the chain. */
+    function wake(orderId: string): void {
+      if (isBytes32(orderId)) queue.wake(ORDERS_TOPIC, orderId).catch(() => {});
+    }
+
+    async function resync(to: Session): Promise<void> {
+      let piece: Omit<Award, 'type'>[] = [];
+      let chars = 0;
+      const flush = () => {
+        to.send(JSON.stringify({ type: 'resync', awards: piece }));
+        piece = [];
+        chars = 0;
+      };
+      for (const record of await store.openOrdersOf(solverId)) {
+        if (record.mode !== key.mode) continue;
+        const { type: _, ...award } = awardOf(record, solverId);
+        const size = JSON.stringify(award).length;
+        if (chars + size > RESYNC_PIECE_CHARS && piece.length > 0) flush();
+        piece.push(award);
+        chars += size;
+      }
+      flush();
+    }
+
+    say({
+      type: 'challenge',
+      nonce,
+      venueId,
+      protocolVersion: LINK_PROTOCOL_VERSION,
+      chains: ours.map(({ chain }) => ({
+        chainId: chain.id,
+        slug: chain.slug,
+        escrow: chain.escrow,
+        oracle: chain.oracle,
+      })),
+    });
+
+    return {
+      message(text) {
+        if (closed) return;
+        missed = 0;
+        const nowSecond = Math.floor(clock.monotonicMs() / 1000);
+        if (nowSecond !== second) [second, inSecond] = [nowSecond, 0];
+        if (++inSecond > MAX_FRAMES_PER_SECOND) return socket.close(1008, 'too many frames');
+        const read = readFromSolver(text);
+        if (read.ok) {
+          frames.add({ kind: read.message.type });
+          return handle(read.message);
+        }
+        frames.add({ kind: read.kind });
+        if (read.kind === 'invalid') {
+          roster.fault(solverId, 'invalid');
+          if (!session) return refuse('invalid', 'That is not a message of the link.');
+        }
+        if (!warned)
+          log.warn(
+            { solver: solverId, kind: read.kind, detail: read.detail },
+            'a solver sent a frame that is ignored; further ones are only counted',
+          );
+        warned = true;
+      },
+      pong: () => void (missed = 0),
+      closed() {
+        closed = true;
+        cancelTimer();
+        if (!session) return;
+        roster.leave(session, 'disconnected');
+        fanOut.forget(session);
+        levels.forget(session);
+      },
+    };
+  }
+
+  return {
+    path: LINK_PATH,
+    keyKinds: ['solver'],
+    maxPayloadBytes: LINK_MAX_PAYLOAD_BYTES,
+    maxPerKey: 8,
+    open,
+  };
+}
+
+/** What a solver needs to keep its promise, its own signature included: it may have lost the memory of it. */
+export function awardOf(record: OrderRecord, solverId: string): Award {
+  const { stage, status } = progressOf(record);
+  const commitment = record.commitments[record.solverIds.indexOf(solverId)];
+  if (!commitment)
+    throw new InvariantError('An award goes to a solver of the order.', {
+      facts: { orderId: record.orderId, solverId },
+    });
+  return {
+    type: 'award',
+    orderId: record.orderId,
+    quoteId: record.quoteId,
+    order: orderToMessage(record.order) as Award['order'],
+    signature: record.signature,
+    funding: record.funding,
+    status,
+    stage,
+    commitment,
+  };
+}

@@ -1,0 +1,477 @@
+/**
+ * Who can be asked right now, and why the others cannot: every change has a time and a reason, is kept,
+ * counted and told. A solver is asked over its connection here; it is shown as the best that any replica
+ * knows of it.
+ */
+
+import type { Entrant } from '../../auction/eligible.ts';
+import type { Address } from '../../domain/hex.ts';
+import { toIso } from '../../domain/time.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type {
+  KeyMode,
+  RosterStatus,
+  RosterTransition,
+  SolverRecord,
+  SolverStore,
+} from '../../ports/stores/store.ts';
+import type { Solver } from '../../protocol/api/roster.ts';
+import { type Breaker, createBreaker, type Fault } from './breaker.ts';
+import type { BreakerOptions } from '../options.ts';
+import { MAX_NEWS_BYTES, type News, type Shared } from '../replicas/peers.ts';
+
+/** Bus topic: a solver was added, changed or disabled. */
+export const SOLVERS_TOPIC = 'solvers';
+
+/** A solver's live connection, as the rest of the venue sees it. */
+export interface Session {
+  readonly solverId: string;
+  /** Which of the solver's replicas this is; absent: it has but one. */
+  readonly replica?: string | undefined;
+  /** Of its key: it hears of such requests and orders only. */
+  readonly mode: KeyMode;
+  /** LP account and its operator, by chain. */
+  readonly accounts: ReadonlyMap<number, { account: Address; operator: Address }>;
+  /** What it says it serves. */
+  readonly corridors: readonly string[];
+  readonly maxInFlight: number;
+  /** What it says of itself. */
+  status: 'active' | 'standby';
+  note: string | null;
+  inFlight: number;
+  /** Does it read what it is sent? */
+  keepsUp(): boolean;
+  send(text: string | Buffer): void;
+  end(code: number, reason: string): void;
+}
+
+export interface Entry extends Entrant {
+  readonly id: string;
+  name: string;
+  kind: 'lp' | 'solver';
+  status: RosterStatus;
+  corridors: ReadonlySet<string>;
+  note: string | null;
+  disabled: boolean;
+  firstSeenAtMs: number | null;
+  lastQuoteAtMs: number | null;
+  /** The one that speaks for it: active if any is. */
+  session: Session | undefined;
+  /** One for each of its replicas, in the order in which they came. */
+  sessions: readonly Session[];
+  breaker: Breaker;
+  settled: number;
+  faded: number;
+  /** What the other replicas say of it, by replica. */
+  elsewhere: Map<string, Presence>;
+}
+
+/** A solver as one replica sees it. */
+interface Presence {
+  status: RosterStatus;
+  /** null: too many to tell; then it is shown with those it is onboarded for. */
+  corridors: readonly string[] | null;
+  note: string | null;
+}
+
+export interface Roster {
+  entries(): Iterable<Entry>;
+  entry(solverId: string): Entry | undefined;
+  /**
+   * A solver has proven who it is. An older connection of the same replica of it is closed. false: it may not
+   * join.
+   */
+  join(session: Session): boolean;
+  /** A connection of it is gone; ignored when a newer one has taken its place. */
+  leave(session: Session, reason: string): void;
+  say(session: Session, status: 'active' | 'standby', note: string | null): void;
+  fault(solverId: string, kind: Fault): void;
+  settled(solverId: string): void;
+  quoted(solverId: string): void;
+  /** As keys of this mode see it: with the corridors that they can ask for; undefined when there is none. */
+  view(entry: Entry, mode: KeyMode): Solver | undefined;
+  /** Its status here changed. */
+  onChange(listener: (entry: Entry, transition: RosterTransition) => void): () => void;
+  /** What `view` says of it changed. */
+  onShown(listener: (entry: Entry, atMs: number) => void): () => void;
+  /**
+   * How the replicas tell each other who is connected where, and whose answers did not hold. `soon`:
+   * something just changed.
+   */
+  shared(soon: () => void): Shared;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const QUOTED_WRITE_MS = 10_000;
+const TICK_MS = 1_000;
+const RELOAD_TICKS = 30;
+const STATUS_VALUE: Record<RosterStatus, number> = { offline: 0, standby: 1, active: 2 };
+
+export function createRoster(
+  {
+    store,
+    bus,
+    clock,
+    log,
+    metrics,
+    corridors: known,
+  }: {
+    store: SolverStore;
+    bus: Bus;
+    clock: Clock;
+    log: Log;
+    metrics: Metrics;
+    corridors: Readonly<Record<KeyMode, readonly string[]>>;
+  },
+  breakerOptions: BreakerOptions,
+): Roster {
+  const entries = new Map<string, Entry>();
+  const allCorridors = [...known.test, ...known.live];
+  const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
+  const listeners = new Set<(entry: Entry, transition: RosterTransition) => void>();
+  const watchers = new Set<(entry: Entry, atMs: number) => void>();
+  /** Since the other replicas were last told. */
+  const changed = new Set<string>();
+  const faults = new Map<string, number>();
+  let soon = () => {};
+  const quotedWrittenAt = new Map<string, number>();
+  let unsubscribe: (() => Promise<void>) | undefined;
+  let cancelTick = () => {};
+  let ticks = 0;
+
+  metrics.gauge(
+    'firmquote_venue_roster_status',
+    'Solver status: 0 offline, 1 standby, 2 active',
+    ['solver'],
+    (gauge) => {
+      for (const entry of entries.values()) gauge.set(STATUS_VALUE[entry.status], { solver: entry.id });
+    },
+  );
+  const transitions = metrics.counter('firmquote_venue_roster_transitions_total', 'Roster transitions', [
+    'solver',
+    'to',
+  ]);
+
+  function assess({ disabled, session, breaker }: Entry): {
+    status: RosterStatus;
+    reason: string;
+    note: string | null;
+  } {
+    if (disabled)
+      return { status: 'offline', reason: 'disabled by the venue', note: 'Disabled by the venue.' };
+    if (!session) return { status: 'offline', reason: 'not connected', note: null };
+    const until = breaker.openUntil(clock.nowMs());
+    if (until !== undefined) {
+      const why =
+        breaker.reason() === 'fade' ? 'failed orders it had committed to' : 'gave answers that do not hold';
+      return {
+        status: 'standby',
+        reason: `breaker open: ${why}`,
+        note: `Resting until ${toIso(until)}: ${why}.`,
+      };
+    }
+    return session.status === 'active'
+      ? { status: 'active', reason: 'pricing', note: session.note }
+      : { status: 'standby', reason: session.note ?? 'says standby', note: session.note };
+  }
+
+  /**
+   * The best that any replica knows of it; this one's word where it is as good. What the operator of the
+   * venue says is the same everywhere.
+   */
+  function shown({ status, corridors, note, disabled, elsewhere }: Entry): {
+    status: RosterStatus;
+    corridors: Iterable<string>;
+    note: string | null;
+  } {
+    let best: { status: RosterStatus; corridors: Iterable<string>; note: string | null } = {
+      status,
+      corridors,
+      note,
+    };
+    if (!disabled)
+      for (const presence of elsewhere.values())
+        if (STATUS_VALUE[presence.status] > STATUS_VALUE[best.status])
+          best = { ...presence, corridors: presence.corridors ?? corridors };
+    return best;
+  }
+
+  function update(entry: Entry, why?: string): void {
+    const { status, reason, note } = assess(entry);
+    const was = shown(entry).status;
+    const before = entry.note;
+    entry.note = note ?? (status === 'offline' && why ? why : null);
+    if (entry.note !== before) changed.add(entry.id);
+    if (status === entry.status) return;
+    const transition: RosterTransition = {
+      solverId: entry.id,
+      from: entry.status,
+      to: status,
+      reason: why ?? reason,
+      atMs: clock.nowMs(),
+    };
+    entry.status = status;
+    changed.add(entry.id);
+    soon();
+    transitions.add({ solver: entry.id, to: status });
+    log.info({ solver: entry.id, from: transition.from, to: status, reason: transition.reason }, 'roster');
+    for (const listener of listeners) listener(entry, transition);
+    if (shown(entry).status === was) return;
+    store
+      .addTransition(transition)
+      .catch((error: unknown) =>
+        log.warn({ solver: entry.id, error }, 'a roster transition could not be kept'),
+      );
+    tell(entry);
+  }
+
+  function tell(entry: Entry): void {
+    const atMs = clock.nowMs();
+    for (const watcher of watchers) watcher(entry, atMs);
+  }
+
+  /** Another replica's word. */
+  function hearOf(solverId: string, replica: string, presence: Presence | undefined): void {
+    const entry = entries.get(solverId);
+    if (!entry) return;
+    const was = shown(entry).status;
+    if (presence) entry.elsewhere.set(replica, presence);
+    else entry.elsewhere.delete(replica);
+    if (shown(entry).status !== was) tell(entry);
+  }
+
+  function corridorsOf(record: readonly string[] | null, session: Session | undefined): ReadonlySet<string> {
+    const onboarded = new Set(record ?? allCorridors);
+    return session ? new Set(session.corridors.filter((corridor) => onboarded.has(corridor))) : onboarded;
+  }
+
+  const onboarded = new Map<string, readonly string[] | null>();
+
+  /** Who speaks for the solver from now on: whoever did, for as long as no other is more able to. */
+  function choose(entry: Entry, sessions: readonly Session[]): void {
+    entry.sessions = sessions;
+    const spoke = entry.session !== undefined && sessions.includes(entry.session) ? entry.session : undefined;
+    entry.session =
+      spoke?.status === 'active'
+        ? spoke
+        : (sessions.find(({ status }) => status === 'active') ?? spoke ?? sessions[0]);
+    entry.corridors = corridorsOf(onboarded.get(entry.id) ?? null, entry.session);
+  }
+
+  async function reload(): Promise<void> {
+    const records = await store.listSolvers();
+    const seen = new Set<string>();
+    for (const record of records) {
+      seen.add(record.id);
+      take(record);
+    }
+    for (const entry of entries.values()) {
+      if (seen.has(entry.id)) continue;
+      entries.delete(entry.id);
+      for (const session of entry.sessions) session.end(1008, 'no longer on the roster');
+    }
+  }
+
+  function take(record: SolverRecord): void {
+    onboarded.set(record.id, record.corridors);
+    const entry = entries.get(record.id);
+    if (!entry) {
+      const { id, name, kind, disabled, firstSeenAtMs, lastQuoteAtMs } = record;
+      entries.set(id, {
+        id,
+        name,
+        kind,
+        disabled,
+        firstSeenAtMs,
+        lastQuoteAtMs,
+        corridors: corridorsOf(record.corridors, undefined),
+        status: 'offline',
+        note: null,
+        session: undefined,
+        sessions: [],
+        breaker: createBreaker(breakerOptions),
+        settled: 0,
+        faded: 0,
+        elsewhere: new Map(),
+      });
+      return;
+    }
+    Object.assign(entry, {
+      name: record.name,
+      kind: record.kind,
+      disabled: record.disabled,
+      firstSeenAtMs: earlier(entry.firstSeenAtMs, record.firstSeenAtMs),
+    });
+    // It may have quoted at another replica.
+    if ((record.lastQuoteAtMs ?? 0) > (entry.lastQuoteAtMs ?? 0)) entry.lastQuoteAtMs = record.lastQuoteAtMs;
+    entry.corridors = corridorsOf(record.corridors, entry.session);
+    if (entry.disabled) for (const session of entry.sessions) session.end(1008, 'disabled by the venue');
+    update(entry);
+  }
+
+  function tick(): void {
+    for (const entry of entries.values()) update(entry);
+    if (++ticks % RELOAD_TICKS === 0)
+      reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded'));
+    cancelTick = clock.after(TICK_MS, tick);
+  }
+
+  return {
+    entries: () => entries.values(),
+    entry: (solverId) => entries.get(solverId),
+    join(session) {
+      const entry = entries.get(session.solverId);
+      if (!entry || entry.disabled) return false;
+      const older = entry.sessions.find(({ replica }) => replica === session.replica);
+      choose(entry, [...entry.sessions.filter((each) => each !== older), session]);
+      older?.end(1008, 'another connection of this solver took over');
+      const nowMs = clock.nowMs();
+      entry.firstSeenAtMs ??= nowMs;
+      store
+        .solverSeen(entry.id, nowMs)
+        .catch((error: unknown) =>
+          log.warn({ solver: entry.id, error }, 'first sight of a solver could not be kept'),
+        );
+      update(entry);
+      return true;
+    },
+    leave(session, reason) {
+      const entry = entries.get(session.solverId);
+      if (!entry?.sessions.includes(session)) return;
+      choose(
+        entry,
+        entry.sessions.filter((each) => each !== session),
+      );
+      update(entry, entry.session === undefined ? reason : undefined);
+    },
+    say(session, status, note) {
+      session.status = status;
+      session.note = note;
+      const entry = entries.get(session.solverId);
+      if (!entry?.sessions.includes(session)) return;
+      choose(entry, entry.sessions);
+      update(entry);
+    },
+    fault(solverId, kind) {
+      const entry = entries.get(solverId);
+      if (!entry) return;
+      if (kind === 'fade') entry.faded++;
+      // Of a fade every replica hears from the order itself.
+      else faults.set(solverId, (faults.get(solverId) ?? 0) + 1);
+      soon();
+      if (entry.breaker.fault(kind, clock.nowMs())) update(entry);
+    },
+    settled(solverId) {
+      const entry = entries.get(solverId);
+      if (entry) entry.settled++;
+    },
+    quoted(solverId) {
+      const entry = entries.get(solverId);
+      if (!entry) return;
+      const nowMs = clock.nowMs();
+      entry.lastQuoteAtMs = nowMs;
+      if (nowMs - (quotedWrittenAt.get(solverId) ?? 0) < QUOTED_WRITE_MS) return;
+      quotedWrittenAt.set(solverId, nowMs);
+      store
+        .solverQuoted(solverId, nowMs)
+        .catch((error: unknown) =>
+          log.warn({ solver: solverId, error }, 'the time of a last quote could not be kept'),
+        );
+    },
+    view(entry, mode) {
+      const { status, note, corridors: served } = shown(entry);
+      const corridors = [...served].filter((corridor) => corridorsIn[mode].has(corridor)).sort();
+      if (corridors.length === 0) return undefined;
+      return {
+        id: entry.id,
+        status,
+        kind: entry.kind,
+        corridors,
+        ...(entry.firstSeenAtMs !== null && { firstSeenAt: toIso(entry.firstSeenAtMs) }),
+        ...(entry.lastQuoteAtMs !== null && { lastQuoteAt: toIso(entry.lastQuoteAtMs) }),
+        eligibilityNote: note,
+      };
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onShown(watcher) {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+    shared(now) {
+      soon = now;
+      return {
+        name: 'roster',
+        *news(all): Iterable<News> {
+          for (const [solverId, count] of faults) yield [solverId, 'invalid', count];
+          faults.clear();
+          for (const { id, status, corridors, note, firstSeenAtMs } of entries.values()) {
+            if ((all && status !== 'offline') || changed.has(id))
+              yield presenceOf(id, status, [...corridors], note ?? '', firstSeenAtMs ?? 0);
+          }
+          changed.clear();
+        },
+        hear(replica, [solverId, what, of, note, firstSeenAtMs]) {
+          const entry = entries.get(solverId);
+          if (!entry) return;
+          if (what !== 'invalid') {
+            entry.firstSeenAtMs = earlier(entry.firstSeenAtMs, Number(firstSeenAtMs) || null);
+            return hearOf(solverId, replica, {
+              status: what as RosterStatus,
+              corridors: of === '' ? null : String(of).split(' '),
+              note: note === '' ? null : String(note),
+            });
+          }
+          for (let count = Number(of); count > 0; count--) entry.breaker.fault('invalid', clock.nowMs());
+          update(entry);
+        },
+        gone(replica) {
+          for (const { id } of entries.values()) hearOf(id, replica, undefined);
+        },
+      };
+    },
+    async start() {
+      unsubscribe = await bus.subscribe(
+        SOLVERS_TOPIC,
+        () =>
+          void reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded')),
+      );
+      await reload();
+      cancelTick = clock.after(TICK_MS, tick);
+    },
+    async stop() {
+      cancelTick();
+      for (const { sessions } of entries.values())
+        for (const session of sessions) session.end(1012, 'the venue is restarting');
+      await unsubscribe?.();
+    },
+  };
+}
+
+/** Two replicas may see a solver for the first time at once: both say the earlier of the two. */
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
+function presenceOf(
+  id: string,
+  status: RosterStatus,
+  corridors: readonly string[],
+  note: string,
+  firstSeenAtMs: number,
+): News {
+  const all = corridors.join(' ');
+  return [
+    id,
+    status,
+    all.length + 3 * note.length > MAX_NEWS_BYTES / 2 ? '' : all,
+    note.slice(0, 500),
+    firstSeenAtMs,
+  ];
+}

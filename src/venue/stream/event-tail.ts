@@ -1,0 +1,125 @@
+/**
+ * Reads the stream of order events as it grows, once for everybody on this replica: the bus only says when to
+ * look, the database says what happened.
+ */
+
+import type { Bytes32 } from '../../domain/hex.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { EventStore, OrderNews, OrderRecord, PlacedEvent } from '../../ports/stores/store.ts';
+import { ORDERS_TOPIC } from '../orders/submit.ts';
+
+export interface EventListener {
+  /** Is anybody here waiting for it? Orders that nobody waits for are not read. */
+  wants(event: PlacedEvent): boolean;
+  /** Every event once, in the order of their places. `record` only where it was wanted. */
+  tell(event: PlacedEvent, record: OrderRecord | undefined): void;
+}
+
+export interface EventTail {
+  /** Place of the last event that was told. */
+  place(): number;
+  listen(listener: EventListener): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const PAGE = 500;
+/**
+ * A burst of events costs a few reads, not a few reads each: the first is looked for at once, what follows it
+ * at this pace.
+ */
+const GATHER_MS = 5;
+const PACE_MS = 40;
+/** Looked at without being told, should the bus ever be deaf for a moment. */
+const SWEEP_MS = 2_000;
+
+export function createEventTail({
+  store,
+  bus,
+  clock,
+  log,
+}: {
+  store: EventStore;
+  bus: Bus;
+  clock: Clock;
+  log: Log;
+}): EventTail {
+  const listeners: EventListener[] = [];
+  let place = 0;
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  let stopped = false;
+  let cancelSweep = () => {};
+  let unsubscribe: (() => Promise<void>) | undefined;
+
+  function look(): void {
+    again = true;
+    looking ??= run().finally(() => (looking = undefined));
+  }
+
+  async function run(): Promise<void> {
+    while (again && !stopped) {
+      await new Promise<void>((done) =>
+        clock.after(Math.max(GATHER_MS, lookedAtMs + PACE_MS - clock.monotonicMs()), done),
+      );
+      again = false;
+      lookedAtMs = clock.monotonicMs();
+      await readOn().catch((error: unknown) =>
+        log.warn({ error }, 'events could not be read; they will be with the next look'),
+      );
+    }
+  }
+
+  async function readOn(): Promise<void> {
+    await store.placeEvents();
+    for (;;) {
+      const events = await store.eventsAfter(place, PAGE);
+      const records = new Map<Bytes32, OrderRecord | undefined>();
+      // Who begins to listen while orders are read was told a place before these events, and waits for them
+      // too.
+      for (let wanted = wantedOf(events, records); wanted.length > 0; wanted = wantedOf(events, records)) {
+        const found = await store.ordersWith(wanted);
+        for (const orderId of wanted) records.set(orderId, found.get(orderId));
+      }
+      for (const event of events) {
+        place = event.place;
+        for (const listener of listeners) listener.tell(event, records.get(event.orderId));
+      }
+      if (events.length < PAGE || stopped) return;
+    }
+  }
+
+  /** Orders that somebody waits for and that were not asked for yet. */
+  function wantedOf(events: readonly PlacedEvent[], asked: ReadonlyMap<Bytes32, unknown>): Bytes32[] {
+    const wanted = events.filter(
+      (event) => !asked.has(event.orderId) && listeners.some((listener) => listener.wants(event)),
+    );
+    return [...new Set(wanted.map(({ orderId }) => orderId))];
+  }
+
+  function sweep(): void {
+    look();
+    cancelSweep = clock.after(SWEEP_MS, sweep);
+  }
+
+  return {
+    place: () => place,
+    listen: (listener) => void listeners.push(listener),
+    async start() {
+      place = await store.placeEvents();
+      unsubscribe = await bus.subscribe(ORDERS_TOPIC, (payload) => {
+        if ((JSON.parse(payload) as OrderNews).event !== null) look();
+      });
+      sweep();
+    },
+    async stop() {
+      stopped = true;
+      cancelSweep();
+      await unsubscribe?.();
+      await looking;
+    },
+  };
+}

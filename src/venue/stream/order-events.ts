@@ -1,0 +1,116 @@
+/**
+ * One ear on the bus for all that happens to orders, on whichever replica: solvers get awards and progress,
+ * takers their events, the roster its lessons.
+ */
+
+import type { Evidence, Fact } from '../../domain/fact.ts';
+import type { Bytes32 } from '../../domain/hex.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Log } from '../../ports/log.ts';
+import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
+import type { Message } from '../../protocol/link/link.ts';
+import type { Progress } from '../../settlement/lifecycle.ts';
+import { groupOf } from '../quoting/exposure.ts';
+import { awardOf } from '../solvers/link.ts';
+import type { Roster, Session } from '../solvers/roster.ts';
+import type { Siblings } from '../quoting/nonce-groups.ts';
+import { progressOf } from '../orders/status.ts';
+import { ORDERS_TOPIC } from '../orders/submit.ts';
+
+export interface NewsListener {
+  (record: OrderRecord, news: OrderNews): void;
+}
+
+export interface News {
+  onOrder(listener: NewsListener): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Failures that are a solver's: it had promised and did not deliver. */
+const FADES: ReadonlySet<string> = new Set(['expired_unfilled', 'solver_released', 'settlement_reverted']);
+
+export function createNews({
+  bus,
+  store,
+  roster,
+  siblings,
+  log,
+}: {
+  bus: Bus;
+  store: OrderStore;
+  roster: Roster;
+  siblings: Siblings;
+  log: Log;
+}): News {
+  const listeners: NewsListener[] = [];
+  let unsubscribe: (() => Promise<void>) | undefined;
+
+  async function hear(payload: string): Promise<void> {
+    const news = JSON.parse(payload) as OrderNews;
+    const record = await store.order(news.orderId);
+    if (!record) return;
+    tellSolvers(record, news);
+    for (const listener of listeners) listener(record, news);
+  }
+
+  /** A connection with a key of the other mode hears nothing of this order. */
+  function sessionOf(solverId: string, { mode }: OrderRecord): Session | undefined {
+    const session = roster.entry(solverId)?.session;
+    return session?.mode === mode ? session : undefined;
+  }
+
+  function tellSolvers(record: OrderRecord, { event }: OrderNews): void {
+    const progress = progressOf(record);
+    const created = event === 'order.created';
+    const frame = created
+      ? undefined
+      : JSON.stringify(progressFrame(record.orderId, progress, record.facts.at(-1)?.fact));
+    for (const solverId of record.solverIds) {
+      sessionOf(solverId, record)?.send(frame ?? JSON.stringify(awardOf(record, solverId)));
+      if (event === 'order.settled') roster.settled(solverId);
+      if (event === 'order.failed' && FADES.has(progress.failure?.code ?? '')) roster.fault(solverId, 'fade');
+    }
+    if (progress.opened) releaseSiblings(record);
+  }
+
+  /** The nonce is spent on chain: nothing else of that request can execute. */
+  function releaseSiblings(record: OrderRecord): void {
+    const { originChainId, order, quoteId } = record;
+    for (const [solverId, quoteIds] of siblings.take(
+      groupOf(originChainId, order.user, order.nonce),
+      quoteId,
+    )) {
+      const released: Message<'released'> = { type: 'released', quoteIds, proof: 'nonce_used' };
+      sessionOf(solverId, record)?.send(JSON.stringify(released));
+    }
+  }
+
+  return {
+    onOrder: (listener) => void listeners.push(listener),
+    async start() {
+      unsubscribe = await bus.subscribe(
+        ORDERS_TOPIC,
+        (payload) =>
+          void hear(payload).catch((error: unknown) =>
+            log.warn({ error }, 'news of an order could not be passed on; whoever asks will still see it'),
+          ),
+      );
+    },
+    async stop() {
+      await unsubscribe?.();
+    },
+  };
+}
+
+function progressFrame(orderId: Bytes32, { stage }: Progress, last: Fact | undefined): Message<'order'> {
+  const evidence: Evidence | undefined = last && 'evidence' in last ? last.evidence : undefined;
+  return {
+    type: 'order',
+    orderId,
+    stage,
+    evidence: evidence
+      ? { chainId: evidence.chainId, txHash: evidence.txHash, blockNumber: evidence.blockNumber.toString() }
+      : null,
+  };
+}

@@ -1,0 +1,219 @@
+/**
+ * The order topics of the stream: what is new as it happens, and what was missed before that, each event in
+ * its place.
+ */
+
+import type { Chain } from '../../domain/chain.ts';
+import type { Bytes32 } from '../../domain/hex.ts';
+import { toIso } from '../../domain/time.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type {
+  ApiKey,
+  EventStore,
+  OrderEvent,
+  OrderRecord,
+  OrderStore,
+  PlacedEvent,
+} from '../../ports/stores/store.ts';
+import type { EventTail } from './event-tail.ts';
+import { statusResponse } from '../orders/status.ts';
+
+/** A connection as topics see it. */
+export interface StreamClient {
+  readonly key: ApiKey;
+  send(text: string | Buffer): void;
+  bufferedBytes(): number;
+  readonly gone: boolean;
+  /** Does not read what it asked for. */
+  drop(): void;
+}
+
+export interface OrderStream {
+  /** The last place there is: no cursor that was ever given out is beyond it. */
+  last(): Promise<number>;
+  /**
+   * The workspace's events, from after a place when one is given and from now on otherwise. Answers with that
+   * place.
+   */
+  joinAll(client: StreamClient, since: number | undefined): Joined;
+  leaveAll(client: StreamClient): void;
+  /** One order's events, from its first on. */
+  join(client: StreamClient, orderId: Bytes32): Joined;
+  leave(client: StreamClient, orderId: Bytes32): void;
+}
+
+export interface Joined {
+  place: number;
+  /**
+   * Sends what was missed; call it once the client knows that it has joined. Throws what the store throws.
+   */
+  catchUp(): Promise<void>;
+}
+
+interface Follower {
+  client: StreamClient;
+  /** Of the last event sent. */
+  place: number;
+  live: boolean;
+  /** Something happened while it was being caught up. */
+  missed: boolean;
+}
+
+interface Sent {
+  /** Of the last event sent. */
+  seq: number;
+  missed: boolean;
+}
+
+/** Events read at once for one client, and how full its buffer may be before the next are. */
+const PAGE = 100;
+const LOW_WATER_BYTES = 128 * 1024;
+const DRAIN_MS = 20;
+const DRAIN_WITHIN_MS = 30_000;
+
+export function createOrderStream({
+  store,
+  tail,
+  chains,
+  clock,
+}: {
+  store: OrderStore & EventStore;
+  tail: EventTail;
+  chains: ReadonlyMap<number, Chain>;
+  clock: Clock;
+}): OrderStream {
+  const ofWorkspace = new Map<string, Map<StreamClient, Follower>>();
+  const ofOrder = new Map<Bytes32, Map<StreamClient, Sent>>();
+
+  tail.listen({
+    wants: (event) => ofWorkspace.has(scopeOf(event)) || ofOrder.has(event.orderId),
+    tell(event, record) {
+      if (!record) return;
+      const body = bodyOf(event, record);
+      // Made once, however many listen.
+      const forAll = Buffer.from(workspaceFrame(event, body));
+      for (const [client, follower] of ofWorkspace.get(scopeOf(event)) ?? []) {
+        if (!follower.live) follower.missed = true;
+        else if (event.place > follower.place) {
+          follower.place = event.place;
+          client.send(forAll);
+        }
+      }
+      const forOne = Buffer.from(orderFrame(event, body));
+      for (const [client, sent] of ofOrder.get(event.orderId) ?? []) {
+        // A gap: what came before is still being read, and this will be read with it.
+        if (event.seq > sent.seq + 1) sent.missed = true;
+        if (event.seq !== sent.seq + 1) continue;
+        sent.seq = event.seq;
+        client.send(forOne);
+      }
+    },
+  });
+
+  function bodyOf({ type, seq, occurredAtMs }: OrderEvent, record: OrderRecord): string {
+    return JSON.stringify({
+      type,
+      seq,
+      orderId: record.orderId,
+      occurredAt: toIso(occurredAtMs),
+      data: statusResponse(record, chains, occurredAtMs),
+    }).slice(1);
+  }
+
+  async function replayAll(
+    follower: Follower,
+    of: Pick<PlacedEvent, 'workspaceId' | 'mode'>,
+    still: () => boolean,
+  ): Promise<void> {
+    // What was committed by now has its place by now.
+    await store.placeEvents();
+    while (still()) {
+      follower.missed = false;
+      const events = await store.eventsAfter(follower.place, PAGE, of);
+      const records = await store.ordersWith([...new Set(events.map(({ orderId }) => orderId))]);
+      if (!still()) return;
+      for (const event of events) {
+        const record = records.get(event.orderId);
+        follower.place = event.place;
+        if (record) follower.client.send(workspaceFrame(event, bodyOf(event, record)));
+      }
+      if (events.length < PAGE && !follower.missed) {
+        follower.live = true;
+        return;
+      }
+      await drained(follower.client);
+    }
+  }
+
+  /** Waits for a reader as long as it reads at all. */
+  async function drained(client: StreamClient): Promise<void> {
+    for (let waited = 0; client.bufferedBytes() > LOW_WATER_BYTES && !client.gone; waited += DRAIN_MS) {
+      if (waited > DRAIN_WITHIN_MS) return client.drop();
+      await new Promise<void>((done) => clock.after(DRAIN_MS, done));
+    }
+  }
+
+  return {
+    last: () => store.placeEvents(),
+    joinAll(client, since) {
+      const scope = scopeOf(client.key);
+      const known = ofWorkspace.get(scope)?.get(client);
+      if (known && since === undefined) return { place: known.place, catchUp: () => Promise.resolve() };
+      const follower: Follower = {
+        client,
+        place: since ?? tail.place(),
+        live: since === undefined,
+        missed: false,
+      };
+      const members = ofWorkspace.get(scope) ?? new Map<StreamClient, Follower>();
+      ofWorkspace.set(scope, members.set(client, follower));
+      const { workspaceId, mode } = client.key;
+      return {
+        place: follower.place,
+        async catchUp() {
+          if (!follower.live && workspaceId !== null)
+            await replayAll(
+              follower,
+              { workspaceId, mode },
+              () => !client.gone && members.get(client) === follower,
+            );
+        },
+      };
+    },
+    leaveAll: (client) => remove(ofWorkspace, scopeOf(client.key), client),
+    join(client, orderId) {
+      const members = ofOrder.get(orderId) ?? new Map<StreamClient, Sent>();
+      const sent = members.get(client) ?? { seq: 0, missed: false };
+      ofOrder.set(orderId, members.set(client, sent));
+      return {
+        place: tail.place(),
+        async catchUp() {
+          // Read now that live events reach us: what happens in between is in one of the two.
+          do {
+            sent.missed = false;
+            const events = await store.events(orderId);
+            const record = await store.order(orderId);
+            for (const event of events) {
+              if (!record || event.seq <= sent.seq || members.get(client) !== sent) continue;
+              sent.seq = event.seq;
+              client.send(orderFrame(event, bodyOf(event, record)));
+            }
+          } while (sent.missed);
+        },
+      };
+    },
+    leave: (client, orderId) => remove(ofOrder, orderId, client),
+  };
+}
+
+const scopeOf = ({ workspaceId, mode }: { workspaceId: string | null; mode: string }): string =>
+  `${mode} ${workspaceId ?? ''}`;
+const workspaceFrame = ({ place }: PlacedEvent, body: string): string =>
+  `{"topic":"orders","cursor":"${place}",${body}`;
+const orderFrame = ({ orderId }: OrderEvent, body: string): string => `{"topic":"orders:${orderId}",${body}`;
+
+function remove<K, V>(from: Map<K, Map<StreamClient, V>>, key: K, client: StreamClient): void {
+  const members = from.get(key);
+  members?.delete(client);
+  if (members?.size === 0) from.delete(key);
+}

@@ -1,0 +1,357 @@
+/**
+ * The public WebSocket: topics in, events out. Subscribing replays what was missed, so the stream always
+ * agrees with polling.
+ */
+
+import type { Bytes32 } from '../../domain/hex.ts';
+import { toIso } from '../../domain/time.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Release, Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { ApiKey, KeyMode, OrderStore } from '../../ports/stores/store.ts';
+import { ApiError } from '../../protocol/errors.ts';
+import {
+  CLOSE,
+  EVENTS_MAX_PAYLOAD_BYTES,
+  EVENTS_PATH,
+  type FrameId,
+  MAX_TOPICS,
+  parseTopic,
+  type ServerFrame,
+  type Topic,
+  zClientFrame,
+} from '../../protocol/api/events.ts';
+import type { Admission } from '../access/admission.ts';
+import type { LevelsBoard, PriceMarket } from '../market/levels-board.ts';
+import type { SocketOptions } from '../options.ts';
+import type { Entry, Roster } from '../solvers/roster.ts';
+import type { Joined, OrderStream, StreamClient } from './order-topics.ts';
+import type { Workspaces } from '../access/workspaces.ts';
+
+interface Client extends StreamClient {
+  topics: Set<string>;
+  /** Of its prices topics. */
+  markets: Map<string, PriceMarket>;
+}
+
+export interface StreamDeps {
+  places: Admission;
+  store: OrderStore;
+  orders: OrderStream;
+  prices: LevelsBoard;
+  roster: Roster;
+  workspaces: Workspaces;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+const WEIGH_MS = 100;
+const TOPICS =
+  'Topics are orders, orders:{id}, solvers and prices:{source}-{dest}:{inputSymbol}-{outputSymbol}.';
+
+export function createStreamDoor(
+  { places, store, orders, prices, roster, workspaces, clock, log, metrics }: StreamDeps,
+  { pingEveryMs, maxBufferedBytes, maxTotalBufferedBytes, maxPerKey, maxFramesPerSecond }: SocketOptions,
+): SocketDoor {
+  const clients = new Set<Client>();
+  const rosterListeners = new Set<Client>();
+  metrics.gauge('firmquote_venue_stream_clients', 'Connected event streams', [], (gauge) =>
+    gauge.set(clients.size),
+  );
+  const dropped = metrics.counter(
+    'firmquote_venue_stream_dropped_total',
+    'Event streams closed by the venue',
+    ['why'],
+  );
+  const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to event streams');
+
+  /**
+   * All together stay within one budget: those that lag most go first, until the rest fits. Looked at while
+   * anybody is here.
+   */
+  let cancelWeighing = () => {};
+  function weigh(): void {
+    const lagging = [...clients]
+      .map((client) => ({ client, bytes: client.bufferedBytes() }))
+      .filter(({ bytes }) => bytes > 0);
+    let total = lagging.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (total > maxTotalBufferedBytes) {
+      for (const { client, bytes } of lagging.sort((a, b) => b.bytes - a.bytes)) {
+        if (total <= maxTotalBufferedBytes) break;
+        client.drop();
+        total -= bytes;
+      }
+    }
+    cancelWeighing = clients.size > 0 ? clock.after(WEIGH_MS, weigh) : () => {};
+  }
+
+  /**
+   * Whoever may see a solver is looked up per client, which may wait: one change at a time keeps them in
+   * order.
+   */
+  let turn = Promise.resolve();
+  roster.onShown((entry, atMs) => {
+    if (rosterListeners.size === 0) return;
+    const frameFor = (mode: KeyMode): Buffer | undefined => {
+      const data = roster.view(entry, mode);
+      return (
+        data &&
+        Buffer.from(
+          JSON.stringify({ topic: 'solvers', type: 'solver.changed', occurredAt: toIso(atMs), data }),
+        )
+      );
+    };
+    const frames = { test: frameFor('test'), live: frameFor('live') };
+    turn = turn
+      .then(() => tellRoster(entry, frames))
+      .catch((error: unknown) =>
+        log.warn({ error }, 'a roster change could not be told; GET /solvers shows it'),
+      );
+  });
+
+  async function tellRoster({ id }: Entry, frames: Record<KeyMode, Buffer | undefined>): Promise<void> {
+    for (const client of rosterListeners) {
+      const frame = frames[client.key.mode];
+      if (!frame) continue;
+      const { eligibleSolvers } = await workspaces.of(client.key);
+      if ((!eligibleSolvers || eligibleSolvers.includes(id)) && rosterListeners.has(client))
+        client.send(frame);
+    }
+  }
+
+  /** Prices are put together from the ladders of eligible solvers: who is may have changed. */
+  workspaces.onChange(
+    () =>
+      void rejoinPrices().catch((error: unknown) =>
+        log.warn({ error }, 'price streams could not follow a changed workspace; subscribing again does'),
+      ),
+  );
+
+  async function rejoinPrices(): Promise<void> {
+    for (const client of clients) {
+      if (client.markets.size === 0) continue;
+      const workspace = await workspaces.of(client.key);
+      for (const [topic, market] of client.markets) {
+        prices.leave(client, topic);
+        prices.join(client, market, workspace);
+      }
+    }
+  }
+
+  function clientOf(socket: Socket, key: ApiKey): Client & { close(): void } {
+    let gone = false;
+    const drop = (why: string, code: number, reason: string) => {
+      if (gone) return;
+      gone = true;
+      dropped.add({ why });
+      socket.close(code, reason);
+    };
+    return {
+      key,
+      topics: new Set(),
+      markets: new Map(),
+      get gone() {
+        return gone;
+      },
+      bufferedBytes: () => socket.bufferedBytes(),
+      send(text) {
+        if (gone) return;
+        if (socket.bufferedBytes() > maxBufferedBytes)
+          return drop('slow', CLOSE.tryLater, 'reads too slowly');
+        sentFrames.add();
+        socket.send(text);
+      },
+      drop: () => drop('slow', CLOSE.tryLater, 'reads too slowly'),
+      close: () => void (gone = true),
+    };
+  }
+
+  function open(socket: Socket, key: ApiKey): SocketListener {
+    const client = clientOf(socket, key);
+    if (clients.size === 0) {
+      cancelWeighing();
+      cancelWeighing = clock.after(WEIGH_MS, weigh);
+    }
+    clients.add(client);
+    let alive = true;
+    let second = 0;
+    let inSecond = 0;
+    let cancelPing = clock.after(pingEveryMs, ping);
+    /** One subscription after the other, so that their answers keep the order of the questions. */
+    let work = Promise.resolve();
+
+    function ping(): void {
+      if (!alive) return socket.terminate();
+      alive = false;
+      socket.ping();
+      cancelPing = clock.after(pingEveryMs, ping);
+    }
+
+    const say = (frame: ServerFrame) => client.send(JSON.stringify(frame));
+    const fail = (code: string, message: string, id: FrameId) =>
+      say({ op: 'error', error: { code, message }, id });
+
+    /** All of the topics or none. */
+    async function subscribe(
+      texts: readonly string[],
+      since: string | undefined,
+      id: FrameId,
+    ): Promise<void> {
+      const topics: { text: string; topic: Topic; market?: PriceMarket }[] = [];
+      for (const text of texts) {
+        const topic = parseTopic(text);
+        if (!topic) return fail('bad_request', `"${text.slice(0, 80)}" is not a topic. ${TOPICS}`, id);
+        if (topic.kind === 'order') {
+          const record = await store.order(topic.orderId as Bytes32);
+          if (!record || record.workspaceId !== key.workspaceId || record.mode !== key.mode)
+            return fail('not_found', 'No such order.', id);
+        }
+        const market =
+          topic.kind === 'prices' ? prices.market(text, topic.corridor, topic.pair, key.mode) : undefined;
+        if (topic.kind === 'prices' && !market)
+          return fail(
+            'not_found',
+            `There is no market "${text.slice(7, 80)}" for this key. Write slugs of GET …/pairs and symbols of tokens there, such as prices:base-base:USDC-WETH.`,
+            id,
+          );
+        topics.push({ text, topic, ...(market && { market }) });
+      }
+      const ofAll = topics.some(({ topic }) => topic.kind === 'orders');
+      if (since !== undefined && !ofAll)
+        return fail(
+          'bad_request',
+          "since belongs to the topic orders: orders:{id} always begins with the order's first event.",
+          id,
+        );
+      if (new Set([...client.topics, ...texts]).size > MAX_TOPICS)
+        return fail(
+          'rate_limited',
+          `A connection has at most ${MAX_TOPICS} topics. Unsubscribe from some first.`,
+          id,
+        );
+      const from = since === undefined ? undefined : Number(since);
+      if (from !== undefined && from > (await orders.last()))
+        return fail(
+          'bad_request',
+          'That cursor is not one of ours. Subscribe without since and read the orders you care about.',
+          id,
+        );
+      const workspace = topics.some(({ market }) => market) ? await workspaces.of(key) : undefined;
+      if (client.gone) return;
+      let cursor: string | undefined;
+      const joined: Joined[] = [];
+      const markets: PriceMarket[] = [];
+      for (const { text, topic, market } of topics) {
+        const known = client.topics.has(text);
+        client.topics.add(text);
+        if (topic.kind === 'orders') {
+          const all = orders.joinAll(client, from);
+          cursor = String(all.place);
+          joined.push(all);
+        } else if (topic.kind === 'order') joined.push(orders.join(client, topic.orderId as Bytes32));
+        else if (topic.kind === 'solvers') rosterListeners.add(client);
+        else if (market && !known) markets.push(market);
+      }
+      say({ op: 'subscribed', topics: [...texts], ...(cursor !== undefined && { cursor }), id });
+      for (const market of markets) {
+        if (!workspace) continue;
+        client.markets.set(market.topic, market);
+        prices.join(client, market, workspace);
+      }
+      // Not waited for: whoever asked for a long past may still ask for other things.
+      Promise.all(joined.map((one) => one.catchUp())).catch((error: unknown) => {
+        // Nobody shall think that a stream with a hole in it is whole.
+        for (const { text } of topics) leave(text);
+        broke(error, id);
+      });
+    }
+
+    /** undefined, and the client has been told, when there is no room. */
+    async function enter(id: FrameId): Promise<Release | undefined> {
+      try {
+        return await places.enter('subscribe', key.id);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        fail(error.code, error.message, id);
+        return undefined;
+      }
+    }
+
+    function broke(error: unknown, id: FrameId): void {
+      log.warn({ error }, 'a subscription failed');
+      fail(
+        'unavailable',
+        'The database does not answer at the moment, so you are subscribed to none of these topics. Subscribe again shortly.',
+        id,
+      );
+    }
+
+    function unsubscribe(topics: readonly string[], id: FrameId): void {
+      for (const topic of topics) leave(topic);
+      say({ op: 'unsubscribed', topics: [...topics], id });
+    }
+
+    function leave(text: string): void {
+      if (!client.topics.delete(text)) return;
+      const topic = parseTopic(text);
+      if (topic?.kind === 'orders') orders.leaveAll(client);
+      if (topic?.kind === 'order') orders.leave(client, topic.orderId as Bytes32);
+      if (topic?.kind === 'solvers') rosterListeners.delete(client);
+      if (topic?.kind === 'prices') {
+        client.markets.delete(text);
+        prices.leave(client, text);
+      }
+    }
+
+    return {
+      message(text) {
+        const nowSecond = Math.floor(clock.monotonicMs() / 1000);
+        if (nowSecond !== second) [second, inSecond] = [nowSecond, 0];
+        if (++inSecond > maxFramesPerSecond) {
+          dropped.add({ why: 'flood' });
+          return socket.close(CLOSE.policy, 'too many frames');
+        }
+        let json: unknown;
+        try {
+          json = JSON.parse(text);
+        } catch {
+          return fail('bad_request', 'That frame is not JSON.', null);
+        }
+        const frame = zClientFrame.safeParse(json);
+        if (!frame.success)
+          return fail(
+            'bad_request',
+            'A frame is {"op":"subscribe"|"unsubscribe","topics":[…],"since"?,"id"?}.',
+            null,
+          );
+        const { op, topics, since, id = null } = frame.data;
+        work = work.then(async () => {
+          if (client.gone) return;
+          if (op === 'unsubscribe') return unsubscribe(topics, id);
+          const release = await enter(id);
+          if (release)
+            await subscribe(topics, since, id)
+              .catch((error: unknown) => broke(error, id))
+              .finally(release);
+        });
+      },
+      pong: () => void (alive = true),
+      closed() {
+        cancelPing();
+        client.close();
+        clients.delete(client);
+        for (const topic of [...client.topics]) leave(topic);
+      },
+    };
+  }
+
+  return {
+    path: EVENTS_PATH,
+    keyKinds: ['service', 'workspace'],
+    maxPayloadBytes: EVENTS_MAX_PAYLOAD_BYTES,
+    maxPerKey,
+    open,
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * What history needs beside the facts: the gas of every transaction, and counts of what has ended. No order
+ * ever waits for either.
+ */
+
+import { divUp } from '../../domain/amount.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { DueGas, TradeUpkeep } from '../../ports/stores/trades.ts';
+import { TOPICS } from '../../settlement/log.ts';
+import type { Prices } from '../market/prices.ts';
+
+export interface UpkeepDeps {
+  trades: TradeUpkeep;
+  chains: ReadonlyMap<number, ChainPort>;
+  prices: Prices;
+  /** Reference price symbol of a chain's native currency. */
+  nativeSymbol(chainId: number): string;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface Upkeep {
+  /** Resumes whatever an earlier process left undone. */
+  start(): void;
+  /** Finishes what it is doing. */
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 1_000;
+const AT_ONCE = 64;
+/** A node that does not have a receipt yet is asked again after this. */
+const AGAIN_MS = 15_000;
+const WEI = 10n ** 18n;
+
+export function createUpkeep(
+  { trades, chains, prices, nativeSymbol, clock, log, metrics }: UpkeepDeps,
+  { everyMs = EVERY_MS }: { everyMs?: number } = {},
+): Upkeep {
+  const captured = metrics.counter(
+    'firmquote_venue_gas_captured_total',
+    'Transactions whose gas was captured for history',
+    ['result'],
+  );
+  let stopped = true;
+  let cancel = () => {};
+  let working: Promise<void> = Promise.resolve();
+  let adopted = false;
+
+  async function work(): Promise<void> {
+    if (!adopted) {
+      const rows = await trades.adopt();
+      adopted = true;
+      if (rows > 0) log.info({ rows }, 'orders without a row in history got one');
+    }
+    for (
+      let due = await trades.dueGas(AT_ONCE);
+      due.length > 0;
+      due = due.length === AT_ONCE && !stopped ? await trades.dueGas(AT_ONCE) : []
+    )
+      await Promise.all(due.map(capture));
+    await trades.fold();
+  }
+
+  /** The price is the one of now, seconds after the transaction is deep enough to be a fact. */
+  async function capture(due: DueGas): Promise<void> {
+    const port = chains.get(due.chainId);
+    const receipt = await port?.receipt(due.txHash, port.chain.escrow).catch(() => undefined);
+    if (!receipt) {
+      captured.add({ result: 'postponed' });
+      return trades.postponeGas(due, clock.nowMs() + AGAIN_MS);
+    }
+    captured.add({ result: 'captured' });
+    // Orders that were settled in one transaction share what it cost.
+    const orders = BigInt(
+      Math.max(1, receipt.logs?.filter(({ topics }) => topics[0] === TOPICS.Finalised).length ?? 0),
+    );
+    await trades.recordGas(due, {
+      gasUsed: receipt.gasUsed,
+      feeWei: divUp(receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee, orders),
+      nativeUsd: prices.nativeUsd(nativeSymbol(due.chainId), WEI),
+      atMs: clock.nowMs(),
+    });
+  }
+
+  function next(): void {
+    cancel = clock.after(everyMs, () => {
+      working = work()
+        .catch((error: unknown) =>
+          log.warn({ error }, 'history could not be kept up; it is tried again in a moment'),
+        )
+        .finally(() => {
+          if (!stopped) next();
+        });
+    });
+  }
+
+  return {
+    start() {
+      stopped = false;
+      next();
+    },
+    async stop() {
+      stopped = true;
+      cancel();
+      await working;
+    },
+  };
+}
