@@ -5,6 +5,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 /** More failed files than this is a broken tree, not a busy machine. */
 const LOOKED_AT_AGAIN = 3;
@@ -69,11 +70,5 @@ function named({ testResults }, word, root) {
 }
 
 const nameOf = (line) => line.slice(line.indexOf(' ') + 1).split(' | ')[0];
-// eslint-disable-next-line no-control-regex -- colours in a message are control characters
 const firstLine = (message = '') =>
-  message
-    .replaceAll(/\u001b\[[0-9;]*m/g, '')
-    .split('\n')
-    .slice(0, 2)
-    .join(' ')
-    .slice(0, 300);
+  stripVTControlCharacters(message).split('\n').slice(0, 2).join(' ').slice(0, 300);
