@@ -82,7 +82,7 @@ const commands = {
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
   test: (args) => test(args),
   'lp-replicas': async (args) => {
-    // The LP's flows with two replicas behind each; docs/lp-replicas.md says which stories are of one
+    // The LP's flows with two replicas behind each; docs/lp/replicas.md says which stories are of one
     // process.
     process.env.FIRMQUOTE_TEST_LP_REPLICAS ??= '2';
     if (args.length > 0) return test(args);

@@ -1,4 +1,4 @@
-/** docs/abuse.md names every abuse that we know, and for each a test that is there and says so. */
+/** docs/reference/abuse.md names every abuse that we know, and for each a test that is there and says so. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const namedIn = (source: string): Set<string> =>
   );
 
 test('every abuse has its row, in order, with what stands against it and tests that begin with its id', async () => {
-  const page = await readFile(join(ROOT, 'docs', 'abuse.md'), 'utf8');
+  const page = await readFile(join(ROOT, 'docs', 'reference', 'abuse.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (A\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(
     ([, id = '', tried = '', defence = '', files = '']) => ({
       id,
@@ -34,7 +34,7 @@ test('every abuse has its row, in order, with what stands against it and tests t
 });
 
 test('no test of abuse is without a row', async () => {
-  const page = await readFile(join(ROOT, 'docs', 'abuse.md'), 'utf8');
+  const page = await readFile(join(ROOT, 'docs', 'reference', 'abuse.md'), 'utf8');
   for (const name of ['edge', 'submissions', 'sockets', 'hostile']) {
     const file = `test/abuse/${name}.test.ts`;
     for (const id of namedIn(await readFile(join(ROOT, file), 'utf8')))

@@ -26,6 +26,6 @@ describe.each(FAULTS)('$id', ({ id, test: file, defences }) => {
   });
 });
 
-test('docs/faults.md is what the list says (npm run test:faults -- --page)', () => {
-  expect(read('docs/faults.md')).toBe(page());
+test('docs/reference/faults.md is what the list says (npm run test:faults -- --page)', () => {
+  expect(read('docs/reference/faults.md')).toBe(page());
 });

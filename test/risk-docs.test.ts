@@ -1,11 +1,11 @@
-/** docs/risk.md says of every control what the code says, and every setting that it names exists. */
+/** docs/lp/risk.md says of every control what the code says, and every setting that it names exists. */
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CONTROLS } from '../src/domain/control.ts';
 import { CONTROL_CARDS } from '../src/risk/control.ts';
 
-const text = readFileSync(new URL('../docs/risk.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../docs/lp/risk.md', import.meta.url), 'utf8');
 const example = JSON.parse(readFileSync(new URL('../config/lp.example.json', import.meta.url), 'utf8')) as {
   lp: object;
 };

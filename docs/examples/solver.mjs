@@ -1,5 +1,5 @@
 /**
- * A whole solver in one file, written from docs/solver-protocol.md alone: it joins a venue's fan-out, quotes
+ * A whole solver in one file, written from docs/lp/solver-protocol.md alone: it joins a venue's fan-out, quotes
  * at fixed prices plus a spread, signs what it promises, and fills what it owes on other chains. It needs
  * `ws` and `viem` and nothing of firmquote.
  *

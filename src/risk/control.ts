@@ -1,5 +1,5 @@
 /**
- * What each control watches, does, and is set by: the table that docs/risk.md prints and the operator's tools
+ * What each control watches, does, and is set by: the table that docs/lp/risk.md prints and the operator's tools
  * show.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What stands behind a row of docs/faults.md: a fault, what must hold in spite of it, and what goes red when
+ * What stands behind a row of docs/reference/faults.md: a fault, what must hold in spite of it, and what goes red when
  * a defence is taken out.
  */
 

@@ -20,10 +20,12 @@ const { values, positionals: ids } = parseArgs({
 const unknown = ids.filter((id) => !FAULTS.some((fault) => fault.id === id));
 
 if (unknown.length > 0) {
-  console.error(`There is no fault ${unknown.join(', ')}. Those that there are stand in docs/faults.md.`);
+  console.error(
+    `There is no fault ${unknown.join(', ')}. Those that there are stand in docs/reference/faults.md.`,
+  );
   process.exitCode = 1;
 } else if (values.page) {
-  writeFileSync(join(ROOT, 'docs/faults.md'), page());
+  writeFileSync(join(ROOT, 'docs/reference/faults.md'), page());
 } else if (values.mutate) {
   process.exitCode = mutate(ids) === 0 ? 0 : 1;
 } else {

@@ -1,4 +1,4 @@
-/** docs/faults.md, written from the list that the tests run by. */
+/** docs/reference/faults.md, written from the list that the tests run by. */
 
 import { FAULTS } from './faults.ts';
 

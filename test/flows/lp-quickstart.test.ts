@@ -79,8 +79,8 @@ afterAll(async () => {
 });
 
 test('every command works, in the order of the page', { timeout: 600_000 }, async () => {
-  const page = await readFile(join(ROOT, 'docs', 'lp-quickstart.md'), 'utf8');
-  const blocks = await blocksOf('docs/lp-quickstart.md', 'sh');
+  const page = await readFile(join(ROOT, 'docs', 'lp', 'quickstart.md'), 'utf8');
+  const blocks = await blocksOf('docs/lp/quickstart.md', 'sh');
   expect(blocks).toEqual(EXPECTED.map(({ block }) => expect.stringContaining(block)));
   shell = openShell();
   for (const [index, block] of blocks.entries()) {
@@ -148,24 +148,28 @@ describe("the taker's pages, in a folder of their own", () => {
   });
   const type = async (block: string) => taker?.run(block) ?? { status: 1, output: 'no shell' };
 
-  test('docs/quickstart.md: one trade with curl, one with the client', { timeout: 300_000 }, async () => {
-    const prints = [
-      /^$/,
-      /^(?:alpha|beta|gamma) sells \d{18} wei until \d{10}/,
-      /^eip3009Authorization, orderSignature/,
-      /^$/,
-      /"status":"settled"/,
-      /order\.settled settled\nsettled: \d{18} wei of WETH for 1000000000 units of USDC/,
-    ];
-    const blocks = await blocksOf('docs/quickstart.md', 'sh');
-    expect(blocks).toHaveLength(prints.length);
-    for (const [index, block] of blocks.entries()) {
-      // Built above, as `npm run -s build` does it.
-      const { status, output } = await type(block.replace('npm run -s build\n', ''));
-      expect([block, status, output]).toEqual([block, 0, expect.stringMatching(prints[index] as RegExp)]);
-    }
-    expect(blocks.at(-1)).toContain('npm run -s build\n');
-  });
+  test(
+    'docs/start/quickstart.md: one trade with curl, one with the client',
+    { timeout: 300_000 },
+    async () => {
+      const prints = [
+        /^$/,
+        /^(?:alpha|beta|gamma) sells \d{18} wei until \d{10}/,
+        /^eip3009Authorization, orderSignature/,
+        /^$/,
+        /"status":"settled"/,
+        /order\.settled settled\nsettled: \d{18} wei of WETH for 1000000000 units of USDC/,
+      ];
+      const blocks = await blocksOf('docs/start/quickstart.md', 'sh');
+      expect(blocks).toHaveLength(prints.length);
+      for (const [index, block] of blocks.entries()) {
+        // Built above, as `npm run -s build` does it.
+        const { status, output } = await type(block.replace('npm run -s build\n', ''));
+        expect([block, status, output]).toEqual([block, 0, expect.stringMatching(prints[index] as RegExp)]);
+      }
+      expect(blocks.at(-1)).toContain('npm run -s build\n');
+    },
+  );
 
   test('the package: the client with its types, what runs, what is read; no tests, no sources', async () => {
     const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
@@ -179,8 +183,8 @@ describe("the taker's pages, in a folder of their own", () => {
         'package.json',
         'README.md',
         'LICENSE',
-        'docs/client.md',
-        'docs/trade.mjs',
+        'docs/trade/client.md',
+        'docs/examples/trade.mjs',
         'config/venue.example.json',
         'dist/client/client.js',
         'dist/client/client.d.ts',
@@ -212,8 +216,8 @@ describe("the taker's pages, in a folder of their own", () => {
     ]);
   });
 
-  test('docs/client.md: its programs, one after the other', { timeout: 300_000 }, async () => {
-    const programs = await blocksOf('docs/client.md', 'js');
+  test('docs/trade/client.md: its programs, one after the other', { timeout: 300_000 }, async () => {
+    const programs = await blocksOf('docs/trade/client.md', 'js');
     const file = join(ROOT, 'dist', `client-page-${process.pid}.mjs`);
     await writeFile(
       file,

@@ -68,7 +68,7 @@ interface Stage {
 
 /**
  * A stage of its own for one story: LP, venue, prices. Two hundred thousand dollars at 2,500. `alone`: of
- * what each replica counts for itself (docs/lp-replicas.md).
+ * what each replica counts for itself (docs/lp/replicas.md).
  */
 async function play(
   change: {

@@ -149,7 +149,7 @@ test('it knows of firmquote only what the document says', async () => {
 });
 
 test('the document names every message and every field', async () => {
-  const page = await readFile(join(import.meta.dirname, '../../docs/solver-protocol.md'), 'utf8');
+  const page = await readFile(join(import.meta.dirname, '../../docs/lp/solver-protocol.md'), 'utf8');
   const fields = [...zFromVenue.options, ...zFromSolver.options].flatMap(({ shape }) => [
     shape.type.value,
     ...Object.keys(shape),

@@ -1,5 +1,5 @@
 /**
- * docs/workspaces.md, every command of the page in its order, by hand and over HTTP; then what administrators
+ * docs/venue/workspaces.md, every command of the page in its order, by hand and over HTTP; then what administrators
  * may not do, and the record of what they did.
  */
 
@@ -144,7 +144,7 @@ const PRINTS: readonly [string, RegExp][] = [
 ];
 
 test('every command of the page works, in its order', async () => {
-  const page = await readFile(join(ROOT, 'docs', 'workspaces.md'), 'utf8');
+  const page = await readFile(join(ROOT, 'docs', 'venue', 'workspaces.md'), 'utf8');
   const lines = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
     block.trim().split('\n'),
   );

@@ -57,7 +57,7 @@ export const KINDS = {
   ],
   unknown_order: [
     'the escrow holds the trace of an order that this database does not know',
-    'Another venue uses this escrow (then --others), or this database was restored from a backup older than the order: see docs/backup.md. What is escrowed can be refunded by anybody after the order expires.',
+    'Another venue uses this escrow (then --others), or this database was restored from a backup older than the order: see docs/venue/backup.md. What is escrowed can be refunded by anybody after the order expires.',
   ],
   output_amount: [
     'what is on record as delivered is not what the escrow delivered',

@@ -73,8 +73,8 @@ test('a mean may check what it may not be', () => {
   });
 });
 
-test('what docs/feeds.md shows is understood', async () => {
-  const text = await readFile(new URL('../../../docs/feeds.md', import.meta.url).pathname, 'utf8');
+test('what docs/lp/feeds.md shows is understood', async () => {
+  const text = await readFile(new URL('../../../docs/lp/feeds.md', import.meta.url).pathname, 'utf8');
   const shown = [...text.matchAll(/```json\n([^`]+)```/g)].map(
     (match) => JSON.parse(match[1] as string) as object,
   );

@@ -15,7 +15,7 @@ const textOf = (path: string) => readFileSync(resolve(import.meta.dirname, '../.
 test('npm run firmquote, compose.yaml and the docs start an LP as the demo does', () => {
   expect(textOf('scripts/run.mjs')).toContain(`LP_NODE_OPTIONS = ['${LP_NODE_OPTIONS.join("', '")}']`);
   expect(textOf('compose.yaml')).toContain(`NODE_OPTIONS: ${LP_NODE_OPTIONS.join(' ')}\n`);
-  expect(textOf('docs/scaling.md')).toContain(`NODE_OPTIONS="${LP_NODE_OPTIONS.join(' ')}"\``);
+  expect(textOf('docs/venue/scaling.md')).toContain(`NODE_OPTIONS="${LP_NODE_OPTIONS.join(' ')}"\``);
 });
 
 test('an LP is compiled when it is loaded, not when its first request comes', () => {

@@ -14,7 +14,7 @@ export async function loadPlugin(path: string): Promise<PricingPlugin> {
   const file = resolve(path);
   const bad = (why: string, cause?: unknown) =>
     new RequestError(
-      `The pricing module ${file} cannot be used: ${why}. See docs/pricing-plugins.md for what it has to export.`,
+      `The pricing module ${file} cannot be used: ${why}. See docs/lp/pricing-plugins.md for what it has to export.`,
       { code: 'bad_config', cause },
     );
   await access(file).catch((cause: unknown) => {

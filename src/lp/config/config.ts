@@ -228,7 +228,7 @@ export const zLpLimits = z.strictObject({
 /** What is plugged into the pricing model, and what it learns. */
 export const zLpPricing = z.strictObject({
   /**
-   * ES module whose default export is a plug-in with terms or a pricer of yours; see docs/pricing-plugins.md.
+   * ES module whose default export is a plug-in with terms or a pricer of yours; see docs/lp/pricing-plugins.md.
    * null: the model alone.
    */
   module: z.string().min(1).nullable().default(null),

@@ -380,12 +380,12 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       if (rpc.endpoints === 1)
         log[chain.sandbox ? 'info' : 'warn'](
           {},
-          'one RPC endpoint: what it says is believed, also about large amounts, and nothing goes on while it is away. Of three, by different providers, two have to agree (docs/chains.md)',
+          'one RPC endpoint: what it says is believed, also about large amounts, and nothing goes on while it is away. Of three, by different providers, two have to agree (docs/venue/chains.md)',
         );
       else if (rpc.endpoints < quorum.agree)
         log.warn(
           { endpoints: rpc.endpoints, quorum: quorum.agree },
-          'fewer RPC endpoints than the quorum: all of them have to agree about large amounts, so one that is away holds those up (docs/chains.md)',
+          'fewer RPC endpoints than the quorum: all of them have to agree about large amounts, so one that is away holds those up (docs/venue/chains.md)',
         );
     },
     async close() {

@@ -87,7 +87,7 @@ export function createFinality(
         broken = { found };
         log.fatal(
           { block: final.number, was: final.hash, found, depth },
-          `${slug} was reorganised deeper than its depth of ${depth} blocks: what counted as final is gone. Nothing more is done on this chain. Statuses stay as they were; firmquote audit lists what is affected. When you have dealt with that, raise depth, and restart this process to go on with the chain as it is now (docs/chains.md).`,
+          `${slug} was reorganised deeper than its depth of ${depth} blocks: what counted as final is gone. Nothing more is done on this chain. Statuses stay as they were; firmquote audit lists what is affected. When you have dealt with that, raise depth, and restart this process to go on with the chain as it is now (docs/venue/chains.md).`,
         );
       }
       return false;
@@ -103,7 +103,10 @@ export function createFinality(
     },
     doubt: () =>
       broken && final
-        ? { kind: 'reorg', note: `${slug}: block ${final.number} was final and is gone; see docs/chains.md` }
+        ? {
+            kind: 'reorg',
+            note: `${slug}: block ${final.number} was final and is gone; see docs/venue/chains.md`,
+          }
         : undefined,
   };
 }
