@@ -70,9 +70,9 @@ function request(pairs: number, lapsesAt: number): HoldRequest {
   serial += 1;
   const pair = serial % pairs;
   const [sell, buy] = serial % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
-  const quoteId = `0x${serial.toString(16).padStart(64, '0')}`;
+  const orderId = `0x${serial.toString(16).padStart(64, '0')}`;
   return {
-    quoteId,
+    orderId,
     chainId: 1,
     token: token(pair, sell),
     amount: 10n ** 18n + BigInt(serial),
@@ -104,13 +104,13 @@ function measure(live: number, pairs: number): Record<Op, Figure> & { lapse: num
   // The first tenth warms up.
   for (let at = -Math.ceil(ROUNDS / 10); at < ROUNDS; at += 1) {
     const asked = request(pairs, NOW + 60);
-    const { quoteId } = asked;
+    const { orderId } = asked;
     timed('hold', at, () => expectHeld(ledger.hold(asked, NOW)));
-    timed('accept', at, () => ledger.apply({ type: 'accepted', quoteId }));
-    timed('fill', at, () => ledger.apply({ type: 'filled', quoteId, id: quoteId }));
+    timed('accept', at, () => ledger.apply({ type: 'accepted', orderId }));
+    timed('fill', at, () => ledger.apply({ type: 'filled', orderId, id: orderId }));
     timed('finalise', at, () => {
-      ledger.apply({ type: 'fill_final', quoteId, id: quoteId });
-      ledger.apply({ type: 'finalised', quoteId, id: quoteId, received: asked.input.amount });
+      ledger.apply({ type: 'fill_final', orderId, id: orderId });
+      ledger.apply({ type: 'finalised', orderId, id: orderId, received: asked.input.amount });
     });
     timed('exposure', at, () => ledger.exposure(`A${serial % pairs}-0`));
   }
@@ -205,9 +205,9 @@ function bare(live: number): Figure {
   for (let n = 0; n < live; n += 1) entries.set(`0x${n.toString(16).padStart(64, 'f')}`, 1n);
   const times = new Float64Array(ROUNDS);
   for (let at = -Math.ceil(ROUNDS / 10); at < ROUNDS; at += 1) {
-    const { quoteId, amount } = request(1, NOW);
+    const { orderId, amount } = request(1, NOW);
     const startedMs = performance.now();
-    entries.set(quoteId, amount);
+    entries.set(orderId, amount);
     total += amount;
     if (at >= 0) times[at] = (performance.now() - startedMs) * 1_000;
   }

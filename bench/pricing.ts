@@ -390,7 +390,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
     const answer = priced(inputs);
     if (check(inputs, answer).length > 0) throw new Error('The second opinion disagrees.');
     const hold: HoldRequest = {
-      quoteId: id,
+      orderId: id,
       chainId: way.dest.id,
       token: way.outputToken.address,
       amount: answer.output,
@@ -424,7 +424,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
   // Untimed: each is ended again, so that as many live at the end as at the start, and time goes by, so that
   // what is over is forgotten.
   const figures = measure(quote, (n) => {
-    ledger.apply({ type: 'released', quoteId: order(n) });
+    ledger.apply({ type: 'released', orderId: order(n) });
     if (n % 1_000 !== 999) return;
     nowMs += 1_000;
     trade();

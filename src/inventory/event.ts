@@ -24,7 +24,7 @@ export type Side = 'buy' | 'sell';
 
 /** A promise about to be signed: what it may cost us, until when, and whom it counts against. */
 export interface HoldRequest {
-  quoteId: string;
+  orderId: string;
   /** Where the output is paid from, which token, and the full output, never less than what is signed. */
   chainId: number;
   token: Address;
@@ -78,7 +78,7 @@ export type LedgerEvent =
   /** Written by `ledger.hold` once it has said yes. */
   | { type: 'held'; request: HoldRequest }
   /** The taker took it and the venue awarded it. */
-  | { type: 'accepted'; quoteId: string }
+  | { type: 'accepted'; orderId: string }
   /**
    * A promise that must be honoured although this ledger has never held it: found on venue or chain after a
    * crash.
@@ -88,27 +88,27 @@ export type LedgerEvent =
    * The chain proves that it can never execute (nonce used elsewhere or invalidated): ends the hold before
    * its time.
    */
-  | { type: 'released'; quoteId: string }
+  | { type: 'released'; orderId: string }
   /** The accepted order is dead: refunded, expired or refused by the chain. */
-  | { type: 'failed'; quoteId: string }
+  | { type: 'failed'; orderId: string }
 
   /* What chains say about an order */
   /** Our output left, in a block that may still be reorganised. */
-  | { type: 'filled'; quoteId: string; id: string }
+  | { type: 'filled'; orderId: string; id: string }
   /** The block of fill `id` has its depth. */
-  | { type: 'fill_final'; quoteId: string; id: string }
+  | { type: 'fill_final'; orderId: string; id: string }
   /**
    * The input was credited to us, at depth. Same-chain `settle` says `filled`, `fill_final` and `finalised`
    * with one id.
    */
-  | { type: 'finalised'; quoteId: string; id: string; received: bigint }
+  | { type: 'finalised'; orderId: string; id: string; received: bigint }
   /** The block of `id` is no longer canonical: everything said under that id is unsaid. */
-  | { type: 'reorged'; quoteId: string; id: string }
+  | { type: 'reorged'; orderId: string; id: string }
 
   /**
    * The input is owed to us for far longer than its corridor takes: it counts for nothing until it arrives.
    */
-  | { type: 'overdue'; quoteId: string }
+  | { type: 'overdue'; orderId: string }
 
   /* Owner and outside world */
   | ({ type: 'deposited'; id: string } & Money)

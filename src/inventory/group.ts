@@ -259,18 +259,18 @@ function shareOf(shares: Share[], bucket: Bucket): Share {
 export function leads(
   notional: bigint,
   chanceBps: number,
-  quoteId: string,
+  orderId: string,
   otherNotional: bigint,
   otherChanceBps: number,
   otherId: string,
 ): boolean {
   if (notional !== otherNotional) return notional > otherNotional;
-  return chanceBps !== otherChanceBps ? chanceBps > otherChanceBps : quoteId < otherId;
+  return chanceBps !== otherChanceBps ? chanceBps > otherChanceBps : orderId < otherId;
 }
 
 const chanceOf = ({ fillProbabilityBps = 10_000 }: HoldRequest): number => fillProbabilityBps;
 const outranks = (a: HoldRequest, b: HoldRequest): boolean =>
-  leads(a.notional, chanceOf(a), a.quoteId, b.notional, chanceOf(b), b.quoteId);
+  leads(a.notional, chanceOf(a), a.orderId, b.notional, chanceOf(b), b.orderId);
 
 /** What a group adds to the exposure of the asset that its lead pays, and of the one that it brings. */
 function weightsOf({ lead, leadStanding: standing }: Group): readonly Weight[] {

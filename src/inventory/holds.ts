@@ -104,7 +104,7 @@ export interface Holds {
   sumOf(first: number): Sum | undefined;
 
   lane(row: number): Lane;
-  quoteId(row: number): string;
+  orderId(row: number): string;
   group(row: number): string;
   taker(row: number): string;
   amount(row: number): bigint;
@@ -184,7 +184,7 @@ export function createHolds(): Holds {
   const inputAmount = (row: number): bigint => wide(row, 2);
   const notional = (row: number): bigint => word(row, 4);
   const gapLoss = (row: number): bigint => word(row, 5);
-  const quoteId = (row: number): string => ids.get(row) as string;
+  const orderId = (row: number): string => ids.get(row) as string;
 
   function reserve(): number {
     const row = freeRow;
@@ -245,7 +245,7 @@ export function createHolds(): Holds {
       links[LINKS * place] = at;
       links[LINKS * place + 1] = 0;
       links[LINKS * place + 2] = request.fillProbabilityBps ?? 10_000;
-      ids.set(row, request.quoteId);
+      ids.set(row, request.orderId);
       groups.set(row, request.group);
       takers.set(row, request.taker);
       mark(row, as);
@@ -284,7 +284,7 @@ export function createHolds(): Holds {
         const [its, itsNotional, itsLoss] = [amount(row), notional(row), gapLoss(row)];
         if (
           lead === -1 ||
-          leads(itsNotional, chance(row), quoteId(row), mostNotional, chance(lead), quoteId(lead))
+          leads(itsNotional, chance(row), orderId(row), mostNotional, chance(lead), orderId(lead))
         )
           lead = row;
         if (its > most) most = its;
@@ -303,7 +303,7 @@ export function createHolds(): Holds {
       };
     },
     lane,
-    quoteId,
+    orderId,
     group: (row) => groups.get(row) as string,
     taker: (row) => takers.get(row) as string,
     amount,
@@ -315,7 +315,7 @@ export function createHolds(): Holds {
     request(row) {
       const { out, in: into, clock, pair, side } = lane(row);
       return {
-        quoteId: quoteId(row),
+        orderId: orderId(row),
         chainId: out.chainId,
         token: out.token,
         amount: amount(row),

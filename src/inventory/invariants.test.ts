@@ -91,12 +91,12 @@ function createWorld(limits: Limits, unit = 1n) {
     each.executions += 1;
     usedNonces.add(each.request.group);
     move(each.request, -each.request.amount);
-    tell({ type: 'filled', quoteId: each.request.quoteId, id: each.block });
+    tell({ type: 'filled', orderId: each.request.orderId, id: each.block });
   }
 
   function bury(each: Signed): void {
     each.failed = true;
-    ledger.apply({ type: 'failed', quoteId: each.request.quoteId });
+    ledger.apply({ type: 'failed', orderId: each.request.orderId });
   }
 
   return {
@@ -171,7 +171,7 @@ function createWorld(limits: Limits, unit = 1n) {
       const where = BUCKETS[at % BUCKETS.length] ?? expect.fail();
       const other = BUCKETS[(at + 1) % BUCKETS.length] ?? expect.fail();
       const request: HoldRequest = {
-        quoteId: `q${++serial}`,
+        orderId: `q${++serial}`,
         chainId: where.chainId,
         token: where.token,
         amount,
@@ -188,7 +188,7 @@ function createWorld(limits: Limits, unit = 1n) {
       };
       const answer = ledger.hold(request, known());
       if ('held' in answer)
-        signed.set(request.quoteId, {
+        signed.set(request.orderId, {
           request,
           executions: 0,
           block: null,
@@ -199,13 +199,13 @@ function createWorld(limits: Limits, unit = 1n) {
       return { request, answer };
     },
     accept(each: Signed) {
-      return ledger.apply({ type: 'accepted', quoteId: each.request.quoteId });
+      return ledger.apply({ type: 'accepted', orderId: each.request.orderId });
     },
     /** The newest execution that is not final is reorganised away; its nonce is unused again. */
     reorg() {
       const last = all().findLast(({ block, final }) => block !== null && !final);
       if (last === undefined || last.block === null) return;
-      tell({ type: 'reorged', quoteId: last.request.quoteId, id: last.block });
+      tell({ type: 'reorged', orderId: last.request.orderId, id: last.block });
       last.block = null;
       usedNonces.delete(last.request.group);
       move(last.request, last.request.amount);
@@ -215,12 +215,12 @@ function createWorld(limits: Limits, unit = 1n) {
       const each = waiting[at % (waiting.length || 1)];
       if (each === undefined || each.block === null) return;
       each.final = true;
-      tell({ type: 'fill_final', quoteId: each.request.quoteId, id: each.block });
+      tell({ type: 'fill_final', orderId: each.request.orderId, id: each.block });
       if (at % 2 === 0) return;
       each.claimed = true;
       const received = each.request.input.amount - (at % 5 === 1 ? unit : 0n);
       move(each.request.input, received);
-      tell({ type: 'finalised', quoteId: each.request.quoteId, id: each.block, received });
+      tell({ type: 'finalised', orderId: each.request.orderId, id: each.block, received });
     },
     fail(at: number) {
       // Only what the chain proves dead: never executed, and too late for it.
@@ -374,10 +374,10 @@ describe('invariants', () => {
         const ledger = createLedger(optionsWith({}));
         for (const event of world.log) {
           const before = TOKENS.map((token) => total(ledger, token));
-          const stage = 'quoteId' in event ? ledger.quote(event.quoteId)?.stage : undefined;
-          const request = 'quoteId' in event ? ledger.quote(event.quoteId)?.request : undefined;
+          const stage = 'orderId' in event ? ledger.quote(event.orderId)?.stage : undefined;
+          const request = 'orderId' in event ? ledger.quote(event.orderId)?.request : undefined;
           ledger.apply(event);
-          const after = 'quoteId' in event ? ledger.quote(event.quoteId)?.stage : undefined;
+          const after = 'orderId' in event ? ledger.quote(event.orderId)?.stage : undefined;
           const change = (token: string) =>
             total(ledger, token) - (before[TOKENS.indexOf(token as (typeof TOKENS)[number])] ?? 0n);
           if (event.type === 'deposited') expect(change(event.token)).toBe(event.amount);
@@ -396,7 +396,7 @@ describe('invariants', () => {
                 : ((
                     world.log.find(
                       (each) =>
-                        each.type === 'finalised' && 'quoteId' in event && each.quoteId === event.quoteId,
+                        each.type === 'finalised' && 'orderId' in event && each.orderId === event.orderId,
                     ) as { received?: bigint } | undefined
                   )?.received ?? 0n);
             for (const token of TOKENS) {
@@ -419,16 +419,16 @@ describe('invariants', () => {
   });
 
   test('4. facts in any order, any number of times, hold once and release once', () => {
-    const facts = fc.subarray<(quoteId: string) => LedgerEvent>([
-      (quoteId) => ({ type: 'accepted', quoteId }),
-      (quoteId) => ({ type: 'filled', quoteId, id: `x ${quoteId}` }),
-      (quoteId) => ({ type: 'reorged', quoteId, id: `x ${quoteId}` }),
-      (quoteId) => ({ type: 'filled', quoteId, id: `y ${quoteId}` }),
-      (quoteId) => ({ type: 'fill_final', quoteId, id: `y ${quoteId}` }),
-      (quoteId) => ({ type: 'finalised', quoteId, id: `z ${quoteId}`, received: 5n }),
-      (quoteId) => ({ type: 'failed', quoteId }),
-      (quoteId) => ({ type: 'overdue', quoteId }),
-      (quoteId) => ({ type: 'released', quoteId }),
+    const facts = fc.subarray<(orderId: string) => LedgerEvent>([
+      (orderId) => ({ type: 'accepted', orderId }),
+      (orderId) => ({ type: 'filled', orderId, id: `x ${orderId}` }),
+      (orderId) => ({ type: 'reorged', orderId, id: `x ${orderId}` }),
+      (orderId) => ({ type: 'filled', orderId, id: `y ${orderId}` }),
+      (orderId) => ({ type: 'fill_final', orderId, id: `y ${orderId}` }),
+      (orderId) => ({ type: 'finalised', orderId, id: `z ${orderId}`, received: 5n }),
+      (orderId) => ({ type: 'failed', orderId }),
+      (orderId) => ({ type: 'overdue', orderId }),
+      (orderId) => ({ type: 'released', orderId }),
     ]);
     const quotes = fc.array(fc.record({ amount: fc.bigInt(1n, 90n), group: fc.nat(2), facts }), {
       minLength: 1,
@@ -461,7 +461,7 @@ describe('invariants', () => {
           for (const [at, { amount, group }] of list.entries())
             ledger.hold(
               {
-                quoteId: `q${at}`,
+                orderId: `q${at}`,
                 chainId: 1,
                 token: TOKENS[0],
                 amount,
@@ -574,15 +574,15 @@ describe('invariants', () => {
         const bound = new Set(
           world
             .all()
-            .map(({ request }) => request.quoteId)
-            .filter((quoteId) =>
-              ['accepted', 'filled', 'final', 'finalised'].includes(world.ledger.quote(quoteId)?.stage ?? ''),
+            .map(({ request }) => request.orderId)
+            .filter((orderId) =>
+              ['accepted', 'filled', 'final', 'finalised'].includes(world.ledger.quote(orderId)?.stage ?? ''),
             ),
         );
         for (const { request } of world.all())
-          if (bound.has(request.quoteId)) crashed.apply({ type: 'restored', request });
+          if (bound.has(request.orderId)) crashed.apply({ type: 'restored', request });
         for (const event of world.log)
-          if ('id' in event && 'quoteId' in event && bound.has(event.quoteId)) crashed.apply(event);
+          if ('id' in event && 'orderId' in event && bound.has(event.orderId)) crashed.apply(event);
         for (const bucket of BUCKETS) {
           const { committed, pendingOut, receivable } =
             world.ledger.bucket(bucket.chainId, bucket.token) ?? expect.fail();
@@ -608,7 +608,7 @@ describe('invariants', () => {
         )
           continue;
         expect(['held', 'accepted', 'filled', 'final', 'finalised']).toContain(
-          world.ledger.quote(request.quoteId)?.stage,
+          world.ledger.quote(request.orderId)?.stage,
         );
       }
     });
@@ -618,11 +618,11 @@ describe('invariants', () => {
     everyStep({}, (world) => {
       let live = 0;
       for (const { request } of world.all()) {
-        const stage = world.ledger.quote(request.quoteId)?.stage;
+        const stage = world.ledger.quote(request.orderId)?.stage;
         if (stage === 'held') live += 1;
         if (stage !== 'lapsed') continue;
         const before = world.ledger.buckets();
-        const answer = world.ledger.apply({ type: 'accepted', quoteId: request.quoteId });
+        const answer = world.ledger.apply({ type: 'accepted', orderId: request.orderId });
         expect(answer).toMatchObject(
           answer.applied ? {} : answer.why === 'late' ? { critical: true } : { why: 'duplicate' },
         );
@@ -642,7 +642,7 @@ describe('invariants', () => {
         for (const [at, amount] of wants.entries()) {
           const answer = ledger.hold(
             {
-              quoteId: `q${at}`,
+              orderId: `q${at}`,
               chainId: 1,
               token: TOKENS[0],
               amount,
@@ -671,7 +671,7 @@ describe('invariants', () => {
     everyStep(LIMITS, (world) => {
       const groups = new Map<string, Map<string, bigint>>();
       for (const { request } of world.all()) {
-        if (world.ledger.quote(request.quoteId)?.stage !== 'held') continue;
+        if (world.ledger.quote(request.orderId)?.stage !== 'held') continue;
         // A nonce that the chain used at depth has nothing live any more.
         if (
           world
@@ -679,7 +679,7 @@ describe('invariants', () => {
             .some(
               ({ request: other }) =>
                 other.group === request.group &&
-                ['final', 'finalised'].includes(world.ledger.quote(other.quoteId)?.stage ?? ''),
+                ['final', 'finalised'].includes(world.ledger.quote(other.orderId)?.stage ?? ''),
             )
         )
           continue;
@@ -745,13 +745,13 @@ describe('invariants', () => {
   test('11. what binds is what was accepted, or filled and not yet at depth, after every step', () => {
     everyStep(LIMITS, (world) => {
       const binds = (stage = '') => stage === 'accepted' || stage === 'filled';
-      const wanted = world.all().filter(({ request }) => binds(world.ledger.quote(request.quoteId)?.stage));
+      const wanted = world.all().filter(({ request }) => binds(world.ledger.quote(request.orderId)?.stage));
       expect(
         world.ledger
           .binding()
-          .map(({ quoteId }) => quoteId)
+          .map(({ orderId }) => orderId)
           .sort(),
-      ).toEqual(wanted.map(({ request }) => request.quoteId).sort());
+      ).toEqual(wanted.map(({ request }) => request.orderId).sort());
     });
   });
 
@@ -778,15 +778,15 @@ describe('invariants', () => {
           (value as bigint) / (unit / fine),
         ]),
       ),
-      quotes: all().map(({ request: { quoteId, group } }) => [
-        quoteId,
-        ledger.quote(quoteId)?.stage,
+      quotes: all().map(({ request: { orderId, group } }) => [
+        orderId,
+        ledger.quote(orderId)?.stage,
         ledger.ofNonce(group),
-        ledger.nearest(quoteId),
+        ledger.nearest(orderId),
       ]),
       binding: ledger
         .binding()
-        .map(({ quoteId }) => quoteId)
+        .map(({ orderId }) => orderId)
         .sort(),
     });
     fc.assert(
@@ -828,7 +828,7 @@ describe('invariants', () => {
           const { ledger } = createWorld({});
           ledger.apply({ type: 'deposited', id: 'd', chainId: 2, token: TOKENS[0], amount: 2n ** 141n });
           const request: HoldRequest = {
-            quoteId: 'q',
+            orderId: 'q',
             chainId: 2,
             token: TOKENS[0],
             amount: a.amount,
@@ -845,7 +845,7 @@ describe('invariants', () => {
           };
           expect(ledger.hold(request, 1_000)).toEqual({ held: true });
           expect(ledger.quote('q')).toEqual({ request, stage: 'held' });
-          ledger.apply({ type: 'accepted', quoteId: 'q' });
+          ledger.apply({ type: 'accepted', orderId: 'q' });
           expect(ledger.quote('q')).toEqual({ request, stage: 'accepted' });
           expect(ledger.binding()).toEqual([request]);
         },

@@ -19,13 +19,13 @@ const options: LedgerOptions = {
   limits: {},
 };
 
-const request = (quoteId: string, amount: bigint, change: Partial<HoldRequest> = {}): HoldRequest => ({
-  quoteId,
+const request = (orderId: string, amount: bigint, change: Partial<HoldRequest> = {}): HoldRequest => ({
+  orderId,
   chainId: 1,
   token: USDC,
   amount,
   input: { chainId: 1, token: WETH, amount: 7n },
-  group: `nonce of ${quoteId}`,
+  group: `nonce of ${orderId}`,
   lapsesAt: 1_060,
   taker: 'alice',
   pair: 'WETH/USDC',
@@ -72,9 +72,9 @@ test('law: each cap counts every nonce with something live once, with its larges
       let live: HoldRequest[] = [];
       for (const [at, { group, taker, pair, side, amount, ends }] of steps.entries()) {
         if (ends % 3 === 0 && live.length > 0) {
-          const { quoteId } = live[ends % live.length] as HoldRequest;
-          ledger.apply({ type: 'released', quoteId });
-          live = live.filter((each) => each.quoteId !== quoteId);
+          const { orderId } = live[ends % live.length] as HoldRequest;
+          ledger.apply({ type: 'released', orderId });
+          live = live.filter((each) => each.orderId !== orderId);
         } else {
           const asked = request(`q${at}`, amount, {
             group: `nonce ${group}`,
@@ -129,14 +129,14 @@ test('a quote that counts again, after its taker had nothing that counted, count
   };
   ledger.hold(request('a', 100n, { group: 'one nonce' }), 1_000);
   ledger.hold(request('b', 150n, { group: 'one nonce' }), 1_000);
-  ledger.apply({ type: 'fill_final', quoteId: 'a', id: 'block1:tx' });
+  ledger.apply({ type: 'fill_final', orderId: 'a', id: 'block1:tx' });
   expect(ofAlice()).toEqual([]);
   ledger.hold(request('c', 200n), 1_000);
   // Deeper than anybody thought: the nonce is free again.
-  ledger.apply({ type: 'reorged', quoteId: 'a', id: 'block1:tx' });
+  ledger.apply({ type: 'reorged', orderId: 'a', id: 'block1:tx' });
   expect(ofAlice()).toEqual([{ of: 'alice', count: 2, notional: 350n }]);
   expect(ledger.hold(request('d', 100n), 1_000)).toMatchObject({ declined: 'limit', control: 'limit_taker' });
-  ledger.apply({ type: 'released', quoteId: 'c' });
+  ledger.apply({ type: 'released', orderId: 'c' });
   expect(ofAlice()).toEqual([{ of: 'alice', count: 1, notional: 150n }]);
   expect(ledger.hold(request('d', 100n), 1_000)).toEqual({ held: true });
 });
@@ -154,7 +154,7 @@ describe('life of a quote', () => {
       free: 600n,
     });
     expect(ledger.live).toBe(1);
-    ledger.apply({ type: 'accepted', quoteId: 'q' });
+    ledger.apply({ type: 'accepted', orderId: 'q' });
     expect(view(ledger)).toEqual({
       onchain: 1_100n,
       pendingOut: 0n,
@@ -164,7 +164,7 @@ describe('life of a quote', () => {
       free: 600n,
     });
     expect(ledger.live).toBe(0);
-    ledger.apply({ type: 'filled', quoteId: 'q', id: 'block1:tx' });
+    ledger.apply({ type: 'filled', orderId: 'q', id: 'block1:tx' });
     expect(view(ledger)).toEqual({
       onchain: 1_100n,
       pendingOut: 400n,
@@ -174,7 +174,7 @@ describe('life of a quote', () => {
       free: 600n,
     });
     expect(view(ledger, WETH).receivable).toBe(7n);
-    ledger.apply({ type: 'fill_final', quoteId: 'q', id: 'block1:tx' });
+    ledger.apply({ type: 'fill_final', orderId: 'q', id: 'block1:tx' });
     expect(view(ledger)).toEqual({
       onchain: 700n,
       pendingOut: 0n,
@@ -183,7 +183,7 @@ describe('life of a quote', () => {
       receivable: 0n,
       free: 600n,
     });
-    ledger.apply({ type: 'finalised', quoteId: 'q', id: 'block1:tx', received: 6n });
+    ledger.apply({ type: 'finalised', orderId: 'q', id: 'block1:tx', received: 6n });
     expect(view(ledger, WETH)).toEqual({
       onchain: 6n,
       pendingOut: 0n,
@@ -204,23 +204,23 @@ describe('life of a quote', () => {
   test('a reorganised fill is committed again, also when the reorg is heard of first', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
-    ledger.apply({ type: 'accepted', quoteId: 'q' });
-    ledger.apply({ type: 'reorged', quoteId: 'q', id: 'gone' });
-    ledger.apply({ type: 'filled', quoteId: 'q', id: 'gone' });
+    ledger.apply({ type: 'accepted', orderId: 'q' });
+    ledger.apply({ type: 'reorged', orderId: 'q', id: 'gone' });
+    ledger.apply({ type: 'filled', orderId: 'q', id: 'gone' });
     expect(ledger.quote('q')?.stage).toBe('accepted');
-    ledger.apply({ type: 'filled', quoteId: 'q', id: 'again' });
+    ledger.apply({ type: 'filled', orderId: 'q', id: 'again' });
     expect(ledger.quote('q')?.stage).toBe('filled');
   });
 
   test('fills that stand and are not final are named, and what was taken back is known', () => {
     const ledger = funded();
-    for (const quoteId of ['q', 'r']) ledger.hold(request(quoteId, 100n), 1_000);
-    ledger.apply({ type: 'filled', quoteId: 'q', id: 'gone' });
-    ledger.apply({ type: 'filled', quoteId: 'r', id: 'deep' });
-    ledger.apply({ type: 'fill_final', quoteId: 'r', id: 'deep' });
-    expect(ledger.shallow(1)).toEqual([{ quoteId: 'q', id: 'gone' }]);
+    for (const orderId of ['q', 'r']) ledger.hold(request(orderId, 100n), 1_000);
+    ledger.apply({ type: 'filled', orderId: 'q', id: 'gone' });
+    ledger.apply({ type: 'filled', orderId: 'r', id: 'deep' });
+    ledger.apply({ type: 'fill_final', orderId: 'r', id: 'deep' });
+    expect(ledger.shallow(1)).toEqual([{ orderId: 'q', id: 'gone' }]);
     expect(ledger.shallow(2)).toEqual([]);
-    ledger.apply({ type: 'reorged', quoteId: 'q', id: 'gone' });
+    ledger.apply({ type: 'reorged', orderId: 'q', id: 'gone' });
     expect([
       ledger.undone('q', 'gone'),
       ledger.undone('q', 'gone#2'),
@@ -228,8 +228,8 @@ describe('life of a quote', () => {
     ]).toEqual([true, false, false]);
     expect(ledger.shallow(1)).toEqual([]);
     // The same block, back again: said under another name, it stands.
-    ledger.apply({ type: 'filled', quoteId: 'q', id: 'gone#2' });
-    expect(ledger.shallow(1)).toEqual([{ quoteId: 'q', id: 'gone#2' }]);
+    ledger.apply({ type: 'filled', orderId: 'q', id: 'gone#2' });
+    expect(ledger.shallow(1)).toEqual([{ orderId: 'q', id: 'gone#2' }]);
   });
 
   test('lapses only when chain time is past the last second and the grace', () => {
@@ -240,7 +240,7 @@ describe('life of a quote', () => {
     expect(ledger.advance(1, 1_076)).toBe(1);
     expect(ledger.free(1, USDC)).toBe(1_000n);
     expect(ledger.quote('q')?.stage).toBe('lapsed');
-    expect(ledger.apply({ type: 'accepted', quoteId: 'q' })).toEqual({
+    expect(ledger.apply({ type: 'accepted', orderId: 'q' })).toEqual({
       applied: false,
       why: 'late',
       critical: true,
@@ -252,7 +252,7 @@ describe('life of a quote', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
     ledger.advance(1, 1_076);
-    ledger.apply({ type: 'filled', quoteId: 'q', id: 'late' });
+    ledger.apply({ type: 'filled', orderId: 'q', id: 'late' });
     expect(view(ledger)).toMatchObject({ pendingOut: 400n, free: 600n });
   });
 
@@ -260,10 +260,10 @@ describe('life of a quote', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
     ledger.advance(1, 1_076);
-    ledger.apply({ type: 'filled', quoteId: 'q', id: 'late' });
-    ledger.apply({ type: 'reorged', quoteId: 'q', id: 'late' });
+    ledger.apply({ type: 'filled', orderId: 'q', id: 'late' });
+    ledger.apply({ type: 'reorged', orderId: 'q', id: 'late' });
     expect(view(ledger)).toMatchObject({ committed: 400n, free: 600n });
-    ledger.apply({ type: 'failed', quoteId: 'q' });
+    ledger.apply({ type: 'failed', orderId: 'q' });
     expect(ledger.free(1, USDC)).toBe(1_000n);
   });
 
@@ -272,8 +272,8 @@ describe('life of a quote', () => {
     const shared = { group: '1:alice:77' };
     ledger.hold(request('short', 300n, shared), 1_000);
     ledger.hold(request('long', 900n, { ...shared, lapsesAt: 5_000 }), 1_000);
-    for (const type of ['filled', 'fill_final'] as const) ledger.apply({ type, quoteId: 'short', id: 'x' });
-    ledger.apply({ type: 'finalised', quoteId: 'short', id: 'x', received: 7n });
+    for (const type of ['filled', 'fill_final'] as const) ledger.apply({ type, orderId: 'short', id: 'x' });
+    ledger.apply({ type: 'finalised', orderId: 'short', id: 'x', received: 7n });
     ledger.advance(1, 2_000);
     expect(ledger.quote('short')).toBeUndefined();
     expect(ledger.quote('long')?.stage).toBe('released');
@@ -283,8 +283,8 @@ describe('life of a quote', () => {
   test('accepted, then failed: the output is free again', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
-    ledger.apply({ type: 'accepted', quoteId: 'q' });
-    ledger.apply({ type: 'failed', quoteId: 'q' });
+    ledger.apply({ type: 'accepted', orderId: 'q' });
+    ledger.apply({ type: 'failed', orderId: 'q' });
     expect(ledger.free(1, USDC)).toBe(1_000n);
   });
 
@@ -316,11 +316,11 @@ describe('hold', () => {
       maxAmount: 1_000n,
     });
     expect(view(ledger)).toMatchObject({ held: 1_000n, free: 0n });
-    ledger.apply({ type: 'accepted', quoteId: 'a' });
+    ledger.apply({ type: 'accepted', orderId: 'a' });
     expect(view(ledger)).toMatchObject({ held: 100n, committed: 900n, free: 0n });
-    ledger.apply({ type: 'filled', quoteId: 'a', id: 'x' });
+    ledger.apply({ type: 'filled', orderId: 'a', id: 'x' });
     expect(view(ledger)).toMatchObject({ held: 100n, pendingOut: 900n, free: 0n });
-    ledger.apply({ type: 'fill_final', quoteId: 'a', id: 'x' });
+    ledger.apply({ type: 'fill_final', orderId: 'a', id: 'x' });
     expect(view(ledger)).toEqual({
       onchain: 200n,
       pendingOut: 0n,
@@ -410,7 +410,7 @@ describe('hold', () => {
       expect(ledger.hold(risky('b', 50n, shared), 1_000)).toEqual({ held: true });
       expect(ledger.hold(risky('c', 51n, shared), 1_000)).toMatchObject({ control: 'gap_loss' });
       expect(ledger.hold(risky('d', 1n), 1_000)).toMatchObject({ control: 'gap_loss' });
-      ledger.apply({ type: 'released', quoteId: 'b' });
+      ledger.apply({ type: 'released', orderId: 'b' });
       expect(ledger.hold(risky('d', 20n), 1_000)).toEqual({ held: true });
     });
   });
@@ -497,30 +497,30 @@ test('exposure: all chains, receivables, accepted orders, and live quotes by the
     total: 1_001_000n * 10n ** 12n,
   });
   expect(ledger.exposure('WETH').quoted).toBe(1n);
-  ledger.apply({ type: 'accepted', quoteId: 'q' });
+  ledger.apply({ type: 'accepted', orderId: 'q' });
   expect(ledger.exposure('WETH')).toEqual({ owned: 0n, committed: 7n, quoted: 0n, total: 7n });
-  ledger.apply({ type: 'filled', quoteId: 'q', id: 'x' });
+  ledger.apply({ type: 'filled', orderId: 'q', id: 'x' });
   expect(ledger.exposure('WETH')).toEqual({ owned: 7n, committed: 0n, quoted: 0n, total: 7n });
   expect(ledger.exposure('USDC').total).toBe(1_000_700n * 10n ** 12n);
 });
 
 test('exposure: what one request is answered with weighs once, by its largest and then its likeliest member', () => {
   const ledger = funded();
-  const point = (quoteId: string, chance: number, change: Partial<HoldRequest> = {}) =>
-    request(quoteId, 400n, { group: '1:alice:77', notional: 400n, fillProbabilityBps: chance, ...change });
-  for (const [quoteId, chance] of [
+  const point = (orderId: string, chance: number, change: Partial<HoldRequest> = {}) =>
+    request(orderId, 400n, { group: '1:alice:77', notional: 400n, fillProbabilityBps: chance, ...change });
+  for (const [orderId, chance] of [
     ['a', 2_000],
     ['b', 5_000],
     ['c', 1_000],
   ] as const)
-    ledger.hold(point(quoteId, chance), 1_000);
+    ledger.hold(point(orderId, chance), 1_000);
   expect(ledger.bucket(1, USDC)?.held).toBe(400n);
   expect(ledger.exposure('USDC').quoted).toBe(-200n * 10n ** 12n);
   ledger.hold(point('larger', 1_000, { amount: 500n, notional: 500n }), 1_000);
   expect(ledger.bucket(1, USDC)?.held).toBe(500n);
   expect(ledger.exposure('USDC').quoted).toBe(-50n * 10n ** 12n);
   // Taken: what was taken counts in full, the others not at all.
-  ledger.apply({ type: 'accepted', quoteId: 'a' });
+  ledger.apply({ type: 'accepted', orderId: 'a' });
   expect(ledger.exposure('USDC')).toMatchObject({ committed: -400n * 10n ** 12n, quoted: 0n });
 });
 
@@ -539,16 +539,16 @@ test('exposure: buying and selling one asset cancel, on whatever chains', () => 
 test('what is owed for too long counts for nothing until it arrives, and then in full', () => {
   const ledger = funded();
   ledger.hold(request('q', 400n), 1_000);
-  for (const type of ['accepted', 'overdue'] as const) ledger.apply({ type, quoteId: 'q' });
+  for (const type of ['accepted', 'overdue'] as const) ledger.apply({ type, orderId: 'q' });
   expect(ledger.exposure('WETH').total).toBe(7n);
-  ledger.apply({ type: 'filled', quoteId: 'q', id: 'x' });
+  ledger.apply({ type: 'filled', orderId: 'q', id: 'x' });
   expect(ledger.bucket(1, WETH)).toMatchObject({ receivable: 7n, overdue: 7n, free: 0n });
   expect(ledger.exposure('WETH').total).toBe(0n);
-  expect(ledger.apply({ type: 'overdue', quoteId: 'q' })).toMatchObject({ why: 'duplicate' });
+  expect(ledger.apply({ type: 'overdue', orderId: 'q' })).toMatchObject({ why: 'duplicate' });
   const again = restoreLedger(options, JSON.parse(JSON.stringify(ledger.snapshot())));
   expect(again.bucket(1, WETH)).toMatchObject({ overdue: 7n });
   for (const type of ['fill_final', 'finalised'] as const)
-    ledger.apply({ type, quoteId: 'q', id: 'x', received: 7n });
+    ledger.apply({ type, orderId: 'q', id: 'x', received: 7n });
   expect(ledger.bucket(1, WETH)).toMatchObject({ onchain: 7n, receivable: 0n, overdue: 0n, free: 7n });
   expect(ledger.exposure('WETH').total).toBe(7n);
 });
@@ -557,7 +557,7 @@ test('in pieces it is the same ledger: written, restored a step at a time, and n
   const ledger = createLedger(options);
   ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
   for (let at = 0; at < 501; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
-  ledger.apply({ type: 'accepted', quoteId: 'q7' });
+  ledger.apply({ type: 'accepted', orderId: 'q7' });
   const pieces = ledger.pieces();
   const promises = [...pieces.promises];
   // A transaction that has to begin again asks for all of them again.
@@ -572,7 +572,7 @@ test('in pieces it is the same ledger: written, restored a step at a time, and n
 
   for (const change of [
     () => void ledger.hold(request('late', 1n), 1_000),
-    () => void ledger.apply({ type: 'released', quoteId: 'q8' }),
+    () => void ledger.apply({ type: 'released', orderId: 'q8' }),
     () => void ledger.apply({ type: 'deposited', id: 'more', chainId: 1, token: USDC, amount: 1n }),
     () => void ledger.advance(1, 1_076),
   ]) {
@@ -599,7 +599,7 @@ test('snapshot and restore: the same bytes, the same behaviour', () => {
   const ledger = funded();
   ledger.hold(request('q', 400n), 1_000);
   ledger.hold(request('r', 100n), 1_000);
-  ledger.apply({ type: 'accepted', quoteId: 'r' });
+  ledger.apply({ type: 'accepted', orderId: 'r' });
   const text = JSON.stringify(ledger.snapshot());
   const again = restoreLedger(options, JSON.parse(text));
   expect(JSON.stringify(again.snapshot())).toBe(text);

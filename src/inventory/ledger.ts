@@ -154,11 +154,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
     const clockChainId = clockChainOf(request);
     advance(clockChainId, now, MOST_MEANWHILE);
-    const known = promises.find(request.quoteId);
+    const known = promises.find(request.orderId);
     if (known !== undefined) {
       const again =
         sameRequest(promises.request(known), request) && standingOf(promises.facts(known)) === Standing.held;
-      return again ? { held: true } : { declined: 'internal', detail: 'quoteId was used before' };
+      return again ? { held: true } : { declined: 'internal', detail: 'orderId was used before' };
     }
     const place = placeOf(request);
     const tally = tallyFor(request);
@@ -191,7 +191,7 @@ export function createLedger(options: LedgerOptions): Ledger {
    */
   function take(event: Extract<LedgerEvent, { type: 'held' | 'restored' }>): Applied {
     const { request, type } = event;
-    const known = promises.find(request.quoteId);
+    const known = promises.find(request.orderId);
     if (known !== undefined) {
       if (type === 'held' || promises.facts(known).restored) return DUPLICATE;
       return change(known, { restored: true });
@@ -285,7 +285,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       case 'restored':
         return take(event);
       default: {
-        const row = promises.find(event.quoteId);
+        const row = promises.find(event.orderId);
         if (row === undefined)
           return {
             applied: false,
@@ -361,26 +361,26 @@ export function createLedger(options: LedgerOptions): Ledger {
     places: (asset) => assets.get(asset)?.places ?? NOTHING,
     buckets: (asset) =>
       (asset === undefined ? everyBucket() : (assets.get(asset)?.places ?? [])).map(amountsOf),
-    quote(quoteId) {
-      const row = promises.find(quoteId);
+    quote(orderId) {
+      const row = promises.find(orderId);
       return row === undefined
         ? undefined
         : { request: promises.request(row), stage: stageOf(promises.facts(row)) };
     },
-    undone(quoteId, id) {
-      const row = promises.find(quoteId);
+    undone(orderId, id) {
+      const row = promises.find(orderId);
       return row !== undefined && promises.facts(row).undone.includes(id);
     },
     ofNonce: promises.ofNonce,
     shallow: (chainId) =>
-      [...promises.bound].flatMap(({ request: { quoteId }, out, facts }) =>
+      [...promises.bound].flatMap(({ request: { orderId }, out, facts }) =>
         out.chainId === chainId && standingOf(facts) === Standing.filled
-          ? facts.fills.filter((id) => !facts.undone.includes(id)).map((id) => ({ quoteId, id }))
+          ? facts.fills.filter((id) => !facts.undone.includes(id)).map((id) => ({ orderId, id }))
           : [],
       ),
     binding: () => [...promises.bound].map(({ request }) => request),
-    nearest(quoteId) {
-      const row = promises.find(quoteId);
+    nearest(orderId) {
+      const row = promises.find(orderId);
       return row === undefined ? undefined : nearestCap(limits, promises.countersOf(row));
     },
     exposure,
@@ -402,7 +402,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-type QuoteEvent = Extract<LedgerEvent, { quoteId: string } | { request: HoldRequest }>;
+type QuoteEvent = Extract<LedgerEvent, { orderId: string } | { request: HoldRequest }>;
 
 function missing({ chainId, token }: Pick<Money, 'chainId' | 'token'>): never {
   throw new InvariantError('The ledger has no such bucket; every token it ever held must stay configured.', {

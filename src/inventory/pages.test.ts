@@ -45,7 +45,7 @@ test.each([
         holds.add(
           {
             ...where,
-            quoteId: `quote ${row}`,
+            orderId: `quote ${row}`,
             amount: 1n,
             input: { ...where, amount: 1n },
             group: `nonce ${row}`,

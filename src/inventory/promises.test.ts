@@ -16,8 +16,8 @@ import type { Tally } from './tallies.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
 const WETH = `0x${'b'.repeat(40)}` as const;
-const request = (quoteId: string, changed: Partial<HoldRequest> = {}): HoldRequest => ({
-  quoteId,
+const request = (orderId: string, changed: Partial<HoldRequest> = {}): HoldRequest => ({
+  orderId,
   chainId: 1,
   token: USDC,
   amount: 100n,
@@ -133,7 +133,7 @@ test('what was to happen to a promise does not happen to the one that has its nu
 
 test('a nonce names its quotes that are not over, in the order they came', () => {
   const { promises, hold } = setUp();
-  const rows = ['a', 'b', 'c', 'd'].map((quoteId) => hold(request(quoteId)));
+  const rows = ['a', 'b', 'c', 'd'].map((orderId) => hold(request(orderId)));
   promises.learn(rows[1] as number, { released: true });
   expect(promises.ofNonce('nonce')).toEqual(['a', 'c', 'd']);
   promises.learn(rows[2] as number, { accepted: true });

@@ -43,7 +43,7 @@ export interface Promises {
   readonly live: number;
   /** How often a promise was changed. */
   readonly changes: number;
-  find(quoteId: string): number | undefined;
+  find(orderId: string): number | undefined;
   /** A promise that is not there yet. `tally` is its taker's. */
   insert(request: HoldRequest, facts: Facts, place: Place, tally: Tally): number;
   request(row: number): HoldRequest;
@@ -240,7 +240,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
   /** What it moved stays moved; its siblings can no longer execute, and without it nobody would know. */
   function forgetEntry(entry: Entry): void {
     const { group, facts: known, request: its } = entry;
-    rows.delete(its.quoteId);
+    rows.delete(its.orderId);
     entries.set(entry.row, undefined);
     bound.delete(entry);
     group.members = group.members.filter((member) => member !== entry);
@@ -257,7 +257,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
   function forgetRow(row: number): void {
     const group = holds.group(row);
     const left = holds.unlink(firstOf(row), row);
-    rows.delete(holds.quoteId(row));
+    rows.delete(holds.orderId(row));
     if (left === -1) groups.delete(group);
     else groups.set(group, left);
   }
@@ -269,7 +269,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
     get changes() {
       return changes;
     },
-    find: (quoteId) => rows.get(quoteId),
+    find: (orderId) => rows.get(orderId),
     insert(its, known, place, tally) {
       changes += 1;
       const { clock } = place;
@@ -278,7 +278,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
       const bits = bitsOf(known);
       const here = bits !== undefined && fitsRow(its) && joins(those, lane, its.taker);
       const row = here ? holds.add(its, lane, bits) : holds.reserve();
-      rows.set(its.quoteId, row);
+      rows.set(its.orderId, row);
       clock.lapses.schedule(endOf(its.lapsesAt, clock), row);
       if (!here) {
         const group = those === undefined ? createGroup(its.group) : grouped(those);
@@ -388,7 +388,7 @@ export function createPromises(counters: Counters, { endedSeconds, spentSeconds 
       const members = typeof those === 'number' ? holds.rowsOf(those) : those.members.map(({ row }) => row);
       return members
         .filter((row) => standingOf(facts(row)) !== Standing.ended)
-        .map((row) => request(row).quoteId);
+        .map((row) => request(row).orderId);
     },
     countersOf(row) {
       const entry = entries.get(row);

@@ -120,7 +120,7 @@ export function writeBooks({ clocks, buckets, deposits, withdrawals }: SavedBook
 
 export function writePromise({ request, facts, forgetAt }: SavedPromise): PromiseAtRest {
   return {
-    quoteId: request.quoteId,
+    quoteId: request.orderId,
     chainId: request.chainId,
     token: request.token as string,
     amount: request.amount.toString(),
@@ -202,7 +202,7 @@ export function readPromise({ is, ...saved }: PromiseAtRest): SavedPromise {
   const plain = is.length + fills.length + finals.length + undone.length + finalised.length === 0;
   return {
     request: {
-      quoteId: saved.quoteId,
+      orderId: saved.quoteId,
       chainId: saved.chainId,
       token: saved.token as Address,
       amount: BigInt(saved.amount),

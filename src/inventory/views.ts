@@ -115,19 +115,19 @@ export interface Ledger {
    * What is in them changes.
    */
   places(asset: string): readonly Readonly<Bucket>[];
-  quote(quoteId: string): QuoteView | undefined;
+  quote(orderId: string): QuoteView | undefined;
   /**
    * Quotes of a nonce that are not over, oldest first: what one of them, or none, has used up for the others.
    */
   ofNonce(group: string): readonly string[];
   /** Has this chain fact about a quote been taken back? */
-  undone(quoteId: string, id: string): boolean;
+  undone(orderId: string, id: string): boolean;
   /** Fills on this chain that stand and are not final: what may have vanished while nobody looked. */
-  shallow(chainId: number): { quoteId: string; id: string }[];
+  shallow(chainId: number): { orderId: string; id: string }[];
   /** Promises that bind: accepted or restored, filled and not at depth. */
   binding(): HoldRequest[];
   /** Of the caps that a quote counts against, the one that is fullest now; undefined when none is set. */
-  nearest(quoteId: string): Nearest | undefined;
+  nearest(orderId: string): Nearest | undefined;
   exposure(asset: string): Exposure;
   /** Live quotes: held, not yet accepted or ended. */
   readonly live: number;

@@ -46,7 +46,7 @@ const PLACES: readonly Place[] = [1, 2].flatMap((chainId) => [
 ]);
 
 interface Promised {
-  quoteId: string;
+  orderId: string;
   out: Place;
   into: Place;
   amount: bigint;
@@ -137,7 +137,7 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
     }
     const [group, answers] = shared ?? [`nonce ${nonce++}`, []];
     const promise: Promised = {
-      quoteId: `quote ${result.events}`,
+      orderId: `quote ${result.events}`,
       out,
       into,
       amount: answer.output,
@@ -146,7 +146,7 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
     };
     const held = ledger.hold(
       {
-        quoteId: promise.quoteId,
+        orderId: promise.orderId,
         chainId: out.chainId,
         token: out.token,
         amount: answer.output,
@@ -179,16 +179,16 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
       );
       live.delete(group);
       if (worst === undefined) continue;
-      tell({ type: 'accepted', quoteId: worst.quoteId });
+      tell({ type: 'accepted', orderId: worst.orderId });
       const left = (balances.get(worst.out) as bigint) - worst.amount;
       if (left < 0n) {
         result.unpayable += 1;
-        tell({ type: 'failed', quoteId: worst.quoteId });
+        tell({ type: 'failed', orderId: worst.orderId });
         continue;
       }
       balances.set(worst.out, left);
       result.paid += 1;
-      tell({ type: 'filled', quoteId: worst.quoteId, id: `fill ${worst.quoteId}` });
+      tell({ type: 'filled', orderId: worst.orderId, id: `fill ${worst.orderId}` });
       unclaimed.push(worst);
     }
   }
@@ -196,8 +196,8 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
   function claim(): void {
     const paid = unclaimed.splice(dice.below(unclaimed.length), 1)[0];
     if (paid === undefined) return;
-    tell({ type: 'fill_final', quoteId: paid.quoteId, id: `fill ${paid.quoteId}` });
-    tell({ type: 'finalised', quoteId: paid.quoteId, id: `claim ${paid.quoteId}`, received: paid.received });
+    tell({ type: 'fill_final', orderId: paid.orderId, id: `fill ${paid.orderId}` });
+    tell({ type: 'finalised', orderId: paid.orderId, id: `claim ${paid.orderId}`, received: paid.received });
     balances.set(paid.into, (balances.get(paid.into) as bigint) + paid.received);
   }
 

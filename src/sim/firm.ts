@@ -120,7 +120,7 @@ const SKEW_SECONDS = 1;
 const START = 1_000_000;
 
 interface Held {
-  quoteId: string;
+  orderId: string;
   dueAt: number;
   side: 1 | -1;
   /** Quote token, base units: paid for a unit that is bought, received for one that is sold. */
@@ -169,14 +169,14 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
     const live = { buy: 0, sell: 0 };
 
     function settle(quote: Held, at: number): void {
-      const { quoteId, side, money } = quote;
+      const { orderId, side, money } = quote;
       for (const applied of [
-        ledger.apply({ type: 'accepted', quoteId }),
-        ledger.apply({ type: 'finalised', quoteId, id: quoteId, received: side === 1 ? UNIT : money }),
+        ledger.apply({ type: 'accepted', orderId }),
+        ledger.apply({ type: 'finalised', orderId, id: orderId, received: side === 1 ? UNIT : money }),
       ]) {
         if (!applied.applied)
           throw new InvariantError('The ledger did not take a fill of a quote that it holds.', {
-            facts: { quoteId, why: applied.why },
+            facts: { orderId, why: applied.why },
           });
       }
       edge += side * ((world.mids[at] as number) - (Number(money) / MICRO - UNIT_USD)) - costBps;
@@ -207,7 +207,7 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
         ledger.advance(CHAIN, START + at);
       },
 
-      quote(quoteId: string, side: 1 | -1, mid: number, at: number): Held | undefined {
+      quote(orderId: string, side: 1 | -1, mid: number, at: number): Held | undefined {
         const word = side === 1 ? 'buy' : 'sell';
         if (side * q + live[word] + 1 > capUnits) {
           result.declined += 1;
@@ -238,11 +238,11 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
         const dueAt = at + validitySeconds + SKEW_SECONDS;
         const answer = ledger.hold(
           {
-            quoteId,
+            orderId,
             chainId: CHAIN,
             ...out,
             input: { chainId: CHAIN, ...input },
-            group: quoteId,
+            group: orderId,
             lapsesAt: START + dueAt,
             taker: 'taker',
             pair: 'U-USD',
@@ -256,7 +256,7 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
             facts: { declined: answer.declined, detail: answer.detail },
           });
         live[word] += 1;
-        const quote: Held = { quoteId, dueAt, side, money, option: undefined };
+        const quote: Held = { orderId, dueAt, side, money, option: undefined };
         held.push(quote);
         return quote;
       },
@@ -297,7 +297,7 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
 
 type Maker = {
   until(at: number): void;
-  quote(quoteId: string, side: 1 | -1, mid: number, at: number): Held | undefined;
+  quote(orderId: string, side: 1 | -1, mid: number, at: number): Held | undefined;
   sellOption(quote: Held, away: number): void;
   fill(quote: Held, at: number): void;
 };

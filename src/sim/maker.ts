@@ -260,7 +260,7 @@ export function createMaker(setup: MakerSetup): Maker {
     const now = Math.floor(atMs / 1000);
     const id = `${setup.name} ${request.id} ${validSeconds}`;
     const hold: HoldRequest = {
-      quoteId: id,
+      orderId: id,
       chainId: route.output.chainId,
       token: route.output.token,
       amount: quote.output,
@@ -407,17 +407,17 @@ export function createMaker(setup: MakerSetup): Maker {
             facts: { event: event.type, quote: id, why: applied.why },
           });
       };
-      done({ type: 'accepted', quoteId: id });
+      done({ type: 'accepted', orderId: id });
       const steps: Steps = {
         filled: now + FILL_SECONDS,
         finalised: now + FILL_SECONDS + (route.sameChain ? 0 : route.lockSeconds),
       };
-      due.push({ atSecond: steps.filled, event: { type: 'filled', quoteId: id, id: `fill ${id}` } });
+      due.push({ atSecond: steps.filled, event: { type: 'filled', orderId: id, id: `fill ${id}` } });
       due.push(
-        { atSecond: steps.finalised, event: { type: 'fill_final', quoteId: id, id: `fill ${id}` } },
+        { atSecond: steps.finalised, event: { type: 'fill_final', orderId: id, id: `fill ${id}` } },
         {
           atSecond: steps.finalised,
-          event: { type: 'finalised', quoteId: id, id: `fill ${id}`, received: priced.received },
+          event: { type: 'finalised', orderId: id, id: `fill ${id}`, received: priced.received },
         },
       );
       gasPaid += route.sameChain ? 0 : setup.gasUsd;
@@ -446,7 +446,7 @@ export function createMaker(setup: MakerSetup): Maker {
       for (const { id } of offers)
         due.push({
           atSecond: Math.floor(atMs / 1000) + FILL_SECONDS,
-          event: { type: 'released', quoteId: id },
+          event: { type: 'released', orderId: id },
         });
     },
     step(atMs) {

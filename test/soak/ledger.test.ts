@@ -126,7 +126,7 @@ describe('it notices a ledger that', () => {
       'takes a late acceptance',
       but(({ apply, quote }) => ({
         apply(event) {
-          const known = event.type === 'accepted' ? quote(event.quoteId) : undefined;
+          const known = event.type === 'accepted' ? quote(event.orderId) : undefined;
           return known?.stage === 'lapsed'
             ? apply({ type: 'restored', request: known.request })
             : apply(event);

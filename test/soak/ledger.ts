@@ -114,7 +114,7 @@ export function soak({
     throw new Error(`${invariant} (event ${count.events}, seed ${seed}): ${text(facts)} after ${text(last)}`);
   }
 
-  const stageOf = (each: Signed) => ledger.quote(each.request.quoteId)?.stage;
+  const stageOf = (each: Signed) => ledger.quote(each.request.orderId)?.stage;
   const pick = <T>(list: readonly T[]): T => list[random.int(list.length)] as T;
 
   /* Telling the ledger, and looking at it after every word. */
@@ -124,13 +124,13 @@ export function soak({
     count.events += 1;
     if (
       forgotten.size > 0 &&
-      'quoteId' in event &&
+      'orderId' in event &&
       event.type !== 'released' &&
-      ledger.quote(event.quoteId) === undefined
+      ledger.quote(event.orderId) === undefined
     ) {
       // Taken, and forgotten in a crash: the chain's order says what it was.
       for (const { request } of forgotten)
-        if (request.quoteId === event.quoteId) ledger.apply({ type: 'restored', request });
+        if (request.orderId === event.orderId) ledger.apply({ type: 'restored', request });
     }
     ledger.apply(event);
     look();
@@ -186,7 +186,7 @@ export function soak({
       const lapsesAt = world.nowOf(into.chainId) + 1 + random.int(LONGEST);
       const side = random.chance(50) ? 'buy' : 'sell';
       const request: HoldRequest = {
-        quoteId: `q${++serial}`,
+        orderId: `q${++serial}`,
         chainId: out.chainId,
         token: out.token,
         amount: amount + BigInt(random.int(3)),
@@ -225,10 +225,10 @@ export function soak({
 
   function award(each: Signed): void {
     const before = stageOf(each);
-    last = { type: 'accepted', quoteId: each.request.quoteId };
+    last = { type: 'accepted', orderId: each.request.orderId };
     count.events += 1;
     const held = ledger.bucket(each.request.chainId, each.request.token);
-    const answer = ledger.apply({ type: 'accepted', quoteId: each.request.quoteId });
+    const answer = ledger.apply({ type: 'accepted', orderId: each.request.orderId });
     if (before !== 'lapsed') return look();
     // 7
     demand(
@@ -272,7 +272,7 @@ export function soak({
     // A fill is sent for what the ledger knows to be accepted, and for nothing else.
     demand(stageOf(each) === 'accepted', '5: an open order is not owed', {
       stage: stageOf(each),
-      quoteId: each.request.quoteId,
+      orderId: each.request.orderId,
     });
     world.fill(each);
     count.fills += 1;
@@ -500,7 +500,7 @@ export function soak({
     const into = BUCKETS.find((other) => other !== bucket) as BucketConfig;
     const answer = ledger.hold(
       {
-        quoteId: `q${++serial}`,
+        orderId: `q${++serial}`,
         ...place,
         amount: 1n,
         input: { chainId: into.chainId, token: into.token, amount: 1n },
@@ -610,8 +610,8 @@ export function soak({
     } else if (roll < 93) owner();
     else if (roll < 94) withdraw();
     else if (roll < 95) {
-      if (ledger.quote(each.request.quoteId) !== undefined)
-        apply({ type: 'overdue', quoteId: each.request.quoteId });
+      if (ledger.quote(each.request.orderId) !== undefined)
+        apply({ type: 'overdue', orderId: each.request.orderId });
     } else {
       world.tick(1 + random.int(2));
       advance();

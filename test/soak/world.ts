@@ -142,11 +142,11 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       nonce.used = true;
       if (each.crosses) {
         each.opened = true;
-        tell(each.origin, { type: 'accepted', quoteId: each.request.quoteId });
+        tell(each.origin, { type: 'accepted', orderId: each.request.orderId });
       } else {
         each.block = `b${++blocks}`;
         move(each.request, -each.request.amount);
-        tell(each.origin, { type: 'filled', quoteId: each.request.quoteId, id: each.block });
+        tell(each.origin, { type: 'filled', orderId: each.request.orderId, id: each.block });
       }
       weigh(nonce);
     },
@@ -155,14 +155,14 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
     fill(each: Signed) {
       each.block = `b${++blocks}`;
       move(each.request, -each.request.amount);
-      tell(each.request.chainId, { type: 'filled', quoteId: each.request.quoteId, id: each.block });
+      tell(each.request.chainId, { type: 'filled', orderId: each.request.orderId, id: each.block });
       weigh(nonceOf(each));
     },
 
     /** The block with its fill is no more; on one chain its nonce is unused again. */
     reorg(each: Signed) {
       if (each.block === undefined || each.final) return;
-      tell(each.request.chainId, { type: 'reorged', quoteId: each.request.quoteId, id: each.block });
+      tell(each.request.chainId, { type: 'reorged', orderId: each.request.orderId, id: each.block });
       each.block = undefined;
       move(each.request, each.request.amount);
       if (!each.crosses) nonceOf(each).used = false;
@@ -171,23 +171,23 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
 
     finalise(each: Signed) {
       if (each.block === undefined || each.final) return;
-      const { quoteId } = each.request;
+      const { orderId } = each.request;
       each.final = true;
-      tell(each.request.chainId, { type: 'fill_final', quoteId, id: each.block });
+      tell(each.request.chainId, { type: 'fill_final', orderId, id: each.block });
       for (const other of nonceOf(each).members)
         if (other !== each && random.chance(50))
-          tell(each.origin, { type: 'released', quoteId: other.request.quoteId });
+          tell(each.origin, { type: 'released', orderId: other.request.orderId });
       if (!each.crosses) this.claim(each);
     },
 
     claim(each: Signed) {
       if (!each.final || each.claimed) return;
       each.claimed = true;
-      const { quoteId, input } = each.request;
+      const { orderId, input } = each.request;
       move(input, input.amount);
       tell(each.origin, {
         type: 'finalised',
-        quoteId,
+        orderId,
         id: each.crosses ? `c${++blocks}` : (each.block as string),
         received: input.amount,
       });
@@ -204,7 +204,7 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
         nonceOf(each).members.some((other) => other !== each && (other.final || other.opened));
       if (each.block !== undefined || each.failed || !(expired || replaced)) return;
       each.failed = true;
-      tell(each.origin, { type: 'failed', quoteId: each.request.quoteId });
+      tell(each.origin, { type: 'failed', orderId: each.request.orderId });
     },
 
     /** The next thing the ledger hears, not always the oldest and sometimes once more. */

@@ -97,18 +97,18 @@ function route(lp: 'buy' | 'sell', from: number, to: number): Route {
 
 function fill(
   ledger: Ledger,
-  quoteId: string,
+  orderId: string,
   weth: bigint,
   { probability, accept = true }: { probability?: number; accept?: boolean } = {},
 ) {
   const held = ledger.hold(
     {
-      quoteId,
+      orderId,
       chainId: 1,
       token: USDC.address,
       amount: 1n,
       input: { chainId: 1, token: WETH.address, amount: weth * ETH },
-      group: quoteId,
+      group: orderId,
       lapsesAt: 2_000,
       taker: 't',
       pair: 'p',
@@ -119,7 +119,7 @@ function fill(
     1_000,
   );
   expect(held).toEqual({ held: true });
-  if (accept) ledger.apply({ type: 'accepted', quoteId });
+  if (accept) ledger.apply({ type: 'accepted', orderId });
 }
 
 test("nothing configured: the target is what we started with, the band the pair's, the hard one twice that, for the base asset alone", () => {
@@ -139,16 +139,16 @@ test('q counts what is owned, accepted and in transit in full, and live quotes b
   const q = () => bands.look(route('buy', 1, 1), 2_500).q;
   fill(ledger, 'live', 40n, { probability: 2_500, accept: false });
   expect(q()).toBeCloseTo(0.125, 6);
-  ledger.apply({ type: 'accepted', quoteId: 'live' });
+  ledger.apply({ type: 'accepted', orderId: 'live' });
   expect(q()).toBeCloseTo(0.5, 6);
-  ledger.apply({ type: 'filled', quoteId: 'live', id: 'x' });
+  ledger.apply({ type: 'filled', orderId: 'live', id: 'x' });
   expect(q()).toBeCloseTo(0.5, 6);
-  ledger.apply({ type: 'fill_final', quoteId: 'live', id: 'x' });
+  ledger.apply({ type: 'fill_final', orderId: 'live', id: 'x' });
   expect(q()).toBeCloseTo(0.5, 6);
   // Owed for too long: not ours any more as far as the price goes.
-  ledger.apply({ type: 'overdue', quoteId: 'live' });
+  ledger.apply({ type: 'overdue', orderId: 'live' });
   expect(q()).toBeCloseTo(0, 6);
-  ledger.apply({ type: 'finalised', quoteId: 'live', id: 'x', received: 40n * ETH });
+  ledger.apply({ type: 'finalised', orderId: 'live', id: 'x', received: 40n * ETH });
   expect(q()).toBeCloseTo(0.5, 6);
 });
 
@@ -171,7 +171,7 @@ test('one chain: what has to stay there stays, whatever is accepted; what may co
   expect(bands.look(route('buy', 2, 1), 2_500).room.input).toBe((125n * ETH) / 10n);
   ledger.hold(
     {
-      quoteId: 'q',
+      orderId: 'q',
       chainId: 1,
       token: WETH.address,
       amount: 60n * ETH,

@@ -48,7 +48,7 @@ function made() {
       ledger.apply({
         type: 'restored',
         request: {
-          quoteId: orderId,
+          orderId,
           chainId: 2,
           token: TOKEN,
           amount: 100n,
@@ -61,7 +61,7 @@ function made() {
           notional: 0n,
         },
       });
-      ledger.apply({ type: 'filled', quoteId: orderId, id: orderId });
+      ledger.apply({ type: 'filled', orderId, id: orderId });
       open.push({
         orderId,
         stage: 'filled',
@@ -74,7 +74,7 @@ function made() {
         open.findIndex((each) => each.orderId === orderId),
         1,
       )[0] as OpenAward;
-      ledger.apply({ type: 'finalised', quoteId: orderId, id: `claim ${orderId}`, received: 101n });
+      ledger.apply({ type: 'finalised', orderId, id: `claim ${orderId}`, received: 101n });
       moments.finalised(award, { chainId: 1, blockNumber: 2n, blockHash: '0x', txHash: '0x' });
     },
   };

@@ -108,7 +108,7 @@ export function createReceivables(
       for (const { orderId, overdue, ...owed } of list()) {
         if (!overdue || said.has(orderId)) continue;
         said.add(orderId);
-        ledger.apply({ type: 'overdue', quoteId: orderId });
+        ledger.apply({ type: 'overdue', orderId });
         log.error(
           { orderId, ...owed },
           'filled, and not paid for long after the usual time: it counts for nothing until it arrives. Look at the attesters and at our sender on the origin.',

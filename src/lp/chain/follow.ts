@@ -119,7 +119,7 @@ export function createFollower(
   let inherited: Map<string, ShallowFill> | undefined = new Map(
     ledger
       .shallow(chain.id)
-      .map(({ quoteId, id }) => [bare(id), { ...partsOf(id), orderId: quoteId as Bytes32, fact: id }]),
+      .map(({ orderId, id }) => [bare(id), { ...partsOf(id), orderId: orderId as Bytes32, fact: id }]),
   );
 
   /**
@@ -158,7 +158,7 @@ export function createFollower(
         const group = nonceOf(event);
         const before = opened.get(group) ?? NONE;
         if (!before.includes(event.orderId)) opened.set(group, [...before, event.orderId]);
-        ledger.apply({ type: 'accepted', quoteId: event.orderId });
+        ledger.apply({ type: 'accepted', orderId: event.orderId });
         if (ENDED.has(ledger.quote(event.orderId)?.stage)) {
           log.fatal(
             { orderId: event.orderId },
@@ -181,7 +181,7 @@ export function createFollower(
           );
           return;
         }
-        ledger.apply({ type: 'filled', quoteId: event.orderId, id: factOf(event.orderId, id) });
+        ledger.apply({ type: 'filled', orderId: event.orderId, id: factOf(event.orderId, id) });
         listener.filled(event.orderId, { ...seenAt(event), timestamp: event.timestamp });
         return;
       }
@@ -206,14 +206,14 @@ export function createFollower(
         return release(groupOf(chain.id, event.user, event.nonce), undefined);
       case 'filled':
         if (event.solver !== solver) return;
-        ledger.apply({ type: 'fill_final', quoteId: event.orderId, id: factOf(event.orderId, id) });
+        ledger.apply({ type: 'fill_final', orderId: event.orderId, id: factOf(event.orderId, id) });
         return listener.spent?.(event.orderId);
       case 'finalised': {
         const quote = ledger.quote(event.orderId);
         if (quote === undefined) return;
         ledger.apply({
           type: 'finalised',
-          quoteId: event.orderId,
+          orderId: event.orderId,
           id: factOf(event.orderId, id),
           received: quote.request.input.amount,
         });
@@ -224,7 +224,7 @@ export function createFollower(
         if (quote === undefined) return;
         if (quote.stage === 'filled' || quote.stage === 'final')
           log.fatal({ orderId: event.orderId }, 'an order that we filled was refunded: the input is lost');
-        ledger.apply({ type: 'failed', quoteId: event.orderId });
+        ledger.apply({ type: 'failed', orderId: event.orderId });
         return listener.refunded(event.orderId);
       }
       case 'ledger':
@@ -255,9 +255,9 @@ export function createFollower(
     // Others can be told of one that stands: of several they hear nothing, and what is dead runs out there by
     // itself.
     if (standing.length < 2) listener.used?.(group, winner ?? standing[0]);
-    for (const quoteId of ledger.ofNonce(group))
-      if (quoteId !== winner && !standing.includes(quoteId as Bytes32))
-        ledger.apply({ type: 'released', quoteId });
+    for (const orderId of ledger.ofNonce(group))
+      if (orderId !== winner && !standing.includes(orderId as Bytes32))
+        ledger.apply({ type: 'released', orderId });
   }
 
   /**
@@ -270,7 +270,7 @@ export function createFollower(
       if (event.kind !== 'open' || event.blockNumber > final) continue;
       const group = nonceOf(event);
       const matters =
-        listener.used !== undefined || ledger.ofNonce(group).some((quoteId) => quoteId !== event.orderId);
+        listener.used !== undefined || ledger.ofNonce(group).some((orderId) => orderId !== event.orderId);
       if (matters && !(await port.isNonceUsed(event.order.user, event.order.nonce, final))) unused.add(group);
     }
     return unused;
@@ -355,8 +355,7 @@ export function createFollower(
   function unsay(event: ShallowFill): void {
     const { orderId, fact } = event;
     log.warn({ orderId, chain: chain.slug }, 'a fill was reorganised away');
-    if (ledger.apply({ type: 'reorged', quoteId: orderId, id: fact }).applied)
-      listener.unfilled(orderId, event);
+    if (ledger.apply({ type: 'reorged', orderId, id: fact }).applied) listener.unfilled(orderId, event);
   }
 
   /** The chain has been read up to its head: what was filled in an earlier life and is not there is gone. */

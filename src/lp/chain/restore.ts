@@ -125,8 +125,8 @@ async function rebuild(
     left.set(place, (left.get(place) ?? 0n) + slice.pays.amount);
     const id = `${fill.blockHash}:${fill.txHash}`;
     replays.push(
-      { type: 'filled', quoteId: award.orderId, id },
-      { type: 'fill_final', quoteId: award.orderId, id },
+      { type: 'filled', orderId: award.orderId, id },
+      { type: 'fill_final', orderId: award.orderId, id },
     );
     awards.push({
       ...award,

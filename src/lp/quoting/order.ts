@@ -126,7 +126,7 @@ export function holdOf(
   about: Pick<HoldRequest, 'pair' | 'side' | 'notional' | 'gapLoss'>,
 ): HoldRequest {
   return {
-    quoteId: orderId,
+    orderId,
     ...slice.pays,
     input: slice.earns,
     group: groupOf(order.originChainId, order.user, order.nonce),

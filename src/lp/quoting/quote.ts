@@ -445,7 +445,7 @@ function requestOf(
   gapLoss: bigint,
 ): HoldRequest {
   return {
-    quoteId: id,
+    orderId: id,
     chainId: route.dest.id,
     token: route.outputToken.address,
     amount: quoted.output,

@@ -147,7 +147,7 @@ export function createSlicer(deps: QuoterDeps): Slicer {
     request: HoldRequest,
   ): Commit | LinkDecline | Promise<Commit | LinkDecline> {
     const { rfq, route, times } = offer;
-    const id = request.quoteId as Bytes32;
+    const id = request.orderId as Bytes32;
     deps.moments.quoted({
       orderId: id,
       quoteId: slice.quoteId,

@@ -109,7 +109,7 @@ export function createReplica(
         type: 'restored',
         request: holdOf(slice, award.order, award.orderId, { pair: 'restored', side: 'buy', notional: 0n }),
       });
-    else ledger.apply({ type: 'accepted', quoteId: award.orderId });
+    else ledger.apply({ type: 'accepted', orderId: award.orderId });
     awards.heard(award);
   }
 

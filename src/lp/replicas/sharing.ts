@@ -98,8 +98,8 @@ export function createSharing(
     ended.get(chainId) ?? ended.set(chainId, new Set()).get(chainId) ?? new Set();
 
   function keep(request: HoldRequest): void {
-    kept.set(request.quoteId, {
-      orderId: request.quoteId,
+    kept.set(request.orderId, {
+      orderId: request.orderId,
       group: request.group,
       clockChainId: clockOf(request),
       bucket: bucketOf(request),
@@ -247,7 +247,7 @@ export function createSharing(
       const verdicts = await inventory.promise({
         ...{ group: first.group, clockChainId },
         promises: requests.map((request, at) => ({
-          orderId: request.quoteId,
+          orderId: request.orderId,
           bucket: bucketOf(request),
           amount: request.amount,
           endsAt: request.lapsesAt + deps.graceSeconds(clockChainId) + 1,
@@ -256,11 +256,11 @@ export function createSharing(
       });
       return requests.map((request, at) => refusalOf(request, asked[at] ?? [], verdicts?.[at]));
     },
-    unsigned({ quoteId }) {
+    unsigned({ orderId }) {
       // Not told to the others: should a question without an answer have been heard after all, the hold there
       // runs out by itself.
       quiet = true;
-      deps.ledger().apply({ type: 'released', quoteId });
+      deps.ledger().apply({ type: 'released', orderId });
       quiet = false;
     },
     seen(bucket) {
@@ -277,17 +277,17 @@ export function createSharing(
           return keep(event.request);
         case 'accepted':
         case 'filled': {
-          const quote = deps.ledger().quote(event.quoteId);
+          const quote = deps.ledger().quote(event.orderId);
           if (quote !== undefined && (quote.stage === 'accepted' || quote.stage === 'filled'))
             keep(quote.request);
           return;
         }
         case 'released':
         case 'failed': {
-          const quote = quiet ? undefined : deps.ledger().quote(event.quoteId);
+          const quote = quiet ? undefined : deps.ledger().quote(event.orderId);
           if (quote === undefined) return;
-          kept.delete(event.quoteId);
-          endedOn(quote.request.chainId).add(event.quoteId);
+          kept.delete(event.orderId);
+          endedOn(quote.request.chainId).add(event.orderId);
           due.add(quote.request.chainId);
           return;
         }

@@ -209,7 +209,7 @@ export function createAdvancer(
     const { orderId, slice } = award;
     if (step.lost) log.fatal({ orderId }, 'delivered, not proven in time, and refunded: the input is lost');
     if (step.faded) log.error({ orderId }, 'a promise was not kept: the order was not filled in time');
-    ledger.apply({ type: 'failed', quoteId: orderId });
+    ledger.apply({ type: 'failed', orderId });
     metrics.awards.add({
       outcome: step.lost ? 'lost' : step.faded ? 'faded' : 'failed',
       kind: slice.originChainId === slice.destChainId ? 'same_chain' : 'cross_chain',

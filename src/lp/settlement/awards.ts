@@ -150,7 +150,7 @@ export function createAwards(
       case 'accepted':
       case 'filled':
       case 'final':
-        ledger.apply({ type: 'accepted', quoteId: orderId });
+        ledger.apply({ type: 'accepted', orderId });
         fresh(orderId, quoteId, order, slice, commitment);
         return 'taken';
       case 'finalised':
@@ -160,7 +160,7 @@ export function createAwards(
       case 'released':
         // The ledger keeps the fact and answers "late, critical": the money may be promised to somebody else
         // by now.
-        ledger.apply({ type: 'accepted', quoteId: orderId });
+        ledger.apply({ type: 'accepted', orderId });
         refuse(orderId, stage, over(slice, order));
         return 'late';
       case undefined: {

@@ -119,10 +119,10 @@ test('a crowd of holds comes back from a clean stop', async () => {
   const ledger = createLedger(options);
   ledger.apply({ type: 'deposited', id: 'start', chainId: 1, token, amount: 10n ** 12n });
   for (let n = 0; n < 10_000; n += 1) {
-    const quoteId = `0x${n.toString(16).padStart(64, '0')}`;
+    const orderId = `0x${n.toString(16).padStart(64, '0')}`;
     ledger.hold(
       {
-        quoteId,
+        orderId,
         chainId: 1,
         token,
         amount: 10n ** 6n,
