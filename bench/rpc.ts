@@ -1,7 +1,6 @@
 /**
- * What a question to a chain's node takes from the loop that asks it: CPU of the asking process for one
- * answer, by our transport and by viem's over `fetch`, from the same server in a process of its own, one
- * after the other as a follower asks. The first ones are by themselves: nothing is warm then.
+ * CPU time that one JSON-RPC call costs the calling process, with our transport and with viem's. A child
+ * process serves both. Calls are sequential; the first few are reported separately because they run cold.
  *
  *   npm run bench -- rpc [--questions=2000]
  */
@@ -20,7 +19,7 @@ const { values } = parseArgs({ options: { questions: { type: 'string', default: 
 if (process.send !== undefined) serve();
 else await measure(Number(values.questions));
 
-/** Answers whatever it is asked with a block's head, about as long as a node's. */
+/** Answers every call with a block header of typical size. */
 function serve(): void {
   const block = {
     number: '0x10',
@@ -69,7 +68,7 @@ async function measure(questions: number): Promise<void> {
   );
 }
 
-/** Micros of the whole process, for each question. */
+/** Microseconds of process CPU per call. */
 async function cpuOf(
   ask: () => Promise<unknown>,
   questions: number,

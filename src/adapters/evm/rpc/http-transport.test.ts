@@ -1,10 +1,7 @@
-/**
- * Questions over a real connection: what belongs together goes together, every question has its own answer,
- * and none is left without one.
- */
+/** The JSON-RPC transport over real connections: batching, matching of answers, limits and broken connections. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createHttpTransport, type HttpTransport } from './http-transport.ts';
 
@@ -23,7 +20,7 @@ afterEach(() => {
   }
 });
 
-/** A node that answers as the test says; `bodies` is what it heard. */
+/** A node that answers with what `answer` returns; `bodies` are the requests it received. */
 async function node(
   answer: (calls: Call[], response: ServerResponse, request: IncomingMessage) => unknown,
   { timeoutMs = 2_000, login = '' } = {},
@@ -60,27 +57,27 @@ const said = (promise: Promise<unknown>) =>
     }),
   );
 
-test('what is asked in one turn is one request, and every question has its own answer, in whatever order they come', async () => {
+test('calls of one tick share one request, and answers in any order reach their calls', async () => {
   const { ask, bodies } = await node(echo);
   expect(await Promise.all(['a', 'b', 'c'].map(ask))).toEqual(['a', 'b', 'c']);
   expect(bodies.map((body) => (body as Call[]).map(({ method }) => method))).toEqual([['a', 'b', 'c']]);
   expect(new Set((bodies[0] as Call[]).map(({ id }) => id)).size).toBe(3);
 });
 
-test('one question alone is no list, and its answer may be null', async () => {
+test('a single call is sent without a batch, and its result may be null', async () => {
   const { ask, bodies } = await node(([call]) => ({ jsonrpc: '2.0', id: call?.id, result: null }));
   expect(await ask('a')).toBeNull();
   expect(Array.isArray(bodies[0])).toBe(false);
 });
 
-test('more than a hundred are several requests', async () => {
+test('a batch has at most 100 calls', async () => {
   const { ask, bodies } = await node((calls) => (calls.length === 1 ? echo(calls)[0] : echo(calls)));
   const methods = Array.from({ length: 201 }, (_, at) => `m${at}`);
   expect(await Promise.all(methods.map(ask))).toEqual(methods);
   expect(bodies.map((body) => (Array.isArray(body) ? body.length : 1)).sort()).toEqual([1, 100, 100]);
 });
 
-test('a no is one question’s, with the node’s own words', async () => {
+test('an error in a batch rejects only its own call, with code, message and data of the node', async () => {
   const { ask } = await node((calls) =>
     calls.map(({ id, method }) =>
       method === 'bad'
@@ -94,7 +91,7 @@ test('a no is one question’s, with the node’s own words', async () => {
   ]);
 });
 
-test('a no to all of them is everybody’s, an error status with one in it as well', async () => {
+test('an error without an id rejects every call of the batch', async () => {
   const { ask } = await node((_, response) => {
     response.statusCode = 429;
     return { jsonrpc: '2.0', id: null, error: { code: -32_005, message: 'limit exceeded' } };
@@ -106,34 +103,34 @@ test('a no to all of them is everybody’s, an error status with one in it as we
 });
 
 test.each([
-  ['a page', '<html>502</html>', 'no JSON'],
-  ['half a text', '{"jsonrpc":"2.0","id":1,"res', 'no JSON'],
-  ['something else', '{"ok":true}', 'no answer'],
-  ['an error that is none of the protocol', '{"error":"rate limit"}', 'no answer'],
-  ['answers to others', '[{"id":99999,"result":1},{"id":"x","result":2}]', 'leaves this question out'],
-  ['a list that is empty', '[]', 'leaves this question out'],
-])('%s is no answer', async (_, text, why) => {
+  ['an HTML page', '<html>502</html>', 'not JSON'],
+  ['a truncated body', '{"jsonrpc":"2.0","id":1,"res', 'not JSON'],
+  ['another JSON object', '{"ok":true}', 'not a JSON-RPC response'],
+  ['an error that is a text', '{"error":"rate limit"}', 'not a JSON-RPC response'],
+  ['answers with other ids', '[{"id":99999,"result":1},{"id":"x","result":2}]', 'no answer to a'],
+  ['an empty batch', '[]', 'no answer to a'],
+])('%s rejects the call', async (_, text, why) => {
   const { ask } = await node(() => text);
   const answer = await said(ask('a'));
   expect(answer).toMatchObject({ code: undefined, message: expect.stringContaining(why) });
 });
 
-test('an answer twice is one answer', async () => {
+test('a repeated answer is ignored', async () => {
   const { ask } = await node(([call]) => [1, 2].map((result) => ({ id: call?.id, result })));
   expect(await ask('a')).toBe(1);
 });
 
-test('a node that does not answer, and one that sends without end, are given up', async () => {
+test('a node that never answers times out, and an endless response is cut off', async () => {
   const silent = await node(() => undefined, { timeoutMs: 100 });
   expect(await said(silent.ask('a'))).toMatchObject({ message: expect.stringContaining('100 ms') });
   const endless = await node((_, response) => {
     const more = setInterval(() => response.write(Buffer.alloc(1024 * 1024, 32)), 1);
     response.on('close', () => clearInterval(more));
   });
-  expect(await said(endless.ask('a'))).toMatchObject({ message: expect.stringContaining('more than') });
+  expect(await said(endless.ask('a'))).toMatchObject({ code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' });
 });
 
-test('a connection stays open; one that the node closed meanwhile is made again, once', async () => {
+test('connections stay open; a request on a connection that the node closed is repeated once', async () => {
   const sockets = new Set<unknown>();
   let resets = 0;
   const { ask } = await node((calls, _, request) => {
@@ -142,14 +139,12 @@ test('a connection stays open; one that the node closed meanwhile is made again,
     return echo(calls)[0];
   });
   expect([await ask('a'), await ask('b'), sockets.size]).toEqual(['a', 'b', 1]);
-  // Closed without a word on a connection that had been used: asked again on a fresh one, which is no idle
-  // one.
-  expect(await said(ask('reset'))).toMatchObject({ code: 'ECONNRESET' });
+  expect(await said(ask('reset'))).toMatchObject({ code: 'UND_ERR_SOCKET' });
   expect(resets).toBe(2);
   expect(await ask('c')).toBe('c');
 });
 
-test('a name and a password go where they belong', async () => {
+test('user name and password of the URL are sent as basic authentication', async () => {
   const { ask } = await node(
     ([call], _, request) => ({ id: call?.id, result: [request.headers.authorization, request.url] }),
     { login: 'user:p%40ss@' },
@@ -157,12 +152,54 @@ test('a name and a password go where they belong', async () => {
   expect(await ask('a')).toEqual([`Basic ${Buffer.from('user:p@ss').toString('base64')}`, '/v2/KEY']);
 });
 
-test('closed, it leaves no connection and nobody waiting', async () => {
+test('close ends every connection and rejects calls in flight', async () => {
   const { ask, transport, server } = await node(() => undefined);
   const waiting = said(ask('a'));
   const connections = () => new Promise<number>((done) => server.getConnections((_, count) => done(count)));
   await expect.poll(connections).toBe(1);
   transport.close();
-  expect(await waiting).toMatchObject({ code: 'ECONNRESET' });
+  expect(await waiting).toMatchObject({ code: 'UND_ERR_DESTROYED' });
   await expect.poll(connections).toBe(0);
+});
+
+test('a request above the size limit is refused without being sent', async () => {
+  const { transport, bodies } = await node(echo);
+  const params = ['x'.repeat(1024 * 1024)];
+  await expect(transport.request({ method: 'a', params })).rejects.toThrow('larger than');
+  expect(bodies).toEqual([]);
+});
+
+test('calls that exceed the size limit together are split into several requests', async () => {
+  const { transport, bodies } = await node((calls) => echo(calls)[0]);
+  const params = ['x'.repeat(700 * 1024)];
+  const methods = ['a', 'b'];
+  expect(await Promise.all(methods.map((method) => transport.request({ method, params })))).toEqual(methods);
+  expect(bodies).toHaveLength(2);
+});
+
+test('an early answer followed by a reset connection rejects the call and never escapes as an exception', async () => {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 413 Payload Too Large\r\ncontent-length: 0\r\n\r\n');
+      setTimeout(() => socket.resetAndDestroy(), 5);
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const uncaught: unknown[] = [];
+  const record = (error: unknown) => void uncaught.push(error);
+  process.on('uncaughtException', record);
+  const transport = createHttpTransport(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
+    timeoutMs: 2_000,
+  });
+  for (let round = 0; round < 10; round += 1) {
+    const params = ['x'.repeat(1000 * 1024)];
+    const answer = await said(transport.request({ method: 'a', params }));
+    expect(answer).toHaveProperty('message');
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  transport.close();
+  process.off('uncaughtException', record);
+  await new Promise((done) => server.close(done));
+  expect(uncaught).toEqual([]);
 });
